@@ -1,0 +1,94 @@
+"""What students use: the time limit of the server, and a board to think on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from cw.errors import IllegalAction, ProtocolError
+from cw.games.circuit_wars import board, segments
+from cw.games.circuit_wars.segments import Move
+
+TIMEOUT = 3
+"""Seconds that a player has for a turn; -1 turns the limit off."""
+
+
+class Board:
+    """A circuit board that segments can be drawn on.
+
+    `x` runs from 0 to the right and `y` from 0 downward; `border` is one of the keys of BORDERS;
+    `player` is 1 or 2. An inner segment has two names, both are accepted.
+    """
+
+    BORDERS: ClassVar[Mapping[str, int]] = segments.BORDERS
+
+    def __init__(self, size: int = 7) -> None:
+        """Make an empty board; raise Refused unless size is an odd number from 1 to 31."""
+        self._squares = board.empty(board.check_size(size))
+
+    @classmethod
+    def from_status(cls, document: Mapping[str, Any]) -> Board:
+        """Make the board of a status document; raise ProtocolError if it has none."""
+        try:
+            squares = tuple(tuple(int(square) for square in row) for row in document["board"])
+        except (KeyError, TypeError, ValueError):
+            raise ProtocolError("the status document has no board of numbers") from None
+        made = cls(len(squares))
+        if any(len(row) != len(squares) for row in squares):
+            raise ProtocolError("the board of the status document is not square")
+        made._squares = squares
+        return made
+
+    def copy(self) -> Board:
+        """Give an independent copy, to try moves on."""
+        made = Board.__new__(Board)
+        made._squares = self._squares
+        return made
+
+    def get_size(self) -> int:
+        """Give the number of squares in a row."""
+        return len(self._squares)
+
+    def get_board(self) -> list[list[int]]:
+        """Give the squares as `[y][x]`, each a number of six bits as in the status document."""
+        return [list(row) for row in self._squares]
+
+    def get_colored(self) -> list[int]:
+        """Give the number of squares of player 1 and of player 2."""
+        return list(board.scores(self._squares))
+
+    def is_occupied(self, x: int, y: int) -> int:
+        """Tell who owns the square: 0 nobody, 1 or 2."""
+        return board.owner(self._squares[self._on_board(Move(x, y, "top")).y][x])
+
+    def has_border(self, x: int, y: int, border: str) -> bool:
+        """Tell whether this side of the square is drawn."""
+        return board.is_drawn(self._squares, self._on_board(Move(x, y, border)))
+
+    def is_free(self, x: int, y: int, border: str) -> bool:
+        """Tell whether this segment may be drawn: on the board, not drawn, not in a closed area."""
+        move = Move(x, y, border)
+        return move.is_on(self.get_size()) and board.is_free(self._squares, move)
+
+    def free_borders(self) -> list[tuple[int, int, str]]:
+        """Give every free segment once, as (x, y, border)."""
+        return [(move.x, move.y, move.border) for move in board.free_moves(self._squares)]
+
+    def add_border(self, x: int, y: int, border: str, player: int) -> None:
+        """Draw a free segment for the player, who gets the area that it closes.
+
+        Raises IllegalAction if the segment is not free.
+        """
+        if player not in segments.OWNED:
+            raise IllegalAction(f"there is no player {player!r}, only 1 and 2")
+        move = Move(x, y, border)
+        board.check_free(self._squares, move)
+        self._squares = board.draw(self._squares, move, player)
+
+    def _on_board(self, move: Move) -> Move:
+        if not move.is_on(self.get_size()):
+            raise IllegalAction(f"there is no {move} on a board of size {self.get_size()}")
+        return move
+
+
+__all__: Sequence[str] = ("TIMEOUT", "Board")

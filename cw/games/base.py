@@ -1,0 +1,156 @@
+"""What every game is to the arena: one interface, and the values that cross it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar, get_args
+
+from cw.errors import ProtocolError, Refused
+
+Player: TypeAlias = int | str
+"""A seat: a number or an id, as the game's document names it."""
+
+Json: TypeAlias = Any
+"""A value that `json.dumps` takes: dict, list, str, int, float, bool or None."""
+
+FaultKind: TypeAlias = Literal[
+    "startup", "disconnected", "timeout", "crashed", "malformed", "illegal", "oversize"
+]
+FAULT_KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What stands in place of an action when a player gave none that can be used."""
+
+    kind: FaultKind
+    detail: str = ""
+
+    @staticmethod
+    def from_json(document: Mapping[str, Json]) -> Fault:
+        """Read `{"fault": kind, "error"?: sentence}`; raise ProtocolError for another kind."""
+        kind, detail = document["fault"], document.get("error", "")
+        if kind not in FAULT_KINDS:
+            raise ProtocolError(f"unknown fault {kind!r}; known: {', '.join(FAULT_KINDS)}")
+        if not isinstance(detail, str):
+            raise ProtocolError(f"the error of a fault must be text, not {detail!r}")
+        return Fault(kind, detail)
+
+    def to_json(self) -> dict[str, str]:
+        """Give the form that `from_json` reads."""
+        return {"fault": self.kind} | ({"error": self.detail} if self.detail else {})
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a game ended; who won and why are separate."""
+
+    reason: str
+    winner: Player | None
+    scores: Mapping[Player, float]
+    ranks: Mapping[Player, int]
+
+    def to_json(self) -> dict[str, Json]:
+        """Give the outcome with its players as text, as in all documents."""
+        return {
+            "reason": self.reason,
+            "winner": self.winner,
+            "scores": {str(player): score for player, score in self.scores.items()},
+            "ranks": {str(player): rank for player, rank in self.ranks.items()},
+        }
+
+
+State = TypeVar("State")
+Action = TypeVar("Action")
+View = TypeVar("View")
+View_co = TypeVar("View_co", covariant=True)
+View_contra = TypeVar("View_contra", contravariant=True)
+Action_co = TypeVar("Action_co", covariant=True)
+
+
+class Game(Protocol[State, Action, View]):
+    """The rules of one game: pure, deterministic after `new`, ignorant of clock and wire.
+
+    States, actions and views are frozen. No method changes what it is given.
+    """
+
+    name: str
+    """As on the command line: `circuit-wars`."""
+
+    seats: range
+    """Allowed numbers of players."""
+
+    def new(self, players: int, seed: int, **options: Json) -> State:
+        """Give the start state; the same arguments always give the same one.
+
+        Raises Refused for an option that is unknown or out of its range.
+        """
+
+    def players(self, state: State) -> Sequence[Player]:
+        """Name all players in seat order."""
+
+    def to_move(self, state: State) -> tuple[Player, ...]:
+        """Name who owes an action now; () when the game is over."""
+
+    def check(self, state: State, player: Player, action: Action) -> None:
+        """Raise IllegalAction, with a sentence for the player, unless the action is legal."""
+
+    def step(self, state: State, actions: Mapping[Player, Action | Fault]) -> State:
+        """Give the state after these actions; any action and any fault is survived."""
+
+    def observe(self, state: State, player: Player | None) -> View:
+        """Give all that the player may know; None gives the referee's view."""
+
+    def outcome(self, state: State) -> Outcome | None:
+        """Give the outcome, None while the game goes on."""
+
+    def sample(self, state: State, player: Player, rng: Random) -> Action:
+        """Draw any legal action."""
+
+    def state_to_json(self, state: State) -> Json:
+        """Give the document of the state."""
+
+    def state_from_json(self, document: Json) -> State:
+        """Read a state; raise ProtocolError that names the place of what is wrong."""
+
+    def view_to_json(self, view: View) -> Json:
+        """Give the document of a view."""
+
+    def player_from_json(self, state: State, name: Json) -> Player:
+        """Read a player as a document names it; raise ProtocolError if there is none such."""
+
+    def action_to_json(self, action: Action) -> Json:
+        """Give the document of an action."""
+
+    def action_from_json(self, state: State, document: Json) -> Action:
+        """Read an action; raise ProtocolError if no action can have this form."""
+
+
+class Strategy(Protocol[View_contra, Action_co]):
+    """A built-in player in one seat of one match; it may remember what it saw."""
+
+    def act(self, view: View_contra) -> Action_co:
+        """Choose an action for this seat."""
+
+
+class StrategyFactory(Protocol[View_contra, Action_co]):
+    """Makes a strategy for one seat of one match: the strategy's class."""
+
+    def __call__(self, player: Player, rng: Random) -> Strategy[View_contra, Action_co]:
+        """Seat the strategy; all its draws come from `rng`."""
+
+
+def refuse_unknown_options(options: Mapping[str, Json], known: Sequence[str]) -> None:
+    """Raise Refused for the first option that the game does not have."""
+    for name in options:
+        if name not in known:
+            raise Refused(f"unknown option {name!r}; known: {', '.join(known)}")
+
+
+def whole_number(name: str, value: Json, low: int, high: int) -> int:
+    """Give the value back; raise Refused unless it is a whole number from low to high."""
+    if type(value) is int and low <= value <= high:
+        return value
+    raise Refused(f"{name} must be a whole number from {low} to {high}, not {value!r}")

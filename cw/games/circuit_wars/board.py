@@ -1,0 +1,104 @@
+"""The board as the seed represents it: rows of 6-bit squares, and what a drawn segment does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, TypeAlias
+
+from cw.errors import IllegalAction, Refused
+from cw.games.circuit_wars.segments import ACROSS, BORDERS, OWNED, Move, all_segments
+
+Squares: TypeAlias = tuple[tuple[int, ...], ...]
+"""`squares[y][x]`: bits 1, 2, 4, 8 drawn borders; 16 and 32 owned by player 1 and 2."""
+
+LARGEST: Final = 31
+ANY_OWNER: Final = OWNED[1] | OWNED[2]
+
+
+def check_size(size: object) -> int:
+    """Give the size back; raise Refused unless it is an odd whole number from 1 to 31."""
+    if type(size) is int and 1 <= size <= LARGEST and size % 2:
+        return size
+    raise Refused(f"size must be an odd number from 1 to {LARGEST}, not {size!r}")
+
+
+def empty(size: int) -> Squares:
+    """Give a board of size x size squares on which nothing is drawn."""
+    return ((0,) * size,) * size
+
+
+def owner(square: int) -> int:
+    """Tell who owns a square: 0 nobody, 1 or 2."""
+    return square >> 4
+
+
+def scores(squares: Squares) -> tuple[int, int]:
+    """Count the squares of player 1 and of player 2."""
+    owners = [owner(square) for row in squares for square in row]
+    return owners.count(1), owners.count(2)
+
+
+def is_drawn(squares: Squares, move: Move) -> bool:
+    """Tell whether the segment was drawn by a player."""
+    return bool(squares[move.y][move.x] & BORDERS[move.border])
+
+
+def is_free(squares: Squares, move: Move) -> bool:
+    """Tell whether the segment, which is on the board, is neither drawn nor in a closed area."""
+    return not squares[move.y][move.x] & (BORDERS[move.border] | ANY_OWNER)
+
+
+def free_moves(squares: Squares) -> list[Move]:
+    """Name each free segment once."""
+    return [move for move in all_segments(len(squares)) if is_free(squares, move)]
+
+
+def check_free(squares: Squares, move: Move) -> None:
+    """Raise IllegalAction unless the move names a free segment of the board."""
+    size = len(squares)
+    if not move.is_on(size):
+        raise IllegalAction(f"{move} is off the board: x and y go from 0 to {size - 1}")
+    if is_drawn(squares, move):
+        raise IllegalAction(f"{move} is not free: it is already drawn")
+    if not is_free(squares, move):
+        raise IllegalAction(f"{move} is not free: it lies inside a closed area")
+
+
+def draw(squares: Squares, move: Move, player: int) -> Squares:
+    """Draw a free segment; an unowned area that it closes becomes the player's.
+
+    Only drawn segments set border bits: the ones inside a closed area are no longer free, and
+    their bits stay unset (the seed's example status).
+    """
+    board = [list(row) for row in squares]
+    for side in (move, move.from_across()):
+        if side.is_on(len(board)):
+            board[side.y][side.x] |= BORDERS[side.border]
+    for side in (move, move.from_across()):
+        for x, y in closed_area(board, side.x, side.y):
+            board[y][x] |= OWNED[player]
+    return tuple(map(tuple, board))
+
+
+def closed_area(board: list[list[int]], x: int, y: int) -> set[tuple[int, int]]:
+    """Give the unowned closed area around the square (x, y); empty if there is none."""
+    size = len(board)
+    area = {(x, y)}
+    border = [(x, y)]
+    while border:
+        x, y = border.pop()
+        if not (0 <= x < size and 0 <= y < size) or board[y][x] & ANY_OWNER:
+            return set()
+        for neighbour in neighbours(board[y][x], x, y):
+            if neighbour not in area:
+                area.add(neighbour)
+                border.append(neighbour)
+    return area
+
+
+def neighbours(square: int, x: int, y: int) -> Iterator[tuple[int, int]]:
+    """Name the squares beyond the undrawn borders of a square, the outside too."""
+    for name, bit in BORDERS.items():
+        if not square & bit:
+            dx, dy, _ = ACROSS[name]
+            yield x + dx, y + dy

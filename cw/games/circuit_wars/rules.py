@@ -1,0 +1,214 @@
+"""The rules of Circuit Wars (seed, "Rules"), under the arena's one interface."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from cw.errors import IllegalAction, OutOfTurn, ProtocolError, Refused
+from cw.games.base import Fault, Json, Outcome, Player, refuse_unknown_options, whole_number
+from cw.games.circuit_wars import board
+from cw.games.circuit_wars.board import Squares
+from cw.games.circuit_wars.segments import ACROSS, BORDERS, parse_move
+
+Action: TypeAlias = str
+"""A move as it is sent: `x,y,border`."""
+
+Ended: TypeAlias = Literal["finished", "illegal", "timeout"]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A position: the board, who is to move, and how the game ended if it has.
+
+    `player` is whose turn it is, or would be next. `scores` counts the squares of player 1 and 2.
+    `last_move` is the last valid move as it was sent, or "".
+    """
+
+    size: int
+    board: Squares
+    player: int
+    scores: tuple[int, int]
+    last_move: str
+    ended: Ended | None
+    winner: int | None
+
+
+class CircuitWars:
+    """Two players, one free segment a turn, and closing an area gives no extra turn."""
+
+    name = "circuit-wars"
+    seats = range(2, 3)
+
+    def new(self, players: int, seed: int, **options: Json) -> State:
+        """Give the start state; options `size` (7) and `openings` (0).
+
+        `openings` is the number of random segments, drawn from the seed, with which a game
+        starts; they are drawn by player 1 and 2 in turn, player 1 moves next when it is even.
+        """
+        if players not in self.seats:
+            raise Refused(f"Circuit Wars is for 2 players, not {players}")
+        refuse_unknown_options(options, ("size", "openings"))
+        size = board.check_size(options.get("size", 7))
+        openings = whole_number("openings", options.get("openings", 0), 0, size * size)
+        state = State(size, board.empty(size), 1, (0, 0), "", None, None)
+        rng = Random(seed)
+        for _ in range(openings):
+            if state.ended is None:
+                state = self.step(state, {state.player: self.sample(state, state.player, rng)})
+        return state
+
+    def players(self, state: State) -> tuple[int, int]:
+        """Name both players."""
+        return (1, 2)
+
+    def to_move(self, state: State) -> tuple[Player, ...]:
+        """Name the one player whose turn it is; () when the game is over."""
+        return () if state.ended else (state.player,)
+
+    def check(self, state: State, player: Player, action: Action) -> None:
+        """Raise IllegalAction unless it is the player's turn and the segment is free (rule 5)."""
+        if state.ended:
+            raise OutOfTurn("the game is over")
+        if player != state.player:
+            raise OutOfTurn(f"it is player {state.player}'s turn, not player {player}'s")
+        board.check_free(state.board, parse_move(action))
+
+    def step(self, state: State, actions: Mapping[Player, Action | Fault]) -> State:
+        """Apply the mover's action, then what the other player did out of turn.
+
+        An illegal move and a fault end the game, and the other player wins; the board and the
+        scores stay as they are.
+        """
+        for player in (state.player, 3 - state.player):
+            if player in actions and state.ended is None:
+                state = self._apply(state, player, actions[player])
+        return state
+
+    def _apply(self, state: State, player: int, action: Action | Fault) -> State:
+        if isinstance(action, Fault):
+            return lost(state, player, "timeout" if action.kind == "timeout" else "illegal")
+        try:
+            self.check(state, player, action)
+        except IllegalAction:
+            return lost(state, player, "illegal")
+        return moved(state, player, action)
+
+    def observe(self, state: State, player: Player | None) -> State:
+        """Give the state itself: nothing is hidden."""
+        return state
+
+    def outcome(self, state: State) -> Outcome | None:
+        """Give the winner and the scores of the board."""
+        if state.ended is None or state.winner is None:
+            return None
+        return Outcome(
+            reason=state.ended,
+            winner=state.winner,
+            scores={1: state.scores[0], 2: state.scores[1]},
+            ranks={state.winner: 1, 3 - state.winner: 2},
+        )
+
+    def sample(self, state: State, player: Player, rng: Random) -> Action:
+        """Draw a free segment, each equally likely."""
+        return str(rng.choice(board.free_moves(state.board)))
+
+    def state_to_json(self, state: State) -> dict[str, Json]:
+        """Give the state as a document; the keys are the fields of State."""
+        document: dict[str, Json] = msgspec.to_builtins(state)
+        return document
+
+    def state_from_json(self, document: Json) -> State:
+        """Read a state; raise ProtocolError where it is not one that the rules could produce."""
+        try:
+            state = msgspec.convert(document, State)
+        except msgspec.ValidationError as error:
+            raise ProtocolError(f"this is no state of circuit-wars: {error}") from None
+        check_state(state)
+        return state
+
+    def view_to_json(self, view: State) -> dict[str, Json]:
+        """Give the document of the state."""
+        return self.state_to_json(view)
+
+    def player_from_json(self, state: State, name: Json) -> int:
+        """Read player 1 or 2, as a number or as text."""
+        if isinstance(name, bool) or name not in (1, 2, "1", "2"):
+            raise ProtocolError(f"unknown player {name!r}; the players are 1 and 2")
+        return int(name)
+
+    def action_to_json(self, action: Action) -> str:
+        """Give the move as it is sent."""
+        return action
+
+    def action_from_json(self, state: State, document: Json) -> Action:
+        """Read a move; what it says is left to the rules."""
+        if not isinstance(document, str):
+            raise ProtocolError(f"a move is text such as '2,1,right', not {document!r}")
+        return document
+
+
+def moved(state: State, player: int, action: Action) -> State:
+    """Give the state after a legal move: no extra turn, and the end when no segment is free."""
+    squares = board.draw(state.board, parse_move(action), player)
+    scores = board.scores(squares)
+    finished = sum(scores) == state.size**2
+    return replace(
+        state,
+        board=squares,
+        player=3 - player,
+        scores=scores,
+        last_move=action,
+        ended="finished" if finished else None,
+        winner=(1 if scores[0] > scores[1] else 2) if finished else None,
+    )
+
+
+def lost(state: State, player: int, ended: Ended) -> State:
+    """Give the state in which the player has lost; nothing else changes."""
+    return replace(state, ended=ended, winner=3 - player)
+
+
+def check_state(state: State) -> None:
+    """Raise ProtocolError unless board, scores and end agree with each other."""
+    try:
+        board.check_size(state.size)
+    except Refused as error:
+        raise ProtocolError(str(error)) from None
+    check_squares(state)
+    if state.scores != board.scores(state.board):
+        raise _contradiction("scores", state.scores, f"the board says {board.scores(state.board)}")
+    if state.player not in (1, 2):
+        raise _contradiction("player", state.player, "it must be 1 or 2")
+    if (state.ended is None) != (state.winner is None) or state.winner not in (None, 1, 2):
+        raise _contradiction("winner", state.winner, f"with ended {state.ended!r}")
+    if (state.ended == "finished") != (sum(state.scores) == state.size**2):
+        raise _contradiction("ended", state.ended, f"{sum(state.scores)} squares are owned")
+
+
+def check_squares(state: State) -> None:
+    """Raise ProtocolError unless the board is square and each segment the same from both sides."""
+    size = state.size
+    if len(state.board) != size or any(len(row) != size for row in state.board):
+        raise _contradiction("board", f"of {len(state.board)} rows", f"expected {size} x {size}")
+    for y, row in enumerate(state.board):
+        for x, square in enumerate(row):
+            if not 0 <= square < 48:
+                raise _contradiction(f"board[{y}][{x}]", square, "it must be from 0 to 47")
+            for name, (dx, dy, across) in ACROSS.items():
+                if 0 <= x + dx < size and 0 <= y + dy < size:
+                    other = state.board[y + dy][x + dx]
+                    if bool(square & BORDERS[name]) != bool(other & BORDERS[across]):
+                        raise _contradiction(
+                            f"board[{y}][{x}]",
+                            square,
+                            f"its {name} differs from [{y + dy}][{x + dx}]",
+                        )
+
+
+def _contradiction(place: str, value: Any, why: str) -> ProtocolError:
+    return ProtocolError(f"this is no state of circuit-wars: {place} is {value!r}, but {why}")
