@@ -1,0 +1,13 @@
+"""Where the files stand that are no modules: beside the package, or inside it in a wheel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def asset(name: str) -> Path:
+    """Give the path of `static`, `templates`, `game_ai.py` and the like."""
+    packed = _PACKAGE / "assets" / name
+    return packed if packed.exists() else _PACKAGE.parent / name

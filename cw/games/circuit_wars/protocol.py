@@ -1,0 +1,95 @@
+"""What is said on the wire (seed, "Communication protocol"): codes and documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import ceil
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+from cw.errors import GameStarted, InvalidTeamId, Refused, TeamIdTaken
+from cw.games.base import Fault, Json, Player
+from cw.games.circuit_wars.fast_board import FastBoard
+from cw.games.circuit_wars.rules import Action, State
+from cw.games.circuit_wars.segments import parse_move
+
+Turn: TypeAlias = Mapping[Player, Action | Fault]
+
+STATUS: Final = MappingProxyType(
+    {
+        100: "The game has not started yet (waiting for both players)",
+        101: "The game has not started yet (waiting for the second player)",
+        201: "It's Player 1's turn",
+        202: "It's Player 2's turn",
+        301: "The game has finished, Player 1 won",
+        302: "The game has finished, Player 2 won",
+        401: "The game has ended because of an illegal move by Player 1",
+        402: "The game has ended because of an illegal move by Player 2",
+        501: "The game has ended because of time-out by Player 1",
+        502: "The game has ended because of time-out by Player 2",
+    }
+)
+"""Every status code and its text."""
+
+REGISTRATION_ERRORS: Final = MappingProxyType({InvalidTeamId: 1, TeamIdTaken: 2, GameStarted: 3})
+"""The error code of each refusal."""
+
+
+def status_code(registered: int, state: State) -> int:
+    """Give the code of a game with this number of registered teams."""
+    if state.winner is not None:
+        loser = 3 - state.winner
+        return {"finished": 300 + state.winner, "illegal": 400 + loser, "timeout": 500 + loser}[
+            state.ended or "finished"
+        ]
+    return 100 + registered if registered < 2 else 200 + state.player
+
+
+def milliseconds(time_left: float | None) -> int:
+    """Give seconds left as whole milliseconds, rounded up; -1 when no clock runs."""
+    # Rounding first keeps the noise of a float below a microsecond from adding a millisecond.
+    return -1 if time_left is None else ceil(round(time_left * 1000, 3))
+
+
+def status_document(registered: int, state: State, time_left: float | None) -> dict[str, Json]:
+    """Give the document of `/status`; `time_left` is in seconds, None when no clock runs."""
+    code = status_code(registered, state)
+    return {
+        "status_code": code,
+        "status": STATUS[code],
+        "score_1": state.scores[0],
+        "score_2": state.scores[1],
+        "time_left": milliseconds(time_left),
+        "last_move": state.last_move,
+        "board_size": state.size,
+        "board": [list(row) for row in state.board],
+    }
+
+
+def registered(player: int) -> dict[str, Json]:
+    """Give the answer to a registration that was granted."""
+    return {"response": "OK", "player": player}
+
+
+def not_registered(refusal: Refused) -> dict[str, Json]:
+    """Give the answer to a registration that was refused."""
+    return {
+        "response": "ERROR",
+        "error_code": REGISTRATION_ERRORS[type(refusal)],
+        "message": str(refusal),
+    }
+
+
+def history_document(start: State, turns: Sequence[Turn]) -> dict[str, Json]:
+    """Give the moves of a game as `[player, move, points]`, and the fault that ended it, if any."""
+    fast = FastBoard.from_squares(start.board)
+    moves: list[list[Json]] = []
+    fault = None
+    for turn in turns:
+        for player, action in turn.items():
+            if isinstance(action, Fault):
+                fault = {"player": player, "kind": action.kind, "detail": action.detail}
+            else:
+                segment = fast.geometry.by_move[parse_move(action)]
+                moves.append([player, action, fast.draw(segment)])
+    return {"moves": moves, "fault": fault}

@@ -1,0 +1,57 @@
+"""The server: Flask pages and routes over the arena."""
+
+from __future__ import annotations
+
+import json
+import time
+
+from flask import Flask, Response
+from werkzeug.exceptions import HTTPException
+
+from cw.arena.desk import Clock
+from cw.assets import asset
+from cw.web import circuit_wars
+from cw.web.hall import Hall
+from cw.web.settings import Settings
+
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
+    " connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self';"
+    " frame-ancestors 'self'"
+)
+
+
+def create_app(settings: Settings | None = None, clock: Clock = time.monotonic) -> Flask:
+    """Make the server; `TIMEOUT` of cw/game.py is read here unless the settings say a limit.
+
+    Raises Refused if a setting is out of its range.
+    """
+    settings = settings or Settings()
+    app = Flask(
+        __name__, static_folder=str(asset("static")), template_folder=str(asset("templates"))
+    )
+    # Merging slashes would redirect /move/a//1,2,top to a move that was not sent.
+    app.url_map.merge_slashes = False
+    app.extensions["hall"] = Hall(settings, clock)
+    app.extensions["settings"] = settings
+    app.register_blueprint(circuit_wars.routes)
+    if settings.rooms:
+        app.register_blueprint(circuit_wars.routes, name="room", url_prefix="/rooms/<string:room>")
+    app.register_error_handler(HTTPException, _explain)
+    app.after_request(_harden)
+    return app
+
+
+def _explain(error: HTTPException) -> Response:
+    """Answer an HTTP error as JSON with a text, whoever asks; a redirection stays as it is."""
+    code = error.code or 500
+    headers = dict(error.get_headers())
+    if code >= 400:
+        headers["Content-Type"] = "application/json"
+    return Response(json.dumps({"error": error.description}), code, headers)
+
+
+def _harden(response: Response) -> Response:
+    response.headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    return response

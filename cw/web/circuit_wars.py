@@ -1,0 +1,136 @@
+"""The routes of Circuit Wars (seed, "Communication protocol"), at the root and in rooms."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from flask import (
+    Blueprint,
+    Response,
+    abort,
+    current_app,
+    g,
+    make_response,
+    render_template,
+    request,
+)
+from flask_cors import cross_origin
+
+from cw.errors import Refused, UnknownTeam
+from cw.games.base import Json
+from cw.games.circuit_wars import protocol
+from cw.web.guard import changes_the_game
+from cw.web.hall import ROOM, CircuitSight, Hall, Table
+from cw.web.settings import Settings
+
+routes = Blueprint("circuit_wars", __name__)
+
+
+@routes.url_value_preprocessor
+def _take_room(_endpoint: str | None, values: dict[str, Any] | None) -> None:
+    """Take the room out of the address; no room is the game at the root."""
+    g.room = (values or {}).pop("room", None)
+    if g.room is not None and not ROOM.fullmatch(g.room):
+        abort(404, "the name of a room is 1 to 32 of a-z, 0-9 and -")
+
+
+@routes.get("/")
+def monitor() -> Response:
+    """Give the page that shows the game as it is played."""
+    page = make_response(render_template("monitor.html", room=g.room, restart=_settings().restart))
+    page.headers["Cache-Control"] = "no-cache"
+    return page
+
+
+@routes.get("/status")
+@cross_origin(expose_headers=["ETag"])
+def status() -> Response:
+    """Give the status document; 304 if nothing but the clock has changed since the ETag."""
+    table = _hall().find(g.room)
+    sight = table.desk.look()
+    tag = sight.snapshot.tag
+    if f'"{tag}"' in request.headers.get("If-None-Match", ""):
+        response = Response(status=304)
+    else:
+        response = _status(table, sight)
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["ETag"] = f'W/"{tag}"'
+    return response
+
+
+@routes.get("/reg/", defaults={"team_id": ""})
+@routes.get("/reg/<path:team_id>")
+@changes_the_game
+def reg(team_id: str) -> Response:
+    """Register a team."""
+    try:
+        player = _enter().desk.register(team_id)
+    except Refused as refusal:
+        return _json(protocol.not_registered(refusal))
+    return _json(protocol.registered(player))
+
+
+@routes.get("/move/<team_id>", defaults={"move": ""})
+@routes.get("/move/<team_id>/", defaults={"move": ""})
+@routes.get("/move/<team_id>/<path:move>")
+@changes_the_game
+def move(team_id: str, move: str) -> Response:
+    """Make a move, and give the status document after it."""
+    table = _hall().find(g.room)
+    try:
+        sight = table.desk.move(team_id, move)
+    except UnknownTeam as refusal:
+        snapshot, time_left = table.desk.look()
+        document = protocol.status_document(len(snapshot.teams), snapshot.state, time_left)
+        return _json(document | {"error": str(refusal)}, 403)
+    return _status(table, sight)
+
+
+@routes.get("/restart")
+@changes_the_game
+def restart() -> Response:
+    """Forget both teams and begin anew (development only)."""
+    if not _settings().restart:
+        abort(404, "restarting is turned off on this server")
+    table = _hall().find(g.room)
+    return _status(table, table.desk.restart())
+
+
+@routes.get("/history")
+def history() -> Response:
+    """Give what the monitor shows beside the status: teams, moves, and what ended the game."""
+    snapshot = _hall().find(g.room).desk.look().snapshot
+    turns = [turn.actions for turn in snapshot.turns]
+    return _json({"teams": list(snapshot.teams)} | protocol.history_document(_hall().start, turns))
+
+
+def _hall() -> Hall:
+    hall: Hall = current_app.extensions["hall"]
+    return hall
+
+
+def _settings() -> Settings:
+    settings: Settings = current_app.extensions["settings"]
+    return settings
+
+
+def _enter() -> Table:
+    try:
+        return _hall().enter(g.room)
+    except Refused as refusal:
+        abort(503, str(refusal))
+
+
+def _status(table: Table, sight: CircuitSight) -> Response:
+    return _uncached(table.page.render(sight), 200)
+
+
+def _json(document: Json, code: int = 200) -> Response:
+    return _uncached(json.dumps(document), code)
+
+
+def _uncached(text: str, code: int) -> Response:
+    response = Response(text, code, content_type="application/json")
+    response.headers["Cache-Control"] = "no-store"
+    return response

@@ -1,0 +1,68 @@
+"""No web page may play, register or restart: what a browser sends across sites is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from ipaddress import ip_address
+from typing import ParamSpec
+from urllib.parse import urlsplit
+
+from flask import Response, abort, current_app, request
+
+from cw.web.settings import Settings
+
+P = ParamSpec("P")
+OWN_PAGES = (None, "same-origin", "none")
+
+
+def changes_the_game(view: Callable[P, Response]) -> Callable[P, Response]:
+    """Refuse, with 403, requests for a view that come from pages of other sites.
+
+    A plain HTTP client sends neither Origin nor Sec-Fetch-Site. The names of the server are
+    checked because under a foreign name that resolves to this machine a foreign page looks like
+    ours.
+    """
+
+    @wraps(view)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> Response:
+        if request.method != "GET":
+            abort(405, "this route takes GET only")
+        host = request.headers.get("Host")
+        if host is not None and not is_our_name(host, current_app.extensions["settings"]):
+            abort(403, f"this server is not called {host!r}: start it with --name to allow that")
+        if not is_from_our_page(host):
+            abort(403, "a page of another site cannot play here; use a program of your own")
+        return view(*args, **kwargs)
+
+    return guarded
+
+
+def is_our_name(host: str, settings: Settings) -> bool:
+    """Tell whether a Host header names this server, whatever the port."""
+    name = hostname(f"http://{host}")
+    return name in settings.names or (settings.any_address and is_address(name))
+
+
+def is_from_our_page(host: str | None) -> bool:
+    """Tell whether no browser marks this request as made by a page of another origin."""
+    origin = request.headers.get("Origin")
+    foreign = origin is not None and origin != f"{request.scheme}://{host}"
+    return not foreign and request.headers.get("Sec-Fetch-Site") in OWN_PAGES
+
+
+def hostname(url: str) -> str:
+    """Give the host of a URL in lower case, "" if there is none that can be read."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+def is_address(name: str) -> bool:
+    """Tell whether a host name is an IP address: no resolver can be made to lie about it."""
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True

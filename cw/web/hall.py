@@ -1,0 +1,101 @@
+"""The games of one server: the one at its root, and the rooms."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Final, TypeAlias
+
+from cw.arena.desk import Clock, Desk, Sight, Snapshot
+from cw.errors import Refused
+from cw.games.circuit_wars.protocol import milliseconds, status_document
+from cw.games.circuit_wars.rules import Action, CircuitWars, State
+from cw.web.settings import Settings
+
+ROOM: Final = re.compile(r"[a-z0-9-]{1,32}")
+MOST_ROOMS: Final = 256
+IDLE: Final = 3600.0
+"""Seconds without a registration or a move after which a room makes way for another."""
+
+CircuitDesk: TypeAlias = Desk[State, Action, State]
+CircuitSight: TypeAlias = Sight[State, Action]
+
+
+class StatusPage:
+    """The status document as bytes, printed once per snapshot; only the clock differs."""
+
+    def __init__(self) -> None:
+        """Start with nothing printed."""
+        self._printed: tuple[str, str, str] = ("", "", "")
+
+    def render(self, sight: CircuitSight) -> str:
+        """Give the text of the status document."""
+        tag, head, tail = self._printed
+        if tag != sight.snapshot.tag:
+            head, tail = self._print(sight.snapshot)
+        return f"{head}{milliseconds(sight.time_left)}{tail}"
+
+    def _print(self, snapshot: Snapshot[State, Action]) -> tuple[str, str]:
+        document = status_document(len(snapshot.teams), snapshot.state, None)
+        head, tail = json.dumps(document).split('"time_left": -1', 1)
+        head += '"time_left": '
+        self._printed = (snapshot.tag, head, tail)
+        return head, tail
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One game of the hall."""
+
+    desk: CircuitDesk
+    page: StatusPage = field(default_factory=StatusPage)
+
+
+class Hall:
+    """The game at the root of the server, and up to 256 rooms that are made when used."""
+
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        """Open the hall; raise Refused if a setting is out of its range."""
+        self.start = CircuitWars().new(2, 0, size=settings.size)
+        self._clock = clock
+        self._new_desk: Callable[[], CircuitDesk] = lambda: Desk(
+            CircuitWars(), self.start, settings.time_limit(), clock, settings.team_ids
+        )
+        self._main = Table(self._new_desk())
+        self._vacant = Table(self._new_desk())
+        self._rooms: dict[str, Table] = {}
+        self._lock = Lock()
+
+    def find(self, room: str | None) -> Table:
+        """Give the game of a room, an empty one if nobody has registered there; None: the root."""
+        return self._main if room is None else self._rooms.get(room, self._vacant)
+
+    def enter(self, room: str | None) -> Table:
+        """Give the game of a room, which is made if it is new.
+
+        The room in which nothing has happened for longest makes way when there are too many;
+        raises Refused if a game is going on in each.
+        """
+        with self._lock:
+            if room is not None and room not in self._rooms:
+                if len(self._rooms) >= MOST_ROOMS:
+                    del self._rooms[self._oldest_free()]
+                self._rooms[room] = Table(self._new_desk())
+            return self.find(room)
+
+    def _oldest_free(self) -> str:
+        seen = {name: table.desk.look().snapshot for name, table in self._rooms.items()}
+        free = [name for name, snapshot in seen.items() if self._is_free(snapshot)]
+        if not free:
+            raise Refused(
+                f"all {MOST_ROOMS} rooms are in use: try again when a game has finished,"
+                " or use a room that exists"
+            )
+        return min(free, key=lambda name: seen[name].since)
+
+    def _is_free(self, snapshot: Snapshot[State, Action]) -> bool:
+        idle = self._clock() - snapshot.since > IDLE
+        return idle or not snapshot.teams or snapshot.state.ended is not None

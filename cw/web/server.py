@@ -1,0 +1,92 @@
+"""The WSGI server around the app: waitress, one process, several threads."""
+
+from __future__ import annotations
+
+import select
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from ipaddress import ip_address
+from threading import Thread
+from typing import Any
+
+from flask import Flask
+from waitress import wasyncore
+from waitress.server import create_server
+
+from cw.errors import Refused
+
+THREADS = 8
+MOST_CONNECTIONS = 1000
+"""A class of 50 games keeps 150 connections open, and each browser several."""
+
+LARGEST_REQUEST = 16 * 1024
+"""Bytes of a request's head, and of its body: no route needs more."""
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Open the server's socket, port 0 for any free one; raise Refused with what to do."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise Refused(f"cannot listen on {host!r}: {error}") from None
+    if sys.platform != "win32":
+        # Elsewhere this only skips the wait after a restart; there it would share the port.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(address)
+    except OSError as error:
+        listener.close()
+        raise Refused(
+            f"cannot listen on {host} port {port}: {error.strerror or error};"
+            " stop the program that uses the port, or choose another with --port"
+        ) from None
+    return listener
+
+
+def make_server(app: Flask, listener: socket.socket, channels: dict[int, Any]) -> Any:
+    """Put waitress around the app, on an open socket; all that it opens stands in `channels`."""
+    return create_server(
+        app,
+        map=channels,
+        sockets=[listener],
+        threads=THREADS,
+        connection_limit=MOST_CONNECTIONS,
+        max_request_header_size=LARGEST_REQUEST,
+        max_request_body_size=LARGEST_REQUEST,
+        asyncore_use_poll=hasattr(select, "poll"),
+        clear_untrusted_proxy_headers=True,
+        ident="Circuit Wars",
+    )
+
+
+def serve(app: Flask, listener: socket.socket) -> None:
+    """Serve until Ctrl-C."""
+    make_server(app, listener, {}).run()
+
+
+@contextmanager
+def serving(app: Flask, listener: socket.socket) -> Iterator[str]:
+    """Serve in a thread while the block runs; gives the base address."""
+    channels: dict[int, Any] = {}
+    server = make_server(app, listener, channels)
+    thread = Thread(target=server.run, name="server", daemon=True)
+    thread.start()
+    try:
+        yield address_of(listener)
+    finally:
+        server.trigger.pull_trigger(lambda: wasyncore.close_all(channels))
+        thread.join()
+        server.task_dispatcher.shutdown()
+
+
+def address_of(listener: socket.socket) -> str:
+    """Give the base address under which a browser on this machine reaches the socket."""
+    host, port = listener.getsockname()[:2]
+    if ip_address(host).is_unspecified:
+        host = "::1" if ":" in host else "127.0.0.1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,0 +1,47 @@
+"""What the owner of a server may choose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from cw import game
+from cw.arena.desk import SHORT, TeamIdForm
+from cw.errors import Refused
+
+LOCAL_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+"""The names by which a browser on this machine reaches the server."""
+
+NO_LIMIT: Final = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of a Circuit Wars server."""
+
+    timeout: float | None = None
+    """Seconds for a turn, -1 for no limit; None takes `TIMEOUT` of cw/game.py."""
+    size: int = 7
+    """Squares in a row of the board: odd, 1 to 31."""
+    rooms: bool = True
+    """Whether further games are played under /rooms/."""
+    restart: bool = True
+    """Whether /restart is there: for development only."""
+    team_ids: TeamIdForm = SHORT
+    """What a team may call itself."""
+    names: frozenset[str] = LOCAL_NAMES
+    """The host names under which the server may be asked to change a game."""
+    any_address: bool = False
+    """Whether every IP address counts as a name of the server."""
+
+    def time_limit(self) -> float | None:
+        """Give the seconds for a turn, None for no limit; raise Refused if it is no such number."""
+        timeout = game.TIMEOUT if self.timeout is None else self.timeout
+        if timeout == NO_LIMIT:
+            return None
+        if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
+            raise Refused(
+                f"the time limit must be a number of seconds above 0, or -1 for none,"
+                f" not {timeout!r}"
+            )
+        return float(timeout)

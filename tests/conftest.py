@@ -1,0 +1,44 @@
+"""Fixtures that all tests share."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+from flask import Flask
+
+from cw.web import create_app
+from cw.web.server import listen, serving
+from cw.web.settings import Settings
+
+Serve = Callable[[Flask], str]
+
+
+class FakeClock:
+    """A clock that stands still until it is told to go on."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def advance(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def app(clock: FakeClock) -> Flask:
+    """The app that pytest-flask's client speaks to: 3 s a turn on a clock that stands still."""
+    return create_app(Settings(timeout=3), clock)
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Serve apps over real sockets until the test ends; gives the base address of each."""
+    with ExitStack() as servers:
+        yield lambda app: servers.enter_context(serving(app, listen("127.0.0.1", 0)))
