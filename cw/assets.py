@@ -9,5 +9,5 @@ _PACKAGE = Path(__file__).resolve().parent
 
 def asset(name: str) -> Path:
     """Give the path of `static`, `templates`, `game_ai.py` and the like."""
-    packed = _PACKAGE / "assets" / name
+    packed = _PACKAGE / "_assets" / name
     return packed if packed.exists() else _PACKAGE.parent / name

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import time
+from typing import Final, cast
 
 from flask import Flask, Response
-from werkzeug.exceptions import HTTPException
+from flask_cors import CORS
+from werkzeug.exceptions import HTTPException, NotFound
 
 from cw.arena.desk import Clock
 from cw.assets import asset
@@ -14,7 +16,11 @@ from cw.web import circuit_wars
 from cw.web.hall import Hall
 from cw.web.settings import Settings
 
-CONTENT_SECURITY_POLICY = (
+NO_SUCH_PAGE: Final = (
+    "there is no such page; the game has /, /status, /reg/<team_id>, /move/<team_id>/<x,y,border>"
+    " and /restart, and the same under /rooms/<room>/"
+)
+CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
     " connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self';"
     " frame-ancestors 'self'"
@@ -37,6 +43,12 @@ def create_app(settings: Settings | None = None, clock: Clock = time.monotonic) 
     app.register_blueprint(circuit_wars.routes)
     if settings.rooms:
         app.register_blueprint(circuit_wars.routes, name="room", url_prefix="/rooms/<string:room>")
+    # Other origins may read the status, and nothing else.
+    CORS(
+        app,
+        resources={r"(/rooms/[^/]+)?/status": {"expose_headers": ["ETag"]}},
+        always_send=False,
+    )
     app.register_error_handler(HTTPException, _explain)
     app.after_request(_harden)
     return app
@@ -45,10 +57,11 @@ def create_app(settings: Settings | None = None, clock: Clock = time.monotonic) 
 def _explain(error: HTTPException) -> Response:
     """Answer an HTTP error as JSON with a text, whoever asks; a redirection stays as it is."""
     code = error.code or 500
-    headers = dict(error.get_headers())
-    if code >= 400:
-        headers["Content-Type"] = "application/json"
-    return Response(json.dumps({"error": error.description}), code, headers)
+    if code < 400:
+        return cast(Response, error.get_response())
+    text = NO_SUCH_PAGE if error.description == NotFound.description else error.description
+    headers = dict(error.get_headers()) | {"Content-Type": "application/json"}
+    return Response(json.dumps({"error": text}), code, headers)
 
 
 def _harden(response: Response) -> Response:

@@ -15,7 +15,6 @@ from flask import (
     render_template,
     request,
 )
-from flask_cors import cross_origin
 
 from cw.errors import Refused, UnknownTeam
 from cw.games.base import Json
@@ -44,19 +43,15 @@ def monitor() -> Response:
 
 
 @routes.get("/status")
-@cross_origin(expose_headers=["ETag"])
 def status() -> Response:
     """Give the status document; 304 if nothing but the clock has changed since the ETag."""
     table = _hall().find(g.room)
     sight = table.desk.look()
-    tag = sight.snapshot.tag
-    if f'"{tag}"' in request.headers.get("If-None-Match", ""):
-        response = Response(status=304)
-    else:
-        response = _status(table, sight)
-    response.headers["Cache-Control"] = "no-store"
-    response.headers["ETag"] = f'W/"{tag}"'
-    return response
+    tag = f'"{sight.snapshot.tag}"'
+    headers = {"Cache-Control": "no-store", "ETag": f"W/{tag}"}
+    if tag in request.headers.get("If-None-Match", ""):
+        return Response(status=304, headers=headers)
+    return Response(table.page.render(sight), headers=headers, content_type="application/json")
 
 
 @routes.get("/reg/", defaults={"team_id": ""})
@@ -131,6 +126,5 @@ def _json(document: Json, code: int = 200) -> Response:
 
 
 def _uncached(text: str, code: int) -> Response:
-    response = Response(text, code, content_type="application/json")
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    headers = {"Cache-Control": "no-store"}
+    return Response(text, code, headers, content_type="application/json")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from ipaddress import ip_address
 from typing import ParamSpec
 from urllib.parse import urlsplit
 
 from flask import Response, abort, current_app, request
 
-from cw.web.settings import Settings
+from cw.web.settings import Settings, is_address
 
 P = ParamSpec("P")
 OWN_PAGES = (None, "same-origin", "none")
@@ -57,12 +56,3 @@ def hostname(url: str) -> str:
         return urlsplit(url).hostname or ""
     except ValueError:
         return ""
-
-
-def is_address(name: str) -> bool:
-    """Tell whether a host name is an IP address: no resolver can be made to lie about it."""
-    try:
-        ip_address(name)
-    except ValueError:
-        return False
-    return True

@@ -7,15 +7,18 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from ipaddress import ip_address
 from threading import Thread
-from typing import Any
+from typing import Any, cast
 
 from flask import Flask
 from waitress import wasyncore
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser
 from waitress.server import create_server
+from waitress.task import WSGITask
 
 from cw.errors import Refused
+from cw.web.settings import is_unspecified
 
 THREADS = 8
 MOST_CONNECTIONS = 1000
@@ -48,9 +51,30 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
+class KeepAliveTask(WSGITask):
+    """A request whose connection stays open after a 304.
+
+    waitress ends the connection after every answer without a length, to mark where it ends; a 304
+    has no body, and a monitor gets five a second.
+    """
+
+    def set_close_on_finish(self) -> None:
+        """Leave the connection open after a 304 unless the client asked to close it."""
+        headers = cast(HTTPRequestParser, self.request).headers
+        asked = headers.get("CONNECTION", "").lower() == "close"
+        if asked or self.version != "1.1" or not self.status.startswith("304"):
+            super().set_close_on_finish()
+
+
+class Channel(HTTPChannel):
+    """A connection that serves its requests with KeepAliveTask."""
+
+    task_class = KeepAliveTask
+
+
 def make_server(app: Flask, listener: socket.socket, channels: dict[int, Any]) -> Any:
     """Put waitress around the app, on an open socket; all that it opens stands in `channels`."""
-    return create_server(
+    server: Any = create_server(
         app,
         map=channels,
         sockets=[listener],
@@ -62,6 +86,8 @@ def make_server(app: Flask, listener: socket.socket, channels: dict[int, Any]) -
         clear_untrusted_proxy_headers=True,
         ident="Circuit Wars",
     )
+    server.channel_class = Channel
+    return server
 
 
 def serve(app: Flask, listener: socket.socket) -> None:
@@ -87,6 +113,6 @@ def serving(app: Flask, listener: socket.socket) -> Iterator[str]:
 def address_of(listener: socket.socket) -> str:
     """Give the base address under which a browser on this machine reaches the socket."""
     host, port = listener.getsockname()[:2]
-    if ip_address(host).is_unspecified:
+    if is_unspecified(host):
         host = "::1" if ":" in host else "127.0.0.1"
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Final
 
 from cw import game
@@ -45,3 +46,17 @@ class Settings:
                 f" not {timeout!r}"
             )
         return float(timeout)
+
+
+def is_address(name: str) -> bool:
+    """Tell whether a host name is an IP address: no resolver can be made to lie about it."""
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def is_unspecified(host: str) -> bool:
+    """Tell whether listening on this address means all networks of the machine."""
+    return is_address(host) and ip_address(host).is_unspecified

@@ -54,6 +54,7 @@ class CircuitWars:
             raise Refused(f"Circuit Wars is for 2 players, not {players}")
         refuse_unknown_options(options, ("size", "openings"))
         size = board.check_size(options.get("size", 7))
+        whole_number("seed", seed, 0, 2**63 - 1)
         openings = whole_number("openings", options.get("openings", 0), 0, size * size)
         state = State(size, board.empty(size), 1, (0, 0), "", None, None)
         rng = Random(seed)

@@ -1,0 +1,60 @@
+"""The command `cw`: one file per command, loaded when it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pkgutil import resolve_name
+from typing import Any
+
+import click
+
+from cw import __version__
+from cw.errors import ArenaError
+
+COMMANDS: Mapping[str, str] = {
+    "demo": "cw.cli.demo:demo",
+    "serve": "cw.cli.serve:serve",
+    "step": "cw.cli.step:step",
+    "observe": "cw.cli.step:observe",
+    "bots": "cw.cli.bots:bots",
+    "doctor": "cw.cli.doctor:doctor",
+    "bench": "cw.cli.bench:bench",
+}
+
+
+class Commands(click.Group):
+    """A group that loads a command only when it is needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands in the order in which a newcomer meets them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = resolve_name(COMMANDS[cmd_name])
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; what it refuses is wrong usage, said in one line."""
+        try:
+            return super().invoke(ctx)
+        except ArenaError as error:
+            raise click.UsageError(str(error)) from None
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="cw")
+def main() -> None:
+    """Play, watch and rank bots.
+
+    \b
+    First steps:
+      cw demo                 two AIs play a match, to be watched in the browser
+      cw serve                the server for your own game_ai.py
+      cw bots circuit-wars    the built-in opponents
+
+    Results go to standard output, progress and errors to standard error. Exit codes: 0 fine,
+    1 something failed, 2 wrong usage.
+    """

@@ -1,0 +1,158 @@
+"""`cw demo`: a whole match between two real clients, to be watched in browser and terminal."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import webbrowser
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+from flask import Flask
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from cw.assets import asset
+from cw.cli.boards import PLAYERS, draw
+from cw.errors import Refused
+from cw.games.circuit_wars.protocol import STATUS, status_code
+from cw.web import create_app
+from cw.web.hall import CircuitSight, Hall
+from cw.web.server import listen, serving
+from cw.web.settings import Settings
+
+TEAMS = ("alice", "bob")
+FRAME = 0.1
+"""Seconds between two pictures in the terminal."""
+
+STOPPING = 2.0
+"""Seconds that a client has to end by itself."""
+
+LINGER = 3.0
+"""Seconds that the server stays for a browser to show the end."""
+
+
+class ClientFailed(click.ClickException):
+    """A client that ended before the match was over."""
+
+
+@click.command()
+@click.option("--browser", is_flag=True, help="Open the monitor in the browser.")
+@click.option("--fast", is_flag=True, help="Play without the pauses of 0.2 s between requests.")
+@click.option("--port", default=5000, show_default=True, help="Port of the server, 0 for any.")
+def demo(browser: bool, fast: bool, port: int) -> None:
+    """Play a match of Circuit Wars between two clients over HTTP.
+
+    Starts the server and two processes of game_ai.py, shows the match here and in the monitor,
+    and ends with the result. Nothing is left running.
+    """
+    app = create_app(Settings())
+    listener = listen_somewhere(port)
+    with serving(app, listener) as server:
+        click.echo(f"Watch the match in the browser: {server}/")
+        if browser:
+            webbrowser.open(f"{server}/")
+        with clients(server, fast) as processes:
+            sight = watch(app, processes)
+        if browser:
+            time.sleep(LINGER)
+    click.echo(result(sight))
+
+
+def listen_somewhere(port: int) -> socket.socket:
+    """Open the port, or any free one if another program uses it."""
+    try:
+        return listen("127.0.0.1", port)
+    except Refused as error:
+        click.echo(f"{error}\nTaking a free port instead.", err=True)
+        return listen("127.0.0.1", 0)
+
+
+@contextmanager
+def clients(server: str, fast: bool) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Run a client for each team while the block runs; end them with it."""
+    with TemporaryDirectory(prefix="cw-demo-") as folder:
+        processes = [start(team, server, fast, Path(folder)) for team in TEAMS]
+        try:
+            yield processes
+        except ClientFailed as failure:
+            said = "".join(log.read_text() for log in Path(folder).iterdir())
+            raise ClientFailed(f"{failure.message}\n{said}") from None
+        finally:
+            stop(processes)
+
+
+def start(team: str, server: str, fast: bool, folder: Path) -> subprocess.Popen[bytes]:
+    """Start game_ai.py for a team; what it prints goes to a file."""
+    environment = os.environ | {"CW_SERVER": server, "CW_PAUSE": "0" if fast else "0.2"}
+    with (folder / f"{team}.log").open("wb") as log:
+        return subprocess.Popen(
+            [sys.executable, str(asset("game_ai.py")), team],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+        )
+
+
+def stop(processes: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Let the clients end by themselves for a moment, then end them."""
+    until = time.monotonic() + STOPPING
+    for process in processes:
+        try:
+            process.wait(max(0.0, until - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def watch(app: Flask, processes: Sequence[subprocess.Popen[bytes]]) -> CircuitSight:
+    """Show the match in the terminal until it is over."""
+    hall: Hall = app.extensions["hall"]
+    console = Console(stderr=True)
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+        while True:
+            sight = hall.find(None).desk.look()
+            live.update(picture(sight), refresh=console.is_terminal)
+            if sight.snapshot.state.ended:
+                return sight
+            check_alive(processes)
+            time.sleep(FRAME)
+
+
+def check_alive(processes: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Raise ClientFailed if a client has left an unfinished match."""
+    for process, team in zip(processes, TEAMS, strict=True):
+        if process.poll():
+            raise ClientFailed(f"{team} has ended with exit code {process.returncode}.")
+
+
+def picture(sight: CircuitSight) -> RenderableType:
+    """Draw board, scores and clock."""
+    snapshot = sight.snapshot
+    state = snapshot.state
+    scores = Table.grid(padding=(0, 2))
+    teams = (*snapshot.teams, "", "")
+    for player, (team, score) in enumerate(zip(teams, state.scores, strict=False), start=1):
+        scores.add_row(Text(f" {player} ", PLAYERS[player]), team, str(score))
+    clock = "" if sight.time_left is None else f"{sight.time_left:.1f} s left"
+    status = STATUS[status_code(len(snapshot.teams), state)]
+    return Panel(Group(draw(state), scores, Text(f"{status}  {clock}")), expand=False)
+
+
+def result(sight: CircuitSight) -> str:
+    """Say in one line how the match ended."""
+    snapshot = sight.snapshot
+    pairs = zip(snapshot.teams, snapshot.state.scores, strict=True)
+    scores = ", ".join(f"{team} {score}" for team, score in pairs)
+    status = STATUS[status_code(len(snapshot.teams), snapshot.state)]
+    return f"{status}: {scores} after {len(snapshot.turns)} moves."

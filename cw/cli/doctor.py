@@ -1,0 +1,113 @@
+"""`cw doctor`: what this machine has of all that the arena can use."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, requires, version
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from cw import __version__
+from cw.assets import asset
+from cw.errors import Refused
+from cw.web.server import listen
+
+PORT = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found about one thing."""
+
+    name: str
+    ok: bool
+    needed: bool
+    found: str
+    advice: str = ""
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+def doctor(as_json: bool) -> None:
+    """Check that everything needed to play is here, and say how to get what is not.
+
+    Exit code 1 if something that is needed is missing.
+    """
+    findings = [*needed(), *useful()]
+    if as_json:
+        click.echo(json.dumps([asdict(finding) for finding in findings]))
+    else:
+        Console().print(table(findings))
+    if any(finding.needed and not finding.ok for finding in findings):
+        raise SystemExit(1)
+
+
+def needed() -> Iterator[Finding]:
+    """Check what playing needs: Python, the packages, our files, the port."""
+    yield Finding(
+        "Python", sys.version_info >= (3, 11), True, platform.python_version(), "3.11 or newer"
+    )
+    for package in packages():
+        yield from check_package(package)
+    for name in ("static", "templates", "game_ai.py"):
+        path = asset(name)
+        yield Finding(name, path.exists(), True, str(path), "clone the repository again")
+    yield check_port()
+
+
+def useful() -> Iterator[Finding]:
+    """Check what some commands and tests use."""
+    for name, programs, advice in (
+        ("Chromium", ("chromium", "chromium-browser", "google-chrome"), "for the browser tests"),
+        ("bubblewrap", ("bwrap",), "to keep bots away from your files and network (Linux)"),
+    ):
+        found = next(filter(None, map(shutil.which, programs)), None)
+        yield Finding(name, found is not None, False, found or "not found", advice)
+    cores = os.cpu_count() or 1
+    yield Finding("cores", cores >= 2, False, str(cores), "2 or more, one for each client")
+
+
+def packages() -> list[str]:
+    """Name the packages that the arena is built on."""
+    try:
+        lines = requires("circuit-wars") or []
+    except PackageNotFoundError:
+        return []
+    return [re.split(r"[^\w.-]", line)[0] for line in lines if "extra ==" not in line]
+
+
+def check_package(package: str) -> Iterator[Finding]:
+    """Find the version of a package."""
+    try:
+        yield Finding(package, True, True, version(package))
+    except PackageNotFoundError:
+        yield Finding(package, False, True, "not found", f"pip install {package}")
+
+
+def check_port() -> Finding:
+    """Find out whether the port of the clients is free."""
+    try:
+        listen("127.0.0.1", PORT).close()
+    except Refused as error:
+        return Finding(f"port {PORT}", False, False, "in use", str(error))
+    return Finding(f"port {PORT}", True, False, "free")
+
+
+def table(findings: list[Finding]) -> Table:
+    """Lay out the findings for reading."""
+    grid = Table(title=f"Circuit Wars {__version__} on {platform.platform()}", title_justify="left")
+    for heading in ("", "what", "found", "to do"):
+        grid.add_column(heading)
+    for finding in findings:
+        mark = "[green]ok" if finding.ok else "[red]missing" if finding.needed else "[yellow]no"
+        grid.add_row(mark, finding.name, finding.found, "" if finding.ok else finding.advice)
+    return grid
