@@ -48,7 +48,13 @@ class ClientFailed(click.ClickException):
 @click.command()
 @click.option("--browser", is_flag=True, help="Open the monitor in the browser.")
 @click.option("--fast", is_flag=True, help="Play without the pauses of 0.2 s between requests.")
-@click.option("--port", default=5000, show_default=True, help="Port of the server, 0 for any.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=5000,
+    show_default=True,
+    help="Port of the server, 0 for any.",
+)
 def demo(browser: bool, fast: bool, port: int) -> None:
     """Play a match of Circuit Wars between two clients over HTTP.
 

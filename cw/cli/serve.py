@@ -13,7 +13,13 @@ from cw.web.settings import LOCAL_NAMES, Settings, is_unspecified
 
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", default=5000, show_default=True, help="Port to listen on, 0 for any.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=5000,
+    show_default=True,
+    help="Port to listen on, 0 for any.",
+)
 @click.option(
     "--name",
     "names",

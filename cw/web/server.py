@@ -24,6 +24,9 @@ THREADS = 8
 MOST_CONNECTIONS = 1000
 """A class of 50 games keeps 150 connections open, and each browser several."""
 
+BACKLOG = 1024
+"""Connections that wait to be accepted."""
+
 LARGEST_REQUEST = 16 * 1024
 """Bytes of a request's head, and of its body: no route needs more."""
 
@@ -42,6 +45,7 @@ def listen(host: str, port: int) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(address)
+        listener.listen(BACKLOG)
     except OSError as error:
         listener.close()
         raise Refused(
@@ -80,6 +84,7 @@ def make_server(app: Flask, listener: socket.socket, channels: dict[int, Any]) -
         sockets=[listener],
         threads=THREADS,
         connection_limit=MOST_CONNECTIONS,
+        backlog=BACKLOG,
         max_request_header_size=LARGEST_REQUEST,
         max_request_body_size=LARGEST_REQUEST,
         asyncore_use_poll=hasattr(select, "poll"),

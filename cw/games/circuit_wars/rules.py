@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from random import Random
 from typing import Any, Literal, TypeAlias
 
@@ -120,8 +120,8 @@ class CircuitWars:
 
     def state_to_json(self, state: State) -> dict[str, Json]:
         """Give the state as a document; the keys are the fields of State."""
-        document: dict[str, Json] = msgspec.to_builtins(state)
-        return document
+        lists = {"board": [list(row) for row in state.board], "scores": list(state.scores)}
+        return asdict(state) | lists
 
     def state_from_json(self, document: Json) -> State:
         """Read a state; raise ProtocolError where it is not one that the rules could produce."""

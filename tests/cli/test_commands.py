@@ -1,0 +1,168 @@
+"""The commands as processes: what they print, how they exit, what they leave behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import requests
+
+from cw.cli import COMMANDS
+
+ROOT = Path(__file__).resolve().parents[2]
+POSIX = pytest.mark.skipif(os.name == "nt", reason="signals of this kind are not on Windows")
+
+
+def cw(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "cw", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        cwd=cwd,
+    )
+
+
+class TestHelp:
+    def test_it_names_every_command(self) -> None:
+        done = cw("--help")
+        assert done.returncode == 0
+        assert all(re.search(rf"^  {name}\b", done.stdout, re.M) for name in COMMANDS)
+
+    @pytest.mark.parametrize("name", COMMANDS)
+    def test_every_command_and_option_is_explained(self, name: str) -> None:
+        done = cw(name, "--help")
+        assert done.returncode == 0
+        assert len(done.stdout.splitlines()) > 5
+        options = [line for line in done.stdout.splitlines() if line.startswith("  --")]
+        assert all(re.search(r"--\S+.*\s{2,}\S|--\S+ [A-Z]+$", line) for line in options), options
+
+    def test_an_unknown_command_is_wrong_usage(self) -> None:
+        assert cw("dance").returncode == 2
+
+
+class TestServe:
+    def start(self, *command: str, cwd: Path = ROOT) -> tuple[subprocess.Popen[str], str]:
+        process = subprocess.Popen(
+            [sys.executable, *command], stdout=subprocess.PIPE, text=True, cwd=cwd
+        )
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        return process, line.removeprefix("Monitor: ").strip().rstrip("/")
+
+    @POSIX
+    @pytest.mark.parametrize(
+        "command", [("-m", "cw", "serve"), (str(ROOT / "cw" / "game_server.py"),)]
+    )
+    def test_it_serves_from_any_folder_until_ctrl_c(
+        self, command: tuple[str, ...], tmp_path: Path
+    ) -> None:
+        process, base = self.start(*command, "--port", "0", "--timeout", "7", cwd=tmp_path)
+        with process:
+            try:
+                requests.get(f"{base}/reg/a", timeout=10)
+                requests.get(f"{base}/reg/b", timeout=10)
+                status = requests.get(f"{base}/status", timeout=10).json()
+                assert 6000 < status["time_left"] <= 7000
+            finally:
+                process.send_signal(signal.SIGINT)
+            assert process.wait(30) == 0
+
+    def test_a_busy_port_is_said_with_what_to_do(self) -> None:
+        with socket.socket() as busy:
+            busy.bind(("127.0.0.1", 0))
+            busy.listen()
+            done = cw("serve", "--port", str(busy.getsockname()[1]))
+        assert done.returncode == 2
+        assert "choose another with --port" in done.stderr
+
+    @pytest.mark.parametrize(
+        ("arguments", "error"),
+        [
+            (("--size", "4"), "size must be an odd number from 1 to 31, not 4"),
+            (("--timeout", "0"), "the time limit must be a number of seconds above 0"),
+            (("--host", "no.such.host.invalid"), "cannot listen on 'no.such.host.invalid'"),
+            (("--port", "99999"), "99999"),
+        ],
+    )
+    def test_wrong_settings_are_wrong_usage(self, arguments: tuple[str, ...], error: str) -> None:
+        done = cw("serve", "--port", "0", *arguments)
+        assert done.returncode == 2
+        assert error in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+class TestDemo:
+    def test_it_plays_a_whole_match_and_leaves_nothing_running(self) -> None:
+        done = cw("demo", "--fast", "--port", "0")
+        assert done.returncode == 0, done.stderr
+        address, result = done.stdout.splitlines()
+        base = address.removeprefix("Watch the match in the browser: ")
+        found = re.fullmatch(
+            r"The game has finished, Player ([12]) won: (\w+) (\d+), (\w+) (\d+) after \d+ moves\.",
+            result,
+        )
+        assert found
+        assert {found[2], found[4]} == {"alice", "bob"}
+        assert int(found[3]) + int(found[5]) == 49
+        with pytest.raises(requests.ConnectionError):
+            requests.get(base, timeout=5)
+
+    def test_a_busy_port_is_replaced_by_a_free_one(self) -> None:
+        with socket.socket() as busy:
+            busy.bind(("127.0.0.1", 0))
+            busy.listen()
+            done = cw("demo", "--fast", "--port", str(busy.getsockname()[1]))
+        assert done.returncode == 0
+        assert "Taking a free port instead" in done.stderr
+
+    @POSIX
+    def test_ctrl_c_ends_server_and_clients(self) -> None:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "cw", "demo", "--port", "0"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+        with process:
+            assert process.stdout is not None
+            base = process.stdout.readline().split()[-1]
+            while requests.get(f"{base}status", timeout=10).json()["status_code"] < 200:
+                time.sleep(0.05)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(30) == 1
+        with pytest.raises(ProcessLookupError):
+            os.killpg(process.pid, 0)
+
+
+class TestBots:
+    def test_the_list(self) -> None:
+        done = cw("bots", "circuit-wars")
+        assert done.returncode == 0
+        for name in ("random", "mirror", "greedy", "safe", "search", "expert"):
+            assert f"builtin:{name}" in done.stdout
+        listed = json.loads(cw("bots", "--json").stdout)
+        assert all(words for words in listed["circuit-wars"].values())
+
+    def test_an_unknown_game(self) -> None:
+        assert cw("bots", "go").returncode == 2
+
+
+class TestDoctor:
+    def test_it_finds_what_is_needed(self) -> None:
+        done = cw("doctor", "--json")
+        assert done.returncode == 0
+        findings = {finding["name"]: finding for finding in json.loads(done.stdout)}
+        assert findings["flask"]["ok"]
+        assert findings["static"]["ok"]
+        assert "Circuit Wars" in cw("doctor").stdout
