@@ -35,10 +35,6 @@ $(TEST_READY): $(DEMO_READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
 	@touch $@
 
-requirements.txt: pyproject.toml
-	@echo "pyproject.toml has changed: 'make requirements' pins the packages anew"
-	@touch $@
-
 requirements:
 	$(PYTHON) -m uv pip compile --quiet pyproject.toml --extra dev --universal --python-version 3.11 \
 	  --no-emit-index-url --output-file requirements.txt

@@ -9,6 +9,7 @@ from typing import Final, cast
 from flask import Flask, Response
 from flask_cors import CORS
 from werkzeug.exceptions import HTTPException, NotFound
+from werkzeug.routing import BaseConverter
 
 from cw.arena.desk import Clock
 from cw.assets import asset
@@ -18,13 +19,19 @@ from cw.web.settings import Settings
 
 NO_SUCH_PAGE: Final = (
     "there is no such page; the game has /, /status, /reg/<team_id>, /move/<team_id>/<x,y,border>"
-    " and /restart, and the same under /rooms/<room>/"
+    " and /restart, and the same under /rooms/<room>/, a room being 1 to 32 of a-z, 0-9 and -"
 )
 CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
     " connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self';"
     " frame-ancestors 'self'"
 )
+
+
+class RoomConverter(BaseConverter):
+    """The name of a room in an address."""
+
+    regex = "[a-z0-9-]{1,32}"
 
 
 def create_app(settings: Settings | None = None, clock: Clock = time.monotonic) -> Flask:
@@ -38,11 +45,12 @@ def create_app(settings: Settings | None = None, clock: Clock = time.monotonic) 
     )
     # Merging slashes would redirect /move/a//1,2,top to a move that was not sent.
     app.url_map.merge_slashes = False
+    app.url_map.converters["room"] = RoomConverter
     app.extensions["hall"] = Hall(settings, clock)
     app.extensions["settings"] = settings
     app.register_blueprint(circuit_wars.routes)
     if settings.rooms:
-        app.register_blueprint(circuit_wars.routes, name="room", url_prefix="/rooms/<string:room>")
+        app.register_blueprint(circuit_wars.routes, name="room", url_prefix="/rooms/<room:room>")
     # Other origins may read the status, and nothing else.
     CORS(
         app,

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from flask import (
     Blueprint,
     Response,
     abort,
     current_app,
-    g,
     make_response,
     render_template,
     request,
@@ -20,32 +18,24 @@ from cw.errors import Refused, UnknownTeam
 from cw.games.base import Json
 from cw.games.circuit_wars import protocol
 from cw.web.guard import changes_the_game
-from cw.web.hall import ROOM, CircuitSight, Hall, Table
+from cw.web.hall import CircuitSight, Hall, Table
 from cw.web.settings import Settings
 
 routes = Blueprint("circuit_wars", __name__)
 
 
-@routes.url_value_preprocessor
-def _take_room(_endpoint: str | None, values: dict[str, Any] | None) -> None:
-    """Take the room out of the address; no room is the game at the root."""
-    g.room = (values or {}).pop("room", None)
-    if g.room is not None and not ROOM.fullmatch(g.room):
-        abort(404, "the name of a room is 1 to 32 of a-z, 0-9 and -")
-
-
 @routes.get("/")
-def monitor() -> Response:
+def monitor(room: str | None = None) -> Response:
     """Give the page that shows the game as it is played."""
-    page = make_response(render_template("monitor.html", room=g.room, restart=_settings().restart))
+    page = make_response(render_template("monitor.html", room=room, restart=_settings().restart))
     page.headers["Cache-Control"] = "no-cache"
     return page
 
 
 @routes.get("/status")
-def status() -> Response:
+def status(room: str | None = None) -> Response:
     """Give the status document; 304 if nothing but the clock has changed since the ETag."""
-    table = _hall().find(g.room)
+    table = _hall().find(room)
     sight = table.desk.look()
     tag = f'"{sight.snapshot.tag}"'
     headers = {"Cache-Control": "no-store", "ETag": f"W/{tag}"}
@@ -57,10 +47,10 @@ def status() -> Response:
 @routes.get("/reg/", defaults={"team_id": ""})
 @routes.get("/reg/<path:team_id>")
 @changes_the_game
-def reg(team_id: str) -> Response:
+def reg(team_id: str, room: str | None = None) -> Response:
     """Register a team."""
     try:
-        player = _enter().desk.register(team_id)
+        player = _enter(room).desk.register(team_id)
     except Refused as refusal:
         return _json(protocol.not_registered(refusal))
     return _json(protocol.registered(player))
@@ -70,9 +60,9 @@ def reg(team_id: str) -> Response:
 @routes.get("/move/<team_id>/", defaults={"move": ""})
 @routes.get("/move/<team_id>/<path:move>")
 @changes_the_game
-def move(team_id: str, move: str) -> Response:
+def move(team_id: str, move: str, room: str | None = None) -> Response:
     """Make a move, and give the status document after it."""
-    table = _hall().find(g.room)
+    table = _hall().find(room)
     try:
         sight = table.desk.move(team_id, move)
     except UnknownTeam as refusal:
@@ -84,18 +74,18 @@ def move(team_id: str, move: str) -> Response:
 
 @routes.get("/restart")
 @changes_the_game
-def restart() -> Response:
+def restart(room: str | None = None) -> Response:
     """Forget both teams and begin anew (development only)."""
     if not _settings().restart:
         abort(404, "restarting is turned off on this server")
-    table = _hall().find(g.room)
+    table = _hall().find(room)
     return _status(table, table.desk.restart())
 
 
 @routes.get("/history")
-def history() -> Response:
+def history(room: str | None = None) -> Response:
     """Give what the monitor shows beside the status: teams, moves, and what ended the game."""
-    snapshot = _hall().find(g.room).desk.look().snapshot
+    snapshot = _hall().find(room).desk.look().snapshot
     turns = [turn.actions for turn in snapshot.turns]
     return _json({"teams": list(snapshot.teams)} | protocol.history_document(_hall().start, turns))
 
@@ -110,9 +100,9 @@ def _settings() -> Settings:
     return settings
 
 
-def _enter() -> Table:
+def _enter(room: str | None) -> Table:
     try:
-        return _hall().enter(g.room)
+        return _hall().enter(room)
     except Refused as refusal:
         abort(503, str(refusal))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
@@ -15,7 +14,6 @@ from cw.games.circuit_wars.protocol import milliseconds, status_document
 from cw.games.circuit_wars.rules import Action, CircuitWars, State
 from cw.web.settings import Settings
 
-ROOM: Final = re.compile(r"[a-z0-9-]{1,32}")
 MOST_ROOMS: Final = 256
 IDLE: Final = 3600.0
 """Seconds without a registration or a move after which a room makes way for another."""

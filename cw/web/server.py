@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import select
 import socket
 import sys
@@ -93,6 +94,10 @@ def make_server(app: Flask, listener: socket.socket, channels: dict[int, Any]) -
     )
     server.channel_class = Channel
     return server
+
+
+# A request that waits for a thread is no news: the class bench has a queue most of the time.
+logging.getLogger("waitress.queue").setLevel(logging.ERROR)
 
 
 def serve(app: Flask, listener: socket.socket) -> None:

@@ -285,7 +285,7 @@ class TestRooms:
         server.json("/rooms/x/reg/a")
         assert server.code("/rooms/y") == 100
 
-    @pytest.mark.parametrize("room", ["X", "a_b", "a" * 33, "%20", "é", "a%2Fb", "%00"])
+    @pytest.mark.parametrize("room", ["X", "a_b", "a" * 33, "%20", "é", "a%2Fb", "%00", "a%0A"])
     def test_other_names_are_no_rooms(self, server: Server, room: str) -> None:
         assert server.ask(f"/rooms/{room}/status").status_code == 404
         assert server.ask(f"/rooms/{room}/reg/a").status_code == 404

@@ -1,0 +1,79 @@
+"""The rows as a table for the terminal, as one for the documentation, and as JSON."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import date
+from typing import Any, Final
+
+from rich.table import Table
+
+from bench.rows import Row
+
+HEADINGS: Final = ("what", "ours", "yardstick", "ratio", "goal", "met")
+NUMBERS: Final = frozenset({"ours", "ratio"})
+MET: Final[Mapping[bool | None, str]] = {True: "yes", False: "no", None: "n/a"}
+
+
+def table(rows: Sequence[Row]) -> Table:
+    """Lay out the rows for reading."""
+    grid = Table(title=machine(), title_justify="left")
+    for heading in HEADINGS:
+        wraps = heading in ("what", "yardstick")
+        justify: Any = "right" if heading in NUMBERS else "left"
+        grid.add_column(heading, justify=justify, no_wrap=not wraps, overflow="fold")
+    for row in rows:
+        grid.add_row(*cells(row))
+    return grid
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """Print the rows as docs/performance.md shows them."""
+    rules = ("--:" if heading in NUMBERS else "---" for heading in HEADINGS)
+    lines = [HEADINGS, tuple(rules), *map(cells, rows)]
+    return "\n".join([f"{machine()}:", "", *(f"| {' | '.join(line)} |" for line in lines)])
+
+
+def document(rows: Sequence[Row]) -> dict[str, Any]:
+    """Give the figures and the machine for other programs."""
+    return {
+        "date": date.today().isoformat(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "rows": [entry(row) for row in rows],
+    }
+
+
+def entry(row: Row) -> dict[str, Any]:
+    """Give a row as JSON, with what follows from its figures."""
+    stored = asdict(row)
+    del stored["aim"]
+    return stored | {"ratio": row.ratio, "goal": row.goal, "met": row.met}
+
+
+def machine() -> str:
+    """Say when and where this is measured."""
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    return f"{date.today()}, {os.cpu_count()} cores, {python} on {platform.system()}"
+
+
+def cells(row: Row) -> tuple[str, ...]:
+    """Print a row; the note takes the place of a yardstick's figure that is missing."""
+    return (
+        f"{row.part}: {row.what}",
+        f"{number(row.ours)} {row.unit}",
+        f"{row.yardstick}: {row.note or number(row.theirs)}",
+        number(row.ratio),
+        row.goal or "none",
+        MET[row.met],
+    )
+
+
+def number(figure: float | None) -> str:
+    """Print a figure with three digits that count, or all of its whole ones."""
+    if figure is None:
+        return "n/a"
+    return f"{figure:,.0f}" if figure >= 100 else f"{figure:.3g}"

@@ -1,0 +1,54 @@
+"""GET /status over one connection, beside a route that returns fixed bytes of the same length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from functools import partial
+from http.client import HTTPConnection
+
+from bench.client import NO_HEADERS, connect, get
+from bench.rows import Effort, Goal, NotMeasured, Row, medians, rate
+from bench.server import FIXED, running
+
+MID_GAME = ("--moves", "40", "--timeout", "3600")
+"""The clock runs, and `time_left` keeps the same number of digits."""
+
+
+def rows(effort: Effort) -> list[Row]:
+    """Compare requests per second."""
+    with running(*MID_GAME) as address, closing(connect(address)) as connection:
+        tag = get(connection, "/status").response.headers["ETag"]
+        steps = {
+            "status": asking(connection, "/status", 200),
+            "fixed": asking(connection, FIXED, 200),
+            "unchanged": asking(connection, "/status", 304, {"If-None-Match": tag}),
+        }
+        runs = {name: partial(rate, step, effort.seconds) for name, step in steps.items()}
+        figures = medians(runs, effort.repeats)
+    return [
+        row("GET /status", figures["status"], "fixed bytes", figures["fixed"], Goal(">=", 0.85)),
+        row("GET /status, 304", figures["unchanged"], "the 200", figures["status"], Goal(">", 1.0)),
+    ]
+
+
+def asking(
+    connection: HTTPConnection,
+    path: str,
+    expected: int,
+    headers: Mapping[str, str] = NO_HEADERS,
+) -> Callable[[], int]:
+    """Give the step that makes one request, and fails if another status comes back."""
+
+    def ask() -> int:
+        status = get(connection, path, headers).response.status
+        if status != expected:
+            raise NotMeasured(f"{path} was answered {status}, not {expected}")
+        return 1
+
+    return ask
+
+
+def row(what: str, ours: float, yardstick: str, theirs: float, goal: Goal) -> Row:
+    """Make a row of this part."""
+    return Row("status", what, ours, "requests/s", yardstick, theirs, goal)

@@ -1,0 +1,79 @@
+"""`cw bench`: how fast the arena is, beside yardsticks measured in the same run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib import import_module
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+from rich.console import Console
+
+from cw.assets import asset
+from cw.errors import Refused
+
+if TYPE_CHECKING:
+    from bench.rows import Effort, Row
+
+PARTS: Final[Mapping[str, str]] = {
+    "fast-board": "bench.fast_board",
+    "status": "bench.status",
+    "classroom": "bench.classroom",
+    "match": "bench.match",
+}
+
+
+@click.command()
+@click.argument("parts", nargs=-1, type=click.Choice(list(PARTS)), metavar="[PART]...")
+@click.option("--quick", is_flag=True, help="Measure less: seconds instead of minutes.")
+@click.option("--json", "form", flag_value="json", help="Print the figures as JSON.")
+@click.option("--markdown", "form", flag_value="markdown", help="Print the table of the docs.")
+def bench(parts: tuple[str, ...], quick: bool, form: str | None) -> None:
+    """Measure how fast the arena is; each figure stands beside that of a yardstick.
+
+    \b
+    PART is any of:
+      fast-board   random games, beside OpenSpiel, python-chess and PettingZoo
+      status       GET /status, beside a route that returns fixed bytes
+      classroom    50 rooms with two clients and a monitor each
+      match        two processes of game_ai.py without pauses
+
+    Only the ratios say something about another machine. A goal that is missed is a figure, not
+    an error.
+    """
+    check_checkout()
+    effort: Effort = getattr(import_module("bench.rows"), "QUICK" if quick else "FULL")
+    rows = [row for part in dict.fromkeys(parts or PARTS) for row in measure(part, effort)]
+    show(rows, form)
+
+
+def check_checkout() -> None:
+    """Raise Refused where the benchmark is not: a wheel does not hold it."""
+    if not (asset("bench") / "rows.py").is_file():
+        raise Refused(
+            "the benchmark is part of the repository and not of the installed package: clone"
+            " the repository, and run `python -m cw bench` there"
+        )
+
+
+def measure(part: str, effort: Effort) -> list[Row]:
+    """Run a part and say so."""
+    module: Any = import_module(PARTS[part])
+    click.echo(f"{part}: {module.__doc__.splitlines()[0]}", err=True)
+    start = monotonic()
+    rows: list[Row] = module.rows(effort)
+    click.echo(f"{part}: done in {monotonic() - start:.0f} s", err=True)
+    return rows
+
+
+def show(rows: list[Row], form: str | None) -> None:
+    """Print the rows in the form that was asked for."""
+    report: Any = import_module("bench.report")
+    if form == "json":
+        click.echo(json.dumps(report.document(rows)))
+    elif form == "markdown":
+        click.echo(report.markdown(rows))
+    else:
+        Console().print(report.table(rows))

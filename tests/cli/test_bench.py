@@ -1,0 +1,227 @@
+"""`cw bench` measures what it says; how fast this machine is, is not tested."""
+
+import json
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from random import Random
+from typing import ClassVar
+from urllib.parse import urlsplit
+
+import pytest
+from click.testing import CliRunner
+
+from bench import classroom, fast_board, match, report, status
+from bench.client import connect, get
+from bench.rows import INSTALL, Effort, Goal, NotMeasured, Row, medians, rate
+from bench.server import FIXED, running
+from cw.cli import main
+from cw.cli.bench import PARTS
+
+TINY = Effort(repeats=2, seconds=0.005, matches=1, rooms=2, size=1)
+
+
+class Recorded(subprocess.Popen):
+    """A process that is remembered."""
+
+    started: ClassVar[list[subprocess.Popen]] = []
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.started.append(self)
+
+
+@pytest.fixture
+def processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen]]:
+    """All processes that are started; none may be left after the test."""
+    monkeypatch.setattr(subprocess, "Popen", Recorded)
+    monkeypatch.setattr(Recorded, "started", [])
+    yield Recorded.started
+    assert all(process.returncode is not None for process in Recorded.started)
+
+
+@pytest.fixture
+def no_yardsticks(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("pyspiel", "chess", "pettingzoo.classic.connect_four.connect_four"):
+        monkeypatch.setitem(sys.modules, module, None)
+
+
+def run(*arguments: str):
+    return CliRunner().invoke(main, ["bench", *arguments])
+
+
+def check(rows: list[Row], part: str) -> None:
+    assert rows
+    for row in rows:
+        assert row.part == part
+        assert row.what
+        assert row.unit
+        assert row.yardstick
+        assert row.ours is not None
+        assert row.ours >= 0
+        assert row.ratio is not None or row.note == INSTALL
+        assert row.met is None or row.aim
+
+
+def test_fast_board_plays_whole_games() -> None:
+    for make in fast_board.OURS.values():
+        assert 49 <= make(Random(1))() <= 112
+
+
+def test_fast_board_gives_a_row_for_each_yardstick() -> None:
+    rows = fast_board.rows(TINY)
+    check(rows, "fast-board")
+    assert {row.yardstick for row in rows} == set(fast_board.YARDSTICKS)
+    assert [row.goal for row in rows] == [">= 1 x", "", "", ""]
+
+
+@pytest.mark.parametrize("name", fast_board.YARDSTICKS)
+def test_a_yardstick_that_is_installed_plays_a_game(name: str) -> None:
+    if name not in fast_board.installed():
+        pytest.skip(f"{name} is {INSTALL}")
+    assert 7 <= fast_board.YARDSTICKS[name](Random(1))() <= 300
+
+
+@pytest.mark.usefixtures("no_yardsticks")
+def test_a_yardstick_that_is_not_installed_leaves_its_row_open() -> None:
+    for row in fast_board.rows(TINY):
+        assert row.ours
+        assert (row.theirs, row.ratio, row.met, row.note) == (None, None, None, INSTALL)
+        assert any(INSTALL in cell for cell in report.cells(row))
+
+
+def test_the_server_offers_fixed_bytes_of_the_same_length_and_ends(
+    processes: list[subprocess.Popen],
+) -> None:
+    with running(*status.MID_GAME) as address:
+        connection = connect(address)
+        answer = get(connection, "/status")
+        fixed = get(connection, FIXED)
+        connection.close()
+        assert json.loads(answer.body)["status_code"] == 201
+        assert len(fixed.body) == len(answer.body)
+    assert [process.returncode for process in processes] == [0]
+    parts = urlsplit(address)
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection((parts.hostname, parts.port))
+
+
+def test_the_server_ends_when_the_measurement_fails(processes: list[subprocess.Popen]) -> None:
+    with pytest.raises(ZeroDivisionError), running():
+        raise ZeroDivisionError
+    assert len(processes) == 1
+
+
+@pytest.mark.usefixtures("processes")
+def test_a_server_that_does_not_start_is_explained(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(NotMeasured, match="too early"), running("--size", "2"):
+        pass
+    assert "odd" in capfd.readouterr().err
+
+
+@pytest.mark.usefixtures("processes")
+def test_status_compares_fixed_bytes_and_unchanged_answers() -> None:
+    rows = status.rows(TINY)
+    check(rows, "status")
+    assert [row.goal for row in rows] == [">= 0.85 x", "> 1 x"]
+
+
+@pytest.mark.usefixtures("processes")
+def test_an_answer_of_another_status_is_no_figure() -> None:
+    with running() as address:
+        connection = connect(address)
+        with pytest.raises(NotMeasured, match="answered 404"):
+            status.asking(connection, "/nowhere", 200)()
+        connection.close()
+
+
+@pytest.mark.usefixtures("processes")
+def test_classroom_plays_all_games_to_their_end() -> None:
+    rows = {row.what: row for row in classroom.rows(TINY)}
+    check(list(rows.values()), "classroom")
+    late = rows["games ended by time-out"]
+    assert (late.ours, late.theirs, late.met) == (0, TINY.rooms, True)
+    assert rows["latency, median"].ours <= rows["latency, p99"].ours
+    assert rows["requests reached"].theirs == pytest.approx(30)
+
+
+@pytest.mark.usefixtures("processes")
+def test_match_counts_the_moves_of_two_clients() -> None:
+    rows = match.rows(TINY)
+    check(rows, "match")
+    assert rows[0].met is None
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "aim", "met"),
+    [
+        (90, 100, Goal(">=", 0.85), True),
+        (80, 100, Goal(">=", 0.85), False),
+        (100, 100, Goal(">", 1.0), False),
+        (99.9, 1, Goal("<", 100, "ours"), True),
+        (1, 50, Goal("=", 0, "ours"), False),
+        (90, None, Goal(">=", 0.85), None),
+        (90, 100, None, None),
+    ],
+)
+def test_goals(ours: float, theirs: float | None, aim: Goal | None, met: bool | None) -> None:
+    assert Row("part", "what", ours, "ms", "yardstick", theirs, aim).met is met
+
+
+def test_the_median_does_not_mind_one_slow_repeat() -> None:
+    figures = {"a": iter([3.0, 900.0, 4.0]), "b": iter([1.0, 2.0, 0.0])}
+    runs = {name: values.__next__ for name, values in figures.items()}
+    assert medians(runs, 3) == {"a": 4.0, "b": 1.0}
+
+
+def test_a_rate_is_what_the_steps_count_per_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bench.rows.perf_counter", iter([0.0, 0.5, 1.0, 2.0]).__next__)
+    assert rate(lambda: 5, 1.5) == 15 / 2.0
+
+
+@pytest.mark.usefixtures("no_yardsticks")
+class TestCommand:
+    @pytest.fixture(autouse=True)
+    def tiny(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("bench.rows.QUICK", TINY)
+
+    def test_json(self) -> None:
+        result = run("fast-board", "--quick", "--json")
+        assert result.exit_code == 0, result.output
+        document = json.loads(result.stdout)
+        assert {"date", "cores", "python"} <= document.keys()
+        assert document["rows"][0]["goal"] == ">= 1 x"
+        assert document["rows"][0]["met"] is None
+        assert "fast-board" in result.stderr
+
+    def test_markdown_and_table(self) -> None:
+        markdown = run("fast-board", "--quick", "--markdown").stdout.splitlines()
+        assert len({line.count("|") for line in markdown[2:]}) == 1
+        assert len(markdown) == 2 + 2 + 4
+        assert "OpenSpiel" in run("fast-board", "--quick").stdout
+
+    def test_without_parts_all_run_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for part, module in PARTS.items():
+            row = Row(part, "what", 1, "unit", "yardstick", 2)
+            monkeypatch.setattr(import_module(module), "rows", lambda _, row=row: [row])
+        rows = json.loads(run("--quick", "--json").stdout)["rows"]
+        assert [row["part"] for row in rows] == list(PARTS)
+        assert len(json.loads(run("match", "match", "--json").stdout)["rows"]) == 1
+
+
+def test_an_unknown_part_is_wrong_usage() -> None:
+    result = run("coffee")
+    assert result.exit_code == 2
+    assert "fast-board" in result.stderr
+
+
+def test_without_the_bench_folder_the_command_says_where_it_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("cw.cli.bench.asset", tmp_path.joinpath)
+    result = run("--quick")
+    assert result.exit_code == 2
+    assert "clone" in result.stderr

@@ -1,0 +1,130 @@
+"""The documentation names everything there is, and nothing that is not."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from cw.cli import COMMANDS, main
+from cw.game import Board
+from cw.games.base import FAULT_KINDS
+from cw.games.catalogue import GAMES, load_strategies
+from cw.games.circuit_wars.protocol import REGISTRATION_ERRORS, STATUS
+from cw.web import create_app
+from cw.web.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TEXTS = {page: page.read_text(encoding="utf-8") for page in PAGES}
+ALL = "\n".join(TEXTS.values())
+
+
+def command(name: str) -> click.Command:
+    found = main.get_command(click.Context(main), name)
+    assert found is not None
+    return found
+
+
+def section(name: str) -> str:
+    """Give the section of docs/commands.md about a command."""
+    text = TEXTS[ROOT / "docs" / "commands.md"]
+    found = re.search(rf"^## cw {name}$(.*?)(?=^## |\Z)", text, re.M | re.S)
+    assert found, f"docs/commands.md has no section 'cw {name}'"
+    return found[1]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_and_option_is_documented(name: str) -> None:
+    text = section(name)
+    for parameter in command(name).params:
+        if isinstance(parameter, click.Option):
+            for option in (*parameter.opts, *parameter.secondary_opts):
+                assert f"`{option}" in text, f"cw {name} {option}"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_option_is_documented_that_is_not_there(name: str) -> None:
+    parameters = command(name).params
+    known = {option for p in parameters for option in (*p.opts, *p.secondary_opts)}
+    assert set(re.findall(r"`(--[a-z-]+)", section(name))) <= known | {"--help"}
+
+
+def test_every_route_is_documented() -> None:
+    rules = "docs/games/circuit_wars.md"
+    text = TEXTS[ROOT / rules]
+    for rule in create_app().url_map.iter_rules():
+        if rule.endpoint == "static":
+            continue
+        route = re.sub(r"<(?:\w+:)?(\w+)>", r"<\1>", rule.rule).replace("<move>", "<x,y,border>")
+        if not route.endswith(("/reg/", "/move/<team_id>", "/move/<team_id>/")):
+            assert f"`{route}" in text, f"{rules} does not name {route}"
+
+
+def test_every_setting_is_documented() -> None:
+    text = TEXTS[ROOT / "docs" / "server.md"]
+    for field in dataclasses.fields(Settings):
+        assert f"`{field.name}`" in text
+
+
+def test_every_code_is_documented() -> None:
+    text = TEXTS[ROOT / "docs" / "games" / "circuit_wars.md"]
+    for code in STATUS:
+        assert re.search(rf"^\|.*\b{code}\b", text, re.M), code
+    for code in REGISTRATION_ERRORS.values():
+        assert re.search(rf"^\| {code} \|", text, re.M), code
+    assert STATUS[100] in text
+    assert "timeout" in FAULT_KINDS
+
+
+def test_every_method_of_the_board_is_documented() -> None:
+    text = TEXTS[ROOT / "docs" / "first-game-ai.md"]
+    for name in vars(Board):
+        if not name.startswith("_"):
+            assert f"`{name}" in text or f"Board.{name}" in text, name
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_strategy_is_documented(game: str) -> None:
+    text = TEXTS[ROOT / "docs" / "strategies.md"]
+    for name in load_strategies(game):
+        assert f"`{name}`" in text
+
+
+def test_every_environment_variable_is_documented() -> None:
+    sources = [*ROOT.glob("*.py"), *(ROOT / "cw").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]
+    found = {
+        name
+        for source in sources
+        for name in re.findall(r'"(CW_[A-Z_]+)"', source.read_text(encoding="utf-8"))
+    }
+    assert found
+    assert {name for name in found if name not in ALL} == set()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", TEXTS[page]):
+        path, _, anchor = target.partition("#")
+        if path.startswith("http"):
+            continue
+        linked = (page.parent / path).resolve() if path else page
+        assert linked.exists(), f"{page.name} links to {target}"
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", linked.read_text(encoding="utf-8"), re.M)
+            assert anchor in {re.sub(r"[^\w -]", "", h).lower().replace(" ", "-") for h in headings}
+
+
+def test_every_command_line_in_the_docs_is_one_that_exists() -> None:
+    for name in re.findall(r"\b(?:python -m cw|^\s*\$? ?cw) ([a-z]+)", ALL, re.M):
+        assert name in COMMANDS, name
+
+
+def test_every_requirement_is_pinned() -> None:
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    pinned = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    for name in re.findall(r'^  "([\w-]+)>=', project, re.M):
+        assert re.search(rf"^{name}==", pinned, re.M), name
