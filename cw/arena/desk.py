@@ -68,8 +68,8 @@ class Desk(Generic[State, Action, View]):
     ) -> None:
         """Open the desk for one match that begins with `start`."""
         self._game = game
+        self.limit = limit
         self._start = start
-        self._limit = limit
         self._clock = clock
         self._team_ids = team_ids
         self._seats = game.players(start)
@@ -130,7 +130,7 @@ class Desk(Generic[State, Action, View]):
             self._teams += (team_id,)
             now = self._clock()
             if len(self._teams) == len(self._seats):
-                self._match = Match(self._game, self._start, self._limit, now)
+                self._match = Match(self._game, self._start, self.limit, now)
             self._changed(now)
             return len(self._teams)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import mimetypes
 import time
 from typing import Final, cast
 
@@ -40,6 +41,8 @@ def create_app(settings: Settings | None = None, clock: Clock = time.monotonic) 
     Raises Refused if a setting is out of its range.
     """
     settings = settings or Settings()
+    # Some Windows registries call scripts text/plain, which browsers then refuse to run.
+    mimetypes.add_type("text/javascript", ".js")
     app = Flask(
         __name__, static_folder=str(asset("static")), template_folder=str(asset("templates"))
     )

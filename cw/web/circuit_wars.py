@@ -85,9 +85,11 @@ def restart(room: str | None = None) -> Response:
 @routes.get("/history")
 def history(room: str | None = None) -> Response:
     """Give what the monitor shows beside the status: teams, moves, and what ended the game."""
-    snapshot = _hall().find(room).desk.look().snapshot
+    desk = _hall().find(room).desk
+    snapshot = desk.look().snapshot
     turns = [turn.actions for turn in snapshot.turns]
-    return _json({"teams": list(snapshot.teams)} | protocol.history_document(_hall().start, turns))
+    about = {"teams": list(snapshot.teams), "limit": protocol.milliseconds(desk.limit)}
+    return _json(about | protocol.history_document(_hall().start, turns))
 
 
 def _hall() -> Hall:

@@ -246,7 +246,12 @@ class TestNotModified:
 
 class TestHistory:
     def test_teams_moves_and_points(self, server: Server) -> None:
-        assert server.json("/history") == {"teams": [], "moves": [], "fault": None}
+        assert server.json("/history") == {
+            "teams": [],
+            "limit": 3000,
+            "moves": [],
+            "fault": None,
+        }
         server.start()
         server.play(SEED_MOVES)
         history = server.json("/history")

@@ -143,7 +143,12 @@ class FastBoard:
 
     def free(self) -> list[Segment]:
         """Name all free segments."""
-        return [segment for segment in self.geometry.segments if self.is_free(segment)]
+        horizontal, vertical = self.horizontal, self.vertical
+        return [
+            segment
+            for segment in self.geometry.segments
+            if (horizontal if segment.horizontal else vertical) & segment.bit
+        ]
 
     def draw(self, segment: Segment) -> int:
         """Draw a free segment and give its points, the size of the area that it closes."""

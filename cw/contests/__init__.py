@@ -1,0 +1,1 @@
+"""Many matches: who plays whom, how often, and what is kept."""

@@ -1,0 +1,1 @@
+"""Arithmetic on outcomes: it knows no game and plays none."""

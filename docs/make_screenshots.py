@@ -1,0 +1,119 @@
+"""Make the pictures of the monitor in docs/images: `python docs/make_screenshots.py`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+from playwright.sync_api import Browser, sync_playwright
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from cw.game import Board  # noqa: E402
+from cw.web import create_app  # noqa: E402
+from cw.web.server import listen, serving  # noqa: E402
+from cw.web.settings import Settings  # noqa: E402
+
+IMAGES: Final = ROOT / "docs" / "images"
+TEAMS: Final = ("ampere", "volta")
+PORT: Final = 5000
+"""The address with which the page tells clients to join is part of the pictures."""
+
+WIDE: Final = (1280, 800)
+PHONE: Final = (360, 740)
+ARGUMENTS: Final = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One picture: how many moves have been made, by how many teams, and on what screen."""
+
+    name: str
+    moves: int
+    teams: int = 2
+    scheme: str = "light"
+    screen: tuple[int, int] = WIDE
+    coordinates: bool = False
+
+
+PICTURES: Final = (
+    Picture("monitor-waiting", 0, teams=1),
+    Picture("monitor-playing", 69, coordinates=True),
+    Picture("monitor-playing-dark", 70, scheme="dark"),
+    Picture("monitor-ended", 112),
+    Picture("monitor-phone", 69, screen=PHONE),
+)
+
+
+def moves_of_a_game() -> Iterator[str]:
+    """Give the moves of one game: each takes what it can, and gives away as little as it can."""
+    rng, board = Random(5), Board()
+    player = 1
+    while free := board.free_borders():
+        rng.shuffle(free)
+        x, y, border = max(free, key=lambda move: worth(board, move, player))
+        board.add_border(x, y, border, player)
+        yield f"{x},{y},{border}"
+        player = 3 - player
+
+
+def worth(board: Board, move: tuple[int, int, str], player: int) -> int:
+    """Give the squares that a move wins, less the most that the answer to it can win."""
+    after = board.copy()
+    after.add_border(*move, player)
+    won = sum(after.get_colored()) - sum(board.get_colored())
+    return won - max((gain(after, answer) for answer in after.free_borders()), default=0)
+
+
+def gain(board: Board, move: tuple[int, int, str]) -> int:
+    """Give the squares that a move wins."""
+    after = board.copy()
+    after.add_border(*move, 1)
+    return sum(after.get_colored()) - sum(board.get_colored())
+
+
+def take(browser: Browser, picture: Picture, moves: Sequence[str]) -> None:
+    """Play to the position of a picture on a server of its own, and keep what the page shows."""
+    now = [0.0]
+    app = create_app(Settings(timeout=3), lambda: now[0])
+    client = app.test_client()
+    for team in TEAMS[: picture.teams]:
+        client.get(f"/reg/{team}")
+    for index, move in enumerate(moves[: picture.moves]):
+        client.get(f"/move/{TEAMS[index % 2]}/{move}")
+    now[0] += 0.8
+    with serving(app, listen("127.0.0.1", PORT)) as address:
+        width, height = picture.screen
+        options: dict[str, Any] = {"color_scheme": picture.scheme, "reduced_motion": "reduce"}
+        page = browser.new_page(viewport={"width": width, "height": height}, **options)
+        page.goto(address)
+        page.wait_for_selector("#match:not([data-phase=loading])")
+        page.get_by_role("switch", name="Coordinates").set_checked(picture.coordinates)
+        page.mouse.click(2, 2)
+        page.screenshot(path=IMAGES / f"{picture.name}.png")
+        page.close()
+
+
+def main() -> None:
+    """Make all pictures anew."""
+    path = os.environ.get("CW_CHROMIUM") or shutil.which("chromium")
+    if path is None:
+        sys.exit("there is no chromium: install it or set CW_CHROMIUM to its path")
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    moves = list(moves_of_a_game())
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        for picture in PICTURES:
+            take(browser, picture, moves)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+/** The monitor of Circuit Wars: asks the server how the game stands, and shows it. */
+
+import { BoardPicture } from "./monitor/board.js";
+import { Clock } from "./monitor/clock.js";
+import { Coordinates } from "./monitor/coordinates.js";
+import { keyOf } from "./monitor/geometry.js";
+import { Announcer, MoveList, showPage } from "./monitor/page.js";
+import { bindRestart } from "./monitor/restart.js";
+import { viewOf } from "./monitor/words.js";
+
+const POLL_EVERY = 200;
+const RETRY_EVERY = 1000;
+const PATIENCE = 3000;
+const TICK_EVERY = 100;
+
+const picture = new BoardPicture($("#board")[0]);
+const clock = new Clock([$("#card-1")[0], $("#card-2")[0]]);
+const moves = new MoveList($("#moves")[0]);
+const announcer = new Announcer($("#announcer")[0]);
+const coordinates = new Coordinates(
+  picture, $("#board-frame")[0], $("#coordinates")[0], $("#readout")[0],
+);
+
+/** What was last heard from the server; `due` while the history of the status is missing. */
+const heard = { status: null, at: 0, due: false, view: null };
+
+/**
+ * Ask the server; the addresses are relative, so that a room asks for its own game.
+ * @param {string} address
+ * @param {boolean} ifModified whether undefined is answer enough when nothing has changed
+ */
+function ask(address, ifModified = false) {
+  return $.ajax({ url: address, dataType: "json", timeout: PATIENCE, ifModified });
+}
+
+/** Ask how the game stands, and show it if it has changed. */
+async function refresh() {
+  const status = await ask("status", true);
+  if (status) {
+    Object.assign(heard, { status, at: performance.now(), due: true });
+  }
+  if (heard.due) {
+    const history = await ask("history");
+    heard.due = false;
+    show(viewOf(heard.status, history));
+  }
+}
+
+/** @param {import("./monitor/words.js").View} view */
+function show(view) {
+  heard.view = view;
+  const authors = new Map(view.history.moves.map(([player, move]) => [keyOf(move), player]));
+  picture.show(view.status.board, view.status.last_move, authors);
+  showPage(view);
+  moves.show(view);
+  coordinates.show(view);
+  announcer.show(view);
+  startClock();
+}
+
+/** Start the clock of the turn that was last heard of. */
+function startClock() {
+  const { view, status, at } = heard;
+  clock.start(view.turn, status.time_left, view.history.limit, at);
+}
+
+/**
+ * Say whether the server answers; the last board stays on the screen.
+ * @param {boolean} answers
+ */
+function showLink(answers) {
+  const gone = $("#gone");
+  if (gone.prop("hidden") === answers) {
+    return;
+  }
+  gone.prop("hidden", answers);
+  $("#match").toggleClass("stale", !answers);
+  if (answers) {
+    startClock();
+  } else {
+    clock.stop();
+    document.title = "Server is gone | Circuit Wars";
+  }
+}
+
+/** Ask, and ask again when the answer has come or the server has let us wait too long. */
+async function poll() {
+  const began = performance.now();
+  let pause = POLL_EVERY;
+  try {
+    await refresh();
+    showLink(true);
+  } catch (failure) {
+    if (failure instanceof Error) {
+      throw failure;
+    }
+    pause = RETRY_EVERY;
+    showLink(false);
+  } finally {
+    setTimeout(poll, Math.max(0, pause - (performance.now() - began)));
+  }
+}
+
+/** Fill in the addresses with which a client joins this game. */
+function showAddresses() {
+  const here = new URL(".", location.href).href;
+  $("#join-server").text(`SERVER = "${here.replace(/\/$/, "")}"`);
+  $("#join-register").text(`${here}reg/<team_id>`);
+}
+
+bindRestart(() => heard.view?.phase === "playing", () => ask("restart"));
+showAddresses();
+setInterval(() => clock.tick(), TICK_EVERY);
+poll();

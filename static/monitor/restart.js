@@ -1,0 +1,35 @@
+/** The button that restarts the game; it asks first while a game is running. */
+
+/**
+ * Bind the button, if the page has one.
+ * @param {() => boolean} isRunning whether a game would be lost
+ * @param {() => Promise<unknown>} restart
+ */
+export function bindRestart(isRunning, restart) {
+  const button = document.getElementById("restart");
+  const dialog = document.getElementById("restart-dialog");
+  if (!button) {
+    return;
+  }
+  button.addEventListener("click", () => (isRunning() ? dialog.showModal() : attempt(restart)));
+  dialog.addEventListener("close", () => {
+    if (dialog.returnValue === "restart") {
+      attempt(restart);
+    }
+    dialog.returnValue = "";
+  });
+}
+
+/**
+ * Restart, and say why where the server refuses.
+ * @param {() => Promise<unknown>} restart
+ */
+async function attempt(restart) {
+  const notice = document.getElementById("restart-notice");
+  notice.textContent = "";
+  try {
+    await restart();
+  } catch (failure) {
+    notice.textContent = failure.responseJSON?.error ?? "The server does not answer.";
+  }
+}

@@ -1,0 +1,187 @@
+/** What the page says about a game: a view of status and history, and sentences made of it. */
+
+import { allSegments, condition } from "./geometry.js";
+
+/**
+ * @typedef {{player: number, kind: string, detail: string}} Fault
+ * @typedef {{
+ *   teams: string[], limit: number, moves: [number, string, number][], fault: Fault | null,
+ * }} History
+ * @typedef {{
+ *   status: object, history: History, phase: "waiting" | "playing" | "ended",
+ *   turn: number, winner: number, loser: number, names: string[], scores: number[],
+ *   total: number, free: number,
+ * }} View
+ */
+
+/**
+ * Gather what the page shows.
+ * @param {object} status the status document
+ * @param {History} history
+ * @returns {View}
+ */
+export function viewOf(status, history) {
+  const group = Math.floor(status.status_code / 100);
+  const subject = status.status_code % 100;
+  const winner = group < 3 ? 0 : group === 3 ? subject : 3 - subject;
+  return {
+    status,
+    history,
+    phase: group === 1 ? "waiting" : group === 2 ? "playing" : "ended",
+    turn: group === 2 ? subject : 0,
+    winner,
+    loser: winner && 3 - winner,
+    names: [1, 2].map((player) => history.teams[player - 1] ?? `Player ${player}`),
+    scores: [status.score_1, status.score_2],
+    total: status.board_size ** 2,
+    free: countFree(status),
+  };
+}
+
+/**
+ * @param {object} status
+ * @returns {number}
+ */
+function countFree({ board, board_size: size }) {
+  return allSegments(size).filter((segment) => condition(board, segment) === "free").length;
+}
+
+/**
+ * @param {View} view
+ * @param {number} player
+ * @returns {string}
+ */
+export function nameOf(view, player) {
+  return view.names[player - 1];
+}
+
+/**
+ * Say in a few words how the game stands.
+ * @param {View} view
+ * @returns {string}
+ */
+export function headline(view) {
+  if (view.phase === "ended") {
+    return `${nameOf(view, view.winner)} won`;
+  }
+  if (view.phase === "playing") {
+    return `${nameOf(view, view.turn)} to move`;
+  }
+  return view.history.teams.length ? "Waiting for Player 2" : "Waiting for players";
+}
+
+/**
+ * Say why the game ended, who is there, or what was played last.
+ * @param {View} view
+ * @returns {string}
+ */
+export function detail(view) {
+  if (view.phase === "ended") {
+    return reason(view);
+  }
+  if (view.phase === "playing") {
+    return lastMove(view);
+  }
+  const [first] = view.history.teams;
+  return first ? `${first} is here as Player 1.` : "Nobody has registered yet.";
+}
+
+/**
+ * Say why the game ended.
+ * @param {View} view
+ * @returns {string}
+ */
+export function reason(view) {
+  if (view.status.status_code < 400) {
+    const [won, lost] = [view.winner, view.loser].map((player) => view.scores[player - 1]);
+    return `Score ${won}:${lost}.`;
+  }
+  const what = view.status.status_code < 500 ? "Illegal move" : "Time-out";
+  const said = view.history.fault?.detail;
+  return `${what} by ${nameOf(view, view.loser)}${said ? `: ${said}` : ""}.`;
+}
+
+/**
+ * Say what was played last.
+ * @param {View} view
+ * @returns {string}
+ */
+export function lastMove(view) {
+  const { moves } = view.history;
+  if (!moves.length) {
+    return "No move yet.";
+  }
+  const [player, move, points] = moves.at(-1);
+  const won = points ? `, ${countOf(points, "square")}` : "";
+  return `Move ${moves.length}: ${nameOf(view, player)} ${move}${won}.`;
+}
+
+/**
+ * @param {number} number
+ * @param {string} thing in the singular
+ * @returns {string}
+ */
+export function countOf(number, thing) {
+  return `${number} ${thing}${number === 1 ? "" : "s"}`;
+}
+
+/**
+ * Say in one or two words how a player stands; "" where there is nothing to say.
+ * @param {View} view
+ * @param {number} player
+ * @returns {string}
+ */
+export function standing(view, player) {
+  if (view.phase === "playing") {
+    return view.turn === player ? "to move" : "";
+  }
+  if (view.phase === "waiting") {
+    return view.history.teams.length >= player ? "ready" : "";
+  }
+  if (view.winner === player) {
+    return "won";
+  }
+  return { 3: "lost", 4: "illegal move", 5: "time-out" }[Math.floor(view.status.status_code / 100)];
+}
+
+/**
+ * Give the title of the page.
+ * @param {View} view
+ * @returns {string}
+ */
+export function pageTitle(view) {
+  const [one, two] = view.names;
+  const score = view.phase === "waiting" ? "" : ` | ${one} ${view.scores.join(":")} ${two}`;
+  return `${headline(view)}${score} | Circuit Wars`;
+}
+
+/**
+ * Describe the board for those who do not see it.
+ * @param {View} view
+ * @returns {string}
+ */
+export function boardText(view) {
+  const size = view.status.board_size;
+  const owned = [1, 2].map(
+    (player) => `${nameOf(view, player)} owns ${countOf(view.scores[player - 1], "square")}`,
+  );
+  const last = view.status.last_move ? ` Last move ${view.status.last_move}.` : "";
+  const free = `${view.free} of ${countOf(2 * size * (size + 1), "segment")} free`;
+  return `Board of ${size} by ${size} squares, ${free}. ${owned.join(", ")}.${last}`;
+}
+
+/**
+ * Describe one square, with its number in the status document.
+ * @param {View} view
+ * @param {number} x
+ * @param {number} y
+ * @returns {string}
+ */
+export function squareText(view, x, y) {
+  const square = view.status.board[y][x];
+  const parts = [[1, "top"], [2, "right"], [4, "bottom"], [8, "left"]]
+    .concat(view.names.map((name, index) => [16 << index, `owned by ${name}`]))
+    .filter(([bit]) => square & bit)
+    .map(([, word]) => word);
+  return `Square ${x},${y} = ${square}: ${parts.join(", ") || "nothing drawn"}`;
+}

@@ -1,0 +1,171 @@
+"""A real Chromium that watches games on servers of their own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Request,
+    Response,
+    sync_playwright,
+)
+
+from cw.web import create_app
+from cw.web.settings import Settings
+from tests.conftest import FakeClock, Serve
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def find_chromium() -> str:
+    """Give the path of Chromium; without one, skip or fail as CW_REQUIRE_BROWSER says."""
+    path = os.environ.get("CW_CHROMIUM") or shutil.which("chromium")
+    if path is None:
+        word = "there is no chromium: install it or set CW_CHROMIUM to its path"
+        if os.environ.get("CW_REQUIRE_BROWSER"):
+            pytest.fail(word)
+        pytest.skip(word)
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Run one browser for the tests of a module."""
+    path = find_chromium()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Game:
+    """A game on a served app, played without a network: only the browser uses the socket."""
+
+    app: Flask
+    clock: FakeClock
+    address: str
+    prefix: str = ""
+
+    @property
+    def client(self) -> FlaskClient:
+        return self.app.test_client()
+
+    def get(self, path: str) -> None:
+        """Ask the app for a path of this game."""
+        assert self.client.get(f"{self.prefix}/{path}").status_code == 200
+
+    def register(self, *teams: str) -> None:
+        """Register teams."""
+        for team in teams:
+            self.get(f"reg/{team}")
+
+    def play(self, moves: Sequence[str], teams: tuple[str, str] = ("alpha", "beta")) -> None:
+        """Register both teams and make moves in turn."""
+        self.register(*teams)
+        for index, move in enumerate(moves):
+            self.get(f"move/{teams[index % 2]}/{move}")
+
+
+class Host:
+    """Makes games on servers that run until the test ends."""
+
+    def __init__(self, serve: Serve) -> None:
+        """Start no server yet."""
+        self._serve = serve
+
+    def __call__(self, settings: Settings | None = None) -> Game:
+        """Serve a game of its own."""
+        clock = FakeClock()
+        app = create_app(settings or Settings(timeout=3), clock)
+        return Game(app, clock, self._serve(app))
+
+
+@pytest.fixture
+def host(serve: Serve) -> Host:
+    return Host(serve)
+
+
+@dataclass
+class Watcher:
+    """A page that is watched: what it asks for, what it complains of."""
+
+    page: Page
+    requests: list[Request] = field(default_factory=list)
+    responses: list[Response] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+    server_leaves: bool = False
+    """Whether the test closes the server, of which the browser complains by itself."""
+
+    def open(self, address: str) -> Page:
+        """Open an address, and wait for the first answer of its server."""
+        self.page.goto(address)
+        self.page.wait_for_selector("#match:not([data-phase=loading])")
+        return self.page
+
+    def ask(self, request: Request) -> None:
+        """Keep a request."""
+        self.requests.append(request)
+
+    def hear(self, response: Response) -> None:
+        """Keep an answer."""
+        self.responses.append(response)
+
+    def note(self, message: ConsoleMessage) -> None:
+        """Keep what the browser complains of, violations of the policy of the page too."""
+        if message.type in {"error", "warning"}:
+            self.complaints.append(message.text)
+
+    def origins(self) -> set[str]:
+        """Give the origins of all requests so far."""
+        addresses = [urlsplit(request.url) for request in self.requests]
+        return {f"{address.scheme}://{address.netloc}" for address in addresses}
+
+    def statuses(self) -> list[int]:
+        """Give the codes of the answers to `status` so far."""
+        return [answer.status for answer in self.responses if answer.url.endswith("/status")]
+
+
+def watch(context: BrowserContext) -> Watcher:
+    """Open a page that notes its requests and complaints."""
+    watcher = Watcher(context.new_page())
+    watcher.page.set_default_timeout(10_000)
+    watcher.page.on("request", watcher.ask)
+    watcher.page.on("response", watcher.hear)
+    watcher.page.on("console", watcher.note)
+    watcher.page.on("pageerror", lambda error: watcher.complaints.append(str(error)))
+    return watcher
+
+
+@pytest.fixture
+def watcher(browser: Browser) -> Iterator[Watcher]:
+    """Give a new page; afterwards, only its own server was asked and nothing went wrong."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    watcher = watch(context)
+    yield watcher
+    context.close()
+    if watcher.server_leaves:
+        watcher.complaints = [
+            text for text in watcher.complaints if "Failed to load resource" not in text
+        ]
+    assert watcher.complaints == []
+    assert len(watcher.origins()) == 1

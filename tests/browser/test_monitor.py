@@ -1,0 +1,442 @@
+"""The monitor, in a real browser against the real server."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Locator, Page, Route, expect
+
+from cw.arena.desk import GITHUB
+from cw.web import create_app
+from cw.web.server import listen, serving
+from cw.web.settings import Settings
+from tests.browser.conftest import Host, Watcher
+from tests.games.circuit_wars.examples import SEED_MOVES
+
+AXE = Path(__file__).parent / "vendor" / "axe-core-4.14.1" / "axe.min.js"
+
+SMALLEST_GAME = ("0,0,top", "0,0,right", "0,0,bottom", "0,0,left")
+"""On a board of one square: player 2 closes it."""
+
+NO_FADE = "document.getAnimations().forEach((animation) => animation.finish())"
+
+
+def headline(page: Page) -> Locator:
+    return page.get_by_role("heading", level=1)
+
+
+def stage(page: Page) -> Locator:
+    return page.get_by_role("region", name="State of the game")
+
+
+def card(page: Page, name: str) -> Locator:
+    return page.get_by_role("region", name=name, exact=True)
+
+
+# Waiting
+
+
+def test_waiting_for_both_says_how_to_join(host: Host, watcher: Watcher) -> None:
+    game = host()
+    page = watcher.open(game.address)
+    expect(headline(page)).to_have_text("Waiting for players")
+    expect(stage(page)).to_contain_text("waiting for both players")
+    expect(stage(page)).to_contain_text("Nobody has registered yet.")
+    join = page.get_by_role("region", name="Join this game")
+    expect(join).to_contain_text("python game_ai.py")
+    expect(join).to_contain_text(f'SERVER = "{game.address}"')
+    expect(join).to_contain_text(f"{game.address}/reg/<team_id>")
+    expect(page).to_have_title("Waiting for players | Circuit Wars")
+
+
+def test_waiting_for_the_second_names_the_first(host: Host, watcher: Watcher) -> None:
+    game = host()
+    page = watcher.open(game.address)
+    game.register("alpha")
+    expect(headline(page)).to_have_text("Waiting for Player 2")
+    expect(stage(page)).to_contain_text("waiting for the second player")
+    expect(stage(page)).to_contain_text("alpha is here as Player 1.")
+    expect(card(page, "alpha")).to_contain_text("ready")
+    expect(page.get_by_role("region", name="Join this game")).to_be_visible()
+
+
+# Playing
+
+
+def test_turns_are_shown_with_a_running_clock(host: Host, watcher: Watcher) -> None:
+    game = host()
+    page = watcher.open(game.address)
+    game.play([])
+    expect(headline(page)).to_have_text("alpha to move")
+    expect(stage(page)).to_contain_text("It's Player 1's turn")
+    expect(card(page, "alpha")).to_contain_text("to move")
+    expect(page.get_by_role("region", name="Join this game")).to_be_hidden()
+    timer = page.get_by_role("timer", name="Time left for Player 1")
+    expect(timer).to_have_text(re.compile(r"^2\.\d s$"))
+    expect(timer).to_have_text("0.0 s")
+    game.get("move/alpha/1,2,top")
+    expect(headline(page)).to_have_text("beta to move")
+    expect(stage(page)).to_contain_text("Move 1: alpha 1,2,top.")
+    expect(timer).to_be_empty()
+    expect(page.get_by_role("timer", name="Time left for Player 2")).to_have_text(
+        re.compile(r"^[12]\.\d s$")
+    )
+    expect(page).to_have_title("beta to move | alpha 0:0 beta | Circuit Wars")
+
+
+def test_a_game_without_a_limit_says_so(host: Host, watcher: Watcher) -> None:
+    game = host(Settings(timeout=-1))
+    game.play([])
+    page = watcher.open(game.address)
+    expect(page.get_by_role("timer", name="Time left for Player 1")).to_have_text("no time limit")
+
+
+def test_the_example_board(host: Host, watcher: Watcher) -> None:
+    game = host()
+    game.play(SEED_MOVES)
+    page = watcher.open(game.address)
+    picture = page.get_by_role("img", name="Board of 7 by 7 squares")
+    segments = picture.locator("[data-layer=segments]")
+    expect(segments.locator(".segment")).to_have_count(112)
+    expect(segments.locator(".segment.drawn")).to_have_count(18)
+    expect(segments.locator(".segment.by-1")).to_have_count(9)
+    expect(segments.locator(".segment.inner")).to_have_count(6)
+    expect(segments.locator(".segment.free")).to_have_count(88)
+    expect(segments.locator(".segment.last")).to_have_attribute("data-key", "h4,1")
+    expect(picture.locator("[data-layer=halo] .rim")).to_have_count(1)
+    expect(picture).to_have_accessible_name(
+        "Board of 7 by 7 squares, 88 of 112 segments free. alpha owns 3 squares,"
+        " beta owns 4 squares. Last move 4,0,bottom."
+    )
+    expect(card(page, "alpha").locator(".score")).to_have_text("3 squares")
+    expect(card(page, "beta").locator(".score")).to_have_text("4 squares")
+
+
+def test_areas_differ_in_colour_and_pattern(host: Host, watcher: Watcher) -> None:
+    game = host()
+    game.play(SEED_MOVES)
+    page = watcher.open(game.address)
+    one, two = (page.locator(f".area.owner-{player}") for player in (1, 2))
+    expect(one).to_have_count(1)
+    expect(one).to_have_attribute("data-squares", "3")
+    expect(two).to_have_count(1)
+    expect(two).to_have_attribute("data-squares", "4")
+    colours = [
+        area.locator(".pour").evaluate("e => getComputedStyle(e).fill") for area in (one, two)
+    ]
+    assert len(set(colours)) == 2
+    assert "none" not in colours
+    patterns = [area.locator(".hatch").get_attribute("fill") for area in (one, two)]
+    assert patterns == ["url(#hatch-1)", "url(#hatch-2)"]
+    shapes = [
+        page.locator(f"#hatch-{player} > *").evaluate_all("all => all.map(e => e.tagName)")
+        for player in (1, 2)
+    ]
+    assert shapes == [["line"], ["circle"]]
+
+
+def test_moves_are_a_list_newest_first(host: Host, watcher: Watcher) -> None:
+    game = host()
+    game.play(SEED_MOVES[:17])
+    page = watcher.open(game.address)
+    items = page.get_by_role("list").filter(has_text="alpha:").get_by_role("listitem")
+    expect(items).to_have_count(17)
+    expect(items.first).to_have_text("17alpha: 4,0,left +3")
+    game.get(f"move/beta/{SEED_MOVES[17]}")
+    expect(items).to_have_count(18)
+    expect(items.first).to_have_text("18beta: 4,0,bottom +4")
+    expect(items.last).to_have_text("1alpha: 1,0,top")
+
+
+@pytest.mark.parametrize("size", [1, 31])
+def test_boards_of_other_sizes(host: Host, watcher: Watcher, size: int) -> None:
+    page = watcher.open(host(Settings(size=size)).address)
+    expect(page.locator(".segment.free")).to_have_count(2 * size * (size + 1))
+    expect(page.get_by_role("img", name=f"Board of {size} by {size} squares")).to_be_visible()
+
+
+def test_a_team_name_is_text(host: Host, watcher: Watcher) -> None:
+    """The server takes letters and digits only; the page does not rely on that."""
+    game = host()
+    name = "<img src=x onerror=alert(1)>"
+    history = {"teams": [name, "beta"], "moves": [[1, "0,0,top", 0]], "fault": None}
+    game.play(["0,0,top"])
+    watcher.page.route("**/history", lambda route: route.fulfill(json=history))
+    page = watcher.open(game.address)
+    expect(card(page, name).get_by_role("heading")).to_have_text(name)
+    expect(page.get_by_role("listitem").filter(has_text="0,0,top")).to_have_text(
+        f"1{name}: 0,0,top"
+    )
+    expect(page.locator("#match img")).to_have_count(0)
+
+
+# Ended
+
+
+def test_end_by_score(host: Host, watcher: Watcher) -> None:
+    game = host(Settings(timeout=3, size=1))
+    page = watcher.open(game.address)
+    game.play(SMALLEST_GAME)
+    expect(headline(page)).to_have_text("beta won")
+    expect(stage(page)).to_contain_text("The game has finished, Player 2 won")
+    expect(stage(page)).to_contain_text("Score 1:0.")
+    expect(card(page, "beta")).to_contain_text("won")
+    expect(card(page, "alpha")).to_contain_text("lost")
+    expect(page).to_have_title("beta won | alpha 0:1 beta | Circuit Wars")
+
+
+def test_end_by_an_illegal_move(host: Host, watcher: Watcher) -> None:
+    game = host()
+    page = watcher.open(game.address)
+    game.play([*SEED_MOVES, "4,0,up"])
+    expect(headline(page)).to_have_text("beta won")
+    expect(stage(page)).to_contain_text("because of an illegal move by Player 1")
+    expect(stage(page)).to_contain_text("Illegal move by alpha: '4,0,up' cannot be read as a move")
+    expect(card(page, "alpha")).to_contain_text("illegal move")
+    expect(page.locator("[data-layer=segments] .drawn")).to_have_count(18)
+
+
+def test_end_by_time_out(host: Host, watcher: Watcher) -> None:
+    game = host()
+    game.play(["1,2,top"])
+    page = watcher.open(game.address)
+    expect(headline(page)).to_have_text("beta to move")
+    game.clock.advance(3.1)
+    expect(headline(page)).to_have_text("alpha won")
+    expect(stage(page)).to_contain_text("because of time-out by Player 2")
+    expect(stage(page)).to_contain_text("Time-out by beta: no action within 3 s.")
+    expect(card(page, "beta")).to_contain_text("time-out")
+    expect(page.get_by_role("timer", name="Time left for Player 2")).to_be_empty()
+
+
+def test_screen_readers_are_told(host: Host, watcher: Watcher) -> None:
+    game = host()
+    game.play([])
+    page = watcher.open(game.address)
+    told = page.locator("[aria-live=polite]#announcer")
+    expect(told).to_have_text("alpha to move.")
+    game.get("move/alpha/1,2,top")
+    expect(told).to_have_text("Move 1: alpha 1,2,top. beta to move.")
+    game.clock.advance(3.1)
+    expect(told).to_have_text("alpha won. Time-out by beta: no action within 3 s.")
+
+
+# Polling
+
+
+def test_an_unchanged_board_costs_a_304(host: Host, watcher: Watcher) -> None:
+    game = host()
+    game.play(SEED_MOVES)
+    page = watcher.open(game.address)
+    while len(watcher.statuses()) < 5:
+        page.wait_for_event("response")
+    assert watcher.statuses()[0] == 200
+    assert set(watcher.statuses()[1:]) == {304}
+    histories = [answer for answer in watcher.responses if answer.url.endswith("/history")]
+    assert len(histories) == 1
+
+
+def test_no_two_polls_are_in_flight(host: Host, watcher: Watcher) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page = watcher.page
+    page.clock.install()
+    watcher.open(host().address)
+    with page.expect_request("**/status"):
+        page.route("**/status", hold)
+    page.clock.run_for(2500)
+    assert len(held) == 1
+    held[0].continue_()
+
+
+def test_server_gone_and_back(watcher: Watcher) -> None:
+    watcher.server_leaves = True
+    first = create_app(Settings(timeout=-1))
+    with serving(first, listen("127.0.0.1", 0)) as address:
+        for path in ("/reg/alpha", "/reg/beta", "/move/alpha/1,2,top"):
+            first.test_client().get(path)
+        page = watcher.open(address)
+        expect(page.locator("[data-layer=segments] .drawn")).to_have_count(1)
+    gone = page.get_by_role("alert")
+    expect(gone).to_have_text("The server is gone — trying again.")
+    expect(page.locator("[data-layer=segments] .drawn")).to_have_count(1)
+    expect(page).to_have_title("Server is gone | Circuit Wars")
+    port = urlsplit(address).port
+    assert port is not None
+    with serving(create_app(), listen("127.0.0.1", port)):
+        expect(gone).to_be_hidden()
+        expect(headline(page)).to_have_text("Waiting for players")
+        expect(page.locator("[data-layer=segments] .drawn")).to_have_count(0)
+        page.goto("about:blank")
+
+
+def test_a_server_that_hangs_counts_as_gone(host: Host, watcher: Watcher) -> None:
+    page = watcher.open(host().address)
+    page.route("**/status", lambda _route: None)
+    expect(page.get_by_role("alert")).to_be_visible()
+    page.unroute("**/status")
+    expect(page.get_by_role("alert")).to_be_hidden()
+
+
+def test_a_missed_history_is_asked_for_again(host: Host, watcher: Watcher) -> None:
+    watcher.server_leaves = True
+    game = host()
+    page = watcher.open(game.address)
+    page.route("**/history", lambda route: route.abort(), times=1)
+    game.register("alpha")
+    expect(page.get_by_role("alert")).to_be_visible()
+    expect(card(page, "alpha")).to_be_visible()
+    expect(page.get_by_role("alert")).to_be_hidden()
+
+
+# Restart and rooms
+
+
+def test_restart_asks_while_a_game_is_running(host: Host, watcher: Watcher) -> None:
+    game = host()
+    game.play(SEED_MOVES)
+    page = watcher.open(game.address)
+    button = page.get_by_role("button", name="Restart game")
+    dialog = page.get_by_role("dialog", name="Restart the running game?")
+    button.click()
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(dialog).to_be_hidden()
+    expect(headline(page)).to_have_text("alpha to move")
+    button.click()
+    dialog.get_by_role("button", name="Restart").click()
+    expect(headline(page)).to_have_text("Waiting for players")
+    expect(page.locator("[data-layer=segments] .drawn")).to_have_count(0)
+    expect(page.locator(".area")).to_have_count(0)
+    expect(page.get_by_text("No move yet.")).to_be_visible()
+
+
+def test_restart_of_an_ended_game_does_not_ask(host: Host, watcher: Watcher) -> None:
+    game = host(Settings(timeout=3, size=1))
+    game.play(SMALLEST_GAME)
+    page = watcher.open(game.address)
+    page.get_by_role("button", name="Restart game").click()
+    expect(headline(page)).to_have_text("Waiting for players")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_no_restart_button_where_restarting_is_off(host: Host, watcher: Watcher) -> None:
+    page = watcher.open(host(Settings(restart=False)).address)
+    expect(page.get_by_role("switch", name="Coordinates")).to_be_visible()
+    expect(page.get_by_role("button", name="Restart game")).to_have_count(0)
+    expect(page.locator("dialog")).to_have_count(0)
+
+
+def test_a_room_shows_its_own_game(host: Host, watcher: Watcher) -> None:
+    root = host()
+    root.play(SEED_MOVES)
+    room = type(root)(root.app, root.clock, root.address, "/rooms/table-4")
+    page = watcher.open(f"{root.address}/rooms/table-4/")
+    expect(headline(page)).to_have_text("Waiting for players")
+    expect(page.get_by_text(f'SERVER = "{root.address}/rooms/table-4"')).to_be_visible()
+    expect(page.get_by_role("link", name="Room table-4")).to_have_attribute("aria-current", "page")
+    room.play(["0,0,top"], ("gamma", "delta"))
+    expect(headline(page)).to_have_text("delta to move")
+    expect(page.locator("[data-layer=segments] .drawn")).to_have_count(1)
+
+
+# Coordinates, theme, sizes of screens
+
+
+def test_coordinates_by_keyboard(host: Host, watcher: Watcher) -> None:
+    game = host()
+    game.play(SEED_MOVES)
+    page = watcher.open(game.address)
+    switch = page.get_by_role("switch", name="Coordinates")
+    labels = page.locator(".labels text")
+    expect(labels.first).to_be_hidden()
+    switch.focus()
+    page.keyboard.press("Space")
+    expect(switch).to_be_checked()
+    expect(page.locator(".labels text:visible")).to_have_count(14)
+    page.get_by_role("group", name="Squares of the board").focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowDown", "ArrowDown"):
+        page.keyboard.press(key)
+    expect(page.get_by_text("Square 3,2 = 44: bottom, left, owned by beta")).to_be_visible()
+    page.reload()
+    expect(switch).to_be_checked()
+
+
+def test_coordinates_by_pointer(host: Host, watcher: Watcher) -> None:
+    page = watcher.open(host().address)
+    page.get_by_role("switch", name="Coordinates").check()
+    page.get_by_role("region", name="Join this game").evaluate("e => { e.hidden = true }")
+    page.locator("[data-key='h6,6']").hover(force=True)
+    expect(page.get_by_text(re.compile(r"Square 6,[56] = 0: nothing drawn"))).to_be_visible()
+
+
+def test_the_theme_is_remembered(host: Host, watcher: Watcher) -> None:
+    page = watcher.open(host().address)
+    button = page.get_by_role("button", name="Theme")
+    button.click()
+    expect(button).to_contain_text("light")
+    button.click()
+    page.reload()
+    expect(button).to_contain_text("dark")
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
+
+
+def test_a_phone_needs_no_scrolling_sideways(host: Host, watcher: Watcher) -> None:
+    names = ("a" * 39, "W" * 39)
+    game = host(Settings(timeout=3, team_ids=GITHUB))
+    page = watcher.page
+    page.set_viewport_size({"width": 360, "height": 740})
+    watcher.open(f"{game.address}/rooms/{'room-' * 6}/")
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    watcher.open(game.address)
+    game.play([*SEED_MOVES, "9,9,top"], names)
+    expect(headline(page)).to_have_text(f"{names[1]} won")
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+def test_reduced_motion_counts_whole_seconds(host: Host, watcher: Watcher) -> None:
+    watcher.page.emulate_media(reduced_motion="reduce")
+    game = host()
+    game.play([])
+    page = watcher.open(game.address)
+    expect(page.get_by_role("timer", name="Time left for Player 1")).to_have_text("2 s")
+    moving = page.locator(".wire").first.evaluate("e => getComputedStyle(e).transitionDuration")
+    assert moving == "0s"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(host: Host, watcher: Watcher, scheme: Any) -> None:
+    watcher.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    game = host()
+    page = watcher.open(game.address)
+    # Put in by the test, which the policy of the page does not bind.
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    assert serious(page) == []
+    page.get_by_role("switch", name="Coordinates").check()
+    game.play(SEED_MOVES)
+    expect(headline(page)).to_have_text("alpha to move")
+    assert serious(page) == []
+    page.get_by_role("button", name="Restart game").click()
+    assert serious(page) == []
+    page.keyboard.press("Escape")
+    game.get("move/alpha/4,0,bottom")
+    expect(headline(page)).to_have_text("beta won")
+    assert serious(page) == []
+
+
+def serious(page: Page) -> list[str]:
+    """Run axe, and say which rules of weight are broken where."""
+    page.evaluate(NO_FADE)
+    result = page.evaluate("axe.run()")
+    return [
+        f"{finding['id']}: {node['html']}"
+        for finding in result["violations"]
+        if finding["impact"] in {"serious", "critical"}
+        for node in finding["nodes"]
+    ]
