@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from cw.errors import ArenaError, ProtocolError
-from cw.games.base import Fault, Json
+from cw.games.base import Json
 from cw.games.catalogue import AnyGame, load_game
 
 LONGEST_LINE: Final = 64 * 1024 * 1024
@@ -84,50 +84,38 @@ def read_object(line: bytes) -> dict[str, Json]:
 
 def step_line(game: AnyGame, line: dict[str, Json]) -> Json:
     """Answer one line of `cw step`."""
-    state = start_state(game, line) if line.get("state") is None else read_state(game, line)
-    actions = line.get("actions") or {}
-    if not isinstance(actions, dict):
-        raise ProtocolError("'actions' must be an object from players to actions")
-    if actions:
-        state = game.step(state, read_actions(game, state, actions))
-    outcome = game.outcome(state)
-    return {
-        "state": game.state_to_json(state),
-        "outcome": None if outcome is None else outcome.to_json(),
-    }
+    actions = read_member(line, "actions")
+    options = read_member(line, "options")
+    if line.get("state") is None:
+        state = start_state(game, line, options)
+    else:
+        state = game.state_from_json(line["state"], **options)
+    if actions or line["state"] is not None:
+        state = game.step(state, game.actions_from_json(state, actions))
+    return {"state": game.state_to_json(state)} | game.result_to_json(state)
 
 
 def observe_line(game: AnyGame, line: dict[str, Json]) -> Json:
-    """Answer one line of `cw observe`."""
-    state = read_state(game, line)
+    """Answer one line of `cw observe`; what it says beside state and player are options."""
+    if "state" not in line:
+        raise ProtocolError("the line has no 'state'")
+    options = {key: value for key, value in line.items() if key not in ("state", "player")}
+    state = game.state_from_json(line["state"], **options)
     name = line.get("player")
     player = None if name is None else game.player_from_json(state, name)
     return {"view": game.view_to_json(game.observe(state, player))}
 
 
-def start_state(game: AnyGame, line: dict[str, Json]) -> Any:
+def start_state(game: AnyGame, line: dict[str, Json], options: dict[str, Json]) -> Any:
     """Give the start state that the options of a line ask for."""
     if "state" not in line:
         raise ProtocolError("the line has no 'state'; null asks for the start state")
-    options = line.get("options") or {}
-    if not isinstance(options, dict):
-        raise ProtocolError("'options' must be an object")
-    options = {"players": game.seats.start, "seed": 0} | options
-    return game.new(**options)
+    return game.new(**{"players": game.seats.start, "seed": 0} | options)
 
 
-def read_state(game: AnyGame, line: dict[str, Json]) -> Any:
-    """Read the state of a line."""
-    if "state" not in line:
-        raise ProtocolError("the line has no 'state'")
-    return game.state_from_json(line["state"])
-
-
-def read_actions(game: AnyGame, state: Any, actions: dict[str, Json]) -> dict[Any, Any]:
-    """Read actions and faults by player."""
-    return {
-        game.player_from_json(state, name): Fault.from_json(action)
-        if isinstance(action, dict) and "fault" in action
-        else game.action_from_json(state, action)
-        for name, action in actions.items()
-    }
+def read_member(line: dict[str, Json], name: str) -> dict[str, Json]:
+    """Give an object that a line may hold; raise ProtocolError if it is something else."""
+    member = line.get(name)
+    if member is not None and not isinstance(member, dict):
+        raise ProtocolError(f"'{name}' must be an object, not {member!r}")
+    return member or {}

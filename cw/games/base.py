@@ -62,6 +62,11 @@ class Outcome:
         }
 
 
+def plain_result(outcome: Outcome | None) -> dict[str, Json]:
+    """Give the result of a game whose document adds nothing to the usual outcome."""
+    return {"outcome": None if outcome is None else outcome.to_json()}
+
+
 State = TypeVar("State")
 Action = TypeVar("Action")
 View = TypeVar("View")
@@ -82,9 +87,10 @@ class Game(Protocol[State, Action, View]):
     seats: range
     """Allowed numbers of players."""
 
-    def new(self, players: int, seed: int, **options: Json) -> State:
+    def new(self, players: Json, seed: int, **options: Json) -> State:
         """Give the start state; the same arguments always give the same one.
 
+        `players` is their number, or a list that names them where the game's document has one.
         Raises Refused for an option that is unknown or out of its range.
         """
 
@@ -112,8 +118,12 @@ class Game(Protocol[State, Action, View]):
     def state_to_json(self, state: State) -> Json:
         """Give the document of the state."""
 
-    def state_from_json(self, document: Json) -> State:
-        """Read a state; raise ProtocolError that names the place of what is wrong."""
+    def state_from_json(self, document: Json, **options: Json) -> State:
+        """Read a state; raise ProtocolError that names the place of what is wrong.
+
+        `options` are what a line of `cw step` or `cw observe` says beside the state: the few that
+        a game's document names, where the state alone does not hold all that its rules need.
+        """
 
     def view_to_json(self, view: View) -> Json:
         """Give the document of a view."""
@@ -124,8 +134,16 @@ class Game(Protocol[State, Action, View]):
     def action_to_json(self, action: Action) -> Json:
         """Give the document of an action."""
 
-    def action_from_json(self, state: State, document: Json) -> Action:
-        """Read an action; raise ProtocolError if no action can have this form."""
+    def actions_from_json(
+        self, state: State, document: Mapping[str, Json]
+    ) -> Mapping[Player, Action | Fault]:
+        """Read the actions and faults of a turn; raise ProtocolError for what is no such document.
+
+        An action that the rules do not allow is none the less an action: it is for `step`.
+        """
+
+    def result_to_json(self, state: State) -> dict[str, Json]:
+        """Give what `cw step` answers beside the state: `outcome`, and what the document adds."""
 
 
 class Strategy(Protocol[View_contra, Action_co]):

@@ -99,7 +99,7 @@ class Adding:
     name = "adding"
     seats = range(3, 4)
 
-    def new(self, players: int, seed: int, **options: Any) -> Sums:
+    def new(self, players: Any, seed: int, **options: Any) -> Sums:
         return Sums()
 
     def players(self, state: Sums) -> tuple[int, ...]:
@@ -129,7 +129,7 @@ class Adding:
     def state_to_json(self, state: Sums) -> Any:
         return [state.turn, state.total, list(state.faults)]
 
-    def state_from_json(self, document: Any) -> Sums:
+    def state_from_json(self, document: Any, **options: Any) -> Sums:
         turn, total, faults = document
         return Sums(turn, total, tuple(faults))
 
@@ -142,8 +142,13 @@ class Adding:
     def action_to_json(self, action: int) -> Any:
         return action
 
-    def action_from_json(self, state: Sums, document: Any) -> int:
-        return int(document)
+    def actions_from_json(
+        self, state: Sums, document: Mapping[str, Any]
+    ) -> Mapping[Player, int | Fault]:
+        return {int(name): int(said) for name, said in document.items()}
+
+    def result_to_json(self, state: Sums) -> dict[str, Any]:
+        return {}
 
 
 class TestAllAtOnce:

@@ -42,7 +42,7 @@ def test_the_fixed_moves_are_shown_and_then_player_1_runs_out_of_time(
     expect(page.locator("#card-1 [data-score]")).to_have_text("3")
     expect(page.locator("#card-2 [data-score]")).to_have_text("4")
     game.clock.advance(3.1)
-    expect(page.get_by_role("heading", level=1)).to_have_text("team2 wins")
+    expect(page.get_by_role("heading", level=1)).to_have_text("team2 won")
     expect(page.locator("#match")).to_contain_text("time-out by Player 1")
 
 
@@ -53,6 +53,6 @@ def test_two_clients_play_to_the_end_in_a_room(host: Host, watcher: Watcher) -> 
     with ExitStack() as players:
         for team in ("alice", "bob"):
             players.enter_context(program(room, "game_ai.py", team))
-    expect(page.get_by_role("heading", level=1)).to_have_text(re.compile(r"^(alice|bob) wins"))
+    expect(page.get_by_role("heading", level=1)).to_have_text(re.compile(r"^(alice|bob) won"))
     scores = [page.locator(f"#card-{player} [data-score]").inner_text() for player in (1, 2)]
     assert sum(map(int, scores)) == 49

@@ -10,7 +10,15 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from cw.errors import IllegalAction, OutOfTurn, ProtocolError, Refused
-from cw.games.base import Fault, Json, Outcome, Player, refuse_unknown_options, whole_number
+from cw.games.base import (
+    Fault,
+    Json,
+    Outcome,
+    Player,
+    plain_result,
+    refuse_unknown_options,
+    whole_number,
+)
 from cw.games.circuit_wars import board
 from cw.games.circuit_wars.board import Squares
 from cw.games.circuit_wars.segments import ACROSS, BORDERS, parse_move
@@ -44,14 +52,14 @@ class CircuitWars:
     name = "circuit-wars"
     seats = range(2, 3)
 
-    def new(self, players: int, seed: int, **options: Json) -> State:
+    def new(self, players: Json, seed: int, **options: Json) -> State:
         """Give the start state; options `size` (7) and `openings` (0).
 
         `openings` is the number of random segments, drawn from the seed, with which a game
         starts; they are drawn by player 1 and 2 in turn, player 1 moves next when it is even.
         """
-        if players not in self.seats:
-            raise Refused(f"Circuit Wars is for 2 players, not {players}")
+        if players != 2 or isinstance(players, bool):
+            raise Refused(f"Circuit Wars is for 2 players, not {players!r}")
         refuse_unknown_options(options, ("size", "openings"))
         size = board.check_size(options.get("size", 7))
         whole_number("seed", seed, 0, 2**63 - 1)
@@ -123,7 +131,7 @@ class CircuitWars:
         lists = {"board": [list(row) for row in state.board], "scores": list(state.scores)}
         return asdict(state) | lists
 
-    def state_from_json(self, document: Json) -> State:
+    def state_from_json(self, document: Json, **options: Json) -> State:
         """Read a state; raise ProtocolError where it is not one that the rules could produce."""
         try:
             state = msgspec.convert(document, State)
@@ -146,11 +154,27 @@ class CircuitWars:
         """Give the move as it is sent."""
         return action
 
-    def action_from_json(self, state: State, document: Json) -> Action:
-        """Read a move; what it says is left to the rules."""
-        if not isinstance(document, str):
-            raise ProtocolError(f"a move is text such as '2,1,right', not {document!r}")
-        return document
+    def actions_from_json(
+        self, state: State, document: Mapping[str, Json]
+    ) -> dict[Player, Action | Fault]:
+        """Read moves and faults; what a move says is left to the rules."""
+        return {
+            self.player_from_json(state, name): read_action(action)
+            for name, action in document.items()
+        }
+
+    def result_to_json(self, state: State) -> dict[str, Json]:
+        """Give the outcome."""
+        return plain_result(self.outcome(state))
+
+
+def read_action(document: Json) -> Action | Fault:
+    """Read a move or a fault; raise ProtocolError for what is neither."""
+    if isinstance(document, dict) and "fault" in document:
+        return Fault.from_json(document)
+    if not isinstance(document, str):
+        raise ProtocolError(f"a move is text such as '2,1,right', not {document!r}")
+    return document
 
 
 def moved(state: State, player: int, action: Action) -> State:

@@ -306,9 +306,9 @@ class TestJson:
 
     def test_an_action_is_text(self) -> None:
         state = play([])
-        assert GAME.action_from_json(state, "1,2,top") == "1,2,top"
+        assert GAME.actions_from_json(state, {"1": "1,2,top"}) == {1: "1,2,top"}
         with pytest.raises(ProtocolError, match="a move is text"):
-            GAME.action_from_json(state, [1, 2, "top"])
+            GAME.actions_from_json(state, {"1": [1, 2, "top"]})
 
     @pytest.mark.parametrize("name", [0, 3, "0", "one", True, None, 1.5, [1]])
     def test_players_are_1_and_2(self, name: object) -> None:
