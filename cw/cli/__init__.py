@@ -17,6 +17,7 @@ COMMANDS: Mapping[str, str] = {
     "step": "cw.cli.step:step",
     "observe": "cw.cli.step:observe",
     "bots": "cw.cli.bots:bots",
+    "simulate": "cw.cli.simulate:simulate_command",
     "doctor": "cw.cli.doctor:doctor",
     "bench": "cw.cli.bench:bench",
 }

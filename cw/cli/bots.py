@@ -9,6 +9,7 @@ from dataclasses import asdict
 
 import click
 
+from cw.contests.simulate import check_names
 from cw.contests.strength import Strength, ladder, measure
 from cw.games.base import StrategyFactory
 from cw.games.catalogue import listings, load_strategies
@@ -55,19 +56,12 @@ def bots(
       cw bots circuit-wars --measure --pair expert search --games 40
     """
     if measuring:
-        chosen = list(pairs) or ladder(list(load_strategies(game or GAME)))
-        show(measure(game or GAME, known(game or GAME, chosen), games, seed, jobs), as_json)
+        measured = game or GAME
+        chosen = list(pairs) or ladder(list(load_strategies(measured)))
+        check_names(measured, [name for pair in chosen for name in pair])
+        show(measure(measured, chosen, games, seed, jobs), as_json)
     else:
         show_list([game] if game else list(listings()), as_json)
-
-
-def known(game: str, pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Give the pairs back; raise a usage error for a name that is no strategy of the game."""
-    strategies = load_strategies(game)
-    for name in (name for pair in pairs for name in pair):
-        if name not in strategies:
-            raise click.UsageError(f"{game} has no strategy {name!r}: {', '.join(strategies)}")
-    return pairs
 
 
 def show(figures: Iterable[Strength], as_json: bool) -> None:

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
-from random import Random
 from statistics import median
-from time import perf_counter
 from typing import Final
 
+from cw.contests.simulate import Played, play
 from cw.errors import Refused
-from cw.games.catalogue import load_game, load_strategies
+from cw.games.base import Json
 from cw.league.statistics import Interval, wilson
 
-OPENINGS: Final = 4
-"""Random segments with which each game starts, the same for both games of a pair of games."""
-
-
-@dataclass(frozen=True, slots=True)
-class Played:
-    """One game between two strategies: who won, and the seconds of every move of each."""
-
-    won: bool
-    """Whether the first strategy of the pair won."""
-    ours: tuple[float, ...]
-    theirs: tuple[float, ...]
+OPTIONS: Final[Mapping[str, Mapping[str, Json]]] = {"circuit-wars": {"openings": 4}}
+"""What keeps the games of a pair from being alike, where a game does not start at random."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,47 +55,19 @@ def measure(
     if games < 2 or games % 2:
         raise Refused(f"the number of games must be even and at least 2, not {games}")
     with ProcessPoolExecutor(jobs) as processes:
-        for ours, theirs in pairs:
-            played = processes.map(
-                play,
-                *zip(*[(game, ours, theirs, seed, number) for number in range(games)], strict=True),
-            )
-            yield summary(ours, theirs, list(played))
+        for pair in pairs:
+            one = partial(play, game, pair, seed, options=OPTIONS.get(game, {}))
+            yield summary(pair, list(processes.map(one, range(games))))
 
 
-def summary(ours: str, theirs: str, played: Sequence[Played]) -> Strength:
+def summary(pair: tuple[str, str], played: Sequence[Played]) -> Strength:
     """Sum up the games of a pair."""
-    seconds = [second for game in played for second in game.ours]
+    seconds = [second for game in played for second in game.seconds[0]]
     return Strength(
-        strategy=ours,
-        opponent=theirs,
+        strategy=pair[0],
+        opponent=pair[1],
         games=len(played),
-        wins=sum(game.won for game in played),
+        wins=sum(game.winner == 0 for game in played),
         median_seconds=median(seconds),
         longest_seconds=max(seconds),
     )
-
-
-def play(game: str, ours: str, theirs: str, seed: int, number: int) -> Played:
-    """Play one game; an odd number swaps the seats of the even one before it."""
-    rules, strategies = load_game(game), load_strategies(game)
-    opening = seed + number // 2
-    state = rules.new(2, opening, openings=OPENINGS)
-    first, second = rules.players(state)
-    seat, other = (first, second) if number % 2 == 0 else (second, first)
-    names = {seat: ours, other: theirs}
-    playing = {
-        player: strategies[name](player, Random(f"{seed} {number} {player}"))
-        for player, name in names.items()
-    }
-    seconds: dict[object, list[float]] = {seat: [], other: []}
-    while movers := rules.to_move(state):
-        actions = {}
-        for player in movers:
-            began = perf_counter()
-            actions[player] = playing[player].act(rules.observe(state, player))
-            seconds[player].append(perf_counter() - began)
-        state = rules.step(state, actions)
-    outcome = rules.outcome(state)
-    won = outcome is not None and outcome.winner == seat
-    return Played(won, tuple(seconds[seat]), tuple(seconds[other]))

@@ -1,0 +1,204 @@
+"""What every game must keep to; a game is tested by being listed in the catalogue."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from cw.errors import Refused
+from cw.games.base import FAULT_KINDS, Fault, Json
+from cw.games.catalogue import AnyGame, listings, load_game, load_strategies
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "add-a-game.md"
+
+SMALL: dict[str, dict[str, Json]] = {"circuit-wars": {"size": 3}}
+"""Options for games that are over soon."""
+
+MOST_TURNS = 3000
+
+
+def documented_game() -> ModuleType:
+    """Give the module that docs/add-a-game.md writes down."""
+    module = ModuleType("nim")
+    sys.modules["nim"] = module
+    for block in re.findall(r"^```python\n(.*?)^```", PAGE.read_text("utf-8"), re.M | re.S):
+        exec(compile(block, str(PAGE), "exec"), module.__dict__)
+    return module
+
+
+NIM = documented_game()
+NAMES = [*listings(), "nim"]
+
+
+def rules_of(name: str) -> AnyGame:
+    game: AnyGame = NIM.Nim() if name == "nim" else load_game(name)
+    return game
+
+
+def strategies_of(name: str) -> dict[str, Any]:
+    return dict(NIM.STRATEGIES if name == "nim" else load_strategies(name))
+
+
+@pytest.fixture(params=NAMES)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def game(name: str) -> AnyGame:
+    return rules_of(name)
+
+
+def players_of(game: AnyGame) -> list[int]:
+    """Give the numbers of players to try: the fewest, and one more where the game allows it."""
+    return [number for number in (2, 3, 4) if number in game.seats][:2]
+
+
+def start(game: AnyGame, seed: int, players: int | None = None) -> Any:
+    return game.new(players or players_of(game)[0], seed, **SMALL.get(game.name, {}))
+
+
+def turns(game: AnyGame, seed: int, players: int | None = None) -> Iterator[tuple[Any, Any]]:
+    """Play a random game; give each state with the actions that are made in it."""
+    rng = Random(seed)
+    state = start(game, seed, players)
+    for _ in range(MOST_TURNS):
+        movers = game.to_move(state)
+        if not movers:
+            return
+        actions = {player: game.sample(state, player, rng) for player in movers}
+        yield state, actions
+        state = game.step(state, actions)
+    raise AssertionError(f"{game.name} goes on for more than {MOST_TURNS} turns")
+
+
+def some(game: AnyGame, seed: int, most: int = 12) -> list[tuple[Any, Any]]:
+    """Give some turns of a random game, the first and the last among them."""
+    played = list(turns(game, seed))
+    if len(played) <= most:
+        return played
+    return [played[0], *Random(seed).sample(played[1:-1], most - 2), played[-1]]
+
+
+def shown(game: AnyGame, state: Any) -> str:
+    """Print a state and its result."""
+    return json.dumps([game.state_to_json(state), game.result_to_json(state)])
+
+
+def test_the_name_is_the_one_in_the_catalogue(name: str, game: AnyGame) -> None:
+    assert game.name == name
+    assert re.fullmatch(r"[a-z]+(-[a-z]+)*", name)
+
+
+def test_the_same_seed_gives_the_same_game(game: AnyGame) -> None:
+    for players in players_of(game):
+        first, again = (
+            [shown(game, state) for state, _ in turns(game, 5, players)] for _ in range(2)
+        )
+        assert first == again
+
+
+def test_a_step_leaves_its_input_alone(game: AnyGame) -> None:
+    for state, actions in some(game, 1):
+        before, given = shown(game, state), repr(actions)
+        game.step(state, actions)
+        assert (shown(game, state), repr(actions)) == (before, given)
+
+
+def test_a_game_is_over_exactly_when_there_is_an_outcome(game: AnyGame) -> None:
+    for players in players_of(game):
+        for seed in range(3):
+            for state, actions in turns(game, seed, players):
+                assert game.outcome(state) is None
+                end = game.step(state, actions)
+            outcome = game.outcome(end)
+            assert outcome is not None
+            seats = set(game.players(end))
+            assert set(outcome.ranks) == set(outcome.scores) == seats
+            assert min(outcome.ranks.values()) == 1
+            assert outcome.winner is None or outcome.ranks[outcome.winner] == 1
+            assert outcome.reason
+
+
+def test_any_fault_of_anybody_at_any_time_is_survived(game: AnyGame) -> None:
+    for state, actions in some(game, 2, most=6):
+        for player in game.players(state):
+            for kind in FAULT_KINDS:
+                after = game.step(state, {**actions, player: Fault(kind)})
+                assert shown(game, after)
+                assert shown(game, game.step(state, {player: Fault(kind)}))
+                assert (game.outcome(after) is None) == bool(game.to_move(after))
+
+
+def test_faults_alone_lead_to_an_end(game: AnyGame) -> None:
+    state = start(game, 3)
+    for _ in range(MOST_TURNS):
+        movers = game.to_move(state)
+        if not movers:
+            return
+        state = game.step(state, {player: Fault("timeout") for player in movers})
+    raise AssertionError("nothing but faults, and no end")
+
+
+def test_every_sampled_action_is_legal(game: AnyGame) -> None:
+    for seed in range(3):
+        for state, actions in turns(game, seed):
+            for player, action in actions.items():
+                game.check(state, player, action)
+
+
+def test_the_order_of_actions_never_matters(game: AnyGame) -> None:
+    rng = Random(4)
+    for state, actions in some(game, 4):
+        items = list(actions.items())
+        rng.shuffle(items)
+        expected = shown(game, game.step(state, actions))
+        assert shown(game, game.step(state, dict(items))) == expected
+        assert shown(game, game.step(state, dict(reversed(actions.items())))) == expected
+
+
+def test_states_and_actions_survive_their_json(game: AnyGame) -> None:
+    for state, actions in some(game, 6):
+        document = json.loads(json.dumps(game.state_to_json(state)))
+        read = game.state_from_json(document)
+        assert game.state_to_json(read) == game.state_to_json(state)
+        said = {str(player): game.action_to_json(action) for player, action in actions.items()}
+        actions_read = game.actions_from_json(read, json.loads(json.dumps(said)))
+        after = game.state_to_json(game.step(state, actions))
+        assert game.state_to_json(game.step(read, actions_read)) == after
+
+
+def test_everyone_sees_something_that_can_be_printed(game: AnyGame) -> None:
+    for state, _ in some(game, 7, most=4):
+        for player in (*game.players(state), None):
+            view = game.observe(state, player)
+            assert json.dumps(game.view_to_json(view))
+        assert game.player_from_json(state, str(game.players(state)[0])) in game.players(state)
+
+
+def test_unknown_options_are_refused(game: AnyGame) -> None:
+    with pytest.raises(Refused, match="unknown option"):
+        game.new(players_of(game)[0], 0, colour_of_the_table="green")
+
+
+def test_every_strategy_plays_legally(name: str, game: AnyGame) -> None:
+    for strategy, make in strategies_of(name).items():
+        state = start(game, 8)
+        seats = {player: make(player, Random(8)) for player in game.players(state)}
+        for _ in range(25):
+            movers = game.to_move(state)
+            actions = {p: seats[p].act(game.observe(state, p)) for p in movers}
+            for player, action in actions.items():
+                game.check(state, player, action)
+            if not movers:
+                break
+            state = game.step(state, actions)
+        assert shown(game, state), strategy
