@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final, TypeAlias
@@ -23,7 +22,7 @@ CircuitSight: TypeAlias = Sight[State, Action]
 
 
 class StatusPage:
-    """The status document as bytes, printed once per snapshot; only the clock differs."""
+    """The status document as text, printed once per snapshot; only the clock differs."""
 
     def __init__(self) -> None:
         """Start with nothing printed."""
@@ -59,13 +58,15 @@ class Hall:
         """Open the hall; raise Refused if a setting is out of its range."""
         self.start = CircuitWars().new(2, 0, size=settings.size)
         self._clock = clock
-        self._new_desk: Callable[[], CircuitDesk] = lambda: Desk(
-            CircuitWars(), self.start, settings.time_limit(), clock, settings.team_ids
-        )
+        self._limit = settings.time_limit()
+        self._team_ids = settings.team_ids
         self._main = Table(self._new_desk())
         self._vacant = Table(self._new_desk())
         self._rooms: dict[str, Table] = {}
         self._lock = Lock()
+
+    def _new_desk(self) -> CircuitDesk:
+        return Desk(CircuitWars(), self.start, self._limit, self._clock, self._team_ids)
 
     def find(self, room: str | None) -> Table:
         """Give the game of a room, an empty one if nobody has registered there; None: the root."""
