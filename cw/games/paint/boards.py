@@ -1,0 +1,211 @@
+"""The start of a game (document, "Start"): presets, starts and obstacles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from cw.errors import ProtocolError, Refused
+from cw.games.base import Json, refuse_unknown_options, whole_number
+from cw.games.paint.documents import check_ids
+from cw.games.paint.state import DIRECTIONS, Square, State
+
+LONGEST_SIDE: Final = 100
+MOST_TURNS: Final = 5000
+OPTIONS: Final = ("board", "width", "height", "turns", "obstacle_percent", "history")
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A named board."""
+
+    width: int
+    height: int
+    turns: int
+    starts: tuple[Square, ...] = ()
+    """Empty for the placement rule."""
+    painted: tuple[tuple[Square, ...], ...] = ()
+    """Squares that each player owns at the start beside its own."""
+    obstacle_percent: int = 0
+
+
+PRESETS: Final[Mapping[str, Preset]] = MappingProxyType(
+    {
+        "square": Preset(10, 10, 100),
+        "wide": Preset(
+            11,
+            5,
+            110,
+            starts=((2, 3), (2, 7)),
+            painted=(
+                ((1, 1), (1, 2), (2, 1), (2, 2), (2, 3)),
+                ((2, 7), (2, 8), (2, 9), (3, 8), (3, 9)),
+            ),
+        ),
+        "duel": Preset(13, 7, 130, starts=((3, 1), (3, 11))),
+        "crossed": Preset(13, 7, 130, starts=((5, 5), (1, 7))),
+        "rocks": Preset(13, 9, 130, obstacle_percent=12),
+        "large": Preset(20, 20, 200),
+    }
+)
+
+
+def new_state(players: Json, seed: int, options: Mapping[str, Json]) -> State:
+    """Give the start state; raise Refused for options that do not make one."""
+    refuse_unknown_options(options, OPTIONS)
+    whole_number("seed", seed, 0, 2**31 - 1)
+    preset = choose_preset(options)
+    ids = choose_ids(players, preset.width * preset.height)
+    if preset.starts and len(ids) != len(preset.starts):
+        raise Refused(
+            f"board {options.get('board')!r} is for {len(preset.starts)} players, not {len(ids)}"
+        )
+    starts = preset.starts or place(preset.height, preset.width, len(ids))
+    painted = preset.painted or tuple((start,) for start in starts)
+    obstacles = scatter(preset, starts, painted, Random(seed))
+    free = preset.width * preset.height - len(obstacles)
+    if len(ids) > free:
+        raise Refused(f"{len(ids)} players, but the board has {free} free squares")
+    return State(
+        width=preset.width,
+        height=preset.height,
+        players=ids,
+        positions=tuple(starts),
+        colors=paint(preset, painted),
+        obstacles=obstacles,
+        turns_left=preset.turns,
+        history=choose_history(options.get("history", "all")),
+    )
+
+
+def choose_preset(options: Mapping[str, Json]) -> Preset:
+    """Give the board of the options, with its turns and obstacles."""
+    base = choose_size(options)
+    turns = whole_number("turns", options.get("turns", base.turns), 1, MOST_TURNS)
+    percent = options.get("obstacle_percent", base.obstacle_percent)
+    return Preset(
+        base.width,
+        base.height,
+        turns,
+        base.starts,
+        base.painted,
+        whole_number("obstacle_percent", percent, 0, 30),
+    )
+
+
+def choose_size(options: Mapping[str, Json]) -> Preset:
+    """Give the preset that is named, or one of the size that is asked for."""
+    sized = [name for name in ("width", "height") if name in options]
+    if not sized:
+        name = options.get("board", "square")
+        if not isinstance(name, str) or name not in PRESETS:
+            raise Refused(f"board must be one of {', '.join(PRESETS)}, not {name!r}")
+        return PRESETS[name]
+    if "board" in options:
+        raise Refused("board and width/height exclude each other")
+    if len(sized) == 1:
+        raise Refused("give both width and height, or neither")
+    width = whole_number("width", options["width"], 1, LONGEST_SIDE)
+    height = whole_number("height", options["height"], 1, LONGEST_SIDE)
+    if width * height < 2:
+        raise Refused("a board has at least 2 squares, not 1")
+    return Preset(width, height, 10 * max(width, height))
+
+
+def choose_ids(players: Json, squares: int) -> tuple[str, ...]:
+    """Give the player ids: `p1`, `p2`, ... for a number, or those of a list."""
+    if not isinstance(players, list | tuple):
+        most = LONGEST_SIDE * LONGEST_SIDE
+        number = whole_number("players", players, 2, most)
+        players = [f"p{seat}" for seat in range(1, number + 1)]
+    try:
+        ids = check_ids(players)
+    except ProtocolError as error:
+        raise Refused(str(error)) from None
+    if len(ids) > squares:
+        raise Refused(f"{len(ids)} players, but the board has {squares} free squares")
+    return ids
+
+
+def choose_history(history: Json) -> int | None:
+    """Give the number of turns to show, None for all."""
+    return None if history == "all" else whole_number("history", history, 0, MOST_TURNS)
+
+
+def place(height: int, width: int, players: int) -> tuple[Square, ...]:
+    """Give the start squares by the placement rule: the corners, then ever the farthest square."""
+    corners = ((0, 0), (height - 1, width - 1), (0, width - 1), (height - 1, 0))
+    starts = list(dict.fromkeys(corners))[:players]
+    rows, cols = np.mgrid[:height, :width]
+    nearest = np.full((height, width), height**2 + width**2)
+    for row, col in starts:
+        nearest = np.minimum(nearest, (rows - row) ** 2 + (cols - col) ** 2)
+    while len(starts) < players:
+        row, col = (int(index) for index in np.unravel_index(nearest.argmax(), nearest.shape))
+        starts.append((row, col))
+        nearest = np.minimum(nearest, (rows - row) ** 2 + (cols - col) ** 2)
+    return tuple(starts)
+
+
+def paint(preset: Preset, painted: Sequence[Iterable[Square]]) -> tuple[int | None, ...]:
+    """Give the colours of the start."""
+    colors: list[int | None] = [None] * (preset.width * preset.height)
+    for player, squares in enumerate(painted):
+        for row, col in squares:
+            colors[row * preset.width + col] = player
+    return tuple(colors)
+
+
+def scatter(
+    preset: Preset,
+    starts: Sequence[Square],
+    painted: Sequence[Iterable[Square]],
+    rng: Random,
+) -> frozenset[Square]:
+    """Give the obstacles: symmetric groups in random order that leave the free squares together."""
+    most = preset.width * preset.height * preset.obstacle_percent // 100
+    if not most:
+        return frozenset()
+    taken = {*starts, *(square for squares in painted for square in squares)}
+    groups = [g for g in symmetric_groups(preset, len(starts)) if not taken & g]
+    drawn = sorted([(rng.random(), index) for index in range(len(groups))])
+    obstacles: frozenset[Square] = frozenset()
+    for _, index in drawn:
+        more = obstacles | groups[index]
+        if len(more) <= most and hang_together(preset, more):
+            obstacles = more
+    return obstacles
+
+
+def symmetric_groups(preset: Preset, players: int) -> list[frozenset[Square]]:
+    """Give each square with its images, by their first square in reading order."""
+    bottom, last = preset.height - 1, preset.width - 1
+    groups: dict[frozenset[Square], None] = {}
+    for row in range(preset.height):
+        for col in range(preset.width):
+            group = {(row, col), (bottom - row, last - col)}
+            if players > 2:
+                group |= {(row, last - col), (bottom - row, col)}
+            groups[frozenset(group)] = None
+    return list(groups)
+
+
+def hang_together(preset: Preset, obstacles: frozenset[Square]) -> bool:
+    """Tell whether the free squares hang together, neighbours in eight directions."""
+    free = {(row, col) for row in range(preset.height) for col in range(preset.width)} - obstacles
+    if not free:
+        return True
+    queue = [free.pop()]
+    while queue:
+        row, col = queue.pop()
+        for down, right in DIRECTIONS:
+            square = (row + down, col + right)
+            if square in free:
+                free.remove(square)
+                queue.append(square)
+    return not free

@@ -1,0 +1,103 @@
+"""The rules of Paint under the arena's one interface."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+
+from cw.errors import IllegalAction, OutOfTurn
+from cw.games.base import Fault, Json, Outcome, Player, plain_result
+from cw.games.paint import boards, documents
+from cw.games.paint.state import ACTIONS, Action, State
+from cw.games.paint.turn import resolve
+
+
+class Paint:
+    """Two or more avatars paint a board; everybody acts at the same time."""
+
+    name = "paint"
+    seats = range(2, 10_001)
+
+    def new(self, players: Json, seed: int, **options: Json) -> State:
+        """Give the start state; options: see boards.OPTIONS."""
+        return boards.new_state(players, seed, options)
+
+    def players(self, state: State) -> tuple[str, ...]:
+        """Name all players in seat order."""
+        return state.players
+
+    def to_move(self, state: State) -> tuple[Player, ...]:
+        """Name everybody while turns are left."""
+        return state.players if state.turns_left else ()
+
+    def check(self, state: State, player: Player, action: Action) -> None:
+        """Raise IllegalAction for what is none of the sixteen actions, or comes after the end."""
+        if player not in state.players:
+            raise IllegalAction(f"there is no player {player!r}")
+        if not state.turns_left:
+            raise OutOfTurn("the game is over")
+        if action not in ACTIONS:
+            raise IllegalAction(f"{action!r} is neither a walk nor a shot in one of 8 directions")
+
+    def step(self, state: State, actions: Mapping[Player, Action | Fault]) -> State:
+        """Resolve a turn; who gives no valid action stands still."""
+        if not state.turns_left:
+            return state
+        given = (actions.get(player) for player in state.players)
+        return resolve(state, [said if isinstance(said, Action) else None for said in given])
+
+    def observe(self, state: State, player: Player | None) -> Json:
+        """Give the state message; a player sees the turns that `history` says, a referee all."""
+        return documents.state_message(state, None if player is None else state.history)
+
+    def outcome(self, state: State) -> Outcome | None:
+        """Give scores and ranks when no turn is left: equal scores share a rank."""
+        if state.turns_left:
+            return None
+        scores: dict[Player, float] = {
+            player: state.score(seat) for seat, player in enumerate(state.players)
+        }
+        ranked = sorted(scores.values(), reverse=True)
+        ranks: dict[Player, int] = {
+            player: 1 + ranked.index(score) for player, score in scores.items()
+        }
+        first = [player for player, rank in ranks.items() if rank == 1]
+        return Outcome("turns_over", first[0] if len(first) == 1 else None, scores, ranks)
+
+    def sample(self, state: State, player: Player, rng: Random) -> Action:
+        """Draw one of the sixteen actions."""
+        return rng.choice(ACTIONS)
+
+    def state_to_json(self, state: State) -> dict[str, Json]:
+        """Give the state as a document."""
+        return documents.state_document(state)
+
+    def state_from_json(self, document: Json, **options: Json) -> State:
+        """Read a state; options have no effect, the state holds all."""
+        return documents.read_state(document)
+
+    def view_to_json(self, view: Json) -> Json:
+        """Give the message: it is a document already."""
+        return view
+
+    def player_from_json(self, state: State, name: Json) -> str:
+        """Read a player id."""
+        return documents.read_player(state.players, name)
+
+    def action_to_json(self, action: Action) -> dict[str, Json]:
+        """Give the document of an action."""
+        return documents.action_document(action)
+
+    def actions_from_json(
+        self, state: State, document: Mapping[str, Json]
+    ) -> dict[Player, Action | Fault]:
+        """Read the actions of a turn; what is no valid action is a fault, never an error."""
+        read = documents.read_actions(state, document)
+        return {
+            player: Fault("illegal") if action is None else action
+            for player, action in read.items()
+        }
+
+    def result_to_json(self, state: State) -> dict[str, Json]:
+        """Give the outcome."""
+        return plain_result(self.outcome(state))

@@ -1,0 +1,200 @@
+"""The built-in strategies of Paint."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from random import Random
+from typing import Final
+
+from cw.games.base import Fault, Json, Player, StrategyFactory
+from cw.games.paint.documents import read_state
+from cw.games.paint.state import ACTIONS, DIRECTIONS, Action, Direction, Square, State
+from cw.games.paint.turn import reach, resolve
+
+STANDING: Final[Fault] = Fault("illegal", "stands still")
+"""What passes a turn: any answer that is no valid action."""
+
+
+class Painter:
+    """Reads the message of a turn for one player."""
+
+    def __init__(self, player: Player, rng: Random) -> None:
+        """Take a seat."""
+        self.player = player
+        self.rng = rng
+
+    def read(self, view: Json) -> tuple[State, int]:
+        """Give the state of a message without its history, and the number of this player."""
+        players = list(view["player_positions"])
+        state = read_state(view | {"players": players, "previous_actions": []})
+        return state, players.index(self.player)
+
+
+class RandomActions(Painter):
+    """Draws one of the sixteen actions."""
+
+    def act(self, view: Json) -> Action | Fault:
+        """Draw an action."""
+        return self.rng.choice(ACTIONS)
+
+
+class Still(Painter):
+    """Never acts."""
+
+    def act(self, view: Json) -> Action | Fault:
+        """Pass."""
+        return STANDING
+
+
+class Walker(Painter):
+    """Walks to the nearest square that is not its own."""
+
+    def act(self, view: Json) -> Action | Fault:
+        """Draw one of the walks that lead there."""
+        state, me = self.read(view)
+        walks = walks_to_paint(state, me)
+        return Action("walk", self.rng.choice(walks)) if walks else self.rng.choice(ACTIONS)
+
+
+class Greedy(Painter):
+    """Takes the action after which it leads by most, if everybody else stands still."""
+
+    def act(self, view: Json) -> Action | Fault:
+        """Take the best action; of equal ones the shortest way to paint, then any."""
+        state, me = self.read(view)
+        return best_at_once(state, me, self.rng)
+
+
+class Strong(Painter):
+    """Plans two actions, against opponents who stand still and who act greedily."""
+
+    def act(self, view: Json) -> Action | Fault:
+        """Take the first action of the best plan."""
+        state, me = self.read(view)
+        others = [
+            None if player == me else best_at_once(state, player, self.rng)
+            for player in range(len(state.players))
+        ]
+        still: list[Action | None] = [None] * len(state.players)
+        values = {
+            action: sum(plan_value(state, me, action, moves) for moves in (still, others))
+            for action in ACTIONS
+        }
+        return any_best(values, self.rng)
+
+
+def any_best(values: Mapping[Action, float | tuple[float, ...]], rng: Random) -> Action:
+    """Draw one of the actions of the highest value."""
+    highest = max(values.values())
+    return rng.choice([action for action, value in values.items() if value == highest])
+
+
+def after(state: State, player: int, action: Action, others: Sequence[Action | None]) -> State:
+    """Give the state after a turn in which a player does this and the others do that."""
+    actions = list(others)
+    actions[player] = action
+    return resolve(state, actions)
+
+
+def lead(state: State, player: int) -> int:
+    """Give a player's score less the best of the others."""
+    scores = [state.score(other) for other in range(len(state.players))]
+    own = scores.pop(player)
+    return own - max(scores)
+
+
+def best_at_once(state: State, player: int, rng: Random) -> Action:
+    """Give the action after which a player leads by most, if all others stand still."""
+    still: list[Action | None] = [None] * len(state.players)
+    ways = set(walks_to_paint(state, player))
+    values = {
+        action: (
+            lead(after(state, player, action, still), player),
+            action.type == "walk" and action.direction in ways,
+        )
+        for action in ACTIONS
+    }
+    return any_best(values, rng)
+
+
+def plan_value(state: State, player: int, first: Action, others: Sequence[Action | None]) -> float:
+    """Value the best plan that begins with an action."""
+    middle = after(state, player, first, others)
+    if middle.turns_left == 0:
+        return lead(middle, player)
+    still: list[Action | None] = [None] * len(state.players)
+    ends = max(position_value(after(middle, player, second, still), player) for second in ACTIONS)
+    return ends + 0.2 * position_value(middle, player)
+
+
+def position_value(state: State, player: int) -> float:
+    """Value a position: the lead, the best shot from here, and the way to the nearest paint."""
+    if state.turns_left == 0:
+        return lead(state, player)
+    shot = max(worth_of_shot(state, player, direction) for direction in DIRECTIONS)
+    return lead(state, player) + 0.5 * shot - 0.3 * steps_to_paint(state, player)
+
+
+def worth_of_shot(state: State, player: int, direction: Direction) -> int:
+    """Count the squares not its own that one shot could paint, avatars ignored."""
+    row, col = state.positions[player]
+    worth = 0
+    for _ in range(reach(state, state.colors, (row, col), direction, player)):
+        row, col = row + direction[0], col + direction[1]
+        if not state.is_free((row, col)):
+            break
+        worth += state.colors[row * state.width + col] != player
+    return worth
+
+
+def steps_to_paint(state: State, player: int) -> int:
+    """Count the walks to the nearest square that is not the player's own; 0 if there is none."""
+    return next((steps for steps, _, _ in ways_to_paint(state, player)), 0)
+
+
+def walks_to_paint(state: State, player: int) -> list[Direction]:
+    """Give the walks with which a shortest way to a square not its own begins."""
+    nearest: list[Direction] = []
+    shortest = None
+    for steps, first, _ in ways_to_paint(state, player):
+        if shortest is not None and steps > shortest:
+            break
+        shortest = steps
+        if first not in nearest:
+            nearest.append(first)
+    return nearest
+
+
+def ways_to_paint(state: State, player: int) -> Iterator[tuple[int, Direction, Square]]:
+    """Give squares that are not the player's own, nearest first: steps, first walk, square."""
+    start = state.positions[player]
+    others = set(state.positions)
+    queue: deque[tuple[int, Direction, Square]] = deque()
+    seen: dict[tuple[Square, Direction], None] = {}
+
+    def push(steps: int, first: Direction, square: Square) -> None:
+        blocked = steps == 1 and square in others
+        if state.is_free(square) and not blocked and (square, first) not in seen:
+            seen[square, first] = None
+            queue.append((steps, first, square))
+
+    for direction in DIRECTIONS:
+        push(1, direction, (start[0] + direction[0], start[1] + direction[1]))
+    while queue:
+        steps, first, (row, col) = queue.popleft()
+        if state.colors[row * state.width + col] != player:
+            yield steps, first, (row, col)
+        for down, right in DIRECTIONS:
+            push(steps + 1, first, (row + down, col + right))
+
+
+Strategies = Mapping[str, StrategyFactory[Json, "Action | Fault"]]
+STRATEGIES: Final[Strategies] = {
+    "still": Still,
+    "random": RandomActions,
+    "walker": Walker,
+    "greedy": Greedy,
+    "strong": Strong,
+}
+"""By name, the weakest first."""

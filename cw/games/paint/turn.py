@@ -1,0 +1,121 @@
+"""The four phases of a turn (document, "Rules"), in their order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from cw.games.paint.state import Action, Direction, Square, State
+
+Colors: TypeAlias = list[int | None]
+
+
+class Shot:
+    """A projectile in flight: where it is, where it goes, and how far it may still go."""
+
+    __slots__ = ("col", "down", "left", "player", "right", "row")
+
+    def __init__(self, player: int, square: Square, direction: Direction, reach: int) -> None:
+        """Start on the shooter's square."""
+        self.player = player
+        self.row, self.col = square
+        self.down, self.right = direction
+        self.left = reach
+
+
+def resolve(state: State, actions: Sequence[Action | None]) -> State:
+    """Give the state after a turn; None stands for a player without a valid action."""
+    positions = walk(state, actions)
+    colors: Colors = list(state.colors)
+    paint_under_avatars(state.width, colors, positions)
+    shots = aim(state, colors, positions, actions)
+    if shots:
+        fly(state, colors, shots, set(positions))
+    return replace(
+        state,
+        positions=tuple(positions),
+        colors=tuple(colors),
+        turns_left=state.turns_left - 1,
+        previous=(*state.previous, tuple(actions)),
+    )
+
+
+def walk(state: State, actions: Sequence[Action | None]) -> list[Square]:
+    """Phase 1 (rules 1 to 3): move all at once, then send back until nobody shares a square."""
+    targets = list(state.positions)
+    for player, action in enumerate(actions):
+        if action is not None and action.type == "walk":
+            row, col = targets[player]
+            down, right = action.direction
+            if state.is_free((row + down, col + right)):
+                targets[player] = (row + down, col + right)
+    while len(set(targets)) < len(targets):
+        held = Counter(targets)
+        targets = [
+            start if held[target] > 1 else target
+            for start, target in zip(state.positions, targets, strict=True)
+        ]
+    return targets
+
+
+def paint_under_avatars(width: int, colors: Colors, positions: Sequence[Square]) -> None:
+    """Phase 2 (rule 4): the square under every avatar takes its player's colour."""
+    for player, (row, col) in enumerate(positions):
+        colors[row * width + col] = player
+
+
+def aim(
+    state: State, colors: Colors, positions: Sequence[Square], actions: Sequence[Action | None]
+) -> list[Shot]:
+    """Phase 3 (rule 5): read the reach of each shot before any of them moves."""
+    return [
+        Shot(
+            player,
+            positions[player],
+            action.direction,
+            reach(state, colors, positions[player], action.direction, player),
+        )
+        for player, action in enumerate(actions)
+        if action is not None and action.type == "shoot"
+    ]
+
+
+def reach(
+    state: State, colors: Sequence[int | None], start: Square, direction: Direction, player: int
+) -> int:
+    """Count the player's squares in one line directly behind the shooter; at least 1."""
+    width, height = state.width, state.height
+    down, right = direction
+    row, col = start[0] - down, start[1] - right
+    count = 0
+    while 0 <= row < height and 0 <= col < width and colors[row * width + col] == player:
+        count += 1
+        row, col = row - down, col - right
+    return count or 1
+
+
+def fly(state: State, colors: Colors, shots: list[Shot], painted: set[Square]) -> None:
+    """Phase 4 (rules 6 to 9): advance all live shots by one square until none is live.
+
+    `painted` are the squares painted in this turn. Those under avatars are among them from the
+    start, so that a shot needs no further test for avatars.
+    """
+    while shots:
+        for shot in shots:
+            shot.row += shot.down
+            shot.col += shot.right
+            shot.left -= 1
+        met = Counter([(shot.row, shot.col) for shot in shots]) if len(shots) > 1 else None
+        live = [
+            shot
+            for shot in shots
+            if (met is None or met[shot.row, shot.col] == 1)
+            and (shot.row, shot.col) not in painted
+            and state.is_free((shot.row, shot.col))
+        ]
+        for shot in live:
+            painted.add((shot.row, shot.col))
+            colors[shot.row * state.width + shot.col] = shot.player
+        shots = [shot for shot in live if shot.left]
