@@ -22,6 +22,7 @@ PARTS: Final[Mapping[str, str]] = {
     "status": "bench.status",
     "classroom": "bench.classroom",
     "match": "bench.match",
+    "hexagon": "bench.hexagon",
     "paint": "bench.paint",
 }
 
@@ -40,6 +41,7 @@ def bench(parts: tuple[str, ...], quick: bool, form: str | None) -> None:
       status       GET /status, beside a route that returns fixed bytes
       classroom    50 rooms with two clients and a monitor each
       match        two processes of game_ai.py without pauses
+      hexagon      random battles, beside python-chess and ataxx
       paint        turns on 20x20, beside the plain reference of the tests
 
     Only the ratios say something about another machine. A goal that is missed is a figure, not

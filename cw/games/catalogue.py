@@ -33,6 +33,10 @@ GAMES: Mapping[str, Listing] = {
         game="cw.games.circuit_wars.rules:CircuitWars",
         strategies="cw.games.circuit_wars.strategies:STRATEGIES",
     ),
+    "hexagon": Listing(
+        game="cw.games.hexagon.rules:Hexagon",
+        strategies="cw.games.hexagon.strategies:STRATEGIES",
+    ),
     "paint": Listing(
         game="cw.games.paint.rules:Paint",
         strategies="cw.games.paint.strategies:STRATEGIES",

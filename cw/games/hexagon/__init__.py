@@ -1,0 +1,1 @@
+"""Hexagon: chips multiply or jump on a hexagonal board, and take over what they touch."""

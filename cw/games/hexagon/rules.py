@@ -1,0 +1,197 @@
+"""The rules of Hexagon under the arena's one interface: one battle of two colours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from random import Random
+
+from cw.errors import IllegalAction, OutOfTurn
+from cw.games.base import Fault, Json, Outcome, Player, plain_result
+from cw.games.hexagon import boards, documents
+from cw.games.hexagon.grid import distance
+from cw.games.hexagon.state import Change, Lost, Move, State
+
+
+class Hexagon:
+    """Two colours, one move a turn; who cannot move passes."""
+
+    name = "hexagon"
+    seats = range(2, 3)
+
+    def new(self, players: Json, seed: int, **options: Json) -> State:
+        """Give the start of a battle; options `size`, `stones`, or `cells` alone."""
+        return passed(boards.start(players, seed, options), 1)
+
+    def players(self, state: State) -> tuple[int, int]:
+        """Name both colours."""
+        return (1, 2)
+
+    def to_move(self, state: State) -> tuple[Player, ...]:
+        """Name the one colour to move; () when the battle has ended."""
+        return () if state.color is None else (state.color,)
+
+    def check(self, state: State, player: Player, action: Move) -> None:
+        """Raise IllegalAction unless the move is legal (rule 4)."""
+        if player != state.color:
+            raise OutOfTurn(f"colour {state.color} is to move, not colour {player}")
+        start, target = action
+        inside = state.grid.near
+        if start not in inside or state.at(start) != player:
+            raise IllegalAction(f"move_from {list(start)} holds no chip of colour {player}")
+        if target not in inside or state.at(target) != 0:
+            raise IllegalAction(f"move_to {list(target)} is no empty cell of the board")
+        steps = distance(start, target)
+        if steps > 2:
+            raise IllegalAction(
+                f"{list(start)} and {list(target)} are {steps} steps apart: at most 2 are allowed"
+            )
+        if steps == 2 and not state.jumps[player - 1]:
+            raise IllegalAction(f"colour {player} has no jump left")
+
+    def step(self, state: State, actions: Mapping[Player, Move | Fault]) -> State:
+        """Make the move of the colour to move, then apply a fault; at most one fault counts."""
+        first = state.color or 1
+        state = replace(state, changes=())
+        for color in (first, 3 - first):
+            if color in actions and state.ended != "fault":
+                state = self._apply(state, color, actions[color])
+        return state
+
+    def _apply(self, state: State, color: int, action: Move | Fault) -> State:
+        if isinstance(action, Fault):
+            return lost(state, color, action)
+        try:
+            self.check(state, color, action)
+        except IllegalAction as error:
+            return lost(state, color, Fault("illegal", str(error)))
+        return moved(state, color, action)
+
+    def observe(self, state: State, player: Player | None) -> State:
+        """Give the state itself: nothing is hidden."""
+        return state
+
+    def outcome(self, state: State) -> Outcome | None:
+        """Give the winner, if there is one, and the chips on the board."""
+        if state.ended is None:
+            return None
+        loser_rank = 1 if state.winner is None else 2
+        return Outcome(
+            reason="finished" if state.fault is None else state.fault.kind,
+            winner=state.winner,
+            scores={color: state.chips(color) for color in (1, 2)},
+            ranks={color: 1 if color == state.winner else loser_rank for color in (1, 2)},
+        )
+
+    def sample(self, state: State, player: Player, rng: Random) -> Move:
+        """Draw a legal move, each pair of cells equally likely."""
+        return rng.choice(legal_moves(state))
+
+    def state_to_json(self, state: State) -> dict[str, Json]:
+        """Give the state as a document."""
+        return documents.state_document(state)
+
+    def state_from_json(self, document: Json, **options: Json) -> State:
+        """Read a state; options have no effect."""
+        return documents.read_state(document)
+
+    def view_to_json(self, view: State) -> dict[str, Json]:
+        """Give the document of the state."""
+        return documents.state_document(view)
+
+    def player_from_json(self, state: State, name: Json) -> int:
+        """Read colour 1 or 2."""
+        return documents.read_color(name)
+
+    def action_to_json(self, action: Move) -> dict[str, Json]:
+        """Give the document of a move."""
+        return documents.move_document(action)
+
+    def actions_from_json(
+        self, state: State, document: Mapping[str, Json]
+    ) -> dict[Player, Move | Fault]:
+        """Read the actions of a turn; what cannot be read as a move is the fault `malformed`."""
+        return documents.read_actions(state, document)
+
+    def result_to_json(self, state: State) -> dict[str, Json]:
+        """Give the outcome and the cells that the last move altered, as bots are told them."""
+        changes = [list(change) for change in state.changes]
+        return plain_result(self.outcome(state)) | {"changes": changes}
+
+
+def legal_moves(state: State) -> list[Move]:
+    """List the legal moves of the colour to move."""
+    color = state.color
+    if color is None:
+        return []
+    tables = state.grid
+    reach = (tables.near, tables.far) if state.jumps[color - 1] else (tables.near,)
+    return [
+        Move(cell, target)
+        for cell in tables.cells
+        if state.at(cell) == color
+        for around in reach
+        for target in around[cell]
+        if state.at(target) == 0
+    ]
+
+
+def moved(state: State, color: int, move: Move) -> State:
+    """Give the state after a legal move (rule 5)."""
+    changes = tuple(changes_of(state, color, move))
+    cells = [list(row) for row in state.cells]
+    for row, col, _, new in changes:
+        cells[row][col] = new
+    jumps, placed = list(state.jumps), list(state.placed)
+    count(jumps, placed, color - 1, is_jump=distance(*move) == 2)
+    after = replace(
+        state,
+        cells=tuple(map(tuple, cells)),
+        jumps=(jumps[0], jumps[1]),
+        placed=(placed[0], placed[1]),
+        changes=changes,
+    )
+    return passed(after, 3 - color)
+
+
+def changes_of(state: State, color: int, move: Move) -> list[Change]:
+    """List what a move alters: the cell a jump leaves, the target, the captures in order."""
+    (row, col), target = move
+    left = [(row, col, color, 0)] if distance(*move) == 2 else []
+    taken = [
+        (i, j, 3 - color, color)
+        for i, j in state.grid.near[target]
+        if state.cells[i][j] == 3 - color
+    ]
+    return [*left, (*target, 0, color), *taken]
+
+
+def count(jumps: list[int], placed: list[int], index: int, *, is_jump: bool) -> None:
+    """Count a move (rule 6): a jump costs one jump, every second multiplication earns one."""
+    if is_jump:
+        jumps[index] -= 1
+    else:
+        placed[index] += 1
+        jumps[index] += placed[index] % 2 == 0
+
+
+def passed(state: State, color: int) -> State:
+    """Give the turn to a colour, to the other one if it cannot move, or end the battle (rule 7)."""
+    for mover in (color, 3 - color):
+        if state.can_move(mover):
+            return replace(state, color=mover)
+    one, two = state.chips(1), state.chips(2)
+    winner = None if one == two else 1 if one > two else 2
+    return replace(state, color=None, ended="finished", winner=winner)
+
+
+def lost(state: State, color: int, fault: Fault) -> State:
+    """Give the state in which a colour has lost by a fault; cells and counters stay."""
+    error = fault.detail or f"colour {color} made the fault {fault.kind}"
+    return replace(
+        state,
+        color=None,
+        ended="fault",
+        winner=3 - color,
+        fault=Lost(color, fault.kind, error),
+    )
