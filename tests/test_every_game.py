@@ -21,6 +21,7 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "add-a-game.md"
 
 SMALL: dict[str, dict[str, Json]] = {
     "circuit-wars": {"size": 3},
+    "end-of-codes": {"M": 3, "MAX_HP": 2, "W": 7, "H": 6, "max_rounds": 60},
     "hexagon": {"size": 3},
     "paint": {"width": 4, "height": 3, "turns": 12},
 }

@@ -22,6 +22,7 @@ PARTS: Final[Mapping[str, str]] = {
     "status": "bench.status",
     "classroom": "bench.classroom",
     "match": "bench.match",
+    "end-of-codes": "bench.end_of_codes",
     "hexagon": "bench.hexagon",
     "paint": "bench.paint",
 }
@@ -41,6 +42,7 @@ def bench(parts: tuple[str, ...], quick: bool, form: str | None) -> None:
       status       GET /status, beside a route that returns fixed bytes
       classroom    50 rooms with two clients and a monitor each
       match        two processes of game_ai.py without pauses
+      end-of-codes rounds of up to 150,000 creatures, beside dictionaries
       hexagon      random battles, beside python-chess and ataxx
       paint        turns on 20x20, beside the plain reference of the tests
 

@@ -33,6 +33,10 @@ GAMES: Mapping[str, Listing] = {
         game="cw.games.circuit_wars.rules:CircuitWars",
         strategies="cw.games.circuit_wars.strategies:STRATEGIES",
     ),
+    "end-of-codes": Listing(
+        game="cw.games.end_of_codes.rules:EndOfCodes",
+        strategies="cw.games.end_of_codes.strategies:STRATEGIES",
+    ),
     "hexagon": Listing(
         game="cw.games.hexagon.rules:Hexagon",
         strategies="cw.games.hexagon.strategies:STRATEGIES",

@@ -1,0 +1,141 @@
+"""The first round (document, "Start")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from math import isqrt
+from random import Random
+from typing import Any, Final
+
+import numpy as np
+
+from cw.errors import Refused
+from cw.games.base import Json
+from cw.games.end_of_codes.state import Participant, State
+
+KNOWN: Final = (
+    "gameid", "M", "MAX_HP", "max_creatures", "W", "H", "max_rounds", "connect_timeout", "timeout",
+)  # fmt: skip
+LARGEST_SEED: Final = 2**31 - 1
+USERNAME: Final = re.compile(r"\w{1,64}", re.ASCII)
+
+
+def genesis(players: Json, seed: int, options: Mapping[str, Json]) -> State:
+    """Give round 0; raise Refused for options that make none. The draws are in a fixed order."""
+    for name in options:
+        if name not in KNOWN:
+            raise Refused(f"unknown option: {name}")
+    participants = read_players(players)
+    check_plain(options)
+    number("seed", seed, 0, LARGEST_SEED)
+    rng = Random(seed)
+    each = options["M"] if "M" in options else rng.randint(100, 199)
+    total = len(participants) * each
+    most = options.get("max_creatures", 150_000)
+    if total > most:
+        raise Refused(f"too many creatures: N*M = {total}, the limit is {most}")
+    width, height = size(total, options, rng)
+    most_hp = options["MAX_HP"] if "MAX_HP" in options else rng.randint(100, 199)
+    cells = scatter(total, width, height, rng)
+    return State(
+        round=0,
+        width=width,
+        height=height,
+        most_hp=most_hp,
+        players=participants,
+        ids=np.arange(1, total + 1),
+        owners=np.repeat([player.userid for player in participants], each).astype(np.int64),
+        x=np.array([x for x, _ in cells], dtype=np.int64),
+        y=np.array([y for _, y in cells], dtype=np.int64),
+        hp=np.full(total, most_hp),
+        max_rounds=options.get("max_rounds", 10_000),
+    )
+
+
+def read_players(players: Json) -> tuple[Participant, ...]:
+    """Read a number of players, or a list of userids and usernames."""
+    if type(players) is int:
+        players = [{"userid": n, "username": f"player{n}"} for n in range(1, players + 1)]
+    if not isinstance(players, list):
+        raise Refused(f"players must be a number or a list, not {players!r}")
+    read: dict[int, str] = {}
+    for player in players:
+        userid, username = read_player(player)
+        if userid in read:
+            raise Refused(f"two players have userid {userid}")
+        if username in read.values():
+            raise Refused(f"two players have username {username}")
+        read[userid] = username
+    return tuple(Participant(userid, read[userid], None, None) for userid in sorted(read))
+
+
+def read_player(player: Json) -> tuple[int, str]:
+    """Read the userid and username of a player."""
+    entry = player if isinstance(player, dict) else {}
+    userid, username = entry.get("userid"), entry.get("username")
+    if type(userid) is not int or userid < 1:
+        raise Refused("userid must be a positive integer")
+    if not isinstance(username, str) or not USERNAME.fullmatch(username):
+        raise Refused("username must be 1 to 64 letters, digits or _")
+    return userid, username
+
+
+def check_plain(options: Mapping[str, Json]) -> None:
+    """Raise Refused for the first option that is out of its range, in the order of the document."""
+    if "gameid" in options and (type(options["gameid"]) is not int or options["gameid"] < 1):
+        raise Refused("gameid must be a positive integer")
+    for name, high in (("M", 1000), ("MAX_HP", 1000), ("max_creatures", 1_000_000)):
+        if name in options:
+            number(name, options[name], 1, high)
+    check_size(options)
+    if "max_rounds" in options:
+        number("max_rounds", options["max_rounds"], 1, 1_000_000)
+    check_seconds(options)
+
+
+def check_size(options: Mapping[str, Json]) -> None:
+    """Raise Refused unless both W and H are given, or neither."""
+    given = [name for name in ("W", "H") if name in options]
+    if len(given) == 1:
+        raise Refused("give both W and H, or neither")
+    if any(type(options[name]) is not int or not 1 <= options[name] <= 1000 for name in given):
+        raise Refused("W and H must be integers from 1 to 1000")
+
+
+def check_seconds(options: Mapping[str, Json]) -> None:
+    """Raise Refused for time limits that cannot be."""
+    for name in ("connect_timeout", "timeout"):
+        value = options.get(name, 1)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0.1 <= value <= 60:
+            raise Refused(f"{name} must be a number from 0.1 to 60")
+    if options.get("timeout", 5) < options.get("connect_timeout", 3):
+        raise Refused("timeout must not be below connect_timeout")
+
+
+def number(name: str, value: Any, low: int, high: int) -> None:
+    """Raise Refused unless the value is an integer from low to high."""
+    if type(value) is not int or not low <= value <= high:
+        raise Refused(f"{name} must be an integer from {low} to {high}")
+
+
+def size(total: int, options: Mapping[str, Json], rng: Random) -> tuple[int, int]:
+    """Give the map's width and height, drawn unless they are given."""
+    if "W" in options:
+        width, height = options["W"], options["H"]
+        if width * height < 3 * total:
+            raise Refused(f"the map is too small: W*H = {width * height}, but 3*N*M = {3 * total}")
+        return width, height
+    low, high = (isqrt(3 * total - 1) + 1 if total else 1), isqrt(4 * total)
+    if low + 1 <= high - 1:
+        low, high = low + 1, high - 1
+    high = max(low, high)
+    return rng.randint(low, high), rng.randint(low, high)
+
+
+def scatter(total: int, width: int, height: int, rng: Random) -> list[tuple[int, int]]:
+    """Draw a cell of its own for each creature."""
+    taken: dict[tuple[int, int], None] = {}
+    while len(taken) < total:
+        taken[rng.randrange(width), rng.randrange(height)] = None
+    return list(taken)

@@ -1,0 +1,145 @@
+"""The rules of End of Codes under the arena's one interface."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import Literal
+
+from cw.errors import IllegalAction, OutOfTurn
+from cw.games.base import Fault, Json, Outcome, Player
+from cw.games.end_of_codes import documents
+from cw.games.end_of_codes.genesis import genesis
+from cw.games.end_of_codes.replies import read_reply
+from cw.games.end_of_codes.resolution import resolve
+from cw.games.end_of_codes.state import DIRECTIONS, Intent, State
+
+Reason = Literal["no_players", "all_dead", "last_standing", "round_cap"]
+
+
+class EndOfCodes:
+    """Any number of players; an action is the decoded reply to `/round`."""
+
+    name = "end-of-codes"
+    seats = range(1, 1001)
+
+    def new(self, players: Json, seed: int, **options: Json) -> State:
+        """Give the genesis; options: see genesis.KNOWN."""
+        return genesis(players, seed, options)
+
+    def players(self, state: State) -> tuple[int, ...]:
+        """Name all players by userid."""
+        return tuple(player.userid for player in state.players)
+
+    def to_move(self, state: State) -> tuple[Player, ...]:
+        """Name all players who are not thrown out, dead ones too, while the game goes on."""
+        if reason(state) is not None:
+            return ()
+        return tuple(player.userid for player in state.players if player.fault is None)
+
+    def check(self, state: State, player: Player, action: Json) -> None:
+        """Raise IllegalAction, with the fault's name, for a reply that throws its player out."""
+        if player not in self.to_move(state):
+            raise OutOfTurn(f"player {player} owes no reply")
+        read = read_reply(state, int(player), action)
+        if isinstance(read, Fault):
+            raise IllegalAction(read.detail)
+
+    def step(self, state: State, actions: Mapping[Player, Json | Fault]) -> State:
+        """Resolve a round (rule 3: faulty replies are found before anything else happens)."""
+        intents: list[Intent] = []
+        faults: dict[int, Fault] = {}
+        for player in state.players:
+            if player.fault is None and player.userid in actions:
+                action = actions[player.userid]
+                read = (
+                    action
+                    if isinstance(action, Fault)
+                    else read_reply(state, player.userid, action)
+                )
+                if isinstance(read, Fault):
+                    faults[player.userid] = read
+                else:
+                    intents += read
+        return resolve(state, intents, faults)
+
+    def observe(self, state: State, player: Player | None) -> State:
+        """Give the state itself: all players know each round in full."""
+        return state
+
+    def outcome(self, state: State) -> Outcome | None:
+        """Give the ranks: who outlived you stands before you."""
+        why = reason(state)
+        if why is None:
+            return None
+        ends = {p.userid: state.round + 1 if p.died is None else p.died for p in state.players}
+        ranks: dict[Player, int] = {
+            userid: 1 + sum(other > end for other in ends.values()) for userid, end in ends.items()
+        }
+        scores: dict[Player, float] = {
+            userid: sum(other < end for other in ends.values()) for userid, end in ends.items()
+        }
+        winner = min(state.living) if why == "last_standing" else None
+        return Outcome(why, winner, scores, ranks)
+
+    def sample(self, state: State, player: Player, rng: Random) -> Json:
+        """Draw a reply: some of the player's creatures do something."""
+        own = state.ids[(state.owners == player) & (state.hp > 0)].tolist()
+        return {
+            "intent": [
+                {
+                    "creatureid": creature,
+                    "action": rng.choice(("move", "attack")),
+                    "direction": rng.choice(tuple(DIRECTIONS)),
+                }
+                for creature in own
+                if rng.random() < 0.8
+            ]
+        }
+
+    def state_to_json(self, state: State) -> dict[str, Json]:
+        """Give the state as a document."""
+        return documents.state_document(state)
+
+    def state_from_json(self, document: Json, **options: Json) -> State:
+        """Read a state; of the options, `max_rounds` counts."""
+        return documents.read_state(document, options.get("max_rounds", 10_000))
+
+    def view_to_json(self, view: State) -> dict[str, Json]:
+        """Give the document of the state."""
+        return documents.state_document(view)
+
+    def player_from_json(self, state: State, name: Json) -> int:
+        """Read a userid."""
+        return documents.read_userid(state, name)
+
+    def action_to_json(self, action: Json) -> Json:
+        """Give the reply: it is a document already."""
+        return action
+
+    def actions_from_json(
+        self, state: State, document: Mapping[str, Json]
+    ) -> dict[Player, Json | Fault]:
+        """Read replies and faults; a wrong reply is a fault, not an error."""
+        return documents.read_actions(state, document)
+
+    def result_to_json(self, state: State) -> dict[str, Json]:
+        """Give the outcome with the round in which the game ended."""
+        outcome = self.outcome(state)
+        if outcome is None:
+            return {"outcome": None}
+        said = outcome.to_json()
+        head = {"reason": said.pop("reason"), "winner": said.pop("winner")}
+        ended = None if outcome.reason == "no_players" else state.round
+        ranks = {"ranks": said["ranks"], "scores": said["scores"]}
+        return {"outcome": head | {"round": ended} | ranks}
+
+
+def reason(state: State) -> Reason | None:
+    """Tell why the game is over, None while it goes on (document, "End and ranking")."""
+    alive = len(state.living)
+    if not state.players:
+        return "no_players"
+    if alive < 2:
+        return "last_standing" if alive else "all_dead"
+    return "round_cap" if state.round >= state.max_rounds else None

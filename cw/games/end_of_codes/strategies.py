@@ -1,0 +1,100 @@
+"""The built-in strategies of End of Codes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import Final, NamedTuple
+
+from cw.games.base import Json, Player, StrategyFactory
+from cw.games.end_of_codes.state import DIRECTIONS, State
+
+Cell = tuple[int, int]
+
+
+class Creature(NamedTuple):
+    """A living creature as a strategy sees it."""
+
+    id: int
+    owner: int
+    cell: Cell
+    hp: int
+
+
+def living(state: State) -> dict[Cell, Creature]:
+    """Give all living creatures by their cell, in ascending id."""
+    columns = (state.ids, state.owners, state.x, state.y, state.hp)
+    return {
+        (x, y): Creature(creature, owner, (x, y), hp)
+        for creature, owner, x, y, hp in zip(*(c.tolist() for c in columns), strict=True)
+        if hp > 0
+    }
+
+
+class Seated:
+    """A strategy for one player."""
+
+    def __init__(self, player: Player, rng: Random) -> None:
+        """Take a seat."""
+        self.player = player
+        self.rng = rng
+
+
+class Idle(Seated):
+    """Sends no intents."""
+
+    def act(self, view: State) -> Json:
+        """Leave all creatures idle."""
+        return {"intent": []}
+
+
+class Sample(Seated):
+    """The prototype of the seed: attacks a random neighbour, else idles or walks about."""
+
+    def act(self, view: State) -> Json:
+        """Choose for each own living creature on its own."""
+        world = living(view)
+        chosen = [
+            self.choose(view, world, creature)
+            for creature in world.values()
+            if creature.owner == self.player
+        ]
+        return {"intent": [intent for intent in chosen if intent is not None]}
+
+    def choose(self, state: State, world: Mapping[Cell, Creature], creature: Creature) -> Json:
+        """Attack any opponent next to it; else idle or make a valid move, half each."""
+        beside = neighbours(state, creature.cell)
+        targets = [
+            way
+            for way, cell in beside.items()
+            if cell in world and world[cell].owner != self.player
+        ]
+        if targets:
+            return intent(creature, "attack", self.rng.choice(targets))
+        free = [way for way, cell in beside.items() if cell not in world]
+        if not free or self.rng.random() < 0.5:
+            return None
+        return intent(creature, "move", self.rng.choice(free))
+
+
+def neighbours(state: State, cell: Cell) -> dict[str, Cell]:
+    """Give the neighbouring cells on the map by direction."""
+    x, y = cell
+    beside = {way: (x + right, y + up) for way, (right, up) in DIRECTIONS.items()}
+    return {
+        way: (x, y)
+        for way, (x, y) in beside.items()
+        if 0 <= x < state.width and 0 <= y < state.height
+    }
+
+
+def intent(creature: Creature, action: str, direction: str) -> Json:
+    """Give the document of an intent."""
+    return {"creatureid": creature.id, "action": action, "direction": direction}
+
+
+STRATEGIES: Final[Mapping[str, StrategyFactory[State, Json]]] = {
+    "idle": Idle,
+    "sample": Sample,
+}
+"""By name, the weakest first."""
