@@ -4,31 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from random import Random
-from typing import Final, NamedTuple
+from typing import Final
 
 from cw.games.base import Json, Player, StrategyFactory
-from cw.games.end_of_codes.state import DIRECTIONS, State
-
-Cell = tuple[int, int]
-
-
-class Creature(NamedTuple):
-    """A living creature as a strategy sees it."""
-
-    id: int
-    owner: int
-    cell: Cell
-    hp: int
-
-
-def living(state: State) -> dict[Cell, Creature]:
-    """Give all living creatures by their cell, in ascending id."""
-    columns = (state.ids, state.owners, state.x, state.y, state.hp)
-    return {
-        (x, y): Creature(creature, owner, (x, y), hp)
-        for creature, owner, x, y, hp in zip(*(c.tolist() for c in columns), strict=True)
-        if hp > 0
-    }
+from cw.games.end_of_codes.hunter import Hunter
+from cw.games.end_of_codes.state import State
+from cw.games.end_of_codes.world import Cell, Creature, intent, living, neighbours
 
 
 class Seated:
@@ -77,24 +58,9 @@ class Sample(Seated):
         return intent(creature, "move", self.rng.choice(free))
 
 
-def neighbours(state: State, cell: Cell) -> dict[str, Cell]:
-    """Give the neighbouring cells on the map by direction."""
-    x, y = cell
-    beside = {way: (x + right, y + up) for way, (right, up) in DIRECTIONS.items()}
-    return {
-        way: (x, y)
-        for way, (x, y) in beside.items()
-        if 0 <= x < state.width and 0 <= y < state.height
-    }
-
-
-def intent(creature: Creature, action: str, direction: str) -> Json:
-    """Give the document of an intent."""
-    return {"creatureid": creature.id, "action": action, "direction": direction}
-
-
 STRATEGIES: Final[Mapping[str, StrategyFactory[State, Json]]] = {
     "idle": Idle,
     "sample": Sample,
+    "hunter": Hunter,
 }
 """By name, the weakest first."""

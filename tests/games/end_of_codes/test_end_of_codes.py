@@ -458,3 +458,28 @@ def test_the_sample_beats_who_stands_idle() -> None:
     outcome = GAME.outcome(state)
     assert outcome is not None
     assert outcome.winner == 1
+
+
+def winners(names: tuple[str, ...], games: int) -> list[str | None]:
+    """Play games on small maps, with rotating seats, and name who won each."""
+    won = []
+    for number in range(games):
+        seated = names[number % len(names) :] + names[: number % len(names)]
+        state = GAME.new(len(names), number, M=15, MAX_HP=5)
+        seats = {p: STRATEGIES[seated[p - 1]](p, Random(number)) for p in GAME.players(state)}
+        while GAME.to_move(state):
+            state = GAME.step(state, {p: seats[int(p)].act(state) for p in GAME.to_move(state)})
+        assert state.round < 2000
+        outcome = GAME.outcome(state)
+        assert outcome is not None
+        won.append(None if outcome.winner is None else seated[int(outcome.winner) - 1])
+    return won
+
+
+def test_the_hunter_beats_the_sample() -> None:
+    assert winners(("hunter", "sample"), 10).count("hunter") >= 8
+    assert winners(("hunter", "sample", "sample", "sample"), 8).count("hunter") >= 3
+
+
+def test_hunters_do_not_wait_for_ever() -> None:
+    assert len(winners(("hunter", "hunter", "hunter"), 1)) == 1

@@ -1,0 +1,45 @@
+"""The map of a round as strategies look at it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from cw.games.base import Json
+from cw.games.end_of_codes.state import DIRECTIONS, State
+
+Cell: TypeAlias = tuple[int, int]
+
+
+class Creature(NamedTuple):
+    """A living creature as a strategy sees it."""
+
+    id: int
+    owner: int
+    cell: Cell
+    hp: int
+
+
+def living(state: State) -> dict[Cell, Creature]:
+    """Give all living creatures by their cell, in ascending id."""
+    columns = (state.ids, state.owners, state.x, state.y, state.hp)
+    return {
+        (x, y): Creature(creature, owner, (x, y), hp)
+        for creature, owner, x, y, hp in zip(*(c.tolist() for c in columns), strict=True)
+        if hp > 0
+    }
+
+
+def neighbours(state: State, cell: Cell) -> dict[str, Cell]:
+    """Give the neighbouring cells on the map by direction."""
+    x, y = cell
+    beside = {way: (x + right, y + up) for way, (right, up) in DIRECTIONS.items()}
+    return {
+        way: (x, y)
+        for way, (x, y) in beside.items()
+        if 0 <= x < state.width and 0 <= y < state.height
+    }
+
+
+def intent(creature: Creature, action: str, direction: str) -> Json:
+    """Give the document of an intent."""
+    return {"creatureid": creature.id, "action": action, "direction": direction}
