@@ -8,7 +8,7 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Thread
+from threading import Event, Thread
 from typing import Any, cast
 
 from flask import Flask
@@ -24,6 +24,9 @@ from cw.web.settings import is_unspecified
 THREADS = 8
 MOST_CONNECTIONS = 1000
 """A class of 50 games keeps 150 connections open, and each browser several."""
+
+HAS_POLL = hasattr(select, "poll")
+"""Where it is missing, on Windows, there is select with its limit of connections."""
 
 BACKLOG = 1024
 """Connections that wait to be accepted."""
@@ -88,7 +91,7 @@ def make_server(app: Flask, listener: socket.socket, channels: dict[int, Any]) -
         backlog=BACKLOG,
         max_request_header_size=LARGEST_REQUEST,
         max_request_body_size=LARGEST_REQUEST,
-        asyncore_use_poll=hasattr(select, "poll"),
+        asyncore_use_poll=HAS_POLL,
         clear_untrusted_proxy_headers=True,
         ident="Circuit Wars",
     )
@@ -110,14 +113,23 @@ def serving(app: Flask, listener: socket.socket) -> Iterator[str]:
     """Serve in a thread while the block runs; gives the base address."""
     channels: dict[int, Any] = {}
     server = make_server(app, listener, channels)
-    thread = Thread(target=server.run, name="server", daemon=True)
+    stopping = Event()
+
+    def serve_until_told() -> None:
+        while not stopping.is_set():
+            wasyncore.loop(map=channels, use_poll=HAS_POLL, count=1)
+
+    thread = Thread(target=serve_until_told, name="server", daemon=True)
     thread.start()
     try:
         yield address_of(listener)
     finally:
-        server.trigger.pull_trigger(lambda: wasyncore.close_all(channels))
+        # All who could use a socket have ended before the sockets are closed.
+        stopping.set()
+        server.pull_trigger()
         thread.join()
         server.task_dispatcher.shutdown()
+        wasyncore.close_all(channels)
 
 
 def address_of(listener: socket.socket) -> str:
