@@ -30,8 +30,11 @@ class Fault:
 
     @staticmethod
     def from_json(document: Mapping[str, Json]) -> Fault:
-        """Read `{"fault": kind, "error"?: sentence}`; raise ProtocolError for another kind."""
-        kind, detail = document["fault"], document.get("error", "")
+        """Read `{"fault": kind, "error"?: sentence}`; raise ProtocolError for another kind.
+
+        An error of null is none.
+        """
+        kind, detail = document["fault"], document.get("error") or ""
         if kind not in FAULT_KINDS:
             raise ProtocolError(f"unknown fault {kind!r}; known: {', '.join(FAULT_KINDS)}")
         if not isinstance(detail, str):

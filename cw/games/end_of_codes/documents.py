@@ -160,5 +160,5 @@ def read_actions(state: State, document: Mapping[str, Json]) -> dict[Player, Jso
 def read_action(said: Json) -> Json | Fault:
     """Read a fault that the grader saw, or leave a reply as it is."""
     if isinstance(said, dict) and "fault" in said:
-        return Fault.from_json({key: value for key, value in said.items() if value is not None})
+        return Fault.from_json(said)
     return said

@@ -17,6 +17,7 @@ from cw.games.end_of_codes.state import Participant, State
 KNOWN: Final = (
     "gameid", "M", "MAX_HP", "max_creatures", "W", "H", "max_rounds", "connect_timeout", "timeout",
 )  # fmt: skip
+MOST_PLAYERS: Final = 1000
 LARGEST_SEED: Final = 2**31 - 1
 USERNAME: Final = re.compile(r"\w{1,64}", re.ASCII)
 
@@ -56,6 +57,7 @@ def genesis(players: Json, seed: int, options: Mapping[str, Json]) -> State:
 def read_players(players: Json) -> tuple[Participant, ...]:
     """Read a number of players, or a list of userids and usernames."""
     if type(players) is int:
+        number("players", players, 0, MOST_PLAYERS)
         players = [{"userid": n, "username": f"player{n}"} for n in range(1, players + 1)]
     if not isinstance(players, list):
         raise Refused(f"players must be a number or a list, not {players!r}")

@@ -198,6 +198,7 @@ class TestGenesis:
                 {},
                 "two players have username alice",
             ),
+            (10**30, {}, "players must be an integer from 0 to 1000"),
             (2, {"gameid": 0}, "gameid must be a positive integer"),
             (2, {"M": 1001}, "M must be an integer from 1 to 1000"),
             (2, {"M": True}, "M must be an integer"),
@@ -339,6 +340,10 @@ class TestDocuments:
             GAME.actions_from_json(state, {"7": {}})
         with pytest.raises(ProtocolError, match="unknown fault"):
             GAME.actions_from_json(state, {"1": {"fault": "bored"}})
+        with pytest.raises(ProtocolError, match="unknown fault None"):
+            GAME.actions_from_json(state, {"1": {"fault": None}})
+        unnamed = GAME.actions_from_json(state, {"1": {"fault": "timeout", "error": None}})
+        assert unnamed == {1: Fault("timeout")}
 
     def test_the_cap_of_a_line(self) -> None:
         document = GAME.state_to_json(world("1:A(1,1)3 3:B(1,2)3"))
