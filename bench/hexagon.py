@@ -58,13 +58,13 @@ def fast_game() -> Callable[[], int]:
     def play() -> int:
         board, moves = rng.choice(boards), 0
         while True:
-            choices = board.choices()
-            if not choices:
+            legal = board.moves()
+            if not legal:
                 board = board.turned()
-                choices = board.choices()
-                if not choices:
+                legal = board.moves()
+                if not legal:
                     return moves
-            board = board.move(rng.choice(choices))
+            board = board.moved(rng.choice(legal))
             moves += 1
 
     return play

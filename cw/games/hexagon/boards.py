@@ -28,7 +28,8 @@ def start(players: Json, seed: int, options: Mapping[str, Json]) -> State:
     empty = 3 * size * (size - 1) - 5
     stones = options.get("stones", usual_stones(empty))
     number("stones", stones, 0, empty // 3, f" for size {size}")
-    number("seed", seed, 0, 2**63 - 1, "")
+    if type(seed) is not int or seed < 0:
+        raise Refused(f"seed must be a whole number of 0 or more, got {seed!r}")
     return place_stones(size, stones, Random(seed))
 
 
@@ -86,7 +87,10 @@ def from_cells(cells: Json) -> State:
     """Give the start on an explicit board; raise Refused if it is none."""
     side = len(cells) if isinstance(cells, list) else 0
     if side not in range(3, 2 * LARGEST, 2):
-        raise Refused("cells must be a list of rows, an odd number from 3 to 23")
+        raise Refused(
+            f"cells must be a list of rows, an odd number from 3 to {2 * LARGEST - 1},"
+            f" got {described(cells, 'rows')}"
+        )
     check_cells(cells, (side + 1) // 2)
     rows = tuple(map(tuple, cells))
     chips = tuple(sum(row.count(color) for row in rows) for color in (1, 2))
@@ -96,12 +100,20 @@ def from_cells(cells: Json) -> State:
     return State((side + 1) // 2, rows, (one // 2, two // 2), (one, two), 1, None, None)
 
 
+def described(value: Json, items: str) -> str:
+    """Say how long a list is, or what came in its place."""
+    return f"{len(value)} {items}" if isinstance(value, list) else repr(value)
+
+
 def check_cells(cells: Json, size: int) -> None:
     """Raise Refused unless cells is a board of this size, with -1 on all padding."""
     side = 2 * size - 1
-    square = isinstance(cells, list) and len(cells) == side
-    if not square or not all(isinstance(row, list) and len(row) == side for row in cells):
-        raise Refused(f"cells must be {side} rows of {side} for size {size}")
+    expected = f"cells must be {side} rows of {side} for size {size}"
+    if not isinstance(cells, list) or len(cells) != side:
+        raise Refused(f"{expected}, got {described(cells, 'rows')}")
+    for i, row in enumerate(cells):
+        if not isinstance(row, list) or len(row) != side:
+            raise Refused(f"{expected}, got {described(row, 'values')} in row {i}")
     inside = set(grid(size).cells)
     for i, row in enumerate(cells):
         for j, value in enumerate(row):

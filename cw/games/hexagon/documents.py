@@ -64,7 +64,7 @@ def read_state(document: Json) -> State:
         color=one_of("color", document["color"], (1, 2, None)),
         ended=read_ended(document),
         winner=one_of("winner", document["winner"], (1, 2, None)),
-        fault=read_fault(document.get("fault")),
+        fault=read_fault(document),
     )
 
 
@@ -90,16 +90,21 @@ def read_pair(name: str, value: Json) -> tuple[int, int]:
     raise ProtocolError(f'{name} must be {{"1": number, "2": number}}, got {value!r}')
 
 
-def read_fault(value: Json) -> Lost | None:
-    """Read the fault that ended a battle."""
+def read_fault(document: dict[str, Json]) -> Lost | None:
+    """Read the fault that ended a battle; it may be missing, but not stand where there is none."""
+    value = document.get("fault")
     if value is None:
         return None
+    if document["ended"] != "fault":
+        raise ProtocolError(f"ended is {document['ended']!r}, but fault is {value!r}")
     if not isinstance(value, dict):
         raise ProtocolError(f"fault must be an object or null, got {value!r}")
     color = one_of("color of the fault", value.get("color"), (1, 2))
-    return Lost(
-        color, one_of("kind", value.get("kind"), FAULT_KINDS), str(value.get("error") or "")
-    )
+    kind = one_of("kind", value.get("kind"), FAULT_KINDS)
+    error = value.get("error")
+    if not isinstance(error, str):
+        raise ProtocolError(f"error of the fault must be text, got {error!r}")
+    return Lost(color, kind, error)
 
 
 def move_document(move: Move) -> dict[str, Json]:
@@ -136,12 +141,12 @@ def read_action(state: State, name: str, said: Json) -> Move | Fault:
     if read_color(name) != state.color:
         raise ProtocolError(f"colour {state.color} is to move, not colour {name}")
     ends: list[Any] = [said.get(key) for key in Move._fields] if isinstance(said, dict) else [None]
-    if not all(map(is_cell, ends)):
+    if not all(is_cell(end, list) for end in ends):
         return Fault("malformed", "move_from and move_to must be lists of two integers")
     start, target = map(tuple, ends)
     return Move(start, target)
 
 
-def is_cell(value: Json) -> bool:
-    """Tell whether a value is a list of exactly two integers."""
-    return isinstance(value, list) and len(value) == 2 and all(type(n) is int for n in value)
+def is_cell(value: object, kind: type[list[Any]] | type[tuple[Any, ...]]) -> bool:
+    """Tell whether a value is a list, or a tuple, of exactly two integers."""
+    return isinstance(value, kind) and len(value) == 2 and all(type(n) is int for n in value)

@@ -1,7 +1,11 @@
 """A position of Hexagon for playouts and search: each colour's chips as bits of an integer.
 
-The cells lie in rows of one bit more than the array is wide, so that a step across an edge of the
-array ends on a bit that is no cell. What lies around a whole set of cells is found by shifting it.
+A cell's bit follows from its axial coordinates, so the neighbours of a whole set of cells are found
+by the same six shifts everywhere. Rows are one bit longer than the board is wide: a step across an
+edge ends on a bit that is no cell.
+
+A move is an integer too: the bit of its target, and for a jump that of its start. The start of a
+multiplication does not matter, so multiplications to one cell are one move.
 """
 
 from __future__ import annotations
@@ -9,20 +13,19 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from cw.games.hexagon.grid import Cell, grid
+from cw.games.hexagon.grid import Cell, axial, grid
 from cw.games.hexagon.state import Move, State
 
 
 class Tables(NamedTuple):
     """All that depends on the size of the board alone."""
 
-    row: int
-    even: int
-    """The cells of even rows."""
+    slant: int
+    """How many bits later the left one of the two neighbours below comes; the right one is next."""
     near: dict[int, int]
     """Cell, as a bit -> the cells at distance 1."""
-    far: dict[int, int]
-    """Cell, as a bit -> the cells at distance 2."""
+    jumps: dict[int, tuple[int, ...]]
+    """Cell, as a bit -> all jumps from there, or to there."""
     cell: dict[int, Cell]
 
 
@@ -33,40 +36,30 @@ def tables(size: int) -> Tables:
     row = cells.side + 1
 
     def bit(cell: Cell) -> int:
-        return 1 << (cell[0] + 1) * row + cell[1]
+        q, r = axial(cell)
+        return 1 << r * row + q + (size - 1) // 2
 
     return Tables(
-        row=row,
-        even=sum(bit(cell) for cell in cells.cells if cell[0] % 2 == 0),
+        slant=row - 1,
         near={bit(cell): sum(map(bit, around)) for cell, around in cells.near.items()},
-        far={bit(cell): sum(map(bit, around)) for cell, around in cells.far.items()},
+        jumps={
+            bit(cell): tuple(bit(cell) | bit(target) for target in around)
+            for cell, around in cells.far.items()
+        },
         cell={bit(cell): cell for cell in cells.cells},
     )
 
 
-class Choice(NamedTuple):
-    """A legal move with all that is needed to make it and to value it."""
-
-    value: int
-    """1 for a multiplication, and 2 for each capture."""
-    start: int
-    """The cell that a jump leaves, as a bit; 0 for a multiplication, from wherever it comes."""
-    target: int
-    taken: int
-    """The captured chips."""
-
-
 class FastBoard(NamedTuple):
-    """A position from the side of the colour to move. Multiplications to one cell are one move."""
+    """A position from the side of the colour to move."""
 
     tables: Tables
     mine: int
     theirs: int
     empty: int
-    my_jumps: int
-    their_jumps: int
-    my_placed: int
-    their_placed: int
+    my_credit: int
+    """Twice the jumps, and 1 more if `placed` is odd: a multiplication adds 1, a jump costs 2."""
+    their_credit: int
 
     @staticmethod
     def from_state(state: State) -> FastBoard:
@@ -77,91 +70,60 @@ class FastBoard(NamedTuple):
             sum(bit for bit, cell in layout.cell.items() if state.at(cell) == value)
             for value in (color, 3 - color, 0)
         )
-        me, other = color - 1, 2 - color
-        return FastBoard(
-            layout,
-            mine,
-            theirs,
-            empty,
-            state.jumps[me],
-            state.jumps[other],
-            state.placed[me],
-            state.placed[other],
-        )
+        credit = [
+            2 * jumps + placed % 2 for jumps, placed in zip(state.jumps, state.placed, strict=True)
+        ]
+        return FastBoard(layout, mine, theirs, empty, credit[color - 1], credit[2 - color])
 
-    def around(self, cells: int) -> int:
-        """Give what lies at distance 1 of any of some cells, and bits that are no cells."""
-        row = self.tables.row
-        even = cells & self.tables.even
-        odd = cells ^ even
-        left_up, right_down = even >> 1, odd << 1
-        return (
-            cells << 1
-            | cells >> 1
-            | (cells | left_up | right_down) << row
-            | (cells | left_up | right_down) >> row
-        )
+    def moves(self) -> list[int]:
+        """List the legal moves, the multiplications first."""
+        layout, mine, _, empty, credit, _ = self
+        right, left = mine | mine << 1, mine | mine >> 1
+        targets = (right | left | right << layout.slant | left >> layout.slant) & empty
+        moves = []
+        while targets:
+            target = targets & -targets
+            targets ^= target
+            moves.append(target)
+        if credit > 1:
+            # A jump has the same bits from either end: begin where there are fewer cells.
+            few, many = sorted((mine, empty), key=int.bit_count)
+            moves += [
+                jump
+                for end, jumps in layout.jumps.items()
+                if end & few
+                for jump in jumps
+                if jump & many
+            ]
+        return moves
 
-    def choices(self) -> list[Choice]:
-        """List the legal moves."""
-        near, far, theirs = self.tables.near, self.tables.far, self.theirs
-        choices = []
-        left = self.around(self.mine) & self.empty
-        while left:
-            target = left & -left
-            left ^= target
-            taken = near[target] & theirs
-            choices.append(Choice(1 + 2 * taken.bit_count(), 0, target, taken))
-        if self.my_jumps:
-            left = self.mine
-            while left:
-                start = left & -left
-                left ^= start
-                targets = far[start] & self.empty
-                while targets:
-                    target = targets & -targets
-                    targets ^= target
-                    taken = near[target] & theirs
-                    choices.append(Choice(2 * taken.bit_count(), start, target, taken))
-        return choices
+    def gain(self, move: int) -> int:
+        """Tell by how much a move raises the lead: 1 by a multiplication, 2 by each capture."""
+        target = move & self.empty
+        taken = self.tables.near[target] & self.theirs
+        return (move == target) + 2 * taken.bit_count()
 
-    def move(self, choice: Choice) -> FastBoard:
+    def moved(self, move: int) -> FastBoard:
         """Give the position after a move, from the other colour's side; nobody passes here."""
-        _, start, target, taken = choice
-        placed = self.my_placed + (not start)
-        earned = -1 if start else placed % 2 == 0
+        layout, mine, theirs, empty, credit, their_credit = self
+        target = move & empty
+        taken = layout.near[target] & theirs
+        credit += 1 if move == target else -2
         return FastBoard(
-            self.tables,
-            self.theirs ^ taken,
-            self.mine ^ start | target | taken,
-            self.empty ^ target ^ start,
-            self.their_jumps,
-            self.my_jumps + earned,
-            self.their_placed,
-            placed,
+            layout, theirs ^ taken, mine ^ move | taken, empty ^ move, their_credit, credit
         )
 
     def turned(self) -> FastBoard:
         """Give the same position from the other colour's side."""
-        return FastBoard(
-            self.tables,
-            self.theirs,
-            self.mine,
-            self.empty,
-            self.their_jumps,
-            self.my_jumps,
-            self.their_placed,
-            self.my_placed,
-        )
+        layout, mine, theirs, empty, credit, their_credit = self
+        return FastBoard(layout, theirs, mine, empty, their_credit, credit)
 
     def lead(self) -> int:
         """Count the mover's chips less the other's."""
         return self.mine.bit_count() - self.theirs.bit_count()
 
-    def as_move(self, choice: Choice) -> Move:
+    def as_move(self, move: int) -> Move:
         """Name a move by its cells."""
-        start = choice.start
-        if not start:
-            sources = self.tables.near[choice.target] & self.mine
-            start = sources & -sources
-        return Move(self.tables.cell[start], self.tables.cell[choice.target])
+        target = move & self.empty
+        sources = self.tables.near[target] & self.mine if move == target else move ^ target
+        return Move(self.tables.cell[sources & -sources], self.tables.cell[target])

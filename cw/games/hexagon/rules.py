@@ -33,6 +33,8 @@ class Hexagon:
 
     def check(self, state: State, player: Player, action: Move) -> None:
         """Raise IllegalAction unless the move is legal (rule 4)."""
+        if state.color is None:
+            raise OutOfTurn("the battle has ended: no move can follow")
         if player != state.color:
             raise OutOfTurn(f"colour {state.color} is to move, not colour {player}")
         start, target = action
@@ -50,22 +52,33 @@ class Hexagon:
             raise IllegalAction(f"colour {player} has no jump left")
 
     def step(self, state: State, actions: Mapping[Player, Move | Fault]) -> State:
-        """Make the move of the colour to move, then apply a fault; at most one fault counts."""
-        first = state.color or 1
-        state = replace(state, changes=())
-        for color in (first, 3 - first):
-            if color in actions and state.ended != "fault":
-                state = self._apply(state, color, actions[color])
-        return state
+        """Make the move of the colour to move, then apply a fault; at most one fault counts.
 
-    def _apply(self, state: State, color: int, action: Move | Fault) -> State:
+        A move of the other colour is its fault `illegal`, what is no move its fault `malformed`.
+        """
+        first = state.color or 1
+        after = replace(state, changes=())
+        for color in (first, 3 - first):
+            if color not in actions or after.ended == "fault":
+                continue
+            action = self._judged(state, color, actions[color])
+            if isinstance(action, Fault):
+                after = lost(after, color, action)
+            else:
+                after = moved(after, color, action)
+        return after
+
+    def _judged(self, state: State, color: int, action: Move | Fault) -> Move | Fault:
+        """Give a legal move or a fault back, for anything else the fault that it is."""
         if isinstance(action, Fault):
-            return lost(state, color, action)
+            return action
+        if not is_move(action):
+            return Fault("malformed", f"an action must be a move or a fault, got {action!r}")
         try:
             self.check(state, color, action)
         except IllegalAction as error:
-            return lost(state, color, Fault("illegal", str(error)))
-        return moved(state, color, action)
+            return Fault("illegal", str(error))
+        return action
 
     def observe(self, state: State, player: Player | None) -> State:
         """Give the state itself: nothing is hidden."""
@@ -77,7 +90,7 @@ class Hexagon:
             return None
         loser_rank = 1 if state.winner is None else 2
         return Outcome(
-            reason="finished" if state.fault is None else state.fault.kind,
+            reason=state.ended if state.fault is None else state.fault.kind,
             winner=state.winner,
             scores={color: state.chips(color) for color in (1, 2)},
             ranks={color: 1 if color == state.winner else loser_rank for color in (1, 2)},
@@ -134,6 +147,11 @@ def legal_moves(state: State) -> list[Move]:
         for target in around[cell]
         if state.at(target) == 0
     ]
+
+
+def is_move(action: object) -> bool:
+    """Tell whether an action is a move from one pair of integers to another."""
+    return isinstance(action, Move) and all(documents.is_cell(cell, tuple) for cell in action)
 
 
 def moved(state: State, color: int, move: Move) -> State:

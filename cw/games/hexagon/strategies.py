@@ -7,13 +7,16 @@ from random import Random
 from typing import Final
 
 from cw.games.base import Player, StrategyFactory
-from cw.games.hexagon.fast_board import Choice, FastBoard
+from cw.games.hexagon.fast_board import FastBoard
 from cw.games.hexagon.rules import legal_moves
 from cw.games.hexagon.state import Move, State
 
 ALWAYS: Final = Move((0, 2), (0, 3))
 CERTAIN: Final = 1000
 """Added to the lead of a battle that is over: the end counts more than any lead before it."""
+
+POSITION: Final = 10
+"""What a position costs of the budget beside its moves: about as long as that many take."""
 
 
 class Seated:
@@ -46,25 +49,25 @@ class Greedy(Seated):
     def act(self, view: State) -> Move:
         """Draw one of the moves of the highest value."""
         board = FastBoard.from_state(view)
-        choices = board.choices()
-        highest = max(choice.value for choice in choices)
-        best = [choice for choice in choices if choice.value == highest]
+        gains = {move: board.gain(move) for move in board.moves()}
+        highest = max(gains.values())
+        best = [move for move, gain in gains.items() if gain == highest]
         return board.as_move(self.rng.choice(best))
 
 
 class Expert(Seated):
-    """Looks ahead, deeper and deeper, until its budget of positions is spent."""
+    """Looks ahead, deeper and deeper, until its budget of moves to weigh is spent."""
 
-    budget: Final = 5000
+    budget: Final = 250_000
     deepest: Final = 30
 
     def act(self, view: State) -> Move:
         """Give the best move of the deepest search that was finished."""
         board = FastBoard.from_state(view)
-        best = max(board.choices(), key=lambda choice: choice.value)
+        best = max(board.moves(), key=board.gain)
         search = Search(self.budget)
         try:
-            for depth in range(1, self.deepest):
+            for depth in range(2, self.deepest):
                 best = search.best(board, depth, best)
         except Spent:
             pass
@@ -79,50 +82,61 @@ class Search:
     """Alpha-beta over whole positions, with a table of what was best in each."""
 
     def __init__(self, budget: int) -> None:
-        """Start knowing nothing; `budget` is the number of positions that may be looked at."""
+        """Start knowing nothing; `budget` is the number of moves that may be weighed."""
         self.budget = budget
-        self.known: dict[tuple[int, ...], Choice] = {}
+        self.known: dict[tuple[int, ...], int] = {}
 
-    def best(self, board: FastBoard, depth: int, first: Choice) -> Choice:
-        """Give the best move at this depth, trying `first` before the others."""
+    def best(self, board: FastBoard, depth: int, first: int) -> int:
+        """Give the best move at this depth of at least 2, trying `first` before the others."""
         alpha, best = -2 * CERTAIN, first
-        for choice in ordered(board, first):
-            value = -self.value(board.move(choice), depth - 1, -2 * CERTAIN, -alpha)
+        for move in ordered(board, self._moves(board), first):
+            value = -self.value(board.moved(move), depth - 1, -2 * CERTAIN, -alpha)
             if value > alpha:
-                alpha, best = value, choice
+                alpha, best = value, move
         return best
 
     def value(self, board: FastBoard, depth: int, alpha: int, beta: int) -> int:
-        """Give the lead that the mover can reach in `depth` moves, exact between alpha and beta."""
-        self.budget -= 1
-        if self.budget < 0:
-            raise Spent
-        if depth <= 0:
-            return board.lead()
-        key = board[1:]
-        choices = ordered(board, self.known.get(key))
-        if not choices:
+        """Give the lead that the mover can reach in `depth` moves, exact between alpha and beta.
+
+        The depth is at least 1. A pass is no move. That the last move ends the battle is not seen.
+        """
+        moves = self._moves(board)
+        if not moves:
             return self._passed(board, depth, alpha, beta)
-        for choice in choices:
-            value = -self.value(board.move(choice), depth - 1, -beta, -alpha)
+        if depth == 1:
+            return board.lead() + max(map(board.gain, moves))
+        key = board[1:]
+        for move in ordered(board, moves, self.known.get(key)):
+            value = -self.value(board.moved(move), depth - 1, -beta, -alpha)
             if value > alpha:
                 alpha = value
-                self.known[key] = choice
+                self.known[key] = move
                 if alpha >= beta:
                     break
         return alpha
 
     def _passed(self, board: FastBoard, depth: int, alpha: int, beta: int) -> int:
         other = board.turned()
-        if other.choices():
-            return -self.value(other, depth - 1, -beta, -alpha)
+        if other.moves():
+            return -self.value(other, depth, -beta, -alpha)
         lead = board.lead()
         return lead + (CERTAIN if lead > 0 else -CERTAIN if lead < 0 else 0)
 
+    def _moves(self, board: FastBoard) -> list[int]:
+        moves = board.moves()
+        self.budget -= len(moves) + POSITION
+        if self.budget < 0:
+            raise Spent
+        return moves
 
-def ordered(board: FastBoard, first: Choice | None) -> list[Choice]:
-    """List the moves, the one that was best before first, then by their value."""
-    return sorted(board.choices(), key=lambda choice: (choice == first, choice.value), reverse=True)
+
+def ordered(board: FastBoard, moves: list[int], first: int | None) -> list[int]:
+    """Sort moves by their gain, but the one that was best before to the front."""
+    moves.sort(key=board.gain, reverse=True)
+    if first is not None:
+        moves.remove(first)
+        moves.insert(0, first)
+    return moves
 
 
 STRATEGIES: Final[Mapping[str, StrategyFactory[State, Move]]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from random import Random
 from typing import Any
@@ -11,19 +12,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cw.cli.step import step_line
+from cw.cli.step import read_object, step_line
 from cw.errors import IllegalAction, OutOfTurn, ProtocolError, Refused
-from cw.games.base import FAULT_KINDS, Fault
+from cw.games.base import FAULT_KINDS, Fault, Player
 from cw.games.hexagon.fast_board import FastBoard
 from cw.games.hexagon.grid import distance, grid
-from cw.games.hexagon.rules import Hexagon, legal_moves
+from cw.games.hexagon.rules import Hexagon, legal_moves, moved
 from cw.games.hexagon.state import Move, State
-from cw.games.hexagon.strategies import STRATEGIES, Expert, Search
+from cw.games.hexagon.strategies import STRATEGIES, Expert, Search, Spent
 from tests.games.hexagon import hexagon_reference as reference
 
 GAME = Hexagon()
 
 B3 = [[-1, 1, 0, 2, -1], [0, 0, 0, 0, -1], [2, 0, 0, 0, 1], [0, 0, 0, 0, -1], [-1, 1, 0, 2, -1]]
+
+LOST = {
+    "color": None,
+    "ended": "fault",
+    "winner": 2,
+    "fault": {"color": 1, "kind": "illegal", "error": "no"},
+}
+"""What the document of a state holds beside its board when colour 1 has lost by a fault."""
 
 
 def state(
@@ -199,6 +208,65 @@ class TestMoves:
         after = GAME.step(state(B3), {2: Fault("crashed"), 1: Move((0, 1), (0, 2))})
         assert (after.winner, after.chips(1), after.ended) == (1, 5, "fault")
 
+    @pytest.mark.parametrize("color", [1, 2])
+    def test_a_move_of_the_colour_that_is_not_to_move_is_illegal(self, color: int) -> None:
+        moves: dict[Player, Move | Fault] = {
+            1: Move((0, 1), (0, 2)),
+            2: Move((0, 3), (0, 2)),
+        }
+        before = state(B3, color=3 - color)
+        alone = GAME.step(before, {color: moves[color]})
+        assert (alone.winner, alone.cells, alone.changes) == (3 - color, before.cells, ())
+        both = GAME.step(before, moves)
+        made = GAME.step(before, {3 - color: moves[3 - color]})
+        assert (both.winner, both.cells, both.changes) == (3 - color, made.cells, made.changes)
+        for after in (alone, both):
+            assert after.fault is not None
+            assert (after.fault.color, after.fault.kind) == (color, "illegal")
+            assert after.fault.error == f"colour {3 - color} is to move, not colour {color}"
+
+    def test_a_move_before_a_pass_is_illegal_too(self) -> None:
+        board = [[-1, 1, 0], [2, 1, 0], [-1, 2, 1]]
+        before = state(board, (0, 0), (4, 3))
+        after = GAME.step(before, {1: Move((1, 1), (1, 2)), 2: Move((1, 0), (0, 2))})
+        assert after.fault is not None
+        assert (after.fault.color, after.fault.kind, after.chips(1)) == (2, "illegal", 4)
+
+    @pytest.mark.parametrize("color", [1, 2])
+    def test_a_move_after_the_end_is_illegal(self, color: int) -> None:
+        end = GAME.new(2, 0, cells=[[-1, 1, 1], [2, 1, 2], [-1, 2, 1]])
+        after = GAME.step(end, {color: Move((0, 1), (0, 2))})
+        assert (after.ended, after.winner, after.cells) == ("fault", 3 - color, end.cells)
+        assert after.fault is not None
+        assert after.fault.kind == "illegal"
+        assert "has ended" in after.fault.error
+
+    @pytest.mark.parametrize("color", [1, 2])
+    @pytest.mark.parametrize(
+        "action",
+        [
+            None,
+            7,
+            "0,1",
+            ((0, 1), (0, 2)),
+            {"move_from": [0, 1], "move_to": [0, 2]},
+            Move([0, 1], [0, 2]),  # type: ignore[arg-type]
+            Move((0, 1), None),  # type: ignore[arg-type]
+            Move((0, 1), (0, 2, 0)),  # type: ignore[arg-type]
+            Move((False, 1), (0, 2)),
+            Move((0, 1), (0, 2.0)),  # type: ignore[arg-type]
+        ],
+    )
+    def test_what_is_neither_move_nor_fault_is_malformed(self, action: Any, color: int) -> None:
+        after = GAME.step(state(B3), {color: action})
+        assert after.fault is not None
+        assert (after.fault.color, after.fault.kind, after.winner) == (
+            color,
+            "malformed",
+            3 - color,
+        )
+        assert repr(action) in after.fault.error
+
     @pytest.mark.parametrize("kind", FAULT_KINDS)
     def test_of_two_faults_the_one_of_the_colour_to_move_counts(self, kind: Any) -> None:
         after = GAME.step(state(B3, color=2), {1: Fault(kind), 2: Fault(kind)})
@@ -226,20 +294,42 @@ class TestStart:
                 "stones must be a whole number from 0 to 4 for size 3, got 9",
             ),
             ({"sise": 3}, "unknown option 'sise'"),
-            ({"cells": [[0]]}, "cells must be a list of rows"),
+            (
+                {"cells": [[0]]},
+                "cells must be a list of rows, an odd number from 3 to 23, got 1 rows",
+            ),
+            ({"cells": {"0": 1}}, "from 3 to 23, got {'0': 1}"),
             ({"cells": B3, "size": 3}, "cells excludes"),
             (
                 {"cells": [[0, *B3[0][1:]], *B3[1:]]},
                 r"cells\[0\]\[0\] lies outside the hexagon and must be -1, got 0",
             ),
             ({"cells": [[-1, 3, 0, 2, -1], *B3[1:]]}, r"cells\[0\]\[1\] must be -1, 0, 1 or 2"),
-            ({"cells": [B3[0][:4], *B3[1:]]}, "5 rows of 5"),
+            (
+                {"cells": [*B3[:4], B3[0][:4]]},
+                "cells must be 5 rows of 5 for size 3, got 4 values in row 4",
+            ),
+            ({"cells": [*B3[:4], None]}, "5 rows of 5 for size 3, got None in row 4"),
             ({"cells": [[-1, 0, 0], [0, 0, 0], [-1, 0, 1]]}, "one chip of each colour"),
         ],
     )
     def test_what_makes_no_start_is_refused(self, options: Any, message: str) -> None:
         with pytest.raises(Refused, match=message):
             GAME.new(2, 0, **options)
+
+    @pytest.mark.parametrize("seed", [2**63, 2**64, 10**40])
+    def test_a_seed_may_be_as_large_as_one_likes(self, seed: int) -> None:
+        assert GAME.new(2, seed) == GAME.new(2, seed)
+        assert GAME.new(2, seed) != GAME.new(2, 0)
+        line = json.dumps({"state": None, "options": {"seed": seed}}).encode()
+        assert step_line(GAME, read_object(line))["state"] == GAME.state_to_json(GAME.new(2, seed))
+
+    @pytest.mark.parametrize("seed", [-1, True, 1.0, "1", None])
+    def test_what_is_no_seed_is_refused(self, seed: Any) -> None:
+        with pytest.raises(
+            Refused, match=f"seed must be a whole number of 0 or more, got {seed!r}"
+        ):
+            GAME.new(2, seed)
 
     def test_an_explicit_board(self) -> None:
         start = GAME.new(2, 0, cells=[[-1, 1, 1], [2, 1, 0], [-1, 2, 1]])
@@ -315,13 +405,23 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("change", "message"),
         [
-            ({"size": 4}, "7 rows of 7"),
+            ({"size": 4}, "cells must be 7 rows of 7 for size 4, got 5 rows"),
+            ({"cells": "none"}, "cells must be 5 rows of 5 for size 3, got 'none'"),
             ({"size": 1}, "size must be"),
             ({"jumps": {"1": 2, "2": 1}}, "jumps of colour 1 must be from 0 to 1"),
             ({"jumps": [1, 1]}, "jumps must be"),
             ({"color": 3}, "color must be one of"),
             ({"ended": "finished"}, "color is 1, but ended"),
-            ({"fault": {"color": 1, "kind": "bored"}}, "kind must be one of"),
+            (LOST | {"fault": {"color": 1, "kind": "bored", "error": ""}}, "kind must be one of"),
+            (LOST | {"fault": {"color": 3, "kind": "illegal", "error": ""}}, "color of the fault"),
+            (LOST | {"fault": {"color": 1, "kind": "illegal"}}, "must be text, got None"),
+            (
+                LOST | {"fault": {"color": 1, "kind": "illegal", "error": 5}},
+                "error of the fault must be text, got 5",
+            ),
+            (LOST | {"fault": "illegal"}, "fault must be an object or null, got 'illegal'"),
+            (LOST | {"ended": "finished"}, "ended is 'finished', but fault is {'color': 1"),
+            ({"fault": {"color": 1, "kind": "illegal", "error": ""}}, "ended is None, but fault"),
         ],
     )
     def test_what_is_no_state_is_refused(self, change: Any, message: str) -> None:
@@ -331,6 +431,21 @@ class TestCommand:
         del document["cells"]
         with pytest.raises(ProtocolError, match="no 'cells'"):
             GAME.state_from_json(document)
+
+    def test_a_fault_may_be_missing_in_a_state(self) -> None:
+        document = GAME.state_to_json(state(B3))
+        del document["fault"]
+        assert GAME.state_from_json(document) == state(B3)
+        lost = GAME.state_to_json(state(B3)) | LOST
+        read = GAME.state_from_json(lost)
+        outcome = GAME.outcome(read)
+        assert outcome is not None
+        assert (outcome.reason, outcome.winner) == ("illegal", 2)
+        assert GAME.state_to_json(read) == lost
+        del lost["fault"]
+        outcome = GAME.outcome(GAME.state_from_json(lost))
+        assert outcome is not None
+        assert (outcome.reason, outcome.winner) == ("fault", 2)
 
 
 def random_positions(seed: int, size: int) -> list[State]:
@@ -390,70 +505,77 @@ def test_properties_of_a_battle(seed: int, size: int) -> None:
     assert positions[-1].winner is not None
 
 
-@pytest.mark.parametrize("size", [2, 3, 5, 7])
+@pytest.mark.parametrize("size", [2, 3, 4, 5, 7, 12])
 def test_the_fast_board_is_the_rules_in_another_form(size: int) -> None:
-    for seed in range(3):
-        positions = random_positions(seed, size)
-        for before, after in pairwise(positions):
+    for seed in range(2):
+        for before in random_positions(seed, size)[:-1]:
+            assert before.color is not None
             board = FastBoard.from_state(before)
-            choices = board.choices()
-            expected = {
-                (move.move_from if distance(*move) == 2 else None, move.move_to)
-                for move in legal_moves(before)
-            }
-            cell = board.tables.cell
-            named = {(cell.get(choice.start), cell[choice.target]) for choice in choices}
-            assert named == expected
-            assert len(choices) == len(named)
-            for choice in choices:
-                GAME.check(before, before.color or 0, board.as_move(choice))
-            if after.color is not None and after.color != before.color:
-                start = (after.changes[0][0], after.changes[0][1])
-                jump = after.changes[0][3] == 0
-                target = after.changes[1][:2] if jump else start
-                (made,) = (
-                    choice
-                    for choice in choices
-                    if cell[choice.target] == target
-                    and cell.get(choice.start) == (start if jump else None)
-                )
-                assert board.move(made) == FastBoard.from_state(after)
+            listed = board.moves()
+            named = [board.as_move(move) for move in listed]
+            merged = {source_and_target(move): move for move in legal_moves(before)}
+            assert len(listed) == len(set(listed)) == len(merged)
+            assert {source_and_target(move) for move in named} == set(merged)
+            # On a large board all moves of all positions would take minutes.
+            tried = min(len(named), 1000 // size**2)
+            for index in Random(seed).sample(range(len(named)), tried):
+                move, fast = named[index], listed[index]
+                GAME.check(before, before.color, move)
+                after = moved(before, before.color, move)
+                made = board.moved(fast)
+                assert board.gain(fast) == -made.lead() - board.lead()
+                assert same_position(made, after, 3 - before.color)
+                assert same_position(made.turned(), after, before.color)
+
+
+def source_and_target(move: Move) -> tuple[Any, Any]:
+    """Give the cells of a move; it does not matter from where a multiplication comes."""
+    return (move.move_from if distance(*move) == 2 else None), move.move_to
+
+
+def same_position(board: FastBoard, position: State, color: int) -> bool:
+    """Tell whether a board is a position from the side of a colour, who may have to pass."""
+    seen = FastBoard.from_state(replace(position, color=color))
+    passes = not position.can_move(color)
+    return board == seen and (not board.moves()) == passes
 
 
 def test_greedy_takes_the_most_valuable_move() -> None:
     for position in random_positions(5, 4)[:-1]:
-        highest = max(choice.value for choice in FastBoard.from_state(position).choices())
+        board = FastBoard.from_state(position)
         color = position.color or 0
         move = greedy(color).act(position)
         after = GAME.step(position, {color: move})
         jump = after.changes[0][3] == 0
         captured = len(after.changes) - 1 - jump
-        assert (not jump) + 2 * captured == highest
+        assert (not jump) + 2 * captured == max(map(board.gain, board.moves()))
 
 
-def test_the_expert_sees_two_moves_ahead() -> None:
-    for position in random_positions(9, 3)[:-1:3]:
+@pytest.mark.parametrize("depth", [2, 3])
+def test_the_expert_sees_some_moves_ahead(depth: int) -> None:
+    positions = random_positions(9, 3)[:-1]
+    for position in [*positions[:: 2 * depth], *positions[-4:]]:
         board = FastBoard.from_state(position)
-        search = Search(10**9)
-        best = search.best(board, 2, board.choices()[0])
-        worth = {choice: worst_answer(board.move(choice)) for choice in board.choices()}
+        best = Search(10**9).best(board, depth, board.moves()[0])
+        worth = {move: -worth_of(board.moved(move), depth - 1) for move in board.moves()}
         assert worth[best] == max(worth.values())
 
 
-def worst_answer(board: FastBoard) -> int:
-    """Give the lead that is left after the best answer, for who has just moved."""
-    answers = [board.move(choice).lead() for choice in board.choices()]
-    if answers:
-        return min(answers)
-    if board.turned().choices():
-        return -board.lead()
-    lead = -board.lead()
+def worth_of(board: FastBoard, depth: int) -> int:
+    """Give the lead that the mover can reach in some moves, found by trying all."""
+    if depth == 0:
+        return board.lead()
+    if moves := board.moves():
+        return max(-worth_of(board.moved(move), depth - 1) for move in moves)
+    other, lead = board.turned(), board.lead()
+    if other.moves():
+        return -worth_of(other, depth)
     return lead + (1000 if lead > 0 else -1000 if lead < 0 else 0)
 
 
 @pytest.mark.parametrize(
     ("stronger", "weaker", "size", "games"),
-    [("greedy", "random", 3, 40), ("greedy", "random", 5, 10), ("expert", "greedy", 4, 6)],
+    [("greedy", "random", 3, 40), ("greedy", "random", 5, 10), ("expert", "greedy", 3, 6)],
 )
 def test_the_next_strategy_wins(stronger: str, weaker: str, size: int, games: int) -> None:
     won = 0
@@ -470,6 +592,15 @@ def test_the_next_strategy_wins(stronger: str, weaker: str, size: int, games: in
 
 
 def test_the_expert_stops_when_its_budget_is_spent() -> None:
+    board = FastBoard.from_state(GAME.new(2, 1, size=7))
+    search = Search(5000)
+    with pytest.raises(Spent):
+        search.best(board, Expert.deepest, board.moves()[0])
+    assert -1000 < search.budget < 0
+
+
+def test_the_expert_gives_the_same_move_for_the_same_position() -> None:
     position = GAME.new(2, 1, size=7)
-    assert Expert.budget < 10**5
-    GAME.check(position, 1, Expert(1, Random(1)).act(position))
+    move, again = (Expert(1, Random(seed)).act(position) for seed in (1, 2))
+    GAME.check(position, 1, move)
+    assert move == again

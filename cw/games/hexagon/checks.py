@@ -1,0 +1,149 @@
+"""What a bot of Hexagon is tried with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from cw.errors import IllegalAction
+from cw.games.base import Fault, Player
+from cw.games.hexagon.documents import pair_document
+from cw.games.hexagon.protocol import (
+    HEADERS,
+    JSON_HEADERS,
+    opening,
+    read_move,
+    read_ok,
+)
+from cw.games.hexagon.rules import Hexagon, legal_moves
+from cw.games.hexagon.state import Move, State
+from cw.games.wire import Ask, Call, Limits, Reply, Report, Table, Trial, compact, whole
+
+LIMITS: Final = Limits(1.0)
+GAME: Final = Hexagon()
+OK: Final = 'answer with status 200 and {"status": "ok"} as JSON'
+MOVE: Final = 'answer with {"status": "ok", "move_from": [i, j], "move_to": [i, j]}'
+IDS: Final = ("check00000000001", "check00000000002")
+
+NARROW: Final = {
+    "size": 2,
+    "cells": [[-1, 1, 0], [2, 1, 0], [-1, 2, 1]],
+    "jumps": {"1": 0, "2": 0},
+    "placed": {"1": 4, "2": 3},
+    "color": 1,
+    "ended": None,
+    "winner": None,
+}
+LAST_CHIP: Final = {
+    "size": 3,
+    "cells": [[-1, 1, 0, 2, -1], [0] * 4 + [-1], [0] * 5, [0] * 4 + [-1], [-1, 0, 0, 0, -1]],
+    "jumps": {"1": 1, "2": 1},
+    "placed": {"1": 3, "2": 3},
+    "color": 1,
+    "ended": None,
+    "winner": None,
+}
+
+
+class HexagonChecks:
+    """Each request alone, two battles at once, and whole battles on odd boards."""
+
+    trials: Sequence[Trial] = (
+        Trial("plays a whole battle against random, in both colours", {}, ("random",)),
+        Trial("plays on the smallest board", {"size": 2}, ("random",)),
+        Trial("plays on a large board", {"size": 8}, ("greedy",)),
+        Trial("plays where somebody must pass", {}, ("random",), NARROW),
+        Trial("plays when one side is nearly wiped out", {}, ("random",), LAST_CHIP),
+    )
+
+    async def probe(self, table: Table, player: Player, report: Report) -> None:
+        """Ask for every request of the protocol."""
+        prober = Prober(table, player, report)
+        if await prober.post():
+            await prober.moves()
+            await prober.put()
+            await prober.second_battle()
+            await prober.delete()
+
+
+class Prober:
+    """The requests of a check."""
+
+    def __init__(self, table: Table, player: Player, report: Report) -> None:
+        """Begin with a usual board."""
+        self.table = table
+        self.player = player
+        self.report = report
+        self.state: State = GAME.new(2, 1, size=4)
+        self.move: Move | None = None
+
+    async def ask(self, call: Call, read: Any) -> Any:
+        """Ask once."""
+        return (await self.table.ask({self.player: Ask(call, read, LIMITS)}))[self.player]
+
+    async def say(self, method: str, path: str, body: bytes) -> Fault | None:
+        """Send a body; give the fault if it is not taken."""
+        answer = await self.ask(Call(method, path, body, JSON_HEADERS), read_ok)
+        return answer if isinstance(answer, Fault) else None
+
+    async def post(self) -> bool:
+        """Open a battle."""
+        fault = await self.say("POST", "/games", opening(self.state, IDS[0], 1))
+        return self.report.step("takes POST /games", fault, OK)
+
+    async def get(self, number: str, state: State) -> Fault | str | None:
+        """Ask for a move, and say what is wrong with it."""
+        call = Call("GET", f"/games/{number}?color={state.color}", None, HEADERS)
+        answer = await self.ask(call, read_move)
+        if isinstance(answer, Fault):
+            return answer
+        try:
+            GAME.check(state, state.color or 1, answer)
+        except IllegalAction as error:
+            return f"the move {answer.move_from} -> {answer.move_to} is not legal: {error}"
+        self.move = answer
+        return None
+
+    async def moves(self) -> None:
+        """Ask for a move twice: a GET changes nothing."""
+        self.report.step("gives a legal move", await self.get(IDS[0], self.state), MOVE)
+        again = await self.get(IDS[0], self.state)
+        fix = f"{MOVE}; a GET must not change your board, the PUT does"
+        self.report.step("gives a legal move when it is asked again", again, fix)
+
+    async def put(self) -> None:
+        """Tell of a move of the bot and of one of the other side."""
+        for name in ("takes PUT of its own move", "takes PUT of the other's move"):
+            move = self.move or legal_moves(self.state)[0]
+            self.state = GAME.step(self.state, {self.state.color or 1: move})
+            self.move = None
+            changes = [list(change) for change in self.state.changes]
+            body = compact({"jumps": pair_document(self.state.jumps), "changes": changes})
+            self.report.step(name, await self.say("PUT", f"/games/{IDS[0]}", body), OK)
+        fix = "apply every change of every PUT: row, column, old and new value"
+        self.report.step(
+            "gives a legal move after two changes", await self.get(IDS[0], self.state), fix
+        )
+
+    async def second_battle(self) -> None:
+        """Play another battle between, and open one of the same id anew."""
+        other: State = GAME.new(2, 2, size=3)
+        await self.say("POST", "/games", opening(other, IDS[1], 1))
+        fix = "keep a board for each id: a server plays several battles at once"
+        self.report.step("keeps two battles apart", await self.get(IDS[1], other), fix)
+        self.report.step("still knows the first battle", await self.get(IDS[0], self.state), fix)
+        fresh: State = GAME.new(2, 3, size=3)
+        await self.say("POST", "/games", opening(fresh, IDS[1], 1))
+        fix = "a POST with an id that you know starts that battle anew"
+        self.report.step("starts a known id anew", await self.get(IDS[1], fresh), fix)
+
+    async def delete(self) -> None:
+        """Close both battles, and one that never was."""
+        for number in IDS:
+            fault = await self.say("DELETE", f"/games/{number}", b"{}")
+        self.report.step("takes DELETE", fault, OK)
+        call = Call("GET", "/games/unknown000000000?color=1", None, HEADERS)
+        answer = await self.ask(call, whole)
+        taken = isinstance(answer, Reply) and answer.status < 400
+        said = f"it answered with status {answer.status}" if taken else None
+        self.report.step("refuses a battle that it does not know", said, "answer with status 404")

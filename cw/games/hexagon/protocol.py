@@ -1,0 +1,139 @@
+"""The wire protocol of Hexagon (document, "Wire protocol"): requests in an exact order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+from cw.games.base import Fault, Json, Player
+from cw.games.hexagon.documents import is_cell, pair_document
+from cw.games.hexagon.state import Move, State
+from cw.games.wire import Ask, Call, Limits, Reply, Shape, Table, compact
+
+HEADERS: Final = {"Accept": "application/json"}
+JSON_HEADERS: Final = {**HEADERS, "Content-Type": "application/json"}
+TIMEOUT: Final = 1.0
+QUOTED: Final = 200
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+
+
+class HexagonProtocol:
+    """One request after the other: POST both; GET the mover, PUT both; DELETE both."""
+
+    shapes: Sequence[Shape] = ("http",)
+
+    def players(self, names: Sequence[str]) -> Sequence[Player]:
+        """Seat the first bot as colour 1."""
+        return range(1, len(names) + 1)
+
+    async def conduct(self, table: Table) -> None:
+        """Lead a battle."""
+        options = dict(table.options)
+        limits = Limits(float(options.pop("timeout", TIMEOUT)))
+        state: State = table.game.new(len(table.names), table.seed, **options)
+        table.begin(state)
+        battle = Battle(table, limits)
+        await battle.post()
+        while table.state.color is not None:
+            await battle.turn()
+        await battle.delete()
+
+
+class Battle:
+    """A battle on the wire."""
+
+    def __init__(self, table: Table, limits: Limits) -> None:
+        """Draw the id of the battle; a bot that plays against itself gets two."""
+        self.table = table
+        self.limits = limits
+        ids = [table.token()[:16], table.token()[:16]]
+        same = table.address(1) is not None and table.address(1) == table.address(2)
+        self.ids = {1: ids[0], 2: ids[1] if same else ids[0]}
+        self.opened: list[int] = []
+
+    async def post(self) -> None:
+        """Open the battle with both bots, the colour that moves first before the other."""
+        for color in (1, 2):
+            if self.table.state.ended != "fault":
+                self.opened.append(color)
+                body = opening(self.table.state, self.ids[color], color)
+                await self.say(color, "POST", "/games", body)
+
+    async def turn(self) -> None:
+        """Get a move, then tell both bots what it changed, the mover first."""
+        color = self.table.state.color
+        path = f"/games/{self.ids[color]}?color={color}"
+        ask = Ask(Call("GET", path, None, HEADERS), read_move, self.limits, action=True)
+        state = self.table.step(await self.table.ask({color: ask}))
+        body = compact(
+            {
+                "jumps": pair_document(state.jumps),
+                "changes": [list(change) for change in state.changes],
+            }
+        )
+        for told in (color, 3 - color):
+            if self.table.state.ended != "fault":
+                await self.say(told, "PUT", f"/games/{self.ids[told]}", body)
+
+    async def delete(self) -> None:
+        """Close the battle; what comes back has no effect."""
+        for color in self.opened:
+            call = Call("DELETE", f"/games/{self.ids[color]}", b"{}", JSON_HEADERS)
+            fault = (await self.table.ask({color: Ask(call, read_ok, self.limits)}))[color]
+            if isinstance(fault, Fault):
+                self.table.note(color, fault)
+
+    async def say(self, color: int, method: str, path: str, body: bytes) -> None:
+        """Tell a bot something; if it does not take it as it must, it loses."""
+        ask = Ask(Call(method, path, body, JSON_HEADERS), read_ok, self.limits)
+        answer = (await self.table.ask({color: ask}))[color]
+        if isinstance(answer, Fault):
+            self.table.step({color: answer})
+
+
+def opening(state: State, number: str, color: int) -> bytes:
+    """Give the body of the POST."""
+    return compact(
+        {
+            "id": number,
+            "first_turn": color == 1,
+            "training": False,
+            "jumps": pair_document(state.jumps),
+            "board": {"size": state.size, "cells": [list(row) for row in state.cells]},
+        }
+    )
+
+
+def read_ok(reply: Reply) -> Json | Fault:
+    """Read an answer of status ok."""
+    if not 200 <= reply.status <= 299:
+        return Fault("malformed", f"HTTP status {reply.status}, expected 200: {quote(reply)}")
+    try:
+        document = msgspec.json.decode(reply.body.removeprefix(BYTE_ORDER_MARK))
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        return Fault("malformed", f"the answer is no JSON ({error}): {quote(reply)}")
+    if not isinstance(document, dict) or document.get("status") != "ok":
+        return Fault("malformed", f'expected an object with "status": "ok", got {quote(reply)}')
+    return document
+
+
+def read_move(reply: Reply) -> Move | Fault:
+    """Read the answer to a GET."""
+    document = read_ok(reply)
+    if isinstance(document, Fault):
+        return document
+    ends: list[Any] = [document.get(key) for key in Move._fields]
+    if not all(is_cell(end, list) for end in ends):
+        return Fault(
+            "malformed",
+            f"move_from and move_to must be lists of two integers, got {quote(reply)}",
+        )
+    start, target = map(tuple, ends)
+    return Move(start, target)
+
+
+def quote(reply: Reply) -> str:
+    """Show the beginning of an answer."""
+    return repr(reply.body[:QUOTED].decode(errors="replace"))
