@@ -1,0 +1,71 @@
+"""The library of maps: made from one seed, and play-tested before a map enters it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any, Final
+
+from cw.errors import Refused
+from cw.games.code_battle.generate import make_map, map_ids
+from cw.games.code_battle.maps import Map
+from cw.games.code_battle.rules import CodeBattle
+from cw.games.code_battle.start import MATCH_OPTIONS, on_map
+from cw.games.code_battle.state import Config
+from cw.games.code_battle.strategies import Gatherer
+from cw.games.code_battle.vision import view_of
+
+EACH: Final = 50
+"""Maps for each number of players."""
+
+USUAL: Final = 10
+"""How many of them, the first ones, have the default options."""
+
+SIDES: Final = range(30, 81)
+TEST_TURNS: Final = 150
+
+
+def library(players: int, seed: int) -> Iterator[Map]:
+    """Make the maps of the library for a number of players; the same seed gives the same ones."""
+    rng = Random(f"{seed} {players}")
+    for number, map_id in enumerate(map_ids(players, EACH)):
+        yield curated(map_id, players, rng, usual=number < USUAL)
+
+
+def curated(map_id: str, players: int, rng: Random, *, usual: bool) -> Map:
+    """Draw options and seeds until they make a map that is good to play."""
+    while True:
+        options = {} if usual else draw_options(rng)
+        try:
+            made = make_map(map_id, players, rng.randrange(2**31), **options)
+        except Refused:
+            continue
+        if is_playable(made):
+            return made
+
+
+def draw_options(rng: Random) -> dict[str, Any]:
+    """Draw options of the map maker; some of them make no map."""
+    return {
+        "rows": rng.choice(SIDES),
+        "cols": rng.choice(SIDES),
+        "wall_density": round(rng.uniform(0.05, 0.30), 2),
+        "energy_nodes": rng.randint(8, 50),
+        "cores_per_player": rng.randint(1, 2),
+    }
+
+
+def is_playable(made: Map) -> bool:
+    """Tell whether gatherers in all slots collect something each, without a fault."""
+    game = CodeBattle()
+    settings = {name: default for name, (default, _, _) in MATCH_OPTIONS.items()}
+    state = on_map(made, Config(rows=made.rows, cols=made.cols, **settings), seed=made.seed)
+    seats = {slot: Gatherer(slot, Random(slot)) for slot in game.players(state)}
+    while state.turn < TEST_TURNS and game.outcome(state) is None:
+        actions = {
+            slot: seats[int(slot)].act(view_of(state, int(slot))) for slot in game.to_move(state)
+        }
+        for slot, action in actions.items():
+            game.check(state, slot, action)
+        state = game.step(state, actions)
+    return all(purse.collected for purse in state.purses)

@@ -1,0 +1,63 @@
+"""The maps of Code Battle under the one interface of map makers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cw.games.base import Json
+from cw.games.code_battle.curation import library
+from cw.games.code_battle.generate import make_maps, map_ids
+from cw.games.code_battle.maps import Map, decode_map, encode_map
+
+OWNERS = "ABCDEF"
+
+
+class CodeBattleMaps:
+    """Maps of 2, 3, 4 or 6 players with walls, energy nodes and cores."""
+
+    def ids(self, players: int, number: int) -> list[str]:
+        """Name the maps of a series: m4_001, m4_002 and so on."""
+        return map_ids(players, number)
+
+    def make(self, players: int, number: int, seed: int, **options: Json) -> Iterator[Map]:
+        """Give a series of maps; options: see generate.DEFAULTS."""
+        return make_maps(players, number, seed, **options)
+
+    def library(self, players: int, seed: int) -> Iterator[Map]:
+        """Give the maps that come with the game; see curation."""
+        return library(players, seed)
+
+    def encode(self, made: Map) -> bytes:
+        """Give the bytes of a map's file."""
+        return encode_map(made)
+
+    def decode(self, data: bytes, name: str) -> Map:
+        """Read a map's file; raise Refused with what is wrong with it."""
+        return decode_map(data, name)
+
+    def facts(self, made: Map) -> dict[str, Json]:
+        """Give the figures of a map."""
+        return {
+            "map_id": made.map_id,
+            "players": made.players,
+            "rows": made.rows,
+            "cols": made.cols,
+            "symmetry": made.group.name,
+            "seed": made.seed,
+            "walls": len(made.walls),
+            "wall_density": made.wall_density,
+            "wall_density_real": made.wall_density_real,
+            "energy_nodes": len(made.nodes),
+            "cores": len(made.cores),
+        }
+
+    def picture(self, made: Map) -> list[str]:
+        """Draw a map: `#` wall, `*` energy node, `A` a core of slot 0, `.` open."""
+        signs = [["."] * made.cols for _ in range(made.rows)]
+        for row, col in made.walls:
+            signs[row][col] = "#"
+        for row, col in made.nodes:
+            signs[row][col] = "*"
+        for (row, col), owner in made.cores:
+            signs[row][col] = OWNERS[owner]
+        return ["".join(line) for line in signs]

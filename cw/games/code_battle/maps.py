@@ -1,0 +1,160 @@
+"""Maps and their files (document, "Maps")."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from cw.errors import Refused
+from cw.games.base import Json
+from cw.games.code_battle import map_reading as reading
+from cw.games.code_battle.proof import prove
+from cw.games.code_battle.ranges import density, shown, whole
+from cw.games.code_battle.symmetry import Group, Symmetry, Tile, check_players, symmetry_for
+
+LARGEST_FILE: Final = 1 << 20
+"""Bytes; a map of 120 x 120 with every third tile a wall has less than 64 KiB."""
+
+MAP_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+ROUNDED: Final = 0.0051
+"""How far `wall_density_real` may be off: other programs may write two decimals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """A symmetric torus with walls, energy nodes and cores."""
+
+    map_id: str
+    players: int
+    rows: int
+    cols: int
+    group: Group
+    seed: int
+    wall_density: float
+    """As it was asked for."""
+    wall_density_real: float
+    """As it is, to four decimals."""
+    cores_per_player: int
+    walls: tuple[Tile, ...]
+    """Sorted, as are the nodes."""
+    nodes: tuple[Tile, ...]
+    cores: tuple[tuple[Tile, int], ...]
+    """Each with its owner, slot 0's first; those of the others are in the order of the images."""
+
+    @property
+    def symmetry(self) -> Symmetry:
+        """Give the symmetries that turn the slots into each other."""
+        return Symmetry(self.players, self.rows, self.cols, self.group)
+
+
+def wall_target(rows: int, cols: int, wall_density: float) -> int:
+    """Give the number of walls that a density asks for."""
+    return round(rows * cols * wall_density)
+
+
+def check_map(made: Map) -> None:
+    """Raise Refused unless M1 to M4 of the document hold for a map."""
+    cores = [[tile for tile, owner in made.cores if owner == slot] for slot in range(made.players)]
+    prove(made.symmetry, made.walls, made.nodes, cores)
+    target = wall_target(made.rows, made.cols, made.wall_density)
+    if abs(len(made.walls) - target) >= made.players:
+        raise Refused(
+            f"{len(made.walls)} walls, but wall_density {made.wall_density} asks for {target}"
+        )
+
+
+def map_document(made: Map) -> dict[str, Json]:
+    """Give the document of a map's file."""
+    return {
+        "version": reading.VERSION,
+        "map_id": made.map_id,
+        "players": made.players,
+        "rows": made.rows,
+        "cols": made.cols,
+        "symmetry": made.group.to_json(),
+        "seed": made.seed,
+        "wall_density": made.wall_density,
+        "wall_density_real": made.wall_density_real,
+        "cores_per_player": made.cores_per_player,
+        "walls": [list(tile) for tile in made.walls],
+        "energy_nodes": [list(tile) for tile in made.nodes],
+        "cores": [{"pos": list(tile), "owner": owner} for tile, owner in made.cores],
+    }
+
+
+def encode_map(made: Map) -> bytes:
+    """Give the bytes of a map's file: JSON without blanks and a line end."""
+    return json.dumps(map_document(made), separators=(",", ":")).encode() + b"\n"
+
+
+def decode_map(data: bytes, name: str) -> Map:
+    """Read the bytes of a map's file; raise Refused with what is wrong with the map `name`."""
+    if len(data) > LARGEST_FILE:
+        raise Refused(f"map {name}: more than {LARGEST_FILE} bytes")
+    try:
+        document = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Refused(f"map {name}: no JSON: {error}") from None
+    return read_map(document, name)
+
+
+def read_map(document: Json, name: str) -> Map:
+    """Read the document of a map's file and check M1 to M4.
+
+    Raises Refused with what is wrong with the map `name`. The order of tiles and cores in the
+    document means nothing, but for that of slot 0's cores.
+    """
+    try:
+        made = read_fields(document)
+        check_map(made)
+    except Refused as error:
+        raise Refused(f"map {name}: {error}") from None
+    return made
+
+
+def read_fields(document: Json) -> Map:
+    """Read a map whose symmetry, ways and number of walls are still to be checked."""
+    reading.check_keys(document)
+    rows, cols, seed, each = (
+        whole(name, document[name]) for name in ("rows", "cols", "seed", "cores_per_player")
+    )
+    symmetry = symmetry_for(check_players(document["players"]), rows, cols)
+    reading.check_group(document["symmetry"], symmetry.group)
+    walls = reading.read_tiles("walls", document["walls"], symmetry, rows * cols)
+    nodes = reading.read_tiles(
+        "energy_nodes", document["energy_nodes"], symmetry, reading.MOST_NODES
+    )
+    cores = reading.read_cores(document["cores"], symmetry, each)
+    reading.check_apart({"wall": walls, "energy node": nodes, "core": [tile for tile, _ in cores]})
+    return Map(
+        map_id=read_map_id(document["map_id"]),
+        players=symmetry.players,
+        rows=rows,
+        cols=cols,
+        group=symmetry.group,
+        seed=seed,
+        wall_density=density(document["wall_density"]),
+        wall_density_real=read_real(document["wall_density_real"], len(walls) / (rows * cols)),
+        cores_per_player=each,
+        walls=walls,
+        nodes=nodes,
+        cores=cores,
+    )
+
+
+def read_map_id(value: Json) -> str:
+    """Read the id of a map, which is part of a file's name."""
+    if isinstance(value, str) and MAP_ID.fullmatch(value):
+        return value
+    raise Refused(f"map_id must be 1 to 64 letters, digits or the signs _ -, not {shown(value)}")
+
+
+def read_real(value: Json, share: float) -> float:
+    """Read the density that a map says it has; raise Refused unless it is the share of walls."""
+    if type(value) in (int, float) and abs(value - share) <= ROUNDED:
+        return float(value)
+    raise Refused(f"wall_density_real must be {share:.4f}, not {shown(value)}")

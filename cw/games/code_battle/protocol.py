@@ -1,0 +1,146 @@
+"""The wire protocol of Code Battle (document, "Wire protocol"): POST /turn, signed both ways."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Sequence
+from functools import partial
+from hashlib import sha256
+from typing import Any, Final
+
+import msgspec
+
+from cw.games.base import Fault, Json, Player
+from cw.games.code_battle.documents import view_document
+from cw.games.code_battle.orders import read_orders
+from cw.games.code_battle.state import Slot, State
+from cw.games.code_battle.vision import view_of
+from cw.games.wire import Ask, Call, Limits, Line, Reply, Shape, Table, compact
+
+HEALTH: Final = Limits(seconds=5.0)
+TURN: Final = Limits(seconds=3.0, connect_seconds=2.0, most_body=256 * 1024)
+QUOTED: Final = 200
+
+
+class CodeBattleProtocol:
+    """Every slot with a living bot is asked for every turn, all at the same time."""
+
+    shapes: Sequence[Shape] = ("http", "lines")
+
+    def players(self, names: Sequence[str]) -> Sequence[Player]:
+        """Give the slots, numbered from 0."""
+        return range(len(names))
+
+    async def conduct(self, table: Table) -> None:
+        """Lead a match."""
+        state: State = table.game.new(len(table.names), table.seed, **table.options)
+        table.begin(state)
+        signer = Signer(table)
+        await check_health(table)
+        while table.game.outcome(state) is None:
+            asks = {slot: signer.turn(state, int(slot)) for slot in table.game.to_move(state)}
+            answers = await table.ask(asks)
+            for slot, answer in answers.items():
+                if isinstance(answer, list):
+                    note_wrong_entries(table, state, int(slot), answer)
+            state = table.step(answers)
+
+
+async def check_health(table: Table) -> None:
+    """Ask the web services for their health; a bad one is noted once."""
+    ask = Ask(Call("GET", "/health"), read_health, HEALTH)
+    called = {slot: ask for slot in table.names if table.shape(slot) == "http"}
+    for slot, answer in (await table.ask(called)).items():
+        if isinstance(answer, Fault):
+            table.note(slot, Fault("startup", f"GET /health: {answer.detail}"))
+
+
+def read_health(reply: Reply) -> Json | Fault:
+    """Read the answer to GET /health."""
+    if reply.status != 200:
+        return Fault("malformed", f"HTTP status {reply.status}, expected 200")
+    return True
+
+
+def note_wrong_entries(table: Table, state: State, slot: Slot, moves: list[Json]) -> None:
+    """Note the entries of a reply that are ignored, once a turn."""
+    _, wrong = read_orders(state, slot, moves)
+    if wrong:
+        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+        table.note(slot, Fault("illegal", f"{wrong[0]}{more}"))
+
+
+class Signer:
+    """Makes the requests of one match."""
+
+    def __init__(self, table: Table) -> None:
+        """Draw the ids of the match and of its bots."""
+        self.table = table
+        self.match = f"m_{table.token()[:8]}"
+        self.bots = {slot: f"b_{table.token()[:8]}" for slot in table.names}
+
+    def turn(self, state: State, slot: Slot) -> Ask:
+        """Ask a slot for its moves."""
+        body = compact({"match_id": self.match, **view_document(view_of(state, slot))})
+        if self.table.shape(slot) != "http":
+            return Ask(Line(body), read_moves, TURN, action=True)
+        head = f"{self.match}.{state.turn}"
+        call = Call("POST", "/turn", body, self.signed(body, slot, state.turn))
+        return Ask(call, partial(read_signed, self.secret(slot), head), TURN, action=True)
+
+    def secret(self, slot: Slot) -> str:
+        """Give the secret of a slot's bot."""
+        return self.table.setting(slot, "secret") or ""
+
+    def signed(
+        self, body: bytes, slot: Slot, turn: int, timestamp: str | None = None
+    ) -> dict[str, str]:
+        """Give the headers of a request; `timestamp` is now if it is not said."""
+        sent = timestamp or str(self.table.now())
+        head = f"{self.match}.{turn}.{sent}"
+        return {
+            "Content-Type": "application/json",
+            "X-ACB-Match-Id": self.match,
+            "X-ACB-Turn": str(turn),
+            "X-ACB-Timestamp": sent,
+            "X-ACB-Bot-Id": self.bots[slot],
+            "X-ACB-Signature": signature(self.secret(slot), head, body),
+        }
+
+
+def signature(secret: str, head: str, body: bytes) -> str:
+    """Sign a body: the lower-case hex HMAC-SHA256 of the head, a dot and the body's hash."""
+    said = f"{head}.{sha256(body).hexdigest()}"
+    return hmac.new(secret.encode(), said.encode(), sha256).hexdigest()
+
+
+def read_signed(secret: str, head: str, reply: Reply) -> list[Json] | Fault:
+    """Read the reply of a web service: its status, its signature, then its moves."""
+    if reply.status != 200:
+        return Fault("malformed", f"HTTP status {reply.status}")
+    said = reply.headers.get("x-acb-signature")
+    if said is None:
+        return Fault("malformed", "signature missing")
+    expected = signature(secret, head, reply.body)
+    if not hmac.compare_digest(said.encode(errors="replace"), expected.encode()):
+        return Fault("malformed", "signature wrong")
+    return read_moves(reply)
+
+
+def read_moves(reply: Reply) -> list[Json] | Fault:
+    """Read the moves of a reply."""
+    try:
+        document: Any = msgspec.json.decode(reply.body)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        return Fault("malformed", f"the reply is no JSON ({error}): {quote(reply.body)}")
+    if not isinstance(document, dict):
+        return Fault("malformed", f"the reply is no object: {quote(reply.body)}")
+    moves = document.get("moves")
+    if not isinstance(moves, list):
+        return Fault("malformed", f"moves is not an array: {quote(reply.body)}")
+    return moves
+
+
+def quote(body: bytes) -> str:
+    """Show the beginning of a reply."""
+    return repr(body[:QUOTED].decode(errors="replace"))

@@ -1,0 +1,90 @@
+"""The seed's own replay format of Code Battle (document, "Replay"), from the states of a match."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from cw.games.base import Fault, Json
+from cw.games.code_battle.rules import CodeBattle
+from cw.games.code_battle.state import Slot, State
+from cw.games.wire import compact
+
+VERSION = 1
+
+
+def export(document: Mapping[str, Any], states: Sequence[State]) -> bytes:
+    """Give the file of a match that was recorded turn by turn."""
+    return compact(
+        {
+            "version": VERSION,
+            "match_id": "m_" + str(document["hash"])[:8],
+            "date": document["date"],
+            "seed": document["seed"],
+            "players": [
+                {"bot_id": f"b_{number:08x}", "name": player["name"], "owner": player["name"]}
+                for number, player in enumerate(document["players"])
+            ],
+            "result": result(states),
+            "config": states[0].config._asdict(),
+            "map": map_document(states[0], document),
+            "turns": list(turns(document, states)),
+        }
+    )
+
+
+def result(states: Sequence[State]) -> dict[str, Json]:
+    """Give how the match ended."""
+    last = states[-1]
+    outcome: dict[str, Json] = CodeBattle().result_to_json(last)["outcome"]
+    crashed = [purse.crashed for purse in last.purses]
+    return outcome | {"turns": last.turn, "crashed": crashed}
+
+
+def map_document(state: State, document: Mapping[str, Any]) -> dict[str, Json]:
+    """Give the map as the match began on it."""
+    cols = state.config.cols
+    return {
+        "map_id": str(document["options"].get("map", "")),
+        "walls": [list(divmod(tile, cols)) for tile in state.terrain.walls],
+        "energy_nodes": [list(divmod(node.tile, cols)) for node in state.nodes],
+        "cores": [
+            {"pos": list(divmod(core.tile, cols)), "owner": core.owner} for core in state.cores
+        ],
+    }
+
+
+def turns(document: Mapping[str, Any], states: Sequence[State]) -> Iterator[dict[str, Json]]:
+    """Give what happened in every turn; faults only where there were some."""
+    for turn, state in zip(document["turns"], states[1:], strict=True):
+        faults = {
+            slot: action["fault"]
+            for slot, action in turn["actions"].items()
+            if isinstance(action, dict) and Fault.from_json(action)
+        }
+        yield turn_document(state) | ({"faults": faults} if faults else {})
+
+
+def turn_document(state: State) -> dict[str, Json]:
+    """Give the events that led to a state."""
+    cols, events = state.config.cols, state.events
+
+    def at(tile: int) -> list[int]:
+        return list(divmod(tile, cols))
+
+    def by_slot(tiles: Mapping[Slot, Sequence[int]]) -> dict[str, Json]:
+        return {str(slot): [at(tile) for tile in tiles[slot]] for slot in sorted(tiles)}
+
+    return {
+        "moves": {
+            str(slot): [{"from": at(tile), "dir": way} for tile, way in events.moves[slot]]
+            for slot in sorted(events.moves)
+        },
+        "deaths": [[*at(death.tile), death.owner] for death in state.dead],
+        "captures": [[*at(c.tile), c.by, c.owner] for c in events.captures],
+        "energy_collected": by_slot(events.collected),
+        "energy_destroyed": [at(tile) for tile in events.destroyed],
+        "spawns": [[*at(tile), owner] for tile, owner in events.spawns],
+        "energy_spawned": [at(tile) for tile in events.energized],
+        "scores": [purse.score for purse in state.purses],
+    }

@@ -1,0 +1,166 @@
+"""The rules of Code Battle under the arena's one interface."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from random import Random
+from typing import Final, TypeAlias
+
+from cw.errors import IllegalAction, OutOfTurn
+from cw.games.base import Fault, Json, Outcome, Player
+from cw.games.code_battle import documents
+from cw.games.code_battle.orders import Orders, read_orders, short, write_orders
+from cw.games.code_battle.start import start
+from cw.games.code_battle.state import Condition, Purse, Slot, State
+from cw.games.code_battle.torus import DIRECTIONS
+from cw.games.code_battle.turn import condition, play_turn
+from cw.games.code_battle.vision import View, view_of
+
+Moves: TypeAlias = list[Json]
+"""The list `moves` of a reply, as it came."""
+
+FAILURES: Final = 10
+"""This many faults in a row, and a slot is asked no more."""
+
+WAYS: Final = (*DIRECTIONS, None)
+
+
+class CodeBattle:
+    """Two to six players; an action is the list `moves` of a reply."""
+
+    name = "code-battle"
+    seats = range(2, 7)
+
+    def new(self, players: Json, seed: int, **options: Json) -> State:
+        """Give the start on a map; options: see start.OPTIONS."""
+        return start(players, seed, options)
+
+    def players(self, state: State) -> range:
+        """Name all slots."""
+        return range(len(state.purses))
+
+    def to_move(self, state: State) -> tuple[Player, ...]:
+        """Name the slots that are asked: not crashed, with a living bot (rule 1)."""
+        if condition(state) is not None:
+            return ()
+        return tuple(slot for slot in sorted(state.living) if not state.purses[slot].crashed)
+
+    def check(self, state: State, player: Player, action: Moves) -> None:
+        """Raise IllegalAction for the first entry that is ignored."""
+        if player not in self.to_move(state):
+            raise OutOfTurn(f"slot {player} is not asked now")
+        if not isinstance(action, list):
+            raise IllegalAction(f"moves must be a list, not {short(action)}")
+        _, wrong = read_orders(state, int(player), action)
+        if wrong:
+            raise IllegalAction(wrong[0])
+
+    def step(self, state: State, actions: Mapping[Player, Moves | Fault]) -> State:
+        """Play a turn; entries that are no orders are ignored, and a fault holds all bots."""
+        orders: dict[Slot, Orders] = {}
+        purses = list(state.purses)
+        for slot in state.living:
+            if not purses[slot].crashed:
+                action = actions.get(slot, [])
+                failed = not isinstance(action, list)
+                if isinstance(action, list):
+                    orders[slot], _ = read_orders(state, slot, action)
+                purses[slot] = count_failures(purses[slot], failed=failed)
+        return play_turn(replace(state, purses=tuple(purses)), orders)
+
+    def observe(self, state: State, player: Player | None) -> View | State:
+        """Give what a slot sees; the referee sees the state."""
+        return state if player is None else view_of(state, int(player))
+
+    def outcome(self, state: State) -> Outcome | None:
+        """Give winner and ranks (document, "End and ranking")."""
+        why = condition(state)
+        if why is None:
+            return None
+        slots = range(len(state.purses))
+        winner = victor(state, why)
+        merits = [(slot == winner, *merit(state, slot)) for slot in slots]
+        if why == "annihilation":
+            merits = [(False, 0, 0, 0) for _ in slots]
+        return Outcome(
+            reason=why,
+            winner=winner,
+            scores={slot: state.purses[slot].score for slot in slots},
+            ranks={slot: 1 + sum(other > merits[slot] for other in merits) for slot in slots},
+        )
+
+    def sample(self, state: State, player: Player, rng: Random) -> Moves:
+        """Draw for each own bot to hold or one of the directions."""
+        drawn = {bot.tile: rng.choice(WAYS) for bot in state.bots if bot.owner == player}
+        return list(write_orders(state, {tile: way for tile, way in drawn.items() if way}))
+
+    def state_to_json(self, state: State) -> dict[str, Json]:
+        """Give the state as a document."""
+        return documents.state_document(state)
+
+    def state_from_json(self, document: Json, **options: Json) -> State:
+        """Read a state; of the options, `seed` counts: it numbers the others in views."""
+        return documents.read_state(document, options.get("seed", 0))
+
+    def view_to_json(self, view: View | State) -> dict[str, Json]:
+        """Give the body of a request without `match_id`; to the referee the state."""
+        if isinstance(view, State):
+            return documents.state_document(view)
+        return documents.view_document(view)
+
+    def player_from_json(self, state: State, name: Json) -> Slot:
+        """Read a slot."""
+        return documents.read_slot(state, name)
+
+    def action_to_json(self, action: Moves) -> Moves:
+        """Give the list: it is a document already."""
+        return action
+
+    def actions_from_json(
+        self, state: State, document: Mapping[str, Json]
+    ) -> dict[Player, Moves | Fault]:
+        """Read lists of moves and faults; a wrong entry of a list is no error."""
+        return documents.read_actions(state, document)
+
+    def result_to_json(self, state: State) -> dict[str, Json]:
+        """Give the outcome with the final counts by slot."""
+        outcome = self.outcome(state)
+        if outcome is None:
+            return {"outcome": None}
+        return {
+            "outcome": {
+                "winner": outcome.winner,
+                "condition": outcome.reason,
+                "ranks": list(outcome.ranks.values()),
+                "final_scores": [purse.score for purse in state.purses],
+                "final_energy": [purse.collected for purse in state.purses],
+                "final_bots": [merit(state, slot)[-1] for slot in self.players(state)],
+            }
+        }
+
+
+def count_failures(purse: Purse, *, failed: bool) -> Purse:
+    """Count faults in a row; the tenth ends all requests to a slot (document, "Faults")."""
+    failures = purse.failures + 1 if failed else 0
+    return purse._replace(failures=failures, crashed=failures >= FAILURES)
+
+
+def merit(state: State, slot: Slot) -> tuple[int, int, int]:
+    """Give what slots are ranked by: score, collected energy, living bots."""
+    purse = state.purses[slot]
+    return purse.score, purse.collected, sum(bot.owner == slot for bot in state.bots)
+
+
+def victor(state: State, why: Condition) -> Slot | None:
+    """Give the winner; None if nobody stands alone at the top."""
+    if why == "annihilation":
+        return None
+    if why == "sole_survivor":
+        return min(state.living)
+    slots = range(len(state.purses))
+    if why == "dominance":
+        return max(slots, key=lambda slot: state.purses[slot].dominant_turns)
+    best = max(merit(state, slot) for slot in slots)
+    first = [slot for slot in slots if merit(state, slot) == best]
+    return first[0] if len(first) == 1 else None

@@ -1,0 +1,149 @@
+"""A position of Code Battle; all values are frozen and shared between turns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, NamedTuple, TypeAlias
+
+from cw.games.code_battle.torus import Direction, Tile, Torus, torus
+
+Slot: TypeAlias = int
+"""The number of a player in the match, from 0."""
+
+
+class Config(NamedTuple):
+    """The settings that every player is told."""
+
+    rows: int
+    cols: int
+    max_turns: int
+    vision_radius2: int
+    attack_radius2: int
+    spawn_cost: int
+    energy_interval: int
+
+
+class Bot(NamedTuple):
+    """A living unit."""
+
+    id: int
+    tile: Tile
+    owner: Slot
+
+
+class Core(NamedTuple):
+    """A spawn tile: active until it is captured, then razed for ever."""
+
+    id: int
+    tile: Tile
+    owner: Slot
+    active: bool
+    last_spawn: int
+    """The turn number after its last spawn; 0 for never."""
+
+
+class Node(NamedTuple):
+    """An energy spawn tile."""
+
+    tile: Tile
+    energy: bool
+    timer: int
+    """Ticks since it became empty; 0 while it holds energy."""
+
+
+class Purse(NamedTuple):
+    """The counts of one slot."""
+
+    energy: int = 0
+    collected: int = 0
+    score: int = 0
+    eliminated: int = 0
+    dominant_turns: int = 0
+    failures: int = 0
+    """Faults in a row."""
+    crashed: bool = False
+
+
+class Death(NamedTuple):
+    """Where a bot died in the last turn."""
+
+    tile: Tile
+    owner: Slot
+
+
+class Capture(NamedTuple):
+    """A core razed in the last turn."""
+
+    tile: Tile
+    by: Slot
+    owner: Slot
+
+
+@dataclass(frozen=True)
+class Terrain:
+    """The grid and its walls: the same object in all states of a match."""
+
+    rows: int
+    cols: int
+    walls: tuple[Tile, ...]
+
+    @cached_property
+    def blocked(self) -> frozenset[Tile]:
+        """The walls, to look up."""
+        return frozenset(self.walls)
+
+    @cached_property
+    def ordered_walls(self) -> tuple[Tile, ...]:
+        """The walls by row and column."""
+        return tuple(sorted(self.blocked))
+
+    @cached_property
+    def torus(self) -> Torus:
+        """The tables of this size."""
+        return torus(self.rows, self.cols)
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """What happened in a turn, as replays tell it; deaths are in the state itself."""
+
+    moves: Mapping[Slot, tuple[tuple[Tile, Direction], ...]] = field(default_factory=dict)
+    """The orders that changed a tile: from where, and the direction."""
+    captures: tuple[Capture, ...] = ()
+    collected: Mapping[Slot, tuple[Tile, ...]] = field(default_factory=dict)
+    destroyed: tuple[Tile, ...] = ()
+    spawns: tuple[tuple[Tile, Slot], ...] = ()
+    energized: tuple[Tile, ...] = ()
+    """The nodes that became full."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The whole position after `turn` turns."""
+
+    config: Config
+    terrain: Terrain
+    turn: int
+    nodes: tuple[Node, ...]
+    cores: tuple[Core, ...]
+    bots: tuple[Bot, ...]
+    """In ascending id."""
+    next_bot_id: int
+    purses: tuple[Purse, ...]
+    """By slot."""
+    dead: tuple[Death, ...] = ()
+    """Of the last turn, sorted."""
+    seed: int = 0
+    """Of the match; decides by which number a player knows another."""
+    events: Events = field(default=Events(), compare=False)
+    """Of the last turn; no part of the position."""
+
+    @property
+    def living(self) -> frozenset[Slot]:
+        """The slots that have a living bot."""
+        return frozenset(bot.owner for bot in self.bots)
+
+
+Condition: TypeAlias = Literal["sole_survivor", "annihilation", "dominance", "turn_limit"]
