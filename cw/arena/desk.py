@@ -11,7 +11,7 @@ from typing import Final, Generic, NamedTuple, TypeAlias
 
 from cw.arena.match import Match, Turn
 from cw.errors import GameStarted, InvalidTeamId, TeamIdTaken, UnknownTeam
-from cw.games.base import Action, Fault, Game, State, View
+from cw.games.base import Action, Fault, Game, Player, State, View
 
 Clock: TypeAlias = Callable[[], float]
 
@@ -151,6 +151,13 @@ class Desk(Generic[State, Action, View]):
                 self._match.fault(player, fault, now)
             else:
                 self._match.submit(player, action, now)
+            return self._look(now)
+
+    def fault(self, player: Player, fault: Fault) -> Sight[State, Action]:
+        """Take a fault of a player that was seen outside, and look."""
+        with self._lock:
+            now = self._clock()
+            self._match.fault(player, fault, now)
             return self._look(now)
 
     def restart(self) -> Sight[State, Action]:

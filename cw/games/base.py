@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar, get_args
@@ -76,6 +76,7 @@ View = TypeVar("View")
 View_co = TypeVar("View_co", covariant=True)
 View_contra = TypeVar("View_contra", contravariant=True)
 Action_co = TypeVar("Action_co", covariant=True)
+Map = TypeVar("Map")
 
 
 class Game(Protocol[State, Action, View]):
@@ -101,7 +102,7 @@ class Game(Protocol[State, Action, View]):
         """Name all players in seat order."""
 
     def to_move(self, state: State) -> tuple[Player, ...]:
-        """Name who owes an action now; () when the game is over."""
+        """Name who owes an action now; () when the game is over, or goes on by itself."""
 
     def check(self, state: State, player: Player, action: Action) -> None:
         """Raise IllegalAction, with a sentence for the player, unless the action is legal."""
@@ -161,6 +162,34 @@ class StrategyFactory(Protocol[View_contra, Action_co]):
 
     def __call__(self, player: Player, rng: Random) -> Strategy[View_contra, Action_co]:
         """Seat the strategy; all its draws come from `rng`."""
+
+
+class MapMaker(Protocol[Map]):
+    """Makes, reads and draws the maps of a game that is played on stored ones."""
+
+    def ids(self, players: int, number: int) -> Sequence[str]:
+        """Name the maps of a series; the names can be part of a file's name."""
+
+    def make(self, players: int, number: int, seed: int, **options: Json) -> Iterator[Map]:
+        """Give a series of maps; the same arguments give the same maps.
+
+        Raises Refused for an option that is unknown or out of its range.
+        """
+
+    def library(self, players: int, seed: int) -> Iterator[Map]:
+        """Give the maps that come with the game for some players, each tried in a match."""
+
+    def encode(self, made: Map) -> bytes:
+        """Give the bytes of a map's file."""
+
+    def decode(self, data: bytes, name: str) -> Map:
+        """Read a map's file; raise Refused with what is wrong with the map `name`."""
+
+    def facts(self, made: Map) -> dict[str, Json]:
+        """Give the figures of a map, `map_id` and `seed` among them."""
+
+    def picture(self, made: Map) -> Sequence[str]:
+        """Draw a map as lines of signs: wall `#`, open `.`, source `*`, slot 0's start `A`, ..."""
 
 
 def refuse_unknown_options(options: Mapping[str, Json], known: Sequence[str]) -> None:

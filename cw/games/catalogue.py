@@ -5,17 +5,22 @@ Another package adds a game with an entry point in the group `cw.games` that nam
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pkgutil import resolve_name
 from typing import Any, TypeAlias, cast
 
 from cw.errors import Refused
-from cw.games.base import Game, StrategyFactory
+from cw.games.base import Game, MapMaker, StrategyFactory
+from cw.games.wire import Checks, Conductor, Duty, Service
 
 AnyGame: TypeAlias = Game[Any, Any, Any]
+AnyMapMaker: TypeAlias = MapMaker[Any]
 Strategies: TypeAlias = Mapping[str, StrategyFactory[Any, Any]]
+
+Exporter: TypeAlias = Callable[[Mapping[str, Any], Sequence[Any]], bytes]
+"""Gives the bytes of a file from a replay's document and all its states."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,24 +31,55 @@ class Listing:
     """The class of its rules."""
     strategies: str
     """A mapping from names to strategy classes, the weakest first."""
+    conductor: str | None = None
+    """The class of its wire protocol; None where bots come to us."""
+    service: str | None = None
+    """The class that lets a built-in strategy speak that protocol."""
+    checks: str | None = None
+    """The class of what a bot is tried with before it plays."""
+    maps: str | None = None
+    """The class of its map maker, for a game that is played on stored maps."""
+    exporter: str | None = None
+    """A function that writes a replay in a format of the game's own."""
+    rules_version: int = 1
+    """Grows when old replays would be played otherwise."""
 
 
 GAMES: Mapping[str, Listing] = {
     "circuit-wars": Listing(
         game="cw.games.circuit_wars.rules:CircuitWars",
         strategies="cw.games.circuit_wars.strategies:STRATEGIES",
+        checks="cw.games.circuit_wars.checks:CircuitWarsChecks",
+    ),
+    "code-battle": Listing(
+        game="cw.games.code_battle.rules:CodeBattle",
+        strategies="cw.games.code_battle.strategies:STRATEGIES",
+        conductor="cw.games.code_battle.protocol:CodeBattleProtocol",
+        service="cw.games.code_battle.service:CodeBattleService",
+        checks="cw.games.code_battle.checks:CodeBattleChecks",
+        maps="cw.games.code_battle.map_maker:CodeBattleMaps",
+        exporter="cw.games.code_battle.replay:export",
     ),
     "end-of-codes": Listing(
         game="cw.games.end_of_codes.rules:EndOfCodes",
         strategies="cw.games.end_of_codes.strategies:STRATEGIES",
+        conductor="cw.games.end_of_codes.protocol:EndOfCodesProtocol",
+        service="cw.games.end_of_codes.service:EndOfCodesService",
+        checks="cw.games.end_of_codes.checks:EndOfCodesChecks",
     ),
     "hexagon": Listing(
         game="cw.games.hexagon.rules:Hexagon",
         strategies="cw.games.hexagon.strategies:STRATEGIES",
+        conductor="cw.games.hexagon.protocol:HexagonProtocol",
+        service="cw.games.hexagon.service:HexagonService",
+        checks="cw.games.hexagon.checks:HexagonChecks",
     ),
     "paint": Listing(
         game="cw.games.paint.rules:Paint",
         strategies="cw.games.paint.strategies:STRATEGIES",
+        conductor="cw.games.paint.protocol:PaintProtocol",
+        service="cw.games.paint.service:PaintService",
+        checks="cw.games.paint.checks:PaintChecks",
     ),
 }
 
@@ -70,3 +106,44 @@ def load_game(name: str) -> AnyGame:
 def load_strategies(name: str) -> Strategies:
     """Load the built-in strategies of a game; raise Refused for an unknown name."""
     return cast(Strategies, resolve_name(listing(name).strategies))
+
+
+def load_conductor(name: str) -> Conductor:
+    """Load the wire protocol of a game; raise Refused for a game whose bots come to the arena."""
+    where = listing(name).conductor
+    if where is None:
+        raise Refused(f"the bots of {name} are clients of its server: they are not called")
+    return cast(Conductor, resolve_name(where)())
+
+
+def load_service(name: str, duty: Duty) -> Service:
+    """Make a built-in bot of a game that is asked over the wire."""
+    where = listing(name).service
+    if where is None:
+        raise Refused(f"the bots of {name} are clients of its server: they cannot be served")
+    return cast(Service, resolve_name(where)(duty))
+
+
+def load_checks(name: str) -> Checks:
+    """Load what bots of a game are tried with; raise Refused for a game that has nothing."""
+    where = listing(name).checks
+    if where is None:
+        raise Refused(f"there are no checks for the bots of {name}")
+    return cast(Checks, resolve_name(where)())
+
+
+def load_exporter(name: str) -> Exporter:
+    """Load what writes a game's own replay format; raise Refused for a game that has none."""
+    where = listing(name).exporter
+    if where is None:
+        raise Refused(f"{name} has no replay format of its own; write it as json or gz")
+    return cast(Exporter, resolve_name(where))
+
+
+def load_map_maker(name: str) -> AnyMapMaker:
+    """Load the map maker of a game; raise Refused for an unknown name and a game without maps."""
+    where = listing(name).maps
+    if where is None:
+        having = ", ".join(other for other, entry in listings().items() if entry.maps)
+        raise Refused(f"{name} has no maps; the games with maps are: {having}")
+    return cast(AnyMapMaker, resolve_name(where)())

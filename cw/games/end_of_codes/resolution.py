@@ -114,3 +114,18 @@ def mark(
         thrown = Thrown(fault.kind, fault.detail or None, state.round)
         return player._replace(died=died, fault=thrown)
     return player._replace(died=died)
+
+
+def expelled(state: State, faults: Mapping[int, Fault]) -> State:
+    """Give round 0 in which players who failed to be told of the game are dead already."""
+    hp = np.where(np.isin(state.owners, list(faults)), 0, state.hp)
+    players = tuple(
+        player._replace(
+            died=state.round,
+            fault=Thrown(faults[player.userid].kind, faults[player.userid].detail, state.round),
+        )
+        if player.userid in faults
+        else player
+        for player in state.players
+    )
+    return replace(state, players=players, hp=hp)

@@ -47,8 +47,8 @@ class Paint:
         return resolve(state, [said if isinstance(said, Action) else None for said in given])
 
     def observe(self, state: State, player: Player | None) -> Json:
-        """Give the state message; a player sees the turns that `history` says, a referee all."""
-        return documents.state_message(state, None if player is None else state.history)
+        """Give the state message; a player sees the turns that `history` says, a referee none."""
+        return documents.state_message(state, 0 if player is None else state.history)
 
     def outcome(self, state: State) -> Outcome | None:
         """Give scores and ranks when no turn is left: equal scores share a rank."""

@@ -1,0 +1,236 @@
+"""How a bot comes to the table: strategies are seated, programs started, services waited for."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import socket
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+from cw.arena.bots import Bot
+from cw.arena.sandbox import Sandbox
+from cw.arena.seats import BoxedSeat, ClassSeat, FailedSeat, HttpSeat, InsideSeat, LineSeat, Seat
+from cw.arena.transports.http import HttpBot
+from cw.arena.transports.stdio import Answer, StdioBot
+from cw.errors import ProtocolError, Refused
+from cw.games.base import Fault, Json, Player, Strategy
+from cw.games.wire import Shape
+
+SERVICE_READY: Final = 10.0
+"""Seconds that the program of a web service has until it listens."""
+
+LOOK: Final = 0.05
+"""Seconds between two looks whether it does."""
+
+LISTENING: Final = b"listening on "
+RUNNER: Final = files("cw.arena") / "class_runner.py"
+ROOT: Final = Path(__file__).resolve().parents[2]
+VARIABLES: Final = {"secret": "BOT_SECRET", "api_key": "API_KEY", "username": "BOT_USERNAME"}
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """How programs are started."""
+
+    sandbox: Sandbox = field(default_factory=Sandbox)
+    tell: Callable[[Bot, str], None] = lambda *_: None
+    """Is told how we are protected from each program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a program needs beside its command."""
+
+    settings: Mapping[str, str] = field(default_factory=dict)
+    network: bool = False
+    """Whether it must reach this machine, or be reached."""
+    readable: Sequence[Path] = ()
+
+
+PLAIN: Final = Needs()
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What is the same for all seats of a match."""
+
+    shapes: Sequence[Shape]
+    """How the game's bots may be reached."""
+    strategy: Callable[[str, Player], Strategy[Any, Any]]
+    """Makes a built-in strategy for a player; raises Refused for an unknown name."""
+    write_view: Callable[[Any], Json]
+    read_action: Callable[[Player, Json], Any]
+    guard: Guard
+    private: bool = True
+    """Whether services on loopback and private addresses may be asked."""
+
+
+async def open_seat(bot: Bot, player: Player, room: Room) -> Seat:
+    """Seat a bot; raise Refused for one that this game cannot ask.
+
+    A program that cannot be started gets a seat that says so when it is asked.
+    """
+    if bot.kind == "builtin":
+        return InsideSeat(room.strategy(bot.target, player))
+    if bot.kind == "http":
+        if "http" not in room.shapes:
+            raise Refused(f"bot {bot.name}: bots of this game are programs, not web services")
+        return HttpSeat(HttpBot(bot.target, private=room.private))
+    with ExitStack() as stack:
+        if bot.kind == "python":
+            seat = await open_class(bot, player, room, stack)
+        elif speaks_lines(bot, room):
+            seat = await open_lines(bot, room, stack)
+        else:
+            seat = await open_service(bot, room, stack)
+        return BoxedSeat(seat, stack.pop_all())
+
+
+def speaks_lines(bot: Bot, room: Room) -> bool:
+    """Tell whether a program is asked on its standard input: if the game or its owner says so."""
+    chosen: Shape = "lines" if bot.settings.get("form") == "lines" else room.shapes[0]
+    if chosen not in room.shapes:
+        raise Refused(f"bot {bot.name}: bots of this game are web services, not programs of lines")
+    return chosen == "lines"
+
+
+async def launch(
+    bot: Bot,
+    command: Sequence[str],
+    guard: Guard,
+    stack: ExitStack,
+    needs: Needs = PLAIN,
+) -> StdioBot | Fault:
+    """Start a program in the sandbox, which lasts as long as the stack.
+
+    `command` is that of the bot, or runs it within another.
+    """
+    folder = folder_of(bot)
+    prepared = stack.enter_context(
+        guard.sandbox.prepare(
+            command,
+            None if folder == ROOT else folder,
+            settings={**environment(bot), **needs.settings},
+            network=needs.network,
+            readable=[*needs.readable, *([ROOT] if runs_cw(command) else [])],
+        )
+    )
+    guard.tell(bot, prepared.protection)
+    return await StdioBot.start(prepared.argv, env=prepared.env, cwd=prepared.cwd)
+
+
+def folder_of(bot: Bot) -> Path | None:
+    """Give the folder of the first file that a bot's command names; None without one."""
+    parts = [bot.target.partition(":")[0]] if bot.kind == "python" else bot.command
+    for part in parts[1:] or parts:
+        # Unlike Path.is_file it takes an argument of any length.
+        if os.path.isfile(part):  # noqa: PTH113
+            return Path(part).resolve().parent
+    return None
+
+
+def runs_cw(command: Sequence[str]) -> bool:
+    """Tell whether a command is our own, which in a checkout has to read it."""
+    return list(command[1:3]) == ["-m", "cw"] or Path(command[0]).stem == "cw"
+
+
+async def open_lines(bot: Bot, room: Room, stack: ExitStack) -> Seat:
+    """Start a program that speaks lines."""
+    started = await launch(bot, bot.command, room.guard, stack)
+    return FailedSeat("lines", started) if isinstance(started, Fault) else LineSeat(started)
+
+
+async def open_class(bot: Bot, player: Player, room: Room, stack: ExitStack) -> Seat:
+    """Start the process of a Python class."""
+    path, _, name = bot.target.partition(":")
+    if not Path(path).is_file():
+        raise Refused(f"bot {bot.name}: there is no file {path!r}")
+    source = RUNNER.read_text(encoding="utf-8")
+    command = [sys.executable, "-c", source, str(Path(path).resolve()), name or "Bot"]
+    started = await launch(bot, command, room.guard, stack)
+    if isinstance(started, Fault):
+        return FailedSeat("inside", started)
+
+    def read(document: Json) -> Any:
+        try:
+            return room.read_action(player, document)
+        except ProtocolError as error:
+            return Fault("malformed", str(error))
+
+    return ClassSeat(started, room.write_view, read)
+
+
+async def open_service(bot: Bot, room: Room, stack: ExitStack) -> Seat:
+    """Start the program of a web service, and wait until it listens."""
+    port = free_port()
+    needs = Needs({"PORT": str(port), "BOT_PORT": str(port)}, network=True)
+    started = await launch(bot, bot.command, room.guard, stack, needs)
+    if isinstance(started, Fault):
+        return FailedSeat("http", started)
+    try:
+        address = await wait_until_ready(started, port)
+    except BaseException:
+        await started.close(grace=0)
+        raise
+    if isinstance(address, Fault):
+        await started.close()
+        return FailedSeat("http", address, started)
+    started.ignore_output()
+    return HttpSeat(HttpBot(address, private=True), started)
+
+
+async def wait_until_ready(program: StdioBot, port: int) -> str | Fault:
+    """Wait until a program says where it listens, or its port accepts connections."""
+    clock = asyncio.get_running_loop().time
+    until = clock() + SERVICE_READY
+    while clock() < until:
+        said = await program.receive(LOOK)
+        if isinstance(said, Answer) and said.line.startswith(LISTENING):
+            return said.line.removeprefix(LISTENING).decode(errors="replace").strip().rstrip("/")
+        if program.gone:
+            return Fault("startup", program.gone.detail)
+        if await accepts(port):
+            return f"http://127.0.0.1:{port}"
+    return Fault(
+        "startup",
+        f"it was not ready within {SERVICE_READY:g} s: it must listen on 127.0.0.1 and the port"
+        f' in PORT (here {port}), or print "listening on URL"',
+    )
+
+
+async def accepts(port: int) -> bool:
+    """Tell whether a port of this machine accepts connections."""
+    try:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+    except OSError:
+        return False
+    writer.close()
+    return True
+
+
+def free_port() -> int:
+    """Give a port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def with_secrets(bot: Bot) -> Bot:
+    """Draw the secrets of a program that we start, where none are set."""
+    if bot.kind != "exec":
+        return bot
+    drawn = {"secret": secrets.token_hex(32), "api_key": secrets.token_hex(16)}
+    return replace(bot, settings={**drawn, **bot.settings})
+
+
+def environment(bot: Bot) -> dict[str, str]:
+    """Give the variables in which a program gets its settings."""
+    given = {VARIABLES[key]: value for key, value in bot.settings.items() if key in VARIABLES}
+    return {"BOT_USERNAME": bot.name, **given}

@@ -1,0 +1,112 @@
+"""Ending processes with all that they have started, and saying how they ended."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+MARK: Final = "BOT_PROCESS"
+"""Environment variable that tells the processes of one bot from all others."""
+
+PROC: Final = Path("/proc")
+KILL: Final[int] = getattr(signal, "SIGKILL", signal.SIGTERM)
+"""The signal that no program can catch; Windows has none."""
+
+MOST_ROUNDS: Final = 200
+
+HINTS: Final[Mapping[str, str]] = {
+    "SIGKILL": "it was killed, perhaps because it took too much memory",
+    "SIGSEGV": "it touched memory that is not its own",
+    "SIGXCPU": "it used up its CPU time",
+    "SIGXFSZ": "it wrote a file that is too large",
+    "SIGABRT": "it gave up by itself",
+}
+
+
+def new_mark() -> str:
+    """Draw the mark of one bot."""
+    return secrets.token_hex(16)
+
+
+def kill_group(leader: int, number: int) -> None:
+    """Send a signal to a process group, where the system has groups; none left is no error."""
+    if sys.platform != "win32":
+        try:
+            os.killpg(leader, number)
+        except (ProcessLookupError, PermissionError):
+            return
+
+
+def kill_marked(mark: str) -> None:
+    """Kill every process that bears the mark, until there is none.
+
+    This finds daemons that left their process group. It needs /proc (Linux), and cannot find a
+    process that started another program with an environment of its own making: only a pid
+    namespace (bubblewrap) holds that one.
+    """
+    for _ in range(MOST_ROUNDS):
+        found = list(marked(mark))
+        if not found:
+            return
+        for process in found:
+            _kill(process, mark)
+
+
+def marked(mark: str) -> Iterator[int]:
+    """Give the ids of the processes that bear the mark; none where there is no /proc."""
+    if sys.platform == "linux":
+        for folder in PROC.iterdir():
+            if folder.name.isdecimal() and _bears(int(folder.name), mark):
+                yield int(folder.name)
+
+
+def _bears(process: int, mark: str) -> bool:
+    try:
+        environment = (PROC / str(process) / "environ").read_bytes()
+    except OSError:
+        return False
+    return f"{MARK}={mark}".encode() in environment.split(b"\0")
+
+
+def _kill(process: int, mark: str) -> None:
+    """Kill a process, if its number has not passed to another one since it was found."""
+    if sys.platform == "linux":
+        try:
+            handle = os.pidfd_open(process)
+        except OSError:
+            return
+        try:
+            if _bears(process, mark):
+                signal.pidfd_send_signal(handle, signal.SIGKILL)
+        except OSError:
+            return
+        finally:
+            os.close(handle)
+
+
+def describe_exit(code: int) -> str:
+    """Say how a program ended, from its return code: `exit code 3`, `signal SIGSEGV: ...`.
+
+    Below 0 it is the number of a signal. Shells and bubblewrap report one as 128 + its number.
+    """
+    name = _signal_name(-code)
+    if name is not None:
+        return f"signal {name}{_hint(name)}"
+    name = _signal_name(code - 128)
+    return f"exit code {code}" + (f", which stands for {name}{_hint(name)}" if name else "")
+
+
+def _signal_name(number: int) -> str | None:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return None
+
+
+def _hint(name: str) -> str:
+    return f": {HINTS[name]}" if name in HINTS else ""

@@ -1,0 +1,228 @@
+"""A program that we have started: its pipes, how it ended, and its end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, Self, cast
+
+from cw.arena.processes import KILL, MARK, describe_exit, kill_group, kill_marked, new_mark
+from cw.arena.transports.lines import HeadAndTail
+from cw.games.base import Fault
+
+KEPT: Final = 32 * 1024
+"""Bytes of standard error that are kept from its head, and as many from its tail."""
+
+SETTLE: Final = 0.5
+"""Seconds that a closed pipe waits for the exit code, and an exit for the last bytes."""
+
+REAP: Final = 5.0
+"""Seconds that the system gets to bury a process that was killed."""
+
+GRACE: Final = 0.5
+QUOTED: Final = 300
+
+STDIN, STDOUT, STDERR = 0, 1, 2
+
+
+class Program(asyncio.SubprocessProtocol):
+    """A running program in a session and process group of its own; to be closed.
+
+    Its standard error is always read; head and tail are kept in `stderr`.
+    """
+
+    def __init__(self) -> None:
+        """Prepare for a program; `start` starts it."""
+        self.stderr = HeadAndTail(KEPT)
+        self.mark = new_mark()
+        self._loop = asyncio.get_running_loop()
+        self._started = False
+        self._open = {STDIN, STDOUT, STDERR}
+        self._exit_code: int | None = None
+        self._settled = False
+        self._change = asyncio.Event()
+        self._finished = asyncio.Event()
+        self._ending: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def start(
+        cls,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        **caps: Any,
+    ) -> Self | Fault:
+        """Start a program; the fault `startup` if the system cannot.
+
+        `env` is its whole environment (None: ours); a mark is added to it. `caps` go to the class.
+        """
+        program = cls(**caps)
+        starting = asyncio.ensure_future(program._start(argv, env, cwd))
+        try:
+            fault = await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            await asyncio.wait({starting})
+            await program.close(grace=0)
+            raise
+        return program if fault is None else fault
+
+    async def _start(
+        self, argv: Sequence[str], env: Mapping[str, str] | None, cwd: Path | None
+    ) -> Fault | None:
+        marked = {**(os.environ if env is None else env), MARK: self.mark}
+        try:
+            await self._loop.subprocess_exec(
+                lambda: self, *argv, env=marked, cwd=cwd, start_new_session=True
+            )
+        except (OSError, ValueError) as error:
+            return Fault("startup", f"the program {argv[0]!r} cannot be started: {error}")
+        return None
+
+    async def __aenter__(self) -> Self:
+        """Give the program, to be closed at the end of the block."""
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        """Close the program."""
+        await self.close()
+
+    @property
+    def pid(self) -> int:
+        """The number of the process, and of its group."""
+        return self._transport.get_pid()
+
+    @property
+    def gone(self) -> Fault | None:
+        """Why the bot can do nothing more; None while it can, as far as is known yet."""
+        if self._exit_code is not None:
+            how = f"{describe_exit(self._exit_code)}{self._last_words()}"
+            detail = f"its program ended before the end of the match: {how}"
+            return Fault("crashed" if self._exit_code else "disconnected", detail)
+        for pipe, name in ((STDOUT, "output"), (STDIN, "input")):
+            if pipe not in self._open:
+                return Fault("disconnected", f"it closed its standard {name}, but runs on")
+        return None
+
+    async def close(self, grace: float = GRACE, patience: float = 0.0) -> None:
+        """End the program and all that it has started; afterwards none of it runs.
+
+        Standard input is closed; `patience` seconds later its process group is told to end
+        (SIGTERM), and `grace` seconds later killed. A program in bubblewrap is killed at once when
+        told to end, with all its descendants. Without bubblewrap, processes that left the group
+        (setsid) are found on Linux by a mark in their environment and killed; one that has also
+        cleared its environment escapes, and so do all of them on other systems. On Windows the
+        program itself is terminated.
+        """
+        if self._ending is None:
+            self._ending = asyncio.ensure_future(self._end(grace, patience))
+        try:
+            await asyncio.shield(self._ending)
+        except asyncio.CancelledError:
+            self._kill()
+            await asyncio.wait({self._ending})
+            raise
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take note of the program's pipes."""
+        self._started = True
+        self._transport = cast("asyncio.SubprocessTransport", transport)
+        self._stdin = cast("asyncio.WriteTransport", self._transport.get_pipe_transport(STDIN))
+        self._stdout = cast("asyncio.ReadTransport", self._transport.get_pipe_transport(STDOUT))
+        self._stdin.set_write_buffer_limits(high=0)
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        """Take in output."""
+        if fd == STDERR:
+            self.stderr.feed(data)
+        else:
+            self._read(data)
+            self._change.set()
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        """Take note of a closed pipe."""
+        self._open.discard(fd)
+        self._change.set()
+
+    def process_exited(self) -> None:
+        """Take note of the exit code, and kill what the program has left behind in its group."""
+        self._exit_code = self._transport.get_returncode()
+        kill_group(self.pid, KILL)
+        self._change.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Take note that the program has ended and all its pipes are closed."""
+        self._finished.set()
+        self._change.set()
+
+    def _read(self, data: bytes) -> None:
+        """Take in standard output."""
+        raise NotImplementedError
+
+    def _read_on(self) -> None:
+        """Throw away all further output, so that the program cannot block on it."""
+        raise NotImplementedError
+
+    async def _settle(self) -> None:
+        """Wait a moment, once, until both the exit code and the last bytes are there."""
+        if not self._settled:
+            self._settled = True
+            with suppress(TimeoutError):
+                async with asyncio.timeout(SETTLE):
+                    while self._exit_code is None or self._open & {STDOUT, STDERR}:
+                        await self._changed()
+
+    async def _changed(self) -> None:
+        self._change.clear()
+        await self._change.wait()
+
+    async def _wait(self, seconds: float) -> None:
+        """Wait until something happens, `seconds` at most."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._changed()
+
+    def _last_words(self) -> str:
+        said = self.stderr.end(QUOTED)
+        return f"; the end of its error output: {said}" if said else ""
+
+    async def _end(self, grace: float, patience: float) -> None:
+        if not self._started:
+            return
+        self._read_on()
+        self._stdin.close()
+        await self._exited(patience)
+        self._terminate()
+        await self._exited(grace)
+        self._kill()
+        await self._exited(REAP)
+        if self._stdin.get_write_buffer_size():
+            self._stdin.abort()
+        self._transport.close()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._finished.wait(), REAP)
+
+    async def _exited(self, seconds: float) -> None:
+        """Wait until the program has ended, `seconds` at most."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self._exit_code is None:
+                    await self._changed()
+
+    def _terminate(self) -> None:
+        if self._exit_code is None:
+            if sys.platform == "win32":
+                self._transport.terminate()
+            kill_group(self.pid, signal.SIGTERM)
+
+    def _kill(self) -> None:
+        if self._exit_code is None:
+            with suppress(ProcessLookupError):
+                self._transport.kill()
+            kill_group(self.pid, KILL)
+        kill_marked(self.mark)

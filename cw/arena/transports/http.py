@@ -1,0 +1,221 @@
+"""A bot that is a web service: our requests to it, one at a time, and its answers."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, Self
+from urllib.parse import urlsplit
+
+import aiohttp
+from yarl import URL
+
+from cw.arena.transports.http_faults import (
+    HttpFault,
+    Phase,
+    Progress,
+    Request,
+    compressed,
+    failed,
+    large_body,
+    large_head,
+    late,
+)
+from cw.arena.transports.sockets import Traffic, open_socket
+from cw.errors import Refused
+
+MOST_HEAD: Final = 32 * 1024
+"""Bytes of the headers of an answer; they may be 128 lines."""
+
+LARGE: Final = 64 * 1024
+"""Bytes of a request body from which on it is sent in pieces."""
+
+KEPT_OPEN: Final = 300.0
+"""Seconds that an idle connection is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """An answer that came whole and in time, whatever its status."""
+
+    status: int
+    headers: Mapping[str, str]
+    """By name, whatever its case."""
+    body: bytes
+    latency: float
+    """Seconds from the start of the exchange, connecting included, to the last byte."""
+
+
+class HttpBot:
+    """A web service at a base address; it is asked one request at a time, then closed.
+
+    One connection is kept between requests where the bot allows it. When a kept one turns out to be
+    closed before any byte of the answer, the request is sent once more on a fresh one. (Windows
+    does not tell whether a byte came; there it is sent once more in any case.) `keep=False` takes a
+    fresh connection for each request. `private=False` refuses loopback and private addresses, also
+    those that a name resolves to. Proxies of the environment, cookies and redirects are ignored.
+
+    To be made where an event loop runs. Raises Refused for a base that is no address of a server.
+    """
+
+    def __init__(self, base: str, *, private: bool = True, keep: bool = True) -> None:
+        """Open no connection yet."""
+        self.base = check_base(base)
+        self._traffic = Traffic()
+        self._turn = asyncio.Lock()
+        connect = partial(
+            aiohttp.TCPConnector,
+            socket_factory=lambda info: open_socket(info, self._traffic, private),
+        )
+        self._session = aiohttp.ClientSession(
+            connector=connect(keepalive_timeout=KEPT_OPEN) if keep else connect(force_close=True),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
+            max_line_size=MOST_HEAD,
+            max_field_size=MOST_HEAD,
+            skip_auto_headers=("Accept", "Content-Type", "User-Agent"),
+            trace_configs=[_tracing()],
+        )
+        # aiohttp would repeat a GET whenever its connection breaks; a bot that hangs up is not
+        # asked twice.
+        self._session._retry_connection = False
+
+    async def __aenter__(self) -> Self:
+        """Give the bot, to be closed at the end of the block."""
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        """Close the bot."""
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._session.close()
+
+    async def request(  # noqa: PLR0913 - each of them is a thing of its own
+        self,
+        method: str,
+        path: str,
+        *,
+        headers: Mapping[str, str],
+        body: bytes | None = None,
+        seconds: float,
+        most_body: int,
+        connect_seconds: float | None = None,
+    ) -> Response | HttpFault:
+        """Send a request to `base + path` and read the whole answer, within `seconds` in all.
+
+        Headers are sent as they are spelled, besides Host, Content-Length and
+        `Accept-Encoding: identity`. A request waits, without a clock, until the one before it is
+        done. `connect_seconds` bounds looking up the name and connecting. Reading stops at
+        `most_body` bytes. Kinds of faults: `timeout`, `disconnected`, `malformed` (no HTTP, or
+        compressed) and `oversize`; the status is for the caller to judge.
+        """
+        asked = Request(method, path, headers, body, seconds, most_body, connect_seconds)
+        async with self._turn:
+            progress = Progress()
+            began = asyncio.get_running_loop().time()
+            try:
+                async with asyncio.timeout(seconds):
+                    answer = await self._ask(asked, progress)
+            except TimeoutError:
+                return late(asked, progress)
+            except (aiohttp.ClientError, UnicodeError) as error:
+                return failed(asked, error)
+            if isinstance(answer, HttpFault):
+                return answer
+            took = asyncio.get_running_loop().time() - began
+            return Response(answer.status, answer.headers, bytes(progress.body), took)
+
+    async def _ask(self, asked: Request, progress: Progress) -> aiohttp.ClientResponse | HttpFault:
+        """Send the request, and once more if a kept connection had been closed meanwhile."""
+        before = self._traffic.received
+        try:
+            return await self._exchange(asked, progress)
+        except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
+            if not progress.reused or self._traffic.received > before:
+                raise
+        progress.reused = False
+        return await self._exchange(asked, progress)
+
+    async def _exchange(
+        self, asked: Request, progress: Progress
+    ) -> aiohttp.ClientResponse | HttpFault:
+        async with self._session.request(
+            asked.method,
+            URL(self.base + asked.path, encoded=True),
+            headers={"Accept-Encoding": "identity", **asked.headers},
+            data=_payload(asked.body),
+            allow_redirects=False,
+            timeout=aiohttp.ClientTimeout(
+                total=None, connect=asked.connect_seconds, ceil_threshold=float("inf")
+            ),
+            trace_request_ctx=progress,
+        ) as answer:
+            progress.phase = "reading"
+            fault = _judge_head(asked, answer) or await _read(asked, answer, progress.body)
+            if fault is not None:
+                answer.close()
+            return fault or answer
+
+
+def check_base(base: str) -> str:
+    """Give a base address without its last slash; raise Refused unless a server can be there."""
+    try:
+        parts = urlsplit(base)
+        fine = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        plain = not (parts.username or parts.password or parts.query or parts.fragment)
+        URL(base, encoded=True)
+    except ValueError as error:
+        raise Refused(f"{base!r} is no address of a bot: {error}") from None
+    if not fine or not plain or not base.isascii() or not base.isprintable() or " " in base:
+        example = "http://127.0.0.1:3000"
+        raise Refused(f"{base!r} is no address of a bot; one looks like {example}")
+    return base.removesuffix("/")
+
+
+def _payload(body: bytes | None) -> bytes | io.BytesIO | None:
+    """Give a body in the form that lets the event loop breathe while it is sent."""
+    return io.BytesIO(body) if body is not None and len(body) > LARGE else body
+
+
+def _tracing() -> aiohttp.TraceConfig:
+    """Note in the Progress of each request how far it is."""
+    config = aiohttp.TraceConfig()
+
+    def note(phase: Phase, reused: bool = False) -> Any:
+        async def noted(_session: object, context: Any, _parameters: object) -> None:
+            context.trace_request_ctx.phase = phase
+            context.trace_request_ctx.reused = reused
+
+        return noted
+
+    config.on_dns_resolvehost_start.append(note("resolving"))
+    config.on_dns_resolvehost_end.append(note("connecting"))
+    config.on_connection_create_start.append(note("connecting"))
+    config.on_connection_create_end.append(note("asking"))
+    config.on_connection_reuseconn.append(note("asking", reused=True))
+    return config
+
+
+def _judge_head(asked: Request, answer: aiohttp.ClientResponse) -> HttpFault | None:
+    if sum(len(name) + len(value) + 4 for name, value in answer.raw_headers) > MOST_HEAD:
+        return large_head(asked, f"more than {MOST_HEAD} bytes")
+    coding = answer.headers.get("Content-Encoding", "identity").strip()
+    return None if coding.lower() in ("", "identity") else compressed(asked, coding)
+
+
+async def _read(
+    asked: Request, answer: aiohttp.ClientResponse, body: bytearray
+) -> HttpFault | None:
+    """Read the body, up to its cap."""
+    if (answer.content_length or 0) > asked.most_body:
+        return large_body(asked)
+    async for data in answer.content.iter_any():
+        body += data
+        if len(body) > asked.most_body:
+            return large_body(asked)
+    return None

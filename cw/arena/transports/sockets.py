@@ -1,0 +1,105 @@
+"""The sockets to bots that are web services: which addresses they reach, and what came in."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer, WriteableBuffer
+
+NAT64: Final = IPv6Network("64:ff9b::/96")
+
+AddressInfo = tuple[
+    int | socket.AddressFamily,
+    int | socket.SocketKind,
+    int,
+    str,
+    tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes],
+]
+"""An entry of what `socket.getaddrinfo` gives."""
+
+
+class Forbidden(OSError):
+    """An address that this machine does not connect to."""
+
+    def __init__(self, address: str) -> None:
+        """Name the address."""
+        super().__init__(errno.EACCES, f"{address} is a private address, which is not allowed here")
+
+
+@dataclass(slots=True)
+class Traffic:
+    """How many bytes came in over the sockets that count here."""
+
+    received: int = 0
+
+
+class CountingSocket(socket.socket):
+    """A socket that counts what it receives and acknowledges it at once.
+
+    Many small servers send the head and the body of an answer apart, and hold the body back until
+    the head is acknowledged; kernels delay that by 40 ms on a connection that is kept. Linux can be
+    told not to, anew after every transfer.
+    """
+
+    traffic: Traffic
+
+    def send(self, data: ReadableBuffer, flags: int = 0, /) -> int:
+        """Send, and be ready to acknowledge the answer."""
+        sent = super().send(data, flags)
+        self._acknowledge_soon()
+        return sent
+
+    def recv(self, bufsize: int, flags: int = 0, /) -> bytes:
+        """Receive and count."""
+        data = super().recv(bufsize, flags)
+        self._note(len(data))
+        return data
+
+    def recv_into(self, buffer: WriteableBuffer, nbytes: int = 0, flags: int = 0) -> int:
+        """Receive and count."""
+        length = super().recv_into(buffer, nbytes, flags)
+        self._note(length)
+        return length
+
+    def _note(self, length: int) -> None:
+        self.traffic.received += length
+        self._acknowledge_soon()
+
+    def _acknowledge_soon(self) -> None:
+        if hasattr(socket, "TCP_QUICKACK"):
+            try:
+                self.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+            except OSError:
+                return
+
+
+def open_socket(info: AddressInfo, traffic: Traffic, private: bool) -> CountingSocket:
+    """Make the socket for an address that a name has resolved to; raise Forbidden if it must not.
+
+    This is the very address that is connected to next, so no second look at the name can change it.
+    """
+    family, kind, protocol, _, address = info
+    if not private and not is_public(str(address[0])):
+        raise Forbidden(str(address[0]))
+    made = CountingSocket(family, kind, protocol)
+    made.traffic = traffic
+    return made
+
+
+def is_public(address: str) -> bool:
+    """Tell whether an address is one of the open internet, also when it wraps one of IPv4."""
+    parsed = ip_address(address.partition("%")[0])
+    inner = _wrapped(parsed) if isinstance(parsed, IPv6Address) else None
+    known = inner or parsed
+    return known.is_global and not known.is_multicast
+
+
+def _wrapped(address: IPv6Address) -> IPv4Address | None:
+    if address in NAT64:
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour

@@ -1,0 +1,217 @@
+"""A bot that is a local process and speaks lines over standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Final
+
+from cw.arena.program import KEPT, STDOUT, Program
+from cw.arena.transports.lines import SHOWN, HeadAndTail, LineBuffer, TooLong
+from cw.games.base import Fault
+
+LINE_CAP: Final = 64 * 1024
+FLOOD_CAP: Final = 1024 * 1024
+
+PASSES: Final = 3
+"""Rounds of the event loop in which what already lies in a pipe is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A line of the bot without its end."""
+
+    line: bytes
+    seconds: float
+    """From the last byte of the request in the bot's pipe to the last byte of the line read here.
+
+    Below 0 for a line that was there before the request.
+    """
+    complete: bool = True
+    """False for the last bytes before end of file, if no line end came after them."""
+
+
+class StdioBot(Program):
+    """A program that speaks lines: `send` and `receive`, or `exchange` one for another.
+
+    Lines that it writes stay in order and are held until they are taken; when more than `line_cap`
+    bytes wait, reading stops, and the program's writes block. `flood_cap` bounds the bytes that may
+    come between two requests before the bot is ended.
+
+    Nothing raises for what a bot does: each method gives a Fault instead. Once `gone` is a fault,
+    the bot is asked nothing more, and gives that fault after the last lines it has written.
+    """
+
+    def __init__(self, line_cap: int = LINE_CAP, flood_cap: int = FLOOD_CAP) -> None:
+        """Prepare for a program; `start` starts it."""
+        super().__init__()
+        self.flood_cap = flood_cap
+        self.received = 0
+        """Bytes of standard output that were read in all."""
+        self.unasked = 0
+        """Lines that `exchange` dropped because they were there before the request."""
+        self._lines = LineBuffer(line_cap)
+        self._log: HeadAndTail | None = None
+        self._since_request = 0
+        self._requested = self._drained = 0.0
+        self._paused = False
+        self._flooded = False
+
+    @property
+    def gone(self) -> Fault | None:
+        """Why the bot can do nothing more; None while it can, as far as is known yet."""
+        if self._flooded:
+            detail = f"it wrote more than {self.flood_cap} bytes without an answer, and was ended"
+            return Fault("oversize", detail)
+        return super().gone
+
+    async def send(self, line: bytes, seconds: float) -> Fault | None:
+        """Write a line, given without its end; None once all of it is in the bot's pipe.
+
+        The fault `timeout` if the bot did not take it in within `seconds`. What is left of the
+        line is then sent before anything else: as long as it is not, a further line is not sent.
+        """
+        until = self._loop.time() + seconds
+        if not await self._drain(until):
+            return await self._why_gone() or self._unread("an earlier request", seconds)
+        self._since_request = 0
+        self._requested = self._drained = self._loop.time()
+        self._stdin.write(line + b"\n")
+        if not await self._drain(until):
+            return await self._why_gone() or self._unread(f"all {len(line) + 1} bytes", seconds)
+        self._requested = self._drained
+        return None
+
+    async def receive(self, seconds: float) -> Answer | Fault:
+        """Take the oldest line that was not taken, whenever it came; wait up to `seconds` for one.
+
+        What lies in the pipe when the time is up still counts, so 0 seconds is a look. Kinds:
+        `timeout`; `oversize` for a line above the cap, after which one can go on receiving; and
+        whatever made the bot `gone`. To learn how it ended may take 0.5 s more, once.
+        """
+        until = self._loop.time() + seconds
+        while (taken := self._take()) is None:
+            if STDOUT not in self._open or self._exit_code is not None:
+                await self._settle()
+                return self._take() or self._rest() or await self._why_gone() or self._late(seconds)
+            left = until - self._loop.time()
+            if left <= 0:
+                return await self._last_look() or self._late(seconds)
+            await self._wait(left)
+        return taken
+
+    async def exchange(self, line: bytes, seconds: float) -> Answer | Fault:
+        """Send a line and give the first one that begins after it was sent.
+
+        Lines that came before are dropped and counted in `unasked`; so are second answers and late
+        ones, when the next request is sent. A late answer that comes after the next request cannot
+        be told from the answer to it: where answers carry a nonce, `send` and `receive` instead.
+        """
+        until = self._loop.time() + seconds
+        await self._discard()
+        fault = await self.send(line, until - self._loop.time())
+        return fault or await self.receive(until - self._loop.time())
+
+    def ignore_output(self) -> HeadAndTail:
+        """Read no more lines: all further output goes to the head and tail that is given back."""
+        if self._log is None:
+            self._log = HeadAndTail(KEPT)
+            self._lines.discard()
+        self._resume()
+        return self._log
+
+    def resume_writing(self) -> None:
+        """Take note that all of a request is in the pipe."""
+        self._drained = self._loop.time()
+        self._change.set()
+
+    def _read(self, data: bytes) -> None:
+        self.received += len(data)
+        if self._log is not None:
+            self._log.feed(data)
+            return
+        self._since_request += len(data)
+        self._lines.feed(data, self._loop.time())
+        if self._lines.full and not self._paused:
+            self._paused = True
+            self._stdout.pause_reading()
+
+    def _read_on(self) -> None:
+        self.ignore_output()
+
+    def _resume(self) -> None:
+        if self._paused and STDOUT in self._open:
+            self._stdout.resume_reading()
+        self._paused = False
+
+    def _take(self) -> Answer | Fault | None:
+        """Give what can be given without waiting."""
+        if self._since_request > self.flood_cap and not self._flooded:
+            self._flooded = True
+            self._kill()
+        if self._flooded:
+            return self.gone
+        found = self._lines.take()
+        if found is None:
+            self._resume()
+            return None
+        if isinstance(found, TooLong):
+            start = _quote(found.start)
+            return Fault("oversize", f"a line above {self._lines.cap} bytes came: {start}...")
+        return Answer(found.text, found.time - self._requested)
+
+    def _rest(self) -> Answer | None:
+        """Give what came without a line end before end of file."""
+        rest = self._lines.rest(self._loop.time())
+        if rest is None:
+            return None
+        return Answer(rest.text, rest.time - self._requested, complete=False)
+
+    async def _why_gone(self) -> Fault | None:
+        """Give the reason with the exit code, if it comes in a moment."""
+        if self.gone is not None:
+            await self._settle()
+        return self.gone
+
+    async def _last_look(self) -> Answer | Fault | None:
+        """Read once more what already lies in the pipe."""
+        await self._pass()
+        return self._take()
+
+    async def _pass(self) -> None:
+        for _ in range(PASSES):
+            await asyncio.sleep(0)
+
+    async def _discard(self) -> None:
+        """Drop all that came, also what still lies in the pipe, as far as the flood cap."""
+        before, limit = -1, self.received + self.flood_cap
+        while before < self.received < limit:
+            before = self.received
+            self._resume()
+            await self._pass()
+            self.unasked += self._lines.discard()
+
+    async def _drain(self, until: float) -> bool:
+        """Wait until all that was written is in the pipe; tell whether it is."""
+        while self.gone is None and self._stdin.get_write_buffer_size():
+            left = until - self._loop.time()
+            if left <= 0:
+                return False
+            await self._wait(left)
+        return self.gone is None
+
+    def _unread(self, what: str, seconds: float) -> Fault:
+        detail = f"it did not read {what} from its standard input within {seconds:.3g} s"
+        return Fault("timeout", detail)
+
+    def _late(self, seconds: float) -> Fault:
+        why = ""
+        if not self.received:
+            why = "; it has never written a byte: does it flush its output?"
+        elif self._lines.begun:
+            why = f"; it began a line without ending it: {_quote(self._lines.begun)}"
+        return Fault("timeout", f"no line came within {max(seconds, 0):.3g} s{why}")
+
+
+def _quote(line: bytes) -> str:
+    return repr(line[:SHOWN].decode(errors="replace"))

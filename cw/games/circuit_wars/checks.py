@@ -1,0 +1,23 @@
+"""What a client of Circuit Wars is tried with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cw.games.base import Player
+from cw.games.wire import Report, Table, Trial
+
+
+class CircuitWarsChecks:
+    """Whole games: a client comes to the server, so there is nothing to ask it before."""
+
+    trials: Sequence[Trial] = (
+        Trial("registers and plays a game against random", {"size": 5}, ("random",)),
+        Trial("plays on the smallest board", {"size": 1}, ("random",)),
+        Trial("plays after random openings", {"size": 5, "openings": 10}, ("safe",)),
+        Trial("plays against one who mirrors every move", {"size": 3}, ("mirror",)),
+        Trial("plays on the usual board", {"size": 7, "openings": 40}, ("greedy",)),
+    )
+
+    async def probe(self, table: Table, player: Player, report: Report) -> None:
+        """Ask nothing."""

@@ -1,0 +1,101 @@
+"""What a bot of End of Codes is tried with: the seven sanity checks of the seed first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from cw.games.base import Fault, Player
+from cw.games.end_of_codes.documents import creatures
+from cw.games.end_of_codes.protocol import TEXTS, Grader, read_created, sanity
+from cw.games.end_of_codes.replies import read_reply
+from cw.games.end_of_codes.rules import EndOfCodes
+from cw.games.end_of_codes.state import State
+from cw.games.wire import Report, Table, Trial, compact
+
+GAME: Final = EndOfCodes()
+NAMES: Final = (
+    "has a host name",
+    "is reachable",
+    "accepts connections",
+    "answers GET /bot",
+    "answers in JSON",
+    "says botname, version and username",
+    "says the right username",
+)
+INTENT: Final = (
+    'answer {"intent": [{"creatureid": 1, "action": "move" or "attack", "direction":'
+    ' "north", "east", "south" or "west"}]}, only for your own living creatures, one each'
+)
+SMALL: Final[Mapping[str, Any]] = {"M": 10, "MAX_HP": 3}
+
+
+class EndOfCodesChecks:
+    """The sanity checks, every request alone, and whole games."""
+
+    trials: Sequence[Trial] = (
+        Trial("plays a whole game against the sample bot", SMALL, ("sample",)),
+        Trial("plays against three at once", SMALL, ("sample", "sample", "hunter")),
+        Trial(
+            "plays with many creatures",
+            {"M": 150, "MAX_HP": 5, "max_rounds": 5},
+            ("sample",) * 9,
+        ),
+    )
+
+    async def probe(self, table: Table, player: Player, report: Report) -> None:
+        """Ask for every request of the protocol."""
+        grader = Grader(table)
+        ask = grader.initiation(player, grader.username(player))
+        answer = (await table.ask({player: ask}))[player]
+        error = answer.detail if isinstance(answer, Fault) else None
+        for name, text, fine in zip(NAMES, TEXTS, sanity(error), strict=True):
+            if fine is not None:
+                report.step(name, None if fine else f"{error}: {text}", text)
+        if error is None:
+            await self.game(grader, int(player), report)
+
+    async def game(self, grader: Grader, player: int, report: Report) -> None:
+        """Send a game and some of its rounds."""
+        state = GAME.new(2, 1, M=5, MAX_HP=3)
+        fields = {
+            "gameid": 1,
+            "players": compact(
+                [{"username": p.username, "userid": p.userid} for p in state.players]
+            ),
+            "W": state.width,
+            "H": state.height,
+            "M": 5,
+            "MAX_HP": 3,
+        }
+        ask = grader.post("game", player, fields, read_created)
+        answer = (await grader.table.ask({player: ask}))[player]
+        fault = answer if isinstance(answer, Fault) else None
+        report.step("takes POST /game", fault, "answer with []")
+        alone = replace(state, owners=state.owners * 0 + player)
+        dead = replace(state, hp=state.hp * (state.owners != player))
+        for name, shown in (
+            ("answers the first round", state),
+            ("answers when its creatures are dead", dead),
+            ("answers when nobody else is left", alone),
+        ):
+            report.step(name, await self.round(grader, player, shown), INTENT)
+
+    async def round(self, grader: Grader, player: int, state: State) -> Fault | None:
+        """Send a round, and give what is wrong with the reply."""
+        world = compact(creatures(state))
+        fields = {
+            "round": state.round,
+            "map": world,
+            "gameid": 1,
+            "myid": player,
+            "W": state.width,
+            "H": state.height,
+        }
+        ask = grader.post("round", player, fields, lambda said: said, grader.encoded(world))
+        answer = (await grader.table.ask({player: ask}))[player]
+        if isinstance(answer, Fault):
+            return answer
+        read = read_reply(state, player, answer)
+        return read if isinstance(read, Fault) else None

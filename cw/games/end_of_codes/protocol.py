@@ -1,0 +1,301 @@
+"""The wire protocol of End of Codes (document, "Wire protocol"): the grader calls, bots serve."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+from urllib.parse import quote_plus
+
+from cw.games.base import Fault, FaultKind, Json, Player
+from cw.games.end_of_codes.documents import creatures
+from cw.games.end_of_codes.resolution import expelled
+from cw.games.end_of_codes.state import Participant, State
+from cw.games.wire import Ask, Call, Limits, Reply, Shape, Table, compact
+
+USER_AGENT: Final = "EndOfCodes/0.1.0 (grader) <grader@endofcodes.com>"
+HEADERS: Final = {"User-Agent": USER_AGENT, "Accept": "application/json"}
+FORM: Final = "application/x-www-form-urlencoded"
+BOUNDARY: Final = "end-of-codes-0f2c7d31"
+MOST_REPLY: Final = 64 * 1024
+MOST_INTENTS: Final = 256 * 1024
+SAID: Final = ("botname", "version", "username")
+
+TEXTS: Final = (
+    "Your bot hostname is invalid. Did you enter a valid hostname?",
+    "Your bot is unreachable on the network. Did you enter your public IP address?",
+    "Your bot is refusing connections. Did you port forward correctly?",
+    "Your bot is running, but not responding to initiation."
+    " Did you write code to handle initiation?",
+    "Your bot is not sending valid JSON. Did you write code to generate JSON correctly?",
+    "You must set the bot name, version, and your username."
+    " Did you build the correct JSON dictionary?",
+    "Your bot is not using your username. Did you set your username correctly?",
+)
+"""The seven sanity checks of the seed, by what is said when one fails."""
+
+FAILED_BY: Final = (
+    ("malformed_url", "could_not_resolve"),
+    ("unreachable",),
+    ("could_not_connect",),
+    ("tls_error", "timeout", "broken_reply", "http_code_not_ok"),
+    ("oversize", "invalid_json"),
+    (
+        "error_key",
+        "botname_not_set",
+        "version_not_set",
+        "username_not_set",
+        "wrong_type",
+        "additional_data",
+    ),
+    ("username_mismatch",),
+)
+"""Names of errors, without `initiate_`, by the sanity check that they fail."""
+
+FAILURES: Final = {
+    "unresolved": "could_not_resolve",
+    "unreachable": "unreachable",
+    "forbidden": "unreachable",
+    "refused": "could_not_connect",
+    "tls": "tls_error",
+    "timeout": "timeout",
+    "oversize": "oversize",
+    "crashed": "could_not_connect",
+}
+"""Causes of failures as transports name them, by their names in the document."""
+
+UNREACHED: Final = ("could_not_resolve", "unreachable", "could_not_connect", "tls_error")
+
+Read = Callable[[Json], Json | Fault]
+
+
+class EndOfCodesProtocol:
+    """GET /bot, POST /game, then POST /round until the end, and once more: everybody at once."""
+
+    shapes: Sequence[Shape] = ("http",)
+
+    def players(self, names: Sequence[str]) -> Sequence[Player]:
+        """Give the userids, numbered from 1."""
+        return range(1, len(names) + 1)
+
+    async def conduct(self, table: Table) -> None:
+        """Lead a game."""
+        grader = Grader(table)
+        players = await grader.initiate()
+        state = await grader.create(players)
+        table.begin(state)
+        while table.game.to_move(state):
+            state = table.step(await grader.ask_round(state))
+        await grader.ask_round(state)
+
+
+class Grader:
+    """The questions of one game."""
+
+    def __init__(self, table: Table) -> None:
+        """Read the limits of the game."""
+        self.table = table
+        options = table.options
+        self.number = options.get("gameid", 1)
+        self.seconds = float(options.get("timeout", 5.0))
+        self.connect_seconds = float(options.get("connect_timeout", 3.0))
+
+    async def initiate(self) -> list[Participant]:
+        """Ask all bots who they are; give the players whose bots pass."""
+        users = {player: self.username(player) for player in self.table.names}
+        asks = {player: self.initiation(player, name) for player, name in users.items()}
+        answers = await self.table.ask(asks)
+        players = []
+        for player, name in users.items():
+            answer = answers[player]
+            if isinstance(answer, Fault):
+                self.table.note(player, Fault("startup", answer.detail))
+                self.table.dismiss(player, Fault("startup", answer.detail))
+            else:
+                players.append(Participant(int(player), name, None, None))
+        return players
+
+    def username(self, player: Player) -> str:
+        """Give the username that a bot must say."""
+        return self.table.setting(player, "username") or self.table.names[player]
+
+    def initiation(self, player: Player, username: str) -> Ask:
+        """Ask a bot who it is."""
+        path = f"/bot?api_key={self.key(player)}"
+        return self.question(
+            "initiate", Call("GET", path, None, HEADERS), partial(read_bot, username)
+        )
+
+    async def create(self, players: Sequence[Participant]) -> State:
+        """Tell all bots of the game; who fails is in it without a living creature."""
+        named = [{"userid": player.userid, "username": player.username} for player in players]
+        state: State = self.table.game.new(named, self.table.seed, **self.table.options)
+        said = compact([{"username": p["username"], "userid": p["userid"]} for p in named])
+        fields = {
+            "gameid": self.number,
+            "players": said,
+            "W": state.width,
+            "H": state.height,
+            "M": len(state.ids) // max(len(players), 1),
+            "MAX_HP": state.most_hp,
+        }
+        answers = await self.table.ask(
+            {p.userid: self.post("game", p.userid, fields, read_created) for p in players}
+        )
+        faults = {int(p): answer for p, answer in answers.items() if isinstance(answer, Fault)}
+        return expelled(state, faults)
+
+    async def ask_round(self, state: State) -> dict[Player, Any]:
+        """Send a round to all connected players; give their replies."""
+        world = compact(creatures(state))
+        encoded = self.encoded(world)
+        asks: dict[Player, Ask] = {}
+        for player in state.players:
+            if player.fault is None:
+                fields = {
+                    "round": state.round,
+                    "map": world,
+                    "gameid": self.number,
+                    "myid": player.userid,
+                    "W": state.width,
+                    "H": state.height,
+                }
+                asks[player.userid] = self.post(
+                    "round", player.userid, fields, lambda said: said, encoded
+                )
+        return await self.table.ask(asks)
+
+    def encoded(self, world: bytes) -> str:
+        """Encode a map for forms, once for all bots."""
+        return quote_plus(world)
+
+    def post(
+        self,
+        request: str,
+        player: Player,
+        fields: Mapping[str, Any],
+        read: Read,
+        encoded_map: str = "",
+    ) -> Ask:
+        """Send a form; `encoded_map` is the map as it was encoded for all."""
+        head = {"method": "create", "api_key": self.key(player)}
+        order = {**head, **fields}
+        if self.table.setting(player, "form") == "multipart":
+            kind, body = f"multipart/form-data; boundary={BOUNDARY}", multipart(order)
+        else:
+            kind, body = FORM, urlencoded(order, encoded_map)
+        call = Call("POST", f"/{request}", body, {**HEADERS, "Content-Type": kind})
+        return self.question(request, call, read, action=request == "round")
+
+    def question(self, request: str, call: Call, read: Read, *, action: bool = False) -> Ask:
+        """Give a question whose failures have the names of the document."""
+        limits = Limits(
+            self.seconds,
+            connect_seconds=self.connect_seconds,
+            most_body=MOST_INTENTS if action else MOST_REPLY,
+        )
+        return Ask(
+            call,
+            partial(read_reply, request, read),
+            limits,
+            action=action,
+            explain=partial(name_failure, request),
+        )
+
+    def key(self, player: Player) -> str:
+        """Give the key that a bot may check."""
+        return self.table.setting(player, "api_key") or "0" * 32
+
+
+def urlencoded(fields: Mapping[str, Any], encoded_map: str) -> bytes:
+    """Encode a form; the map is taken as it is encoded already."""
+    parts = []
+    for name, value in fields.items():
+        text = encoded_map if name == "map" else quote_plus(plain(value))
+        parts.append(f"{name}={text}")
+    return "&".join(parts).encode()
+
+
+def multipart(fields: Mapping[str, Any]) -> bytes:
+    """Encode a form as multipart/form-data; no value holds the boundary: all are JSON or plain."""
+    parts = [
+        f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{plain(value)}\r\n'
+        for name, value in fields.items()
+    ]
+    return ("".join(parts) + f"--{BOUNDARY}--\r\n").encode()
+
+
+def plain(value: Any) -> str:
+    """Give a field as text."""
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def name_failure(request: str, fault: Fault) -> Fault:
+    """Give a failure of the exchange the name that it has in the document."""
+    name = FAILURES.get(getattr(fault, "cause", fault.kind), "broken_reply")
+    kind: FaultKind = "disconnected" if name == "broken_reply" else fault.kind
+    return Fault("disconnected" if name in UNREACHED else kind, f"{request}_{name}")
+
+
+def read_reply(request: str, read: Read, reply: Reply) -> Json | Fault:
+    """Check a reply as all are checked, then as its request asks; the first failure names it."""
+    if reply.status != 200:
+        kind: FaultKind = "crashed" if reply.status >= 500 else "malformed"
+        return Fault(kind, f"{request}_http_code_not_ok")
+    try:
+        document = strict_json(reply.body)
+    except (ValueError, RecursionError):
+        document = None
+    if document is None:
+        return Fault("malformed", f"{request}_invalid_json")
+    if isinstance(document, dict) and list(document) == ["error"]:
+        return Fault("crashed", f"{request}_error_key")
+    said = read(document)
+    if isinstance(said, Fault):
+        return Fault(said.kind, f"{request}_{said.detail}")
+    return said
+
+
+def strict_json(body: bytes) -> Json:
+    """Read JSON; raise ValueError for what is none, repeats a key, or has no finite number."""
+
+    def pairs(members: list[tuple[str, Json]]) -> dict[str, Json]:
+        found = dict(members)
+        if len(found) < len(members):
+            raise ValueError("a key comes twice")
+        return found
+
+    def refuse(name: str) -> Json:
+        raise ValueError(f"{name} is no JSON")
+
+    return json.loads(body.decode("utf-8"), object_pairs_hook=pairs, parse_constant=refuse)
+
+
+def read_bot(username: str, said: Json) -> Json | Fault:
+    """Check the reply to GET /bot."""
+    entry = said if isinstance(said, dict) else {}
+    for name in SAID:
+        if entry.get(name) is None:
+            return Fault("malformed", f"{name}_not_set")
+    if not all(isinstance(entry[name], str) for name in SAID):
+        return Fault("malformed", "wrong_type")
+    if len(entry) > len(SAID):
+        return Fault("malformed", "additional_data")
+    if entry["username"] != username:
+        return Fault("malformed", "username_mismatch")
+    return entry
+
+
+def read_created(said: Json) -> Json | Fault:
+    """Check the reply to POST /game."""
+    return said if said in ([], {}) else Fault("malformed", "additional_data")
+
+
+def sanity(error: str | None) -> list[bool | None]:
+    """Give the seven checks of the probe: those after the failed one are not judged."""
+    if error is None:
+        return [True] * len(TEXTS)
+    name = error.removeprefix("initiate_")
+    failed = next(number for number, names in enumerate(FAILED_BY) if name in names)
+    return [True] * failed + [False] + [None] * (len(TEXTS) - failed - 1)

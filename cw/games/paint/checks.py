@@ -1,0 +1,63 @@
+"""What a bot of Paint is tried with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+from cw.games.base import Fault, Player
+from cw.games.paint.protocol import TURN, greeting, read_answer
+from cw.games.paint.rules import Paint
+from cw.games.paint.state import Action, State
+from cw.games.wire import Ask, Line, Report, Table, Trial, compact
+
+SHAPE: Final = 'one line {"turns_left": N, "type": "walk" or "shoot", "direction": [-1, 0]}'
+FLUSH: Final = "flush standard output after each line, and print everything else to stderr"
+
+
+class PaintChecks:
+    """The ready line, answers with their nonce, and games on odd boards."""
+
+    trials: Sequence[Trial] = (
+        Trial("plays a whole game against random", {"turns": 60}, ("random",)),
+        Trial("plays on a board with obstacles", {"board": "rocks", "turns": 30}, ("walker",)),
+        Trial("plays with five others", {"turns": 20}, ("random",) * 5),
+        Trial("plays on the smallest board", {"width": 2, "height": 1, "turns": 5}, ("random",)),
+        Trial("plays on a long narrow board", {"width": 30, "height": 1, "turns": 10}, ("still",)),
+        Trial("plays on the large board", {"board": "large", "turns": 20}, ("greedy",)),
+    )
+
+    async def probe(self, table: Table, player: Player, report: Report) -> None:
+        """Greet the bot and show it a few states."""
+        hello = (await table.ask({player: greeting(player)}))[player]
+        fault = hello if isinstance(hello, Fault) else None
+        fix = 'answer the first line with {"ready":true}, within 5 s of the start, and flush it'
+        if not report.step("says that it is ready", fault, fix):
+            return
+        game = Paint()
+        state = game.new([str(player), "other"], 1, width=4, height=3, turns=9)
+        names = ("answers a state", "answers the next state", "answers a third time")
+        for name in names:
+            answer = await self.show(table, player, state)
+            report.step(name, answer if isinstance(answer, Fault) else None, fix_for(answer))
+            state = game.step(state, {player: answer})
+
+    async def show(self, table: Table, player: Player, state: State) -> Action | Fault:
+        """Show a state and give the answer."""
+        message = compact(Paint().observe(state, None))
+        read = partial(read_answer, state.turns_left)
+        asked = Ask(Line(message, numbered=True), read, TURN, action=True)
+        answer: Action | Fault = (await table.ask({player: asked}))[player]
+        return answer
+
+
+def fix_for(answer: object) -> str:
+    """Say what to do about a fault."""
+    if not isinstance(answer, Fault):
+        return ""
+    if answer.kind == "timeout" and "answered turns_left" in answer.detail:
+        return "copy turns_left from the state that you answer into the answer"
+    if answer.kind == "timeout":
+        return f"answer within 0.5 s, and {FLUSH}"
+    return f"answer each state with {SHAPE}; {FLUSH}"

@@ -1,0 +1,209 @@
+"""What passes between the referee and bots that it calls: values only, nobody here moves a byte."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+
+from cw.games.base import Fault, Game, Json, Outcome, Player, Strategy
+
+Shape: TypeAlias = Literal["lines", "http", "inside"]
+"""How a bot is reached: over its standard input and output, as a web service, in this process."""
+
+
+class Limits(NamedTuple):
+    """What one question may cost."""
+
+    seconds: float
+    """For the whole exchange."""
+    grace: float = 0.0
+    """How much later an answer still counts, for our own scheduling; not promised to bots."""
+    connect_seconds: float | None = None
+    """For name look-up and connection, where they have a limit of their own."""
+    most_body: int = 64 * 1024
+    """Bytes of an answer, or of a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request to a web service; `path` follows the bot's base address."""
+
+    method: str
+    path: str
+    body: bytes | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line to a program, without its end."""
+
+    text: bytes
+    numbered: bool = False
+    """Whether answers say which line they answer, so that a late one is not taken for another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back: the answer of a web service, or a line as its body."""
+
+    body: bytes
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """By name, whatever its case."""
+
+
+class Skip(NamedTuple):
+    """The meaning of a line that is no answer: reading goes on."""
+
+    fault: Fault
+    """What is said if no answer comes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question to one bot, and what a reply to it means."""
+
+    message: Call | Line
+    read: Callable[[Reply], Any]
+    """Gives an action or another value, a Fault, or, for lines, a Skip."""
+    limits: Limits
+    action: bool = False
+    """Whether the answer is the player's action; the other questions only want to be answered."""
+    explain: Callable[[Fault], Fault] = lambda fault: fault
+    """What the game calls a failure of the exchange itself."""
+
+
+class Table(Protocol):
+    """What a match offers to the protocol that conducts it."""
+
+    @property
+    def game(self) -> Game[Any, Any, Any]:
+        """The rules."""
+
+    @property
+    def names(self) -> Mapping[Player, str]:
+        """The name of each player's bot, in seat order."""
+
+    @property
+    def options(self) -> Mapping[str, Json]:
+        """The options of the game."""
+
+    @property
+    def seed(self) -> int:
+        """The seed of the game."""
+
+    @property
+    def state(self) -> Any:
+        """The current state."""
+
+    def shape(self, player: Player) -> Shape:
+        """Tell how a player's bot is reached."""
+
+    def address(self, player: Player) -> str | None:
+        """Give the base address of a bot that is a web service."""
+
+    def setting(self, player: Player, name: str) -> str | None:
+        """Give a setting of a player's bot, such as `secret`."""
+
+    def token(self) -> str:
+        """Draw 32 hexadecimal digits that nobody can guess."""
+
+    def now(self) -> int:
+        """Give the Unix time in whole seconds."""
+
+    def begin(self, state: Any) -> None:
+        """Take the start state."""
+
+    async def ask(self, asks: Mapping[Player, Ask]) -> dict[Player, Any]:
+        """Ask all at the same time; give each one's value or Fault when all are done."""
+
+    def step(self, actions: Mapping[Player, Any]) -> Any:
+        """Apply actions and faults by the rules, and give the new state."""
+
+    def note(self, player: Player, fault: Fault) -> None:
+        """Keep a fault for the report that the rules need not know."""
+
+    def dismiss(self, player: Player, fault: Fault) -> None:
+        """Ask a player nothing more: each question gets this fault at once."""
+
+    def finish(self, outcome: Outcome) -> None:
+        """End the match with an outcome that the rules do not know."""
+
+
+class Conductor(Protocol):
+    """The wire protocol of one game: who is asked what, in which order, and what answers mean."""
+
+    shapes: Sequence[Shape]
+    """How bots of the game may be reached."""
+
+    def players(self, names: Sequence[str]) -> Sequence[Player]:
+        """Name the seats of bots with these names."""
+
+    async def conduct(self, table: Table) -> None:
+        """Lead a match from its first question to its last."""
+
+
+def compact(document: Json) -> bytes:
+    """Print JSON in ASCII, without blanks."""
+    return json.dumps(document, separators=(",", ":")).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Duty:
+    """What a built-in strategy needs to be a bot on the wire."""
+
+    make: Callable[[Player], Strategy[Any, Any]]
+    """Seats the strategy for a new game."""
+    settings: Mapping[str, str]
+    """Such as `secret`, `api_key` and `username`."""
+    now: Callable[[], float]
+    """Gives the Unix time in seconds."""
+
+
+class Service(Protocol):
+    """A built-in strategy that speaks the wire protocol of its game, as bots must."""
+
+    def answer(self, message: Call | Line) -> Reply | None:
+        """Answer one message; None where a line gets no answer."""
+
+
+def as_json(document: Json, status: int = 200, **headers: str) -> Reply:
+    """Give an answer in JSON."""
+    said = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Reply(compact(document), status, {"Content-Type": "application/json", **said})
+
+
+class Report(Protocol):
+    """Takes the steps of a check one by one."""
+
+    def step(self, name: str, problem: Fault | str | None, fix: str) -> bool:
+        """Note a step and what was wrong, None for nothing; tell whether it is fine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A whole game that a bot under check must play without a fault."""
+
+    name: str
+    options: Mapping[str, Json]
+    opponents: Sequence[str]
+    """Built-in strategies; the bot sits first, and once more last."""
+    start: Json = None
+    """A recorded state to begin with instead of a new game."""
+
+
+class Checks(Protocol):
+    """What a bot of a game is tried with before it may play."""
+
+    trials: Sequence[Trial]
+
+    async def probe(self, table: Table, player: Player, report: Report) -> None:
+        """Ask a bot one thing after the other, and report each step."""
+
+
+def whole(reply: Reply) -> Reply:
+    """Take a reply as it is."""
+    return reply

@@ -1,0 +1,85 @@
+"""What a bot argument means."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from cw.arena.bots import read_bots
+from cw.errors import Refused
+
+
+def test_every_kind_of_bot(tmp_path: Path) -> None:
+    program = tmp_path / "my bot.py"
+    program.write_text("")
+    texts = [
+        "builtin:random",
+        "me=python:bot.py:Player",
+        "exec:node bot.js --deep",
+        str(program),
+        "https://bots.example:8443/me/",
+    ]
+    bots = read_bots(texts, ["me.secret=abc", "c.api_key=1"])
+    assert [bot.name for bot in bots] == ["a", "me", "c", "d", "e"]
+    assert [bot.kind for bot in bots] == ["builtin", "python", "exec", "exec", "http"]
+    assert bots[2].command == ["node", "bot.js", "--deep"]
+    assert bots[3].command == [sys.executable, str(program)]
+    assert bots[4].target == "https://bots.example:8443/me"
+    assert bots[1].settings == {"secret": "abc"}
+
+
+def test_no_secret_is_in_what_is_shown() -> None:
+    (bot,) = read_bots(["me=http://127.0.0.1:1"], ["me.secret=abc"])
+    assert "abc" not in repr(bot) + bot.spec
+
+
+def test_a_setting_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINE", "hidden")
+    (bot,) = read_bots(["builtin:x"], ["a.secret=env:MINE"])
+    assert bot.settings["secret"] == "hidden"
+    with pytest.raises(Refused, match="no variable OTHER"):
+        read_bots(["builtin:x"], ["a.secret=env:OTHER"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("nowhere.py", "no file 'nowhere.py'"),
+        ("builtin:", "no file 'builtin:'"),
+        ("exec: ", "no file"),
+        ("http://", "no base address"),
+        ("http://host:0", "no base address"),
+        ("http://host:99999", "no base address"),
+        ("http://me:secret@host", "no base address"),
+        ("http://host/?key=1", "no base address"),
+        (__file__[:-3], "no file"),
+    ],
+)
+def test_what_is_no_bot_is_refused(text: str, message: str) -> None:
+    with pytest.raises(Refused, match=message):
+        read_bots([text])
+
+
+@pytest.mark.parametrize("setting", ["secret=1", "b.secret=1", "a.hat=1", "a.secret", ".secret=1"])
+def test_what_is_no_setting_is_refused(setting: str) -> None:
+    with pytest.raises(Refused, match="--set takes"):
+        read_bots(["builtin:x"], [setting])
+
+
+def test_two_bots_of_one_name_are_refused() -> None:
+    with pytest.raises(Refused, match="two bots are named b"):
+        read_bots(["b=builtin:x", "builtin:y"])
+
+
+def test_a_file_that_cannot_run_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "bot.xyz").write_text("")
+    with pytest.raises(Refused, match="say how to run it"):
+        read_bots([str(tmp_path / "bot.xyz")])
+
+
+def test_a_command_that_cannot_be_split_is_refused() -> None:
+    (bot,) = read_bots(['exec:python "bot.py'])
+    with pytest.raises(Refused, match="the command"):
+        _ = bot.command

@@ -1,0 +1,377 @@
+"""Bots that are web services: every way to misbehave ends in a fault that names it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import pytest
+
+from cw.arena.transports.http import HttpBot, Response, check_base
+from cw.arena.transports.http_faults import Cause, HttpFault
+from cw.arena.transports.sockets import is_public
+from cw.errors import Refused
+from cw.games.base import FaultKind
+from tests.arena.zoo import PATIENCE, fault_of, serving_bot
+
+SHORT = 0.3
+CAP = 64 * 1024
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="needs the sockets of Linux")
+
+
+async def get(bot: HttpBot, path: str = "/", seconds: float = PATIENCE) -> Response | HttpFault:
+    return await bot.request("GET", path, headers={}, seconds=seconds, most_body=CAP)
+
+
+async def post(bot: HttpBot, body: bytes, seconds: float = PATIENCE) -> Response | HttpFault:
+    headers = {"Content-Type": "application/json"}
+    return await bot.request(
+        "POST", "/turn", headers=headers, body=body, seconds=seconds, most_body=CAP
+    )
+
+
+def ask(name: str, seconds: float = PATIENCE) -> Response | HttpFault:
+    async def play() -> Response | HttpFault:
+        async with serving_bot(name) as base, HttpBot(base) as bot:
+            return await get(bot, seconds=seconds)
+
+    return asyncio.run(play())
+
+
+def answer_of(answer: Response | HttpFault) -> Response:
+    assert isinstance(answer, Response), answer
+    return answer
+
+
+def told(answer: Response | HttpFault) -> tuple[str, str, str]:
+    """Give kind, cause and sentence of what must be a fault."""
+    fault_of(answer)
+    assert isinstance(answer, HttpFault)
+    return answer.kind, answer.cause, answer.detail
+
+
+@pytest.mark.parametrize(
+    ("name", "seconds", "kind", "cause", "says"),
+    [
+        ("accepts_and_hangs", SHORT, "timeout", "timeout", "connected, but no answer to GET /"),
+        ("reads_nothing", SHORT, "timeout", "timeout", "within 0.3 s"),
+        ("drips_its_headers", SHORT, "timeout", "timeout", "no answer to GET / came"),
+        ("drips_its_body", 1, "timeout", "timeout", r"headers and [1-9]\d* bytes of its body came"),
+        ("sends_headers_without_end", PATIENCE, "oversize", "oversize", "Too many headers"),
+        ("sends_a_header_without_end", PATIENCE, "oversize", "oversize", "more than 32768 bytes"),
+        ("sends_many_long_headers", PATIENCE, "oversize", "oversize", "more than 32768 bytes"),
+        ("sends_a_gigabyte", PATIENCE, "oversize", "oversize", "longer than 65536 bytes"),
+        ("promises_a_gigabyte", PATIENCE, "oversize", "oversize", "longer than 65536 bytes"),
+        ("sends_chunks_without_end", PATIENCE, "oversize", "oversize", "longer than 65536"),
+        ("sends_a_bomb", PATIENCE, "malformed", "compressed", "Content-Encoding: gzip"),
+        ("promises_too_much", PATIENCE, "disconnected", "broken", "before the answer .* complete"),
+        ("promises_too_little", PATIENCE, "malformed", "not_http", "is no HTTP"),
+        ("hangs_up", PATIENCE, "disconnected", "broken", "closed before the answer to GET /"),
+        ("resets", PATIENCE, "disconnected", "broken", "closed before the answer to GET /"),
+        ("speaks_no_http", PATIENCE, "malformed", "not_http", "no HTTP: .*welcome to the bot"),
+    ],
+)
+def test_misbehaviour_is_a_fault_that_names_it(
+    name: str, seconds: float, kind: FaultKind, cause: Cause, says: str
+) -> None:
+    *found, detail = told(ask(name, seconds))
+    assert found == [kind, cause], detail
+    assert re.search(says, detail), detail
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["drips_its_headers", "drips_its_body", "sends_interim_answers", "sends_trailers_without_end"],
+)
+def test_the_deadline_holds_whatever_comes(name: str) -> None:
+    async def play() -> float:
+        async with serving_bot(name) as base, HttpBot(base) as bot:
+            began = time.monotonic()
+            fault_of(await get(bot, seconds=SHORT))
+            return time.monotonic() - began
+
+    assert asyncio.run(play()) < 10 * SHORT + 2
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "body"),
+    [
+        ("answers_html", 200, b"<h1>It works!</h1>"),
+        ("answers_500", 500, b'{"status":"ok"}'),
+        ("answers_in_http_1_0", 200, b'{"status":"ok"}'),
+        ("answers_in_chunks", 200, b'{"status":"ok"}'),
+    ],
+)
+def test_what_is_http_is_for_the_protocol_to_judge(name: str, status: int, body: bytes) -> None:
+    answer = answer_of(ask(name))
+    assert (answer.status, answer.body) == (status, body)
+    assert 0 < answer.latency < PATIENCE
+
+
+def test_a_redirect_is_not_followed() -> None:
+    async def play() -> list[Response]:
+        async with serving_bot("redirects") as base, HttpBot(base) as bot:
+            return [answer_of(await get(bot)) for _ in range(2)]
+
+    answers = asyncio.run(play())
+    assert [(answer.status, answer.headers["asked"]) for answer in answers] == [
+        (302, "1"),
+        (302, "2"),
+    ]
+
+
+def test_headers_keep_their_spelling_and_no_others_are_sent() -> None:
+    async def play() -> bytes:
+        async with serving_bot("tells_what_came") as base, HttpBot(f"{base}/arena/") as bot:
+            headers = {"X-ACB-Match-Id": "m_7f3a9b2c", "x-lower": "yes", "User-Agent": "Grader"}
+            answer = await bot.request(
+                "POST", "/turn?a=%2F", headers=headers, body=b"{}", seconds=PATIENCE, most_body=CAP
+            )
+            return answer_of(answer).body
+
+    first, *lines, _, body = asyncio.run(play()).decode().split("\r\n")
+    assert (first, body) == ("POST /arena/turn?a=%2F HTTP/1.1", "{}")
+    names = [line.partition(":")[0] for line in lines]
+    assert sorted(names) == sorted(
+        ["Host", "Accept-Encoding", "X-ACB-Match-Id", "x-lower", "User-Agent", "Content-Length"]
+    )
+    assert "Accept-Encoding: identity" in lines
+    assert "Content-Length: 2" in lines
+
+
+def test_a_connection_is_kept_or_not_as_asked() -> None:
+    async def play(keep: bool) -> list[str]:
+        async with serving_bot("tells_what_came") as base, HttpBot(base, keep=keep) as bot:
+            answers = [answer_of(await post(bot, b"{}")) for _ in range(3)]
+            return [answer.headers["Connection-Number"] for answer in answers]
+
+    assert asyncio.run(play(keep=True)) == ["1", "1", "1"]
+    assert asyncio.run(play(keep=False)) == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_kept_connection_that_is_closed_is_opened_once_more(method: str) -> None:
+    async def play() -> list[bytes]:
+        async with serving_bot("hangs_up_on_the_second_request") as base, HttpBot(base) as bot:
+            asking = [await (get(bot) if method == "GET" else post(bot, b"{}")) for _ in range(4)]
+            return [answer_of(answer).body for answer in asking]
+
+    assert asyncio.run(play()) == [b"1", b"2", b"3", b"4"]
+
+
+@LINUX
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_an_answer_that_breaks_off_is_not_asked_again(method: str) -> None:
+    async def play() -> tuple[str, bytes]:
+        async with serving_bot("hangs_up_in_the_second_answer") as base, HttpBot(base) as bot:
+            await get(bot)
+            kind, _, _ = told(await (get(bot) if method == "GET" else post(bot, b"{}")))
+            return kind, answer_of(await get(bot)).body
+
+    assert asyncio.run(play()) == ("disconnected", b"2")
+
+
+def test_a_bot_that_hangs_up_is_asked_once() -> None:
+    async def play() -> bytes:
+        async with serving_bot("hangs_up") as base, HttpBot(base) as bot:
+            fault_of(await get(bot))
+            fault_of(await get(bot))
+            return answer_of(await get(bot, "/count")).body
+
+    assert asyncio.run(play()) == b"3"
+
+
+def test_after_a_timeout_the_late_answer_is_gone_with_its_connection() -> None:
+    async def play() -> str:
+        async with serving_bot("tells_what_came") as base, HttpBot(base) as bot:
+            answer_of(await post(bot, b"early"))
+            told(await post(bot, b"x" * 60000, seconds=0))
+            answer = answer_of(await post(bot, b"newest"))
+            assert answer.body.endswith(b"newest")
+            return answer.headers["Connection-Number"]
+
+    assert asyncio.run(play()) in ("1", "2")
+
+
+def test_requests_to_one_bot_wait_for_each_other_without_a_clock() -> None:
+    async def play() -> list[str]:
+        async with serving_bot("accepts_and_hangs") as base, HttpBot(base) as bot:
+            return [
+                told(answer)[1]
+                for answer in await asyncio.gather(*(get(bot, seconds=SHORT) for _ in range(3)))
+            ]
+
+    assert asyncio.run(play()) == ["timeout"] * 3
+
+
+def test_a_large_request_arrives_and_one_that_is_not_read_times_out() -> None:
+    body = b"x" * (3 * 2**20)
+
+    async def play(name: str, seconds: float) -> Response | HttpFault:
+        async with serving_bot(name) as base, HttpBot(base) as bot:
+            return await bot.request(
+                "POST", "/", headers={}, body=body, seconds=seconds, most_body=2**22
+            )
+
+    assert answer_of(asyncio.run(play("tells_what_came", PATIENCE))).body.endswith(body)
+    assert told(asyncio.run(play("reads_nothing", SHORT)))[:2] == ("timeout", "timeout")
+
+
+@LINUX
+def test_no_stall_when_head_and_body_come_apart() -> None:
+    """A delayed acknowledgement costs 40 ms each time; the fastest of many costs far less."""
+
+    async def play() -> float:
+        async with serving_bot("sends_in_two_writes") as base, HttpBot(base) as bot:
+            answers = [answer_of(await get(bot)) for _ in range(20)]
+            return min(answer.latency for answer in answers[1:])
+
+    assert asyncio.run(play()) < 0.03
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
+def ask_at(base: str, *, private: bool = True, connect: float | None = None) -> tuple[str, ...]:
+    async def play() -> Response | HttpFault:
+        async with HttpBot(base, private=private) as bot:
+            return await bot.request(
+                "GET", "/", headers={}, seconds=5, most_body=CAP, connect_seconds=connect
+            )
+
+    return told(asyncio.run(play()))
+
+
+def test_nobody_listens() -> None:
+    port = free_port()
+    kind, cause, detail = ask_at(f"http://127.0.0.1:{port}")
+    assert (kind, cause) == ("disconnected", "refused")
+    assert f"nobody listens at 127.0.0.1:{port}" in detail
+
+
+def test_a_name_without_address() -> None:
+    kind, cause, detail = ask_at(f"http://{'a' * 70}.example")
+    assert (kind, cause) == ("disconnected", "unresolved"), detail
+
+
+def test_a_server_without_tls() -> None:
+    async def play() -> tuple[str, str, str]:
+        async with serving_bot("greets_first") as base:
+            bot = HttpBot(base.replace("http:", "https:"))
+            async with bot:
+                return told(await get(bot))
+
+    assert asyncio.run(play())[:2] == ("disconnected", "tls")
+
+
+@contextmanager
+def full_server() -> Iterator[int]:
+    """Listen, but let no further connection be made."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
+        waiting = [socket.socket() for _ in range(4)]
+        for one in waiting:
+            one.setblocking(False)
+            with suppress(BlockingIOError):
+                one.connect(server.getsockname())
+        try:
+            yield server.getsockname()[1]
+        finally:
+            for one in waiting:
+                one.close()
+
+
+@LINUX
+def test_no_connection_in_time() -> None:
+    with full_server() as port:
+        kind, cause, detail = ask_at(f"http://127.0.0.1:{port}", connect=SHORT)
+    assert (kind, cause) == ("timeout", "unreachable")
+    assert detail == "there was no connection to the bot within 0.3 s"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]"])
+def test_private_addresses_can_be_refused(host: str) -> None:
+    async def play() -> tuple[str, str, str]:
+        async with serving_bot("answers_html") as base:
+            port = base.rpartition(":")[2]
+            async with HttpBot(f"http://{host}:{port}", private=False) as bot:
+                return told(await get(bot))
+
+    kind, cause, detail = asyncio.run(play())
+    assert (kind, cause) == ("disconnected", "forbidden")
+    assert "is a private address, which is not allowed here" in detail
+
+
+@pytest.mark.parametrize(
+    ("address", "public"),
+    [
+        ("93.184.216.34", True),
+        ("2606:2800:220:1:248:1893:25c8:1946", True),
+        ("127.8.8.8", False),
+        ("10.1.2.3", False),
+        ("172.16.0.1", False),
+        ("192.168.1.1", False),
+        ("169.254.169.254", False),
+        ("100.64.0.1", False),
+        ("0.0.0.0", False),
+        ("224.0.0.1", False),
+        ("::1", False),
+        ("::", False),
+        ("fe80::1%eth0", False),
+        ("fd00::1", False),
+        ("ff02::1", False),
+        ("::ffff:10.0.0.1", False),
+        ("2002:7f00:1::", False),
+        ("64:ff9b::7f00:1", False),
+        ("64:ff9b::5db8:d822", True),
+    ],
+)
+def test_addresses_that_are_public(address: str, public: bool) -> None:
+    assert is_public(address) is public
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        "127.0.0.1:3000",
+        "ftp://127.0.0.1",
+        "http://",
+        "http://me:secret@bot.example",
+        "http://bot.example?x=1",
+        "http://bot.example#x",
+        "http://bot.example:0",
+        "http://bot.example:99999",
+        "http://bot .example",
+        "http://[::1",
+        "http://bot.example\r\nX: y",
+    ],
+)
+def test_what_is_no_address_of_a_bot(base: str) -> None:
+    with pytest.raises(Refused, match="is no address of a bot"):
+        check_base(base)
+
+
+def test_the_last_slash_of_a_base_is_dropped() -> None:
+    assert check_base("http://127.0.0.1:3000/bot/") == "http://127.0.0.1:3000/bot"
+
+
+def test_cancelled_in_the_middle_of_a_request() -> None:
+    async def play() -> None:
+        async with serving_bot("accepts_and_hangs") as base, HttpBot(base) as bot:
+            asking = asyncio.create_task(get(bot))
+            await asyncio.sleep(0.1)
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+            assert told(await get(bot, seconds=SHORT))[1] == "timeout"
+
+    asyncio.run(play())

@@ -1,0 +1,384 @@
+"""What a program of a bot can reach and take, with bubblewrap and without."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cw.arena import bubblewrap
+from cw.arena.limits import MIB, Limits, by_shell, own_tasks
+from cw.arena.processes import marked
+from cw.arena.sandbox import Launch, Policy, Sandbox, copy_folder, installation
+from cw.arena.transports.http import HttpBot, Response
+from cw.arena.transports.stdio import StdioBot
+from cw.errors import Refused
+from tests.arena.zoo import BOTS, PATIENCE, fault_of, line_of
+
+FOLDER = BOTS / "sandboxed"
+PROBLEM = bubblewrap.problem()
+BWRAP = pytest.mark.skipif(PROBLEM is not None, reason=str(PROBLEM))
+PRLIMIT = pytest.mark.skipif(shutil.which("prlimit") is None, reason="needs prlimit")
+POSIX = pytest.mark.skipif(os.name != "posix", reason="needs a shell of POSIX")
+BOTH = pytest.mark.parametrize("policy", [pytest.param("require", marks=BWRAP), "off"])
+LIMITED = pytest.mark.parametrize(
+    "policy", [pytest.param("require", marks=BWRAP), pytest.param("off", marks=PRLIMIT)]
+)
+
+
+@asynccontextmanager
+async def running(
+    name: str,
+    *arguments: str,
+    sandbox: Sandbox,
+    settings: Mapping[str, str] | None = None,
+    network: bool = False,
+) -> AsyncIterator[tuple[StdioBot, Launch]]:
+    """Run a bot of tests/bots/sandboxed as a match would; check that nothing is left."""
+    command = [sys.executable, str(FOLDER / f"{name}.py"), *arguments]
+    with sandbox.prepare(command, FOLDER, settings=settings, network=network) as launch:
+        bot = await StdioBot.start(launch.argv, env=launch.env, cwd=launch.cwd)
+        assert isinstance(bot, StdioBot), bot
+        async with bot:
+            yield bot, launch
+    assert list(marked(bot.mark)) == []
+    assert not launch.folder.exists()
+
+
+def first_line(name: str, *arguments: str, sandbox: Sandbox, **options: Any) -> str:
+    """Give the first line that a bot says."""
+
+    async def play() -> str:
+        async with running(name, *arguments, sandbox=sandbox, **options) as (bot, _):
+            return line_of(await bot.receive(PATIENCE)).decode()
+
+    return asyncio.run(play())
+
+
+def run(launch: Launch) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        launch.argv,
+        env=dict(launch.env),
+        cwd=launch.cwd,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+@BWRAP
+def test_a_fork_bomb_stays_small_also_for_root() -> None:
+    sandbox = Sandbox("require", Limits(processes=40))
+    said = first_line("forks_without_end", sandbox=sandbox)
+    assert said.startswith("refused:"), said
+    assert int(said.split()[-1]) < 40
+
+
+@BWRAP
+def test_the_limit_of_processes_is_for_each_bot() -> None:
+    async def play() -> list[int]:
+        sandbox = Sandbox("require", Limits(processes=40))
+        async with (
+            running("forks_without_end", sandbox=sandbox) as (one, _),
+            running("forks_without_end", sandbox=sandbox) as (two, _),
+        ):
+            lines = [line_of(await bot.receive(PATIENCE)) for bot in (one, two)]
+            return [int(line.split()[-1]) for line in lines]
+
+    assert min(asyncio.run(play())) > 25
+
+
+@LIMITED
+def test_memory_is_limited(policy: Policy) -> None:
+    sandbox = Sandbox(policy, Limits(memory=256 * MIB))
+    assert first_line("takes_4_gb", sandbox=sandbox) == "refused"
+
+
+@LIMITED
+def test_files_are_limited_in_size(policy: Policy) -> None:
+    sandbox = Sandbox(policy, Limits(file_size=8 * MIB))
+    said = first_line("writes_2_gb", sandbox=sandbox)
+    assert said == f"refused: File too large wrote {8 * MIB}"
+
+
+@LIMITED
+def test_open_files_are_limited(policy: Policy) -> None:
+    said = first_line("opens_many_files", sandbox=Sandbox(policy, Limits(files=64)))
+    assert 32 < int(said) < 64
+
+
+@LIMITED
+def test_cpu_time_is_limited(policy: Policy) -> None:
+    async def play() -> str:
+        sandbox = Sandbox(policy, Limits(cpu_seconds=1))
+        async with running("burns_its_time", sandbox=sandbox) as (bot, _):
+            assert line_of(await bot.receive(PATIENCE)) == b"computing"
+            fault = fault_of(await bot.receive(PATIENCE))
+            assert fault.kind == "crashed"
+            return fault.detail
+
+    detail = asyncio.run(play())
+    assert "SIGXCPU: it used up its CPU time" in detail or "SIGKILL" in detail
+
+
+@BOTH
+def test_the_environment_is_clean(policy: Policy, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_SECRET", "hidden")
+    settings = {"BOT_SECRET": "theirs"}
+    sandbox = Sandbox(policy)
+    env = json.loads(first_line("tells_its_environment", sandbox=sandbox, settings=settings))
+    assert env["BOT_SECRET"] == "theirs"
+    known = {"PATH", "LANG", "HOME", "PYTHONUNBUFFERED", "BOT_SECRET", "BOT_PROCESS", "PWD"}
+    assert set(env) - {"LC_CTYPE", "SYSTEMROOT", "PATHEXT", "TEMP", "TMP", "USERPROFILE"} <= known
+
+
+@BWRAP
+def test_no_other_files_are_seen(tmp_path: Path) -> None:
+    opponent = tmp_path / "opponent"
+    opponent.mkdir()
+    (opponent / "strategy.py").write_text("secret = 42")
+    hidden = [str(opponent), str(opponent / "strategy.py"), str(Path.home() / ".ssh")]
+    hidden += [str(BOTS.parents[1] / "cw"), str(FOLDER), "/etc/shadow", "/var", "/proc/1/environ"]
+    seen = json.loads(
+        first_line("reads_what_it_can", *hidden, "/usr", ".", sandbox=Sandbox("require"))
+    )
+    # The bot's own folder is named by its path in the working copy.
+    own = "/bot"
+    assert {name for name, readable in seen.items() if readable} == {"/usr", ".", own}
+
+
+@BWRAP
+def test_only_the_working_copy_and_tmp_can_be_written() -> None:
+    places = ["/usr", "/etc", "/", "/dev", "/root", "/home", "/dev/shm", "/tmp", "."]
+    seen = json.loads(first_line("writes_where_it_can", *places, sandbox=Sandbox("require")))
+    assert {name for name, writable in seen.items() if writable} == {"/dev/shm", "/tmp", "."}
+    assert not Path("/tmp/left-by-a-bot").exists()
+
+
+@BWRAP
+def test_no_other_processes_are_seen() -> None:
+    seen = json.loads(first_line("looks_at_the_others", sandbox=Sandbox("require")))
+    assert 0 < len(seen) < 5
+    assert not any("pytest" in command for command in seen)
+
+
+def reached(sandbox: Sandbox, network: bool) -> Mapping[str, str]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = str(server.getsockname()[1])
+        said = first_line("opens_sockets", port, sandbox=sandbox, network=network)
+    found: Mapping[str, str] = json.loads(said)
+    return found
+
+
+@BWRAP
+def test_there_is_no_network_unless_asked_for() -> None:
+    closed, opened = (reached(Sandbox("require"), network) for network in (False, True))
+    assert closed == {"127.0.0.1": "Connection refused", "192.0.2.1": "Network is unreachable"}
+    assert opened["127.0.0.1"] == "reached"
+
+
+@BOTH
+def test_a_web_service_can_be_reached(policy: Policy) -> None:
+    async def play() -> int:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = str(free.getsockname()[1])
+        async with running(
+            "serves_what_it_should", sandbox=Sandbox(policy), settings={"PORT": port}, network=True
+        ) as (bot, launch):
+            ready = line_of(await bot.receive(PATIENCE)).decode()
+            assert policy == "off" or "THE NETWORK OF THIS MACHINE" in launch.protection
+            async with HttpBot(ready.removeprefix("listening on ")) as service:
+                answer = await service.request(
+                    "GET", "/", headers={}, seconds=PATIENCE, most_body=1000
+                )
+            assert isinstance(answer, Response), answer
+            return answer.status
+
+    assert asyncio.run(play()) == 200
+
+
+@BWRAP
+def test_a_daemon_without_mark_dies_with_its_namespace(tmp_path: Path) -> None:
+    async def play() -> str:
+        sign = f"daemon-of-{tmp_path.name}-{os.getpid()}"
+        sandbox = Sandbox("require")
+        async with running("leaves_an_unmarked_daemon", sign, sandbox=sandbox) as (bot, _):
+            line_of(await bot.receive(PATIENCE))
+            assert commands_with(sign)
+        return sign
+
+    sign = asyncio.run(play())
+    assert not commands_with(sign)
+
+
+def commands_with(sign: str) -> list[str]:
+    """List the command lines that hold a word."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        try:
+            found.append((folder / "cmdline").read_text())
+        except OSError:
+            continue
+    return [command for command in found if sign in command]
+
+
+@BWRAP
+def test_how_a_bot_ended_is_seen_through_the_walls() -> None:
+    async def play(code: str) -> str:
+        with Sandbox("require").prepare([sys.executable, "-c", code]) as launch:
+            bot = await StdioBot.start(launch.argv, env=launch.env, cwd=launch.cwd)
+            assert isinstance(bot, StdioBot)
+            async with bot:
+                return fault_of(await bot.receive(PATIENCE)).detail
+
+    assert "exit code 3" in asyncio.run(play("import sys; sys.exit(3)"))
+    assert "SIGSEGV" in asyncio.run(play("import ctypes; ctypes.string_at(0)"))
+    assert "ZeroDivisionError" in asyncio.run(play("1 / 0"))
+
+
+@BWRAP
+@pytest.mark.parametrize("moment", [0.0, 0.01, 0.05, 0.3])
+def test_nothing_is_left_when_cancelled(moment: float) -> None:
+    sign = f"cancelled-{os.getpid()}-{moment}"
+
+    async def play() -> None:
+        command = [sys.executable, "-c", "import time; time.sleep(600)", sign]
+        with Sandbox("require").prepare(command) as launch:
+            bot = await StdioBot.start(launch.argv, env=launch.env, cwd=launch.cwd)
+            assert isinstance(bot, StdioBot)
+            async with bot:
+                await bot.receive(PATIENCE)
+
+    async def cancel() -> None:
+        task = asyncio.create_task(play())
+        await asyncio.sleep(moment)
+        task.cancel()
+        await asyncio.wait({task})
+
+    asyncio.run(cancel())
+    assert not commands_with(sign)
+
+
+@BOTH
+def test_a_bot_works_in_a_copy_of_its_folder(policy: Policy, tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text("open('trace', 'w').close(); print(open('data').read())")
+    (tmp_path / "data").write_text("my data")
+    (tmp_path / ".git").mkdir()
+    command = [sys.executable, str(tmp_path / "bot.py")]
+    with Sandbox(policy).prepare(command, tmp_path) as launch:
+        done = run(launch)
+        assert (done.stdout, done.stderr) == ("my data\n", "")
+        assert sorted(path.name for path in launch.folder.iterdir()) == ["bot.py", "data", "trace"]
+    assert not launch.folder.exists()
+    assert not (tmp_path / "trace").exists()
+
+
+@POSIX
+@BOTH
+def test_a_program_of_the_folder_can_be_started(policy: Policy, tmp_path: Path) -> None:
+    (tmp_path / "bot").write_text("#!/bin/sh\necho here: $1\n")
+    (tmp_path / "bot").chmod(0o755)
+    for name in ("./bot", "bot", str(tmp_path / "bot")):
+        with Sandbox(policy).prepare([name, "x"], tmp_path) as launch:
+            assert run(launch).stdout == "here: x\n"
+
+
+def test_what_protects_us_is_said_loudly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with Sandbox("off").prepare([sys.executable]) as launch:
+        assert launch.protection.startswith("LIMITS ONLY, it can read your files")
+        assert "switched off" in launch.protection
+    monkeypatch.setenv("PATH", str(tmp_path))
+    bubblewrap.problem.cache_clear()
+    try:
+        with Sandbox("auto").prepare([sys.executable]) as launch:
+            assert "LIMITS ONLY" in launch.protection
+            assert "bubblewrap is not installed" in launch.protection
+        refused = pytest.raises(Refused, match="without a sandbox: bubblewrap is not installed")
+        with refused, Sandbox("require").prepare([sys.executable]):
+            pass
+    finally:
+        bubblewrap.problem.cache_clear()
+
+
+@BWRAP
+def test_auto_takes_bubblewrap_where_it_works() -> None:
+    with Sandbox().prepare([sys.executable]) as launch:
+        assert launch.protection == (
+            "bubblewrap: files and processes of its own, no network; at most 1 GiB of memory, "
+            "256 open files, 256 processes, 3600 s of CPU, files of 64 MiB"
+        )
+
+
+@POSIX
+def test_without_prlimit_the_shell_limits(tmp_path: Path) -> None:
+    command = ["sh", "-c", 'ulimit -n; ulimit -t; ulimit -f; echo "$1"', "sh", "a b"]
+    limits = Limits(files=50, cpu_seconds=9, file_size=MIB)
+    shown = subprocess.check_output(by_shell(limits, command), text=True)
+    assert shown.split("\n") == ["50", "9", "2048", "a b", ""]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_own_processes_are_counted() -> None:
+    before = own_tasks()
+    stop = threading.Event()
+    threads = [threading.Thread(target=stop.wait) for _ in range(50)]
+    for thread in threads:
+        thread.start()
+    try:
+        assert own_tasks() > before
+    finally:
+        stop.set()
+
+
+@pytest.mark.parametrize("command", [["no-such-program-anywhere"], ["./missing"]])
+def test_a_program_that_is_not_there_is_refused(command: Sequence[str], tmp_path: Path) -> None:
+    refused = pytest.raises(Refused, match="there is no program")
+    with refused, Sandbox("off").prepare(command, tmp_path):
+        pass
+
+
+def test_a_folder_that_is_too_large_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    with (tmp_path / "home" / "film").open("wb") as film:
+        film.truncate(300 * MIB)
+    with pytest.raises(Refused, match="give the bot a folder of its own"):
+        copy_folder(tmp_path / "home", tmp_path / "copy")
+
+
+@POSIX
+def test_links_stay_links_and_pipes_stay_away(tmp_path: Path) -> None:
+    source, copy = tmp_path / "source", tmp_path / "copy"
+    source.mkdir()
+    (source / "link").symlink_to("/etc/passwd")
+    os.mkfifo(source / "pipe")
+    copy_folder(source, copy)
+    assert [path.name for path in copy.iterdir()] == ["link"]
+    assert (copy / "link").is_symlink()
+
+
+@POSIX
+def test_the_installation_of_a_program_is_found(tmp_path: Path) -> None:
+    real, environment = tmp_path / "python-3", tmp_path / "venv"
+    for folder in (real, environment):
+        (folder / "bin").mkdir(parents=True)
+        (folder / "lib").mkdir()
+    (real / "bin" / "python3").touch()
+    (environment / "bin" / "python").symlink_to("../../python-3/bin/python3")
+    (tmp_path / "tool").touch()
+    elsewhere = Path("/nowhere")
+    assert list(installation(environment / "bin" / "python", elsewhere)) == [environment, real]
+    assert list(installation(tmp_path / "tool", elsewhere)) == [tmp_path / "tool"]
+    assert list(installation(tmp_path / "tool", tmp_path)) == []
+    assert list(installation(Path("/usr/bin/env"), elsewhere)) == []

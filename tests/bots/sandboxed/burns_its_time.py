@@ -1,0 +1,5 @@
+"""Computes for ever."""
+
+print("computing", flush=True)
+while True:
+    pass

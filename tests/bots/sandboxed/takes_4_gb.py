@@ -1,0 +1,10 @@
+"""Takes 4 GB of memory, and touches it."""
+
+import sys
+
+try:
+    taken = [bytearray(b"x" * 2**26) for _ in range(64)]
+    print("got", len(taken), flush=True)
+except MemoryError:
+    print("refused", flush=True)
+sys.stdin.read()

@@ -1,0 +1,5 @@
+"""Leaves in the middle of the game, content."""
+
+import sys
+
+sys.stdin.readline()

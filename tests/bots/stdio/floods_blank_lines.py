@@ -1,0 +1,7 @@
+"""Writes line ends without end."""
+
+import os
+
+block = b"\n" * 65536
+while True:
+    os.write(1, block)
