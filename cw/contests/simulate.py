@@ -9,7 +9,7 @@ from time import perf_counter
 
 from cw.errors import Refused
 from cw.games.base import Json, Outcome
-from cw.games.catalogue import AnyGame, load_game, load_strategies
+from cw.games.catalogue import load_game, load_strategies
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,25 +51,16 @@ def play(
     }
     seconds: list[list[float]] = [[] for _ in names]
     turns = 0
-    while movers := rules.to_move(state):
+    while (outcome := rules.outcome(state)) is None:
         actions = {}
-        for player in movers:
+        for player in rules.to_move(state):
             began = perf_counter()
             actions[player] = playing[player].act(rules.observe(state, player))
             seconds[seated[player]].append(perf_counter() - began)
         state = rules.step(state, actions)
         turns += 1
-    outcome = ended(rules, state)
     winner = None if outcome.winner is None else seated[outcome.winner]
     return Played(start, outcome, turns, winner, tuple(map(tuple, seconds)))
-
-
-def ended(rules: AnyGame, state: object) -> Outcome:
-    """Give the outcome of a game in which nobody owes an action."""
-    outcome = rules.outcome(state)
-    if outcome is None:
-        raise RuntimeError(f"{rules.name}: nobody is to move, but there is no outcome")
-    return outcome
 
 
 def check_names(game: str, names: Sequence[str]) -> None:

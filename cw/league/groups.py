@@ -1,0 +1,64 @@
+"""The groups of a championship: drawn from a seed, or as given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from random import Random
+from types import MappingProxyType
+from typing import Final
+
+from cw.errors import Refused
+from cw.league.schedule import check_teams
+
+USUAL_SIZE: Final = 8
+"""Teams of a group where nothing else is said, or one less."""
+
+
+def usual_count(teams: int) -> int:
+    """Give the number of groups in which nobody has more than seven opponents."""
+    return -(-teams // USUAL_SIZE)
+
+
+def draw_groups(
+    teams: Sequence[str], seed: int, count: int | None = None
+) -> Mapping[str, tuple[str, ...]]:
+    """Draw groups whose sizes differ by one at most; names are A, B, ..., Z, AA, ...
+
+    The draw does not depend on the order of the teams. Raises Refused unless each group gets two.
+    """
+    check_teams(teams)
+    count = usual_count(len(teams)) if count is None else count
+    if not 1 <= count <= len(teams) // 2:
+        raise Refused(f"{len(teams)} teams make 1 to {len(teams) // 2} groups, not {count}")
+    drawn = draw_order(teams, seed)
+    return MappingProxyType({group_name(i): tuple(drawn[i::count]) for i in range(count)})
+
+
+def draw_order(teams: Sequence[str], seed: int) -> list[str]:
+    """Put teams into an order that depends on the seed and on their names alone."""
+    drawn = sorted(teams)
+    Random(f"draw {seed}").shuffle(drawn)
+    return drawn
+
+
+def group_name(number: int) -> str:
+    """Name a group, counted from 0, as a spreadsheet names its columns."""
+    before, letter = divmod(number, 26)
+    return (group_name(before - 1) if before else "") + chr(ord("A") + letter)
+
+
+def check_groups(
+    groups: Mapping[str, Sequence[str]], teams: Sequence[str]
+) -> Mapping[str, tuple[str, ...]]:
+    """Give the groups back, frozen; raise Refused unless they hold each team once, two a group."""
+    check_teams(teams)
+    members = [team for group in groups.values() for team in group]
+    for team in sorted({*members, *teams}):
+        if team not in teams:
+            raise Refused(f"the groups name {team!r}, which is no team here")
+        if members.count(team) != 1:
+            raise Refused(f"the team {team!r} is in {members.count(team)} groups, not in one")
+    for name, group in groups.items():
+        if len(group) < 2:
+            raise Refused(f"group {name!r} has {len(group)} teams; it needs two")
+    return MappingProxyType({name: tuple(group) for name, group in groups.items()})

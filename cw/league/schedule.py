@@ -1,0 +1,175 @@
+"""Who meets whom: round-robin, Swiss and gauntlet, for any number of teams from two on.
+
+Each function gives rounds in order, in the way that `cw.league.games` describes. All but the single
+round-robin let every pair that meets play in both seats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from math import ceil, log2
+from typing import Final
+
+from cw.errors import Refused
+from cw.league.games import Game, Results, Round, both_seats
+
+MOST_TEAMS: Final = 500
+
+REST: Final = ""
+"""Stands for the opponent of a team that rests."""
+
+
+def check_teams(teams: Sequence[str]) -> None:
+    """Raise Refused unless these are 2 to 500 teams, each with a name of its own."""
+    if not 2 <= len(teams) <= MOST_TEAMS:
+        raise Refused(f"a contest takes 2 to {MOST_TEAMS} teams, not {len(teams)}")
+    if REST in teams:
+        raise Refused("a team has no name")
+    if len(set(teams)) < len(teams):
+        twice = next(team for team in teams if teams.count(team) > 1)
+        raise Refused(f"the team {twice!r} is named twice")
+
+
+def round_robin(
+    teams: Sequence[str], *, double: bool, stage: str, group: str | None = None, extra: int = 0
+) -> Iterator[Round]:
+    """Let each pair meet once, or twice with the seats swapped.
+
+    A team sits first as often as second; when it has an odd number of games, once more or less.
+    """
+    check_teams(teams)
+    rounds = [
+        [(teams[a], teams[b]) for a, b in circle_round(len(teams), number)]
+        for number in range(circle_rounds(len(teams)))
+    ]
+    swapped = [[(b, a) for a, b in pairs] for pairs in rounds] if double else []
+    for number, pairs in enumerate(rounds + swapped, 1):
+        yield tuple(Game(stage, group, number, a, b, extra) for a, b in pairs)
+
+
+def circle_rounds(teams: int) -> int:
+    """Give the number of rounds in which each pair of so many teams can meet once."""
+    return teams - 1 + teams % 2
+
+
+def circle_round(teams: int, number: int) -> Iterator[tuple[int, int]]:
+    """Pair teams by the circle method, the round counted from 0; the first seat comes first.
+
+    An odd number of teams stands on a circle and is folded about one of them, which rests. With an
+    even number the last team stands apart and meets the one that would rest.
+    """
+    places = circle_rounds(teams)
+    # Steps of half the circle, as in Berger's tables, let a team change sides in every round.
+    middle = number * (places // 2 + 1) % places
+    if teams % 2 == 0:
+        yield (teams - 1, middle) if number % 2 else (middle, teams - 1)
+    for k in range(1, places // 2 + 1):
+        yield (middle + k) % places, (middle - k) % places
+
+
+def gauntlet(teams: Sequence[str], stage: str = "gauntlet") -> Iterator[Round]:
+    """Let the first team meet each of the others in both seats."""
+    check_teams(teams)
+    challenger, *others = teams
+    for number, other in enumerate(others):
+        yield from both_seats(stage, None, 2 * number + 1, [(challenger, other)])
+
+
+def default_swiss_rounds(teams: int) -> int:
+    """Give the number of rounds after which at most one of so many teams can have won them all."""
+    return ceil(log2(teams))
+
+
+def swiss(
+    teams: Sequence[str], results: Results, meetings: int | None = None, stage: str = "swiss"
+) -> Iterator[Round]:
+    """Let teams of like success meet in both seats, nobody twice; teams come by strength, or drawn.
+
+    Each meeting takes two rounds, one for each seat. With an odd number of teams one rests, each at
+    most once; that counts as two wins. Raises Refused for more meetings than half the teams: up
+    to there a pairing without repetition always exists.
+    """
+    check_teams(teams)
+    meetings = default_swiss_rounds(len(teams)) if meetings is None else meetings
+    if not 1 <= meetings <= (len(teams) + 1) // 2:
+        raise Refused(
+            f"{len(teams)} teams can meet in 1 to {(len(teams) + 1) // 2} Swiss meetings,"
+            f" not {meetings}; play a round-robin instead"
+        )
+    met: set[frozenset[str]] = set()
+    wins = dict.fromkeys(teams, 0)
+    for meeting in range(meetings):
+        pairs = swiss_pairs(teams, wins, met)
+        met.update(map(frozenset, pairs))
+        playing = [pair for pair in pairs if REST not in pair]
+        rounds = list(both_seats(stage, None, 2 * meeting + 1, playing))
+        yield from rounds
+        games = [game for games in rounds for game in games]
+        if any(game not in results for game in games):
+            return
+        won = [results[game].winner for game in games]
+        for team in [*won, *2 * resting(teams, rounds[0])]:
+            wins[team] += 1
+
+
+def resting(teams: Sequence[str], games: Round) -> list[str]:
+    """Name the teams that have no game in a round."""
+    playing = {team for game in games for team in (game.first, game.second)}
+    return [team for team in teams if team not in playing]
+
+
+def swiss_pairs(
+    teams: Sequence[str], wins: Mapping[str, int], met: Set[frozenset[str]]
+) -> list[tuple[str, str]]:
+    """Pair teams that have not met, in score groups, each top half against its bottom half.
+
+    Who finds nobody in its group meets the best of the next one; REST falls to the last that has
+    not met it.
+    """
+    # Sorting is stable: within a score group the given order stays.
+    unpaired = sorted(teams, key=lambda team: -wins[team]) + [REST] * (len(teams) % 2)
+    scores = {**wins, REST: -1}
+    pairs: list[tuple[str, str]] = []
+    left: list[str] = []
+    while unpaired:
+        team = unpaired.pop(0)
+        wanted = by_preference(scores[team], [scores[other] for other in unpaired])
+        free = (place for place in wanted if frozenset((team, unpaired[place])) not in met)
+        if (place := next(free, None)) is None:
+            left.append(team)
+        else:
+            pairs.append((team, unpaired.pop(place)))
+    return repaired(pairs, left, met)
+
+
+def by_preference(score: int, below: Sequence[int]) -> Iterator[int]:
+    """Give the places of the opponents below a team, the dearest first, by the scores of all.
+
+    First its counterpart in the bottom half of the score group and those after it, then those
+    before it, then the groups below from the top.
+    """
+    group = below.count(score)
+    counterpart = max(0, (group + 1) // 2 - 1)
+    yield from range(counterpart, group)
+    yield from reversed(range(counterpart))
+    yield from range(group, len(below))
+
+
+def repaired(
+    pairs: list[tuple[str, str]], left: Sequence[str], met: Set[frozenset[str]]
+) -> list[tuple[str, str]]:
+    """Pair those that are left as well: two at a time break up a pair, the last that will do.
+
+    There is one, as long as nobody has met half the others (the argument of Dirac's theorem): those
+    left have all met each other, so two of them can meet more teams between them than stand in
+    pairs, and of some pair both can be met.
+    """
+    for a, b in zip(left[::2], left[1::2], strict=True):
+        exchanges = (
+            (place, ((a, x), (b, y)))
+            for place in reversed(range(len(pairs)))
+            for x, y in (pairs[place], pairs[place][::-1])
+        )
+        place, new = next(e for e in exchanges if met.isdisjoint(map(frozenset, e[1])))
+        pairs[place : place + 1] = new
+    return pairs

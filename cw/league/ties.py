@@ -1,0 +1,92 @@
+"""What separates teams that their games have left equal: further games, and in the end a lot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Final
+
+from cw.league.games import Results, Round, open_games
+from cw.league.schedule import round_robin
+from cw.league.standings import Order, by_figures, tally
+
+MOST_PAIRS: Final = 10
+"""Pairs of further games between two teams before lots are drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """How far equal teams are separated by now."""
+
+    order: Order
+    rounds: tuple[Round, ...] = ()
+    """All further games that it takes, as far as known; played or not."""
+    notes: tuple[str, ...] = ()
+    """A sentence for each decision."""
+    by_lot: bool = False
+
+    def plus(self, other: Settled) -> Settled:
+        """Give both, one after the other."""
+        return Settled(
+            self.order + other.order,
+            self.rounds + other.rounds,
+            self.notes + other.notes,
+            self.by_lot or other.by_lot,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Separates equal teams of one stage or group."""
+
+    stage: str
+    group: str | None
+    results: Results
+    seed: int
+
+    def settle_all(self, order: Order, places: int) -> Settled:
+        """Separate all equal teams of an order, as far as its first so many places need it."""
+        settled = Settled(())
+        for equal in order:
+            settled = settled.plus(self.settle(equal, places - sum(map(len, settled.order))))
+        return settled
+
+    def settle(self, equal: tuple[str, ...], places: int, pair: int = 1) -> Settled:
+        """Separate equal teams, as far as it matters who gets the first so many places.
+
+        Each two of them play a pair of further games with the same opening, one in either seat.
+        They are ranked by wins and score ratio of these games alone; who is still equal plays the
+        next pair. After ten pairs a lot is drawn.
+        """
+        if len(equal) < 2 or places < 1:
+            return Settled((equal,))
+        if pair > MOST_PAIRS:
+            return drawn(equal, self.seed)
+        rounds = tuple(
+            round_robin(equal, double=True, stage=self.stage, group=self.group, extra=pair)
+        )
+        if open_games(rounds, self.results):
+            return Settled((equal,), rounds)
+        played = [self.results[game] for games in rounds for game in games]
+        order = by_figures(tally(played, equal))
+        settled = Settled((), rounds, told(order, f"by further games, pair {pair}"))
+        for part in order:
+            left = places - sum(map(len, settled.order))
+            settled = settled.plus(self.settle(part, left, pair + 1))
+        return settled
+
+
+def drawn(equal: Sequence[str], seed: int) -> Settled:
+    """Separate equal teams by a lot that depends on the seed and on their names alone."""
+    lot = sorted(equal)
+    Random(f"lot {seed} {' '.join(lot)}").shuffle(lot)
+    order = tuple((team,) for team in lot)
+    return Settled(order, (), told(order, f"by a lot drawn from the seed {seed}"), by_lot=True)
+
+
+def told(order: Order, why: str) -> tuple[str, ...]:
+    """Say who came before whom and why; nothing if nobody did."""
+    if len(order) < 2:
+        return ()
+    return (f"{' before '.join(' and '.join(equal) for equal in order)} {why}",)

@@ -1,0 +1,250 @@
+"""A match of Circuit Wars between clients that we start, on a server of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any, Final, TypeAlias
+
+from cw.arena.bots import Bot
+from cw.arena.desk import GITHUB
+from cw.arena.opening import ROOT, Guard, Needs, launch
+from cw.arena.table import Noted, Played, Turn, Watcher
+from cw.arena.transports.stdio import StdioBot
+from cw.errors import Refused
+from cw.games.base import Fault, Json, Player, Strategy, refuse_unknown_options
+from cw.games.circuit_wars.rules import CircuitWars
+from cw.web import create_app
+from cw.web.gates import Door, Window, gates
+from cw.web.hall import CircuitDesk, Hall
+from cw.web.server import listen, serving
+from cw.web.settings import Settings
+
+FORWARDER: Final = files("cw.web") / "forwarder.py"
+
+USUAL_PORT: Final = 5000
+"""The port that an unmodified client asks."""
+
+REGISTERED: Final = 10.0
+"""Seconds that a client has to register."""
+
+FAREWELL: Final = 2.0
+"""Seconds that clients have to see the end and leave."""
+
+LOOK: Final = 0.01
+"""Seconds between two looks at the desk."""
+
+MOST_ATTEMPTS: Final = 20
+"""Refused requests that are told one by one."""
+
+OPTIONS: Final = ("size", "openings", "timeout")
+
+MakeStrategy: TypeAlias = Callable[[str, Player], Strategy[Any, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Hosting:
+    """What a match is played with."""
+
+    bots: Sequence[Bot]
+    seed: int
+    options: Mapping[str, Json]
+    """`size`, `openings`, and `timeout` for a turn in seconds."""
+    make: MakeStrategy
+    watch: Watcher
+    guard: Guard
+    walled: bool = False
+    """Whether each client has a network of its own, in which only its way to the server is.
+
+    Then any number of matches can be played at the same time, and no client can speak for another.
+    It takes bubblewrap.
+    """
+    show: Callable[[str], None] | None = None
+    """Is told where the match can be watched, through a window through which nobody plays."""
+
+
+def host(hosting: Hosting) -> Played:
+    """Play one match; raise Refused for bots and options that cannot be."""
+    return asyncio.run(_host(hosting))
+
+
+async def _host(hosting: Hosting) -> Played:
+    options = hosting.options
+    refuse_unknown_options(options, OPTIONS)
+    if len(hosting.bots) != 2:
+        raise Refused(f"Circuit Wars is for 2 bots, not {len(hosting.bots)}")
+    rules = {name: value for name, value in options.items() if name != "timeout"}
+    start = CircuitWars().new(2, hosting.seed, **rules)
+    seated: dict[Player, Bot] = dict(enumerate(hosting.bots, start=1))
+    played = Played(CircuitWars(), seated, hosting.seed, rules, start, start)
+    settings = Settings(
+        timeout=options.get("timeout"),
+        size=start.size,
+        openings=options.get("openings", 0),
+        seed=hosting.seed,
+        rooms=False,
+        restart=False,
+        team_ids=GITHUB,
+    )
+    app = create_app(settings)
+    hall: Hall = app.extensions["hall"]
+    hosting.watch(played)
+    desk = hall.find(None).desk
+    with ExitStack() as boxes:
+        if hosting.walled:
+            names = [bot.name for bot in hosting.bots]
+            doors = boxes.enter_context(gates(app, desk, names))
+            way = Way(f"http://127.0.0.1:{USUAL_PORT}", doors)
+        else:
+            way = Way(boxes.enter_context(serving(app, listen_somewhere())), {})
+        if hosting.show is not None:
+            hosting.show(boxes.enter_context(serving(Window(app), listen("127.0.0.1", 0))))
+        game = Hosted(hosting, played, desk, way, boxes)
+        try:
+            await game.play()
+        finally:
+            await game.close()
+    return played
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How clients reach the server."""
+
+    address: str
+    """As a client sees it."""
+    doors: Mapping[str, Door]
+    """By name of the bot; none where there are no walls."""
+
+
+def listen_somewhere() -> Any:
+    """Open the usual port, or any free one if another program uses it."""
+    try:
+        return listen("127.0.0.1", USUAL_PORT)
+    except Refused:
+        return listen("127.0.0.1", 0)
+
+
+def pause() -> dict[str, str]:
+    """Give the pause between the requests of our own client, if the owner has set one."""
+    return {name: os.environ[name] for name in ("CW_PAUSE",) if name in os.environ}
+
+
+class Hosted:
+    """One match on a server: the clients that run, and the strategies that move for us."""
+
+    def __init__(
+        self, hosting: Hosting, played: Played, desk: CircuitDesk, way: Way, boxes: ExitStack
+    ) -> None:
+        """Start nobody yet; `boxes` are removed after the match."""
+        self.hosting = hosting
+        self.played = played
+        self.desk = desk
+        self.way = way
+        self.boxes = boxes
+        self.programs: dict[Player, StdioBot] = {}
+        self.strategies: dict[Player, Strategy[Any, Any]] = {}
+
+    async def play(self) -> None:
+        """Seat both, one after the other, then look on until the game is over."""
+        for player, bot in self.played.bots.items():
+            fault = await self.seat(player, bot)
+            if fault is not None:
+                self.lose(player, fault)
+        while self.played.outcome is None:
+            await self.move()
+            await asyncio.sleep(LOOK)
+            self.take_turns()
+
+    async def seat(self, player: Player, bot: Bot) -> Fault | None:
+        """Register a strategy, or start a client and wait until it has registered."""
+        if self.played.outcome is not None:
+            return None
+        if bot.kind == "builtin":
+            self.strategies[player] = self.hosting.make(bot.target, player)
+            self.desk.register(bot.name)
+            return None
+        if bot.kind != "exec":
+            raise Refused(f"bot {bot.name}: bots of Circuit Wars are programs that ask our server")
+        program = await self.start(bot)
+        if isinstance(program, Fault):
+            return program
+        self.programs[player] = program
+        program.ignore_output()
+        return await self.registered(program, int(player))
+
+    async def start(self, bot: Bot) -> StdioBot | Fault:
+        """Start a client, behind its door if there is one; it may import cw.game."""
+        settings = {"CW_SERVER": self.way.address} | pause()
+        door = self.way.doors.get(bot.name)
+        if door is None:
+            needs = Needs(settings, network=True, readable=[ROOT])
+            return await launch(bot, bot.command, self.hosting.guard, self.boxes, needs)
+        source = FORWARDER.read_text(encoding="utf-8")
+        command = [sys.executable, "-c", source, str(door.path), *bot.command]
+        needs = Needs(settings, readable=[ROOT, door.path.parent])
+        return await launch(bot, command, self.hosting.guard, self.boxes, needs)
+
+    async def registered(self, program: StdioBot, number: int) -> Fault | None:
+        """Wait until one more team is registered."""
+        clock = asyncio.get_running_loop().time
+        until = clock() + REGISTERED
+        while len(self.desk.look().snapshot.teams) < number:
+            if program.gone:
+                return Fault("startup", program.gone.detail)
+            if clock() > until:
+                return Fault(
+                    "startup",
+                    f"it has not registered within {REGISTERED:g} s: it must ask"
+                    f" {self.way.address}/reg/<team_id> (the address is in CW_SERVER)",
+                )
+            await asyncio.sleep(LOOK)
+        return None
+
+    async def move(self) -> None:
+        """Let a strategy move, and see whether the client whose turn it is still runs."""
+        state = self.desk.look().snapshot.state
+        if state.ended:
+            return
+        player = state.player
+        if player in self.strategies:
+            action = await asyncio.to_thread(self.strategies[player].act, state)
+            self.desk.move(self.played.bots[player].name, action)
+        elif self.programs[player].gone:
+            fault = self.programs[player].gone or Fault("crashed")
+            self.desk.fault(player, fault)
+
+    def take_turns(self) -> None:
+        """Take over what has happened at the desk."""
+        for turn in self.desk.look().snapshot.turns[len(self.played.turns) :]:
+            self.step(turn.actions, turn.seconds)
+
+    def lose(self, player: Player, fault: Fault) -> None:
+        """End a match that could not begin."""
+        if self.played.outcome is None:
+            self.step({player: fault}, {})
+
+    def step(self, actions: Mapping[Player, Any], seconds: Mapping[Player, float]) -> None:
+        """Note a turn."""
+        played = self.played
+        for player, action in actions.items():
+            if isinstance(action, Fault):
+                played.faults.append(Noted(len(played.turns), player, action))
+        played.state = played.game.step(played.state, actions)
+        played.turns.append(Turn(actions, seconds))
+        self.hosting.watch(played)
+
+    async def close(self) -> None:
+        """Let the clients leave by themselves for a moment, then end them."""
+        for player, program in self.programs.items():
+            await program.close(patience=FAREWELL if self.played.outcome else 0.0)
+            self.played.stderr[player] = program.stderr.text()
+            door = self.way.doors.get(self.played.bots[player].name)
+            for path in door.gate.attempts[:MOST_ATTEMPTS] if door else ():
+                fault = Fault("illegal", f"it asked for {path[:80]!r}, which was refused")
+                self.played.faults.append(Noted(len(self.played.turns), player, fault))
