@@ -1,0 +1,110 @@
+"""`python -m tests.kits.matrix`: try every kit that can run here, and write docs/kits.md anew."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from cw.kits import GAMES, LANGUAGES
+from tests.kits.judging import ROOT, Document
+from tests.kits.pages import OPPONENTS
+from tests.kits.running import Kit, build
+
+PAGE = ROOT / "docs" / "kits.md"
+START, END = "<!-- matrix -->\n", "<!-- end of matrix -->\n"
+
+
+def bot_of(kit: Kit) -> str:
+    """Give the bot as `cw check` takes it; one of Circuit Wars makes no pauses."""
+    how = LANGUAGES[kit.language]
+    if kit.game != "circuit-wars":
+        return how.bot
+    if kit.language != "python":
+        return f"exec:env CW_PAUSE=0 {how.run}"
+    quick = (
+        "import os, runpy; os.environ['CW_PAUSE'] = '0'; runpy.run_path('bot.py', {}, '__main__')"
+    )
+    (kit.folder / "quick.py").write_text(quick, encoding="utf-8")
+    return "quick.py"
+
+
+def cw(kit: Kit, *arguments: str) -> tuple[int, str]:
+    """Run a command in the folder of a kit; give its exit code and what it said."""
+    done = subprocess.run(
+        [sys.executable, "-m", "cw", *arguments],
+        cwd=kit.folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def check(kit: Kit) -> tuple[bool, str]:
+    """Run `cw check`; tell whether all steps are fine."""
+    code, said = cw(kit, "check", kit.game, bot_of(kit))
+    return code == 0 and "all fine" in said, said
+
+
+def play(kit: Kit) -> tuple[bool, str]:
+    """Play a match against a built-in; tell whether it ended without a fault of the bot."""
+    opponent = f"builtin:{OPPONENTS[kit.game]}"
+    command = ("play", kit.game, opponent, f"me={bot_of(kit)}", "--seed", "1", "--json")
+    code, said = cw(kit, *command, *limits(kit.game))
+    report: Document = next(
+        (json.loads(line) for line in said.splitlines() if line.startswith("{")), {}
+    )
+    mine = [player for player in report.get("players", ()) if player["name"] == "me"]
+    return code == 0 and len(mine) == 1 and not mine[0]["faults"], said
+
+
+def limits(game: str) -> list[str]:
+    """Make long matches short."""
+    short = {
+        "code-battle": {"max_turns": 60},
+        "end-of-codes": {"M": 15, "MAX_HP": 5, "max_rounds": 300},
+    }
+    options = short.get(game, {}).items()
+    return [word for key, value in options for word in ("--option", f"{key}={value}")]
+
+
+def cell(game: str, language: str, folder: Path) -> str:
+    """Try a kit; say `yes`, or what is wrong."""
+    if missing := LANGUAGES[language].missing():
+        return f"not tried: no {', '.join(missing)}"
+    kit = build(game, language, folder)
+    for name, trial in (("check", check), ("play", play)):
+        fine, said = trial(kit)
+        if not fine:
+            print(said, file=sys.stderr)  # noqa: T201
+            return f"{name} fails"
+    return "yes"
+
+
+def matrix() -> str:
+    """Try every kit, and give the table."""
+    lines = ["| | " + " | ".join(how.title for how in LANGUAGES.values()) + " |"]
+    lines.append("|---" * (len(LANGUAGES) + 1) + "|")
+    for game in GAMES:
+        with TemporaryDirectory() as folder:
+            cells = [cell(game, language, Path(folder, language)) for language in LANGUAGES]
+        lines.append(f"| `{game}` | {' | '.join(cells)} |")
+        print(lines[-1], flush=True)  # noqa: T201
+    return "".join(f"{line}\n" for line in lines)
+
+
+def main() -> None:
+    table = matrix()
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
+    after = rest.partition(END)[2]
+    PAGE.write_text(f"{before}{START}\n{table}\n{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,228 @@
+"""`python -m tests.kits.pages`: write the README.md of every kit anew."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from cw.cli.new_bot import quoted
+from cw.kits import GAMES, LANGUAGES
+from tests.kits.judging import ROOT
+
+KITS = ROOT / "sample_bots"
+
+
+@dataclass(frozen=True)
+class Page:
+    """What the READMEs of a game say; names are in snake case, events as `name(arguments)`."""
+
+    title: str
+    does: str
+    run: str
+    check: str
+    events: Mapping[str, str]
+    fields: str
+    settings: Mapping[str, str]
+    rules: str
+
+
+SERVED = {
+    "PORT": "where it listens, 0 for any free port; also `BOT_PORT`",
+    "BOT_HOST": "the address it listens on, `127.0.0.1`",
+}
+
+PAGES: Mapping[str, Page] = {
+    "circuit-wars": Page(
+        "Circuit Wars",
+        "draws a random free segment",
+        "{run} alice",
+        "plays whole games on servers of its own",
+        {
+            "on_start(player)": "you are player 1 or 2",
+            "choose(board, player)": "give the free segment to draw: x, y and border",
+            "on_end(status)": "the game is over",
+        },
+        "`board` has `size`, `squares`, `owner`, `has_border` and `free_segments`.",
+        {
+            "CW_SERVER": "the server, `http://127.0.0.1:5000`; start one with `cw serve`",
+            "TEAM_ID": "your team, unless it is on the command line",
+            "CW_PAUSE": "seconds before each request, 0.2",
+        },
+        "circuit_wars.md",
+    ),
+    "code-battle": Page(
+        "Code Battle",
+        "sends four bots of five in random directions",
+        "BOT_SECRET=0123456789abcdef {run}",
+        "draws a secret, tries every request and signature, and plays whole matches",
+        {
+            "on_start(match)": "a match is heard of for the first time",
+            "choose(match, view)": "give your orders: row, col, direction; bots without one hold",
+            "on_end(match)": "a match is forgotten, as 64 others came after it",
+        },
+        "`match` has `match_id`, `config`, `memory` (yours), `step` and `distance2`; `view` has"
+        " `turn`, `you`, `bots`, `energy`, `cores`, `walls` and `dead`.",
+        {"BOT_SECRET": "the secret of your bot; it must be set", **SERVED},
+        "code_battle.md",
+    ),
+    "end-of-codes": Page(
+        "End of Codes",
+        "attacks a random opponent next to it, else stays or makes a random valid move",
+        "BOT_USERNAME=alice {run}",
+        "tries every request in both encodings, and plays whole games",
+        {
+            "on_start(game)": "a game begins; there are no creatures yet",
+            "choose(game)": "give your intents, at most one for each of your living creatures",
+            "on_end(game)": "a game is over; it shows how it ended",
+        },
+        "`game` has `gameid`, `myid`, `round`, `W`, `H`, `M`, `MAX_HP`, `players`, `creatures` (the"
+        " map), `memory` (yours), and functions that find your creatures and who stands in a cell.",
+        {
+            "BOT_USERNAME": "your user name, `sample`",
+            "API_KEY": "the key that requests must bring; without it any will do",
+            **SERVED,
+        },
+        "end_of_codes.md",
+    ),
+    "hexagon": Page(
+        "Hexagon",
+        "makes a random legal move",
+        "{run}",
+        "tries every request, and plays whole battles",
+        {
+            "on_start(board, color, training)": "a game begins, and which colour is yours",
+            "choose(board, color, jumps)": "give your move: move_from and move_to",
+            "on_changes(board, changes)": "a move was made, yours or the opponent's",
+            "on_end(board)": "a game is over",
+        },
+        "`board` has `id`, `size`, `cells`, `jumps`, `placed`, `memory` (yours), `neighbours`,"
+        " `legal_moves` and `play`; try moves on a copy.",
+        SERVED,
+        "hexagon.md",
+    ),
+    "paint": Page(
+        "Paint",
+        "takes any of the 16 actions",
+        'echo \'{{"player_id":"p1"}}\' | {run}',
+        "starts the bot and plays whole games",
+        {
+            "on_start(player_id)": "this is who you are",
+            "choose(state)": "give your action: type and direction, within 0.5 s",
+            "on_end()": "the game is over",
+        },
+        "`state` has `player_id`, `turns_left`, `width`, `height`, `player_positions`, `colors`,"
+        " `previous_actions`, `obstacles`, `position` and `is_free`. Standard output belongs to the"
+        " referee: print what you want to see to standard error.",
+        {},
+        "paint.md",
+    ),
+}
+
+RUN_SAYS = {
+    "circuit-wars": "needs a server: `cw serve` in another terminal, and a second bot",
+    "code-battle": "serves on http://127.0.0.1:8080",
+    "end-of-codes": "serves on http://127.0.0.1:8801",
+    "hexagon": "serves on http://127.0.0.1:3000",
+    "paint": "says that it is ready; the referee is `cw play paint builtin:greedy BOT`",
+}
+
+OPPONENTS = {game: "sample" if game == "end-of-codes" else "random" for game in GAMES}
+"""The weakest strategy that makes moves."""
+
+NOTES: Mapping[str, str] = {
+    "javascript": "Requests are answered one at a time, as is usual in Node.",
+    "php": "Requests are answered one at a time, from any number of connections.",
+    "java": "`Json.java` is there because the JDK reads no JSON.",
+    "c": "One library is needed, cJSON (Debian: libcjson-dev), as C has no JSON.",
+    "cpp": "One library is needed, cJSON (Debian: libcjson-dev), as C++ has no JSON.",
+}
+
+CAMEL = ("javascript", "java")
+RUBY = {"is_free": "free?", "has_border": "border?"}
+
+
+def fill(text: str) -> str:
+    """Break a paragraph into lines."""
+    return textwrap.fill(text, 100, break_long_words=False, break_on_hyphens=False)
+
+
+def in_case(text: str, language: str) -> str:
+    """Write the names in backquotes as the language does."""
+    if language in CAMEL:
+        return re.sub(r"(?<=[a-z])_([a-z])", lambda found: found[1].upper(), text)
+    if language == "go":
+        return re.sub(r"`(\w+)", lambda found: f"`{pascal(found[1])}", text)
+    if language == "ruby":
+        for name, ruby in RUBY.items():
+            text = text.replace(f"`{name}`", f"`{ruby}`")
+    return text
+
+
+def pascal(name: str) -> str:
+    """Write a name as Go exports it."""
+    if name.isupper() or name in ("board", "match", "view", "game", "state"):
+        return name
+    words = ["ID" if word == "id" else word[:1].upper() + word[1:] for word in name.split("_")]
+    return "".join(words)
+
+
+def readme(game: str, language: str) -> str:
+    """Give the README.md of a kit."""
+    page, how = PAGES[game], LANGUAGES[language]
+    build = f"    {how.build}\n" if how.build else ""
+    bot = quoted(how.bot)
+    events = "".join(
+        f"| `{in_case(f'`{event}`', language)[1:-1]}` | {text} |\n"
+        for event, text in page.events.items()
+    )
+    settings = "".join(f"| `{name}` | {text} |\n" for name, text in page.settings.items())
+    table = f"\n| setting in the environment | |\n|---|---|\n{settings}" if settings else ""
+    note = f" {NOTES[language]}" if language in NOTES else ""
+    choose, file = in_case("`choose`", language), source(game, language)
+    about = f"It {page.does}. Rewrite {choose} in `{file}`; the other files are the library, which"
+    return f"""# A bot for {page.title} in {how.title}
+
+{fill(f"{about} you need not change.{note}")}
+
+Install:
+
+    sudo apt install {how.packages}
+{build}
+Run ({RUN_SAYS[game]}):
+
+    {page.run.format(run=how.run)}
+
+Check ({page.check}):
+
+    cw check {game} {bot}
+
+Play:
+
+    cw play {game} builtin:{OPPONENTS[game]} {bot}
+
+A line for each request goes to standard error; SIGTERM ends the program.
+
+| event | |
+|---|---|
+{events}
+{fill(in_case(page.fields, language))}
+{table}
+The rules: `docs/games/{page.rules}` of the project.
+"""
+
+
+def source(game: str, language: str) -> str:
+    """Name the file with the bot."""
+    return sorted(file.name for file in (KITS / game / language).glob("[bB]ot.*"))[0]
+
+
+def main() -> None:
+    for game in GAMES:
+        for language in LANGUAGES:
+            (KITS / game / language / "README.md").write_text(readme(game, language), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,309 @@
+"""Every kit answers the vectors over its real transport, and leaves when it is told to."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import struct
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from urllib.parse import urlencode
+
+import pytest
+
+from cw.kits import GAMES, LANGUAGES
+from cw.web import create_app
+from cw.web.settings import Settings
+from tests.conftest import Serve
+from tests.kits import matrix
+from tests.kits.judging import Document, check, vectors
+from tests.kits.make_vectors import MAKERS, VECTORS, text
+from tests.kits.pages import readme
+from tests.kits.running import PATIENCE, Kit, build, running, serving
+from tests.kits.steps import API_KEY
+
+SERVED = ("code-battle", "end-of-codes", "hexagon")
+ANY_REQUEST = {
+    "code-battle": b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n",
+    "end-of-codes": f"GET /bot?api_key={API_KEY} HTTP/1.1\r\nHost: x\r\n\r\n".encode(),
+    "hexagon": b"DELETE /games/x HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}",
+}
+
+
+def kits_of(*games: str) -> pytest.MarkDecorator:
+    """Run a test for every kit of these games."""
+    kits = [(game, language) for game in games for language in LANGUAGES]
+    return pytest.mark.parametrize("kit", kits, ids="-".join, indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module")
+def built() -> dict[tuple[str, str], Kit]:
+    return {}
+
+
+@pytest.fixture(scope="module")
+def kit(
+    request: pytest.FixtureRequest,
+    built: dict[tuple[str, str], Kit],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Kit:
+    game, language = request.param
+    if missing := LANGUAGES[language].missing():
+        reason = f"{language} bots need {', '.join(missing)}: apt install "
+        reason += LANGUAGES[language].packages
+        if os.environ.get("CW_REQUIRE_KITS"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    if request.param not in built:
+        folder = tmp_path_factory.mktemp(f"{game}-{language}") / "bot"
+        built[request.param] = build(game, language, folder)
+    return built[request.param]
+
+
+@pytest.mark.parametrize("game", MAKERS)
+def test_the_vectors_are_those_of_the_rules(game: str) -> None:
+    assert (VECTORS / f"{game}.jsonl").read_text(encoding="utf-8") == text(game)
+
+
+def test_the_signatures_are_those_of_the_document() -> None:
+    made = [each["signatures"] for each in vectors("code-battle") if "signatures" in each]
+    assert made == [
+        {
+            "request": "49ea321d6cd6cbc6406a7bcc4585921f0cc79107a9b3cbd51b8dd7515b347474",
+            "reply": "142b87dffcad9eae1ec2cc2a26ee430ac9f67e89a1f87f4ae9ce0167f9ba420c",
+        }
+    ]
+
+
+@kits_of(*SERVED)
+def test_a_server_answers_the_vectors_and_stops(kit: Kit) -> None:
+    with serving(kit) as server:
+        for vector in vectors(kit.game):
+            server.follow(vector)
+        assert server.stop() == 0
+    logged = [re.match(r"(\S+ \S+) \d{3} \d+\.\d ms$", line) for line in kit.log()]
+    assert [line[1] for line in logged if line] == server.asked
+
+
+@kits_of(*SERVED)
+def test_a_server_plays_many_games_at_once(kit: Kit) -> None:
+    with serving(kit) as server, ThreadPoolExecutor(8) as threads:
+        list(threads.map(server.follow, vectors(kit.game)))
+
+
+@kits_of(*SERVED)
+def test_each_reply_leaves_in_one_piece(kit: Kit) -> None:
+    with serving(kit) as server:
+        peer = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
+        for number in range(1, 21):
+            peer.sendall(ANY_REQUEST[kit.game])
+            head, _, body = peer.recv(65536).partition(b"\r\n\r\n")
+            length = re.search(rb"content-length: *(\d+)", head, re.IGNORECASE)
+            assert length, head
+            assert len(body) == int(length[1]) > 0
+            if sys.platform == "linux":
+                assert data_segments(peer) == number
+        peer.close()
+
+
+def data_segments(peer: socket.socket) -> int:
+    """Count the segments with data that have come: `tcpi_data_segs_in` of Linux."""
+    (count,) = struct.unpack_from(
+        "I", peer.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 160), 152
+    )
+    return int(count)
+
+
+@kits_of(*SERVED)
+def test_wrong_lengths_and_lost_clients_do_no_harm(kit: Kit) -> None:
+    with serving(kit) as server:
+        for wrong in ("x", "-1", "99999999999999999999", str(16 * 1024 * 1024 + 1)):
+            assert raw(server.port, f"POST /games HTTP/1.1\r\nHost: x\r\nContent-Length: {wrong}")
+        for nonsense in ("\0" * 5000, "GET", "GET /" + "x" * 100_000, "a b c d e\r\n: :"):
+            raw(server.port, nonsense)
+        for part in (b"POST /turn HT", b"POST /round HTTP/1.1\r\nContent-Length: 50\r\n\r\nabc"):
+            peer = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
+            peer.sendall(part)
+            peer.close()
+        for vector in vectors(kit.game)[:2]:
+            server.follow(vector)
+
+
+def raw(port: int, head: str) -> bool:
+    """Tell whether a request is refused with a status of 4xx."""
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as peer:
+        try:
+            peer.sendall(head.encode("latin-1") + b"\r\n\r\n")
+            peer.shutdown(socket.SHUT_WR)
+            return re.match(rb"HTTP/1\.[01] 4\d\d ", peer.recv(65536)) is not None
+        except OSError:
+            return False
+
+
+@kits_of("end-of-codes")
+def test_a_map_of_150000_creatures_is_read(kit: Kit) -> None:
+    names = ("creatureid", "userid", "x", "y", "hp")
+    world = [dict(zip(names, (i, 2, i % 700, i // 700, 0), strict=True)) for i in range(3, 150_000)]
+    world += [dict(zip(names, (1, 1, 0, 699, 9), strict=True))]
+    world += [dict(zip(names, (2, 2, 1, 699, 9), strict=True))]
+    fields = {"method": "create", "api_key": API_KEY, "round": 5, "gameid": 9, "myid": 1}
+    fields |= {"W": 700, "H": 700, "map": json.dumps(world, separators=(",", ":"))}
+    parts = [
+        f'--x\r\nContent-Disposition: form-data; name="{n}"\r\n\r\n{v}\r\n'
+        for n, v in fields.items()
+    ]
+    attack = {"intent": [{"creatureid": 1, "action": "attack", "direction": "east"}]}
+    with serving(kit) as server:
+        for kind, body in (
+            ("application/x-www-form-urlencoded", urlencode(fields)),
+            ("multipart/form-data; boundary=x", "".join([*parts, "--x--\r\n"])),
+        ):
+            assert len(body) <= 16 * 1024 * 1024
+            said = {"method": "POST", "path": "/round", "type": kind, "body": body}
+            status, reply = server.ask_once(said)
+            assert (status, json.loads(reply)) == (200, attack)
+
+
+@kits_of("code-battle")
+def test_without_a_secret_nothing_is_served(kit: Kit) -> None:
+    with running(kit, BOT_SECRET="") as (process, _, output):
+        assert (output.read(), process.wait(PATIENCE)) == (b"", 1)
+    assert any("BOT_SECRET" in line for line in kit.log())
+
+
+@kits_of("end-of-codes")
+def test_without_a_key_every_key_will_do(kit: Kit) -> None:
+    with serving(kit, API_KEY="") as server:
+        for path in ("/bot", "/bot?api_key=x"):
+            assert server.ask_once({"method": "GET", "path": path})[0] == 200
+
+
+@kits_of("paint")
+def test_a_talker_answers_the_vectors_and_leaves_at_the_end(kit: Kit) -> None:
+    for vector in vectors(kit.game):
+        with running(kit) as (process, to_bot, from_bot):
+            for step in vector["steps"]:
+                to_bot.write(step["send"].encode() + b"\n")
+                to_bot.flush()
+                if "reply" in step:
+                    check(step["reply"], from_bot.readline())
+            to_bot.close()
+            assert from_bot.read() == b""
+            assert process.wait(PATIENCE) == 0
+        assert len(kit.log()) >= sum("reply" in step for step in vector["steps"])
+
+
+@kits_of("paint")
+def test_a_talker_stops_at_a_signal(kit: Kit) -> None:
+    with running(kit) as (process, to_bot, from_bot):
+        to_bot.write(b'{"player_id":"p1"}\n')
+        to_bot.flush()
+        assert json.loads(from_bot.readline()) == {"ready": True}
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) == 0
+
+
+class Script(HTTPServer):
+    """A server of Circuit Wars that answers what a vector says."""
+
+    def __init__(self, steps: list[Document]) -> None:
+        super().__init__(("127.0.0.1", 0), ScriptedAnswer)
+        self.steps = list(steps)
+        self.wrong: list[str] = []
+
+
+class ScriptedAnswer(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        script = self.server
+        assert isinstance(script, Script)
+        step = script.steps.pop(0) if script.steps else {"paths": [], "answer": {}}
+        if self.path not in step["paths"]:
+            script.wrong.append(f"{self.path} is none of {step['paths']}")
+        body = json.dumps(step["answer"]).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        pass
+
+
+@kits_of("circuit-wars")
+def test_a_client_follows_the_vectors(kit: Kit) -> None:
+    for vector in vectors(kit.game):
+        with Script(vector["steps"]) as script:
+            threading.Thread(target=script.serve_forever, args=(0.01,), daemon=True).start()
+            server = f"http://127.0.0.1:{script.server_port}"
+            with running(kit, CW_SERVER=server, CW_PAUSE="0", TEAM_ID="vector") as (
+                process,
+                _,
+                said,
+            ):
+                out = said.read().decode().splitlines()
+                process.wait(PATIENCE)
+            script.shutdown()
+        assert not script.wrong, (vector["name"], script.wrong, kit.log())
+        assert not script.steps, (vector["name"], out, kit.log())
+        assert process.returncode == vector["exit"], (out, kit.log())
+        assert (out[-1] if out else "") == vector["says"]
+
+
+@kits_of("circuit-wars")
+def test_two_clients_play_a_whole_game(kit: Kit, serve: Serve) -> None:
+    server = serve(create_app(Settings(timeout=PATIENCE)))
+    settings = {"CW_SERVER": server, "CW_PAUSE": "0.001"}
+    with running(kit, **settings, TEAM_ID="a") as a, running(kit, **settings, TEAM_ID="b") as b:
+        said = [output.read().decode() for _, _, output in (a, b)]
+        assert [process.wait(PATIENCE) for process, _, _ in (a, b)] == [0, 0], (said, kit.log())
+    assert sorted(each.splitlines()[-1] for each in said) == ["You lost.", "You won."]
+    assert all("The game has finished" in each for each in said)
+
+
+@kits_of("circuit-wars")
+def test_a_client_without_a_server_says_so(kit: Kit) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    with running(kit, CW_SERVER=f"http://127.0.0.1:{port}") as (process, _, _):
+        assert process.wait(PATIENCE) == 1
+    assert any("there is no server at" in line for line in kit.log())
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_shared_files_are_the_same_in_every_kit(language: str) -> None:
+    shared: dict[str, set[bytes]] = {}
+    for game in GAMES:
+        for file in (VECTORS.parent / game / language).glob("*"):
+            if file.is_file() and re.match(r"(?i)bot_?server\.|json\.(java|hpp)", file.name):
+                shared.setdefault(file.name, set()).add(file.read_bytes())
+    assert all(len(contents) == 1 for contents in shared.values()), shared.keys()
+    assert shared
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_readme_is_a_page_and_up_to_date(game: str, language: str) -> None:
+    said = (VECTORS.parent / game / language / "README.md").read_text(encoding="utf-8")
+    assert said == readme(game, language)
+    assert len(said.splitlines()) <= 60
+
+
+def test_the_matrix_names_every_kit() -> None:
+    table = matrix.PAGE.read_text(encoding="utf-8").partition(matrix.START)[2]
+    titles = "".join(f" {how.title} |" for how in LANGUAGES.values())
+    assert f"| |{titles}\n" in table
+    for game in GAMES:
+        assert f"| `{game}` |{' yes |' * len(LANGUAGES)}\n" in table
+
+
+@kits_of(*GAMES)
+def test_cw_check_is_content_and_a_match_is_played(kit: Kit) -> None:
+    for trial in (matrix.check, matrix.play):
+        fine, said = trial(kit)
+        assert fine, said
