@@ -1,4 +1,4 @@
-"""Make the pictures of the monitor in docs/images: `python docs/make_screenshots.py`."""
+"""Make the pictures of the pages in docs/images: `python docs/make_screenshots.py`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from playwright.sync_api import Browser, sync_playwright
@@ -16,6 +18,10 @@ from playwright.sync_api import Browser, sync_playwright
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from cw.arena import replay  # noqa: E402
+from cw.arena.bots import read_bots  # noqa: E402
+from cw.cli.play import one_match  # noqa: E402
+from cw.contests.matches import PLAIN  # noqa: E402
 from cw.game import Board  # noqa: E402
 from cw.web import create_app  # noqa: E402
 from cw.web.server import listen, serving  # noqa: E402
@@ -49,6 +55,47 @@ PICTURES: Final = (
     Picture("monitor-playing-dark", 70, scheme="dark"),
     Picture("monitor-ended", 112),
     Picture("monitor-phone", 69, screen=PHONE),
+)
+
+
+@dataclass(frozen=True)
+class Match:
+    """A match whose replay is shown: bots as name=strategy, and which moment of it."""
+
+    picture: str
+    game: str
+    bots: tuple[str, ...]
+    after: str
+    seed: int = 4
+    options: tuple[tuple[str, Any], ...] = ()
+    scheme: str = "light"
+    screen: tuple[int, int] = WIDE
+
+
+MATCHES: Final = (
+    Match(
+        "viewer-code-battle",
+        "code-battle",
+        ("ada=gatherer", "bob=hunter", "cleo=swarm", "dan=rusher"),
+        "#turn=353",
+    ),
+    Match("viewer-circuit-wars", "circuit-wars", ("ampere=search", "volta=safe"), "#turn=70"),
+    Match(
+        "viewer-paint",
+        "paint",
+        ("ada=strong", "bob=greedy", "cleo=walker", "dan=random"),
+        "#turn=120",
+        options=(("board", "large"),),
+        scheme="dark",
+    ),
+    Match(
+        "viewer-end-of-codes",
+        "end-of-codes",
+        ("ada=hunter", "bob=sample", "cleo=sample"),
+        "#turn=30",
+        options=(("M", 60), ("MAX_HP", 6), ("max_rounds", 200)),
+    ),
+    Match("viewer-phone", "hexagon", ("ada=expert", "bob=greedy"), "#turn=37", screen=PHONE),
 )
 
 
@@ -101,6 +148,33 @@ def take(browser: Browser, picture: Picture, moves: Sequence[str]) -> None:
         page.close()
 
 
+@contextmanager
+def shelf_of(matches: Sequence[Match]) -> Iterator[str]:
+    """Play matches and serve their replays."""
+    with TemporaryDirectory() as folder:
+        for match in matches:
+            given = (name.replace("=", "=builtin:") for name in match.bots)
+            bots = read_bots(list(given), [])
+            played = one_match(match.game, bots, match.seed, dict(match.options), PLAIN)
+            file = Path(folder) / f"{match.picture}.json"
+            file.write_bytes(replay.encode(played.replay, packed=False))
+        app = create_app(Settings(replays=Path(folder)))
+        with serving(app, listen("127.0.0.1", 0)) as address:
+            yield f"{address}/replays/"
+
+
+def take_replay(browser: Browser, shelf: str, match: Match) -> None:
+    """Keep what the viewer shows of a moment."""
+    width, height = match.screen
+    options: dict[str, Any] = {"color_scheme": match.scheme, "reduced_motion": "reduce"}
+    page = browser.new_page(viewport={"width": width, "height": height}, **options)
+    page.goto(f"{shelf}{match.picture}{match.after}")
+    page.wait_for_selector("#viewer[data-surveyed=true]")
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => done(true)))")
+    page.screenshot(path=IMAGES / f"{match.picture}.png")
+    page.close()
+
+
 def main() -> None:
     """Make all pictures anew."""
     path = os.environ.get("CW_CHROMIUM") or shutil.which("chromium")
@@ -108,10 +182,12 @@ def main() -> None:
         sys.exit("there is no chromium: install it or set CW_CHROMIUM to its path")
     IMAGES.mkdir(parents=True, exist_ok=True)
     moves = list(moves_of_a_game())
-    with sync_playwright() as playwright:
+    with shelf_of(MATCHES) as shelf, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         for picture in PICTURES:
             take(browser, picture, moves)
+        for match in MATCHES:
+            take_replay(browser, shelf, match)
         browser.close()
 
 

@@ -45,6 +45,9 @@ function showTheme(theme) {
 /** Let the button in the header go through the themes. */
 function bindThemeButton() {
   const button = document.getElementById("theme");
+  if (!button) {
+    return;
+  }
   const word = button.querySelector("[data-word]");
   word.textContent = document.documentElement.dataset.theme;
   button.addEventListener("click", () => {

@@ -14,18 +14,15 @@ from werkzeug.routing import BaseConverter
 
 from cw.arena.desk import Clock
 from cw.assets import asset
-from cw.web import circuit_wars
+from cw.web import circuit_wars, replays
 from cw.web.hall import Hall
 from cw.web.settings import Settings
+from cw.web.shelf import Shelf
 
 NO_SUCH_PAGE: Final = (
     "there is no such page; the game has /, /status, /reg/<team_id>, /move/<team_id>/<x,y,border>"
-    " and /restart, and the same under /rooms/<room>/, a room being 1 to 32 of a-z, 0-9 and -"
-)
-CONTENT_SECURITY_POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
-    " connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self';"
-    " frame-ancestors 'self'"
+    " and /restart, and the same under /rooms/<room>/, a room being 1 to 32 of a-z, 0-9 and -;"
+    " replays are under /replays/"
 )
 
 
@@ -49,9 +46,12 @@ def create_app(settings: Settings | None = None, clock: Clock = time.monotonic) 
     # Merging slashes would redirect /move/a//1,2,top to a move that was not sent.
     app.url_map.merge_slashes = False
     app.url_map.converters["room"] = RoomConverter
+    app.url_map.converters["replay"] = replays.ReplayConverter
     app.extensions["hall"] = Hall(settings, clock)
     app.extensions["settings"] = settings
+    app.extensions["shelf"] = Shelf(settings.replays)
     app.register_blueprint(circuit_wars.routes)
+    app.register_blueprint(replays.routes)
     if settings.rooms:
         app.register_blueprint(circuit_wars.routes, name="room", url_prefix="/rooms/<room:room>")
     # Other origins may read the status, and nothing else.
@@ -76,6 +76,8 @@ def _explain(error: HTTPException) -> Response:
 
 
 def _harden(response: Response) -> Response:
-    response.headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
+    response.headers.setdefault(
+        "Content-Security-Policy", f"{replays.CONTENT_SECURITY_POLICY}'self'"
+    )
     response.headers["X-Content-Type-Options"] = "nosniff"
     return response

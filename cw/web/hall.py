@@ -56,7 +56,9 @@ class Hall:
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         """Open the hall; raise Refused if a setting is out of its range."""
-        self.start = CircuitWars().new(2, 0, size=settings.size)
+        self.start = CircuitWars().new(
+            2, settings.seed, size=settings.size, openings=settings.openings
+        )
         self._clock = clock
         self._limit = settings.time_limit()
         self._team_ids = settings.team_ids

@@ -6,10 +6,10 @@ import logging
 import select
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from flask import Flask
 from waitress import wasyncore
@@ -20,6 +20,8 @@ from waitress.task import WSGITask
 
 from cw.errors import Refused
 from cw.web.settings import is_unspecified
+
+WSGIApp: TypeAlias = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 THREADS = 8
 MOST_CONNECTIONS = 1000
@@ -80,7 +82,7 @@ class Channel(HTTPChannel):
     task_class = KeepAliveTask
 
 
-def make_server(app: Flask, listener: socket.socket, channels: dict[int, Any]) -> Any:
+def make_server(app: WSGIApp, listener: socket.socket, channels: dict[int, Any]) -> Any:
     """Put waitress around the app, on an open socket; all that it opens stands in `channels`."""
     server: Any = create_server(
         app,
@@ -109,7 +111,7 @@ def serve(app: Flask, listener: socket.socket) -> None:
 
 
 @contextmanager
-def serving(app: Flask, listener: socket.socket) -> Iterator[str]:
+def serving(app: WSGIApp, listener: socket.socket) -> Iterator[str]:
     """Serve in a thread while the block runs; gives the base address."""
     channels: dict[int, Any] = {}
     server = make_server(app, listener, channels)
@@ -134,6 +136,8 @@ def serving(app: Flask, listener: socket.socket) -> Iterator[str]:
 
 def address_of(listener: socket.socket) -> str:
     """Give the base address under which a browser on this machine reaches the socket."""
+    if listener.family not in (socket.AF_INET, socket.AF_INET6):
+        return str(listener.getsockname())
     host, port = listener.getsockname()[:2]
     if is_unspecified(host):
         host = "::1" if ":" in host else "127.0.0.1"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Final
 
 from cw import game
@@ -24,6 +25,10 @@ class Settings:
     """Seconds for a turn, -1 for no limit; None takes `TIMEOUT` of cw/game.py."""
     size: int = 7
     """Squares in a row of the board: odd, 1 to 31."""
+    openings: int = 0
+    """Random segments with which every game starts."""
+    seed: int = 0
+    """What they are drawn from."""
     rooms: bool = True
     """Whether further games are played under /rooms/."""
     restart: bool = True
@@ -34,6 +39,8 @@ class Settings:
     """The host names under which the server may be asked to change a game."""
     any_address: bool = False
     """Whether every IP address counts as a name of the server."""
+    replays: Path | None = None
+    """The folder, or the one file, of the replays under /replays/; None for none."""
 
     def time_limit(self) -> float | None:
         """Give the seconds for a turn, None for no limit; raise Refused if it is no such number."""

@@ -26,7 +26,7 @@ const STEPS = [
  * @returns {0 | 1 | 2}
  */
 export function owner(square) {
-  return (square >> 4) & 3;
+  return /** @type {0 | 1 | 2} */ ((square >> 4) & 3);
 }
 
 /**

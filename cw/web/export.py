@@ -1,0 +1,90 @@
+"""A replay with its viewer in one HTML file that needs no server and no network."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from jinja2 import Environment, FileSystemLoader
+
+from cw.arena.replay import Document, encode
+from cw.assets import asset
+
+ENTRY: Final = "viewer/main.js"
+START: Final = f'import "cw/{ENTRY}";'
+IMPORT: Final = re.compile(r'((?:^|\n)import "|(?:^|\n)(?:import|export) [^;"]* from ")(\.[^"]+)"')
+
+
+def html(document: Document) -> bytes:
+    """Give the page that shows a replay."""
+    modules = json.dumps({"imports": dict(bundled(asset("static")))})
+    style = "".join(read(asset("static") / name) for name in ("base.css", "viewer.css"))
+    base = read(asset("static") / "base.js")
+    page = Environment(loader=FileSystemLoader(asset("templates")), autoescape=True).get_template(
+        "replay_file.html"
+    )
+    return page.render(
+        policy=policy(style, base, modules, START),
+        style=style,
+        base=base,
+        modules=modules,
+        start=START,
+        game=document["game"],
+        data=b64encode(encode(document, packed=True)).decode(),
+    ).encode()
+
+
+def bundled(static: Path) -> Iterator[tuple[str, str]]:
+    """Give every module of the viewer as a data address, by the name under which it is imported."""
+    due, known = [ENTRY], {ENTRY}
+    while due:
+        name = due.pop()
+        source = read(static / name)
+        for _, target in IMPORT.findall(source):
+            other = beside(name, target)
+            if other not in known:
+                known.add(other)
+                due.append(other)
+        yield f"cw/{name}", data_address(named(name, source))
+
+
+def named(name: str, source: str) -> str:
+    """Import by names instead of places, for a data address has no neighbours."""
+    return IMPORT.sub(lambda found: f'{found[1]}cw/{beside(name, found[2])}"', source)
+
+
+def beside(name: str, target: str) -> str:
+    """Give the name of a module from the place where another one imports it."""
+    parts: list[str] = []
+    for part in (PurePosixPath(name).parent / target).parts:
+        if part == "..":
+            parts.pop()
+        else:
+            parts.append(part)
+    return "/".join(parts)
+
+
+def data_address(source: str) -> str:
+    """Give the address that holds a module itself."""
+    return f"data:text/javascript;base64,{b64encode(source.encode()).decode()}"
+
+
+def policy(style: str, *scripts: str) -> str:
+    """Give the policy that lets exactly these scripts and this style run, and nothing load."""
+    allowed = " ".join(map(digest, scripts))
+    return f"default-src 'none'; script-src data: {allowed}; style-src {digest(style)}"
+
+
+def digest(text: str) -> str:
+    """Give the hash of an element's text as a source of a policy."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def read(path: Path) -> str:
+    """Read a file of the page."""
+    return path.read_text(encoding="utf-8")

@@ -1,0 +1,145 @@
+"""The shelf: the replays that a server shows, from a folder or one file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from cw.arena.replay import VERSION, unpacked
+from cw.errors import ProtocolError
+
+NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+"""What a replay may be called: nothing that means something in an address or a path."""
+
+ENDINGS: Final = (".json.gz", ".json")
+LARGEST_FILE: Final = 64 * 1024 * 1024
+"""Bytes of a file that is shown."""
+
+MOST_FILES: Final = 1000
+"""Files of a folder that are looked into, the latest."""
+
+
+class Seat(msgspec.Struct):
+    """Who played, as far as the list shows it."""
+
+    name: str
+
+
+class Head(msgspec.Struct):
+    """What the list shows of a replay; the rest is skipped."""
+
+    version: int
+    date: str
+    game: str
+    players: list[Seat]
+    turns: list[msgspec.Raw]
+    result: dict[str, Any]
+
+    @property
+    def reason(self) -> str:
+        """Give the name of why the match ended, "" if it did not."""
+        outcome = self.result.get("outcome")
+        said = outcome if isinstance(outcome, dict) else {}
+        return str(said.get("reason") or said.get("condition") or "")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A replay of the list."""
+
+    name: str
+    head: Head
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """A file as it stands: when it changes, so does its tag."""
+
+    path: Path
+    tag: str
+    changed: int
+
+
+class Shelf:
+    """Finds replays by name; looks into a file once as long as it does not change."""
+
+    def __init__(self, place: Path | None) -> None:
+        """Take a folder, one file, or nothing."""
+        self._place = place
+        self._heads: dict[tuple[str, str], Head | None] = {}
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether there is a place for replays."""
+        return self._place is not None
+
+    def find(self, name: str) -> Stand | None:
+        """Give the file of a replay, None if there is none of that name."""
+        return next((stand for known, stand in self._stands() if known == name), None)
+
+    def entries(self) -> tuple[list[Entry], int]:
+        """Give the replays, the latest first, and how many files are none."""
+        stands = sorted(self._stands(), key=lambda pair: pair[1].changed, reverse=True)
+        seen = [(name, self._head(name, stand)) for name, stand in stands[:MOST_FILES]]
+        entries = [Entry(name, head) for name, head in seen if head is not None]
+        self._heads = {
+            (name, stand.tag): self._heads[name, stand.tag] for name, stand in stands[:MOST_FILES]
+        }
+        return entries, len(seen) - len(entries)
+
+    def _stands(self) -> Iterator[tuple[str, Stand]]:
+        for path in self._files():
+            name = name_of(path) or ("replay" if path == self._place else "")
+            stand = stand_of(path)
+            if name and stand is not None:
+                yield name, stand
+
+    def _files(self) -> list[Path]:
+        if self._place is None:
+            return []
+        if self._place.is_file():
+            return [self._place]
+        try:
+            return sorted(self._place.iterdir())
+        except OSError:
+            return []
+
+    def _head(self, name: str, stand: Stand) -> Head | None:
+        key = name, stand.tag
+        if key not in self._heads:
+            self._heads[key] = read_head(stand.path)
+        return self._heads[key]
+
+
+def name_of(path: Path) -> str:
+    """Give the name under which a file is shown, "" if it is not."""
+    for ending in ENDINGS:
+        name = path.name.removesuffix(ending)
+        if name != path.name:
+            return name if NAME.fullmatch(name) else ""
+    return ""
+
+
+def stand_of(path: Path) -> Stand | None:
+    """Look at a file; None for what is none, is a link, or is too large."""
+    try:
+        found = path.stat(follow_symlinks=False)
+    except OSError:
+        return None
+    if path.is_symlink() or not path.is_file() or found.st_size > LARGEST_FILE:
+        return None
+    return Stand(path, f"{found.st_mtime_ns:x}-{found.st_size:x}", found.st_mtime_ns)
+
+
+def read_head(path: Path) -> Head | None:
+    """Read what the list shows of a file; None if it holds no replay."""
+    try:
+        head = msgspec.json.decode(unpacked(path.read_bytes()), type=Head)
+    except (OSError, ProtocolError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return head if head.version == VERSION else None

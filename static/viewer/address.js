@@ -1,0 +1,34 @@
+/** The turn, speed and view that the address of the page carries, after its "#". */
+
+const SOON = 250;
+
+/** Reads and writes the address. */
+export class Address {
+  constructor() {
+    this.timer = 0;
+  }
+
+  /**
+   * Give what the address says.
+   * @returns {{turn: number, speed: number, view: string}}
+   */
+  read() {
+    const said = new URLSearchParams(location.hash.slice(1));
+    return { turn: Number(said.get("turn")) || 0, speed: Number(said.get("speed")) || 1, view: said.get("view") ?? "" };
+  }
+
+  /**
+   * Write the address soon; browsers take only a few changes a second.
+   * @param {{turn: number, speed: number, view: string}} state
+   */
+  write({ turn, speed, view }) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      const said = new URLSearchParams({ turn: String(turn), speed: String(speed) });
+      if (view) {
+        said.set("view", view);
+      }
+      history.replaceState(null, "", `#${said}`);
+    }, SOON);
+  }
+}

@@ -1,0 +1,132 @@
+/** What stands below the board: result, match, events, and the time for answers. */
+
+import { Chart } from "./chart.js";
+import { badge, byId, element } from "./elements.js";
+import { reasonOf, standings, titleOf, winnerOf } from "./words.js";
+
+const MOST_EVENTS = 1000;
+const MARKS = { capture: "▼", death: "✕", fault: "◆", end: "■" };
+
+/**
+ * Show all that does not change with the turn.
+ * @param {import("./replay.js").Replay} replay
+ */
+export function showDetails(replay) {
+  byId("title").textContent = winnerOf(replay);
+  byId("subtitle").textContent = subtitle(replay);
+  document.title = `${winnerOf(replay)} | ${titleOf(replay.document.game)} | Replay`;
+  byId("reason").textContent = `${winnerOf(replay)}. ${reasonOf(replay.document)}`;
+  byId("standings").replaceChildren(...standings(replay).map(standingRow));
+  byId("facts").replaceChildren(...facts(replay).map(
+    ([name, value]) => element("div", "", element("dt", "", name), element("dd", "", value)),
+  ));
+}
+
+/**
+ * @param {import("./replay.js").Replay} replay
+ * @returns {string}
+ */
+function subtitle({ document, seats, last }) {
+  const names = seats.length > 4 ? `${seats.length} players` : seats.map(({ name }) => name).join(" against ");
+  return `${titleOf(document.game)}: ${names}, ${last} turns`;
+}
+
+/**
+ * @param {ReturnType<typeof standings>[number]} standing
+ * @returns {HTMLElement}
+ */
+function standingRow({ seat, rank, score }) {
+  const name = element("td", "who", badge(seat.index), seat.name);
+  return element("tr", "",
+    element("td", "", rank === null ? "-" : String(rank)), name,
+    element("td", "muted", seat.bot), element("td", "", score === null ? "-" : String(score)));
+}
+
+/**
+ * @param {import("./replay.js").Replay} replay
+ * @returns {string[][]}
+ */
+function facts({ document, last }) {
+  const options = Object.entries(document.options).map(([key, value]) => [key, JSON.stringify(value)]);
+  return [
+    ["Game", titleOf(document.game)], ["Played", document.date.replace("T", " ").replace("Z", " UTC")],
+    ["Turns", String(last)], ["Seed", String(document.seed)], ...options,
+    ["Rules", `version ${document.rules}`], ["Hash", document.hash.slice(0, 12)],
+  ];
+}
+
+/** The list of events. */
+export class EventLog {
+  /** @param {(turn: number) => void} chosen */
+  constructor(chosen) {
+    this.list = byId("events");
+    this.shown = 0;
+    this.list.addEventListener("click", (/** @type {Event} */ event) => {
+      const button = /** @type {HTMLElement} */ (event.target).closest("button");
+      if (button) {
+        chosen(Number(button.dataset.turn));
+      }
+    });
+  }
+
+  /** Begin anew. */
+  clear() {
+    this.list.replaceChildren();
+    this.shown = 0;
+  }
+
+  /**
+   * Add the events that are not there yet.
+   * @param {import("./games/game.js").Event[]} events
+   */
+  show(events) {
+    const next = events.slice(this.shown, MOST_EVENTS);
+    this.list.append(...next.map(eventItem));
+    this.shown += next.length;
+    const more = events.length - this.shown;
+    byId("more-events").textContent = more > 0 ? `and ${more} more` : "";
+  }
+}
+
+/**
+ * @param {import("./games/game.js").Event} event
+ * @returns {HTMLElement}
+ */
+function eventItem({ turn, kind, text }) {
+  const mark = element("span", `kind ${kind}`, MARKS[kind]);
+  mark.setAttribute("aria-hidden", "true");
+  const button = element("button", "event-link", mark, element("span", "at", String(turn)), element("span", "", text));
+  button.type = "button";
+  button.dataset.turn = String(turn);
+  return element("li", "", button);
+}
+
+/** The chart of how long answers took. */
+export class Latency {
+  constructor() {
+    this.chart = new Chart(byId("latency"));
+  }
+
+  /** @param {import("./replay.js").Replay} replay */
+  show(replay) {
+    const series = replay.seats.map(({ key }) => [NaN, ...replay.document.turns.map(({ ms }) => Number(ms?.[key] ?? NaN))]);
+    this.chart.show(series, replay.last);
+    byId("latency-words").textContent = series.length <= 8
+      ? replay.seats.map((seat, index) => latencyText(seat, series[index])).join(", ")
+      : "";
+  }
+}
+
+/**
+ * @param {import("./replay.js").Seat} seat
+ * @param {number[]} series
+ * @returns {string}
+ */
+function latencyText({ letter, name }, series) {
+  const known = series.filter(Number.isFinite).sort((one, other) => one - other);
+  if (known.length === 0) {
+    return `${letter} ${name}: no answer`;
+  }
+  const middle = known[Math.floor(known.length / 2)];
+  return `${letter} ${name}: ${middle.toFixed(1)} ms in the median, ${known.at(-1).toFixed(1)} ms at most`;
+}

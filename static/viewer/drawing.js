@@ -1,0 +1,285 @@
+/** What the pictures of all games are drawn with. Lengths are cells of the board, unless they say pixels. */
+
+import { colourOf, letterOf, markOf } from "./palette.js";
+
+/**
+ * What is to be drawn, and where.
+ * @typedef {object} Scene
+ * @property {CanvasRenderingContext2D} ctx in cells of the board
+ * @property {import("./camera.js").Camera} camera
+ * @property {number} ratio device pixels to a pixel
+ * @property {import("./replay.js").Replay} replay
+ * @property {number} turn
+ * @property {any} frame of that turn
+ * @property {any} memo what the game has prepared for the replay
+ * @property {boolean} dark whether the ground is dark
+ * @property {boolean} coordinates
+ * @property {number} focus the player whose view is shown, -1 for all
+ * @property {boolean} fog whether that view hides what the player does not see
+ * @property {number} time milliseconds, for what moves by itself; 0 where motion is unwelcome
+ * @property {boolean} mini whether this is the small overview
+ * @property {Spot | null} spot what is pointed at
+ */
+
+/**
+ * What lies at a place of the board: its name, what is said of it, and a ring around it.
+ * @typedef {{key: string, text: string, x: number, y: number, r: number, bubble?: string[]}} Spot
+ */
+
+/** Colours that are no player's. */
+export const INKS = {
+  light: { ground: "#ffffff", ink: "#14201a", muted: "#53625a", line: "#d5ddd7", stone: "#8b9790", glow: "#14201a" },
+  dark: { ground: "#121b17", ink: "#e9f0ec", muted: "#9db0a6", line: "#2b3a33", stone: "#5d6e65", glow: "#ffffff" },
+};
+
+/**
+ * @param {Scene} scene
+ * @returns {typeof INKS.light}
+ */
+export function inks(scene) {
+  return scene.dark ? INKS.dark : INKS.light;
+}
+
+/**
+ * Give the colour of a player on the ground of a scene.
+ * @param {Scene} scene
+ * @param {number} seat
+ * @returns {string}
+ */
+export function colour(scene, seat) {
+  return seat < 0 ? inks(scene).muted : colourOf(seat, scene.dark);
+}
+
+/**
+ * Give how strongly a player's things are drawn: without fog, others fade while one is looked at.
+ * @param {Scene} scene
+ * @param {number} seat
+ * @returns {number}
+ */
+export function strength(scene, seat) {
+  return scene.fog || scene.focus < 0 || scene.focus === seat ? 1 : 0.25;
+}
+
+/**
+ * Write a text with its middle at a place of the board.
+ * @param {Scene} scene
+ * @param {string} text
+ * @param {number} x
+ * @param {number} y
+ * @param {number} pixels height of the letters
+ * @param {string} ink
+ * @param {boolean} [bold]
+ */
+export function write(scene, text, x, y, pixels, ink, bold = true) {
+  const { ctx, camera } = scene;
+  writeAt(scene, text, (x - camera.x) * camera.scale, (y - camera.y) * camera.scale, pixels, ink, bold);
+  ctx.globalAlpha = 1;
+}
+
+/**
+ * Write a text with its middle at a pixel of the picture.
+ * @param {Scene} scene
+ * @param {string} text
+ * @param {number} left
+ * @param {number} top
+ * @param {number} pixels
+ * @param {string} ink
+ * @param {boolean} bold
+ */
+function writeAt({ ctx, ratio }, text, left, top, pixels, ink, bold) {
+  ctx.save();
+  ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+  ctx.font = `${bold ? 650 : 400} ${pixels}px system-ui, sans-serif`;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  ctx.fillStyle = ink;
+  ctx.fillText(text, left, top + pixels * 0.04);
+  ctx.restore();
+}
+
+/**
+ * Draw a disc in a player's colour, with the player's letter where there is room for it.
+ * @param {Scene} scene
+ * @param {number} seat
+ * @param {number} x its middle
+ * @param {number} y
+ * @param {number} r
+ */
+export function disc(scene, seat, x, y, r) {
+  const { ctx, camera } = scene;
+  ctx.globalAlpha = strength(scene, seat);
+  ctx.fillStyle = colour(scene, seat);
+  ctx.beginPath();
+  ctx.arc(x, y, r, 0, 7);
+  ctx.fill();
+  if (camera.scale * r >= 6 && !scene.mini) {
+    write(scene, letterOf(seat), x, y, camera.scale * r * 1.15, scene.dark ? "#0a100d" : "#ffffff");
+  }
+  ctx.globalAlpha = 1;
+}
+
+/**
+ * Draw a player's mark.
+ * @param {Scene} scene
+ * @param {number} seat
+ * @param {number} x its middle
+ * @param {number} y
+ * @param {number} r
+ * @param {string} ink
+ */
+export function mark({ ctx }, seat, x, y, r, ink) {
+  ctx.save();
+  ctx.translate(x, y);
+  ctx.fillStyle = ink;
+  ctx.fill(markOf(seat, r));
+  ctx.restore();
+}
+
+/**
+ * Draw a line with a head at its end.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {number[]} from x and y
+ * @param {number[]} to
+ * @param {number} width
+ */
+export function arrow(ctx, [x, y], [toX, toY], width) {
+  const angle = Math.atan2(toY - y, toX - x);
+  const head = width * 3;
+  ctx.lineWidth = width;
+  ctx.beginPath();
+  ctx.moveTo(x, y);
+  ctx.lineTo(toX - Math.cos(angle) * head * 0.8, toY - Math.sin(angle) * head * 0.8);
+  ctx.stroke();
+  ctx.setLineDash([]);
+  ctx.fillStyle = ctx.strokeStyle;
+  ctx.beginPath();
+  for (const turn of [0, 2.6, -2.6]) {
+    const reach = turn ? head : 0;
+    ctx.lineTo(toX + Math.cos(angle + turn) * reach, toY + Math.sin(angle + turn) * reach);
+  }
+  ctx.fill();
+}
+
+/**
+ * Draw a cross.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {number} x its middle
+ * @param {number} y
+ * @param {number} r
+ * @param {number} width
+ */
+export function cross(ctx, x, y, r, width) {
+  ctx.lineWidth = width;
+  ctx.lineCap = "round";
+  ctx.beginPath();
+  ctx.moveTo(x - r, y - r);
+  ctx.lineTo(x + r, y + r);
+  ctx.moveTo(x + r, y - r);
+  ctx.lineTo(x - r, y + r);
+  ctx.stroke();
+}
+
+/**
+ * Draw the lines between cells.
+ * @param {Scene} scene
+ * @param {number} width
+ * @param {number} height
+ * @param {string} ink
+ */
+export function grid({ ctx, camera }, width, height, ink) {
+  ctx.strokeStyle = ink;
+  ctx.lineWidth = 1 / camera.scale;
+  ctx.beginPath();
+  for (let x = 0; x <= width; x++) {
+    ctx.moveTo(x, 0);
+    ctx.lineTo(x, height);
+  }
+  for (let y = 0; y <= height; y++) {
+    ctx.moveTo(0, y);
+    ctx.lineTo(width, y);
+  }
+  ctx.stroke();
+}
+
+/**
+ * Number columns and rows along the edges, in sight also where the board goes on beyond them.
+ * @param {Scene} scene
+ * @param {number} columns
+ * @param {number} rows
+ * @param {boolean} [upward] whether rows count from the bottom, where the columns' numbers are then
+ */
+export function axes(scene, columns, rows, upward = false) {
+  const { camera } = scene;
+  if (!scene.coordinates || scene.mini) {
+    return;
+  }
+  const step = stepOf(camera.scale);
+  const left = Math.max(-camera.x * camera.scale - 12, 12);
+  const top = upward
+    ? Math.min((rows - camera.y) * camera.scale + 11, camera.height - 10)
+    : Math.max(-camera.y * camera.scale - 10, 10);
+  for (let column = 0; column < columns; column += step) {
+    tick(scene, column, (column + 0.5 - camera.x) * camera.scale, top);
+  }
+  for (let row = 0; row < rows; row += step) {
+    const y = upward ? rows - row - 0.5 : row + 0.5;
+    tick(scene, row, left, (y - camera.y) * camera.scale);
+  }
+}
+
+/**
+ * Write a number on a ground of its own.
+ * @param {Scene} scene
+ * @param {number} number
+ * @param {number} left
+ * @param {number} top
+ */
+export function tick(scene, number, left, top) {
+  const { ctx, ratio } = scene;
+  ctx.save();
+  ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+  ctx.globalAlpha = 0.75;
+  ctx.fillStyle = inks(scene).ground;
+  ctx.fillRect(left - 10, top - 7, 20, 14);
+  ctx.restore();
+  writeAt(scene, String(number), left, top, 11, inks(scene).muted, false);
+}
+
+/**
+ * @param {number} scale
+ * @returns {number} how many cells lie between two numbers
+ */
+export function stepOf(scale) {
+  return [1, 2, 5, 10, 20, 50, 100].find((step) => step * scale >= 22) ?? 200;
+}
+
+/**
+ * Ring what is pointed at.
+ * @param {Scene} scene
+ */
+export function ringSpot({ ctx, camera, spot, ...scene }) {
+  if (spot) {
+    ctx.strokeStyle = (scene.dark ? INKS.dark : INKS.light).glow;
+    ctx.lineWidth = 2 / camera.scale;
+    ctx.setLineDash([]);
+    ctx.beginPath();
+    ctx.arc(spot.x, spot.y, spot.r, 0, 7);
+    ctx.stroke();
+  }
+}
+
+/**
+ * Give which cells are seen.
+ * @param {Scene} scene
+ * @param {number} width
+ * @param {number} height
+ * @returns {{left: number, top: number, right: number, bottom: number}} the last ones are excluded
+ */
+export function seen({ camera }, width, height) {
+  return {
+    left: Math.max(0, Math.floor(camera.x)),
+    top: Math.max(0, Math.floor(camera.y)),
+    right: Math.min(width, Math.ceil(camera.x + camera.width / camera.scale)),
+    bottom: Math.min(height, Math.ceil(camera.y + camera.height / camera.scale)),
+  };
+}

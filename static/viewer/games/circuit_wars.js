@@ -1,0 +1,176 @@
+/** Circuit Wars: segments, areas, and the last move. */
+
+import { allSegments, areas, condition, keyOf, owner } from "../../monitor/geometry.js";
+import { axes, colour, inks, mark, strength, write } from "../drawing.js";
+import { letterOf } from "../palette.js";
+import { countOf } from "../words.js";
+
+const BORDERS = [[1, "top"], [2, "right"], [4, "bottom"], [8, "left"]];
+
+/** @type {import("./game.js").Game} */
+export const CIRCUIT_WARS = {
+  measures: [{ name: "squares", of: (frame) => frame.scores }],
+
+  prepare(replay) {
+    const size = replay.document.frame.size;
+    return { segments: allSegments(size), drawn: drawnBy(replay) };
+  },
+
+  extent: ({ size }) => ({ width: size, height: size }),
+
+  draw(scene) {
+    const { ctx, frame } = scene;
+    areas(frame.board).forEach((area) => drawArea(scene, area));
+    ctx.lineCap = "round";
+    scene.memo.segments.forEach((segment) => drawSegment(scene, segment));
+    drawPoints(scene);
+    axes(scene, frame.size, frame.size);
+    ringSquare(scene);
+  },
+
+  spotAt(scene, x, y) {
+    const { board, size } = scene.frame;
+    const [column, row] = [Math.floor(x), Math.floor(y)];
+    if (column < 0 || row < 0 || column >= size || row >= size) {
+      return null;
+    }
+    const text = squareText(scene, column, row, board[row][column]);
+    return { key: `${column},${row}`, text, x: column + 0.5, y: row + 0.5, r: 0.36 };
+  },
+
+  happened({ replay, before, after, actions }) {
+    return Object.entries(actions)
+      .filter(([, action]) => typeof action === "string")
+      .map(([player, action]) => {
+        const seat = replay.seat(player);
+        const won = after.scores[seat] - before.scores[seat];
+        return { seat, text: `drew ${action}${won > 0 ? ` and closed ${countOf(won, "square")}` : ""}` };
+      });
+  },
+
+  events({ replay, before, after }) {
+    return replay.seats
+      .filter(({ index }) => after.scores[index] > before.scores[index])
+      .map(({ name, index }) => ({
+        kind: "capture",
+        text: `${name} closed ${countOf(after.scores[index] - before.scores[index], "square")}`,
+      }));
+  },
+
+  describe({ size, scores, last_move: last }, { seats }) {
+    const owned = seats.map(({ name, index }) => `${name} owns ${countOf(scores[index], "square")}`);
+    return `Board of ${size} by ${size} squares. ${owned.join(", ")}.${last ? ` Last move ${last}.` : ""}`;
+  },
+};
+
+/**
+ * Give who has drawn which segment in which turn; those of the start are nobody's.
+ * @param {import("../replay.js").Replay} replay
+ * @returns {Map<string, {seat: number, turn: number}>}
+ */
+function drawnBy(replay) {
+  const found = new Map();
+  replay.document.turns.forEach(({ actions }, index) => {
+    for (const [player, action] of Object.entries(actions)) {
+      if (typeof action === "string" && !found.has(keyOf(action))) {
+        found.set(keyOf(action), { seat: replay.seat(player), turn: index + 1 });
+      }
+    }
+  });
+  return found;
+}
+
+/**
+ * @param {import("../drawing.js").Scene} scene
+ * @param {{owner: number, squares: number[][]}} area
+ */
+function drawArea(scene, { owner: player, squares }) {
+  const { ctx, replay } = scene;
+  const seat = replay.seat(player);
+  ctx.fillStyle = colour(scene, seat);
+  ctx.globalAlpha = 0.42 * strength(scene, seat);
+  squares.forEach(([x, y]) => ctx.fillRect(x, y, 1, 1));
+  ctx.globalAlpha = 0.8 * strength(scene, seat);
+  squares.forEach(([x, y]) => mark(scene, seat, x + 0.5, y + 0.5, 0.12, colour(scene, seat)));
+  ctx.globalAlpha = 1;
+}
+
+/**
+ * @param {import("../drawing.js").Scene} scene
+ * @param {import("../../monitor/geometry.js").Segment} segment
+ */
+function drawSegment(scene, segment) {
+  const { ctx, frame, memo, turn } = scene;
+  const state = condition(frame.board, segment);
+  if (state === "inner") {
+    return;
+  }
+  const author = memo.drawn.get(segment.key);
+  const seat = author && author.turn <= turn ? author.seat : -1;
+  if (state === "drawn" && segment.key === keyOf(frame.last_move)) {
+    line(ctx, segment.ends, 0.24, inks(scene).glow);
+  }
+  const drawn = state === "drawn";
+  ctx.globalAlpha = drawn ? strength(scene, seat) : 1;
+  line(ctx, segment.ends, drawn ? 0.12 : 0.025, drawn ? colour(scene, seat) : inks(scene).line);
+  ctx.globalAlpha = 1;
+}
+
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {number[]} ends
+ * @param {number} width
+ * @param {string} ink
+ */
+function line(ctx, [x, y, toX, toY], width, ink) {
+  ctx.strokeStyle = ink;
+  ctx.lineWidth = width;
+  ctx.beginPath();
+  ctx.moveTo(x, y);
+  ctx.lineTo(toX, toY);
+  ctx.stroke();
+}
+
+/** @param {import("../drawing.js").Scene} scene */
+function drawPoints(scene) {
+  const { ctx, frame } = scene;
+  ctx.fillStyle = inks(scene).ink;
+  for (let y = 0; y <= frame.size; y++) {
+    for (let x = 0; x <= frame.size; x++) {
+      ctx.beginPath();
+      ctx.arc(x, y, 0.075, 0, 7);
+      ctx.fill();
+    }
+  }
+}
+
+/** @param {import("../drawing.js").Scene} scene */
+function ringSquare(scene) {
+  const { ctx, camera, spot, frame } = scene;
+  if (!spot) {
+    return;
+  }
+  ctx.strokeStyle = inks(scene).glow;
+  ctx.lineWidth = 2 / camera.scale;
+  ctx.strokeRect(spot.x - 0.34, spot.y - 0.34, 0.68, 0.68);
+  const square = frame.board[Math.floor(spot.y)]?.[Math.floor(spot.x)];
+  if (scene.coordinates && square !== undefined && camera.scale > 34) {
+    write(scene, String(square), spot.x, spot.y - 0.2, 12, inks(scene).ink);
+  }
+}
+
+/**
+ * @param {import("../drawing.js").Scene} scene
+ * @param {number} x
+ * @param {number} y
+ * @param {number} square
+ * @returns {string}
+ */
+function squareText({ replay }, x, y, square) {
+  const parts = BORDERS.filter(([bit]) => square & Number(bit)).map(([, word]) => String(word));
+  const player = owner(square);
+  if (player) {
+    parts.push(`owned by ${letterOf(replay.seat(player))} ${replay.name(player)}`);
+  }
+  return `Square ${x},${y} = ${square}: ${parts.join(", ") || "nothing drawn"}`;
+}

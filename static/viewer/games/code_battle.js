@@ -1,0 +1,362 @@
+/** Code Battle: a dark torus with walls, energy, cores, bots and their trails, and fog. */
+
+import { axes, colour, cross, disc, grid, ringSpot, seen, strength, write } from "../drawing.js";
+import { letterOf } from "../palette.js";
+import { countOf } from "../words.js";
+
+const GROUND = "#0b1118";
+const LINES = "#17212b";
+const WALL = "#4a5663";
+const ENERGY = "#ffe14d";
+const DEATH = "#ff5c5c";
+const FLASH = "#ffffff";
+const TRAIL = 3;
+const FADING = 3;
+
+/** @type {import("./game.js").Game} */
+export const CODE_BATTLE = {
+  measures: [
+    { name: "score", of: (frame) => frame.players.map(({ score }) => score) },
+    { name: "bots", of: (frame) => counted(frame) },
+    { name: "energy", of: (frame) => frame.players.map(({ energy }) => energy) },
+  ],
+  fog: true,
+  night: true,
+  moves: true,
+
+  prepare: (replay) => ({ ids: new WeakMap(), sight: new WeakMap(), walls: wallsOf(replay.document.frame) }),
+
+  extent: ({ config }) => ({ width: config.cols, height: config.rows }),
+
+  draw(scene) {
+    const { ctx, frame, camera } = scene;
+    const { rows, cols } = frame.config;
+    ctx.fillStyle = GROUND;
+    ctx.fillRect(0, 0, cols, rows);
+    if (camera.scale >= 5 && !scene.mini) {
+      grid(scene, cols, rows, LINES);
+    }
+    drawWalls(scene);
+    const visible = sightOf(scene);
+    frame.nodes.filter(visible).forEach((node) => drawNode(scene, node));
+    frame.cores.filter(visible).forEach((core) => drawCore(scene, core));
+    drawTrails(scene, visible);
+    frame.bots.filter(visible).forEach((bot) => disc(scene, bot.owner, bot.col + 0.5, bot.row + 0.5, 0.42));
+    drawDeaths(scene, visible);
+    drawFog(scene, visible);
+    axes(scene, cols, rows);
+    ringSpot(scene);
+  },
+
+  spotAt(scene, x, y) {
+    const { frame } = scene;
+    const [row, col] = [Math.floor(y), Math.floor(x)];
+    if (row < 0 || col < 0 || row >= frame.config.rows || col >= frame.config.cols) {
+      return null;
+    }
+    const visible = sightOf(scene);
+    const parts = visible({ row, col }) ? thingsAt(scene, row, col) : ["not seen"];
+    const text = `[${row}, ${col}] ${parts.join(", ") || "open"}`;
+    const named = parts.filter((part) => part !== "wall" && part !== "not seen");
+    return { key: `${row},${col}`, text, x: col + 0.5, y: row + 0.5, r: 0.6, bubble: named.length ? named : undefined };
+  },
+
+  happened({ replay, before, after, actions }) {
+    const [then, now] = [counted(before), counted(after)];
+    return replay.seats
+      .map(({ key, index }) => {
+        const orders = Array.isArray(actions[key]) ? actions[key].length : 0;
+        const lost = after.dead.filter(({ owner }) => owner === index).length;
+        const made = now[index] - then[index] + lost;
+        const gained = after.players[index].collected - before.players[index].collected;
+        const points = after.players[index].score - before.players[index].score;
+        const parts = [countOf(orders, "order")];
+        parts.push(gained ? `collected ${gained}` : "", made > 0 ? `made ${countOf(made, "bot")}` : "");
+        parts.push(lost ? `lost ${countOf(lost, "bot")}` : "");
+        parts.push(points ? `${points > 0 ? "+" : ""}${countOf(points, "point")}` : "");
+        return { seat: index, text: parts.filter(Boolean).join(", ") };
+      })
+      .filter(({ seat }) => then[seat] || now[seat] || before.players[seat].score !== after.players[seat].score);
+  },
+
+  events({ replay, before, after }) {
+    const razed = after.cores
+      .filter((core, index) => !core.active && before.cores[index].active)
+      .map((core) => ({
+        kind: /** @type {const} */ ("capture"),
+        text: `A core of ${replay.name(core.owner)} was razed`,
+      }));
+    return after.dead.length ? [...razed, { kind: "death", text: fallen(replay, after) }] : razed;
+  },
+
+  describe(frame, { seats }) {
+    const living = counted(frame);
+    const words = seats.map(({ name, index }) => `${name}: score ${frame.players[index].score}, ${countOf(living[index], "bot")}`);
+    return `Torus of ${frame.config.rows} by ${frame.config.cols} tiles. ${words.join("; ")}.`;
+  },
+};
+
+/**
+ * @param {any} frame
+ * @returns {number[]} living bots by slot
+ */
+function counted(frame) {
+  const bots = frame.players.map(() => 0);
+  frame.bots.forEach(({ owner }) => { bots[owner] += 1; });
+  return bots;
+}
+
+/**
+ * @param {any} frame
+ * @returns {Set<number>}
+ */
+function wallsOf({ walls, config }) {
+  return new Set(walls.map(([row, col]) => row * config.cols + col));
+}
+
+/**
+ * @param {import("../replay.js").Replay} replay
+ * @param {any} after
+ * @returns {string}
+ */
+function fallen(replay, after) {
+  const lost = replay.seats
+    .map(({ name, index }) => ({ name, count: after.dead.filter(({ owner }) => owner === index).length }))
+    .filter(({ count }) => count > 0);
+  return lost.map(({ name, count }) => `${name} lost ${countOf(count, "bot")}`).join(", ");
+}
+
+/**
+ * @param {import("../drawing.js").Scene} scene
+ * @param {number} row
+ * @param {number} col
+ * @returns {string[]}
+ */
+function thingsAt({ frame, replay, memo }, row, col) {
+  const here = (thing) => thing.row === row && thing.col === col;
+  const whose = (owner) => `${letterOf(owner)} ${replay.name(owner)}`;
+  return [
+    ...(memo.walls.has(row * frame.config.cols + col) ? ["wall"] : []),
+    ...frame.bots.filter(here).map(({ owner, id }) => `bot ${id} of ${whose(owner)}`),
+    ...frame.cores.filter(here).map(({ owner, active }) => `${active ? "core" : "razed core"} of ${whose(owner)}`),
+    ...frame.nodes.filter(here).map(({ energy }) => (energy ? "energy" : "empty node")),
+    ...frame.dead.filter(here).map(({ owner }) => `a bot of ${whose(owner)} died`),
+  ];
+}
+
+/**
+ * Give what tells whether a thing is in sight of the player whose view is shown.
+ * @param {import("../drawing.js").Scene} scene
+ * @returns {(thing: {row: number, col: number}) => boolean}
+ */
+function sightOf({ frame, focus, memo }) {
+  if (focus < 0) {
+    return () => true;
+  }
+  const known = memo.sight.get(frame);
+  const tiles = known?.focus === focus ? known.tiles : tilesInSight(frame, focus);
+  memo.sight.set(frame, { focus, tiles });
+  return ({ row, col }) => tiles[row * frame.config.cols + col] === 1;
+}
+
+/**
+ * @param {any} frame
+ * @param {number} slot
+ * @returns {Uint8Array} 1 for every tile that the slot sees
+ */
+function tilesInSight({ bots, config }, slot) {
+  const { rows, cols, vision_radius2: radius2 } = config;
+  const tiles = new Uint8Array(rows * cols);
+  const around = circleOf(radius2);
+  for (const bot of bots) {
+    if (bot.owner === slot) {
+      for (const [down, across] of around) {
+        const row = (((bot.row + down) % rows) + rows) % rows;
+        tiles[row * cols + ((((bot.col + across) % cols) + cols) % cols)] = 1;
+      }
+    }
+  }
+  return tiles;
+}
+
+/**
+ * @param {number} radius2
+ * @returns {number[][]} steps down and across that are within it
+ */
+function circleOf(radius2) {
+  const most = Math.floor(Math.sqrt(radius2));
+  const steps = Array.from({ length: 2 * most + 1 }, (_, index) => index - most);
+  return steps.flatMap((down) => steps.map((across) => [down, across]))
+    .filter(([down, across]) => down * down + across * across <= radius2);
+}
+
+/** @param {import("../drawing.js").Scene} scene */
+function drawWalls(scene) {
+  const { ctx, frame } = scene;
+  ctx.fillStyle = WALL;
+  for (const [row, col] of frame.walls) {
+    // A little more than a tile, so that no seam is seen between two.
+    ctx.fillRect(col, row, 1.04, 1.04);
+  }
+}
+
+/**
+ * @param {import("../drawing.js").Scene} scene
+ * @param {{row: number, col: number, energy: boolean}} node
+ */
+function drawNode({ ctx, time, camera }, { row, col, energy }) {
+  const beat = energy && time ? 0.06 * Math.sin(time / 320 + row + col) : 0;
+  const r = (energy ? 0.46 : 0.3) + beat;
+  const [x, y] = [col + 0.5, row + 0.5];
+  ctx.beginPath();
+  ctx.moveTo(x, y - r);
+  ctx.lineTo(x + r, y);
+  ctx.lineTo(x, y + r);
+  ctx.lineTo(x - r, y);
+  ctx.closePath();
+  ctx.fillStyle = ENERGY;
+  ctx.strokeStyle = ENERGY;
+  ctx.globalAlpha = energy ? 0.9 + beat : 0.5;
+  ctx.lineWidth = Math.max(0.08, 0.8 / camera.scale);
+  ctx[energy ? "fill" : "stroke"]();
+  ctx.globalAlpha = 1;
+}
+
+/**
+ * @param {import("../drawing.js").Scene} scene
+ * @param {{row: number, col: number, owner: number, active: boolean}} core
+ */
+function drawCore(scene, { row, col, owner, active }) {
+  const { ctx, camera } = scene;
+  const [x, y] = [col + 0.5, row + 0.5];
+  const ink = colour(scene, owner);
+  ctx.globalAlpha = active ? 0.5 : 0.2;
+  ctx.fillStyle = ink;
+  circle(ctx, x, y, 0.85);
+  ctx.fill();
+  ctx.globalAlpha = active ? 1 : 0.6;
+  ctx.strokeStyle = ink;
+  ctx.lineWidth = 0.16;
+  circle(ctx, x, y, 1.15);
+  ctx.stroke();
+  if (!active) {
+    ctx.globalAlpha = 1;
+    ctx.strokeStyle = DEATH;
+    cross(ctx, x, y, 0.8, 0.22);
+  } else if (camera.scale >= 6 && !scene.mini) {
+    write(scene, letterOf(owner), x, y, Math.max(9, camera.scale * 0.95), FLASH);
+  }
+  ctx.globalAlpha = 1;
+}
+
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {number} x
+ * @param {number} y
+ * @param {number} r
+ */
+function circle(ctx, x, y, r) {
+  ctx.beginPath();
+  ctx.arc(x, y, r, 0, 7);
+}
+
+/**
+ * Draw where bots were in the turns before.
+ * @param {import("../drawing.js").Scene} scene
+ * @param {(thing: any) => boolean} visible
+ */
+function drawTrails(scene, visible) {
+  const { ctx, frame, replay, turn, memo } = scene;
+  const way = [frame];
+  for (let back = 1; back <= Math.min(TRAIL, turn); back++) {
+    way.push(replay.frame(turn - back));
+  }
+  ctx.lineCap = "round";
+  for (let back = 1; back < way.length; back++) {
+    const [then, since] = [byId(memo, way[back]), byId(memo, way[back - 1])];
+    for (const { id, owner } of frame.bots.filter(visible)) {
+      const [from, to] = [then.get(id), since.get(id)];
+      if (from && to && Math.abs(from.row - to.row) + Math.abs(from.col - to.col) === 1) {
+        ctx.globalAlpha = (0.55 / back) * strength(scene, owner);
+        ctx.strokeStyle = colour(scene, owner);
+        ctx.lineWidth = 0.34 - 0.06 * back;
+        ctx.beginPath();
+        ctx.moveTo(from.col + 0.5, from.row + 0.5);
+        ctx.lineTo(to.col + 0.5, to.row + 0.5);
+        ctx.stroke();
+      }
+    }
+  }
+  ctx.globalAlpha = 1;
+}
+
+/**
+ * @param {any} memo
+ * @param {any} frame
+ * @returns {Map<number, {row: number, col: number, owner: number}>}
+ */
+function byId(memo, frame) {
+  if (!memo.ids.has(frame)) {
+    memo.ids.set(frame, new Map(frame.bots.map((bot) => [bot.id, bot])));
+  }
+  return memo.ids.get(frame);
+}
+
+/**
+ * Draw a flash where bots died in this turn, and a cross that fades over the next ones.
+ * @param {import("../drawing.js").Scene} scene
+ * @param {(thing: any) => boolean} visible
+ */
+function drawDeaths(scene, visible) {
+  const { ctx, replay, turn } = scene;
+  for (let back = Math.min(FADING, turn) - 1; back >= 0; back--) {
+    for (const { row, col, owner } of replay.frame(turn - back).dead.filter(visible)) {
+      const [x, y] = [col + 0.5, row + 0.5];
+      if (back === 0) {
+        flash(ctx, x, y);
+      }
+      ctx.globalAlpha = (1 - back / FADING) * strength(scene, owner);
+      ctx.strokeStyle = DEATH;
+      cross(ctx, x, y, 0.34, 0.16);
+    }
+  }
+  ctx.globalAlpha = 1;
+}
+
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {number} x
+ * @param {number} y
+ */
+function flash(ctx, x, y) {
+  const glow = ctx.createRadialGradient(x, y, 0.1, x, y, 1.5);
+  glow.addColorStop(0, "#ffffffcc");
+  glow.addColorStop(1, "#ffffff00");
+  ctx.globalAlpha = 1;
+  ctx.fillStyle = glow;
+  circle(ctx, x, y, 1.5);
+  ctx.fill();
+}
+
+/**
+ * Darken what is not seen.
+ * @param {import("../drawing.js").Scene} scene
+ * @param {(thing: {row: number, col: number}) => boolean} visible
+ */
+function drawFog(scene, visible) {
+  const { ctx, frame, focus } = scene;
+  if (focus < 0) {
+    return;
+  }
+  const { left, top, right, bottom } = seen(scene, frame.config.cols, frame.config.rows);
+  ctx.fillStyle = "#000000b8";
+  ctx.beginPath();
+  for (let row = top; row < bottom; row++) {
+    for (let col = left; col < right; col++) {
+      if (!visible({ row, col })) {
+        ctx.rect(col, row, 1, 1);
+      }
+    }
+  }
+  ctx.fill();
+}

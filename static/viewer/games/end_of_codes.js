@@ -1,0 +1,326 @@
+/** End of Codes: creatures as circles on numbered cells; (0, 0) is bottom left. */
+
+import { axes, colour, disc, grid, inks, ringSpot, seen, strength } from "../drawing.js";
+import { letterOf } from "../palette.js";
+import { countOf } from "../words.js";
+
+const STEPS = { north: [0, -1], east: [1, 0], south: [0, 1], west: [-1, 0] };
+
+/** Pixels of a cell from which on creatures have letters and attacks are drawn. */
+const CLOSE = 12;
+
+/** Pixels of a cell from which on a ring shows hit points. */
+const RINGED = 24;
+
+/** Levels of hit points that are told apart by how strong a colour is. */
+const LEVELS = 4;
+
+/** @type {import("./game.js").Game} */
+export const END_OF_CODES = {
+  measures: [
+    { name: "creatures", of: (frame, replay) => summed(frame, replay, () => 1) },
+    { name: "hit points", of: (frame, replay) => summed(frame, replay, ({ hp }) => hp) },
+  ],
+  numbered: true,
+
+  extent: ({ W, H }) => ({ width: W, height: H }),
+
+  prepare: () => ({ index: new WeakMap(), stamps: new Map(), layers: new Map() }),
+
+  draw(scene) {
+    const { ctx, frame, camera } = scene;
+    ctx.fillStyle = inks(scene).ground;
+    ctx.fillRect(0, 0, frame.W, frame.H);
+    if (camera.scale >= 5 && !scene.mini) {
+      grid(scene, frame.W, frame.H, inks(scene).line);
+    }
+    ctx.strokeStyle = inks(scene).muted;
+    ctx.lineWidth = 1.5 / camera.scale;
+    ctx.strokeRect(0, 0, frame.W, frame.H);
+    drawCreatures(scene);
+    if (camera.scale >= CLOSE && !scene.mini) {
+      drawAttacks(scene);
+    }
+    axes(scene, frame.W, frame.H, true);
+    ringSpot(scene);
+  },
+
+  spotAt(scene, x, y) {
+    const { frame, replay } = scene;
+    const [column, row] = [Math.floor(x), frame.H - 1 - Math.floor(y)];
+    if (column < 0 || row < 0 || column >= frame.W || row >= frame.H) {
+      return null;
+    }
+    const creature = indexed(scene.memo, frame).cells.get(row * frame.W + column);
+    const spot = { key: `${column},${row}`, x: column + 0.5, y: frame.H - row - 0.5, r: 0.46 };
+    if (!creature) {
+      return { ...spot, text: `(${column}, ${row}) empty` };
+    }
+    const seat = replay.seat(creature.userid);
+    const bubble = [
+      `${letterOf(seat)} ${replay.name(creature.userid)}`,
+      `id ${creature.creatureid}`,
+      countOf(creature.hp, "hit point"),
+      `(${creature.x}, ${creature.y})`,
+    ];
+    return { ...spot, text: bubble.join(", "), bubble };
+  },
+
+  happened(moment) {
+    const { replay, before, after, actions } = moment;
+    const lost = differences(before, after, replay);
+    return replay.seats
+      .filter(({ index }) => before.players[index].died === null || lost[index].died)
+      .map(({ key, index }) => {
+        const orders = actions[key]?.intent;
+        const intents = Array.isArray(orders) ? orders : [];
+        const moved = intents.filter((intent) => intent?.action === "move").length;
+        const attacked = intents.filter((intent) => intent?.action === "attack").length;
+        const { died, hits } = lost[index];
+        const parts = [`${countOf(moved, "move")}, ${countOf(attacked, "attack")}`];
+        parts.push(hits ? `lost ${countOf(hits, "hit point")}` : "", died ? `${died} died` : "");
+        return { seat: index, text: parts.filter(Boolean).join("; ") };
+      });
+  },
+
+  events({ replay, before, after }) {
+    const fallen = differences(before, after, replay)
+      .map(({ died }, index) => ({ died, name: replay.seats[index].name }))
+      .filter(({ died }) => died > 0);
+    const out = replay.seats.filter(
+      ({ index }) => after.players[index].died !== null && before.players[index].died === null,
+    );
+    const words = fallen.slice(0, 4).map(({ died, name }) => `${name} lost ${countOf(died, "creature")}`);
+    const rest = fallen.length > 4 ? [`${fallen.length - 4} more lost some`] : [];
+    const gone = out.map(({ name }) => `${name} is out`);
+    return fallen.length || out.length
+      ? [{ kind: "death", text: [...words, ...rest, ...gone].join(", ") }]
+      : [];
+  },
+
+  describe(frame, replay) {
+    const living = summed(frame, replay, () => 1);
+    const words = replay.seats.map(({ name, index }) => `${name} has ${countOf(living[index], "creature")}`);
+    return `Map of ${frame.W} by ${frame.H} cells after ${countOf(frame.round, "round")}. ${words.join(", ")}.`;
+  },
+};
+
+/**
+ * Add up a number of every living creature, by player.
+ * @param {any} frame
+ * @param {import("../replay.js").Replay} replay
+ * @param {(creature: any) => number} of
+ * @returns {number[]}
+ */
+function summed(frame, replay, of) {
+  const sums = replay.seats.map(() => 0);
+  for (const creature of frame.creatures) {
+    if (creature.hp > 0) {
+      sums[replay.seat(creature.userid)] += of(creature);
+    }
+  }
+  return sums;
+}
+
+/**
+ * Count the creatures that died and the hit points that were lost in a round, by player.
+ * @param {any} before
+ * @param {any} after
+ * @param {import("../replay.js").Replay} replay
+ * @returns {{died: number, hits: number}[]}
+ */
+function differences(before, after, replay) {
+  const lost = replay.seats.map(() => ({ died: 0, hits: 0 }));
+  after.creatures.forEach((creature, index) => {
+    const old = before.creatures[index];
+    if (creature !== old && creature.hp < old.hp) {
+      const sum = lost[replay.seat(creature.userid)];
+      sum.hits += old.hp - Math.max(creature.hp, 0);
+      sum.died += old.hp > 0 && creature.hp <= 0 ? 1 : 0;
+    }
+  });
+  return lost;
+}
+
+/**
+ * Give the living creatures of a frame by cell, and all by id.
+ * @param {any} memo
+ * @param {any} frame
+ * @returns {{cells: Map<number, any>, ids: Map<number, any>}}
+ */
+function indexed(memo, frame) {
+  if (!memo.index.has(frame)) {
+    const living = frame.creatures.filter(({ hp }) => hp > 0);
+    memo.index.set(frame, {
+      cells: new Map(living.map((creature) => [creature.y * frame.W + creature.x, creature])),
+      ids: new Map(frame.creatures.map((creature) => [creature.creatureid, creature])),
+    });
+  }
+  return memo.index.get(frame);
+}
+
+/** @param {import("../drawing.js").Scene} scene */
+function drawCreatures(scene) {
+  const { frame, camera } = scene;
+  const view = seen(scene, frame.W, frame.H);
+  const living = frame.creatures.filter(({ hp, x, y }) => {
+    const top = frame.H - 1 - y;
+    return hp > 0 && x >= view.left && x < view.right && top >= view.top && top < view.bottom;
+  });
+  if (camera.scale >= CLOSE && !scene.mini) {
+    drawLarge(scene, living);
+  } else {
+    drawSmall(scene, living);
+  }
+}
+
+/**
+ * @param {import("../drawing.js").Scene} scene
+ * @param {any[]} living
+ */
+function drawLarge(scene, living) {
+  const { ctx, frame, replay, camera } = scene;
+  for (const { userid, x, y, hp } of living) {
+    const seat = replay.seat(userid);
+    disc(scene, seat, x + 0.5, frame.H - y - 0.5, 0.4);
+    if (camera.scale < RINGED) {
+      continue;
+    }
+    ctx.strokeStyle = inks(scene).ink;
+    ctx.lineWidth = 0.06;
+    ctx.globalAlpha = 0.8 * strength(scene, seat);
+    ctx.beginPath();
+    ctx.arc(x + 0.5, frame.H - y - 0.5, 0.44, -Math.PI / 2, (2 * hp / frame.MAX_HP - 0.5) * Math.PI);
+    ctx.stroke();
+  }
+  ctx.globalAlpha = 1;
+}
+
+/**
+ * Draw circles that are too small for letters, pixel by pixel: thousands of them take no time so.
+ * @param {import("../drawing.js").Scene} scene
+ * @param {any[]} living
+ */
+function drawSmall(scene, living) {
+  const { ctx, frame, replay, camera, ratio } = scene;
+  const layer = layerOf(scene);
+  const scale = camera.scale * ratio;
+  const pixels = Math.max(1, Math.round(scale));
+  const [left, top] = [Math.round(camera.x * scale), Math.round(camera.y * scale)];
+  layer.words.fill(0);
+  for (const { userid, x, y, hp } of living) {
+    const level = Math.min(LEVELS - 1, Math.floor((hp / frame.MAX_HP) * LEVELS));
+    const stamp = stampOf(scene, replay.seat(userid), level, pixels);
+    press(layer, stamp, pixels, Math.round(x * scale) - left, Math.round((frame.H - 1 - y) * scale) - top);
+  }
+  layer.ctx.putImageData(layer.image, 0, 0);
+  ctx.save();
+  ctx.setTransform(1, 0, 0, 1, 0, 0);
+  ctx.drawImage(layer.ctx.canvas, 0, 0);
+  ctx.restore();
+}
+
+/**
+ * Give the pixels on which small circles are put, as many as the picture has.
+ * @param {import("../drawing.js").Scene} scene
+ * @returns {{ctx: CanvasRenderingContext2D, image: ImageData, words: Uint32Array}}
+ */
+function layerOf({ ctx: { canvas: { width, height } }, memo, mini }) {
+  const known = memo.layers.get(mini);
+  if (known?.image.width === width && known.image.height === height) {
+    return known;
+  }
+  const ctx = contextOf(width, height);
+  const image = ctx.createImageData(width, height);
+  const layer = { ctx, image, words: new Uint32Array(image.data.buffer) };
+  memo.layers.set(mini, layer);
+  return layer;
+}
+
+/**
+ * Put a small circle into the pixels.
+ * @param {{image: ImageData, words: Uint32Array}} layer
+ * @param {Uint32Array} stamp
+ * @param {number} pixels its width
+ * @param {number} left
+ * @param {number} top
+ */
+function press({ image: { width, height }, words }, stamp, pixels, left, top) {
+  const right = Math.min(pixels, width - left);
+  const bottom = Math.min(pixels, height - top);
+  for (let y = Math.max(0, -top); y < bottom; y++) {
+    for (let x = Math.max(0, -left); x < right; x++) {
+      words[(top + y) * width + left + x] = stamp[y * pixels + x];
+    }
+  }
+}
+
+/**
+ * Give the pixels of a small circle.
+ * @param {import("../drawing.js").Scene} scene
+ * @param {number} seat
+ * @param {number} level of hit points, from 0
+ * @param {number} pixels its width
+ * @returns {Uint32Array}
+ */
+function stampOf(scene, seat, level, pixels) {
+  const { stamps } = scene.memo;
+  const faded = strength(scene, seat) < 1 ? 1 : 0;
+  const name = ((((seat + 1) * LEVELS + level) * 2 + faded) * 2 + (scene.dark ? 1 : 0)) * 256 + Math.min(pixels, 255);
+  if (!stamps.has(name)) {
+    const alpha = (0.55 + (0.45 * level) / (LEVELS - 1)) * strength(scene, seat);
+    stamps.set(name, circle(colour(scene, seat), alpha, pixels));
+  }
+  return stamps.get(name);
+}
+
+/**
+ * @param {string} ink
+ * @param {number} alpha
+ * @param {number} pixels
+ * @returns {Uint32Array}
+ */
+function circle(ink, alpha, pixels) {
+  const ctx = contextOf(pixels, pixels);
+  ctx.globalAlpha = alpha;
+  ctx.fillStyle = ink;
+  ctx.beginPath();
+  ctx.arc(pixels / 2, pixels / 2, Math.max(0.6, pixels * 0.46), 0, 7);
+  ctx.fill();
+  return new Uint32Array(ctx.getImageData(0, 0, pixels, pixels).data.buffer);
+}
+
+/**
+ * @param {number} width
+ * @param {number} height
+ * @returns {CanvasRenderingContext2D}
+ */
+function contextOf(width, height) {
+  const canvas = Object.assign(document.createElement("canvas"), { width, height });
+  return canvas.getContext("2d", { willReadFrequently: true });
+}
+
+/** @param {import("../drawing.js").Scene} scene */
+function drawAttacks(scene) {
+  const { ctx, frame, replay, turn, memo } = scene;
+  if (turn === 0) {
+    return;
+  }
+  const { ids } = indexed(memo, replay.frame(turn - 1));
+  ctx.strokeStyle = inks(scene).ink;
+  ctx.lineWidth = 0.1;
+  ctx.lineCap = "round";
+  ctx.beginPath();
+  for (const { intent } of Object.values(replay.actions(turn))) {
+    for (const { creatureid, action, direction } of Array.isArray(intent) ? intent.filter(Boolean) : []) {
+      const creature = ids.get(creatureid);
+      const step = STEPS[direction];
+      if (action === "attack" && creature && step) {
+        const [x, y] = [creature.x + 0.5, frame.H - creature.y - 0.5];
+        ctx.moveTo(x + step[0] * 0.36, y + step[1] * 0.36);
+        ctx.lineTo(x + step[0] * 0.64, y + step[1] * 0.64);
+      }
+    }
+  }
+  ctx.stroke();
+}

@@ -1,0 +1,276 @@
+/** Hexagon: true hexagons in shifted rows, stones, jumps and captures. */
+
+import { arrow, colour, disc, inks, strength, tick } from "../drawing.js";
+import { letterOf } from "../palette.js";
+import { countOf } from "../words.js";
+
+const PITCH = Math.sqrt(3) / 2;
+const RADIUS = 1 / Math.sqrt(3);
+
+/** Captured chips before the scrubber marks a move. */
+const MANY = 3;
+
+/** @type {import("./game.js").Game} */
+export const HEXAGON = {
+  measures: [
+    { name: "chips", of: (frame) => [1, 2].map((player) => chips(frame, player)) },
+    { name: "jumps", of: (frame) => [frame.jumps["1"], frame.jumps["2"]] },
+  ],
+  numbered: true,
+
+  extent({ size }) {
+    const rows = 2 * size - 1;
+    return { width: rows + 0.5, height: (rows - 1) * PITCH + 2 * RADIUS };
+  },
+
+  draw(scene) {
+    const { frame } = scene;
+    eachCell(frame.size, (row, col) => drawCell(scene, row, col));
+    if (!scene.mini) {
+      drawMove(scene);
+      number(scene);
+    }
+    if (scene.spot) {
+      outline(scene, scene.spot.x, scene.spot.y, 0.94);
+      scene.ctx.strokeStyle = inks(scene).glow;
+      scene.ctx.lineWidth = 2.5 / scene.camera.scale;
+      scene.ctx.stroke();
+    }
+  },
+
+  spotAt({ frame, replay }, x, y) {
+    const cell = cellAt(frame.size, x, y);
+    if (!cell) {
+      return null;
+    }
+    const [row, col] = cell;
+    const value = frame.cells[row][col];
+    const what = { "-1": "stone", 0: "empty" }[value]
+      ?? `chip of ${letterOf(replay.seat(value))} ${replay.name(value)}`;
+    const [atX, atY] = middle(row, col);
+    return { key: `${row},${col}`, text: `[${row}, ${col}] ${what}`, x: atX, y: atY, r: 0.46 };
+  },
+
+  happened({ replay, before, after, actions }) {
+    return moves(actions).map(([player, { move_from: from, move_to: to }]) => {
+      const seat = replay.seat(player);
+      const verb = isJump(after, from) ? "jumped" : "multiplied";
+      const lost = captured(before, after, Number(player)).length;
+      const took = lost ? ` and captured ${countOf(lost, "chip")}` : "";
+      return { seat, text: `${verb} from [${from.join(", ")}] to [${to.join(", ")}]${took}` };
+    });
+  },
+
+  events({ replay, before, after, actions }) {
+    return moves(actions)
+      .map(([player]) => ({ player, count: captured(before, after, Number(player)).length }))
+      .filter(({ count }) => count >= MANY)
+      .map(({ player, count }) => ({
+        kind: "capture", text: `${replay.name(player)} captured ${countOf(count, "chip")}`,
+      }));
+  },
+
+  describe(frame, { seats }) {
+    const words = seats.map(
+      ({ name, key }) => `${name} has ${countOf(chips(frame, Number(key)), "chip")} and ${countOf(frame.jumps[key] ?? 0, "jump")}`,
+    );
+    return `Hexagonal board with ${frame.size} cells on each side. ${words.join(", ")}.`;
+  },
+};
+
+/**
+ * @param {number} row
+ * @param {number} col
+ * @returns {[number, number]} x and y
+ */
+function middle(row, col) {
+  return [col + 0.5 + (row % 2) / 2, RADIUS + row * PITCH];
+}
+
+/**
+ * Give the first column of a row that is on the board, and how many there are.
+ * @param {number} size
+ * @param {number} row
+ * @returns {[number, number]}
+ */
+function span(size, row) {
+  const away = Math.abs(row - (size - 1));
+  const first = (((size - 1) % 2) + away - (row % 2)) / 2;
+  return [first, 2 * size - 1 - away];
+}
+
+/**
+ * @param {number} size
+ * @param {(row: number, col: number) => void} visit
+ */
+function eachCell(size, visit) {
+  for (let row = 0; row < 2 * size - 1; row++) {
+    const [first, count] = span(size, row);
+    for (let col = first; col < first + count; col++) {
+      visit(row, col);
+    }
+  }
+}
+
+/**
+ * Give the cell whose hexagon holds a place.
+ * @param {number} size
+ * @param {number} x
+ * @param {number} y
+ * @returns {[number, number] | null} row and column
+ */
+function cellAt(size, x, y) {
+  // The hexagon that holds a place is the one whose middle is nearest.
+  let best = null;
+  let least = RADIUS;
+  eachCell(size, (row, col) => {
+    const [atX, atY] = middle(row, col);
+    const away = Math.hypot(x - atX, y - atY);
+    if (away < least) {
+      least = away;
+      best = [row, col];
+    }
+  });
+  return best;
+}
+
+/**
+ * @param {import("../drawing.js").Scene} scene
+ * @param {number} x
+ * @param {number} y
+ * @param {number} part of its full size
+ */
+function outline({ ctx }, x, y, part) {
+  ctx.beginPath();
+  for (let corner = 0; corner < 6; corner++) {
+    const angle = Math.PI / 6 + (corner * Math.PI) / 3;
+    ctx.lineTo(x + Math.cos(angle) * RADIUS * part, y + Math.sin(angle) * RADIUS * part);
+  }
+  ctx.closePath();
+}
+
+/**
+ * @param {import("../drawing.js").Scene} scene
+ * @param {number} row
+ * @param {number} col
+ */
+function drawCell(scene, row, col) {
+  const { ctx, frame, replay } = scene;
+  const value = frame.cells[row][col];
+  const [x, y] = middle(row, col);
+  outline(scene, x, y, 0.94);
+  ctx.fillStyle = value === -1 ? inks(scene).stone : inks(scene).line;
+  ctx.fill();
+  if (value > 0) {
+    const seat = replay.seat(value);
+    ctx.globalAlpha = 0.25 * strength(scene, seat);
+    ctx.fillStyle = colour(scene, seat);
+    ctx.fill();
+    disc(scene, seat, x, y, 0.36);
+  }
+}
+
+/** @param {import("../drawing.js").Scene} scene */
+function drawMove(scene) {
+  const { ctx, frame, replay, turn } = scene;
+  for (const [player, { move_from: from, move_to: to }] of moves(replay.actions(turn))) {
+    const before = replay.frame(turn - 1);
+    ctx.lineWidth = 0.08;
+    ctx.strokeStyle = inks(scene).glow;
+    for (const [row, col] of captured(before, frame, Number(player))) {
+      ctx.setLineDash([0.12, 0.1]);
+      ring(ctx, row, col, 0.42);
+    }
+    ctx.setLineDash([]);
+    ring(ctx, to[0], to[1], 0.42);
+    // A chip that jumped leaves its cell; one that multiplied stays.
+    ctx.setLineDash(isJump(frame, from) ? [0.16, 0.12] : []);
+    const [start, end] = shortened(middle(from[0], from[1]), middle(to[0], to[1]));
+    arrow(ctx, start, end, 0.09);
+    ctx.setLineDash([]);
+  }
+}
+
+/**
+ * @param {number[]} from
+ * @param {number[]} to
+ * @returns {number[][]} both ends, clear of the letters in the cells
+ */
+function shortened([x, y], [toX, toY]) {
+  const length = Math.hypot(toX - x, toY - y) || 1;
+  const [dx, dy] = [((toX - x) / length) * 0.28, ((toY - y) / length) * 0.28];
+  return [[x + dx, y + dy], [toX - dx, toY - dy]];
+}
+
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {number} row
+ * @param {number} col
+ * @param {number} r
+ */
+function ring(ctx, row, col, r) {
+  ctx.beginPath();
+  ctx.arc(...middle(row, col), r, 0, 7);
+  ctx.stroke();
+}
+
+/** @param {import("../drawing.js").Scene} scene */
+function number(scene) {
+  const { frame, camera } = scene;
+  if (!scene.coordinates) {
+    return;
+  }
+  for (let row = 0; row < 2 * frame.size - 1; row++) {
+    const [x, y] = middle(row, span(frame.size, row)[0]);
+    tick(scene, row, (x - 0.72 - camera.x) * camera.scale, (y - camera.y) * camera.scale);
+  }
+  const [first, count] = span(frame.size, 0);
+  for (let col = first; col < first + count; col++) {
+    const [x, y] = middle(0, col);
+    tick(scene, col, (x - camera.x) * camera.scale, (y - 0.66 - camera.y) * camera.scale - 3);
+  }
+}
+
+/**
+ * @param {Record<string, any>} actions
+ * @returns {[string, {move_from: number[], move_to: number[]}][]}
+ */
+function moves(actions) {
+  return Object.entries(actions).filter(
+    ([, action]) => Array.isArray(action?.move_from) && Array.isArray(action?.move_to),
+  );
+}
+
+/**
+ * @param {any} after
+ * @param {number[]} from
+ * @returns {boolean}
+ */
+function isJump(after, [row, col]) {
+  return after.cells[row]?.[col] === 0;
+}
+
+/**
+ * @param {any} before
+ * @param {any} after
+ * @param {number} player
+ * @returns {number[][]} cells as row and column
+ */
+function captured(before, after, player) {
+  const found = [];
+  after.cells.forEach((cells, row) => cells.forEach((value, col) => {
+    if (value === player && before.cells[row][col] === 3 - player) {
+      found.push([row, col]);
+    }
+  }));
+  return found;
+}
+
+/**
+ * @param {any} frame
+ * @param {number} player
+ * @returns {number}
+ */
+function chips(frame, player) {
+  return frame.cells.flat().filter((value) => value === player).length;
+}

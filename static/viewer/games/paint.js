@@ -1,0 +1,248 @@
+/** Paint: squares, avatars, shots in flight, obstacles. */
+
+import { axes, colour, disc, grid, inks, mark, ringSpot, strength } from "../drawing.js";
+import { letterOf } from "../palette.js";
+import { countOf } from "../words.js";
+
+const ARROWS = { "-1,0": "up", "1,0": "down", "0,-1": "left", "0,1": "right", "-1,-1": "up-left",
+  "-1,1": "up-right", "1,-1": "down-left", "1,1": "down-right" };
+
+/** Squares that are taken from others in one turn before the scrubber marks it. */
+const MANY = 3;
+
+/** @type {import("./game.js").Game} */
+export const PAINT = {
+  measures: [{ name: "squares", of: owned }],
+
+  extent: ({ width, height }) => ({ width, height }),
+
+  draw(scene) {
+    const { ctx, frame } = scene;
+    ctx.fillStyle = inks(scene).ground;
+    ctx.fillRect(0, 0, frame.width, frame.height);
+    drawSquares(scene);
+    drawObstacles(scene);
+    if (!scene.mini) {
+      grid(scene, frame.width, frame.height, inks(scene).line);
+      drawShots(scene);
+    }
+    drawAvatars(scene);
+    axes(scene, frame.width, frame.height);
+    ringSpot(scene);
+  },
+
+  spotAt(scene, x, y) {
+    const { frame, replay } = scene;
+    const [row, col] = [Math.floor(y), Math.floor(x)];
+    if (row < 0 || col < 0 || row >= frame.height || col >= frame.width) {
+      return null;
+    }
+    const parts = [];
+    const owner = frame.colors[row][col];
+    if (isObstacle(frame, row, col)) {
+      parts.push("obstacle");
+    } else {
+      parts.push(owner === null ? "nobody's" : `owned by ${tagged(replay, owner)}`);
+    }
+    for (const [player, [at, across]] of Object.entries(frame.player_positions)) {
+      if (at === row && across === col) {
+        parts.push(`${tagged(replay, player)} is here`);
+      }
+    }
+    return { key: `${row},${col}`, text: `[${row}, ${col}] ${parts.join(", ")}`, x: col + 0.5, y: row + 0.5, r: 0.44 };
+  },
+
+  happened({ replay, before, after, actions }) {
+    const gains = taken(replay, before, after);
+    return replay.seats.map(({ key, index }) => {
+      const action = actions[key];
+      const what = ARROWS[String(action?.direction)];
+      const did = what ? `${action.type === "shoot" ? "shot" : "walked"} ${what}` : "stood still";
+      const { fresh, stolen } = gains[index];
+      const painted = fresh + stolen ? `, painted ${countOf(fresh + stolen, "square")}` : "";
+      return { seat: index, text: `${did}${painted}${stolen ? `, ${stolen} taken from others` : ""}` };
+    });
+  },
+
+  events({ replay, before, after }) {
+    return taken(replay, before, after)
+      .map(({ stolen }, index) => ({
+        kind: /** @type {const} */ ("capture"),
+        stolen,
+        text: `${replay.seats[index].name} took ${countOf(stolen, "square")}`,
+      }))
+      .filter(({ stolen }) => stolen >= MANY);
+  },
+
+  describe(frame, replay) {
+    const squares = owned(frame, replay);
+    const words = replay.seats.map(({ name, index }) => `${name} owns ${countOf(squares[index], "square")}`);
+    return `Board of ${frame.width} by ${frame.height} squares, ${countOf(frame.turns_left, "turn")} left. ${words.join(", ")}.`;
+  },
+};
+
+/**
+ * @param {any} frame
+ * @param {import("../replay.js").Replay} replay
+ * @returns {number[]}
+ */
+function owned(frame, replay) {
+  const squares = replay.seats.map(() => 0);
+  for (const row of frame.colors) {
+    for (const owner of row) {
+      if (owner !== null) {
+        squares[replay.seat(owner)] += 1;
+      }
+    }
+  }
+  return squares;
+}
+
+/**
+ * Count what everybody has painted in a turn: nobody's squares, and others'.
+ * @param {import("../replay.js").Replay} replay
+ * @param {any} before
+ * @param {any} after
+ * @returns {{fresh: number, stolen: number}[]}
+ */
+function taken(replay, before, after) {
+  const gains = replay.seats.map(() => ({ fresh: 0, stolen: 0 }));
+  after.colors.forEach((row, at) => {
+    if (row !== before.colors[at]) {
+      row.forEach((owner, across) => {
+        const old = before.colors[at][across];
+        const gain = gains[replay.seat(owner)];
+        if (old !== owner && gain) {
+          gain[old === null ? "fresh" : "stolen"] += 1;
+        }
+      });
+    }
+  });
+  return gains;
+}
+
+/** @param {import("../drawing.js").Scene} scene */
+function drawSquares(scene) {
+  const { ctx, frame, replay, camera } = scene;
+  const marked = camera.scale >= 16 && !scene.mini;
+  frame.colors.forEach((row, y) => row.forEach((owner, x) => {
+    if (owner === null) {
+      return;
+    }
+    const seat = replay.seat(owner);
+    ctx.globalAlpha = 0.62 * strength(scene, seat);
+    ctx.fillStyle = colour(scene, seat);
+    ctx.fillRect(x, y, 1, 1);
+    if (marked) {
+      ctx.globalAlpha = 0.55 * strength(scene, seat);
+      mark(scene, seat, x + 0.5, y + 0.5, 0.13, inks(scene).ground);
+    }
+  }));
+  ctx.globalAlpha = 1;
+}
+
+/** @param {import("../drawing.js").Scene} scene */
+function drawObstacles(scene) {
+  const { ctx, frame } = scene;
+  for (const [row, col] of frame.obstacles ?? []) {
+    ctx.fillStyle = inks(scene).stone;
+    ctx.fillRect(col + 0.08, row + 0.08, 0.84, 0.84);
+  }
+}
+
+/** @param {import("../drawing.js").Scene} scene */
+function drawShots(scene) {
+  const { ctx, frame, replay, turn } = scene;
+  const before = turn > 0 ? replay.frame(turn - 1) : frame;
+  for (const [player, action] of Object.entries(replay.actions(turn))) {
+    const place = frame.player_positions[player];
+    if (action?.type === "shoot" && Array.isArray(action.direction) && place) {
+      const [row, col] = place;
+      const [down, across] = action.direction;
+      const reach = Math.max(0.75, flown(frame, before, player, place, action.direction));
+      ctx.globalAlpha = strength(scene, replay.seat(player));
+      streak(scene, replay.seat(player), [col + 0.5, row + 0.5], [across, down], reach);
+      ctx.globalAlpha = 1;
+    }
+  }
+}
+
+/**
+ * @param {import("../drawing.js").Scene} scene
+ * @param {number} seat
+ * @param {number[]} from x and y
+ * @param {number[]} direction
+ * @param {number} reach in squares
+ */
+function streak(scene, seat, [x, y], [across, down], reach) {
+  const { ctx } = scene;
+  const [toX, toY] = [x + across * reach, y + down * reach];
+  for (const [width, ink] of [[0.2, inks(scene).ground], [0.1, colour(scene, seat)]]) {
+    ctx.strokeStyle = String(ink);
+    ctx.lineWidth = Number(width);
+    ctx.lineCap = "round";
+    ctx.beginPath();
+    ctx.moveTo(x, y);
+    ctx.lineTo(toX, toY);
+    ctx.stroke();
+  }
+  ctx.fillStyle = inks(scene).ink;
+  ctx.beginPath();
+  ctx.arc(toX, toY, 0.14, 0, 7);
+  ctx.fill();
+}
+
+/**
+ * Give how far a shot is known to have flown: to the last square that changed its colour.
+ * @param {any} frame
+ * @param {any} before
+ * @param {string} player
+ * @param {number[]} place
+ * @param {number[]} direction
+ * @returns {number}
+ */
+function flown(frame, before, player, [row, col], [down, across]) {
+  let reach = 0;
+  for (let step = 1; ; step++) {
+    const [y, x] = [row + down * step, col + across * step];
+    if (frame.colors[y]?.[x] !== player) {
+      return reach;
+    }
+    if (before.colors[y][x] !== player) {
+      reach = step;
+    }
+  }
+}
+
+/** @param {import("../drawing.js").Scene} scene */
+function drawAvatars(scene) {
+  const { ctx, frame, replay } = scene;
+  for (const [player, [row, col]] of Object.entries(frame.player_positions)) {
+    const seat = replay.seat(player);
+    ctx.globalAlpha = strength(scene, seat);
+    ctx.fillStyle = inks(scene).ground;
+    ctx.beginPath();
+    ctx.arc(col + 0.5, row + 0.5, 0.44, 0, 7);
+    ctx.fill();
+    disc(scene, seat, col + 0.5, row + 0.5, 0.37);
+  }
+}
+
+/**
+ * @param {any} frame
+ * @param {number} row
+ * @param {number} col
+ * @returns {boolean}
+ */
+function isObstacle(frame, row, col) {
+  return (frame.obstacles ?? []).some(([at, across]) => at === row && across === col);
+}
+
+/**
+ * @param {import("../replay.js").Replay} replay
+ * @param {string} player
+ * @returns {string}
+ */
+function tagged(replay, player) {
+  return `${letterOf(replay.seat(player))} ${replay.name(player)}`;
+}

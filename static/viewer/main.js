@@ -1,0 +1,100 @@
+/** The page with a viewer: takes the replay from the server, from the page itself, or from a file. */
+
+import { byId } from "./elements.js";
+import { readReplay } from "./replay.js";
+import { Viewer } from "./viewer.js";
+
+const LARGEST_FILE = 256 * 1024 * 1024;
+
+const viewer = new Viewer();
+const root = byId("viewer");
+
+/**
+ * Show a replay, or say why it cannot be shown.
+ * @param {() => Promise<Uint8Array<ArrayBuffer>>} load
+ */
+async function show(load) {
+  byId("trouble").hidden = true;
+  try {
+    const replay = await readReplay(await load());
+    root.hidden = false;
+    viewer.open(replay);
+    return true;
+  } catch (error) {
+    byId("title").textContent = "No replay";
+    byId("trouble").textContent = error instanceof Error ? error.message : String(error);
+    byId("trouble").hidden = false;
+    return false;
+  }
+}
+
+/**
+ * @param {string} address
+ * @returns {Promise<Uint8Array<ArrayBuffer>>}
+ */
+async function fetched(address) {
+  const answer = await fetch(address);
+  if (!answer.ok) {
+    throw new Error(`The server does not give this replay (${answer.status}).`);
+  }
+  return new Uint8Array(await answer.arrayBuffer());
+}
+
+/**
+ * Give the replay that stands in the page, packed and in base64.
+ * @param {string} text
+ * @returns {Promise<Uint8Array<ArrayBuffer>>}
+ */
+async function decoded(text) {
+  return Uint8Array.from(atob(text.trim()), (sign) => sign.charCodeAt(0));
+}
+
+/**
+ * Show a file of the viewer's machine; it goes nowhere.
+ * @param {File} file
+ */
+async function showFile(file) {
+  const shown = await show(async () => {
+    if (file.size > LARGEST_FILE) {
+      throw new Error(`This file is larger than ${LARGEST_FILE} bytes.`);
+    }
+    return new Uint8Array(await file.arrayBuffer());
+  });
+  if (shown) {
+    byId("shelf")?.setAttribute("hidden", "");
+    byId("title").focus();
+  }
+}
+
+/** Take files that are chosen, or dropped anywhere on the page. */
+function bindFiles() {
+  const input = byId("file");
+  input.addEventListener("change", () => input.files[0] && showFile(input.files[0]));
+  document.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    document.body.classList.add("dropping");
+  });
+  document.addEventListener("dragleave", () => document.body.classList.remove("dropping"));
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    document.body.classList.remove("dropping");
+    const file = event.dataTransfer?.files[0];
+    if (file) {
+      void showFile(file);
+    }
+  });
+}
+
+if (byId("file")) {
+  bindFiles();
+}
+if (root.dataset.download) {
+  byId("download").href = root.dataset.source;
+  byId("download").download = root.dataset.download;
+  byId("download").hidden = false;
+}
+if (root.dataset.source) {
+  void show(() => fetched(root.dataset.source));
+} else if (byId("replay-data")) {
+  void show(() => decoded(byId("replay-data").textContent));
+}

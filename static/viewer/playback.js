@@ -1,0 +1,108 @@
+/** Which turn is shown, and how it goes on. */
+
+/** Multiples of two turns a second. */
+export const SPEEDS = [1, 2, 4, 8, 16];
+const SLOWEST = 2;
+const LONGEST_STEP = 250;
+
+/** Tells "turn" when another turn is to be shown, and "state" when it plays, stops or changes speed. */
+export class Playback extends EventTarget {
+  constructor() {
+    super();
+    this.turn = 0;
+    this.last = 0;
+    this.speed = 1;
+    this.playing = false;
+    this.owed = 0;
+    this.before = 0;
+  }
+
+  /**
+   * Begin with a replay.
+   * @param {number} last its last turn
+   */
+  open(last) {
+    this.last = last;
+    this.turn = 0;
+    this.pause();
+  }
+
+  /**
+   * Show a turn, or the nearest one that there is.
+   * @param {number} turn
+   */
+  seek(turn) {
+    const next = Math.min(this.last, Math.max(0, Math.round(turn) || 0));
+    if (next !== this.turn) {
+      this.turn = next;
+      this.dispatchEvent(new Event("turn"));
+    }
+  }
+
+  /**
+   * Stop, and go some turns on.
+   * @param {number} turns negative: back
+   */
+  step(turns) {
+    this.pause();
+    this.seek(this.turn + turns);
+  }
+
+  /** Play, from the start after the end. */
+  play() {
+    if (this.turn === this.last) {
+      this.seek(0);
+    }
+    this.playing = this.last > 0;
+    this.owed = 0;
+    this.before = performance.now();
+    requestAnimationFrame((now) => this.tick(now));
+    this.dispatchEvent(new Event("state"));
+  }
+
+  /** Stop. */
+  pause() {
+    this.playing = false;
+    this.dispatchEvent(new Event("state"));
+  }
+
+  /** Play, or stop. */
+  toggle() {
+    return this.playing ? this.pause() : this.play();
+  }
+
+  /**
+   * Choose a speed.
+   * @param {number} speed one of SPEEDS
+   */
+  hasten(speed) {
+    this.speed = SPEEDS.includes(speed) ? speed : 1;
+    this.dispatchEvent(new Event("state"));
+  }
+
+  /**
+   * Choose a neighbouring speed.
+   * @param {number} steps
+   */
+  shift(steps) {
+    const index = SPEEDS.indexOf(this.speed) + steps;
+    this.hasten(SPEEDS[Math.min(SPEEDS.length - 1, Math.max(0, index))]);
+  }
+
+  /** @param {number} now */
+  tick(now) {
+    if (!this.playing) {
+      return;
+    }
+    // After a pause of the page it goes on from where it was.
+    this.owed += (Math.min(Math.max(now - this.before, 0), LONGEST_STEP) / 1000) * SLOWEST * this.speed;
+    this.before = now;
+    const turns = Math.floor(this.owed);
+    this.owed -= turns;
+    this.seek(this.turn + turns);
+    if (this.turn === this.last) {
+      this.pause();
+    }
+    requestAnimationFrame((then) => this.tick(then));
+  }
+}

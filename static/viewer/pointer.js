@@ -1,0 +1,119 @@
+/** Wheel, mouse and fingers on the board. */
+
+const WHEEL = 0.0016;
+const CLICK = 4;
+
+/**
+ * Let wheel, drag and pinch move a camera.
+ * @param {HTMLElement} place
+ * @param {import("./camera.js").Camera} camera
+ * @param {{changed: () => void, pointed: (left: number, top: number) => void, left: () => void}} told
+ */
+export function bindPointer(place, camera, told) {
+  const hand = new Hand(place, camera, told);
+  place.addEventListener("wheel", (event) => hand.wheel(event), { passive: false });
+  place.addEventListener("pointerdown", (event) => hand.down(event));
+  place.addEventListener("pointermove", (event) => hand.move(event));
+  place.addEventListener("pointerup", (event) => hand.up(event));
+  place.addEventListener("pointercancel", (event) => hand.up(event));
+  place.addEventListener("pointerleave", (event) => hand.leave(event));
+}
+
+/** The pointers that are down, and what they do. */
+class Hand {
+  /**
+   * @param {HTMLElement} place
+   * @param {import("./camera.js").Camera} camera
+   * @param {{changed: () => void, pointed: (left: number, top: number) => void, left: () => void}} told
+   */
+  constructor(place, camera, told) {
+    this.place = place;
+    this.camera = camera;
+    this.told = told;
+    /** @type {Map<number, {left: number, top: number}>} */
+    this.fingers = new Map();
+    this.way = 0;
+  }
+
+  /**
+   * @param {MouseEvent} event
+   * @returns {{left: number, top: number}}
+   */
+  at(event) {
+    const box = this.place.getBoundingClientRect();
+    return { left: event.clientX - box.left, top: event.clientY - box.top };
+  }
+
+  /** @param {WheelEvent} event */
+  wheel(event) {
+    event.preventDefault();
+    const { left, top } = this.at(event);
+    const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1;
+    this.camera.zoom(Math.exp(-event.deltaY * lines * WHEEL), left, top);
+    this.told.changed();
+  }
+
+  /** @param {PointerEvent} event */
+  down(event) {
+    this.fingers.set(event.pointerId, this.at(event));
+    this.place.setPointerCapture(event.pointerId);
+    this.way = 0;
+  }
+
+  /** @param {PointerEvent} event */
+  move(event) {
+    const now = this.at(event);
+    const before = this.fingers.get(event.pointerId);
+    this.told.pointed(now.left, now.top);
+    if (!before) {
+      return;
+    }
+    this.way += Math.abs(now.left - before.left) + Math.abs(now.top - before.top);
+    this.fingers.set(event.pointerId, now);
+    if (this.fingers.size === 2) {
+      this.pinch(event.pointerId, before, now);
+    } else if (this.camera.isClose && this.way > CLICK) {
+      this.camera.pan(now.left - before.left, now.top - before.top);
+    }
+    this.told.changed();
+  }
+
+  /**
+   * @param {number} moved the finger
+   * @param {{left: number, top: number}} before
+   * @param {{left: number, top: number}} now
+   */
+  pinch(moved, before, now) {
+    const [, other] = [...this.fingers].find(([id]) => id !== moved);
+    const [was, is] = [distance(before, other), distance(now, other)];
+    const middle = { left: (now.left + other.left) / 2, top: (now.top + other.top) / 2 };
+    this.camera.pan((now.left - before.left) / 2, (now.top - before.top) / 2);
+    this.camera.zoom(is / Math.max(was, 1), middle.left, middle.top);
+  }
+
+  /** @param {PointerEvent} event */
+  up(event) {
+    this.fingers.delete(event.pointerId);
+    if (this.way <= CLICK) {
+      const { left, top } = this.at(event);
+      this.told.pointed(left, top);
+    }
+  }
+
+  /** @param {PointerEvent} event */
+  leave(event) {
+    // A finger leaves as soon as it has tapped: what it pointed at stays.
+    if (event.pointerType !== "touch") {
+      this.told.left();
+    }
+  }
+}
+
+/**
+ * @param {{left: number, top: number}} one
+ * @param {{left: number, top: number}} other
+ * @returns {number}
+ */
+function distance(one, other) {
+  return Math.hypot(one.left - other.left, one.top - other.top);
+}

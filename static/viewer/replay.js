@@ -1,0 +1,208 @@
+/** A replay as it is watched: its document, who plays, and the frame of every turn. */
+
+import { letterOf } from "./palette.js";
+import { patched } from "./patches.js";
+
+const VERSION = 1;
+const LARGEST = 256 * 1024 * 1024;
+const MOST_MEMBERS = 4_000_000;
+const MOST_PLAYERS = 1000;
+
+/**
+ * @typedef {{key: string, name: string, bot: string, index: number, letter: string}} Seat
+ * @typedef {{
+ *   version: number, date: string, rules: number, game: string, options: Record<string, any>,
+ *   seed: number, players: {player: number | string, name: string, bot: string}[], start: any,
+ *   frame: any, turns: {actions: Record<string, any>, ms?: Record<string, number>, frame: any}[],
+ *   result: {outcome: any}, faults: {turn: number, player: any, kind: string, detail: string}[],
+ *   hash: string,
+ * }} ReplayDocument
+ */
+
+/** One replay; frames are made when they are asked for, and some are kept. */
+export class Replay {
+  /** @param {ReplayDocument} document as `readDocument` gives it */
+  constructor(document) {
+    this.document = document;
+    this.last = document.turns.length;
+    this.seats = document.players.map(seatOf);
+    /** @type {Map<any, number>} seats by how documents name them: as text, and as it is */
+    this.byKey = new Map(this.seats.map((seat) => [seat.key, seat.index]));
+    document.players.forEach(({ player }, index) => this.byKey.set(player, index));
+    this.spacing = Math.max(1, Math.ceil((membersOf(document.frame) * this.last) / MOST_MEMBERS));
+    this.kept = new Map([[0, document.frame]]);
+    this.recent = { turn: 0, frame: document.frame };
+    this.faults = faultsByTurn(document.faults, this.last);
+  }
+
+  /**
+   * Give what is drawn after so many turns.
+   * @param {number} turn 0 is the start
+   * @returns {any}
+   */
+  frame(turn) {
+    let { turn: at, frame } = this.nearest(turn);
+    while (at < turn) {
+      frame = patched(frame, this.document.turns[at].frame);
+      at += 1;
+      if (at % this.spacing === 0) {
+        this.kept.set(at, frame);
+      }
+    }
+    this.recent = { turn, frame };
+    return frame;
+  }
+
+  /**
+   * Give the latest frame that is at hand and not later than a turn.
+   * @param {number} turn
+   * @returns {{turn: number, frame: any}}
+   */
+  nearest(turn) {
+    let at = turn - (turn % this.spacing);
+    while (!this.kept.has(at)) {
+      at -= this.spacing;
+    }
+    const { recent } = this;
+    return recent.turn <= turn && recent.turn > at ? recent : { turn: at, frame: this.kept.get(at) };
+  }
+
+  /**
+   * Give what was done in a turn.
+   * @param {number} turn from 1
+   * @returns {Record<string, any>}
+   */
+  actions(turn) {
+    return turn > 0 ? this.document.turns[turn - 1].actions : {};
+  }
+
+  /**
+   * Give the index of a player as the game names it, -1 if there is none such.
+   * @param {any} player
+   * @returns {number}
+   */
+  seat(player) {
+    return this.byKey.get(player) ?? this.byKey.get(String(player)) ?? -1;
+  }
+
+  /**
+   * Give the name of a player as the game names it.
+   * @param {any} player
+   * @returns {string}
+   */
+  name(player) {
+    return this.seats[this.seat(player)]?.name ?? String(player);
+  }
+}
+
+/**
+ * @param {{player: number | string, name: string, bot: string}} player
+ * @param {number} index
+ * @returns {Seat}
+ */
+function seatOf({ player, name, bot }, index) {
+  return { key: String(player), name: String(name), bot: String(bot), index, letter: letterOf(index) };
+}
+
+/**
+ * Give the faults by the turn with which they are shown.
+ * @param {ReplayDocument["faults"]} faults each noted with the number of turns before it
+ * @param {number} last
+ * @returns {Map<number, ReplayDocument["faults"]>}
+ */
+function faultsByTurn(faults, last) {
+  const found = new Map();
+  for (const fault of faults) {
+    const turn = Math.min(Number(fault.turn) + 1, last);
+    found.set(turn, [...(found.get(turn) ?? []), fault]);
+  }
+  return found;
+}
+
+/**
+ * Count the members of the lists of a frame: about what it costs to keep one more.
+ * @param {Record<string, any>} frame
+ * @returns {number}
+ */
+function membersOf(frame) {
+  const lists = Object.values(frame).filter(Array.isArray);
+  return lists.reduce((sum, list) => sum + list.length, 1);
+}
+
+/**
+ * Read the bytes of a replay's file, packed or not.
+ * @param {Uint8Array<ArrayBuffer>} bytes
+ * @returns {Promise<Replay>}
+ * @throws {Error} with a sentence for the viewer
+ */
+export async function readReplay(bytes) {
+  const packed = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  const text = packed ? await unpacked(bytes) : new TextDecoder().decode(bytes);
+  try {
+    return new Replay(checked(JSON.parse(text)));
+  } catch (error) {
+    throw error instanceof SyntaxError ? new Error("This file is no JSON.") : error;
+  }
+}
+
+/**
+ * @param {Uint8Array<ArrayBuffer>} bytes
+ * @returns {Promise<string>}
+ */
+async function unpacked(bytes) {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const reader = stream.getReader();
+  const decoder = new TextDecoder();
+  const parts = [];
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read().catch(() => {
+      throw new Error("This file cannot be unpacked.");
+    });
+    if (done) {
+      return parts.join("") + decoder.decode();
+    }
+    size += value.length;
+    if (size > LARGEST) {
+      await reader.cancel();
+      throw new Error(`This replay is larger than ${LARGEST} bytes.`);
+    }
+    parts.push(decoder.decode(value, { stream: true }));
+  }
+}
+
+/**
+ * @param {any} document
+ * @returns {ReplayDocument}
+ */
+function checked(document) {
+  const shape = {
+    game: "string", date: "string", seed: "number", hash: "string",
+    options: "object", result: "object", frame: "object",
+  };
+  const fits = document && Object.entries(shape).every(
+    ([key, type]) => typeof document[key] === type && document[key] !== null,
+  );
+  const lists = ["players", "turns", "faults"];
+  if (!fits || !lists.every((key) => Array.isArray(document[key]) && document[key].every(isRecord))) {
+    throw new Error("This file is no replay.");
+  }
+  if (document.version !== VERSION) {
+    throw new Error(`This is replay version ${document.version}, expected ${VERSION}.`);
+  }
+  if (document.players.length > MOST_PLAYERS) {
+    throw new Error(`This replay has more than ${MOST_PLAYERS} players.`);
+  }
+  if (!document.turns.every((turn) => isRecord(turn.actions))) {
+    throw new Error("This replay has a turn without actions.");
+  }
+  return document;
+}
+
+/**
+ * @param {any} value
+ * @returns {boolean}
+ */
+function isRecord(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,268 @@
+/** The picture of the board: its size, what is seen of it, and when it is drawn. */
+
+import { Camera } from "./camera.js";
+import { isDark } from "./palette.js";
+import { bindPointer } from "./pointer.js";
+
+const PADDING = { plain: 12, numbered: 30 };
+const LARGE_MAP = 24;
+const MINIMAP = 132;
+const STEP = 60;
+const ZOOM = 1.4;
+
+/**
+ * @typedef {{
+ *   replay: import("./replay.js").Replay, game: import("./games/game.js").Game, memo: any,
+ *   turn: number, focus: number, coordinates: boolean,
+ * }} Shown
+ */
+
+/** Draws what is shown, once a picture of the screen at most. */
+export class Stage {
+  /**
+   * @param {HTMLElement} root with #board, #minimap and #bubble
+   * @param {(spot: import("./drawing.js").Spot | null) => void} pointed
+   */
+  constructor(root, pointed) {
+    this.root = root;
+    this.pointed = pointed;
+    this.canvas = /** @type {HTMLCanvasElement} */ (root.querySelector("#board"));
+    this.minimap = /** @type {HTMLCanvasElement} */ (root.querySelector("#minimap"));
+    this.bubble = /** @type {HTMLElement} */ (root.querySelector("#bubble"));
+    this.camera = new Camera();
+    /** @type {Shown | null} */
+    this.shown = null;
+    this.spot = null;
+    this.pointer = null;
+    this.due = false;
+    this.still = matchMedia("(prefers-reduced-motion: reduce)");
+    this.bind();
+  }
+
+  /** Listen to the page. */
+  bind() {
+    bindPointer(this.canvas, this.camera, {
+      changed: () => this.request(),
+      pointed: (left, top) => this.point({ left, top }),
+      left: () => this.point(null),
+    });
+    new ResizeObserver(() => this.resize()).observe(this.root);
+    const again = () => this.request();
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+    this.still.addEventListener("change", again);
+    new MutationObserver(again).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    document.querySelector("#zoom-in").addEventListener("click", () => this.zoom(ZOOM));
+    document.querySelector("#zoom-out").addEventListener("click", () => this.zoom(1 / ZOOM));
+    document.querySelector("#zoom-fit").addEventListener("click", () => this.fit());
+    this.minimap.addEventListener("pointerdown", (event) => this.jump(event));
+  }
+
+  /**
+   * Show a moment of a replay.
+   * @param {Shown} shown
+   */
+  show(shown) {
+    const isNew = this.shown?.replay !== shown.replay;
+    const padded = this.shown?.coordinates !== shown.coordinates;
+    this.shown = shown;
+    if (isNew) {
+      this.camera.board = shown.game.extent(shown.replay.frame(0));
+      this.root.classList.toggle("night", Boolean(shown.game.night));
+      this.camera.fitted = true;
+    }
+    if (isNew || padded) {
+      this.resize();
+    }
+    this.request();
+  }
+
+  /** Take the size that the page gives. */
+  resize() {
+    const { clientWidth: width, clientHeight: height } = this.root;
+    fitCanvas(this.canvas, width, height);
+    const padding = this.shown?.coordinates ? PADDING.numbered : PADDING.plain;
+    this.camera.resize(width, height, padding);
+    this.request();
+  }
+
+  /** @param {number} factor */
+  zoom(factor) {
+    this.camera.zoom(factor);
+    this.request();
+  }
+
+  /** Show the whole board. */
+  fit() {
+    this.camera.fit();
+    this.request();
+  }
+
+  /**
+   * Move what is seen by a step.
+   * @param {number} right
+   * @param {number} down
+   */
+  pan(right, down) {
+    this.camera.pan(-right * STEP, -down * STEP);
+    this.request();
+  }
+
+  /** @param {PointerEvent} event on the minimap */
+  jump(event) {
+    const { board } = this.camera;
+    const box = this.minimap.getBoundingClientRect();
+    this.camera.lookAt(
+      ((event.clientX - box.left) / box.width) * board.width,
+      ((event.clientY - box.top) / box.height) * board.height,
+    );
+    this.request();
+  }
+
+  /** @param {{left: number, top: number} | null} pointer pixels of the picture */
+  point(pointer) {
+    this.pointer = pointer;
+    this.request();
+  }
+
+  /** Draw soon. */
+  request() {
+    if (!this.due) {
+      this.due = true;
+      requestAnimationFrame((now) => {
+        this.due = false;
+        this.draw(now);
+      });
+    }
+  }
+
+  /**
+   * Draw now.
+   * @param {number} now milliseconds
+   */
+  draw(now) {
+    if (!this.shown || this.canvas.width === 0) {
+      return;
+    }
+    const scene = this.scene(this.canvas, this.camera, now);
+    this.look(scene);
+    paint(this.canvas, scene, this.shown.game);
+    this.drawMinimap(now);
+    // Where the camera shows everything, a finger scrolls the page.
+    this.canvas.style.touchAction = this.camera.isClose ? "none" : "pan-y";
+    if (this.shown.game.moves && !this.still.matches && !document.hidden) {
+      this.request();
+    }
+  }
+
+  /**
+   * @param {HTMLCanvasElement} canvas
+   * @param {Camera} camera
+   * @param {number} now
+   * @returns {import("./drawing.js").Scene}
+   */
+  scene(canvas, camera, now) {
+    const { replay, game, memo, turn, focus, coordinates } = this.shown;
+    return {
+      ctx: canvas.getContext("2d"), camera, ratio: canvas.width / canvas.clientWidth || devicePixelRatio,
+      replay, turn, frame: replay.frame(turn), memo, dark: Boolean(game.night) || isDark(), coordinates,
+      focus, fog: Boolean(game.fog), time: this.still.matches ? 0 : now, mini: canvas === this.minimap, spot: null,
+    };
+  }
+
+  /**
+   * Find what is pointed at, and name it.
+   * @param {import("./drawing.js").Scene} scene
+   */
+  look(scene) {
+    let spot = null;
+    if (this.pointer) {
+      const { x, y } = this.camera.toBoard(this.pointer.left, this.pointer.top);
+      spot = this.shown.game.spotAt(scene, x, y);
+    }
+    scene.spot = spot;
+    if (spot?.text !== this.spot?.text) {
+      this.pointed(spot);
+    }
+    this.spot = spot;
+    this.showBubble();
+  }
+
+  /** Put the bubble beside what is pointed at. */
+  showBubble() {
+    const { spot, bubble, camera } = this;
+    bubble.hidden = !spot?.bubble;
+    if (spot?.bubble) {
+      const lines = spot.bubble.map((text) => Object.assign(document.createElement("span"), { textContent: text }));
+      bubble.replaceChildren(...lines);
+      const left = (spot.x + spot.r - camera.x) * camera.scale + 10;
+      const top = (spot.y - camera.y) * camera.scale - bubble.offsetHeight / 2;
+      const flipped = left + bubble.offsetWidth > camera.width;
+      const x = flipped ? (spot.x - spot.r - camera.x) * camera.scale - 10 - bubble.offsetWidth : left;
+      bubble.style.transform = `translate(${Math.max(4, x)}px, ${Math.min(Math.max(4, top), camera.height - bubble.offsetHeight - 4)}px)`;
+    }
+  }
+
+  /**
+   * Draw the overview, where only a part of a large map is seen.
+   * @param {number} now
+   */
+  drawMinimap(now) {
+    const { board } = this.camera;
+    const wanted = this.camera.isClose && Math.max(board.width, board.height) >= LARGE_MAP;
+    this.minimap.hidden = !wanted;
+    if (wanted) {
+      const scale = MINIMAP / Math.max(board.width, board.height);
+      const camera = new Camera();
+      Object.assign(camera, { board, scale, width: board.width * scale, height: board.height * scale });
+      fitCanvas(this.minimap, camera.width, camera.height);
+      const scene = this.scene(this.minimap, camera, now);
+      paint(this.minimap, { ...scene, coordinates: false }, this.shown.game);
+      frameSeen(scene, this.camera);
+    }
+  }
+}
+
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {import("./drawing.js").Scene} scene
+ * @param {import("./games/game.js").Game} game
+ */
+function paint(canvas, scene, game) {
+  const { ctx, camera, ratio } = scene;
+  ctx.setTransform(1, 0, 0, 1, 0, 0);
+  ctx.clearRect(0, 0, canvas.width, canvas.height);
+  // Whole device pixels leave no seams between cells.
+  const scale = camera.scale * ratio;
+  ctx.save();
+  ctx.setTransform(scale, 0, 0, scale, -Math.round(camera.x * scale), -Math.round(camera.y * scale));
+  game.draw(scene);
+  ctx.restore();
+}
+
+/**
+ * Draw around what the board shows.
+ * @param {import("./drawing.js").Scene} scene of the minimap
+ * @param {Camera} camera of the board
+ */
+function frameSeen({ ctx, camera: own, ratio, dark }, camera) {
+  ctx.setTransform(own.scale * ratio, 0, 0, own.scale * ratio, 0, 0);
+  ctx.strokeStyle = dark ? "#ffffff" : "#14201a";
+  ctx.lineWidth = 2 / own.scale;
+  ctx.strokeRect(camera.x, camera.y, camera.width / camera.scale, camera.height / camera.scale);
+}
+
+/**
+ * Give a canvas as many pixels as the screen has.
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} width in pixels of the page
+ * @param {number} height
+ */
+export function fitCanvas(canvas, width, height) {
+  const ratio = devicePixelRatio || 1;
+  const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== across || canvas.height !== down) {
+    Object.assign(canvas, { width: across, height: down });
+  }
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+}
