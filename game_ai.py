@@ -73,7 +73,7 @@ def winner(status_code: int) -> int:
 
 def main() -> None:
     """Register, play one game and say how it ended."""
-    team_id = sys.argv[1] if len(sys.argv) > 1 else TEAM_ID
+    team_id = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("BOT_USERNAME", TEAM_ID)
     player = register(team_id)
     print(f"{team_id} is player {player}. Watch the game at {SERVER}/", flush=True)
     status = play(team_id, player)

@@ -5,12 +5,17 @@ from contextlib import ExitStack
 
 import pytest
 from flask import Flask
+from hypothesis import settings
 
 from cw.web import create_app
 from cw.web.server import listen, serving
 from cw.web.settings import Settings
 
 Serve = Callable[[Flask], str]
+
+# A slow machine is no reason to fail.
+settings.register_profile("cw", deadline=None)
+settings.load_profile("cw")
 
 
 class FakeClock:

@@ -37,10 +37,16 @@ def section(name: str) -> str:
     return found[1]
 
 
+def parameters(of: click.Command) -> list[click.Parameter]:
+    """Give the parameters of a command and of the commands in it."""
+    inner = of.commands.values() if isinstance(of, click.Group) else ()
+    return [*of.params, *(parameter for one in inner for parameter in parameters(one))]
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_and_option_is_documented(name: str) -> None:
     text = section(name)
-    for parameter in command(name).params:
+    for parameter in parameters(command(name)):
         if isinstance(parameter, click.Option):
             for option in (*parameter.opts, *parameter.secondary_opts):
                 assert f"`{option}" in text, f"cw {name} {option}"
@@ -48,17 +54,18 @@ def test_every_command_and_option_is_documented(name: str) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_option_is_documented_that_is_not_there(name: str) -> None:
-    parameters = command(name).params
-    known = {option for p in parameters for option in (*p.opts, *p.secondary_opts)}
+    known = {o for p in parameters(command(name)) for o in (*p.opts, *p.secondary_opts)}
+    known = {option for p in parameters(command(name)) for option in (*p.opts, *p.secondary_opts)}
     assert set(re.findall(r"`(--[a-z-]+)", section(name))) <= known | {"--help"}
 
 
 def test_every_route_is_documented() -> None:
-    rules = "docs/games/circuit_wars.md"
-    text = TEXTS[ROOT / rules]
     for rule in create_app().url_map.iter_rules():
         if rule.endpoint == "static":
             continue
+        replays = rule.endpoint.startswith("replays.")
+        rules = "docs/viewer.md" if replays else "docs/games/circuit_wars.md"
+        text = TEXTS[ROOT / rules]
         route = re.sub(r"<(?:\w+:)?(\w+)>", r"<\1>", rule.rule).replace("<move>", "<x,y,border>")
         if not route.endswith(("/reg/", "/move/<team_id>", "/move/<team_id>/")):
             assert f"`{route}" in text, f"{rules} does not name {route}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 from types import ModuleType
@@ -16,11 +16,13 @@ import pytest
 from cw.errors import Refused
 from cw.games.base import FAULT_KINDS, Fault, Json
 from cw.games.catalogue import AnyGame, listings, load_game, load_strategies
+from tests.games.code_battle.fog import alter_unseen
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "add-a-game.md"
 
 SMALL: dict[str, dict[str, Json]] = {
     "circuit-wars": {"size": 3},
+    "code-battle": {"max_turns": 25, "energy_interval": 3, "spawn_cost": 1},
     "end-of-codes": {"M": 3, "MAX_HP": 2, "W": 7, "H": 6, "max_rounds": 60},
     "hexagon": {"size": 3},
     "paint": {"width": 4, "height": 3, "turns": 12},
@@ -29,6 +31,9 @@ SMALL: dict[str, dict[str, Json]] = {
 
 ILLEGAL_ON_PURPOSE = {("hexagon", "constant")}
 """Strategies that are there to try the referee."""
+
+UNSEEN: dict[str, Callable[[Any, Any, Random], Any]] = {"code-battle": alter_unseen}
+"""Fogged games -> what changes a state where a player does not see it."""
 
 MOST_TURNS = 3000
 
@@ -79,10 +84,9 @@ def turns(game: AnyGame, seed: int, players: int | None = None) -> Iterator[tupl
     rng = Random(seed)
     state = start(game, seed, players)
     for _ in range(MOST_TURNS):
-        movers = game.to_move(state)
-        if not movers:
+        if game.outcome(state) is not None:
             return
-        actions = {player: game.sample(state, player, rng) for player in movers}
+        actions = {player: game.sample(state, player, rng) for player in game.to_move(state)}
         yield state, actions
         state = game.step(state, actions)
     raise AssertionError(f"{game.name} goes on for more than {MOST_TURNS} turns")
@@ -125,10 +129,11 @@ def test_a_game_is_over_exactly_when_there_is_an_outcome(game: AnyGame) -> None:
     for players in players_of(game):
         for seed in range(3):
             for state, actions in turns(game, seed, players):
-                assert game.outcome(state) is None
+                assert actions, "nobody has failed, so somebody is to move"
                 end = game.step(state, actions)
             outcome = game.outcome(end)
             assert outcome is not None
+            assert game.to_move(end) == ()
             seats = set(game.players(end))
             assert set(outcome.ranks) == set(outcome.scores) == seats
             assert min(outcome.ranks.values()) == 1
@@ -143,16 +148,15 @@ def test_any_fault_of_anybody_at_any_time_is_survived(game: AnyGame) -> None:
                 after = game.step(state, {**actions, player: Fault(kind)})
                 assert shown(game, after)
                 assert shown(game, game.step(state, {player: Fault(kind)}))
-                assert (game.outcome(after) is None) == bool(game.to_move(after))
+                assert game.outcome(after) is None or not game.to_move(after)
 
 
 def test_faults_alone_lead_to_an_end(game: AnyGame) -> None:
     state = start(game, 3)
     for _ in range(MOST_TURNS):
-        movers = game.to_move(state)
-        if not movers:
+        if game.outcome(state) is not None:
             return
-        state = game.step(state, {player: Fault("timeout") for player in movers})
+        state = game.step(state, {player: Fault("timeout") for player in game.to_move(state)})
     raise AssertionError("nothing but faults, and no end")
 
 
@@ -192,6 +196,17 @@ def test_everyone_sees_something_that_can_be_printed(game: AnyGame) -> None:
         assert game.player_from_json(state, str(game.players(state)[0])) in game.players(state)
 
 
+@pytest.mark.parametrize("name", UNSEEN)
+def test_a_change_out_of_sight_changes_no_view(game: AnyGame) -> None:
+    rng = Random(9)
+    for state, _ in some(game, 9):
+        for player in game.players(state):
+            other = UNSEEN[game.name](state, player, rng)
+            assert shown(game, other) != shown(game, state)
+            views = [game.view_to_json(game.observe(s, player)) for s in (state, other)]
+            assert views[0] == views[1]
+
+
 def test_unknown_options_are_refused(game: AnyGame) -> None:
     with pytest.raises(Refused, match="unknown option"):
         game.new(players_of(game)[0], 0, colour_of_the_table="green")
@@ -204,12 +219,11 @@ def test_every_strategy_plays_legally(name: str, game: AnyGame) -> None:
         state = start(game, 8)
         seats = {player: make(player, Random(8)) for player in game.players(state)}
         for _ in range(25):
-            movers = game.to_move(state)
-            actions = {p: seats[p].act(game.observe(state, p)) for p in movers}
+            if game.outcome(state) is not None:
+                break
+            actions = {p: seats[p].act(game.observe(state, p)) for p in game.to_move(state)}
             for player, action in actions.items():
                 if not isinstance(action, Fault):
                     game.check(state, player, action)
-            if not movers:
-                break
             state = game.step(state, actions)
         assert shown(game, state), strategy

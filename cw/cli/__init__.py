@@ -14,10 +14,16 @@ from cw.errors import ArenaError
 COMMANDS: Mapping[str, str] = {
     "demo": "cw.cli.demo:demo",
     "serve": "cw.cli.serve:serve",
+    "new-bot": "cw.cli.new_bot:new_bot_command",
     "step": "cw.cli.step:step",
     "observe": "cw.cli.step:observe",
     "bots": "cw.cli.bots:bots",
+    "play": "cw.cli.play:play",
+    "check": "cw.cli.check:check_command",
+    "replay": "cw.cli.replays:replays",
     "simulate": "cw.cli.simulate:simulate_command",
+    "maps": "cw.cli.maps:maps",
+    "championship": "cw.cli.championship:championship",
     "doctor": "cw.cli.doctor:doctor",
     "bench": "cw.cli.bench:bench",
 }

@@ -22,9 +22,13 @@ PARTS: Final[Mapping[str, str]] = {
     "status": "bench.status",
     "classroom": "bench.classroom",
     "match": "bench.match",
+    "championship": "bench.championship",
+    "code-battle": "bench.code_battle",
     "end-of-codes": "bench.end_of_codes",
     "hexagon": "bench.hexagon",
     "paint": "bench.paint",
+    "transports": "bench.transports",
+    "viewer": "bench.viewer",
 }
 
 
@@ -42,9 +46,13 @@ def bench(parts: tuple[str, ...], quick: bool, form: str | None) -> None:
       status       GET /status, beside a route that returns fixed bytes
       classroom    50 rooms with two clients and a monitor each
       match        two processes of game_ai.py without pauses
+      championship clients behind walls, and games a second
+      code-battle  turns of two armies with both views, beside the plain reference
       end-of-codes rounds of up to 150,000 creatures, beside dictionaries
       hexagon      random battles, beside python-chess and ataxx
       paint        turns on 20x20, beside the plain reference of the tests
+      transports   matches over pipes and HTTP, beside bare round trips
+      viewer       large replays in Chromium, beside the time of a frame
 
     Only the ratios say something about another machine. A goal that is missed is a figure, not
     an error.

@@ -3,21 +3,53 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
+import sys
+import time
 from collections.abc import Iterable
 from dataclasses import asdict
+from functools import partial
 
 import click
 
+from cw.arena.services import serve_http, serve_lines
+from cw.contests.matches import strategy_for
 from cw.contests.simulate import check_names
 from cw.contests.strength import Strength, ladder, measure
+from cw.errors import Refused
 from cw.games.base import StrategyFactory
-from cw.games.catalogue import listings, load_strategies
+from cw.games.catalogue import listings, load_conductor, load_service, load_strategies
+from cw.games.wire import Duty
 
 GAME = "circuit-wars"
+SECRETS = {"secret": "BOT_SECRET", "api_key": "API_KEY", "username": "BOT_USERNAME"}
 
 
-@click.command()
+class Listing(click.Group):
+    """A group in which the name of a game, or nothing, asks for the list."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put `list` before what names no subcommand."""
+        if not args or (args[0] not in self.commands and args[0] not in ctx.help_option_names):
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=Listing)
+def bots() -> None:
+    """List, measure and serve the built-in strategies.
+
+    Their names are used as builtin:NAME wherever a bot is asked for.
+
+    \b
+      cw bots circuit-wars
+      cw bots circuit-wars --measure --pair expert search --games 40
+      cw bots serve hexagon greedy --port 3000
+    """
+
+
+@bots.command("list")
 @click.argument("game", required=False)
 @click.option("--measure", "measuring", is_flag=True, help="Let them play, and print who wins.")
 @click.option(
@@ -38,7 +70,7 @@ GAME = "circuit-wars"
     help="With --measure: games at the same time.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one line a pair if measuring.")
-def bots(
+def list_bots(
     game: str | None,
     measuring: bool,
     pairs: tuple[tuple[str, str], ...],
@@ -47,14 +79,7 @@ def bots(
     jobs: int,
     as_json: bool,
 ) -> None:
-    """List the built-in strategies of GAME, or of all games, the weakest first.
-
-    Their names are used as builtin:NAME wherever a bot is asked for.
-
-    \b
-      cw bots circuit-wars
-      cw bots circuit-wars --measure --pair expert search --games 40
-    """
+    """List the built-in strategies of GAME, or of all games, the weakest first."""
     if measuring:
         measured = game or GAME
         chosen = list(pairs) or ladder(list(load_strategies(measured)))
@@ -62,6 +87,51 @@ def bots(
         show(measure(measured, chosen, games, seed, jobs), as_json)
     else:
         show_list([game] if game else list(listings()), as_json)
+
+
+@bots.command()
+@click.argument("game")
+@click.argument("name")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    envvar="PORT",
+    default=0,
+    show_default="PORT of the environment, else any",
+    help="Port to listen on.",
+)
+@click.option("--lines", is_flag=True, help="Speak on standard input and output, if GAME can.")
+@click.option("--seed", default=0, show_default=True, help="Seed of all draws.")
+def serve(game: str, name: str, host: str, port: int, lines: bool, seed: int) -> None:
+    """Let the strategy NAME be a bot of GAME on the wire, until Ctrl-C.
+
+    Bots that are web services say `listening on URL` when they are ready; the others speak on
+    standard input and output. Secrets come from the environment: BOT_SECRET, API_KEY, BOT_USERNAME.
+
+    \b
+      cw bots serve hexagon greedy --port 3000
+      cw play hexagon builtin:random http://127.0.0.1:3000
+      cw play paint builtin:random "exec:cw bots serve paint greedy"
+    """
+    check_names(game, [name])
+    logging.basicConfig(stream=sys.stderr, format="%(message)s", level=logging.INFO)
+    settings = {key: os.environ[name] for key, name in SECRETS.items() if name in os.environ}
+    duty = Duty(partial(strategy_for, game, name, seed=seed), settings, time.time)
+    service = load_service(game, duty)
+    shapes = load_conductor(game).shapes
+    if lines and "lines" not in shapes:
+        raise Refused(f"bots of {game} are web services, not programs that speak lines")
+    if lines or shapes[0] == "lines":
+        serve_lines(service)
+    else:
+        serve_http(service, host, port, announce)
+
+
+def announce(address: str) -> None:
+    """Say that the bot is ready."""
+    click.echo(f"listening on {address}")
+    sys.stdout.flush()
 
 
 def show(figures: Iterable[Strength], as_json: bool) -> None:

@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from cw import __version__
+from cw.arena import bubblewrap
 from cw.assets import asset
 from cw.errors import Refused
 from cw.web.server import listen
@@ -66,12 +67,12 @@ def needed() -> Iterator[Finding]:
 
 def useful() -> Iterator[Finding]:
     """Check what some commands and tests use."""
-    for name, programs, advice in (
-        ("Chromium", ("chromium", "chromium-browser", "google-chrome"), "for the browser tests"),
-        ("bubblewrap", ("bwrap",), "to keep bots away from your files and network (Linux)"),
-    ):
-        found = next(filter(None, map(shutil.which, programs)), None)
-        yield Finding(name, found is not None, False, found or "not found", advice)
+    browsers = ("chromium", "chromium-browser", "google-chrome")
+    found = next(filter(None, map(shutil.which, browsers)), None)
+    yield Finding("Chromium", found is not None, False, found or "none", "for the browser tests")
+    problem = bubblewrap.problem()
+    advice = "it keeps bots away from your files and network (Linux)"
+    yield Finding("bubblewrap", problem is None, False, problem or "works", advice)
     cores = os.cpu_count() or 1
     yield Finding("cores", cores >= 2, False, str(cores), "2 or more, one for each client")
 

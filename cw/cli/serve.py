@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from cw.arena.desk import GITHUB, SHORT
@@ -40,6 +42,11 @@ from cw.web.settings import LOCAL_NAMES, Settings, is_unspecified
     "--rooms/--no-rooms", default=True, help="Further games under /rooms/NAME/, on by default."
 )
 @click.option("--no-restart", is_flag=True, help="Remove the route /restart.")
+@click.option(
+    "--replays",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="Folder whose replays are shown under /replays/.",
+)
 @click.option("--github-names", is_flag=True, help=f"Allow team ids of {GITHUB.words}.")
 def serve(
     host: str,
@@ -49,6 +56,7 @@ def serve(
     size: int,
     rooms: bool,
     no_restart: bool,
+    replays: Path | None,
     github_names: bool,
 ) -> None:
     """Run the server of Circuit Wars until Ctrl-C.
@@ -73,6 +81,7 @@ def serve(
         team_ids=GITHUB if github_names else SHORT,
         names=LOCAL_NAMES | {host.lower(), *map(str.lower, names)},
         any_address=is_unspecified(host),
+        replays=replays,
     )
     app = create_app(settings)
     listener = listen(host, port)

@@ -1,0 +1,137 @@
+"""Games of a championship a second, and what the walls round each client cost a request."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Final
+
+from bench.rows import Effort, Goal, NotMeasured, Row
+from cw.arena import bubblewrap
+from cw.arena.sandbox import Sandbox
+from cw.assets import asset
+from cw.web import create_app
+from cw.web.gates import gates
+from cw.web.hall import Hall
+from cw.web.server import listen, serving
+from cw.web.settings import Settings
+
+ASKER: Final = """
+import http.client, sys, time
+host, port, number = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+def ask(connection):
+    began = time.perf_counter()
+    connection.request("GET", "/status")
+    connection.getresponse().read()
+    return time.perf_counter() - began
+kept = http.client.HTTPConnection(host, port)
+times = sorted(ask(kept) for _ in range(number))
+fresh = []
+for _ in range(number):
+    connection = http.client.HTTPConnection(host, port)
+    fresh.append(ask(connection))
+    connection.close()
+print(times[number // 2] * 1000, sorted(fresh)[number // 2] * 1000)
+"""
+"""Prints the median of a request on a kept connection and on a fresh one, in milliseconds."""
+
+TEAMS: Final = ("ann", "bob", "cid")
+
+
+def rows(effort: Effort) -> list[Row]:
+    """Measure the way through the walls, and championships on one core and on all."""
+    if bubblewrap.problem() is not None:
+        raise NotMeasured(f"championships are walled by bubblewrap: {bubblewrap.problem()}")
+    number = max(200, effort.repeats * 10)
+    pairs = [(walled(number), direct(number)) for _ in range(max(3, effort.matches // 4))]
+    return [
+        *(
+            Row(
+                "championship",
+                f"added to a request, {what} connection",
+                median(w[i] - d[i] for w, d in pairs),
+                "ms",
+                "without walls",
+                median(d[i] for _, d in pairs),
+                Goal("<", bound, of="ours"),
+            )
+            for i, what, bound in ((0, "kept", 0.3), (1, "fresh", 0.6))
+        ),
+        *throughput(),
+    ]
+
+
+def throughput() -> list[Row]:
+    """Compare games a second with one game at a time and with one for every two cores."""
+    cores = os.cpu_count() or 1
+    jobs = max(1, cores // 2)
+    one, many = championship(1), championship(jobs)
+    return [
+        Row(
+            "championship",
+            f"games a second, {jobs} at a time on {cores} cores",
+            many,
+            "games/s",
+            f"{jobs} x one at a time",
+            jobs * one,
+            Goal(">=", 0.8),
+        )
+    ]
+
+
+def direct(number: int) -> tuple[float, float]:
+    """Ask a server over loopback; give kept and fresh milliseconds."""
+    with serving(create_app(Settings()), listen("127.0.0.1", 0)) as address:
+        host, port = address.removeprefix("http://").split(":")
+        return asked([sys.executable, "-c", ASKER, host, port, str(number)])
+
+
+def walled(number: int) -> tuple[float, float]:
+    """Ask a server from a network of its own."""
+    app = create_app(Settings())
+    hall: Hall = app.extensions["hall"]
+    source = (files("cw.web") / "forwarder.py").read_text(encoding="utf-8")
+    with gates(app, hall.find(None).desk, ["ann"]) as doors:
+        path = doors["ann"].path
+        asker = [sys.executable, "-c", ASKER, "127.0.0.1", "5000", str(number)]
+        command = [sys.executable, "-c", source, str(path), *asker]
+        with Sandbox("require").prepare(command, readable=[path.parent]) as launch:
+            return asked([*launch.argv], dict(launch.env))
+
+
+def asked(command: list[str], env: dict[str, str] | None = None) -> tuple[float, float]:
+    """Run what asks, and give its two figures."""
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise NotMeasured(f"asking failed: {done.stderr}")
+    kept, fresh = map(float, done.stdout.split())
+    return kept, fresh
+
+
+def championship(jobs: int) -> float:
+    """Play a small championship of clients without pauses; give games a second."""
+    with TemporaryDirectory(prefix="cw-bench-") as folder:
+        for team in TEAMS:
+            place = Path(folder, "teams", team)
+            place.mkdir(parents=True)
+            (place / "game_ai.py").write_bytes(asset("game_ai.py").read_bytes())
+        out = Path(folder, "out")
+        command = shlex.split(
+            f"{sys.executable} -m cw championship run {folder}/teams --out {out}"
+            f" --format double-round-robin --openings 2 --jobs {jobs}"
+        )
+        began = perf_counter()
+        done = subprocess.run(
+            command, env={**os.environ, "CW_PAUSE": "0"}, capture_output=True, check=False
+        )
+        seconds = perf_counter() - began
+        if done.returncode:
+            raise NotMeasured(done.stderr.decode())
+        return len((out / "results.jsonl").read_bytes().splitlines()) / seconds

@@ -1,0 +1,57 @@
+"""`cw check`: what is wrong with a bot, in words that say what to do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import click
+
+from cw.arena.bots import Bot, read_bots
+from cw.cli.play import one_match
+from cw.contests.check import Finding, check
+from cw.contests.matches import Finished, Setup
+from cw.games.base import Json
+from cw.games.catalogue import listing
+
+
+@click.command("check")
+@click.argument("game")
+@click.argument("bot")
+@click.option("--set", "settings", multiple=True, metavar="NAME.KEY=VALUE", help="Setting of it.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a step.")
+def check_command(game: str, bot: str, settings: tuple[str, ...], as_json: bool) -> None:
+    """Try BOT with everything that GAME may ask of it, and explain what is wrong.
+
+    The steps of the protocol come first, then whole games. Exit code 1 if a step has failed.
+
+    \b
+      cw check paint ./bot.py
+      cw check hexagon http://127.0.0.1:3000
+      cw check code-battle bot=http://127.0.0.1:8080 --set bot.secret=env:BOT_SECRET
+    """
+    listing(game)
+    (read,) = read_bots([bot], settings)
+    failed = 0
+    for finding in check(game, read, play):
+        failed += finding.problem is not None
+        click.echo(json.dumps(finding.to_json()) if as_json else in_words(finding))
+    if not as_json:
+        more = "; whole games are tried when all steps of the protocol are fine"
+        click.echo(f"{failed} failed{more}" if failed else "all fine")
+    if failed:
+        raise SystemExit(1)
+
+
+def play(
+    game: str, bots: list[Bot], seed: int, options: Mapping[str, Json], start: Json
+) -> Finished:
+    """Play a match without showing it."""
+    return one_match(game, bots, seed, options, Setup(start=start))
+
+
+def in_words(finding: Finding) -> str:
+    """Say a step in lines."""
+    if finding.problem is None:
+        return f"ok      {finding.name}"
+    return f"FAILED  {finding.name}\n        {finding.problem}\n        fix: {finding.fix}"

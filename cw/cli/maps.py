@@ -1,0 +1,186 @@
+"""`cw maps`: make, check and show the maps of a game."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import track
+
+from cw.cli.map_pictures import as_png, as_svg, in_terminal
+from cw.errors import Refused
+from cw.games.base import Json
+from cw.games.catalogue import AnyMapMaker, load_map_maker
+
+LARGEST_FILE = 16 * 1024 * 1024
+"""Bytes of a map that are read; each game has a limit of its own below."""
+
+IN = click.Path(path_type=Path)
+OUT = click.Path(dir_okay=False, writable=True, path_type=Path)
+
+
+@click.group()
+@click.argument("game")
+@click.pass_context
+def maps(context: click.Context, game: str) -> None:
+    """Make, check and show the maps of GAME.
+
+    \b
+      cw maps code-battle generate --players 4 --count 3 --out maps
+      cw maps code-battle check maps/m4_001.json
+      cw maps code-battle show maps/m4_001.json --png m4_001.png
+    """
+    context.obj = load_map_maker(game)
+
+
+@maps.command()
+@click.option("--players", type=int, required=True, help="Players of each map.")
+@click.option("--count", type=click.IntRange(1, 999), default=1, show_default=True, help="Maps.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the first map.")
+@click.option("--rows", type=int, help="Height in tiles.  [default: the game's]")
+@click.option("--cols", type=int, help="Width in tiles.  [default: the game's]")
+@click.option("--wall-density", type=float, help="Share of walls.  [default: the game's]")
+@click.option("--energy-nodes", type=int, help="Energy nodes.  [default: the game's]")
+@click.option("--cores-per-player", type=int, help="Cores of a player.  [default: the game's]")
+@click.option(
+    "--out",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    required=True,
+    help="Folder for the files.",
+)
+@click.option("--force", is_flag=True, help="Overwrite files that are there.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a map.")
+@click.pass_obj
+def generate(
+    maker: AnyMapMaker,
+    /,
+    players: int,
+    count: int,
+    seed: int,
+    folder: Path,
+    force: bool,
+    as_json: bool,
+    **options: Json,
+) -> None:
+    """Make maps from a seed, a file each; the same options and seed give the same files.
+
+    The first map has the seed that is given, the next one that seed + 1.
+    """
+    files = [folder / f"{map_id}.json" for map_id in maker.ids(players, count)]
+    if not force:
+        refuse_overwriting(files)
+    given = {name: value for name, value in options.items() if value is not None}
+    series = maker.make(players, count, seed, **given)
+    console = Console(stderr=True)
+    made = track(series, "making maps", total=count, console=console, transient=True)
+    for file, one in zip(files, made, strict=True):
+        write(file, maker.encode(one))
+        facts = {"file": str(file)} | maker.facts(one)
+        click.echo(json.dumps(facts) if as_json else in_words(facts))
+
+
+@maps.command("library")
+@click.option("--players", type=int, required=True, help="Players of each map.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of all draws.")
+@click.option(
+    "--out",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    required=True,
+    help="Folder for the files.",
+)
+@click.pass_obj
+def make_library(maker: AnyMapMaker, /, players: int, seed: int, folder: Path) -> None:
+    """Make the maps that come with the game anew: each has been tried in a match."""
+    console = Console(stderr=True)
+    for one in track(maker.library(players, seed), "making maps", console=console, transient=True):
+        facts = maker.facts(one)
+        write(folder / f"{facts['map_id']}.json", maker.encode(one))
+        click.echo(in_words({"file": str(folder / f"{facts['map_id']}.json")} | facts))
+
+
+def refuse_overwriting(files: list[Path]) -> None:
+    """Raise Refused for the first file that is there."""
+    for file in files:
+        if file.exists():
+            raise Refused(f"{file} is there already; --force overwrites it")
+
+
+def in_words(facts: dict[str, Json]) -> str:
+    """Say the figures of a map in a line."""
+    return ", ".join(
+        str(value) if name == "file" else f"{name} {value}"
+        for name, value in facts.items()
+        if name != "map_id"
+    )
+
+
+@maps.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=IN)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a file.")
+@click.pass_obj
+def check(maker: AnyMapMaker, files: tuple[Path, ...], as_json: bool) -> None:
+    """Prove that maps keep to the rules of their game, and say what is wrong with the others.
+
+    Exit code 1 if there are others.
+    """
+    errors = [find_error(maker, file) for file in files]
+    for file, error in zip(files, errors, strict=True):
+        said = {"file": str(file), "ok": error is None, "error": error}
+        click.echo(json.dumps(said) if as_json else f"{file}: {error or 'ok'}")
+    if any(errors):
+        raise SystemExit(1)
+
+
+def find_error(maker: AnyMapMaker, file: Path) -> str | None:
+    """Say what is wrong with a file, None if nothing is."""
+    try:
+        read(maker, file)
+    except Refused as error:
+        return str(error)
+    return None
+
+
+@maps.command()
+@click.argument("file", type=IN)
+@click.option("--svg", type=OUT, help="Draw into this file instead, as SVG.")
+@click.option("--png", type=OUT, help="Draw into this file instead, as PNG.")
+@click.pass_obj
+def show(maker: AnyMapMaker, file: Path, svg: Path | None, png: Path | None) -> None:
+    """Draw the map of FILE in the terminal or as a picture.
+
+    \b
+      #        wall
+      *        where energy appears
+      A, B...  where the slots start
+    """
+    made = read(maker, file)
+    lines = maker.picture(made)
+    if svg:
+        write(svg, as_svg(lines, str(maker.facts(made)["map_id"])))
+    if png:
+        write(png, as_png(lines))
+    if not svg and not png:
+        Console(soft_wrap=True).print(in_terminal(lines), highlight=False)
+
+
+def read(maker: AnyMapMaker, file: Path) -> Json:
+    """Read the map of a file; raise Refused if that is none."""
+    try:
+        with file.open("rb") as source:
+            data = source.read(LARGEST_FILE)
+    except OSError as error:
+        raise Refused(f"{file} cannot be read: {error.strerror}") from None
+    return maker.decode(data, file.stem)
+
+
+def write(file: Path, data: bytes) -> None:
+    """Write a file, and the folders it is in; raise Refused where that is not possible."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
+    except OSError as error:
+        raise Refused(f"{file} cannot be written: {error.strerror}") from None

@@ -1,0 +1,83 @@
+"""`cw new-bot`: copies that are whole, and refusals that say what there is."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from cw.cli import main
+from cw.kits import GAMES, LANGUAGES, folder
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(main, ["new-bot", *arguments])
+    return result.exit_code, result.output
+
+
+def test_the_copy_has_every_file_of_the_kit(tmp_path: Path) -> None:
+    code, said = run("hexagon", "ruby", str(tmp_path / "mine"))
+    assert code == 0
+    assert said.splitlines()[-1] == "  cw check hexagon bot.rb"
+    for file in ("README.md", "bot.rb", "bot_server.rb", "hexagon.rb"):
+        copied = (tmp_path / "mine" / file).read_bytes()
+        assert copied == (folder("hexagon", "ruby") / file).read_bytes()
+
+
+def test_what_building_left_is_not_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("bot", "bot.jar", "bot.c"):
+        (tmp_path / "kits" / "paint" / "c").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "kits" / "paint" / "c" / name).write_text("")
+    monkeypatch.setattr("cw.kits.asset", lambda _: tmp_path / "kits")
+    assert run("paint", "c", str(tmp_path / "mine"))[0] == 0
+    assert [file.name for file in (tmp_path / "mine").iterdir()] == ["bot.c"]
+
+
+def test_an_empty_folder_will_do_and_a_full_one_will_not(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert run("paint", "c", str(tmp_path / "empty"))[0] == 0
+    code, said = run("paint", "c", str(tmp_path / "empty"))
+    assert code == 2
+    assert "exists already and is no empty folder" in said
+    (tmp_path / "file").touch()
+    assert run("paint", "c", str(tmp_path / "file"))[0] == 2
+
+
+def test_unknown_games_and_languages_are_refused_with_those_that_there_are(tmp_path: Path) -> None:
+    code, said = run("chess", "c", str(tmp_path / "x"))
+    assert code == 2
+    assert all(game in said for game in GAMES)
+    code, said = run("paint", "cobol", str(tmp_path / "x"))
+    assert code == 2
+    assert all(language in said for language in LANGUAGES)
+    assert not (tmp_path / "x").exists()
+
+
+def test_three_words_are_needed(tmp_path: Path) -> None:
+    code, said = run("paint", "c")
+    assert code == 2
+    assert "GAME, LANGUAGE and DIR" in said
+
+
+def test_the_list_names_every_language() -> None:
+    code, said = run("--list")
+    assert code == 0
+    assert all(language in said for language in LANGUAGES)
+
+
+def test_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    code, said = run("paint", "ruby", str(tmp_path / "mine"))
+    assert code == 0
+    assert "apt install ruby" in said
+    assert "no: ruby" in run("--list")[1]
+
+
+def test_a_wheel_brings_the_kits() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    packed = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    assert packed["sample_bots"] == "cw/_assets/sample_bots"

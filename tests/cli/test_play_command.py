@@ -1,0 +1,217 @@
+"""`cw play` and `cw replay` from the command line to the files."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from cw.cli import main
+from tests.contests.bots_of_games import PAINT, write
+
+
+def cw(*arguments: str | int | Path) -> Result:
+    return CliRunner().invoke(main, [*map(str, arguments)])
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work where replays may be written."""
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_match_as_json(tmp_path: Path) -> None:
+    out = tmp_path / "match.json.gz"
+    result = cw(
+        "play", "paint", "builtin:greedy", "you=builtin:walker",
+        "--seed", 4, "--option", "turns=12", "--out", out, "--json",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    report = json.loads(result.stdout)
+    assert {key: report[key] for key in ("game", "seed", "reason", "turns", "replay")} == {
+        "game": "paint",
+        "seed": 4,
+        "reason": "turns_over",
+        "turns": 12,
+        "replay": str(out),
+    }
+    assert [player["name"] for player in report["players"]] == ["a", "you"]
+    assert all(player.keys() == {"name", "rank", "score", "faults"} for player in report["players"])
+
+
+@pytest.mark.parametrize(
+    ("game", "bots", "options"),
+    [
+        ("circuit-wars", ("greedy", "random"), ("size=3",)),
+        ("code-battle", ("gatherer", "random"), ("max_turns=15",)),
+        ("end-of-codes", ("sample", "sample"), ("M=5", "MAX_HP=2")),
+        ("hexagon", ("greedy", "random"), ("size=3",)),
+        ("paint", ("greedy", "random"), ("turns=10",)),
+    ],
+)
+def test_every_game_is_played_shown_and_verified(
+    tmp_path: Path, game: str, bots: tuple[str, ...], options: tuple[str, ...]
+) -> None:
+    out = tmp_path / "match.json"
+    given = [part for option in options for part in ("--option", option)]
+    result = cw("play", game, *(f"builtin:{bot}" for bot in bots), *given, "--out", out)
+    assert result.exit_code == 0, result.stderr
+    assert f"replay: {out}" in result.stdout
+    assert cw("replay", "verify", out).stdout == f"{out}: ok\n"
+    for turn in ("0", "1", "-1"):
+        shown = cw("replay", "show", out, "--turn", turn)
+        assert shown.exit_code == 0
+        assert "turn " in shown.stdout
+    packed = tmp_path / "packed.json.gz"
+    assert cw("replay", "export", out, "--form", "gz", "--out", packed).exit_code == 0
+    assert cw("replay", "verify", packed, "--json").exit_code == 0
+    own = cw("replay", "export", out, "--form", "game", "--out", tmp_path / "own.json")
+    assert own.exit_code == (0 if game == "code-battle" else 2)
+
+
+def test_seats_are_swapped_and_seeds_go_on(tmp_path: Path) -> None:
+    result = cw(
+        "play", "hexagon", "builtin:greedy", "builtin:random",
+        "--option", "size=3", "--games", 2, "--swap", "--seed", 8, "--json", "--out", tmp_path,
+    )  # fmt: skip
+    reports = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [report["seed"] for report in reports] == [8, 8, 9, 9]
+    assert [report["players"][0]["name"] for report in reports] == ["a", "b", "a", "b"]
+    assert len(list(tmp_path.iterdir())) == 4
+    assert cw("replay", "verify", *tmp_path.iterdir()).exit_code == 0
+
+
+def test_a_refused_reply_is_explained(tmp_path: Path) -> None:
+    bot = write(tmp_path, PAINT, ('"direction": [1, 0]', '"direction": "up"'))
+    result = cw("play", "paint", "builtin:random", f"me={bot}", "--option", "turns=2")
+    assert result.exit_code == 0
+    said = " ".join(result.stderr.split())
+    assert "turn 0: me: illegal: expected type" in said
+    assert '"up"' in said
+    assert "cw replay line replays/paint-" in said
+    assert "| cw step paint" in said
+    assert len(list(Path("replays").iterdir())) == 1
+    assert cw("replay", "verify", *Path("replays").iterdir()).exit_code == 0
+
+
+def test_no_replay_is_written_where_none_is_wanted() -> None:
+    bots = ("builtin:random", "builtin:walker", "--option", "turns=2")
+    result = cw("play", "paint", *bots, "--no-replay", "--json")
+    assert json.loads(result.stdout)["replay"] is None
+    assert not Path("replays").exists()
+
+
+def test_a_turn_is_repeated_by_cw_step(tmp_path: Path) -> None:
+    out = tmp_path / "match.json"
+    cw("play", "hexagon", "builtin:greedy", "builtin:random", "--option", "size=3", "--out", out)
+    line = cw("replay", "line", out, "--turn", 3).stdout
+    stepped = json.loads(CliRunner().invoke(main, ["step", "hexagon"], input=line).stdout)
+    after = json.loads(cw("replay", "line", out, "--turn", 4).stdout)
+    assert stepped["state"] == after["state"]
+    seen = cw("replay", "line", out, "--turn", 3, "--player", "1").stdout
+    view = json.loads(CliRunner().invoke(main, ["observe", "hexagon"], input=seen).stdout)
+    assert view["view"] == json.loads(line)["state"]
+    assert cw("replay", "line", out, "--turn", 999).exit_code == 2
+
+
+def test_the_replay_of_code_battle_in_its_own_format(tmp_path: Path) -> None:
+    out, own = tmp_path / "match.json.gz", tmp_path / "own.json"
+    cw(
+        "play", "code-battle", "builtin:gatherer", "builtin:rusher", "--seed", 3,
+        "--option", "max_turns=60", "--out", out,
+    )  # fmt: skip
+    assert cw("replay", "export", out, "--form", "game", "--out", own).exit_code == 0
+    document = json.loads(own.read_bytes())
+    assert list(document) == [
+        "version", "match_id", "date", "seed", "players", "result", "config", "map", "turns",
+    ]  # fmt: skip
+    assert document["result"]["turns"] == len(document["turns"]) == 60
+    collected = sum(len(t) for turn in document["turns"] for t in turn["energy_collected"].values())
+    assert collected == sum(document["result"]["final_energy"])
+    assert document["turns"][-1]["scores"] == document["result"]["final_scores"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("play", "chess", "builtin:random"),
+        ("play", "paint", "builtin:random"),
+        ("play", "paint", "builtin:random", "builtin:nobody"),
+        ("play", "paint", "builtin:random", "nowhere.py"),
+        ("play", "paint", "builtin:random", "builtin:random", "--option", "hat=1"),
+        ("play", "paint", "builtin:random", "builtin:random", "--set", "c.secret=1"),
+        ("play", "circuit-wars", "builtin:random", "http://127.0.0.1:1"),
+        ("replay", "show", "nowhere.json"),
+        ("replay", "verify", __file__),
+        ("check", "paint", "nowhere.py"),
+        ("bots", "serve", "circuit-wars", "greedy"),
+        ("bots", "serve", "hexagon", "greedy", "--lines"),
+        ("bots", "serve", "hexagon", "nobody"),
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_is_said_in_a_line(arguments: tuple[str, ...]) -> None:
+    result = cw(*arguments)
+    assert result.exit_code == 2, result.output
+    assert "Error: " in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_a_changed_replay_fails(tmp_path: Path) -> None:
+    out = tmp_path / "match.json"
+    cw("play", "hexagon", "builtin:greedy", "builtin:random", "--option", "size=2", "--out", out)
+    document = json.loads(out.read_bytes())
+    document["seed"] += 1
+    out.write_text(json.dumps(document))
+    result = cw("replay", "verify", out)
+    assert result.exit_code == 1
+    assert "the file was changed" in result.stdout
+
+
+def children(parent: int) -> list[int]:
+    """Name the processes below one, from the list of the system."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = stat.read_text()
+        except OSError:
+            continue
+        if int(text.rpartition(")")[2].split()[1]) == parent:
+            pid = int(stat.parent.name)
+            found += [pid, *children(pid)]
+    return found
+
+
+def runs(pid: int) -> bool:
+    """Tell whether a process does something; a dead one may wait for its parent."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return text.rpartition(")")[2].split()[0] not in "ZX"
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs the list of processes in /proc")
+def test_ctrl_c_leaves_no_process(tmp_path: Path) -> None:
+    bot = write(tmp_path, PAINT, ("turn = state", "import time; time.sleep(0.4); turn = state"))
+    command = [sys.executable, "-m", "cw", "play", "paint", bot, bot, "--no-watch"]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as match:
+        until = time.monotonic() + 60
+        started: list[int] = []
+        while len(started) < 2 and time.monotonic() < until:
+            started = children(match.pid)
+            time.sleep(0.05)
+        assert len(started) >= 2
+        os.kill(match.pid, signal.SIGINT)
+        assert match.wait(60) != 0
+    # The system takes a moment to bury what was killed with its namespace.
+    while any(map(runs, started)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(map(runs, started))
