@@ -21,6 +21,10 @@ class Refused(ArenaError):
     """A request that is understood and not granted: a bad option, a seat that is not free."""
 
 
+class GivenUp(ArenaError):
+    """A match that ends without a result, because somebody has left it."""
+
+
 class InvalidTeamId(Refused):
     """A team id of the wrong form."""
 

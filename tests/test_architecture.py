@@ -15,7 +15,7 @@ MODULES = sorted((ROOT / "cw").rglob("*.py"))
 FLOORS = (
     ("cw.errors", "cw.assets", "cw"),
     ("cw.games.base",),
-    ("cw.games.wire",),
+    ("cw.games.wire", "cw.games.offer"),
     ("cw.games.*",),
     ("cw.games.catalogue", "cw.game"),
     ("cw.arena", "cw.kits", "cw.league"),

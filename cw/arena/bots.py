@@ -39,14 +39,16 @@ class Bot:
     """A bot as it was asked for; a name may stand before it as `NAME=`."""
 
     name: str
-    kind: Literal["builtin", "python", "exec", "http"]
+    kind: Literal["builtin", "python", "exec", "http", "human"]
     target: str
-    """The strategy, `PATH[:Class]`, the command line, or the base address."""
+    """The strategy, `PATH[:Class]`, the command line, or the base address; "" for a person."""
     settings: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def spec(self) -> str:
         """The bot without its name and without secrets."""
+        if self.kind == "human":
+            return self.kind
         return self.target if self.kind == "http" else f"{self.kind}:{self.target}"
 
     @property

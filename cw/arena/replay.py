@@ -49,7 +49,8 @@ class Recorder:
         """Wait for the start."""
         self.first: Json = None
         self.latest: Json = None
-        self.patches: list[Json] = []
+        self.turns: list[dict[str, Json]] = []
+        """The turns as a replay has them."""
 
     def __call__(self, played: Played) -> None:
         """Take in the start, or a turn."""
@@ -57,8 +58,18 @@ class Recorder:
         if self.first is None:
             self.first = frame
         else:
-            self.patches.append(difference(self.latest, frame))
+            self.turns.append(turn_document(played, difference(self.latest, frame)))
         self.latest = frame
+
+
+def turn_document(played: Played, patch: Json) -> dict[str, Json]:
+    """Give the latest turn: what was done, how long it took, and what changed in the frame."""
+    turn = played.turns[-1]
+    return {
+        "actions": actions_document(played.game, turn.actions),
+        "ms": {str(player): round(s * 1000, 3) for player, s in turn.seconds.items()},
+        "frame": patch,
+    }
 
 
 def frame_of(game: Game[Any, Any, Any], state: Any) -> Json:
@@ -67,7 +78,7 @@ def frame_of(game: Game[Any, Any, Any], state: Any) -> Json:
 
 
 def replay_of(played: Played, recorder: Recorder, rules: int, date: str) -> Document:
-    """Give the replay of a match that is over; `date` is when, in UTC as ISO 8601."""
+    """Give the replay of a match as far as it is played; `date` is when, in UTC as ISO 8601."""
     document: Document = {
         "version": VERSION,
         "date": date,
@@ -81,18 +92,18 @@ def replay_of(played: Played, recorder: Recorder, rules: int, date: str) -> Docu
         ],
         "start": None if played.start is None else played.game.state_to_json(played.start),
         "frame": recorder.first,
-        "turns": [
-            {
-                "actions": actions_document(played.game, turn.actions),
-                "ms": {str(player): round(s * 1000, 3) for player, s in turn.seconds.items()},
-                "frame": patch,
-            }
-            for turn, patch in zip(played.turns, recorder.patches, strict=True)
-        ],
+        "turns": list(recorder.turns),
+        **ending_of(played),
+    }
+    return document | {"hash": digest(document)}
+
+
+def ending_of(played: Played) -> Document:
+    """Give what is known of how a match ends: its result so far, and the faults."""
+    return {
         "result": result_of(played),
         "faults": [noted.to_json() for noted in played.faults],
     }
-    return document | {"hash": digest(document)}
 
 
 def actions_document(game: Game[Any, Any, Any], actions: Mapping[Player, Any]) -> dict[str, Json]:

@@ -215,6 +215,34 @@ class ClassSeat:
         await self.lines.close()
 
 
+class PacedSeat:
+    """A seat that takes its time, for those who look on."""
+
+    def __init__(self, seat: Seat, pace: float) -> None:
+        """Let every action take `pace` seconds or more."""
+        self.seat = seat
+        self.pace = pace
+        self.shape = seat.shape
+
+    @property
+    def stderr(self) -> str:
+        """What the bot wrote."""
+        return self.seat.stderr
+
+    async def ask(self, ask: Ask, look: Look) -> Answer:
+        """Ask, and wait if the answer came soon; the bot's own time stays what it was."""
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        answer = await self.seat.ask(ask, look)
+        if ask.action:
+            await asyncio.sleep(self.pace - (clock() - began))
+        return answer
+
+    async def close(self) -> None:
+        """Close the seat."""
+        await self.seat.close()
+
+
 class FailedSeat:
     """The seat of a bot that could not be started: each question gets the reason."""
 

@@ -109,7 +109,7 @@ class Table:
         return self.played.state
 
     def shape(self, player: Player) -> Shape:
-        """Tell how a player's bot is reached."""
+        """Tell how a player is reached."""
         return self.seats[player].shape
 
     def address(self, player: Player) -> str | None:

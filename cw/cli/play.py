@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 import click
@@ -22,10 +22,10 @@ from cw.arena.sandbox import Policy, Sandbox
 from cw.arena.table import Noted, Played, Watcher
 from cw.cli.pictures import picture
 from cw.cli.simulate import read_option
-from cw.contests.matches import Finished, Setup, finish, play_match, strategy_for
+from cw.contests.matches import Finished, Setup
 from cw.games.base import Json
 from cw.games.catalogue import listing
-from cw.web.hosting import Hosting, host
+from cw.web.hosting import conduct_match
 
 SHOWN_FAULTS = 20
 """Faults that are told one by one; what comes later is only counted."""
@@ -128,18 +128,7 @@ def one_match(
     setup: Setup,
 ) -> Finished:
     """Play a match: we call the bots, or they come to a server of ours."""
-    if listing(game).conductor is not None:
-        return play_match(game, bots, seed, options, setup)
-    recorder = replay.Recorder()
-    make = partial(strategy_for, game, seed=seed)
-
-    def watch(played: Played) -> None:
-        recorder(played)
-        if setup.watch:
-            setup.watch(played)
-
-    played = host(Hosting(bots, seed, options, make, watch, setup.guard))
-    return finish(played, recorder)
+    return asyncio.run(conduct_match(game, bots, seed, options, setup))
 
 
 def series(

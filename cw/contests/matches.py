@@ -11,9 +11,10 @@ from random import Random
 from typing import Any, Final, cast
 
 from cw.arena.bots import Bot
+from cw.arena.hand import Hand
 from cw.arena.opening import Guard, Room, open_seat, with_secrets
 from cw.arena.replay import Document, Recorder, replay_of
-from cw.arena.seats import Seat
+from cw.arena.seats import PacedSeat, Seat
 from cw.arena.table import Played, Watcher, play
 from cw.errors import Refused
 from cw.games.base import Json, Player, Strategy
@@ -28,6 +29,12 @@ class Setup:
     start: Json = None
     """The document of a state to begin with instead of a new game."""
     guard: Guard = field(default_factory=Guard)
+    recorder: Recorder | None = None
+    """Keeps the frames, for one who wants to see them while the match is played."""
+    hands: Mapping[str, Hand] = field(default_factory=dict)
+    """The people at the table, by name."""
+    pace: float = 0.0
+    """Seconds that every action of a bot takes at least, for those who look on."""
 
 
 PLAIN: Final = Setup()
@@ -89,7 +96,7 @@ async def conduct(
     played = Played(rules, seated, seed, options)
     room = room_for(game, played, seed, setup)
     seats: dict[Player, Seat] = {}
-    recorder = Recorder()
+    recorder = setup.recorder or Recorder()
 
     def show(match: Played) -> None:
         recorder(match)
@@ -98,12 +105,19 @@ async def conduct(
 
     try:
         for player, bot in seated.items():
-            seats[player] = await open_seat(bot, player, room)
+            seats[player] = setup.hands.get(bot.name) or paced(
+                await open_seat(bot, player, room), setup.pace
+            )
     except BaseException:
         await asyncio.gather(*(seat.close() for seat in seats.values()))
         raise
     await play(conductor, played, seats, show)
     return finish(played, recorder)
+
+
+def paced(seat: Seat, pace: float) -> Seat:
+    """Give a seat that takes its time, if it shall."""
+    return PacedSeat(seat, pace) if pace else seat
 
 
 def room_for(game: str, played: Played, seed: int, setup: Setup = PLAIN) -> Room:

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, cast
 
 from cw.errors import Refused
 from cw.games.base import Game, MapMaker, StrategyFactory
+from cw.games.offer import Offer
 from cw.games.wire import Checks, Conductor, Duty, Service
 
 AnyGame: TypeAlias = Game[Any, Any, Any]
@@ -39,6 +40,8 @@ class Listing:
     """The class of what a bot is tried with before it plays."""
     maps: str | None = None
     """The class of its map maker, for a game that is played on stored maps."""
+    offer: str | None = None
+    """What pages offer of it: matches to watch, and playing by hand."""
     exporter: str | None = None
     """A function that writes a replay in a format of the game's own."""
     rules_version: int = 1
@@ -50,6 +53,7 @@ GAMES: Mapping[str, Listing] = {
         game="cw.games.circuit_wars.rules:CircuitWars",
         strategies="cw.games.circuit_wars.strategies:STRATEGIES",
         checks="cw.games.circuit_wars.checks:CircuitWarsChecks",
+        offer="cw.games.circuit_wars.offer:OFFER",
     ),
     "code-battle": Listing(
         game="cw.games.code_battle.rules:CodeBattle",
@@ -57,6 +61,7 @@ GAMES: Mapping[str, Listing] = {
         conductor="cw.games.code_battle.protocol:CodeBattleProtocol",
         service="cw.games.code_battle.service:CodeBattleService",
         checks="cw.games.code_battle.checks:CodeBattleChecks",
+        offer="cw.games.code_battle.offer:OFFER",
         maps="cw.games.code_battle.map_maker:CodeBattleMaps",
         exporter="cw.games.code_battle.replay:export",
     ),
@@ -66,6 +71,7 @@ GAMES: Mapping[str, Listing] = {
         conductor="cw.games.end_of_codes.protocol:EndOfCodesProtocol",
         service="cw.games.end_of_codes.service:EndOfCodesService",
         checks="cw.games.end_of_codes.checks:EndOfCodesChecks",
+        offer="cw.games.end_of_codes.offer:OFFER",
     ),
     "hexagon": Listing(
         game="cw.games.hexagon.rules:Hexagon",
@@ -73,6 +79,7 @@ GAMES: Mapping[str, Listing] = {
         conductor="cw.games.hexagon.protocol:HexagonProtocol",
         service="cw.games.hexagon.service:HexagonService",
         checks="cw.games.hexagon.checks:HexagonChecks",
+        offer="cw.games.hexagon.offer:OFFER",
     ),
     "paint": Listing(
         game="cw.games.paint.rules:Paint",
@@ -80,6 +87,7 @@ GAMES: Mapping[str, Listing] = {
         conductor="cw.games.paint.protocol:PaintProtocol",
         service="cw.games.paint.service:PaintService",
         checks="cw.games.paint.checks:PaintChecks",
+        offer="cw.games.paint.offer:OFFER",
     ),
 }
 
@@ -130,6 +138,14 @@ def load_checks(name: str) -> Checks:
     if where is None:
         raise Refused(f"there are no checks for the bots of {name}")
     return cast(Checks, resolve_name(where)())
+
+
+def load_offer(name: str) -> Offer:
+    """Load what pages offer of a game; raise Refused for a game of which they offer nothing."""
+    where = listing(name).offer
+    if where is None:
+        raise Refused(f"{name} is not played on pages")
+    return cast(Offer, resolve_name(where))
 
 
 def load_exporter(name: str) -> Exporter:

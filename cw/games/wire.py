@@ -9,8 +9,11 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from cw.games.base import Fault, Game, Json, Outcome, Player, Strategy
 
-Shape: TypeAlias = Literal["lines", "http", "inside"]
-"""How a bot is reached: over its standard input and output, as a web service, in this process."""
+Shape: TypeAlias = Literal["lines", "http", "inside", "hand"]
+"""How a player is reached.
+
+Over the standard input and output of a program, as a web service, in this process, or as a person.
+"""
 
 
 class Limits(NamedTuple):
@@ -100,7 +103,7 @@ class Table(Protocol):
         """The current state."""
 
     def shape(self, player: Player) -> Shape:
-        """Tell how a player's bot is reached."""
+        """Tell how a player is reached."""
 
     def address(self, player: Player) -> str | None:
         """Give the base address of a bot that is a web service."""

@@ -14,8 +14,9 @@ from werkzeug.routing import BaseConverter
 
 from cw.arena.desk import Clock
 from cw.assets import asset
-from cw.web import circuit_wars, replays
+from cw.web import circuit_wars, matches, replays
 from cw.web.hall import Hall
+from cw.web.live import Matches
 from cw.web.settings import Settings
 from cw.web.shelf import Shelf
 
@@ -50,7 +51,9 @@ def create_app(settings: Settings | None = None, clock: Clock = time.monotonic) 
     app.extensions["hall"] = Hall(settings, clock)
     app.extensions["settings"] = settings
     app.extensions["shelf"] = Shelf(settings.replays)
+    app.extensions["matches"] = Matches(settings.matches, clock)
     app.register_blueprint(circuit_wars.routes)
+    app.register_blueprint(matches.routes)
     app.register_blueprint(replays.routes)
     if settings.rooms:
         app.register_blueprint(circuit_wars.routes, name="room", url_prefix="/rooms/<room:room>")

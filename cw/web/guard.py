@@ -25,8 +25,8 @@ def changes_the_game(view: Callable[P, Response]) -> Callable[P, Response]:
 
     @wraps(view)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> Response:
-        if request.method != "GET":
-            abort(405, "this route takes GET only")
+        if request.method == "HEAD":
+            abort(405, "this route is not for HEAD: it changes something")
         host = request.headers.get("Host")
         if host is not None and not is_our_name(host, current_app.extensions["settings"]):
             abort(403, f"this server is not called {host!r}: start it with --name to allow that")

@@ -7,23 +7,28 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from importlib.resources import files
 from typing import Any, Final, TypeAlias
 
 from cw.arena.bots import Bot
 from cw.arena.desk import GITHUB
+from cw.arena.hand import Hand
 from cw.arena.opening import ROOT, Guard, Needs, launch
+from cw.arena.replay import Recorder
 from cw.arena.table import Noted, Played, Turn, Watcher
 from cw.arena.transports.stdio import StdioBot
+from cw.contests.matches import PLAIN, Finished, Setup, conduct, finish, strategy_for
 from cw.errors import Refused
 from cw.games.base import Fault, Json, Player, Strategy, refuse_unknown_options
+from cw.games.catalogue import listing
 from cw.games.circuit_wars.rules import CircuitWars
 from cw.web import create_app
 from cw.web.gates import Door, Window, gates
 from cw.web.hall import CircuitDesk, Hall
 from cw.web.server import listen, serving
-from cw.web.settings import Settings
+from cw.web.settings import NO_LIMIT, Settings
 
 FORWARDER: Final = files("cw.web") / "forwarder.py"
 
@@ -43,6 +48,8 @@ MOST_ATTEMPTS: Final = 20
 """Refused requests that are told one by one."""
 
 OPTIONS: Final = ("size", "openings", "timeout")
+INSIDE: Final = ("builtin", "human")
+"""The kinds of players that need no way to the server."""
 
 MakeStrategy: TypeAlias = Callable[[str, Player], Strategy[Any, Any]]
 
@@ -66,14 +73,43 @@ class Hosting:
     """
     show: Callable[[str], None] | None = None
     """Is told where the match can be watched, through a window through which nobody plays."""
+    hands: Mapping[str, Hand] = field(default_factory=dict)
+    """The people at the table, by name; the time limit is not for them."""
+    pace: float = 0.0
+    """Seconds that every move of a strategy takes at least, for those who look on."""
 
 
 def host(hosting: Hosting) -> Played:
     """Play one match; raise Refused for bots and options that cannot be."""
-    return asyncio.run(_host(hosting))
+    return asyncio.run(conduct_hosted(hosting))
 
 
-async def _host(hosting: Hosting) -> Played:
+async def conduct_match(
+    game: str,
+    bots: Sequence[Bot],
+    seed: int,
+    options: Mapping[str, Json],
+    setup: Setup = PLAIN,
+) -> Finished:
+    """Play a match of any game: we call the bots, or they come to a server of ours."""
+    if listing(game).conductor is not None:
+        return await conduct(game, bots, seed, options, setup)
+    recorder = setup.recorder or Recorder()
+    make = partial(strategy_for, game, seed=seed)
+
+    def watch(played: Played) -> None:
+        recorder(played)
+        if setup.watch:
+            setup.watch(played)
+
+    hosting = Hosting(
+        bots, seed, options, make, watch, setup.guard, hands=setup.hands, pace=setup.pace
+    )
+    return finish(await conduct_hosted(hosting), recorder)
+
+
+async def conduct_hosted(hosting: Hosting) -> Played:
+    """Play one match of clients that come to us."""
     options = hosting.options
     refuse_unknown_options(options, OPTIONS)
     if len(hosting.bots) != 2:
@@ -83,7 +119,7 @@ async def _host(hosting: Hosting) -> Played:
     seated: dict[Player, Bot] = dict(enumerate(hosting.bots, start=1))
     played = Played(CircuitWars(), seated, hosting.seed, rules, start, start)
     settings = Settings(
-        timeout=options.get("timeout"),
+        timeout=NO_LIMIT if hosting.hands else options.get("timeout"),
         size=start.size,
         openings=options.get("openings", 0),
         seed=hosting.seed,
@@ -100,6 +136,8 @@ async def _host(hosting: Hosting) -> Played:
             names = [bot.name for bot in hosting.bots]
             doors = boxes.enter_context(gates(app, desk, names))
             way = Way(f"http://127.0.0.1:{USUAL_PORT}", doors)
+        elif all(bot.kind in INSIDE for bot in hosting.bots):
+            way = Way("", {})
         else:
             way = Way(boxes.enter_context(serving(app, listen_somewhere())), {})
         if hosting.show is not None:
@@ -165,6 +203,9 @@ class Hosted:
         """Register a strategy, or start a client and wait until it has registered."""
         if self.played.outcome is not None:
             return None
+        if bot.name in self.hosting.hands:
+            self.desk.register(bot.name)
+            return None
         if bot.kind == "builtin":
             self.strategies[player] = self.hosting.make(bot.target, player)
             self.desk.register(bot.name)
@@ -207,14 +248,18 @@ class Hosted:
         return None
 
     async def move(self) -> None:
-        """Let a strategy move, and see whether the client whose turn it is still runs."""
+        """Let a strategy or a person move, and see whether a client whose turn it is still runs."""
         state = self.desk.look().snapshot.state
         if state.ended:
             return
         player = state.player
-        if player in self.strategies:
+        name = self.played.bots[player].name
+        if name in self.hosting.hands:
+            self.desk.move(name, await self.hosting.hands[name].act())
+        elif player in self.strategies:
+            await asyncio.sleep(self.hosting.pace)
             action = await asyncio.to_thread(self.strategies[player].act, state)
-            self.desk.move(self.played.bots[player].name, action)
+            self.desk.move(name, action)
         elif self.programs[player].gone:
             fault = self.programs[player].gone or Fault("crashed")
             self.desk.fault(player, fault)

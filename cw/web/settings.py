@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 
 from cw import game
+from cw.arena.bots import Bot
 from cw.arena.desk import SHORT, TeamIdForm
 from cw.errors import Refused
 
@@ -39,6 +41,10 @@ class Settings:
     """The host names under which the server may be asked to change a game."""
     any_address: bool = False
     """Whether every IP address counts as a name of the server."""
+    matches: int = 8
+    """How many matches the pages may let the server play at once."""
+    opponents: Mapping[str, Sequence[Bot]] = field(default_factory=dict)
+    """By game the bots that people may choose beside the built-in strategies."""
     replays: Path | None = None
     """The folder, or the one file, of the replays under /replays/; None for none."""
 

@@ -10,21 +10,26 @@ export class Address {
 
   /**
    * Give what the address says.
-   * @returns {{turn: number, speed: number, view: string}}
+   * @returns {{turn: number | null, speed: number, view: string}}
    */
   read() {
     const said = new URLSearchParams(location.hash.slice(1));
-    return { turn: Number(said.get("turn")) || 0, speed: Number(said.get("speed")) || 1, view: said.get("view") ?? "" };
+    return {
+      turn: said.has("turn") ? Number(said.get("turn")) || 0 : null,
+      speed: Number(said.get("speed")) || 1,
+      view: said.get("view") ?? "",
+    };
   }
 
   /**
    * Write the address soon; browsers take only a few changes a second.
-   * @param {{turn: number, speed: number, view: string}} state
+   * @param {{turn: number | null, speed: number, view: string}} state without a turn: the last one
    */
   write({ turn, speed, view }) {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
-      const said = new URLSearchParams({ turn: String(turn), speed: String(speed) });
+      const said = new URLSearchParams(turn === null ? {} : { turn: String(turn) });
+      said.set("speed", String(speed));
       if (view) {
         said.set("view", view);
       }

@@ -15,7 +15,7 @@ export function showDetails(replay) {
   byId("title").textContent = winnerOf(replay);
   byId("subtitle").textContent = subtitle(replay);
   document.title = `${winnerOf(replay)} | ${titleOf(replay.document.game)} | Replay`;
-  byId("reason").textContent = `${winnerOf(replay)}. ${reasonOf(replay.document)}`;
+  byId("reason").textContent = `${winnerOf(replay)}. ${reasonOf(replay.document, replay.over)}`;
   byId("standings").replaceChildren(...standings(replay).map(standingRow));
   byId("facts").replaceChildren(...facts(replay).map(
     ([name, value]) => element("div", "", element("dt", "", name), element("dd", "", value)),
@@ -26,7 +26,10 @@ export function showDetails(replay) {
  * @param {import("./replay.js").Replay} replay
  * @returns {string}
  */
-function subtitle({ document, seats, last }) {
+function subtitle({ document, seats, last, over }) {
+  if (!over) {
+    return `${titleOf(document.game)}, being played`;
+  }
   const names = seats.length > 4 ? `${seats.length} players` : seats.map(({ name }) => name).join(" against ");
   return `${titleOf(document.game)}: ${names}, ${last} turns`;
 }

@@ -28,7 +28,7 @@ export function bindKeys(actions) {
  * @param {KeyboardEvent} event
  * @returns {boolean}
  */
-function isTaken({ key, target }) {
+export function isTaken({ key, target }) {
   if (!(target instanceof Element) || document.querySelector("dialog[open]")) {
     return true;
   }

@@ -1,6 +1,8 @@
 /** The page with a viewer: takes the replay from the server, from the page itself, or from a file. */
 
 import { byId } from "./elements.js";
+import { Feed } from "./live.js";
+import { Play } from "./play/play.js";
 import { readReplay } from "./replay.js";
 import { Viewer } from "./viewer.js";
 
@@ -50,6 +52,24 @@ async function decoded(text) {
 }
 
 /**
+ * Watch a match that is being played, and play in it with its key.
+ * @param {string} address of its document
+ * @param {string} key "" to watch only
+ */
+function watchLive(address, key) {
+  const feed = new Feed(address, key);
+  const play = key ? new Play(viewer, feed) : null;
+  feed.addEventListener("opened", () => viewer.open(feed.replay));
+  feed.addEventListener("grown", () => viewer.grow());
+  feed.addEventListener("yours", () => play?.show(feed.yours));
+  feed.addEventListener("words", () => {
+    byId("trouble").textContent = feed.words;
+    byId("trouble").hidden = feed.words === "";
+  });
+  void feed.run();
+}
+
+/**
  * Show a file of the viewer's machine; it goes nowhere.
  * @param {File} file
  */
@@ -93,7 +113,10 @@ if (root.dataset.download) {
   byId("download").download = root.dataset.download;
   byId("download").hidden = false;
 }
-if (root.dataset.source) {
+if (root.dataset.live) {
+  byId("download").href = root.dataset.live;
+  watchLive(root.dataset.live, root.dataset.key ?? "");
+} else if (root.dataset.source) {
   void show(() => fetched(root.dataset.source));
 } else if (byId("replay-data")) {
   void show(() => decoded(byId("replay-data").textContent));

@@ -13,6 +13,10 @@ export class Playback extends EventTarget {
     this.last = 0;
     this.speed = 1;
     this.playing = false;
+    /** Whether more turns may come. */
+    this.live = false;
+    /** Whether the last turn of a running match is shown, whichever that is. */
+    this.following = false;
     this.owed = 0;
     this.before = 0;
   }
@@ -20,11 +24,36 @@ export class Playback extends EventTarget {
   /**
    * Begin with a replay.
    * @param {number} last its last turn
+   * @param {boolean} live whether more turns may come
    */
-  open(last) {
+  open(last, live = false) {
     this.last = last;
     this.turn = 0;
+    this.live = live;
     this.pause();
+  }
+
+  /**
+   * Take in that a running match went on.
+   * @param {number} last its last turn
+   * @param {boolean} live whether more turns may come
+   */
+  grow(last, live) {
+    this.last = last;
+    this.live = live;
+    if (this.following) {
+      this.seek(last);
+    }
+    this.following &&= live;
+    this.dispatchEvent(new Event("state"));
+  }
+
+  /** Show the last turn, and every one that comes after it. */
+  follow() {
+    this.pause();
+    this.following = this.live;
+    this.seek(this.last);
+    this.dispatchEvent(new Event("state"));
   }
 
   /**
@@ -50,6 +79,11 @@ export class Playback extends EventTarget {
 
   /** Play, from the start after the end. */
   play() {
+    if (this.turn === this.last && this.live) {
+      this.follow();
+      return;
+    }
+    this.following = false;
     if (this.turn === this.last) {
       this.seek(0);
     }
@@ -63,6 +97,7 @@ export class Playback extends EventTarget {
   /** Stop. */
   pause() {
     this.playing = false;
+    this.following = false;
     this.dispatchEvent(new Event("state"));
   }
 
@@ -101,7 +136,7 @@ export class Playback extends EventTarget {
     this.owed -= turns;
     this.seek(this.turn + turns);
     if (this.turn === this.last) {
-      this.pause();
+      this.follow();
     }
     requestAnimationFrame((then) => this.tick(then));
   }

@@ -4,10 +4,19 @@ const WHEEL = 0.0016;
 const CLICK = 4;
 
 /**
+ * What the owner of the camera is told, at pixels of the picture; `pressed` tells whether the press is
+ * not for the camera, and is dropped later.
+ * @typedef {{
+ *   changed: () => void, pointed: (left: number, top: number) => void, left: () => void,
+ *   pressed: (left: number, top: number) => boolean, dropped: (left: number, top: number) => void,
+ * }} Told
+ */
+
+/**
  * Let wheel, drag and pinch move a camera.
  * @param {HTMLElement} place
  * @param {import("./camera.js").Camera} camera
- * @param {{changed: () => void, pointed: (left: number, top: number) => void, left: () => void}} told
+ * @param {Told} told
  */
 export function bindPointer(place, camera, told) {
   const hand = new Hand(place, camera, told);
@@ -15,7 +24,7 @@ export function bindPointer(place, camera, told) {
   place.addEventListener("pointerdown", (event) => hand.down(event));
   place.addEventListener("pointermove", (event) => hand.move(event));
   place.addEventListener("pointerup", (event) => hand.up(event));
-  place.addEventListener("pointercancel", (event) => hand.up(event));
+  place.addEventListener("pointercancel", (event) => hand.cancel(event));
   place.addEventListener("pointerleave", (event) => hand.leave(event));
 }
 
@@ -24,7 +33,7 @@ class Hand {
   /**
    * @param {HTMLElement} place
    * @param {import("./camera.js").Camera} camera
-   * @param {{changed: () => void, pointed: (left: number, top: number) => void, left: () => void}} told
+   * @param {Told} told
    */
   constructor(place, camera, told) {
     this.place = place;
@@ -33,6 +42,8 @@ class Hand {
     /** @type {Map<number, {left: number, top: number}>} */
     this.fingers = new Map();
     this.way = 0;
+    /** @type {number | null} the pointer whose press was not for the camera */
+    this.taken = null;
   }
 
   /**
@@ -55,8 +66,13 @@ class Hand {
 
   /** @param {PointerEvent} event */
   down(event) {
-    this.fingers.set(event.pointerId, this.at(event));
+    const { left, top } = this.at(event);
     this.place.setPointerCapture(event.pointerId);
+    if (this.fingers.size === 0 && event.button === 0 && this.told.pressed(left, top)) {
+      this.taken = event.pointerId;
+      return;
+    }
+    this.fingers.set(event.pointerId, { left, top });
     this.way = 0;
   }
 
@@ -93,11 +109,23 @@ class Hand {
 
   /** @param {PointerEvent} event */
   up(event) {
+    if (event.pointerId === this.taken) {
+      this.taken = null;
+      const { left, top } = this.at(event);
+      this.told.dropped(left, top);
+      return;
+    }
     this.fingers.delete(event.pointerId);
     if (this.way <= CLICK) {
       const { left, top } = this.at(event);
       this.told.pointed(left, top);
     }
+  }
+
+  /** @param {PointerEvent} event */
+  cancel(event) {
+    this.taken = this.taken === event.pointerId ? null : this.taken;
+    this.fingers.delete(event.pointerId);
   }
 
   /** @param {PointerEvent} event */

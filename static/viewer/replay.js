@@ -21,18 +21,37 @@ const MOST_PLAYERS = 1000;
 
 /** One replay; frames are made when they are asked for, and some are kept. */
 export class Replay {
-  /** @param {ReplayDocument} document as `readDocument` gives it */
-  constructor(document) {
+  /**
+   * @param {ReplayDocument} document as `checked` gives it
+   * @param {boolean} over whether no more turns will come
+   */
+  constructor(document, over = true) {
     this.document = document;
+    this.over = over;
     this.last = document.turns.length;
     this.seats = document.players.map(seatOf);
     /** @type {Map<any, number>} seats by how documents name them: as text, and as it is */
     this.byKey = new Map(this.seats.map((seat) => [seat.key, seat.index]));
     document.players.forEach(({ player }, index) => this.byKey.set(player, index));
-    this.spacing = Math.max(1, Math.ceil((membersOf(document.frame) * this.last) / MOST_MEMBERS));
+    this.spacing = spacingOf(document);
     this.kept = new Map([[0, document.frame]]);
     this.recent = { turn: 0, frame: document.frame };
-    this.faults = faultsByTurn(document.faults, this.last);
+    this.faults = faultsByTurn(document.faults, over ? this.last : Infinity);
+  }
+
+  /**
+   * Take in what came after the last turn.
+   * @param {Pick<ReplayDocument, "turns" | "result" | "faults">} news
+   * @param {boolean} over
+   */
+  extend({ turns, result, faults }, over) {
+    const { document } = this;
+    document.turns.push(...turns);
+    Object.assign(document, { result, faults });
+    this.over = over;
+    this.last = document.turns.length;
+    this.spacing = spacingOf(document);
+    this.faults = faultsByTurn(faults, over ? this.last : Infinity);
   }
 
   /**
@@ -120,6 +139,16 @@ function faultsByTurn(faults, last) {
 }
 
 /**
+ * Give after how many turns a frame is kept.
+ * @param {ReplayDocument} document
+ * @returns {number} a power of two: frames that were kept while a match was shorter stay of use
+ */
+function spacingOf({ frame, turns }) {
+  const wanted = (membersOf(frame) * turns.length) / MOST_MEMBERS;
+  return 2 ** Math.ceil(Math.log2(Math.max(1, wanted)));
+}
+
+/**
  * Count the members of the lists of a frame: about what it costs to keep one more.
  * @param {Record<string, any>} frame
  * @returns {number}
@@ -172,10 +201,12 @@ async function unpacked(bytes) {
 }
 
 /**
+ * Give a document back if it is a replay that can be shown.
  * @param {any} document
  * @returns {ReplayDocument}
+ * @throws {Error} with a sentence for the viewer
  */
-function checked(document) {
+export function checked(document) {
   const shape = {
     game: "string", date: "string", seed: "number", hash: "string",
     options: "object", result: "object", frame: "object",

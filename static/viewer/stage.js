@@ -35,6 +35,8 @@ export class Stage {
     this.spot = null;
     this.pointer = null;
     this.due = false;
+    /** Who plays by hand; null where the board is only watched. */
+    this.player = null;
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
     this.bind();
   }
@@ -45,6 +47,11 @@ export class Stage {
       changed: () => this.request(),
       pointed: (left, top) => this.point({ left, top }),
       left: () => this.point(null),
+      pressed: (left, top) => Boolean(this.player?.press(this.camera.toBoard(left, top))),
+      dropped: (left, top) => {
+        this.player?.drop(this.camera.toBoard(left, top));
+        this.request();
+      },
     });
     new ResizeObserver(() => this.resize()).observe(this.root);
     const again = () => this.request();
@@ -145,10 +152,14 @@ export class Stage {
     }
     const scene = this.scene(this.canvas, this.camera, now);
     this.look(scene);
-    paint(this.canvas, scene, this.shown.game);
+    paint(this.canvas, scene, (now) => {
+      this.shown.game.draw(now);
+      this.player?.draw(now, this.pointer && this.camera.toBoard(this.pointer.left, this.pointer.top));
+    });
     this.drawMinimap(now);
-    // Where the camera shows everything, a finger scrolls the page.
-    this.canvas.style.touchAction = this.camera.isClose ? "none" : "pan-y";
+    // Where the camera shows everything and nothing is dragged, a finger scrolls the page.
+    const ours = this.camera.isClose || this.player?.isOpen;
+    this.canvas.style.touchAction = ours ? "none" : "pan-y";
     if (this.shown.game.moves && !this.still.matches && !document.hidden) {
       this.request();
     }
@@ -216,7 +227,7 @@ export class Stage {
       Object.assign(camera, { board, scale, width: board.width * scale, height: board.height * scale });
       fitCanvas(this.minimap, camera.width, camera.height);
       const scene = this.scene(this.minimap, camera, now);
-      paint(this.minimap, { ...scene, coordinates: false }, this.shown.game);
+      paint(this.minimap, { ...scene, coordinates: false }, (now) => this.shown.game.draw(now));
       frameSeen(scene, this.camera);
     }
   }
@@ -225,9 +236,9 @@ export class Stage {
 /**
  * @param {HTMLCanvasElement} canvas
  * @param {import("./drawing.js").Scene} scene
- * @param {import("./games/game.js").Game} game
+ * @param {(scene: import("./drawing.js").Scene) => void} draw
  */
-function paint(canvas, scene, game) {
+function paint(canvas, scene, draw) {
   const { ctx, camera, ratio } = scene;
   ctx.setTransform(1, 0, 0, 1, 0, 0);
   ctx.clearRect(0, 0, canvas.width, canvas.height);
@@ -235,7 +246,7 @@ function paint(canvas, scene, game) {
   const scale = camera.scale * ratio;
   ctx.save();
   ctx.setTransform(scale, 0, 0, scale, -Math.round(camera.x * scale), -Math.round(camera.y * scale));
-  game.draw(scene);
+  draw(scene);
   ctx.restore();
 }
 

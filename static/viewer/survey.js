@@ -14,44 +14,51 @@ const REPORT = 12;
  * @property {Event[]} events in the order of turns
  * @property {{name: string, series: number[][]}[]} measures a series for every player
  * @property {number} turns how many are looked through
+ * @property {boolean} busy whether somebody is looking
  */
 
 /**
- * Look through a replay, a little at a time.
+ * Look through a replay, a little at a time, and again on from there when it has grown.
  * @param {import("./replay.js").Replay} replay
  * @param {import("./games/game.js").Game} game
  * @param {any} memo
- * @param {(survey: Survey) => boolean} report is shown what is found so far; false stops
+ * @param {Survey} found what was found before; it is added to
+ * @param {() => boolean} report is called when there is more in it; false stops
  */
-export async function survey(replay, game, memo, report) {
-  const found = begin(replay, game);
+export async function survey(replay, game, memo, found, report) {
+  if (found.busy) {
+    return;
+  }
+  found.busy = true;
   let since = performance.now();
   let slices = 0;
-  let before = null;
-  for (let turn = 0; turn <= replay.last; turn++) {
+  let before = found.turns < 0 ? null : replay.frame(found.turns);
+  for (let turn = found.turns + 1; turn <= replay.last; turn++) {
     const after = replay.frame(turn);
     look(found, game, { replay, turn, before, after, actions: replay.actions(turn), memo });
     before = after;
     if (performance.now() - since > SLICE) {
       slices += 1;
-      if (slices % REPORT === 1 && !report(found)) {
+      if (slices % REPORT === 1 && !report()) {
         return;
       }
       await pause();
       since = performance.now();
     }
   }
-  report(found);
+  found.busy = false;
+  report();
 }
 
 /**
+ * Give a survey in which nothing has been found yet.
  * @param {import("./replay.js").Replay} replay
  * @param {import("./games/game.js").Game} game
  * @returns {Survey}
  */
-function begin(replay, game) {
+export function newSurvey(replay, game) {
   const measures = game.measures.map(({ name }) => ({ name, series: replay.seats.map(() => []) }));
-  return { events: [], measures, turns: -1 };
+  return { events: [], measures, turns: -1, busy: false };
 }
 
 /**
@@ -69,7 +76,7 @@ function look(found, game, moment) {
     found.events.push(...game.events(moment).map((event) => ({ ...event, turn })));
   }
   found.events.push(...faultsOf(replay, turn));
-  if (turn === replay.last) {
+  if (turn === replay.last && replay.over) {
     const text = `${winnerOf(replay)}. ${reasonOf(replay.document)}`;
     found.events.push({ kind: "end", turn, text });
   }

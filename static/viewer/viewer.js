@@ -11,7 +11,7 @@ import { Playback } from "./playback.js";
 import { listHappenings, Players } from "./players.js";
 import { Scrubber } from "./scrubber.js";
 import { Stage } from "./stage.js";
-import { survey } from "./survey.js";
+import { newSurvey, survey } from "./survey.js";
 
 const JUMP = 10;
 const REMEMBERED = "viewer-coordinates";
@@ -53,16 +53,17 @@ export class Viewer {
     const { playback } = this;
     const buttons = {
       first: () => playback.step(-playback.turn),
-      last: () => playback.step(playback.last - playback.turn),
+      last: () => playback.follow(),
       back: () => playback.step(-1),
       forward: () => playback.step(1),
       "previous-event": () => this.visit(-1),
       "next-event": () => this.visit(1),
       play: () => playback.toggle(),
       help: () => byId("keys").showModal(),
+      live: () => playback.follow(),
     };
     for (const [id, act] of Object.entries(buttons)) {
-      byId(id).addEventListener("click", act);
+      byId(id)?.addEventListener("click", act);
     }
   }
 
@@ -91,12 +92,13 @@ export class Viewer {
       ArrowUp: () => playback.step(JUMP),
       ArrowDown: () => playback.step(-JUMP),
       Home: () => playback.step(-playback.turn),
-      End: () => playback.step(playback.last - playback.turn),
+      End: () => playback.follow(),
       "+": () => playback.shift(1),
       "-": () => playback.shift(-1),
       e: () => this.visit(1),
       q: () => this.visit(-1),
       f: () => stage.fit(),
+      l: () => playback.follow(),
       "?": () => byId("keys").showModal(),
       digit: (number) => this.look(number - 1),
       "Shift+ArrowLeft": () => stage.pan(-1, 0),
@@ -119,10 +121,10 @@ export class Viewer {
     this.focus = -1;
     this.measure = 0;
     this.events = new Map();
-    this.found = null;
+    this.found = newSurvey(replay, game);
     this.log.clear();
     this.scrubber.mark([]);
-    this.playback.open(replay.last);
+    this.playback.open(replay.last, !replay.over);
     showDetails(replay);
     this.players = new Players(replay, game, (seat) => this.look(seat === this.focus ? -1 : seat));
     this.offer(replay, game);
@@ -131,7 +133,29 @@ export class Viewer {
     byId("viewer").dataset.state = "ready";
     this.obeyAddress();
     this.showTurn();
-    void survey(replay, game, this.memo, (found) => this.learn(replay, found));
+    this.lookThrough();
+  }
+
+  /** Take in that the match went on, or is over. */
+  grow() {
+    const { replay, game, playback } = this;
+    game.grow?.(this.memo, replay);
+    byId("turns").textContent = String(replay.last);
+    this.latency.show(replay);
+    playback.grow(replay.last, !replay.over);
+    if (replay.over) {
+      showDetails(replay);
+      this.log.clear();
+      this.found = newSurvey(replay, game);
+    }
+    this.scrubber.show();
+    this.lookThrough();
+  }
+
+  /** Find out what the whole replay tells, or what its new turns do. */
+  lookThrough() {
+    const { replay, game, memo, found } = this;
+    void survey(replay, game, memo, found, () => this.learn(found));
   }
 
   /**
@@ -153,31 +177,33 @@ export class Viewer {
     }));
   }
 
-  /** Go where the address says. */
+  /** Go where the address says; without a turn a running match is followed. */
   obeyAddress() {
     const { turn, speed, view } = this.address.read();
     this.playback.hasten(speed);
     this.look(view === "" ? -1 : this.replay.seat(view));
-    this.playback.pause();
-    this.playback.seek(turn);
+    if (turn === null && this.playback.live) {
+      this.playback.follow();
+    } else {
+      this.playback.pause();
+      this.playback.seek(turn ?? 0);
+    }
   }
 
   /**
    * Take in what is known of the whole replay.
-   * @param {import("./replay.js").Replay} replay
    * @param {import("./survey.js").Survey} found
    * @returns {boolean} whether it is still wanted
    */
-  learn(replay, found) {
-    if (replay !== this.replay) {
+  learn(found) {
+    if (found !== this.found) {
       return false;
     }
-    this.found = found;
     this.events = grouped(found.events);
     this.scrubber.mark(found.events);
     this.log.show(found.events);
     this.plot(this.measure);
-    byId("viewer").dataset.surveyed = String(found.turns === replay.last);
+    byId("viewer").dataset.surveyed = String(found.turns === this.replay.last);
     this.showHappenings();
     return true;
   }
@@ -254,7 +280,12 @@ export class Viewer {
 
   /** Show whether it plays, and how fast. */
   showState() {
-    const { playing, speed } = this.playback;
+    const { playing, speed, live, following } = this.playback;
+    const liveButton = byId("live");
+    if (liveButton) {
+      liveButton.hidden = !live;
+      liveButton.setAttribute("aria-pressed", String(following));
+    }
     const button = byId("play");
     button.dataset.playing = String(playing);
     button.setAttribute("aria-label", playing ? "Pause" : "Play");
@@ -268,8 +299,8 @@ export class Viewer {
   /** Keep turn, speed and view in the address. */
   saveAddress() {
     if (this.replay) {
-      const { turn, speed } = this.playback;
-      this.address.write({ turn, speed, view: this.replay.seats[this.focus]?.key ?? "" });
+      const { turn, speed, following } = this.playback;
+      this.address.write({ turn: following ? null : turn, speed, view: this.replay.seats[this.focus]?.key ?? "" });
     }
   }
 }

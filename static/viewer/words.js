@@ -67,13 +67,14 @@ export function titleOf(game) {
 /**
  * Say why a match ended.
  * @param {import("./replay.js").ReplayDocument} document
+ * @param {boolean} over whether no more turns will come
  * @returns {string}
  */
-export function reasonOf({ game, result }) {
+export function reasonOf({ game, result }, over = true) {
   const outcome = result.outcome ?? {};
   const reason = outcome.reason ?? outcome.condition;
   if (reason === undefined) {
-    return "The match did not come to an end.";
+    return over ? "The match did not come to an end." : "The match is being played.";
   }
   return REASONS[game]?.[reason] ?? String(reason).replaceAll("_", " ");
 }
@@ -89,11 +90,14 @@ export function faultOf(kind, detail) {
 }
 
 /**
- * Say who won.
+ * Say who won, or who plays.
  * @param {import("./replay.js").Replay} replay
  * @returns {string}
  */
 export function winnerOf(replay) {
+  if (!replay.over) {
+    return replay.seats.length > 4 ? `${replay.seats.length} players` : replay.seats.map(({ name }) => name).join(" against ");
+  }
   const best = standings(replay).filter((standing) => standing.rank === 1);
   if (best.length === 0) {
     return "Nobody won";

@@ -35,10 +35,12 @@ class HexagonProtocol:
         state: State = table.game.new(len(table.names), table.seed, **options)
         table.begin(state)
         battle = Battle(table, limits)
-        await battle.post()
-        while table.state.color is not None:
-            await battle.turn()
-        await battle.delete()
+        try:
+            await battle.post()
+            while table.state.color is not None:
+                await battle.turn()
+        finally:
+            await battle.delete()
 
 
 class Battle:
@@ -58,7 +60,8 @@ class Battle:
         for color in (1, 2):
             if self.table.state.ended != "fault":
                 self.opened.append(color)
-                body = opening(self.table.state, self.ids[color], color)
+                training = self.table.shape(3 - color) == "hand"
+                body = opening(self.table.state, self.ids[color], color, training=training)
                 await self.say(color, "POST", "/games", body)
 
     async def turn(self) -> None:
@@ -93,13 +96,13 @@ class Battle:
             self.table.step({color: answer})
 
 
-def opening(state: State, number: str, color: int) -> bytes:
-    """Give the body of the POST."""
+def opening(state: State, number: str, color: int, *, training: bool = False) -> bytes:
+    """Give the body of the POST; `training` says that the other side is a person."""
     return compact(
         {
             "id": number,
             "first_turn": color == 1,
-            "training": False,
+            "training": training,
             "jumps": pair_document(state.jumps),
             "board": {"size": state.size, "cells": [list(row) for row in state.cells]},
         }

@@ -16,6 +16,10 @@ export const CIRCUIT_WARS = {
     return { segments: allSegments(size), drawn: drawnBy(replay) };
   },
 
+  grow(memo, replay) {
+    memo.drawn = drawnBy(replay);
+  },
+
   extent: ({ size }) => ({ width: size, height: size }),
 
   draw(scene) {

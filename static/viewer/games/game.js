@@ -24,6 +24,7 @@
  * @property {boolean} [moves] whether the picture moves while nothing happens
  * @property {boolean} [numbered] whether coordinates are shown unless they are switched off
  * @property {(replay: Replay) => any} [prepare] gives `memo`
+ * @property {(memo: any, replay: Replay) => void} [grow] takes new turns of a running match into `memo`
  * @property {(frame: any) => {width: number, height: number}} extent of the board in cells
  * @property {(scene: Scene) => void} draw
  * @property {(scene: Scene, x: number, y: number) => Spot | null} spotAt

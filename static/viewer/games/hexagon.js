@@ -83,7 +83,7 @@ export const HEXAGON = {
  * @param {number} col
  * @returns {[number, number]} x and y
  */
-function middle(row, col) {
+export function middle(row, col) {
   return [col + 0.5 + (row % 2) / 2, RADIUS + row * PITCH];
 }
 
@@ -119,7 +119,7 @@ function eachCell(size, visit) {
  * @param {number} y
  * @returns {[number, number] | null} row and column
  */
-function cellAt(size, x, y) {
+export function cellAt(size, x, y) {
   // The hexagon that holds a place is the one whose middle is nearest.
   let best = null;
   let least = RADIUS;

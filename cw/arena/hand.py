@@ -1,0 +1,58 @@
+"""A person at the table, who acts through a page: the match waits for them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+from cw.arena.seats import Answer, Look
+from cw.errors import GivenUp, OutOfTurn
+from cw.games.wire import Ask, Shape
+
+PATIENCE: Final = 30 * 60.0
+"""Seconds without an action after which a person has left (hexagon.md, "A human against a bot")."""
+
+
+class Hand:
+    """The seat of a person; all of it lives in the event loop of its match."""
+
+    shape: Shape = "hand"
+    stderr = ""
+
+    def __init__(self, patience: float = PATIENCE) -> None:
+        """Seat a person who has not been asked."""
+        self.patience = patience
+        self._asked: asyncio.Future[Any] | None = None
+
+    @property
+    def is_asked(self) -> bool:
+        """Tell whether the match waits for this person now."""
+        return self._asked is not None and not self._asked.done()
+
+    async def ask(self, ask: Ask, look: Look) -> Answer:
+        """Wait for an action; all other questions need no answer."""
+        if not ask.action:
+            return Answer(None, 0.0)
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        value = await self.act()
+        return Answer(value, loop.time() - began)
+
+    async def act(self) -> Any:
+        """Wait for an action; raise GivenUp if none comes for too long."""
+        self._asked = asyncio.get_running_loop().create_future()
+        try:
+            return await asyncio.wait_for(self._asked, self.patience)
+        except TimeoutError:
+            raise GivenUp(f"nobody moved for {self.patience:g} s") from None
+        finally:
+            self._asked = None
+
+    def play(self, action: Any) -> None:
+        """Give the action that is waited for; raise OutOfTurn if none is."""
+        if self._asked is None or self._asked.done():
+            raise OutOfTurn("it is not your turn")
+        self._asked.set_result(action)
+
+    async def close(self) -> None:
+        """Do nothing: nothing was started."""

@@ -1,0 +1,138 @@
+/** A match that is being played: its replay grows as the server tells of new turns. */
+
+import { checked, Replay } from "./replay.js";
+
+const PAUSE = 250;
+const AFTER_TROUBLE = 2000;
+
+/**
+ * What the person at this page may do now.
+ * @typedef {{player: string, turn: number, moves: any[]}} Yours
+ */
+
+/** Tells "opened", "grown", "yours" and "words" when there is something new to show. */
+export class Feed extends EventTarget {
+  /**
+   * @param {string} address of the match's document
+   * @param {string} key with which actions are played; "" to watch only
+   */
+  constructor(address, key) {
+    super();
+    this.address = address;
+    this.key = key;
+    this.tag = "";
+    this.words = "";
+    /** @type {Replay | null} */
+    this.replay = null;
+    /** @type {Yours | null} */
+    this.yours = null;
+    this.wake = () => {};
+  }
+
+  /** Ask for news until the match is over. */
+  async run() {
+    let over = false;
+    while (!over) {
+      let pause = PAUSE;
+      try {
+        over = await this.look();
+      } catch (error) {
+        this.say(error instanceof TypeError ? "The server does not answer; trying again." : String(error));
+        pause = AFTER_TROUBLE;
+      }
+      await new Promise((done) => {
+        this.wake = () => done(null);
+        setTimeout(done, pause);
+      });
+    }
+  }
+
+  /**
+   * Ask once.
+   * @returns {Promise<boolean>} whether the match is over
+   */
+  async look() {
+    const asked = new URLSearchParams(this.key ? { hand: this.key } : {});
+    if (this.replay) {
+      asked.set("after", String(this.replay.last));
+    }
+    const answer = await fetch(`${this.address}?${asked}`, { headers: this.tag ? { "If-None-Match": this.tag } : {} });
+    if (answer.status === 304) {
+      this.say("");
+      return false;
+    }
+    if (answer.status === 404) {
+      this.say("The server does not know this match any more.");
+      return true;
+    }
+    const said = await answer.json();
+    if (answer.status === 202) {
+      this.say(said.over ? said.waiting : `Please wait: ${said.waiting}.`);
+      return said.over;
+    }
+    this.tag = answer.headers.get("ETag") ?? "";
+    this.take(said);
+    return said.live.over;
+  }
+
+  /**
+   * Take in what the server says.
+   * @param {any} said
+   */
+  take(said) {
+    const { over, trouble } = said.live;
+    if (this.replay) {
+      this.replay.extend(said, over);
+      this.dispatchEvent(new Event("grown"));
+    } else {
+      this.replay = new Replay(checked(said), over);
+      this.dispatchEvent(new Event("opened"));
+    }
+    this.yours = said.yours;
+    this.dispatchEvent(new Event("yours"));
+    this.say(trouble);
+  }
+
+  /** @param {string} words for the page, "" for none */
+  say(words) {
+    if (words !== this.words) {
+      this.words = words;
+      this.dispatchEvent(new Event("words"));
+    }
+  }
+
+  /**
+   * Play an action by hand.
+   * @param {any} action its document
+   * @returns {Promise<string>} why it was refused, "" if it was not
+   */
+  async play(action) {
+    const answer = await this.post("move", { turn: this.yours?.turn ?? -1, action });
+    if (answer === "") {
+      this.wake();
+    }
+    return answer;
+  }
+
+  /** Give the match up. */
+  async leave() {
+    await this.post("leave", {});
+    this.wake();
+  }
+
+  /**
+   * @param {string} what
+   * @param {any} document
+   * @returns {Promise<string>} why it was refused, "" if it was not
+   */
+  async post(what, document) {
+    const path = this.address.replace(/document$/, what);
+    const asked = new URLSearchParams({ hand: this.key });
+    try {
+      const answer = await fetch(`${path}?${asked}`, { method: "POST", body: JSON.stringify(document) });
+      return answer.ok ? "" : String((await answer.json()).error);
+    } catch {
+      return "The server does not answer.";
+    }
+  }
+}

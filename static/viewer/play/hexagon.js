@@ -1,0 +1,116 @@
+/** Hexagon by hand: a chip is dragged, or clicked and then its target. */
+
+import { disc, inks } from "../drawing.js";
+import { cellAt, middle } from "../games/hexagon.js";
+import { countOf } from "../words.js";
+
+/** @type {import("./play.js").Mover} */
+export const HEXAGON = {
+  words({ frame, replay, seat, again }) {
+    const jumps = frame.jumps[replay.seats[seat].key];
+    const passed = again ? "The other side cannot move and passes. " : "";
+    return `${passed}Your turn: drag one of your chips. You have ${countOf(jumps, "jump")} left.`;
+  },
+
+  label: ({ move_from: from, move_to: to }) => `[${from.join(", ")}] to [${to.join(", ")}]`,
+
+  press(turn, at) {
+    const cell = cellAt(turn.frame.size, at.x, at.y);
+    if (turn.picked && moveTo(turn, cell)) {
+      return true;
+    }
+    turn.picked = cell && turn.moves.some(({ move_from: from }) => same(from, cell)) ? cell : null;
+    return turn.picked !== null;
+  },
+
+  drop(turn, at) {
+    const cell = cellAt(turn.frame.size, at.x, at.y);
+    const move = moveTo(turn, cell);
+    if (!move && !same(turn.picked, cell)) {
+      turn.picked = null;
+    }
+    return move;
+  },
+
+  draw(scene, turn, pointer) {
+    const { ctx } = scene;
+    ctx.lineWidth = 0.05;
+    ctx.strokeStyle = inks(scene).glow;
+    const from = turn.picked ? [turn.picked] : distinct(turn.moves.map(({ move_from: cell }) => cell));
+    from.forEach((cell) => ring(ctx, cell, 0.43));
+    if (turn.picked) {
+      targets(turn).forEach((cell) => drawTarget(scene, turn, cell));
+      if (pointer) {
+        ctx.globalAlpha = 0.7;
+        disc(scene, turn.seat, pointer.x, pointer.y, 0.32);
+      }
+    }
+  },
+};
+
+/**
+ * @param {import("./play.js").Turn} turn
+ * @returns {number[][]}
+ */
+function targets({ moves, picked }) {
+  return moves.filter(({ move_from: from }) => same(from, picked)).map(({ move_to: to }) => to);
+}
+
+/**
+ * Mark where a chip may go: a disc beside it, a ring where it would jump.
+ * @param {import("../drawing.js").Scene} scene
+ * @param {import("./play.js").Turn} turn
+ * @param {number[]} cell
+ */
+function drawTarget(scene, turn, cell) {
+  const { ctx } = scene;
+  const [x, y] = middle(cell[0], cell[1]);
+  const [fromX, fromY] = middle(turn.picked[0], turn.picked[1]);
+  const jumps = Math.hypot(x - fromX, y - fromY) > 1.2;
+  ctx.beginPath();
+  ctx.arc(x, y, 0.15, 0, 7);
+  if (jumps) {
+    ctx.stroke();
+  } else {
+    ctx.fillStyle = inks(scene).glow;
+    ctx.fill();
+  }
+}
+
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {number[]} cell
+ * @param {number} r
+ */
+function ring(ctx, [row, col], r) {
+  ctx.beginPath();
+  ctx.arc(...middle(row, col), r, 0, 7);
+  ctx.stroke();
+}
+
+/**
+ * Give the move of the picked chip to a cell.
+ * @param {import("./play.js").Turn} turn
+ * @param {number[] | null} cell
+ * @returns {any} null if there is none
+ */
+function moveTo({ moves, picked }, cell) {
+  return moves.find(({ move_from: from, move_to: to }) => same(from, picked) && same(to, cell)) ?? null;
+}
+
+/**
+ * @param {number[] | null} one
+ * @param {number[] | null} other
+ * @returns {boolean}
+ */
+function same(one, other) {
+  return one !== null && other !== null && one[0] === other[0] && one[1] === other[1];
+}
+
+/**
+ * @param {number[][]} cells
+ * @returns {number[][]}
+ */
+function distinct(cells) {
+  return [...new Map(cells.map((cell) => [cell.join(), cell])).values()];
+}

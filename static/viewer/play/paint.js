@@ -1,0 +1,90 @@
+/** Paint by hand: keys around S walk, with Shift they shoot; so does a click beside the avatar, or farther. */
+
+import { colour } from "../drawing.js";
+
+/** By the place of the key, whatever is printed on it: row and column steps. */
+const KEYS = {
+  KeyQ: [-1, -1], KeyW: [-1, 0], KeyE: [-1, 1], KeyA: [0, -1], KeyD: [0, 1], KeyZ: [1, -1], KeyX: [1, 0], KeyC: [1, 1],
+  ArrowUp: [-1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowDown: [1, 0],
+  Numpad7: [-1, -1], Numpad8: [-1, 0], Numpad9: [-1, 1], Numpad4: [0, -1], Numpad6: [0, 1],
+  Numpad1: [1, -1], Numpad2: [1, 0], Numpad3: [1, 1],
+};
+
+const NAMES = { "-1,0": "up", "1,0": "down", "0,-1": "left", "0,1": "right", "-1,-1": "up-left",
+  "-1,1": "up-right", "1,-1": "down-left", "1,1": "down-right" };
+
+/** @type {[string, number[]][]} */
+const ARROWS = [
+  ["\u2196", [-1, -1]], ["\u2191", [-1, 0]], ["\u2197", [-1, 1]], ["\u2190", [0, -1]], ["", [0, 0]],
+  ["\u2192", [0, 1]], ["\u2199", [1, -1]], ["\u2193", [1, 0]], ["\u2198", [1, 1]],
+];
+
+/** @type {import("./play.js").Mover} */
+export const PAINT = {
+  words: () => "Your turn: arrows or Q W E A D Z X C walk, with Shift they shoot. "
+    + "Or click a square beside you to walk, one farther away in a line to shoot.",
+
+  label: ({ type, direction }) => `${type} ${NAMES[String(direction)]}`,
+
+  press(turn, at) {
+    turn.picked = moveTo(turn, at);
+    return turn.picked !== null;
+  },
+
+  drop: (turn, at) => {
+    const move = moveTo(turn, at);
+    return move && JSON.stringify(move) === JSON.stringify(turn.picked) ? move : null;
+  },
+
+  key(turn, { code, shiftKey }) {
+    const direction = KEYS[code];
+    return direction ? { type: shiftKey ? "shoot" : "walk", direction } : null;
+  },
+
+  draw(scene, turn, pointer) {
+    const move = pointer && moveTo(turn, pointer);
+    if (move) {
+      const { ctx } = scene;
+      const [row, col] = avatar(turn);
+      const [down, right] = move.direction;
+      ctx.strokeStyle = colour(scene, turn.seat);
+      ctx.lineWidth = 0.12;
+      ctx.setLineDash(move.type === "shoot" ? [0.2, 0.15] : []);
+      ctx.beginPath();
+      ctx.moveTo(col + 0.5 + right * 0.45, row + 0.5 + down * 0.45);
+      ctx.lineTo(move.type === "shoot" ? pointer.x : col + 0.5 + right, move.type === "shoot" ? pointer.y : row + 0.5 + down);
+      ctx.stroke();
+      ctx.setLineDash([]);
+    }
+  },
+
+  pads: ["walk", "shoot"].map((type) => ({
+    words: type,
+    buttons: ARROWS.map(([text, direction]) => (text ? { text, move: { type, direction } } : null)),
+  })),
+};
+
+/**
+ * @param {import("./play.js").Turn} turn
+ * @returns {number[]} row and column
+ */
+function avatar({ frame, replay, seat }) {
+  return frame.player_positions[replay.seats[seat].key];
+}
+
+/**
+ * Give the move that a place stands for: a step to a square beside the avatar, a shot along a line.
+ * @param {import("./play.js").Turn} turn
+ * @param {import("./play.js").Place} place
+ * @returns {{type: string, direction: number[]} | null}
+ */
+function moveTo(turn, { x, y }) {
+  const [row, col] = avatar(turn);
+  const [down, right] = [Math.floor(y) - row, Math.floor(x) - col];
+  const far = Math.max(Math.abs(down), Math.abs(right));
+  const inLine = down === 0 || right === 0 || Math.abs(down) === Math.abs(right);
+  if (far === 0 || !inLine) {
+    return null;
+  }
+  return { type: far === 1 ? "walk" : "shoot", direction: [Math.sign(down), Math.sign(right)] };
+}

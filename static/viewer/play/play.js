@@ -1,0 +1,189 @@
+/** Playing by hand: the board takes moves from mouse, finger and keys, and so does a list. */
+
+import { byId, element } from "../elements.js";
+import { isTaken } from "../keys.js";
+import { CIRCUIT_WARS } from "./circuit_wars.js";
+import { HEXAGON } from "./hexagon.js";
+import { PAINT } from "./paint.js";
+
+/**
+ * How moves of a game are made on its board.
+ * @typedef {object} Mover
+ * @property {(turn: Turn) => string} words what there is to do
+ * @property {(move: any) => string} label of a move in the list
+ * @property {(turn: Turn, at: Place) => boolean} [press] tells whether a press at a place begins a move
+ * @property {(turn: Turn, at: Place) => any} [drop] gives the move that ends at a place, null for none
+ * @property {(turn: Turn, event: KeyboardEvent) => any} [key] gives the move of a key, null for none
+ * @property {(scene: import("../drawing.js").Scene, turn: Turn, pointer: Place | null) => void} [draw]
+ * @property {Pad[]} [pads] buttons for those without keys
+ */
+
+/** @typedef {{words: string, buttons: ({text: string, move: any} | null)[]}} Pad rows of three; null is a gap */
+
+/** @typedef {{x: number, y: number}} Place in cells of the board */
+
+/**
+ * The turn of the person at the page; `picked` is what they have taken up.
+ * @typedef {{frame: any, replay: import("../replay.js").Replay, seat: number, moves: any[], picked: any, again: boolean}} Turn
+ */
+
+/** @type {Record<string, Mover>} */
+const MOVERS = { "circuit-wars": CIRCUIT_WARS, hexagon: HEXAGON, paint: PAINT };
+
+/** @type {Mover} for a game without one of its own: moves are chosen in the list */
+const LISTED = { words: () => "Choose your move.", label: (move) => JSON.stringify(move) };
+
+/** What a person does at the board. */
+export class Play {
+  /**
+   * @param {import("../viewer.js").Viewer} viewer
+   * @param {import("../live.js").Feed} feed
+   */
+  constructor(viewer, feed) {
+    this.viewer = viewer;
+    this.feed = feed;
+    /** @type {Turn | null} */
+    this.turn = null;
+    this.shownTurn = -1;
+    this.mover = LISTED;
+    viewer.stage.player = this;
+    byId("hand-list").addEventListener("submit", (/** @type {Event} */ event) => {
+      event.preventDefault();
+      const move = this.turn?.moves[Number(byId("hand-move").value)];
+      if (move !== undefined) {
+        void this.send(move);
+      }
+    });
+    byId("leave").addEventListener("click", () => this.feed.leave());
+    document.addEventListener("keydown", (event) => this.key(event), { capture: true });
+  }
+
+  /**
+   * Show what the person may do now.
+   * @param {import("../live.js").Yours | null} yours null while they have to wait
+   */
+  show(yours) {
+    const { replay } = this.feed;
+    this.mover = MOVERS[replay.document.game] ?? LISTED;
+    byId("hand").hidden = replay.over;
+    byId("viewer").dataset.yours = String(yours !== null);
+    byId("hand-words").hidden = replay.over;
+    byId("hand-list").querySelector("button").disabled = yours === null;
+    if (yours) {
+      this.begin(yours);
+    } else {
+      this.turn = null;
+      byId("hand-words").textContent = "The bot is thinking.";
+    }
+    this.viewer.stage.request();
+  }
+
+  /** @param {import("../live.js").Yours} yours */
+  begin(yours) {
+    if (this.turn && this.shownTurn === yours.turn) {
+      return;
+    }
+    const { replay } = this.feed;
+    const seat = replay.seat(yours.player);
+    const again = Object.keys(replay.actions(replay.last)).join() === yours.player;
+    this.turn = { frame: replay.frame(replay.last), replay, seat, moves: yours.moves, picked: null, again };
+    this.shownTurn = yours.turn;
+    this.viewer.playback.follow();
+    byId("hand-trouble").hidden = true;
+    byId("hand-words").textContent = this.mover.words(this.turn);
+    byId("hand-move").replaceChildren(
+      ...yours.moves.map((move, index) => new Option(this.mover.label(move), String(index))),
+    );
+    byId("hand-pads").replaceChildren(...(this.mover.pads ?? []).map((pad) => this.pad(pad)));
+  }
+
+  /**
+   * @param {Pad} pad
+   * @returns {HTMLElement}
+   */
+  pad({ words, buttons }) {
+    const made = element("div", "pad", ...buttons.map((button) => (button ? this.button(button) : element("span", "", words))));
+    made.setAttribute("role", "group");
+    made.setAttribute("aria-label", words);
+    return made;
+  }
+
+  /**
+   * @param {{text: string, move: any}} button
+   * @returns {HTMLElement}
+   */
+  button({ text, move }) {
+    const made = element("button", "", text);
+    made.type = "button";
+    made.setAttribute("aria-label", this.mover.label(move));
+    made.addEventListener("click", () => this.send(move));
+    return made;
+  }
+
+  /**
+   * Send a move; what is refused is said, and asked again.
+   * @param {any} move
+   */
+  async send(move) {
+    const { turn } = this;
+    if (!turn) {
+      return;
+    }
+    this.turn = null;
+    const trouble = await this.feed.play(move);
+    byId("hand-trouble").textContent = trouble;
+    byId("hand-trouble").hidden = trouble === "";
+    if (trouble !== "") {
+      this.turn = { ...turn, picked: null };
+    }
+    this.viewer.stage.request();
+  }
+
+  /**
+   * Tell whether moves can be made on what the board shows.
+   * @returns {boolean}
+   */
+  get isOpen() {
+    return this.turn !== null && this.viewer.playback.following;
+  }
+
+  /**
+   * @param {Place} at
+   * @returns {boolean} whether the press is ours
+   */
+  press(at) {
+    return this.isOpen && Boolean(this.mover.press?.(this.turn, at));
+  }
+
+  /** @param {Place} at */
+  drop(at) {
+    const move = this.isOpen ? this.mover.drop?.(this.turn, at) ?? null : null;
+    if (move !== null) {
+      void this.send(move);
+    }
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (!this.isOpen || event.ctrlKey || event.metaKey || event.altKey || isTaken(event)) {
+      return;
+    }
+    const move = this.mover.key?.(this.turn, event) ?? null;
+    if (move !== null) {
+      event.preventDefault();
+      event.stopPropagation();
+      void this.send(move);
+    }
+  }
+
+  /**
+   * Draw what can be done over the board.
+   * @param {import("../drawing.js").Scene} scene
+   * @param {Place | null} pointer
+   */
+  draw(scene, pointer) {
+    if (this.isOpen) {
+      this.mover.draw?.(scene, this.turn, pointer);
+    }
+  }
+}
