@@ -42,17 +42,24 @@ function showTheme(theme) {
   document.documentElement.dataset.theme = theme;
 }
 
+/**
+ * Give the theme that the page has.
+ * @returns {string}
+ */
+function shownTheme() {
+  return document.documentElement.dataset.theme ?? "auto";
+}
+
 /** Let the button in the header go through the themes. */
 function bindThemeButton() {
   const button = document.getElementById("theme");
-  if (!button) {
+  const word = button?.querySelector("[data-word]");
+  if (!button || !word) {
     return;
   }
-  const word = button.querySelector("[data-word]");
-  word.textContent = document.documentElement.dataset.theme;
+  word.textContent = shownTheme();
   button.addEventListener("click", () => {
-    const now = document.documentElement.dataset.theme;
-    const next = THEMES[(THEMES.indexOf(now) + 1) % THEMES.length];
+    const next = THEMES[(THEMES.indexOf(shownTheme()) + 1) % THEMES.length];
     showTheme(next);
     word.textContent = next;
     window.memory.keep("theme", next);

@@ -13,16 +13,34 @@ const RETRY_EVERY = 1000;
 const PATIENCE = 3000;
 const TICK_EVERY = 100;
 
-const picture = new BoardPicture($("#board")[0]);
-const clock = new Clock([$("#card-1")[0], $("#card-2")[0]]);
-const moves = new MoveList($("#moves")[0]);
-const announcer = new Announcer($("#announcer")[0]);
+/**
+ * @typedef {import("./monitor/words.js").Status} Status
+ * @typedef {import("./monitor/words.js").History} History
+ * @typedef {import("./monitor/words.js").View} View
+ */
+
+const picture = new BoardPicture(/** @type {SVGSVGElement} */ ($("#board")[0]));
+const clock = new Clock([byId("card-1"), byId("card-2")]);
+const moves = new MoveList(/** @type {HTMLOListElement} */ (byId("moves")));
+const announcer = new Announcer(byId("announcer"));
 const coordinates = new Coordinates(
-  picture, $("#board-frame")[0], $("#coordinates")[0], $("#readout")[0],
+  picture, byId("board-frame"), /** @type {HTMLInputElement} */ (byId("coordinates")), byId("readout"),
 );
 
-/** What was last heard from the server; `due` while the history of the status is missing. */
+/**
+ * What was last heard from the server; `due` while the history of the status is missing.
+ * @type {{status: Status | null, at: number, due: boolean, view: View | null}}
+ */
 const heard = { status: null, at: 0, due: false, view: null };
+
+/**
+ * Give the element with an id.
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
+function byId(id) {
+  return /** @type {HTMLElement} */ ($(`#${id}`)[0]);
+}
 
 /**
  * Ask the server; the addresses are relative, so that a room asks for its own game.
@@ -35,18 +53,18 @@ function ask(address, ifModified = false) {
 
 /** Ask how the game stands, and show it if it has changed. */
 async function refresh() {
-  const status = await ask("status", true);
+  const status = /** @type {Status | undefined} */ (await ask("status", true));
   if (status) {
     Object.assign(heard, { status, at: performance.now(), due: true });
   }
-  if (heard.due) {
-    const history = await ask("history");
+  if (heard.status && heard.due) {
+    const history = /** @type {History} */ (await ask("history"));
     heard.due = false;
     show(viewOf(heard.status, history));
   }
 }
 
-/** @param {import("./monitor/words.js").View} view */
+/** @param {View} view */
 function show(view) {
   heard.view = view;
   const authors = new Map(view.history.moves.map(([player, move]) => [keyOf(move), player]));
@@ -61,7 +79,9 @@ function show(view) {
 /** Start the clock of the turn that was last heard of. */
 function startClock() {
   const { view, status, at } = heard;
-  clock.start(view.turn, status.time_left, view.history.limit, at);
+  if (view && status) {
+    clock.start(view.turn, status.time_left, view.history.limit, at);
+  }
 }
 
 /**

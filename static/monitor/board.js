@@ -2,6 +2,12 @@
 
 import { allSegments, areas, condition, keyOf } from "./geometry.js";
 
+/**
+ * @typedef {import("./geometry.js").Segment} Segment
+ * @typedef {[number, number]} Square x and y
+ * @typedef {{owner: number, squares: number[][]}} Area
+ */
+
 const SVG = "http://www.w3.org/2000/svg";
 const FIELD = 600;
 const MARGIN = 36;
@@ -11,14 +17,15 @@ const LABEL_ROOM_PIXELS = 20;
 
 /**
  * Make an SVG element.
- * @param {string} name
+ * @template {keyof SVGElementTagNameMap} Name
+ * @param {Name} name
  * @param {Record<string, string | number>} attributes
- * @returns {SVGElement}
+ * @returns {SVGElementTagNameMap[Name]}
  */
 function make(name, attributes = {}) {
   const element = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) {
-    element.setAttribute(key, value);
+    element.setAttribute(key, String(value));
   }
   return element;
 }
@@ -29,6 +36,16 @@ export class BoardPicture {
   constructor(svg) {
     this.svg = svg;
     this.size = 0;
+    this.cell = FIELD;
+    this.trace = 0;
+    /** @type {{segment: Segment, element: SVGGElement}[]} */
+    this.lines = [];
+    /** @type {SVGCircleElement[][]} by line and column */
+    this.points = [];
+    /** @type {Map<string, SVGGElement>} by what they show */
+    this.areas = new Map();
+    /** @type {SVGTextElement[]} */
+    this.labels = [];
     svg.setAttribute("viewBox", `0 0 ${SIDE} ${SIDE}`);
     new ResizeObserver(() => this.fitLabels()).observe(svg);
   }
@@ -60,15 +77,16 @@ export class BoardPicture {
     this.size = size;
     this.cell = FIELD / size;
     this.trace = Math.min(9, Math.max(3.5, this.cell * 0.1));
-    this.svg.style.setProperty("--trace", this.trace);
-    this.svg.style.setProperty("--halo", this.trace + Math.min(13, this.cell * 0.35));
+    this.svg.style.setProperty("--trace", String(this.trace));
+    this.svg.style.setProperty("--halo", String(this.trace + Math.min(13, this.cell * 0.35)));
     this.svg.querySelectorAll("[data-layer]").forEach((layer) => layer.replaceChildren());
     this.lines = allSegments(size).map((segment) => this.line(segment));
     this.layer("segments").append(...this.lines.map((line) => line.element));
     this.points = this.makePoints();
     this.layer("points").append(...this.points.flat());
     this.areas = new Map();
-    this.layer("labels").append(...this.makeLabels());
+    this.labels = this.makeLabels();
+    this.layer("labels").append(...this.labels);
     this.fitLabels();
     this.point(null);
   }
@@ -78,7 +96,7 @@ export class BoardPicture {
    * @returns {SVGGElement}
    */
   layer(name) {
-    return this.svg.querySelector(`[data-layer="${name}"]`);
+    return /** @type {SVGGElement} */ (this.svg.querySelector(`[data-layer="${name}"]`));
   }
 
   /**
@@ -92,7 +110,7 @@ export class BoardPicture {
 
   /**
    * Make the two strokes of a segment; the core marks player 2 apart from its colour.
-   * @param {import("./geometry.js").Segment} segment
+   * @param {Segment} segment
    */
   line(segment) {
     const [x1, y1, x2, y2] = segment.ends.map((index) => this.at(index));
@@ -104,19 +122,19 @@ export class BoardPicture {
     return { segment, element };
   }
 
-  /** @returns {SVGElement[][]} the grid points, by line and column */
+  /** @returns {SVGCircleElement[][]} the grid points, by line and column */
   makePoints() {
     const lines = Array.from({ length: this.size + 1 }, (_, index) => index);
     return lines.map((y) => lines.map((x) => make("circle", { cx: this.at(x), cy: this.at(y) })));
   }
 
-  /** @returns {SVGElement[]} the numbers along the upper and the left edge */
+  /** @returns {SVGTextElement[]} the numbers along the upper and the left edge */
   makeLabels() {
     return Array.from({ length: this.size }, (_, index) => {
       const middle = this.at(index + 0.5);
       const upper = make("text", { x: middle, y: MARGIN * 0.4, "data-index": index });
       const left = make("text", { x: MARGIN * 0.44, y: middle, "data-index": index });
-      upper.textContent = left.textContent = index;
+      upper.textContent = left.textContent = String(index);
       return [upper, left];
     }).flat();
   }
@@ -130,8 +148,8 @@ export class BoardPicture {
     this.svg.style.setProperty("--label-size", `${LABEL_PIXELS / scale}px`);
     const room = this.cell * scale;
     const step = [1, 2, 5, 10].find((every) => every * room >= LABEL_ROOM_PIXELS) ?? 10;
-    for (const label of this.layer("labels").children) {
-      label.toggleAttribute("hidden", label.dataset.index % step !== 0);
+    for (const label of this.labels) {
+      label.toggleAttribute("hidden", Number(label.dataset.index) % step !== 0);
     }
   }
 
@@ -146,15 +164,15 @@ export class BoardPicture {
       touching[condition(board, segment)].add(this.points[y1][x1]).add(this.points[y2][x2]);
     }
     for (const point of this.points.flat()) {
-      const state = ["drawn", "free", "inner"].find((name) => touching[name].has(point));
+      const state = touching.drawn.has(point) ? "drawn" : touching.free.has(point) ? "free" : "inner";
       point.setAttribute("class", `point ${state}`);
-      point.setAttribute("r", this.trace * (state === "drawn" ? 0.75 : 0.45));
+      point.setAttribute("r", String(this.trace * (state === "drawn" ? 0.75 : 0.45)));
     }
   }
 
   /**
    * Add new areas and remove those of an earlier game; the others stay as they are.
-   * @param {{owner: number, squares: number[][]}[]} found
+   * @param {Area[]} found
    */
   showAreas(found) {
     const named = new Map(found.map((area) => [JSON.stringify(area), area]));
@@ -172,8 +190,8 @@ export class BoardPicture {
   }
 
   /**
-   * @param {{owner: number, squares: number[][]}} area
-   * @returns {SVGElement}
+   * @param {Area} area
+   * @returns {SVGGElement}
    */
   addArea({ owner, squares }) {
     const d = squares.map(([x, y]) => this.outline(x, y)).join("");
@@ -216,7 +234,7 @@ export class BoardPicture {
 
   /**
    * Frame one square.
-   * @param {number[] | null} square x and y, null for none
+   * @param {Square | null} square null for none
    */
   point(square) {
     const cursor = this.layer("cursor");
@@ -233,20 +251,20 @@ export class BoardPicture {
    * Give the square under a point of the window, null beside the board.
    * @param {number} clientX
    * @param {number} clientY
-   * @returns {number[] | null}
+   * @returns {Square | null}
    */
   squareAt(clientX, clientY) {
     const frame = this.svg.getBoundingClientRect();
     const scale = SIDE / frame.width;
-    const square = [clientX - frame.left, clientY - frame.top].map((pixels) =>
+    const [x, y] = [clientX - frame.left, clientY - frame.top].map((pixels) =>
       Math.floor((pixels * scale - MARGIN) / this.cell));
-    return square.every((index) => index >= 0 && index < this.size) ? square : null;
+    return Math.min(x, y) >= 0 && Math.max(x, y) < this.size ? [x, y] : null;
   }
 }
 
 /**
  * @param {number[][]} board
- * @param {import("./geometry.js").Segment} segment
+ * @param {Segment} segment
  * @param {Map<string, number>} authors
  * @param {string} last the key of the last move's segment
  * @returns {string}

@@ -1,15 +1,18 @@
 /** The clock of the player to move, counted down here between two answers of the server. */
 
+/** @typedef {{digits: HTMLElement, bar: HTMLElement}} Face */
+
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** Runs one clock at a time, on the card of the player whose turn it is. */
 export class Clock {
   /** @param {HTMLElement[]} cards the cards of player 1 and 2 */
   constructor(cards) {
-    this.faces = cards.map((card) => ({
-      digits: card.querySelector("[data-clock]"),
-      bar: card.querySelector("[data-bar]"),
-    }));
+    this.faces = cards.map((card) => ({ digits: part(card, "clock"), bar: part(card, "bar") }));
+    /** @type {Face | null} */
+    this.face = null;
+    this.endsAt = 0;
+    this.limit = 1;
     this.stop();
   }
 
@@ -18,7 +21,7 @@ export class Clock {
     this.face = null;
     this.faces.forEach(({ digits, bar }) => {
       digits.textContent = "";
-      bar.style.setProperty("--left", 0);
+      bar.style.setProperty("--left", "0");
     });
   }
 
@@ -43,12 +46,23 @@ export class Clock {
 
   /** Show the time left now. */
   tick() {
-    if (this.face) {
+    const { face } = this;
+    if (face) {
       const step = calm.matches ? 1000 : 100;
       const left = Math.ceil(Math.max(0, this.endsAt - performance.now()) / step) * step;
-      this.face.digits.textContent = `${(left / 1000).toFixed(calm.matches ? 0 : 1)} s`;
-      this.face.digits.classList.toggle("low", left <= 1000);
-      this.face.bar.style.setProperty("--left", left / this.limit);
+      face.digits.textContent = `${(left / 1000).toFixed(calm.matches ? 0 : 1)} s`;
+      face.digits.classList.toggle("low", left <= 1000);
+      face.bar.style.setProperty("--left", String(left / this.limit));
     }
   }
+}
+
+/**
+ * Give a part of a card.
+ * @param {HTMLElement} card
+ * @param {string} name
+ * @returns {HTMLElement}
+ */
+function part(card, name) {
+  return /** @type {HTMLElement} */ (card.querySelector(`[data-${name}]`));
 }

@@ -2,6 +2,7 @@
 
 import { squareText } from "./words.js";
 
+/** @type {Record<string, [number, number]>} right and down */
 const ARROWS = { ArrowUp: [0, -1], ArrowRight: [1, 0], ArrowDown: [0, 1], ArrowLeft: [-1, 0] };
 
 /** Names the squares of a board picture, by pointer and by keyboard. */
@@ -13,7 +14,14 @@ export class Coordinates {
    * @param {HTMLElement} readout
    */
   constructor(picture, frame, control, readout) {
-    Object.assign(this, { picture, frame, control, readout, square: null, view: null });
+    this.picture = picture;
+    this.frame = frame;
+    this.control = control;
+    this.readout = readout;
+    /** @type {import("./board.js").Square | null} */
+    this.square = null;
+    /** @type {import("./words.js").View | null} */
+    this.view = null;
     control.checked = window.memory.recall("coordinates", "off") === "on";
     control.addEventListener("change", () => this.change());
     frame.addEventListener("pointerdown", (event) => this.follow(event));
@@ -41,8 +49,8 @@ export class Coordinates {
   /** @param {import("./words.js").View} view */
   show(view) {
     this.view = view;
-    const fits = this.square?.every((index) => index < view.status.board_size);
-    this.point(fits ? this.square : null);
+    const { square } = this;
+    this.point(square?.every((index) => index < view.status.board_size) ? square : null);
   }
 
   /** @param {PointerEvent} event */
@@ -64,16 +72,18 @@ export class Coordinates {
     if (arrow && this.view && this.control.checked) {
       event.preventDefault();
       const most = this.view.status.board_size - 1;
-      const from = this.square ?? [0, 0];
-      this.point(from.map((at, axis) => Math.min(most, Math.max(0, at + arrow[axis]))));
+      const [x, y] = this.square ?? [0, 0];
+      const held = (/** @type {number} */ at) => Math.min(most, Math.max(0, at));
+      this.point([held(x + arrow[0]), held(y + arrow[1])]);
     }
   }
 
-  /** @param {number[] | null} square x and y, null for none */
+  /** @param {import("./board.js").Square | null} square null for none */
   point(square) {
-    this.square = this.control.checked && this.view ? square : null;
+    const { view } = this;
+    this.square = this.control.checked && view ? square : null;
     this.picture.point(this.square);
-    const text = this.square ? squareText(this.view, ...this.square) : "";
+    const text = view && this.square ? squareText(view, ...this.square) : "";
     if (this.readout.textContent !== text) {
       this.readout.textContent = text;
     }

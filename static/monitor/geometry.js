@@ -116,10 +116,12 @@ export function condition(board, segment) {
  */
 export function areas(board) {
   const seen = new Set();
+  /** @type {{owner: 1 | 2, squares: number[][]}[]} */
   const found = [];
   board.forEach((row, y) => row.forEach((square, x) => {
-    if (owner(square) && !seen.has(`${x},${y}`)) {
-      found.push({ owner: owner(square), squares: spread(board, x, y, seen) });
+    const player = owner(square);
+    if (player && !seen.has(`${x},${y}`)) {
+      found.push({ owner: player, squares: spread(board, x, y, seen) });
     }
   }));
   return found;

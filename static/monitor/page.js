@@ -27,7 +27,8 @@ function showStage(view) {
   $("#detail").text(detail(view));
   $("#join").prop("hidden", view.phase !== "waiting");
   view.scores.forEach((score, index) => {
-    $(`#share-${index + 1}`)[0].style.setProperty("--share", score / view.total);
+    const share = /** @type {HTMLElement} */ ($(`#share-${index + 1}`)[0]);
+    share.style.setProperty("--share", String(score / view.total));
   });
 }
 
@@ -64,7 +65,9 @@ export class MoveList {
   /** @param {HTMLOListElement} list */
   constructor(list) {
     this.list = list;
+    /** @type {string[]} */
     this.names = [];
+    /** @type {import("./words.js").History["moves"]} */
     this.moves = [];
   }
 
@@ -87,7 +90,7 @@ export class MoveList {
   }
 
   /**
-   * @param {[number, string, number][]} moves
+   * @param {import("./words.js").History["moves"]} moves
    * @returns {boolean}
    */
   isContinuedBy(moves) {
@@ -98,7 +101,7 @@ export class MoveList {
 /**
  * @param {import("./words.js").View} view
  * @param {number} index
- * @returns {HTMLLIElement}
+ * @returns {Element}
  */
 function moveItem(view, index) {
   const [player, move, points] = view.history.moves[index];
@@ -118,6 +121,7 @@ export class Announcer {
   constructor(place) {
     this.place = place;
     this.said = "";
+    /** @type {string | null} */
     this.waiting = null;
     this.resting = false;
   }
@@ -143,12 +147,13 @@ export class Announcer {
 
   /** Say what waits, then rest, for screen readers say every sentence to its end. */
   speak() {
-    this.resting = this.waiting !== null && this.waiting !== this.said;
-    if (this.resting) {
-      this.said = this.waiting;
-      this.place.textContent = this.said;
+    const { waiting } = this;
+    this.waiting = null;
+    this.resting = waiting !== null && waiting !== this.said;
+    if (waiting !== null && this.resting) {
+      this.said = waiting;
+      this.place.textContent = waiting;
       setTimeout(() => this.speak(), ANNOUNCE_EVERY);
     }
-    this.waiting = null;
   }
 }

@@ -7,8 +7,8 @@
  */
 export function bindRestart(isRunning, restart) {
   const button = document.getElementById("restart");
-  const dialog = document.getElementById("restart-dialog");
-  if (!button) {
+  const dialog = /** @type {HTMLDialogElement | null} */ (document.getElementById("restart-dialog"));
+  if (!button || !dialog) {
     return;
   }
   button.addEventListener("click", () => (isRunning() ? dialog.showModal() : attempt(restart)));
@@ -25,11 +25,11 @@ export function bindRestart(isRunning, restart) {
  * @param {() => Promise<unknown>} restart
  */
 async function attempt(restart) {
-  const notice = document.getElementById("restart-notice");
-  notice.textContent = "";
+  const notice = $("#restart-notice").text("");
   try {
     await restart();
   } catch (failure) {
-    notice.textContent = failure.responseJSON?.error ?? "The server does not answer.";
+    const { responseJSON } = /** @type {FailedRequest} */ (failure);
+    notice.text(responseJSON?.error ?? "The server does not answer.");
   }
 }

@@ -1,6 +1,6 @@
 /** What the page says about a game: a view of status and history, and sentences made of it. */
 
-import { allSegments, condition } from "./geometry.js";
+import { allSegments, BORDERS, condition, owner } from "./geometry.js";
 
 /**
  * @typedef {{player: number, kind: string, detail: string}} Fault
@@ -8,7 +8,11 @@ import { allSegments, condition } from "./geometry.js";
  *   teams: string[], limit: number, moves: [number, string, number][], fault: Fault | null,
  * }} History
  * @typedef {{
- *   status: object, history: History, phase: "waiting" | "playing" | "ended",
+ *   board: number[][], board_size: number, last_move: string, score_1: number, score_2: number,
+ *   status: string, status_code: number, time_left: number,
+ * }} Status
+ * @typedef {{
+ *   status: Status, history: History, phase: "waiting" | "playing" | "ended",
  *   turn: number, winner: number, loser: number, names: string[], scores: number[],
  *   total: number, free: number,
  * }} View
@@ -16,7 +20,7 @@ import { allSegments, condition } from "./geometry.js";
 
 /**
  * Gather what the page shows.
- * @param {object} status the status document
+ * @param {Status} status the status document
  * @param {History} history
  * @returns {View}
  */
@@ -39,7 +43,7 @@ export function viewOf(status, history) {
 }
 
 /**
- * @param {object} status
+ * @param {Status} status
  * @returns {number}
  */
 function countFree({ board, board_size: size }) {
@@ -108,10 +112,11 @@ export function reason(view) {
  */
 export function lastMove(view) {
   const { moves } = view.history;
-  if (!moves.length) {
+  const last = moves.at(-1);
+  if (!last) {
     return "No move yet.";
   }
-  const [player, move, points] = moves.at(-1);
+  const [player, move, points] = last;
   const won = points ? `, ${countOf(points, "square")}` : "";
   return `Move ${moves.length}: ${nameOf(view, player)} ${move}${won}.`;
 }
@@ -141,7 +146,8 @@ export function standing(view, player) {
   if (view.winner === player) {
     return "won";
   }
-  return { 3: "lost", 4: "illegal move", 5: "time-out" }[Math.floor(view.status.status_code / 100)];
+  const { status_code: code } = view.status;
+  return code < 400 ? "lost" : code < 500 ? "illegal move" : "time-out";
 }
 
 /**
@@ -179,9 +185,10 @@ export function boardText(view) {
  */
 export function squareText(view, x, y) {
   const square = view.status.board[y][x];
-  const parts = [[1, "top"], [2, "right"], [4, "bottom"], [8, "left"]]
-    .concat(view.names.map((name, index) => [16 << index, `owned by ${name}`]))
-    .filter(([bit]) => square & bit)
-    .map(([, word]) => word);
+  const parts = Object.entries(BORDERS).filter(([, bit]) => square & bit).map(([border]) => border);
+  const player = owner(square);
+  if (player) {
+    parts.push(`owned by ${nameOf(view, player)}`);
+  }
   return `Square ${x},${y} = ${square}: ${parts.join(", ") || "nothing drawn"}`;
 }

@@ -1,6 +1,6 @@
 /** Small charts: one line for every player over the turns. */
 
-import { fitCanvas } from "./stage.js";
+import { emptied } from "./canvas.js";
 import { INKS } from "./drawing.js";
 import { colourOf, isDark, letterOf } from "./palette.js";
 
@@ -15,11 +15,12 @@ export class Chart {
   /** @param {HTMLCanvasElement} canvas */
   constructor(canvas) {
     this.canvas = canvas;
+    this.place = /** @type {HTMLElement} */ (canvas.parentElement);
     /** @type {number[][]} */
     this.series = [];
     this.turns = 1;
     this.turn = -1;
-    new ResizeObserver(() => this.draw()).observe(canvas.parentElement);
+    new ResizeObserver(() => this.draw()).observe(this.place);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
     new MutationObserver(() => this.draw())
       .observe(document.documentElement, { attributeFilter: ["data-theme"] });
@@ -47,18 +48,14 @@ export class Chart {
 
   /** Draw everything. */
   draw() {
-    const width = this.canvas.parentElement.clientWidth - 32;
+    const width = this.place.clientWidth - 32;
     if (width <= 0) {
       return;
     }
-    fitCanvas(this.canvas, width, HEIGHT);
-    const ctx = this.canvas.getContext("2d");
-    const ratio = this.canvas.width / width;
-    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
-    ctx.clearRect(0, 0, width, HEIGHT);
     const top = roundUp(highest(this.series));
+    /** @type {Plot} */
     const plot = {
-      ctx, top, dark: isDark(), right: width - MARGIN.right,
+      ctx: emptied(this.canvas, width, HEIGHT), top, dark: isDark(), right: width - MARGIN.right,
       x: (turn) => MARGIN.left + (turn / this.turns) * (width - MARGIN.left - MARGIN.right),
       y: (value) => HEIGHT - MARGIN.bottom - (value / top) * (HEIGHT - MARGIN.top - MARGIN.bottom),
     };
@@ -178,7 +175,7 @@ function highest(series) {
  */
 function roundUp(value) {
   const unit = 10 ** Math.floor(Math.log10(value));
-  return [1, 2, 4, 5, 6, 8, 10].find((step) => step * unit >= value) * unit;
+  return ([1, 2, 4, 5, 6, 8].find((step) => step * unit >= value) ?? 10) * unit;
 }
 
 /**

@@ -131,5 +131,5 @@ function latencyText({ letter, name }, series) {
     return `${letter} ${name}: no answer`;
   }
   const middle = known[Math.floor(known.length / 2)];
-  return `${letter} ${name}: ${middle.toFixed(1)} ms in the median, ${known.at(-1).toFixed(1)} ms at most`;
+  return `${letter} ${name}: ${middle.toFixed(1)} ms in the median, ${known[known.length - 1].toFixed(1)} ms at most`;
 }

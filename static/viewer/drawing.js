@@ -4,14 +4,16 @@ import { colourOf, letterOf, markOf } from "./palette.js";
 
 /**
  * What is to be drawn, and where.
+ * @template [Frame=unknown]
+ * @template [Memo=unknown]
  * @typedef {object} Scene
  * @property {CanvasRenderingContext2D} ctx in cells of the board
  * @property {import("./camera.js").Camera} camera
  * @property {number} ratio device pixels to a pixel
- * @property {import("./replay.js").Replay} replay
+ * @property {import("./replay.js").Replay<Frame>} replay
  * @property {number} turn
- * @property {any} frame of that turn
- * @property {any} memo what the game has prepared for the replay
+ * @property {Frame} frame of that turn
+ * @property {Memo} memo what the game has prepared for the replay
  * @property {boolean} dark whether the ground is dark
  * @property {boolean} coordinates
  * @property {number} focus the player whose view is shown, -1 for all

@@ -29,10 +29,22 @@ export function badge(seat) {
 }
 
 /**
+ * The elements with an id that are more than an HTMLElement, or that some pages do not have.
+ * @typedef {{
+ *   board: HTMLCanvasElement, chart: HTMLCanvasElement, download: HTMLAnchorElement,
+ *   file: HTMLInputElement | null, keys: HTMLDialogElement, latency: HTMLCanvasElement,
+ *   marks: HTMLCanvasElement, minimap: HTMLCanvasElement, numbers: HTMLInputElement,
+ *   perspective: HTMLSelectElement, "replay-data": HTMLScriptElement | null,
+ *   scrubber: HTMLInputElement, shelf: HTMLElement | null,
+ * }} Elements
+ */
+
+/**
  * Give the element with an id.
- * @param {string} id
- * @returns {any} an element of the kind that the page has there
+ * @template {string} Id
+ * @param {Id} id
+ * @returns {Id extends keyof Elements ? Elements[Id] : HTMLElement}
  */
 export function byId(id) {
-  return document.getElementById(id);
+  return /** @type {Id extends keyof Elements ? Elements[Id] : HTMLElement} */ (document.getElementById(id));
 }

@@ -6,7 +6,7 @@ const WRITING = "input:not([type=range]):not([type=checkbox]):not([type=radio]),
 
 /**
  * Listen to keys.
- * @param {Record<string, (number?: number) => void>} actions by `event.key`; "digit" takes digits,
+ * @param {Record<string, (digit: number) => void>} actions by `event.key`; "digit" takes digits,
  *   and keys with shift begin with "Shift+"
  */
 export function bindKeys(actions) {

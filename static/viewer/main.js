@@ -86,10 +86,12 @@ async function showFile(file) {
   }
 }
 
-/** Take files that are chosen, or dropped anywhere on the page. */
-function bindFiles() {
-  const input = byId("file");
-  input.addEventListener("change", () => input.files[0] && showFile(input.files[0]));
+/**
+ * Take files that are chosen, or dropped anywhere on the page.
+ * @param {HTMLInputElement} input
+ */
+function bindFiles(input) {
+  input.addEventListener("change", () => input.files?.[0] && showFile(input.files[0]));
   document.addEventListener("dragover", (event) => {
     event.preventDefault();
     document.body.classList.add("dropping");
@@ -105,19 +107,21 @@ function bindFiles() {
   });
 }
 
-if (byId("file")) {
-  bindFiles();
+const chooser = byId("file");
+if (chooser) {
+  bindFiles(chooser);
 }
-if (root.dataset.download) {
-  byId("download").href = root.dataset.source;
-  byId("download").download = root.dataset.download;
-  byId("download").hidden = false;
+const { source, download } = root.dataset;
+if (source && download) {
+  Object.assign(byId("download"), { href: source, download, hidden: false });
 }
-if (root.dataset.live) {
-  byId("download").href = root.dataset.live;
-  watchLive(root.dataset.live, root.dataset.key ?? "");
-} else if (root.dataset.source) {
-  void show(() => fetched(root.dataset.source));
-} else if (byId("replay-data")) {
-  void show(() => decoded(byId("replay-data").textContent));
+const { live, key } = root.dataset;
+const data = byId("replay-data");
+if (live) {
+  byId("download").href = live;
+  watchLive(live, key ?? "");
+} else if (source) {
+  void show(() => fetched(source));
+} else if (data) {
+  void show(() => decoded(data.text));
 }

@@ -1,34 +1,39 @@
 /** The document that a patch of a replay makes; see cw/arena/patches.py. */
 
+import { isRecord } from "./json.js";
+
+/** @typedef {import("./json.js").Json} Json */
+
 const GONE = "-";
 const LENGTH = "#";
 
 /**
  * Give the new value; what has not changed is shared with the old one, which stays as it is.
- * @param {any} old
- * @param {any} patch `[value]`, or an object for an object or an array
- * @returns {any}
+ * @param {Json} old
+ * @param {Json} patch `[value]`, or an object for an object or an array
+ * @returns {Json}
  * @throws {Error} if the patch does not fit
  */
 export function patched(old, patch) {
   if (Array.isArray(patch) && patch.length === 1) {
     return patch[0];
   }
-  if (!isObject(patch) || typeof old !== "object" || old === null) {
+  if (!isRecord(patch) || typeof old !== "object" || old === null) {
     throw new Error("a frame of the replay does not fit the one before it");
   }
   return Array.isArray(old) ? patchedArray(old, patch) : patchedObject(old, patch);
 }
 
 /**
- * @param {Record<string, any>} old
- * @param {Record<string, any>} patch
- * @returns {Record<string, any>}
+ * @param {Record<string, Json>} old
+ * @param {Record<string, Json>} patch
+ * @returns {Record<string, Json>}
  */
 function patchedObject(old, patch) {
   const made = { ...old };
-  for (const key of patch[GONE] ?? []) {
-    delete made[key];
+  const gone = patch[GONE];
+  for (const key of Array.isArray(gone) ? gone : []) {
+    delete made[String(key)];
   }
   for (const key of Object.keys(patch)) {
     if (key !== GONE) {
@@ -41,13 +46,13 @@ function patchedObject(old, patch) {
 }
 
 /**
- * @param {any[]} old
- * @param {Record<string, any>} patch
- * @returns {any[]}
+ * @param {Json[]} old
+ * @param {Record<string, Json>} patch
+ * @returns {Json[]}
  */
 function patchedArray(old, patch) {
   const length = patch[LENGTH] ?? old.length;
-  if (!Number.isInteger(length) || length < 0 || length > old.length + Object.keys(patch).length) {
+  if (typeof length !== "number" || !Number.isInteger(length) || length < 0 || length > old.length + Object.keys(patch).length) {
     throw new Error("a frame of the replay has a list of an impossible length");
   }
   const made = old.slice(0, length);
@@ -61,12 +66,4 @@ function patchedArray(old, patch) {
     }
   }
   return made;
-}
-
-/**
- * @param {any} value
- * @returns {boolean}
- */
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -23,14 +23,14 @@ export class Players {
 
   /**
    * Show the numbers of a frame.
-   * @param {any} frame
+   * @param {unknown} frame
    * @param {number} focus the player whose view is shown, -1 for none
    */
   show(frame, focus) {
     const numbers = this.game.measures.map(({ of }) => of(frame, this.replay));
-    this.cards.forEach(({ card, values }, seat) => {
+    this.cards.forEach(({ button, values }, seat) => {
       values.forEach((value, index) => { value.textContent = shortNumber(numbers[index][seat] ?? 0); });
-      card.firstElementChild.setAttribute("aria-pressed", String(seat === focus));
+      button.setAttribute("aria-pressed", String(seat === focus));
     });
   }
 }
@@ -39,7 +39,7 @@ export class Players {
  * @param {import("./replay.js").Seat} seat
  * @param {import("./games/game.js").Game} game
  * @param {(seat: number) => void} chosen
- * @returns {{card: HTMLElement, values: HTMLElement[]}}
+ * @returns {{card: HTMLElement, button: HTMLButtonElement, values: HTMLElement[]}}
  */
 function cardOf(seat, game, chosen) {
   const values = game.measures.map(() => element("b", ""));
@@ -49,7 +49,7 @@ function cardOf(seat, game, chosen) {
   const button = element("button", "card", badge(seat.index), name, element("span", "numbers", ...numbers));
   button.type = "button";
   button.addEventListener("click", () => chosen(seat.index));
-  return { card: element("li", "", button), values };
+  return { card: element("li", "", button), button, values };
 }
 
 /**

@@ -100,7 +100,7 @@ class Hand {
    * @param {{left: number, top: number}} now
    */
   pinch(moved, before, now) {
-    const [, other] = [...this.fingers].find(([id]) => id !== moved);
+    const [other] = [...this.fingers].filter(([id]) => id !== moved).map(([, place]) => place);
     const [was, is] = [distance(before, other), distance(now, other)];
     const middle = { left: (now.left + other.left) / 2, top: (now.top + other.top) / 2 };
     this.camera.pan((now.left - before.left) / 2, (now.top - before.top) / 2);

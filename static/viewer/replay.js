@@ -1,5 +1,6 @@
 /** A replay as it is watched: its document, who plays, and the frame of every turn. */
 
+import { isRecord } from "./json.js";
 import { letterOf } from "./palette.js";
 import { patched } from "./patches.js";
 
@@ -9,17 +10,28 @@ const MOST_MEMBERS = 4_000_000;
 const MOST_PLAYERS = 1000;
 
 /**
+ * @typedef {import("./json.js").Json} Json
+ * @typedef {number | string} Player as the game names it
  * @typedef {{key: string, name: string, bot: string, index: number, letter: string}} Seat
+ * @typedef {{turn: number, player: Player, kind: string, detail: string}} Fault
+ * @typedef {Record<string, number> | number[]} Numbers by player, or in the order of seats
  * @typedef {{
- *   version: number, date: string, rules: number, game: string, options: Record<string, any>,
- *   seed: number, players: {player: number | string, name: string, bot: string}[], start: any,
- *   frame: any, turns: {actions: Record<string, any>, ms?: Record<string, number>, frame: any}[],
- *   result: {outcome: any}, faults: {turn: number, player: any, kind: string, detail: string}[],
+ *   reason?: string, condition?: string, ranks?: Numbers, scores?: Numbers, final_scores?: Numbers,
+ * }} Outcome
+ * @typedef {Record<string, unknown>} Actions what bots sent, by player
+ * @typedef {{actions: Actions, ms?: Record<string, number>, frame: Json}} Turn
+ * @typedef {{
+ *   version: number, date: string, rules: number, game: string, options: Record<string, Json>,
+ *   seed: number, players: {player: Player, name: string, bot: string}[], start: Json,
+ *   frame: Record<string, Json>, turns: Turn[], result: {outcome: Outcome | null}, faults: Fault[],
  *   hash: string,
  * }} ReplayDocument
  */
 
-/** One replay; frames are made when they are asked for, and some are kept. */
+/**
+ * One replay; frames are made when they are asked for, and some are kept.
+ * @template [Frame=unknown] what the game shows of a turn
+ */
 export class Replay {
   /**
    * @param {ReplayDocument} document as `checked` gives it
@@ -30,12 +42,13 @@ export class Replay {
     this.over = over;
     this.last = document.turns.length;
     this.seats = document.players.map(seatOf);
-    /** @type {Map<any, number>} seats by how documents name them: as text, and as it is */
+    /** @type {Map<Player, number>} seats by how documents name them: as text, and as it is */
     this.byKey = new Map(this.seats.map((seat) => [seat.key, seat.index]));
     document.players.forEach(({ player }, index) => this.byKey.set(player, index));
     this.spacing = spacingOf(document);
-    this.kept = new Map([[0, document.frame]]);
+    /** @type {{turn: number, frame: Json}} */
     this.recent = { turn: 0, frame: document.frame };
+    this.kept = new Map([[0, this.recent.frame]]);
     this.faults = faultsByTurn(document.faults, over ? this.last : Infinity);
   }
 
@@ -57,7 +70,7 @@ export class Replay {
   /**
    * Give what is drawn after so many turns.
    * @param {number} turn 0 is the start
-   * @returns {any}
+   * @returns {Frame}
    */
   frame(turn) {
     let { turn: at, frame } = this.nearest(turn);
@@ -69,27 +82,29 @@ export class Replay {
       }
     }
     this.recent = { turn, frame };
-    return frame;
+    return /** @type {Frame} */ (frame);
   }
 
   /**
    * Give the latest frame that is at hand and not later than a turn.
    * @param {number} turn
-   * @returns {{turn: number, frame: any}}
+   * @returns {{turn: number, frame: Json}}
    */
   nearest(turn) {
     let at = turn - (turn % this.spacing);
-    while (!this.kept.has(at)) {
+    let frame = this.kept.get(at);
+    while (frame === undefined) {
       at -= this.spacing;
+      frame = this.kept.get(at);
     }
     const { recent } = this;
-    return recent.turn <= turn && recent.turn > at ? recent : { turn: at, frame: this.kept.get(at) };
+    return recent.turn <= turn && recent.turn > at ? recent : { turn: at, frame };
   }
 
   /**
    * Give what was done in a turn.
    * @param {number} turn from 1
-   * @returns {Record<string, any>}
+   * @returns {Actions}
    */
   actions(turn) {
     return turn > 0 ? this.document.turns[turn - 1].actions : {};
@@ -97,7 +112,7 @@ export class Replay {
 
   /**
    * Give the index of a player as the game names it, -1 if there is none such.
-   * @param {any} player
+   * @param {Player} player
    * @returns {number}
    */
   seat(player) {
@@ -106,7 +121,7 @@ export class Replay {
 
   /**
    * Give the name of a player as the game names it.
-   * @param {any} player
+   * @param {Player} player
    * @returns {string}
    */
   name(player) {
@@ -115,7 +130,7 @@ export class Replay {
 }
 
 /**
- * @param {{player: number | string, name: string, bot: string}} player
+ * @param {ReplayDocument["players"][number]} player
  * @param {number} index
  * @returns {Seat}
  */
@@ -125,9 +140,9 @@ function seatOf({ player, name, bot }, index) {
 
 /**
  * Give the faults by the turn with which they are shown.
- * @param {ReplayDocument["faults"]} faults each noted with the number of turns before it
+ * @param {Fault[]} faults each noted with the number of turns before it
  * @param {number} last
- * @returns {Map<number, ReplayDocument["faults"]>}
+ * @returns {Map<number, Fault[]>}
  */
 function faultsByTurn(faults, last) {
   const found = new Map();
@@ -150,7 +165,7 @@ function spacingOf({ frame, turns }) {
 
 /**
  * Count the members of the lists of a frame: about what it costs to keep one more.
- * @param {Record<string, any>} frame
+ * @param {Record<string, Json>} frame
  * @returns {number}
  */
 function membersOf(frame) {
@@ -200,22 +215,31 @@ async function unpacked(bytes) {
   }
 }
 
+/** What a replay has at least; the game's module trusts what is in its frames. */
+const SHAPE = {
+  game: "string", date: "string", seed: "number", hash: "string",
+  options: "object", result: "object", frame: "object",
+};
+
+/**
+ * @param {unknown} document
+ * @returns {document is ReplayDocument} whether it has the members of a replay, of any version
+ */
+function isReplay(document) {
+  return isRecord(document)
+    && Object.entries(SHAPE).every(([key, type]) => typeof document[key] === type && document[key] !== null)
+    && ["players", "turns", "faults"].map((key) => document[key])
+      .every((list) => Array.isArray(list) && list.every(isRecord));
+}
+
 /**
  * Give a document back if it is a replay that can be shown.
- * @param {any} document
+ * @param {unknown} document
  * @returns {ReplayDocument}
  * @throws {Error} with a sentence for the viewer
  */
 export function checked(document) {
-  const shape = {
-    game: "string", date: "string", seed: "number", hash: "string",
-    options: "object", result: "object", frame: "object",
-  };
-  const fits = document && Object.entries(shape).every(
-    ([key, type]) => typeof document[key] === type && document[key] !== null,
-  );
-  const lists = ["players", "turns", "faults"];
-  if (!fits || !lists.every((key) => Array.isArray(document[key]) && document[key].every(isRecord))) {
+  if (!isReplay(document)) {
     throw new Error("This file is no replay.");
   }
   if (document.version !== VERSION) {
@@ -228,12 +252,4 @@ export function checked(document) {
     throw new Error("This replay has a turn without actions.");
   }
   return document;
-}
-
-/**
- * @param {any} value
- * @returns {boolean}
- */
-function isRecord(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,20 +1,28 @@
 /** The line on which the turn is chosen, and the events marked on it. */
 
+import { emptied } from "./canvas.js";
 import { isDark } from "./palette.js";
-import { fitCanvas } from "./stage.js";
+
+/** @typedef {import("./games/game.js").Event["kind"]} Kind */
 
 const HEIGHT = 14;
 const THUMB = 16;
 
-/** How an event is marked: the shape is the second signal beside the colour. */
+/**
+ * How an event is marked: the shape is the second signal beside the colour.
+ * @type {Record<Kind, {light: string, dark: string, draw: (ctx: CanvasRenderingContext2D, x: number) => void}>}
+ */
 const MARKS = {
-  capture: { light: "#a0247c", dark: "#f48fd3", draw: (ctx, x) => triangle(ctx, x) },
+  capture: { light: "#a0247c", dark: "#f48fd3", draw: triangle },
   death: { light: "#53625a", dark: "#9db0a6", draw: (ctx, x) => ctx.fillRect(x - 0.75, 5, 1.5, 9) },
-  fault: { light: "#a3201d", dark: "#ff9c94", draw: (ctx, x) => square(ctx, x) },
+  fault: { light: "#a3201d", dark: "#ff9c94", draw: square },
   end: { light: "#14201a", dark: "#e9f0ec", draw: (ctx, x) => ctx.fillRect(x - 1.5, 0, 3, HEIGHT) },
 };
 
-/** Marks are drawn in this order: rare ones over frequent ones. */
+/**
+ * Marks are drawn in this order: rare ones over frequent ones.
+ * @type {Kind[]}
+ */
 const ORDER = ["death", "capture", "fault", "end"];
 
 /** The line. */
@@ -61,18 +69,14 @@ export class Scrubber {
   draw() {
     const width = this.input.clientWidth;
     if (width > 0) {
-      fitCanvas(this.canvas, width, HEIGHT);
-      const ctx = this.canvas.getContext("2d");
-      const ratio = this.canvas.width / width;
-      ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
-      ctx.clearRect(0, 0, width, HEIGHT);
+      const ctx = emptied(this.canvas, width, HEIGHT);
       ORDER.forEach((kind) => this.drawKind(ctx, kind, width));
     }
   }
 
   /**
    * @param {CanvasRenderingContext2D} ctx
-   * @param {string} kind
+   * @param {Kind} kind
    * @param {number} width
    */
   drawKind(ctx, kind, width) {

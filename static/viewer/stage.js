@@ -1,6 +1,8 @@
 /** The picture of the board: its size, what is seen of it, and when it is drawn. */
 
 import { Camera } from "./camera.js";
+import { contextOf, fitCanvas } from "./canvas.js";
+import { byId } from "./elements.js";
 import { isDark } from "./palette.js";
 import { bindPointer } from "./pointer.js";
 
@@ -12,7 +14,7 @@ const ZOOM = 1.4;
 
 /**
  * @typedef {{
- *   replay: import("./replay.js").Replay, game: import("./games/game.js").Game, memo: any,
+ *   replay: import("./replay.js").Replay, game: import("./games/game.js").Game, memo: unknown,
  *   turn: number, focus: number, coordinates: boolean,
  * }} Shown
  */
@@ -20,19 +22,21 @@ const ZOOM = 1.4;
 /** Draws what is shown, once a picture of the screen at most. */
 export class Stage {
   /**
-   * @param {HTMLElement} root with #board, #minimap and #bubble
+   * @param {HTMLElement} root around #board, #minimap and #bubble
    * @param {(spot: import("./drawing.js").Spot | null) => void} pointed
    */
   constructor(root, pointed) {
     this.root = root;
     this.pointed = pointed;
-    this.canvas = /** @type {HTMLCanvasElement} */ (root.querySelector("#board"));
-    this.minimap = /** @type {HTMLCanvasElement} */ (root.querySelector("#minimap"));
-    this.bubble = /** @type {HTMLElement} */ (root.querySelector("#bubble"));
+    this.canvas = byId("board");
+    this.minimap = byId("minimap");
+    this.bubble = byId("bubble");
     this.camera = new Camera();
     /** @type {Shown | null} */
     this.shown = null;
+    /** @type {import("./drawing.js").Spot | null} */
     this.spot = null;
+    /** @type {{left: number, top: number} | null} pixels of the picture */
     this.pointer = null;
     this.due = false;
     /** Who plays by hand; null where the board is only watched. */
@@ -58,9 +62,9 @@ export class Stage {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
     this.still.addEventListener("change", again);
     new MutationObserver(again).observe(document.documentElement, { attributeFilter: ["data-theme"] });
-    document.querySelector("#zoom-in").addEventListener("click", () => this.zoom(ZOOM));
-    document.querySelector("#zoom-out").addEventListener("click", () => this.zoom(1 / ZOOM));
-    document.querySelector("#zoom-fit").addEventListener("click", () => this.fit());
+    byId("zoom-in").addEventListener("click", () => this.zoom(ZOOM));
+    byId("zoom-out").addEventListener("click", () => this.zoom(1 / ZOOM));
+    byId("zoom-fit").addEventListener("click", () => this.fit());
     this.minimap.addEventListener("pointerdown", (event) => this.jump(event));
   }
 
@@ -147,34 +151,34 @@ export class Stage {
    * @param {number} now milliseconds
    */
   draw(now) {
-    if (!this.shown || this.canvas.width === 0) {
+    const { shown, canvas } = this;
+    if (!shown || canvas.width === 0) {
       return;
     }
-    const scene = this.scene(this.canvas, this.camera, now);
-    this.look(scene);
-    paint(this.canvas, scene, (now) => {
-      this.shown.game.draw(now);
-      this.player?.draw(now, this.pointer && this.camera.toBoard(this.pointer.left, this.pointer.top));
+    const scene = this.scene(shown, canvas, this.camera, now);
+    this.look(scene, shown.game);
+    paint(canvas, scene, (to) => {
+      shown.game.draw(to);
+      this.player?.draw(to, this.pointer && this.camera.toBoard(this.pointer.left, this.pointer.top));
     });
-    this.drawMinimap(now);
+    this.drawMinimap(shown, now);
     // Where the camera shows everything and nothing is dragged, a finger scrolls the page.
-    const ours = this.camera.isClose || this.player?.isOpen;
-    this.canvas.style.touchAction = ours ? "none" : "pan-y";
-    if (this.shown.game.moves && !this.still.matches && !document.hidden) {
+    canvas.style.touchAction = this.camera.isClose || this.player?.isOpen ? "none" : "pan-y";
+    if (shown.game.moves && !this.still.matches && !document.hidden) {
       this.request();
     }
   }
 
   /**
+   * @param {Shown} shown
    * @param {HTMLCanvasElement} canvas
    * @param {Camera} camera
    * @param {number} now
    * @returns {import("./drawing.js").Scene}
    */
-  scene(canvas, camera, now) {
-    const { replay, game, memo, turn, focus, coordinates } = this.shown;
+  scene({ replay, game, memo, turn, focus, coordinates }, canvas, camera, now) {
     return {
-      ctx: canvas.getContext("2d"), camera, ratio: canvas.width / canvas.clientWidth || devicePixelRatio,
+      ctx: contextOf(canvas), camera, ratio: canvas.width / canvas.clientWidth || devicePixelRatio,
       replay, turn, frame: replay.frame(turn), memo, dark: Boolean(game.night) || isDark(), coordinates,
       focus, fog: Boolean(game.fog), time: this.still.matches ? 0 : now, mini: canvas === this.minimap, spot: null,
     };
@@ -183,12 +187,13 @@ export class Stage {
   /**
    * Find what is pointed at, and name it.
    * @param {import("./drawing.js").Scene} scene
+   * @param {import("./games/game.js").Game} game
    */
-  look(scene) {
+  look(scene, game) {
     let spot = null;
     if (this.pointer) {
       const { x, y } = this.camera.toBoard(this.pointer.left, this.pointer.top);
-      spot = this.shown.game.spotAt(scene, x, y);
+      spot = game.spotAt(scene, x, y);
     }
     scene.spot = spot;
     if (spot?.text !== this.spot?.text) {
@@ -215,9 +220,10 @@ export class Stage {
 
   /**
    * Draw the overview, where only a part of a large map is seen.
+   * @param {Shown} shown
    * @param {number} now
    */
-  drawMinimap(now) {
+  drawMinimap(shown, now) {
     const { board } = this.camera;
     const wanted = this.camera.isClose && Math.max(board.width, board.height) >= LARGE_MAP;
     this.minimap.hidden = !wanted;
@@ -226,8 +232,8 @@ export class Stage {
       const camera = new Camera();
       Object.assign(camera, { board, scale, width: board.width * scale, height: board.height * scale });
       fitCanvas(this.minimap, camera.width, camera.height);
-      const scene = this.scene(this.minimap, camera, now);
-      paint(this.minimap, { ...scene, coordinates: false }, (now) => this.shown.game.draw(now));
+      const scene = this.scene(shown, this.minimap, camera, now);
+      paint(this.minimap, { ...scene, coordinates: false }, (to) => shown.game.draw(to));
       frameSeen(scene, this.camera);
     }
   }
@@ -260,20 +266,4 @@ function frameSeen({ ctx, camera: own, ratio, dark }, camera) {
   ctx.strokeStyle = dark ? "#ffffff" : "#14201a";
   ctx.lineWidth = 2 / own.scale;
   ctx.strokeRect(camera.x, camera.y, camera.width / camera.scale, camera.height / camera.scale);
-}
-
-/**
- * Give a canvas as many pixels as the screen has.
- * @param {HTMLCanvasElement} canvas
- * @param {number} width in pixels of the page
- * @param {number} height
- */
-export function fitCanvas(canvas, width, height) {
-  const ratio = devicePixelRatio || 1;
-  const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
-  if (canvas.width !== across || canvas.height !== down) {
-    Object.assign(canvas, { width: across, height: down });
-  }
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
 }

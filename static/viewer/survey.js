@@ -21,7 +21,7 @@ const REPORT = 12;
  * Look through a replay, a little at a time, and again on from there when it has grown.
  * @param {import("./replay.js").Replay} replay
  * @param {import("./games/game.js").Game} game
- * @param {any} memo
+ * @param {unknown} memo
  * @param {Survey} found what was found before; it is added to
  * @param {() => boolean} report is called when there is more in it; false stops
  */
@@ -32,7 +32,7 @@ export async function survey(replay, game, memo, found, report) {
   found.busy = true;
   let since = performance.now();
   let slices = 0;
-  let before = found.turns < 0 ? null : replay.frame(found.turns);
+  let before = replay.frame(Math.max(0, found.turns));
   for (let turn = found.turns + 1; turn <= replay.last; turn++) {
     const after = replay.frame(turn);
     look(found, game, { replay, turn, before, after, actions: replay.actions(turn), memo });

@@ -35,6 +35,12 @@ export class Viewer {
     this.found = null;
     /** @type {import("./replay.js").Replay | null} */
     this.replay = null;
+    /** @type {import("./games/game.js").Game | null} */
+    this.game = null;
+    /** @type {unknown} what the game has prepared */
+    this.memo = null;
+    /** @type {Players | null} */
+    this.players = null;
     this.bind();
   }
 
@@ -81,7 +87,7 @@ export class Viewer {
 
   /**
    * Give what keys do.
-   * @returns {Record<string, (digit?: number) => void>}
+   * @returns {Record<string, (digit: number) => void>}
    */
   keys() {
     const { playback, stage } = this;
@@ -181,7 +187,7 @@ export class Viewer {
   obeyAddress() {
     const { turn, speed, view } = this.address.read();
     this.playback.hasten(speed);
-    this.look(view === "" ? -1 : this.replay.seat(view));
+    this.look(view === "" ? -1 : this.replay?.seat(view) ?? -1);
     if (turn === null && this.playback.live) {
       this.playback.follow();
     } else {
@@ -215,7 +221,7 @@ export class Viewer {
   plot(measure) {
     this.measure = measure;
     const { name, series } = this.found?.measures[measure] ?? { name: "", series: [] };
-    this.chart.show(series, this.replay.last);
+    this.chart.show(series, this.replay?.last ?? 0);
     byId("chart").setAttribute("aria-label", `Chart of the ${name} over time`);
     [...byId("measures").children].forEach((button, index) => {
       button.setAttribute("aria-pressed", String(index === measure));
@@ -227,7 +233,7 @@ export class Viewer {
    * @param {number} seat -1 for all
    */
   look(seat) {
-    this.focus = seat < this.replay.seats.length ? seat : this.focus;
+    this.focus = seat < (this.replay?.seats.length ?? 0) ? seat : this.focus;
     byId("perspective").selectedIndex = this.focus + 1;
     this.showTurn();
   }
@@ -246,7 +252,7 @@ export class Viewer {
   /** Show the turn. */
   showTurn() {
     const { replay, game, memo, focus, playback } = this;
-    if (!replay) {
+    if (!replay || !game) {
       return;
     }
     const { turn } = playback;
@@ -255,7 +261,7 @@ export class Viewer {
     byId("turn").textContent = String(turn);
     byId("board").setAttribute("aria-label", game.describe(frame, replay));
     this.scrubber.show();
-    this.players.show(frame, focus);
+    this.players?.show(frame, focus);
     this.chart.point(turn);
     this.showHappenings();
     this.saveAddress();
@@ -264,6 +270,9 @@ export class Viewer {
   /** Show what happened in the turn, and say its events. */
   showHappenings() {
     const { replay, game, memo, playback: { turn } } = this;
+    if (!replay || !game) {
+      return;
+    }
     const events = this.events.get(turn) ?? [];
     const moment = turn > 0 && {
       replay, turn, before: replay.frame(turn - 1), after: replay.frame(turn), actions: replay.actions(turn), memo,

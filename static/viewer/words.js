@@ -1,5 +1,6 @@
 /** Sentences about matches. */
 
+/** @type {Record<string, Record<string, string>>} */
 const REASONS = {
   "circuit-wars": {
     finished: "No segment is free any more; the larger area wins.",
@@ -27,6 +28,7 @@ const REASONS = {
   },
 };
 
+/** @type {Record<string, string>} */
 const FAULTS = {
   startup: "could not be started",
   disconnected: "was not there any more",
@@ -37,7 +39,10 @@ const FAULTS = {
   oversize: "sent too much",
 };
 
-/** The games by their names on the command line. */
+/**
+ * The games by their names on the command line.
+ * @type {Record<string, string>}
+ */
 export const TITLES = {
   "circuit-wars": "Circuit Wars",
   "code-battle": "Code Battle",
@@ -121,12 +126,17 @@ function listed(names) {
  */
 export function standings(replay) {
   const outcome = replay.document.result.outcome ?? {};
-  const ranks = outcome.ranks ?? {};
-  const scores = outcome.scores ?? outcome.final_scores ?? {};
+  const scores = outcome.scores ?? outcome.final_scores;
   return replay.seats
-    .map((seat) => {
-      const at = Array.isArray(ranks) ? seat.index : seat.key;
-      return { seat, rank: ranks[at] ?? null, score: scores[at] ?? null };
-    })
+    .map((seat) => ({ seat, rank: numberOf(outcome.ranks, seat), score: numberOf(scores, seat) }))
     .sort((one, other) => (one.rank ?? Infinity) - (other.rank ?? Infinity) || 0);
+}
+
+/**
+ * @param {import("./replay.js").Numbers | undefined} numbers
+ * @param {import("./replay.js").Seat} seat
+ * @returns {number | null}
+ */
+function numberOf(numbers, seat) {
+  return (Array.isArray(numbers) ? numbers[seat.index] : numbers?.[seat.key]) ?? null;
 }

@@ -5,14 +5,23 @@ import { axes, colour, inks, mark, strength, write } from "../drawing.js";
 import { letterOf } from "../palette.js";
 import { countOf } from "../words.js";
 
+/**
+ * @typedef {import("../../monitor/geometry.js").Segment} Segment
+ * @typedef {{size: number, board: number[][], scores: [number, number], last_move: string}} Frame
+ * @typedef {{segments: Segment[], drawn: Map<string, {seat: number, turn: number}>}} Memo
+ * @typedef {import("./game.js").Replay<Frame>} Replay
+ * @typedef {import("./game.js").Scene<Frame, Memo>} Scene
+ */
+
+/** @type {[number, string][]} */
 const BORDERS = [[1, "top"], [2, "right"], [4, "bottom"], [8, "left"]];
 
-/** @type {import("./game.js").Game} */
+/** @type {import("./game.js").Game<Frame, Memo>} */
 export const CIRCUIT_WARS = {
   measures: [{ name: "squares", of: (frame) => frame.scores }],
 
   prepare(replay) {
-    const size = replay.document.frame.size;
+    const size = replay.frame(0).size;
     return { segments: allSegments(size), drawn: drawnBy(replay) };
   },
 
@@ -69,7 +78,7 @@ export const CIRCUIT_WARS = {
 
 /**
  * Give who has drawn which segment in which turn; those of the start are nobody's.
- * @param {import("../replay.js").Replay} replay
+ * @param {Replay} replay
  * @returns {Map<string, {seat: number, turn: number}>}
  */
 function drawnBy(replay) {
@@ -85,7 +94,7 @@ function drawnBy(replay) {
 }
 
 /**
- * @param {import("../drawing.js").Scene} scene
+ * @param {Scene} scene
  * @param {{owner: number, squares: number[][]}} area
  */
 function drawArea(scene, { owner: player, squares }) {
@@ -100,8 +109,8 @@ function drawArea(scene, { owner: player, squares }) {
 }
 
 /**
- * @param {import("../drawing.js").Scene} scene
- * @param {import("../../monitor/geometry.js").Segment} segment
+ * @param {Scene} scene
+ * @param {Segment} segment
  */
 function drawSegment(scene, segment) {
   const { ctx, frame, memo, turn } = scene;
@@ -135,7 +144,7 @@ function line(ctx, [x, y, toX, toY], width, ink) {
   ctx.stroke();
 }
 
-/** @param {import("../drawing.js").Scene} scene */
+/** @param {Scene} scene */
 function drawPoints(scene) {
   const { ctx, frame } = scene;
   ctx.fillStyle = inks(scene).ink;
@@ -148,7 +157,7 @@ function drawPoints(scene) {
   }
 }
 
-/** @param {import("../drawing.js").Scene} scene */
+/** @param {Scene} scene */
 function ringSquare(scene) {
   const { ctx, camera, spot, frame } = scene;
   if (!spot) {
@@ -164,14 +173,14 @@ function ringSquare(scene) {
 }
 
 /**
- * @param {import("../drawing.js").Scene} scene
+ * @param {Scene} scene
  * @param {number} x
  * @param {number} y
  * @param {number} square
  * @returns {string}
  */
 function squareText({ replay }, x, y, square) {
-  const parts = BORDERS.filter(([bit]) => square & Number(bit)).map(([, word]) => String(word));
+  const parts = BORDERS.filter(([bit]) => square & bit).map(([, word]) => word);
   const player = owner(square);
   if (player) {
     parts.push(`owned by ${letterOf(replay.seat(player))} ${replay.name(player)}`);

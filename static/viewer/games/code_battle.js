@@ -4,6 +4,26 @@ import { axes, colour, cross, disc, grid, ringSpot, seen, strength, write } from
 import { letterOf } from "../palette.js";
 import { countOf } from "../words.js";
 
+/**
+ * @typedef {{row: number, col: number}} Tile
+ * @typedef {Tile & {owner: number}} Owned
+ * @typedef {Tile & {energy: boolean}} Node
+ * @typedef {Owned & {id: number}} Bot
+ * @typedef {Owned & {id: number, active: boolean}} Core
+ * @typedef {{
+ *   config: {rows: number, cols: number, vision_radius2: number}, walls: [number, number][],
+ *   nodes: Node[], cores: Core[], bots: Bot[], dead: Owned[],
+ *   players: {energy: number, collected: number, score: number}[],
+ * }} Frame
+ * @typedef {{
+ *   ids: WeakMap<Frame, Map<number, Bot>>, walls: Set<number>,
+ *   sight: WeakMap<Frame, {focus: number, tiles: Uint8Array}>,
+ * }} Memo
+ * @typedef {import("./game.js").Replay<Frame>} Replay
+ * @typedef {import("./game.js").Scene<Frame, Memo>} Scene
+ * @typedef {(tile: Tile) => boolean} Visible
+ */
+
 const GROUND = "#0b1118";
 const LINES = "#17212b";
 const WALL = "#4a5663";
@@ -13,7 +33,7 @@ const FLASH = "#ffffff";
 const TRAIL = 3;
 const FADING = 3;
 
-/** @type {import("./game.js").Game} */
+/** @type {import("./game.js").Game<Frame, Memo>} */
 export const CODE_BATTLE = {
   measures: [
     { name: "score", of: (frame) => frame.players.map(({ score }) => score) },
@@ -24,7 +44,7 @@ export const CODE_BATTLE = {
   night: true,
   moves: true,
 
-  prepare: (replay) => ({ ids: new WeakMap(), sight: new WeakMap(), walls: wallsOf(replay.document.frame) }),
+  prepare: (replay) => ({ ids: new WeakMap(), sight: new WeakMap(), walls: wallsOf(replay.frame(0)) }),
 
   extent: ({ config }) => ({ width: config.cols, height: config.rows }),
 
@@ -86,7 +106,8 @@ export const CODE_BATTLE = {
         kind: /** @type {const} */ ("capture"),
         text: `A core of ${replay.name(core.owner)} was razed`,
       }));
-    return after.dead.length ? [...razed, { kind: "death", text: fallen(replay, after) }] : razed;
+    const died = after.dead.length ? [{ kind: /** @type {const} */ ("death"), text: fallen(replay, after) }] : [];
+    return [...razed, ...died];
   },
 
   describe(frame, { seats }) {
@@ -97,7 +118,7 @@ export const CODE_BATTLE = {
 };
 
 /**
- * @param {any} frame
+ * @param {Frame} frame
  * @returns {number[]} living bots by slot
  */
 function counted(frame) {
@@ -107,7 +128,7 @@ function counted(frame) {
 }
 
 /**
- * @param {any} frame
+ * @param {Frame} frame
  * @returns {Set<number>}
  */
 function wallsOf({ walls, config }) {
@@ -115,8 +136,8 @@ function wallsOf({ walls, config }) {
 }
 
 /**
- * @param {import("../replay.js").Replay} replay
- * @param {any} after
+ * @param {Replay} replay
+ * @param {Frame} after
  * @returns {string}
  */
 function fallen(replay, after) {
@@ -127,14 +148,14 @@ function fallen(replay, after) {
 }
 
 /**
- * @param {import("../drawing.js").Scene} scene
+ * @param {Scene} scene
  * @param {number} row
  * @param {number} col
  * @returns {string[]}
  */
 function thingsAt({ frame, replay, memo }, row, col) {
-  const here = (thing) => thing.row === row && thing.col === col;
-  const whose = (owner) => `${letterOf(owner)} ${replay.name(owner)}`;
+  const here = (/** @type {Tile} */ thing) => thing.row === row && thing.col === col;
+  const whose = (/** @type {number} */ owner) => `${letterOf(owner)} ${replay.name(owner)}`;
   return [
     ...(memo.walls.has(row * frame.config.cols + col) ? ["wall"] : []),
     ...frame.bots.filter(here).map(({ owner, id }) => `bot ${id} of ${whose(owner)}`),
@@ -146,8 +167,8 @@ function thingsAt({ frame, replay, memo }, row, col) {
 
 /**
  * Give what tells whether a thing is in sight of the player whose view is shown.
- * @param {import("../drawing.js").Scene} scene
- * @returns {(thing: {row: number, col: number}) => boolean}
+ * @param {Scene} scene
+ * @returns {Visible}
  */
 function sightOf({ frame, focus, memo }) {
   if (focus < 0) {
@@ -160,7 +181,7 @@ function sightOf({ frame, focus, memo }) {
 }
 
 /**
- * @param {any} frame
+ * @param {Frame} frame
  * @param {number} slot
  * @returns {Uint8Array} 1 for every tile that the slot sees
  */
@@ -190,7 +211,7 @@ function circleOf(radius2) {
     .filter(([down, across]) => down * down + across * across <= radius2);
 }
 
-/** @param {import("../drawing.js").Scene} scene */
+/** @param {Scene} scene */
 function drawWalls(scene) {
   const { ctx, frame } = scene;
   ctx.fillStyle = WALL;
@@ -201,8 +222,8 @@ function drawWalls(scene) {
 }
 
 /**
- * @param {import("../drawing.js").Scene} scene
- * @param {{row: number, col: number, energy: boolean}} node
+ * @param {Scene} scene
+ * @param {Node} node
  */
 function drawNode({ ctx, time, camera }, { row, col, energy }) {
   const beat = energy && time ? 0.06 * Math.sin(time / 320 + row + col) : 0;
@@ -223,8 +244,8 @@ function drawNode({ ctx, time, camera }, { row, col, energy }) {
 }
 
 /**
- * @param {import("../drawing.js").Scene} scene
- * @param {{row: number, col: number, owner: number, active: boolean}} core
+ * @param {Scene} scene
+ * @param {Core} core
  */
 function drawCore(scene, { row, col, owner, active }) {
   const { ctx, camera } = scene;
@@ -262,8 +283,8 @@ function circle(ctx, x, y, r) {
 
 /**
  * Draw where bots were in the turns before.
- * @param {import("../drawing.js").Scene} scene
- * @param {(thing: any) => boolean} visible
+ * @param {Scene} scene
+ * @param {Visible} visible
  */
 function drawTrails(scene, visible) {
   const { ctx, frame, replay, turn, memo } = scene;
@@ -291,21 +312,20 @@ function drawTrails(scene, visible) {
 }
 
 /**
- * @param {any} memo
- * @param {any} frame
- * @returns {Map<number, {row: number, col: number, owner: number}>}
+ * @param {Memo} memo
+ * @param {Frame} frame
+ * @returns {Map<number, Bot>}
  */
 function byId(memo, frame) {
-  if (!memo.ids.has(frame)) {
-    memo.ids.set(frame, new Map(frame.bots.map((bot) => [bot.id, bot])));
-  }
-  return memo.ids.get(frame);
+  const known = memo.ids.get(frame) ?? new Map(frame.bots.map((bot) => [bot.id, bot]));
+  memo.ids.set(frame, known);
+  return known;
 }
 
 /**
  * Draw a flash where bots died in this turn, and a cross that fades over the next ones.
- * @param {import("../drawing.js").Scene} scene
- * @param {(thing: any) => boolean} visible
+ * @param {Scene} scene
+ * @param {Visible} visible
  */
 function drawDeaths(scene, visible) {
   const { ctx, replay, turn } = scene;
@@ -340,8 +360,8 @@ function flash(ctx, x, y) {
 
 /**
  * Darken what is not seen.
- * @param {import("../drawing.js").Scene} scene
- * @param {(thing: {row: number, col: number}) => boolean} visible
+ * @param {Scene} scene
+ * @param {Visible} visible
  */
 function drawFog(scene, visible) {
   const { ctx, frame, focus } = scene;

@@ -1,9 +1,28 @@
 /** End of Codes: creatures as circles on numbered cells; (0, 0) is bottom left. */
 
+import { contextOf } from "../canvas.js";
 import { axes, colour, disc, grid, inks, ringSpot, seen, strength } from "../drawing.js";
+import { fields, listed } from "../json.js";
 import { letterOf } from "../palette.js";
 import { countOf } from "../words.js";
 
+/**
+ * @typedef {{creatureid: number, userid: number, x: number, y: number, hp: number}} Creature
+ * @typedef {{
+ *   round: number, W: number, H: number, MAX_HP: number, creatures: Creature[],
+ *   players: {userid: number, died: number | null}[],
+ * }} Frame
+ * @typedef {{cells: Map<number, Creature>, ids: Map<unknown, Creature>}} Index living creatures by
+ *   cell, and all by id
+ * @typedef {{ctx: CanvasRenderingContext2D, image: ImageData, words: Uint32Array}} Layer
+ * @typedef {{
+ *   index: WeakMap<Frame, Index>, stamps: Map<number, Uint32Array>, layers: Map<boolean, Layer>,
+ * }} Memo
+ * @typedef {import("./game.js").Replay<Frame>} Replay
+ * @typedef {import("./game.js").Scene<Frame, Memo>} Scene
+ */
+
+/** @type {Record<string, [number, number]>} right and down */
 const STEPS = { north: [0, -1], east: [1, 0], south: [0, 1], west: [-1, 0] };
 
 /** Pixels of a cell from which on creatures have letters and attacks are drawn. */
@@ -15,7 +34,7 @@ const RINGED = 24;
 /** Levels of hit points that are told apart by how strong a colour is. */
 const LEVELS = 4;
 
-/** @type {import("./game.js").Game} */
+/** @type {import("./game.js").Game<Frame, Memo>} */
 export const END_OF_CODES = {
   measures: [
     { name: "creatures", of: (frame, replay) => summed(frame, replay, () => 1) },
@@ -72,10 +91,9 @@ export const END_OF_CODES = {
     return replay.seats
       .filter(({ index }) => before.players[index].died === null || lost[index].died)
       .map(({ key, index }) => {
-        const orders = actions[key]?.intent;
-        const intents = Array.isArray(orders) ? orders : [];
-        const moved = intents.filter((intent) => intent?.action === "move").length;
-        const attacked = intents.filter((intent) => intent?.action === "attack").length;
+        const intents = intentsOf(actions[key]);
+        const moved = intents.filter(({ action }) => action === "move").length;
+        const attacked = intents.filter(({ action }) => action === "attack").length;
         const { died, hits } = lost[index];
         const parts = [`${countOf(moved, "move")}, ${countOf(attacked, "attack")}`];
         parts.push(hits ? `lost ${countOf(hits, "hit point")}` : "", died ? `${died} died` : "");
@@ -106,10 +124,19 @@ export const END_OF_CODES = {
 };
 
 /**
+ * Give what a player's creatures were told to do.
+ * @param {unknown} sent
+ * @returns {Record<string, unknown>[]}
+ */
+function intentsOf(sent) {
+  return listed(fields(sent).intent).map(fields);
+}
+
+/**
  * Add up a number of every living creature, by player.
- * @param {any} frame
- * @param {import("../replay.js").Replay} replay
- * @param {(creature: any) => number} of
+ * @param {Frame} frame
+ * @param {Replay} replay
+ * @param {(creature: Creature) => number} of
  * @returns {number[]}
  */
 function summed(frame, replay, of) {
@@ -124,9 +151,9 @@ function summed(frame, replay, of) {
 
 /**
  * Count the creatures that died and the hit points that were lost in a round, by player.
- * @param {any} before
- * @param {any} after
- * @param {import("../replay.js").Replay} replay
+ * @param {Frame} before
+ * @param {Frame} after
+ * @param {Replay} replay
  * @returns {{died: number, hits: number}[]}
  */
 function differences(before, after, replay) {
@@ -144,22 +171,25 @@ function differences(before, after, replay) {
 
 /**
  * Give the living creatures of a frame by cell, and all by id.
- * @param {any} memo
- * @param {any} frame
- * @returns {{cells: Map<number, any>, ids: Map<number, any>}}
+ * @param {Memo} memo
+ * @param {Frame} frame
+ * @returns {Index}
  */
 function indexed(memo, frame) {
-  if (!memo.index.has(frame)) {
-    const living = frame.creatures.filter(({ hp }) => hp > 0);
-    memo.index.set(frame, {
-      cells: new Map(living.map((creature) => [creature.y * frame.W + creature.x, creature])),
-      ids: new Map(frame.creatures.map((creature) => [creature.creatureid, creature])),
-    });
+  const known = memo.index.get(frame);
+  if (known) {
+    return known;
   }
-  return memo.index.get(frame);
+  const living = frame.creatures.filter(({ hp }) => hp > 0);
+  const made = {
+    cells: new Map(living.map((creature) => [creature.y * frame.W + creature.x, creature])),
+    ids: new Map(frame.creatures.map((creature) => [creature.creatureid, creature])),
+  };
+  memo.index.set(frame, made);
+  return made;
 }
 
-/** @param {import("../drawing.js").Scene} scene */
+/** @param {Scene} scene */
 function drawCreatures(scene) {
   const { frame, camera } = scene;
   const view = seen(scene, frame.W, frame.H);
@@ -175,8 +205,8 @@ function drawCreatures(scene) {
 }
 
 /**
- * @param {import("../drawing.js").Scene} scene
- * @param {any[]} living
+ * @param {Scene} scene
+ * @param {Creature[]} living
  */
 function drawLarge(scene, living) {
   const { ctx, frame, replay, camera } = scene;
@@ -198,8 +228,8 @@ function drawLarge(scene, living) {
 
 /**
  * Draw circles that are too small for letters, pixel by pixel: thousands of them take no time so.
- * @param {import("../drawing.js").Scene} scene
- * @param {any[]} living
+ * @param {Scene} scene
+ * @param {Creature[]} living
  */
 function drawSmall(scene, living) {
   const { ctx, frame, replay, camera, ratio } = scene;
@@ -222,15 +252,15 @@ function drawSmall(scene, living) {
 
 /**
  * Give the pixels on which small circles are put, as many as the picture has.
- * @param {import("../drawing.js").Scene} scene
- * @returns {{ctx: CanvasRenderingContext2D, image: ImageData, words: Uint32Array}}
+ * @param {Scene} scene
+ * @returns {Layer}
  */
 function layerOf({ ctx: { canvas: { width, height } }, memo, mini }) {
   const known = memo.layers.get(mini);
   if (known?.image.width === width && known.image.height === height) {
     return known;
   }
-  const ctx = contextOf(width, height);
+  const ctx = hidden(width, height);
   const image = ctx.createImageData(width, height);
   const layer = { ctx, image, words: new Uint32Array(image.data.buffer) };
   memo.layers.set(mini, layer);
@@ -239,7 +269,7 @@ function layerOf({ ctx: { canvas: { width, height } }, memo, mini }) {
 
 /**
  * Put a small circle into the pixels.
- * @param {{image: ImageData, words: Uint32Array}} layer
+ * @param {Layer} layer
  * @param {Uint32Array} stamp
  * @param {number} pixels its width
  * @param {number} left
@@ -257,7 +287,7 @@ function press({ image: { width, height }, words }, stamp, pixels, left, top) {
 
 /**
  * Give the pixels of a small circle.
- * @param {import("../drawing.js").Scene} scene
+ * @param {Scene} scene
  * @param {number} seat
  * @param {number} level of hit points, from 0
  * @param {number} pixels its width
@@ -267,11 +297,14 @@ function stampOf(scene, seat, level, pixels) {
   const { stamps } = scene.memo;
   const faded = strength(scene, seat) < 1 ? 1 : 0;
   const name = ((((seat + 1) * LEVELS + level) * 2 + faded) * 2 + (scene.dark ? 1 : 0)) * 256 + Math.min(pixels, 255);
-  if (!stamps.has(name)) {
-    const alpha = (0.55 + (0.45 * level) / (LEVELS - 1)) * strength(scene, seat);
-    stamps.set(name, circle(colour(scene, seat), alpha, pixels));
+  const known = stamps.get(name);
+  if (known) {
+    return known;
   }
-  return stamps.get(name);
+  const alpha = (0.55 + (0.45 * level) / (LEVELS - 1)) * strength(scene, seat);
+  const made = circle(colour(scene, seat), alpha, pixels);
+  stamps.set(name, made);
+  return made;
 }
 
 /**
@@ -281,7 +314,7 @@ function stampOf(scene, seat, level, pixels) {
  * @returns {Uint32Array}
  */
 function circle(ink, alpha, pixels) {
-  const ctx = contextOf(pixels, pixels);
+  const ctx = hidden(pixels, pixels);
   ctx.globalAlpha = alpha;
   ctx.fillStyle = ink;
   ctx.beginPath();
@@ -295,12 +328,12 @@ function circle(ink, alpha, pixels) {
  * @param {number} height
  * @returns {CanvasRenderingContext2D}
  */
-function contextOf(width, height) {
+function hidden(width, height) {
   const canvas = Object.assign(document.createElement("canvas"), { width, height });
-  return canvas.getContext("2d", { willReadFrequently: true });
+  return contextOf(canvas, { willReadFrequently: true });
 }
 
-/** @param {import("../drawing.js").Scene} scene */
+/** @param {Scene} scene */
 function drawAttacks(scene) {
   const { ctx, frame, replay, turn, memo } = scene;
   if (turn === 0) {
@@ -311,10 +344,10 @@ function drawAttacks(scene) {
   ctx.lineWidth = 0.1;
   ctx.lineCap = "round";
   ctx.beginPath();
-  for (const { intent } of Object.values(replay.actions(turn))) {
-    for (const { creatureid, action, direction } of Array.isArray(intent) ? intent.filter(Boolean) : []) {
+  for (const sent of Object.values(replay.actions(turn))) {
+    for (const { creatureid, action, direction } of intentsOf(sent)) {
       const creature = ids.get(creatureid);
-      const step = STEPS[direction];
+      const step = STEPS[String(direction)];
       if (action === "attack" && creature && step) {
         const [x, y] = [creature.x + 0.5, frame.H - creature.y - 0.5];
         ctx.moveTo(x + step[0] * 0.36, y + step[1] * 0.36);

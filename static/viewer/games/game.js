@@ -1,36 +1,60 @@
+/** What the viewer knows of a game. */
+
 /**
- * What the viewer knows of a game.
- *
- * A moment is a turn with the frames around it; a happening is one sentence of the text panel; an
- * event is what the scrubber marks.
- *
- * @typedef {import("../drawing.js").Scene} Scene
  * @typedef {import("../drawing.js").Spot} Spot
- * @typedef {import("../replay.js").Replay} Replay
+ * @typedef {{seat: number, text: string}} Happening one sentence of the text panel
+ * @typedef {{turn: number, kind: "capture" | "death" | "fault" | "end", text: string}} Event what the
+ *   scrubber marks
+ */
+
+/**
+ * What is drawn, and where.
+ * @template [Frame=unknown]
+ * @template [Memo=unknown]
+ * @typedef {import("../drawing.js").Scene<Frame, Memo>} Scene
+ */
+
+/**
+ * @template [Frame=unknown]
+ * @typedef {import("../replay.js").Replay<Frame>} Replay
+ */
+
+/**
+ * A turn with the frames around it; before the first one there is none, and both are the start.
+ * @template [Frame=unknown]
+ * @template [Memo=unknown]
  * @typedef {{
- *   replay: Replay, turn: number, before: any, after: any, actions: Record<string, any>, memo: any,
+ *   replay: Replay<Frame>, turn: number, before: Frame, after: Frame,
+ *   actions: import("../replay.js").Actions, memo: Memo,
  * }} Moment
- * @typedef {{seat: number, text: string}} Happening
- * @typedef {{turn: number, kind: "capture" | "death" | "fault" | "end", text: string}} Event
- *
+ */
+
+/**
+ * A number that every player has.
+ * @template [Frame=unknown]
  * @typedef {object} Measure
  * @property {string} name in the plural, for cards and charts
- * @property {(frame: any, replay: Replay) => number[]} of gives the number of every player
- *
+ * @property {(frame: Frame, replay: Replay<Frame>) => number[]} of gives the number of every player
+ */
+
+/**
+ * What a game's module gives. The viewer hands frames and memos on without looking into them.
+ * @template [Frame=any]
+ * @template [Memo=any]
  * @typedef {object} Game
- * @property {Measure[]} measures the first is what cards show large
+ * @property {Measure<Frame>[]} measures the first is what cards show large
  * @property {boolean} [fog] whether a player sees only a part of the board
  * @property {boolean} [night] whether the ground is dark in the light theme too
  * @property {boolean} [moves] whether the picture moves while nothing happens
  * @property {boolean} [numbered] whether coordinates are shown unless they are switched off
- * @property {(replay: Replay) => any} [prepare] gives `memo`
- * @property {(memo: any, replay: Replay) => void} [grow] takes new turns of a running match into `memo`
- * @property {(frame: any) => {width: number, height: number}} extent of the board in cells
- * @property {(scene: Scene) => void} draw
- * @property {(scene: Scene, x: number, y: number) => Spot | null} spotAt
- * @property {(moment: Moment) => Happening[]} happened
- * @property {(moment: Moment) => Omit<Event, "turn">[]} events
- * @property {(frame: any, replay: Replay) => string} describe the board for those who do not see it
+ * @property {(replay: Replay<Frame>) => Memo} [prepare] gives `memo`
+ * @property {(memo: Memo, replay: Replay<Frame>) => void} [grow] takes new turns of a running match into `memo`
+ * @property {(frame: Frame) => {width: number, height: number}} extent of the board in cells
+ * @property {(scene: Scene<Frame, Memo>) => void} draw
+ * @property {(scene: Scene<Frame, Memo>, x: number, y: number) => Spot | null} spotAt
+ * @property {(moment: Moment<Frame, Memo>) => Happening[]} happened
+ * @property {(moment: Moment<Frame, Memo>) => Omit<Event, "turn">[]} events
+ * @property {(frame: Frame, replay: Replay<Frame>) => string} describe the board for those who do not see it
  */
 
 import { CIRCUIT_WARS } from "./circuit_wars.js";
@@ -39,14 +63,13 @@ import { END_OF_CODES } from "./end_of_codes.js";
 import { HEXAGON } from "./hexagon.js";
 import { PAINT } from "./paint.js";
 
-/** @type {Map<string, Game>} */
-const GAMES = new Map([
+const GAMES = new Map(/** @type {[string, Game][]} */ ([
   ["circuit-wars", CIRCUIT_WARS],
   ["code-battle", CODE_BATTLE],
   ["end-of-codes", END_OF_CODES],
   ["hexagon", HEXAGON],
   ["paint", PAINT],
-]);
+]));
 
 /**
  * Give what draws a game.

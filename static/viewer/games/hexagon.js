@@ -1,8 +1,17 @@
 /** Hexagon: true hexagons in shifted rows, stones, jumps and captures. */
 
 import { arrow, colour, disc, inks, strength, tick } from "../drawing.js";
+import { fields, isPair } from "../json.js";
 import { letterOf } from "../palette.js";
 import { countOf } from "../words.js";
+
+/**
+ * @typedef {{size: number, cells: number[][], jumps: {"1": number, "2": number}}} Frame cells of -1
+ *   are stones, 0 is empty, 1 and 2 are chips
+ * @typedef {[number, number]} Cell row and column
+ * @typedef {{player: 1 | 2, from: Cell, to: Cell}} Move
+ * @typedef {import("./game.js").Scene<Frame>} Scene
+ */
 
 const PITCH = Math.sqrt(3) / 2;
 const RADIUS = 1 / Math.sqrt(3);
@@ -10,11 +19,11 @@ const RADIUS = 1 / Math.sqrt(3);
 /** Captured chips before the scrubber marks a move. */
 const MANY = 3;
 
-/** @type {import("./game.js").Game} */
+/** @type {import("./game.js").Game<Frame>} */
 export const HEXAGON = {
   measures: [
-    { name: "chips", of: (frame) => [1, 2].map((player) => chips(frame, player)) },
-    { name: "jumps", of: (frame) => [frame.jumps["1"], frame.jumps["2"]] },
+    { name: "chips", of: chips },
+    { name: "jumps", of: jumpsOf },
   ],
   numbered: true,
 
@@ -45,17 +54,17 @@ export const HEXAGON = {
     }
     const [row, col] = cell;
     const value = frame.cells[row][col];
-    const what = { "-1": "stone", 0: "empty" }[value]
-      ?? `chip of ${letterOf(replay.seat(value))} ${replay.name(value)}`;
+    const chip = `chip of ${letterOf(replay.seat(value))} ${replay.name(value)}`;
+    const what = value === -1 ? "stone" : value === 0 ? "empty" : chip;
     const [atX, atY] = middle(row, col);
     return { key: `${row},${col}`, text: `[${row}, ${col}] ${what}`, x: atX, y: atY, r: 0.46 };
   },
 
   happened({ replay, before, after, actions }) {
-    return moves(actions).map(([player, { move_from: from, move_to: to }]) => {
+    return moves(actions).map(({ player, from, to }) => {
       const seat = replay.seat(player);
       const verb = isJump(after, from) ? "jumped" : "multiplied";
-      const lost = captured(before, after, Number(player)).length;
+      const lost = captured(before, after, player).length;
       const took = lost ? ` and captured ${countOf(lost, "chip")}` : "";
       return { seat, text: `${verb} from [${from.join(", ")}] to [${to.join(", ")}]${took}` };
     });
@@ -63,7 +72,7 @@ export const HEXAGON = {
 
   events({ replay, before, after, actions }) {
     return moves(actions)
-      .map(([player]) => ({ player, count: captured(before, after, Number(player)).length }))
+      .map(({ player }) => ({ player, count: captured(before, after, player).length }))
       .filter(({ count }) => count >= MANY)
       .map(({ player, count }) => ({
         kind: "capture", text: `${replay.name(player)} captured ${countOf(count, "chip")}`,
@@ -71,8 +80,9 @@ export const HEXAGON = {
   },
 
   describe(frame, { seats }) {
+    const [owned, jumps] = [chips(frame), jumpsOf(frame)];
     const words = seats.map(
-      ({ name, key }) => `${name} has ${countOf(chips(frame, Number(key)), "chip")} and ${countOf(frame.jumps[key] ?? 0, "jump")}`,
+      ({ name, index }) => `${name} has ${countOf(owned[index], "chip")} and ${countOf(jumps[index], "jump")}`,
     );
     return `Hexagonal board with ${frame.size} cells on each side. ${words.join(", ")}.`;
   },
@@ -117,10 +127,11 @@ function eachCell(size, visit) {
  * @param {number} size
  * @param {number} x
  * @param {number} y
- * @returns {[number, number] | null} row and column
+ * @returns {Cell | null}
  */
 export function cellAt(size, x, y) {
   // The hexagon that holds a place is the one whose middle is nearest.
+  /** @type {Cell | null} */
   let best = null;
   let least = RADIUS;
   eachCell(size, (row, col) => {
@@ -135,7 +146,7 @@ export function cellAt(size, x, y) {
 }
 
 /**
- * @param {import("../drawing.js").Scene} scene
+ * @param {Scene} scene
  * @param {number} x
  * @param {number} y
  * @param {number} part of its full size
@@ -150,7 +161,7 @@ function outline({ ctx }, x, y, part) {
 }
 
 /**
- * @param {import("../drawing.js").Scene} scene
+ * @param {Scene} scene
  * @param {number} row
  * @param {number} col
  */
@@ -170,14 +181,14 @@ function drawCell(scene, row, col) {
   }
 }
 
-/** @param {import("../drawing.js").Scene} scene */
+/** @param {Scene} scene */
 function drawMove(scene) {
   const { ctx, frame, replay, turn } = scene;
-  for (const [player, { move_from: from, move_to: to }] of moves(replay.actions(turn))) {
+  for (const { player, from, to } of moves(replay.actions(turn))) {
     const before = replay.frame(turn - 1);
     ctx.lineWidth = 0.08;
     ctx.strokeStyle = inks(scene).glow;
-    for (const [row, col] of captured(before, frame, Number(player))) {
+    for (const [row, col] of captured(before, frame, player)) {
       ctx.setLineDash([0.12, 0.1]);
       ring(ctx, row, col, 0.42);
     }
@@ -214,7 +225,7 @@ function ring(ctx, row, col, r) {
   ctx.stroke();
 }
 
-/** @param {import("../drawing.js").Scene} scene */
+/** @param {Scene} scene */
 function number(scene) {
   const { frame, camera } = scene;
   if (!scene.coordinates) {
@@ -232,18 +243,19 @@ function number(scene) {
 }
 
 /**
- * @param {Record<string, any>} actions
- * @returns {[string, {move_from: number[], move_to: number[]}][]}
+ * @param {import("../replay.js").Actions} actions
+ * @returns {Move[]}
  */
 function moves(actions) {
-  return Object.entries(actions).filter(
-    ([, action]) => Array.isArray(action?.move_from) && Array.isArray(action?.move_to),
-  );
+  return /** @type {const} */ ([1, 2]).flatMap((player) => {
+    const { move_from: from, move_to: to } = fields(actions[player]);
+    return isPair(from) && isPair(to) ? [{ player, from, to }] : [];
+  });
 }
 
 /**
- * @param {any} after
- * @param {number[]} from
+ * @param {Frame} after
+ * @param {Cell} from
  * @returns {boolean}
  */
 function isJump(after, [row, col]) {
@@ -251,12 +263,13 @@ function isJump(after, [row, col]) {
 }
 
 /**
- * @param {any} before
- * @param {any} after
+ * @param {Frame} before
+ * @param {Frame} after
  * @param {number} player
- * @returns {number[][]} cells as row and column
+ * @returns {Cell[]}
  */
 function captured(before, after, player) {
+  /** @type {Cell[]} */
   const found = [];
   after.cells.forEach((cells, row) => cells.forEach((value, col) => {
     if (value === player && before.cells[row][col] === 3 - player) {
@@ -267,10 +280,17 @@ function captured(before, after, player) {
 }
 
 /**
- * @param {any} frame
- * @param {number} player
- * @returns {number}
+ * @param {Frame} frame
+ * @returns {number[]}
  */
-function chips(frame, player) {
-  return frame.cells.flat().filter((value) => value === player).length;
+function chips({ cells }) {
+  return [1, 2].map((player) => cells.flat().filter((value) => value === player).length);
+}
+
+/**
+ * @param {Frame} frame
+ * @returns {number[]}
+ */
+function jumpsOf({ jumps }) {
+  return [jumps["1"], jumps["2"]];
 }

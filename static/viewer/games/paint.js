@@ -1,16 +1,27 @@
 /** Paint: squares, avatars, shots in flight, obstacles. */
 
 import { axes, colour, disc, grid, inks, mark, ringSpot, strength } from "../drawing.js";
+import { fields, isPair } from "../json.js";
 import { letterOf } from "../palette.js";
 import { countOf } from "../words.js";
 
+/**
+ * @typedef {{
+ *   width: number, height: number, colors: (string | null)[][], obstacles?: [number, number][],
+ *   player_positions: Record<string, [number, number]>, turns_left: number,
+ * }} Frame places are rows and columns
+ * @typedef {import("./game.js").Replay<Frame>} Replay
+ * @typedef {import("./game.js").Scene<Frame>} Scene
+ */
+
+/** @type {Record<string, string>} */
 const ARROWS = { "-1,0": "up", "1,0": "down", "0,-1": "left", "0,1": "right", "-1,-1": "up-left",
   "-1,1": "up-right", "1,-1": "down-left", "1,1": "down-right" };
 
 /** Squares that are taken from others in one turn before the scrubber marks it. */
 const MANY = 3;
 
-/** @type {import("./game.js").Game} */
+/** @type {import("./game.js").Game<Frame>} */
 export const PAINT = {
   measures: [{ name: "squares", of: owned }],
 
@@ -55,9 +66,9 @@ export const PAINT = {
   happened({ replay, before, after, actions }) {
     const gains = taken(replay, before, after);
     return replay.seats.map(({ key, index }) => {
-      const action = actions[key];
-      const what = ARROWS[String(action?.direction)];
-      const did = what ? `${action.type === "shoot" ? "shot" : "walked"} ${what}` : "stood still";
+      const { type, direction } = fields(actions[key]);
+      const what = ARROWS[String(direction)];
+      const did = what ? `${type === "shoot" ? "shot" : "walked"} ${what}` : "stood still";
       const { fresh, stolen } = gains[index];
       const painted = fresh + stolen ? `, painted ${countOf(fresh + stolen, "square")}` : "";
       return { seat: index, text: `${did}${painted}${stolen ? `, ${stolen} taken from others` : ""}` };
@@ -82,8 +93,8 @@ export const PAINT = {
 };
 
 /**
- * @param {any} frame
- * @param {import("../replay.js").Replay} replay
+ * @param {Frame} frame
+ * @param {Replay} replay
  * @returns {number[]}
  */
 function owned(frame, replay) {
@@ -100,9 +111,9 @@ function owned(frame, replay) {
 
 /**
  * Count what everybody has painted in a turn: nobody's squares, and others'.
- * @param {import("../replay.js").Replay} replay
- * @param {any} before
- * @param {any} after
+ * @param {Replay} replay
+ * @param {Frame} before
+ * @param {Frame} after
  * @returns {{fresh: number, stolen: number}[]}
  */
 function taken(replay, before, after) {
@@ -111,8 +122,8 @@ function taken(replay, before, after) {
     if (row !== before.colors[at]) {
       row.forEach((owner, across) => {
         const old = before.colors[at][across];
-        const gain = gains[replay.seat(owner)];
-        if (old !== owner && gain) {
+        const gain = owner !== null && owner !== old ? gains[replay.seat(owner)] : undefined;
+        if (gain) {
           gain[old === null ? "fresh" : "stolen"] += 1;
         }
       });
@@ -121,7 +132,7 @@ function taken(replay, before, after) {
   return gains;
 }
 
-/** @param {import("../drawing.js").Scene} scene */
+/** @param {Scene} scene */
 function drawSquares(scene) {
   const { ctx, frame, replay, camera } = scene;
   const marked = camera.scale >= 16 && !scene.mini;
@@ -141,7 +152,7 @@ function drawSquares(scene) {
   ctx.globalAlpha = 1;
 }
 
-/** @param {import("../drawing.js").Scene} scene */
+/** @param {Scene} scene */
 function drawObstacles(scene) {
   const { ctx, frame } = scene;
   for (const [row, col] of frame.obstacles ?? []) {
@@ -150,16 +161,17 @@ function drawObstacles(scene) {
   }
 }
 
-/** @param {import("../drawing.js").Scene} scene */
+/** @param {Scene} scene */
 function drawShots(scene) {
   const { ctx, frame, replay, turn } = scene;
   const before = turn > 0 ? replay.frame(turn - 1) : frame;
   for (const [player, action] of Object.entries(replay.actions(turn))) {
     const place = frame.player_positions[player];
-    if (action?.type === "shoot" && Array.isArray(action.direction) && place) {
+    const { type, direction } = fields(action);
+    if (type === "shoot" && isPair(direction) && place) {
       const [row, col] = place;
-      const [down, across] = action.direction;
-      const reach = Math.max(0.75, flown(frame, before, player, place, action.direction));
+      const [down, across] = direction;
+      const reach = Math.max(0.75, flown(frame, before, player, place, direction));
       ctx.globalAlpha = strength(scene, replay.seat(player));
       streak(scene, replay.seat(player), [col + 0.5, row + 0.5], [across, down], reach);
       ctx.globalAlpha = 1;
@@ -168,7 +180,7 @@ function drawShots(scene) {
 }
 
 /**
- * @param {import("../drawing.js").Scene} scene
+ * @param {Scene} scene
  * @param {number} seat
  * @param {number[]} from x and y
  * @param {number[]} direction
@@ -177,9 +189,9 @@ function drawShots(scene) {
 function streak(scene, seat, [x, y], [across, down], reach) {
   const { ctx } = scene;
   const [toX, toY] = [x + across * reach, y + down * reach];
-  for (const [width, ink] of [[0.2, inks(scene).ground], [0.1, colour(scene, seat)]]) {
-    ctx.strokeStyle = String(ink);
-    ctx.lineWidth = Number(width);
+  for (const { width, ink } of [{ width: 0.2, ink: inks(scene).ground }, { width: 0.1, ink: colour(scene, seat) }]) {
+    ctx.strokeStyle = ink;
+    ctx.lineWidth = width;
     ctx.lineCap = "round";
     ctx.beginPath();
     ctx.moveTo(x, y);
@@ -194,8 +206,8 @@ function streak(scene, seat, [x, y], [across, down], reach) {
 
 /**
  * Give how far a shot is known to have flown: to the last square that changed its colour.
- * @param {any} frame
- * @param {any} before
+ * @param {Frame} frame
+ * @param {Frame} before
  * @param {string} player
  * @param {number[]} place
  * @param {number[]} direction
@@ -214,7 +226,7 @@ function flown(frame, before, player, [row, col], [down, across]) {
   }
 }
 
-/** @param {import("../drawing.js").Scene} scene */
+/** @param {Scene} scene */
 function drawAvatars(scene) {
   const { ctx, frame, replay } = scene;
   for (const [player, [row, col]] of Object.entries(frame.player_positions)) {
@@ -229,7 +241,7 @@ function drawAvatars(scene) {
 }
 
 /**
- * @param {any} frame
+ * @param {Frame} frame
  * @param {number} row
  * @param {number} col
  * @returns {boolean}
@@ -239,7 +251,7 @@ function isObstacle(frame, row, col) {
 }
 
 /**
- * @param {import("../replay.js").Replay} replay
+ * @param {Replay} replay
  * @param {string} player
  * @returns {string}
  */

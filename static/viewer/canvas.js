@@ -1,0 +1,48 @@
+/** Canvases with as many pixels as the screen has. */
+
+/**
+ * Give what draws on a canvas.
+ * @param {HTMLCanvasElement} canvas
+ * @param {CanvasRenderingContext2DSettings} [settings]
+ * @returns {CanvasRenderingContext2D}
+ * @throws {Error} if the browser gives none
+ */
+export function contextOf(canvas, settings) {
+  const ctx = canvas.getContext("2d", settings);
+  if (!ctx) {
+    throw new Error("This browser cannot draw.");
+  }
+  return ctx;
+}
+
+/**
+ * Give a canvas as many pixels as the screen has.
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} width in pixels of the page
+ * @param {number} height
+ */
+export function fitCanvas(canvas, width, height) {
+  const ratio = devicePixelRatio || 1;
+  const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== across || canvas.height !== down) {
+    Object.assign(canvas, { width: across, height: down });
+  }
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+}
+
+/**
+ * Give what draws on an empty canvas in pixels of the page.
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} width in pixels of the page
+ * @param {number} height
+ * @returns {CanvasRenderingContext2D}
+ */
+export function emptied(canvas, width, height) {
+  fitCanvas(canvas, width, height);
+  const ctx = contextOf(canvas);
+  const ratio = canvas.width / width;
+  ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+  ctx.clearRect(0, 0, width, height);
+  return ctx;
+}

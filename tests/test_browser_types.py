@@ -1,0 +1,50 @@
+"""The browser code is checked with TypeScript: strict, by the types in its JSDoc."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+CODE = ("static", "tests/browser/globals.d.ts", "tsconfig.json")
+
+
+@pytest.fixture(scope="module")
+def tsc() -> Path:
+    """Give the path of the compiler; without one, skip or fail as CW_REQUIRE_TYPESCRIPT says."""
+    path = ROOT / "node_modules" / ".bin" / ("tsc.cmd" if os.name == "nt" else "tsc")
+    if not path.exists() or shutil.which("node") is None:
+        word = "the browser code is checked with TypeScript: run npm ci"
+        if os.environ.get("CW_REQUIRE_TYPESCRIPT"):
+            pytest.fail(word)
+        pytest.skip(word)
+    return path
+
+
+def check(tsc: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Check the code in a folder."""
+    command = [str(tsc), "--project", str(folder), "--pretty", "false"]
+    return subprocess.run(command, cwd=folder, text=True, capture_output=True, check=False)
+
+
+def test_the_browser_code_keeps_its_types(tsc: Path) -> None:
+    found = check(tsc, ROOT)
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+@pytest.mark.parametrize("name", ["static/viewer/main.js", "static/monitor.js", "static/base.js"])
+def test_a_wrong_type_is_found(tsc: Path, tmp_path: Path, name: str) -> None:
+    for part in CODE:
+        copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy2
+        (tmp_path / part).parent.mkdir(parents=True, exist_ok=True)
+        copy(ROOT / part, tmp_path / part)
+    file = tmp_path / name
+    file.write_text(file.read_text(encoding="utf-8") + "\nMath.abs('one');\n", encoding="utf-8")
+    found = check(tsc, tmp_path)
+    assert found.returncode != 0
+    assert f"{name}(" in found.stdout
+    assert "TS2345" in found.stdout
