@@ -32,7 +32,8 @@ export function badge(seat) {
  * The elements with an id that are more than an HTMLElement, or that some pages do not have.
  * @typedef {{
  *   board: HTMLCanvasElement, chart: HTMLCanvasElement, download: HTMLAnchorElement,
- *   file: HTMLInputElement | null, keys: HTMLDialogElement, latency: HTMLCanvasElement,
+ *   file: HTMLInputElement | null, "hand-move": HTMLSelectElement, "hand-play": HTMLButtonElement,
+ *   keys: HTMLDialogElement, latency: HTMLCanvasElement, live: HTMLButtonElement | null,
  *   marks: HTMLCanvasElement, minimap: HTMLCanvasElement, numbers: HTMLInputElement,
  *   perspective: HTMLSelectElement, "replay-data": HTMLScriptElement | null,
  *   scrubber: HTMLInputElement, shelf: HTMLElement | null,

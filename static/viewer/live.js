@@ -7,25 +7,40 @@ const AFTER_TROUBLE = 2000;
 
 /**
  * What the person at this page may do now.
- * @typedef {{player: string, turn: number, moves: any[]}} Yours
+ * @typedef {{player: string, turn: number, moves: Json[]}} Yours
  */
 
-/** Tells "opened", "grown", "yours" and "words" when there is something new to show. */
-export class Feed extends EventTarget {
+/** @typedef {import("./replay.js").Json} Json */
+
+/**
+ * A replay as far as it is played, or only what came after the turns that are known.
+ * @typedef {import("./replay.js").ReplayDocument & {live: {over: boolean, trouble: string}, yours: Yours | null}} Said
+ */
+
+/**
+ * Who is told what is new.
+ * @typedef {object} Told
+ * @property {(replay: Replay) => void} opened
+ * @property {() => void} grown
+ * @property {(replay: Replay, yours: Yours | null) => void} asked null: the person has to wait
+ * @property {(words: string) => void} said what the page shall say, "" for nothing
+ */
+
+/** What the server tells of a match. */
+export class Feed {
   /**
    * @param {string} address of the match's document
    * @param {string} key with which actions are played; "" to watch only
+   * @param {Told} told
    */
-  constructor(address, key) {
-    super();
+  constructor(address, key, told) {
     this.address = address;
     this.key = key;
+    this.told = told;
     this.tag = "";
     this.words = "";
     /** @type {Replay | null} */
     this.replay = null;
-    /** @type {Yours | null} */
-    this.yours = null;
     this.wake = () => {};
   }
 
@@ -77,19 +92,18 @@ export class Feed extends EventTarget {
 
   /**
    * Take in what the server says.
-   * @param {any} said
+   * @param {Said} said
    */
   take(said) {
     const { over, trouble } = said.live;
     if (this.replay) {
       this.replay.extend(said, over);
-      this.dispatchEvent(new Event("grown"));
+      this.told.grown();
     } else {
       this.replay = new Replay(checked(said), over);
-      this.dispatchEvent(new Event("opened"));
+      this.told.opened(this.replay);
     }
-    this.yours = said.yours;
-    this.dispatchEvent(new Event("yours"));
+    this.told.asked(this.replay, said.yours);
     this.say(trouble);
   }
 
@@ -97,17 +111,18 @@ export class Feed extends EventTarget {
   say(words) {
     if (words !== this.words) {
       this.words = words;
-      this.dispatchEvent(new Event("words"));
+      this.told.said(words);
     }
   }
 
   /**
    * Play an action by hand.
-   * @param {any} action its document
+   * @param {number} turn how many were played before
+   * @param {Json} action its document
    * @returns {Promise<string>} why it was refused, "" if it was not
    */
-  async play(action) {
-    const answer = await this.post("move", { turn: this.yours?.turn ?? -1, action });
+  async play(turn, action) {
+    const answer = await this.post("move", { turn, action });
     if (answer === "") {
       this.wake();
     }
@@ -122,7 +137,7 @@ export class Feed extends EventTarget {
 
   /**
    * @param {string} what
-   * @param {any} document
+   * @param {Json} document
    * @returns {Promise<string>} why it was refused, "" if it was not
    */
   async post(what, document) {

@@ -57,15 +57,15 @@ async function decoded(text) {
  * @param {string} key "" to watch only
  */
 function watchLive(address, key) {
-  const feed = new Feed(address, key);
-  const play = key ? new Play(viewer, feed) : null;
-  feed.addEventListener("opened", () => viewer.open(feed.replay));
-  feed.addEventListener("grown", () => viewer.grow());
-  feed.addEventListener("yours", () => play?.show(feed.yours));
-  feed.addEventListener("words", () => {
-    byId("trouble").textContent = feed.words;
-    byId("trouble").hidden = feed.words === "";
+  /** @type {Play | null} */
+  let play = null;
+  const feed = new Feed(address, key, {
+    opened: (replay) => viewer.open(replay),
+    grown: () => viewer.grow(),
+    asked: (replay, yours) => play?.show(replay, yours),
+    said: (words) => { Object.assign(byId("trouble"), { textContent: words, hidden: words === "" }); },
   });
+  play = key ? new Play(viewer, feed) : null;
   void feed.run();
 }
 

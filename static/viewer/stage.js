@@ -39,7 +39,7 @@ export class Stage {
     /** @type {{left: number, top: number} | null} pixels of the picture */
     this.pointer = null;
     this.due = false;
-    /** Who plays by hand; null where the board is only watched. */
+    /** @type {import("./play/play.js").Play | null} who plays by hand; null where the board is only watched */
     this.player = null;
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
     this.bind();
@@ -163,7 +163,7 @@ export class Stage {
     });
     this.drawMinimap(shown, now);
     // Where the camera shows everything and nothing is dragged, a finger scrolls the page.
-    canvas.style.touchAction = this.camera.isClose || this.player?.isOpen ? "none" : "pan-y";
+    canvas.style.touchAction = this.camera.isClose || this.player?.open ? "none" : "pan-y";
     if (shown.game.moves && !this.still.matches && !document.hidden) {
       this.request();
     }

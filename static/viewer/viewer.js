@@ -145,6 +145,9 @@ export class Viewer {
   /** Take in that the match went on, or is over. */
   grow() {
     const { replay, game, playback } = this;
+    if (!replay || !game) {
+      return;
+    }
     game.grow?.(this.memo, replay);
     byId("turns").textContent = String(replay.last);
     this.latency.show(replay);
@@ -161,6 +164,9 @@ export class Viewer {
   /** Find out what the whole replay tells, or what its new turns do. */
   lookThrough() {
     const { replay, game, memo, found } = this;
+    if (!replay || !game || !found) {
+      return;
+    }
     void survey(replay, game, memo, found, () => this.learn(found));
   }
 
@@ -209,7 +215,7 @@ export class Viewer {
     this.scrubber.mark(found.events);
     this.log.show(found.events);
     this.plot(this.measure);
-    byId("viewer").dataset.surveyed = String(found.turns === this.replay.last);
+    byId("viewer").dataset.surveyed = String(found.turns === this.replay?.last);
     this.showHappenings();
     return true;
   }

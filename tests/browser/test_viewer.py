@@ -174,7 +174,13 @@ def test_it_plays_to_the_end_and_again(opened: Open, game: str) -> None:
     page.get_by_text("2×", exact=True).click()
     expect(page.get_by_role("radio", name="2×", exact=True)).to_be_checked()
     page.get_by_role("button", name="Play", exact=True).click()
-    turn(page).to_have_text("1")
+    page.wait_for_function(
+        """(last) => {
+          const turn = Number(document.getElementById("turn").textContent);
+          return turn > 0 && turn < last;
+        }""",
+        arg=last,
+    )
     page.get_by_role("button", name="Pause", exact=True).click()
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
 

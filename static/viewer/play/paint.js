@@ -2,7 +2,7 @@
 
 import { colour } from "../drawing.js";
 
-/** By the place of the key, whatever is printed on it: row and column steps. */
+/** @type {Record<string, number[]>} row and column steps by the place of the key, whatever is printed on it */
 const KEYS = {
   KeyQ: [-1, -1], KeyW: [-1, 0], KeyE: [-1, 1], KeyA: [0, -1], KeyD: [0, 1], KeyZ: [1, -1], KeyX: [1, 0], KeyC: [1, 1],
   ArrowUp: [-1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowDown: [1, 0],
@@ -10,6 +10,7 @@ const KEYS = {
   Numpad1: [1, -1], Numpad2: [1, 0], Numpad3: [1, 1],
 };
 
+/** @type {Record<string, string>} */
 const NAMES = { "-1,0": "up", "1,0": "down", "0,-1": "left", "0,1": "right", "-1,-1": "up-left",
   "-1,1": "up-right", "1,-1": "down-left", "1,1": "down-right" };
 
@@ -36,7 +37,7 @@ export const PAINT = {
     return move && JSON.stringify(move) === JSON.stringify(turn.picked) ? move : null;
   },
 
-  key(turn, { code, shiftKey }) {
+  key(_turn, { code, shiftKey }) {
     const direction = KEYS[code];
     return direction ? { type: shiftKey ? "shoot" : "walk", direction } : null;
   },

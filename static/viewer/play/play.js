@@ -24,7 +24,10 @@ import { PAINT } from "./paint.js";
 
 /**
  * The turn of the person at the page; `picked` is what they have taken up.
- * @typedef {{frame: any, replay: import("../replay.js").Replay, seat: number, moves: any[], picked: any, again: boolean}} Turn
+ * @typedef {{
+ *   frame: any, replay: import("../replay.js").Replay, seat: number, number: number, moves: any[], picked: any,
+ *   again: boolean,
+ * }} Turn `number` turns were played before; `again`: the turn before was the same person's
  */
 
 /** @type {Record<string, Mover>} */
@@ -44,12 +47,11 @@ export class Play {
     this.feed = feed;
     /** @type {Turn | null} */
     this.turn = null;
-    this.shownTurn = -1;
     this.mover = LISTED;
     viewer.stage.player = this;
     byId("hand-list").addEventListener("submit", (/** @type {Event} */ event) => {
       event.preventDefault();
-      const move = this.turn?.moves[Number(byId("hand-move").value)];
+      const move = this.turn?.moves[byId("hand-move").selectedIndex];
       if (move !== undefined) {
         void this.send(move);
       }
@@ -60,40 +62,37 @@ export class Play {
 
   /**
    * Show what the person may do now.
+   * @param {import("../replay.js").Replay} replay
    * @param {import("../live.js").Yours | null} yours null while they have to wait
    */
-  show(yours) {
-    const { replay } = this.feed;
+  show(replay, yours) {
     this.mover = MOVERS[replay.document.game] ?? LISTED;
     byId("hand").hidden = replay.over;
-    byId("viewer").dataset.yours = String(yours !== null);
     byId("hand-words").hidden = replay.over;
-    byId("hand-list").querySelector("button").disabled = yours === null;
-    if (yours) {
-      this.begin(yours);
-    } else {
+    byId("hand-play").disabled = yours === null;
+    byId("viewer").dataset.yours = String(yours !== null);
+    if (yours && yours.turn !== this.turn?.number) {
+      this.begin(replay, yours);
+    } else if (!yours) {
       this.turn = null;
       byId("hand-words").textContent = "The bot is thinking.";
     }
     this.viewer.stage.request();
   }
 
-  /** @param {import("../live.js").Yours} yours */
-  begin(yours) {
-    if (this.turn && this.shownTurn === yours.turn) {
-      return;
-    }
-    const { replay } = this.feed;
-    const seat = replay.seat(yours.player);
-    const again = Object.keys(replay.actions(replay.last)).join() === yours.player;
-    this.turn = { frame: replay.frame(replay.last), replay, seat, moves: yours.moves, picked: null, again };
-    this.shownTurn = yours.turn;
+  /**
+   * @param {import("../replay.js").Replay} replay
+   * @param {import("../live.js").Yours} yours
+   */
+  begin(replay, { player, turn, moves }) {
+    const again = Object.keys(replay.actions(replay.last)).join() === player;
+    this.turn = {
+      frame: replay.frame(replay.last), replay, seat: replay.seat(player), number: turn, moves, picked: null, again,
+    };
     this.viewer.playback.follow();
     byId("hand-trouble").hidden = true;
     byId("hand-words").textContent = this.mover.words(this.turn);
-    byId("hand-move").replaceChildren(
-      ...yours.moves.map((move, index) => new Option(this.mover.label(move), String(index))),
-    );
+    byId("hand-move").replaceChildren(...moves.map((move, index) => new Option(this.mover.label(move), String(index))));
     byId("hand-pads").replaceChildren(...(this.mover.pads ?? []).map((pad) => this.pad(pad)));
   }
 
@@ -130,7 +129,7 @@ export class Play {
       return;
     }
     this.turn = null;
-    const trouble = await this.feed.play(move);
+    const trouble = await this.feed.play(turn.number, move);
     byId("hand-trouble").textContent = trouble;
     byId("hand-trouble").hidden = trouble === "";
     if (trouble !== "") {
@@ -140,11 +139,11 @@ export class Play {
   }
 
   /**
-   * Tell whether moves can be made on what the board shows.
-   * @returns {boolean}
+   * Give the turn whose moves can be made on what the board shows, null if there is none.
+   * @returns {Turn | null}
    */
-  get isOpen() {
-    return this.turn !== null && this.viewer.playback.following;
+  get open() {
+    return this.viewer.playback.following ? this.turn : null;
   }
 
   /**
@@ -152,12 +151,14 @@ export class Play {
    * @returns {boolean} whether the press is ours
    */
   press(at) {
-    return this.isOpen && Boolean(this.mover.press?.(this.turn, at));
+    const { open } = this;
+    return open !== null && Boolean(this.mover.press?.(open, at));
   }
 
   /** @param {Place} at */
   drop(at) {
-    const move = this.isOpen ? this.mover.drop?.(this.turn, at) ?? null : null;
+    const { open } = this;
+    const move = open ? this.mover.drop?.(open, at) ?? null : null;
     if (move !== null) {
       void this.send(move);
     }
@@ -165,10 +166,11 @@ export class Play {
 
   /** @param {KeyboardEvent} event */
   key(event) {
-    if (!this.isOpen || event.ctrlKey || event.metaKey || event.altKey || isTaken(event)) {
+    const { open } = this;
+    if (!open || event.ctrlKey || event.metaKey || event.altKey || isTaken(event)) {
       return;
     }
-    const move = this.mover.key?.(this.turn, event) ?? null;
+    const move = this.mover.key?.(open, event) ?? null;
     if (move !== null) {
       event.preventDefault();
       event.stopPropagation();
@@ -182,8 +184,9 @@ export class Play {
    * @param {Place | null} pointer
    */
   draw(scene, pointer) {
-    if (this.isOpen) {
-      this.mover.draw?.(scene, this.turn, pointer);
+    const { open } = this;
+    if (open) {
+      this.mover.draw?.(scene, open, pointer);
     }
   }
 }
