@@ -18,7 +18,7 @@ FLOORS = (
     ("cw.games.wire", "cw.games.offer"),
     ("cw.games.*",),
     ("cw.games.catalogue", "cw.game"),
-    ("cw.arena", "cw.kits", "cw.league"),
+    ("cw.arena", "cw.kits", "cw.league", "cw.pictures"),
     ("cw.contests",),
     ("cw.web",),
     ("cw.cli",),
@@ -84,6 +84,13 @@ def test_the_arena_knows_no_game_and_the_league_only_the_interface(path: Path) -
         if room_of(name_of(path)) == "cw.arena":
             allowed |= {"cw.games.wire"}
         assert known <= allowed
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_pictures_know_no_rules(path: Path) -> None:
+    if room_of(name_of(path)) == "cw.pictures":
+        known = {target for target in imports(path) if target.startswith("cw.")}
+        assert {room_of(target) for target in known} <= {"cw.errors", "cw.pictures"}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import webbrowser
+from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Any, Final, TypeVar
 
 import click
 from rich.console import Console
+from rich.progress import track
 from rich.text import Text
 
 from cw.arena import replay
@@ -16,6 +20,10 @@ from cw.cli.pictures import picture
 from cw.errors import Refused
 from cw.games.base import Json
 from cw.games.catalogue import load_exporter, load_game
+from cw.pictures.exports import animation, still
+from cw.pictures.raster import png
+from cw.pictures.shapes import Sheet
+from cw.pictures.svg import svg
 from cw.web import create_app
 from cw.web.export import html
 from cw.web.server import address_of, listen, serve
@@ -23,6 +31,13 @@ from cw.web.settings import Settings
 from cw.web.shelf import LARGEST_FILE, Shelf
 
 FILE = click.Path(path_type=Path, dir_okay=False)
+SPEED: Final = 8
+"""Turns a second of an animation."""
+
+ENDINGS: Final = {"gz": ".json.gz", "game": ".game.json"}
+"""Endings of files that are not called as their form is."""
+
+Callback = TypeVar("Callback", bound=Callable[..., Any])
 
 
 @click.group("replay")
@@ -134,31 +149,100 @@ def why_wrong(file: Path) -> str | None:
     return replay.verify(load_game(document["game"]), document)
 
 
+def choose(context: click.Context, parameter: click.Parameter, chosen: bool) -> None:
+    """Note the form that an option asks for; refuse a second one."""
+    if not chosen:
+        return
+    if "form" in context.params:
+        raise Refused(f"one form at a time: --{context.params['form']} or --{parameter.name}")
+    context.params["form"] = parameter.name
+
+
+def form(name: str, what: str) -> Callable[[Callback], Callback]:
+    """Give the option that asks for a form."""
+    return click.option(f"--{name}", is_flag=True, expose_value=False, callback=choose, help=what)
+
+
 @replays.command()
 @click.argument("file", type=FILE)
-@click.option("--out", type=FILE, required=True, help="File to write.")
+@form("json", "Plain.  [default]")
+@form("gz", "Packed.")
+@form("html", "One page with the viewer, which works from disk.")
+@form("gif", "An animation.")
+@form("png", "A picture of one turn.")
+@form("svg", "A picture of one turn.")
+@form("game", "The game's own format, if it has one.")
+@click.option("--out", type=FILE, help="File to write.  [default: beside FILE]")
+@click.option("--turn", type=int, help="With --png, --svg: 0 is the start.  [default: the last]")
+@click.option("--from", "first", type=int, help="With --gif: the first turn.  [default: 0]")
+@click.option("--to", "last", type=int, help="With --gif: the last turn.  [default: the last]")
 @click.option(
-    "--form",
-    type=click.Choice(["json", "gz", "html", "game"]),
-    default="json",
-    show_default=True,
-    help="Plain, packed, a page with the viewer, or the game's own format if it has one.",
+    "--speed",
+    type=click.FloatRange(0.1, 100),
+    help=f"With --gif: turns a second.  [default: {SPEED}]",
 )
-def export(file: Path, out: Path, form: str) -> None:
-    """Write the replay in FILE in another form."""
+def export(
+    file: Path,
+    out: Path | None,
+    turn: int | None,
+    first: int | None,
+    last: int | None,
+    speed: float | None,
+    form: str = "json",
+) -> None:
+    """Write the replay in FILE in another form.
+
+    \b
+      cw replay export match.json.gz --gif --speed 12
+      cw replay export match.json.gz --png --turn 20 --out match.png
+    """
+    refuse_options(form, ("png", "svg"), {"--turn": turn})
+    refuse_options(form, ("gif",), {"--from": first, "--to": last, "--speed": speed})
     document = read(file)
-    if form == "game":
-        game = load_game(document["game"])
-        data = load_exporter(document["game"])(document, list(replay.states(game, document)))
-    elif form == "html":
-        data = html(document)
-    else:
-        data = replay.encode(document, packed=form == "gz")
+    frames = partial(replay.frames, document)
+    match form:
+        case "game":
+            game = load_game(document["game"])
+            states = list(replay.states(game, document))
+            data = load_exporter(document["game"])(document, states)
+        case "html":
+            data = html(document)
+        case "gif":
+            span = first or 0, -1 if last is None else last
+            data = animation(document, frames, span, speed or SPEED, watched)
+        case "png" | "svg":
+            sheet = still(document, frames, -1 if turn is None else turn)
+            data = png(sheet) if form == "png" else svg(sheet)
+        case _:
+            data = replay.encode(document, packed=form == "gz")
+    place = out or beside(file, form)
     try:
-        out.write_bytes(data)
+        place.write_bytes(data)
     except OSError as error:
-        raise Refused(f"{out} cannot be written: {error.strerror}") from None
-    click.echo(f"{out}: {len(data)} bytes")
+        raise Refused(f"{place} cannot be written: {error.strerror}") from None
+    click.echo(f"{place}: {len(data)} bytes")
+
+
+def refuse_options(form: str, forms: tuple[str, ...], given: dict[str, Any]) -> None:
+    """Raise Refused for options that mean nothing for a form."""
+    for name, value in given.items():
+        if value is not None and form not in forms:
+            raise Refused(f"{name} is for {' and '.join(f'--{one}' for one in forms)}")
+
+
+def watched(sheets: Iterable[Sheet], count: int) -> Iterable[Sheet]:
+    """Show in a terminal how far an animation is."""
+    console = Console(stderr=True)
+    return track(sheets, "painting", total=count, console=console, transient=True)
+
+
+def beside(file: Path, form: str) -> Path:
+    """Give the place of another form of a replay; raise Refused if it is the replay itself."""
+    stem = file.name.removesuffix(".gz").removesuffix(".json")
+    place = file.with_name(stem + ENDINGS.get(form, f".{form}"))
+    if place == file:
+        raise Refused(f"{file} is the replay itself; name another file with --out")
+    return place
 
 
 def read(file: Path) -> replay.Document:

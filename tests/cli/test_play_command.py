@@ -70,9 +70,9 @@ def test_every_game_is_played_shown_and_verified(
         assert shown.exit_code == 0
         assert "turn " in shown.stdout
     packed = tmp_path / "packed.json.gz"
-    assert cw("replay", "export", out, "--form", "gz", "--out", packed).exit_code == 0
+    assert cw("replay", "export", out, "--gz", "--out", packed).exit_code == 0
     assert cw("replay", "verify", packed, "--json").exit_code == 0
-    own = cw("replay", "export", out, "--form", "game", "--out", tmp_path / "own.json")
+    own = cw("replay", "export", out, "--game", "--out", tmp_path / "own.json")
     assert own.exit_code == (0 if game == "code-battle" else 2)
 
 
@@ -127,7 +127,7 @@ def test_the_replay_of_code_battle_in_its_own_format(tmp_path: Path) -> None:
         "play", "code-battle", "builtin:gatherer", "builtin:rusher", "--seed", 3,
         "--option", "max_turns=60", "--out", out,
     )  # fmt: skip
-    assert cw("replay", "export", out, "--form", "game", "--out", own).exit_code == 0
+    assert cw("replay", "export", out, "--game", "--out", own).exit_code == 0
     document = json.loads(own.read_bytes())
     assert list(document) == [
         "version", "match_id", "date", "seed", "players", "result", "config", "map", "turns",

@@ -1,4 +1,4 @@
-"""`cw replay open` and `cw replay export --form html`."""
+"""`cw replay open` and `cw replay export --html`."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_open_refuses_what_is_no_replay(tmp_path: Path) -> None:
 
 def test_export_writes_one_page(tmp_path: Path) -> None:
     out = tmp_path / "match.html"
-    arguments = ["replay", "export", str(written(tmp_path)), "--form", "html", "--out", str(out)]
+    arguments = ["replay", "export", str(written(tmp_path)), "--html", "--out", str(out)]
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 0, result.output
     page = out.read_text(encoding="utf-8")

@@ -1,0 +1,5 @@
+"""Pictures of replays: a moment of any game as SVG or PNG, and a whole match as GIF.
+
+A game draws shapes in cells of its board (`games/`), a caption is put below them (`sheets`), and
+one of two painters makes a file of it (`svg`, `raster`).
+"""

@@ -1,0 +1,96 @@
+"""A replay as a picture of one moment, and as an animation of many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from math import ceil
+from typing import Any, Final
+
+from cw.errors import Refused
+from cw.pictures.games import GAMES
+from cw.pictures.raster import gif
+from cw.pictures.scenes import scenes
+from cw.pictures.shapes import Sheet
+from cw.pictures.sheets import sheet_of
+
+Document = Mapping[str, Any]
+Frames = Callable[[], Iterable[Any]]
+"""Gives all frames of the replay, the start first."""
+
+Watched = Callable[[Iterable[Sheet], int], Iterable[Sheet]]
+"""Is given the sheets of an animation and how many there are, and hands them on."""
+
+STILL: Final = (960, 96)
+MOVING: Final = (600, 48)
+"""Pixels of a board's longer side, and at most of a cell."""
+
+MOST_FRAMES: Final = 600
+FASTEST: Final = 50
+"""Frames a second that programs show as they are meant."""
+
+LAST: Final = 200
+"""Hundredths of a second for which the last frame stays."""
+
+SAMPLES: Final = 6
+"""Frames from which the colours of an animation are taken."""
+
+
+def still(document: Document, frames: Frames, turn: int) -> Sheet:
+    """Draw the moment after so many turns; -1 is the last one, -2 the one before.
+
+    Raises Refused for a turn that is not there or a game without pictures, ProtocolError for what
+    cannot be read.
+    """
+    return next(sheets(document, frames, [number_of(document, turn)], STILL))
+
+
+def animation(
+    document: Document,
+    frames: Frames,
+    span: tuple[int, int],
+    speed: float,
+    watched: Watched = lambda sheets, _: sheets,
+) -> bytes:
+    """Give the GIF file of the turns of a span, both ends with it and counted as in `still`.
+
+    `speed` is turns a second, more than 0. Turns are left out where they would be more than
+    MOST_FRAMES, or faster than FASTEST. Raises what `still` raises.
+    """
+    first, last = (number_of(document, turn) for turn in span)
+    if first > last:
+        raise Refused(f"turn {first} comes after turn {last}")
+    turns = evenly(first, last, ceil(max((last - first) / (MOST_FRAMES - 1), speed / FASTEST)))
+    samples = evenly(first, last, ceil((last - first) / (SAMPLES - 1)))
+    return gif(
+        watched(sheets(document, frames, turns, MOVING), len(turns)),
+        list(sheets(document, frames, samples, MOVING)),
+        times(turns, speed),
+    )
+
+
+def number_of(document: Document, turn: int) -> int:
+    """Count a turn from the start; raise Refused if the replay has it not."""
+    last = len(document["turns"])
+    number = turn + last + 1 if turn < 0 else turn
+    if not 0 <= number <= last:
+        raise Refused(f"the replay has the turns 0 to {last}, not {turn}")
+    return number
+
+
+def evenly(first: int, last: int, step: int) -> list[int]:
+    """Give every so manyth turn, and the last one."""
+    return [*range(first, last, max(1, step)), last]
+
+
+def times(turns: Sequence[int], speed: float) -> list[int]:
+    """Give how long each turn is shown, in hundredths of a second."""
+    begins = [round(100 * turn / speed) for turn in turns]
+    return [*(end - begin for begin, end in pairwise(begins)), LAST]
+
+
+def sheets(
+    document: Document, frames: Frames, turns: Sequence[int], size: tuple[int, int]
+) -> Iterator[Sheet]:
+    """Draw turns, in order."""
+    return map(sheet_of, scenes(GAMES, document, frames(), turns, size))

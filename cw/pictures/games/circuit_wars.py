@@ -1,0 +1,141 @@
+"""Circuit Wars: segments, areas, and the last move."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any, Final, Literal, NamedTuple
+
+import msgspec
+from msgspec import Meta
+
+from cw.pictures.palette import mark_of
+from cw.pictures.scenes import Game, Number, Scene, Side
+from cw.pictures.shapes import Circle, Line, Rectangle, Shape
+
+TOP, RIGHT, BOTTOM, LEFT = 1, 2, 4, 8
+MOVE: Final = re.compile(r"(\d{1,4}),(\d{1,4}),(top|right|bottom|left)")
+
+Square = Annotated[int, Meta(ge=0, lt=64)]
+"""Drawn borders in the low four bits, the owner above them."""
+
+
+class Frame(msgspec.Struct, frozen=True):
+    """What is drawn of a frame."""
+
+    size: Side
+    board: tuple[tuple[Square, ...], ...]
+    scores: tuple[Number, ...]
+    last_move: str
+
+    def __post_init__(self) -> None:
+        """Refuse a board of another shape."""
+        if len(self.board) != self.size or any(len(row) != self.size for row in self.board):
+            raise ValueError(f"the board is not {self.size} by {self.size} squares")
+
+
+class Segment(NamedTuple):
+    """One segment from the point (x, y), to the right or downwards."""
+
+    way: Literal["right", "down"]
+    x: int
+    y: int
+
+    @property
+    def line(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Give both ends."""
+        right = self.way == "right"
+        return (self.x, self.y), (self.x + right, self.y + (not right))
+
+    @property
+    def sides(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+        """Give the squares on both sides, as x, y and the bit that the segment has there."""
+        if self.way == "right":
+            return (self.x, self.y - 1, BOTTOM), (self.x, self.y, TOP)
+        return (self.x - 1, self.y, RIGHT), (self.x, self.y, LEFT)
+
+
+def draw(scene: Scene[Frame]) -> Iterator[Shape]:
+    """Draw the board."""
+    frame = scene.frame
+    for y, row in enumerate(frame.board):
+        for x, square in enumerate(row):
+            if square >> 4:
+                yield from draw_owned(scene, x, y, scene.seat(square >> 4))
+    yield from draw_segments(scene)
+    for y in range(frame.size + 1):
+        for x in range(frame.size + 1):
+            yield Circle(x, y, 0.075, scene.inks.ink)
+
+
+def draw_owned(scene: Scene[Frame], x: int, y: int, seat: int) -> Iterator[Shape]:
+    """Draw a square of a closed area."""
+    yield Rectangle(x, y, 1, 1, scene.colour(seat), 0.42)
+    if seat >= 0:
+        yield mark_of(seat, (x + 0.5, y + 0.5), 0.12, scene.colour(seat), 0.8)
+
+
+def draw_segments(scene: Scene[Frame]) -> Iterator[Shape]:
+    """Draw the free segments, then the drawn ones in the colours of who drew them."""
+    frame, authors = scene.frame, drawn_by(scene)
+    found = {segment: condition(frame, segment) for segment in segments(frame.size)}
+    for segment, state in found.items():
+        if state == "free":
+            yield Line(*segment.line, 0.025, scene.inks.line)
+    last = segment_of(frame.last_move)
+    if last is not None and found.get(last) == "drawn":
+        yield Line(*last.line, 0.24, scene.inks.glow)
+    for segment, state in found.items():
+        if state == "drawn":
+            yield Line(*segment.line, 0.12, scene.colour(authors.get(segment, -1)))
+
+
+def segments(size: int) -> Iterator[Segment]:
+    """Give every segment of a board once."""
+    for line in range(size + 1):
+        for at in range(size):
+            yield Segment("right", at, line)
+            yield Segment("down", line, at)
+
+
+def condition(frame: Frame, segment: Segment) -> Literal["drawn", "free", "inner"]:
+    """Tell whether a segment is drawn, free, or lies inside a closed area."""
+    inside = range(frame.size)
+    squares = [
+        (frame.board[y][x], bit) for x, y, bit in segment.sides if x in inside and y in inside
+    ]
+    if any(square & bit for square, bit in squares):
+        return "drawn"
+    return "inner" if any(square >> 4 for square, _ in squares) else "free"
+
+
+def drawn_by(scene: Scene[Frame]) -> dict[Segment, int]:
+    """Give the seat that drew a segment first; those of the start are nobody's."""
+    found: dict[Segment, int] = {}
+    for turn in scene.turns[: scene.turn]:
+        for player, action in turn["actions"].items():
+            segment = segment_of(action)
+            if segment is not None:
+                found.setdefault(segment, scene.seat(player))
+    return found
+
+
+def segment_of(move: Any) -> Segment | None:
+    """Give the segment that a move names, under either of its two names."""
+    named = MOVE.fullmatch(move) if isinstance(move, str) else None
+    if named is None:
+        return None
+    x, y, border = int(named[1]), int(named[2]), named[3]
+    if border in ("top", "bottom"):
+        return Segment("right", x, y + (border == "bottom"))
+    return Segment("down", x + (border == "right"), y)
+
+
+CIRCUIT_WARS: Final = Game(
+    title="Circuit Wars",
+    frame=Frame,
+    extent=lambda frame: (frame.size, frame.size),
+    draw=draw,
+    scores=lambda scene: scene.frame.scores,
+    counted=("square", "squares"),
+)

@@ -1,0 +1,145 @@
+"""End of Codes: creatures as circles on numbered cells; (0, 0) is bottom left."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from cw.pictures.drawing import arc, axes, disc, grid
+from cw.pictures.scenes import Game, Key, Number, Place, Scene, Side, understood
+from cw.pictures.shapes import Circle, Line, Rectangle, Shape
+
+STEPS: Final[Mapping[str, tuple[int, int]]] = {
+    "north": (0, -1),
+    "east": (1, 0),
+    "south": (0, 1),
+    "west": (-1, 0),
+}
+
+CLOSE: Final = 12
+"""Pixels of a cell from which on creatures have letters and attacks are drawn."""
+
+RINGED: Final = 24
+"""Pixels of a cell from which on a ring shows hit points."""
+
+LEVELS: Final = 4
+"""Levels of hit points that are told apart by how strong a colour is."""
+
+
+class Creature(msgspec.Struct, frozen=True, rename={"number": "creatureid", "user": "userid"}):
+    """A creature; it is dead without hit points."""
+
+    number: Key
+    user: Key
+    x: Place
+    y: Place
+    hp: Number
+
+
+class Frame(msgspec.Struct, frozen=True, rename={"width": "W", "height": "H", "most": "MAX_HP"}):
+    """What is drawn of a frame; `most` is the hit points of the start."""
+
+    width: Side
+    height: Side
+    most: Annotated[int, Meta(ge=1)]
+    creatures: tuple[Creature, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse creatures beside the map."""
+        for creature in self.creatures:
+            if creature.x >= self.width or creature.y >= self.height:
+                raise ValueError(f"({creature.x}, {creature.y}) is not on the map")
+
+    @property
+    def living(self) -> Iterator[Creature]:
+        """Give the creatures that live."""
+        return (creature for creature in self.creatures if creature.hp > 0)
+
+
+class Intent(msgspec.Struct, frozen=True, rename={"number": "creatureid"}):
+    """What a creature was told to do."""
+
+    number: Key
+    action: str
+    direction: str
+
+
+def draw(scene: Scene[Frame]) -> Iterator[Shape]:
+    """Draw the map."""
+    frame = scene.frame
+    thick = 1.5 / scene.scale
+    yield Rectangle(
+        -thick, -thick, frame.width + 2 * thick, frame.height + 2 * thick, scene.inks.muted
+    )
+    yield Rectangle(0, 0, frame.width, frame.height, scene.inks.ground)
+    yield from grid(scene.scale, frame.width, frame.height, scene.inks.line)
+    for creature in frame.living:
+        yield from draw_creature(scene, creature)
+    if scene.scale >= CLOSE:
+        yield from draw_attacks(scene)
+    yield from axes(scene, frame.width, frame.height)
+
+
+def draw_creature(scene: Scene[Frame], creature: Creature) -> Iterator[Shape]:
+    """Draw a creature, with its letter where there is room."""
+    seat = scene.seat(creature.user)
+    x, y = middle(scene.frame, creature)
+    part = min(1.0, creature.hp / scene.frame.most)
+    if scene.scale < CLOSE:
+        level = min(LEVELS - 1, int(part * LEVELS))
+        yield Circle(x, y, 0.46, scene.colour(seat), 0.55 + 0.45 * level / (LEVELS - 1))
+        return
+    yield from disc(scene, seat, (x, y), 0.4)
+    if scene.scale >= RINGED:
+        yield arc((x, y), 0.44, 0.06, scene.inks.ink, (0, part))
+
+
+def middle(frame: Frame, creature: Creature) -> tuple[float, float]:
+    """Give the middle of a creature's cell."""
+    return creature.x + 0.5, frame.height - creature.y - 0.5
+
+
+def draw_attacks(scene: Scene[Frame]) -> Iterator[Shape]:
+    """Draw every attack as a short line from the attacker to the attacked cell."""
+    if not scene.past:
+        return
+    before = {str(creature.number): creature for creature in scene.past[0].creatures}
+    for intent in intents(scene):
+        creature = before.get(str(intent.number))
+        step = STEPS.get(intent.direction)
+        if intent.action == "attack" and creature is not None and step is not None:
+            x, y = middle(scene.frame, creature)
+            start = (x + step[0] * 0.36, y + step[1] * 0.36)
+            end = (x + step[0] * 0.64, y + step[1] * 0.64)
+            yield Line(start, end, 0.1, scene.inks.ink)
+
+
+def intents(scene: Scene[Frame]) -> Iterator[Intent]:
+    """Give what creatures were told in the turn, as far as it can be read."""
+    for action in scene.actions.values():
+        said = action.get("intent") if isinstance(action, dict) else None
+        for one in said if isinstance(said, list) else ():
+            intent = understood(one, Intent)
+            if intent is not None:
+                yield intent
+
+
+def scores(scene: Scene[Frame]) -> list[int]:
+    """Count everybody's living creatures."""
+    living = Counter(scene.seat(creature.user) for creature in scene.frame.living)
+    return [living[seat] for seat in range(len(scene.seats))]
+
+
+END_OF_CODES: Final = Game(
+    title="End of Codes",
+    frame=Frame,
+    extent=lambda frame: (frame.width, frame.height),
+    draw=draw,
+    scores=scores,
+    counted=("creature", "creatures"),
+    numbered=True,
+)

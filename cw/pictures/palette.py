@@ -1,0 +1,112 @@
+"""How players are told apart, and all other colours: as static/viewer/ has them.
+
+A colour that stays apart for every kind of colour vision, and a letter and a mark that need no
+colour.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import cos, pi, sin
+from typing import Final
+
+from cw.pictures.shapes import Circle, Point, Polygon, Shape
+
+COLOURS: Final = (
+    ("#0a63b0", "#6cb8ff"),
+    ("#b54700", "#ffa24f"),
+    ("#00705a", "#45d6a6"),
+    ("#a0247c", "#f48fd3"),
+    ("#6f5a00", "#f0d848"),
+    ("#00728c", "#62dcee"),
+    ("#8c1c1c", "#ff8d86"),
+    ("#5546b0", "#b9abff"),
+)
+"""Pairs of colours, for a light and for a dark ground."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inks:
+    """Colours that are no player's."""
+
+    ground: str
+    ink: str
+    muted: str
+    line: str
+    stone: str
+    glow: str
+    letter: str
+    """What letters on a player's colour are written in."""
+
+
+LIGHT: Final = Inks("#ffffff", "#14201a", "#53625a", "#d5ddd7", "#8b9790", "#14201a", "#ffffff")
+DARK: Final = Inks("#121b17", "#e9f0ec", "#9db0a6", "#2b3a33", "#5d6e65", "#ffffff", "#0a100d")
+
+GROUND: Final = "#0b1118"
+LINES: Final = "#17212b"
+WALL: Final = "#4a5663"
+ENERGY: Final = "#ffe14d"
+DEATH: Final = "#ff5c5c"
+FLASH: Final = "#ffffff"
+
+
+def inks(dark: bool) -> Inks:
+    """Give the colours for a ground."""
+    return DARK if dark else LIGHT
+
+
+def colour_of(seat: int, dark: bool) -> str:
+    """Give the colour of a player; -1 is nobody."""
+    return inks(dark).muted if seat < 0 else COLOURS[seat % len(COLOURS)][dark]
+
+
+def letter_of(seat: int) -> str:
+    """Give the letter of a player: A to Z, then AA, AB and so on."""
+    rest = chr(ord("A") + seat % 26)
+    return rest if seat < 26 else letter_of(seat // 26 - 1) + rest
+
+
+def mark_of(seat: int, middle: Point, r: float, fill: str, opacity: float = 1.0) -> Shape:
+    """Give a player's mark around a place; `r` is half its size."""
+    x, y = middle
+    kind = seat % len(COLOURS)
+    if kind == 0:
+        return Circle(x, y, r, fill, opacity)
+    return Polygon(tuple((x + dx * r, y + dy * r) for dx, dy in MARKS[kind]), fill, opacity)
+
+
+def regular(corners: int, r: float, first: float) -> tuple[Point, ...]:
+    """Give the corners of a regular polygon; `first` is the angle of the first one."""
+    angles = (first + corner * 2 * pi / corners for corner in range(corners))
+    return tuple((r * cos(angle), r * sin(angle)) for angle in angles)
+
+
+def bar(width: float, height: float) -> tuple[Point, ...]:
+    """Give the corners of a rectangle; the lengths are from the middle to the sides."""
+    return ((-width, -height), (width, -height), (width, height), (-width, height))
+
+
+def plus(r: float, width: float) -> tuple[Point, ...]:
+    """Give the corners of an upright cross; the lengths are from the middle."""
+    quarter = ((width, -width), (width, -r), (-width, -r))
+    turned = []
+    for x, y in quarter:
+        turned.append((x, y))
+    corners: list[Point] = []
+    for _ in range(4):
+        corners += turned
+        turned = [(y, -x) for x, y in turned]
+    return tuple(corners)
+
+
+MARKS: Final = (
+    (),
+    regular(3, 1.15, -pi / 2),
+    bar(0.82, 0.82),
+    regular(4, 1.15, 0),
+    plus(1, 0.32),
+    regular(6, 1, 0),
+    bar(1, 0.42),
+    bar(0.42, 1),
+)
+"""The corners of the marks around (0, 0); the first one is a disc."""

@@ -1,0 +1,162 @@
+"""Sheets as PNG and GIF files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from io import BytesIO
+from itertools import chain
+from math import atan2, cos, pi, sin
+from typing import Final, cast
+
+from PIL import Image, ImageDraw
+
+from cw.pictures.fonts import font
+from cw.pictures.shapes import Circle, Line, Point, Polygon, Rectangle, Shape, Sheet, Text
+from cw.pictures.svg import BASELINE
+
+FINE: Final = 3
+"""Dots of a pixel's side while a picture is painted: what makes edges smooth."""
+
+COLOURS: Final = 255
+"""Colours of an animation; one more means that a pixel stays as it is."""
+
+EXACT: Final = 96
+"""The most frequent colours, which are kept; the others are mixed from those that are left."""
+
+ANCHORS: Final = {"start": "ls", "middle": "ms", "end": "rs"}
+Counted = tuple[int, tuple[int, int, int]]
+"""How many dots have a colour, and the colour."""
+
+HALF_CIRCLE: Final = 8
+"""Corners of a line's round end."""
+
+
+def png(sheet: Sheet) -> bytes:
+    """Give the PNG file of a sheet."""
+    file = BytesIO()
+    image_of(sheet).save(file, "PNG", optimize=True)
+    return file.getvalue()
+
+
+def gif(sheets: Iterable[Sheet], samples: Sequence[Sheet], hundredths: Sequence[int]) -> bytes:
+    """Give the GIF file of sheets of one size, which goes on for ever.
+
+    The colours are those of the samples. `hundredths` of a second are the times of the frames.
+    """
+    palette = palette_of(samples)
+    images = (
+        image_of(sheet).quantize(palette=palette, dither=Image.Dither.NONE) for sheet in sheets
+    )
+    file = BytesIO()
+    next(images).save(
+        file,
+        "GIF",
+        save_all=True,
+        append_images=images,
+        duration=[10 * time for time in hundredths],
+        loop=0,
+        disposal=1,
+        optimize=True,
+    )
+    return file.getvalue()
+
+
+def palette_of(sheets: Sequence[Sheet]) -> Image.Image:
+    """Give an image whose palette is the colours of sheets of one size."""
+    first = sheets[0]
+    strip = Image.new("RGB", (first.width, first.height * len(sheets)))
+    for number, sheet in enumerate(sheets):
+        strip.paste(image_of(sheet), (0, number * first.height))
+    counted = cast(list[Counted], strip.getcolors(strip.width * strip.height))
+    common = [colour for _, colour in sorted(counted, reverse=True)[:EXACT]]
+    mixed = strip.quantize(COLOURS - len(common), dither=Image.Dither.NONE).getpalette() or []
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([*chain.from_iterable(common), *mixed])
+    return palette
+
+
+def image_of(sheet: Sheet) -> Image.Image:
+    """Paint a sheet."""
+    image = Image.new("RGB", (sheet.width * FINE, sheet.height * FINE), sheet.ground)
+    # In this mode what is translucent is mixed with what lies below it.
+    pen = ImageDraw.Draw(image, "RGBA")
+    for part in sheet.parts:
+        brush = Brush(pen, part.x * FINE, part.y * FINE, part.scale * FINE)
+        for shape in part.shapes:
+            brush.paint(shape)
+    return image.reduce(FINE)
+
+
+class Brush:
+    """Paints shapes, moved and enlarged."""
+
+    def __init__(self, pen: ImageDraw.ImageDraw, x: float, y: float, scale: float) -> None:
+        """Paint with `pen`; `x` and `y` are the dots at which (0, 0) lies."""
+        self.pen = pen
+        self.x = x
+        self.y = y
+        self.scale = scale
+
+    def paint(self, shape: Shape) -> None:
+        """Paint a shape."""
+        match shape:
+            case Rectangle(x, y, width, height, fill, opacity):
+                left, top = self.at((x, y))
+                right, bottom = self.at((x + width, y + height))
+                corners = round(left), round(top), last(left, right), last(top, bottom)
+                self.pen.rectangle(corners, ink(fill, opacity))
+            case Polygon(points, fill, opacity, stroke):
+                if stroke:
+                    self.outline(points, stroke, ink(fill, opacity))
+                else:
+                    self.pen.polygon([self.at(point) for point in points], ink(fill, opacity))
+            case Circle(x, y, r, fill, opacity, stroke):
+                self.circle((x, y), r, ink(fill, opacity), stroke)
+            case Line(start, end, width, fill, opacity):
+                corners_of = capsule(self.at(start), self.at(end), width * self.scale / 2)
+                self.pen.polygon(corners_of, ink(fill, opacity))
+            case Text(x, y, text, size, fill, anchor):
+                place = self.at((x, y + size * BASELINE))
+                letters = font(size * self.scale)
+                self.pen.text(place, text, fill, letters, ANCHORS[anchor])
+
+    def at(self, point: Point) -> Point:
+        """Give the dot of a place."""
+        return self.x + point[0] * self.scale, self.y + point[1] * self.scale
+
+    def circle(self, middle: Point, r: float, colour: tuple[int, ...], stroke: float) -> None:
+        """Paint a disc, or a ring."""
+        x, y = self.at(middle)
+        reach = (r + stroke / 2) * self.scale
+        box = x - reach, y - reach, x + reach - 1, y + reach - 1
+        if stroke:
+            self.pen.ellipse(box, outline=colour, width=max(1, round(stroke * self.scale)))
+        else:
+            self.pen.ellipse(box, fill=colour)
+
+    def outline(self, points: tuple[Point, ...], width: float, colour: tuple[int, ...]) -> None:
+        """Paint the edges of a polygon."""
+        dots = [self.at(point) for point in points]
+        self.pen.line([*dots, dots[0]], colour, max(1, round(width * self.scale)), "curve")
+
+
+def last(low: float, high: float) -> int:
+    """Give the last dot before an edge, at least one dot."""
+    return max(round(low), round(high) - 1)
+
+
+def capsule(start: Point, end: Point, r: float) -> list[Point]:
+    """Give the outline of a line with round ends."""
+    angle = atan2(end[1] - start[1], end[0] - start[0])
+    turns = [pi * step / HALF_CIRCLE for step in range(HALF_CIRCLE + 1)]
+    return [
+        (x + r * cos(angle + side + turn), y + r * sin(angle + side + turn))
+        for (x, y), side in ((start, pi / 2), (end, -pi / 2))
+        for turn in turns
+    ]
+
+
+def ink(fill: str, opacity: float) -> tuple[int, int, int, int]:
+    """Give a colour with how much it covers."""
+    red, green, blue = bytes.fromhex(fill[1:])
+    return red, green, blue, round(255 * opacity)

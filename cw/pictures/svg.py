@@ -1,0 +1,76 @@
+"""Sheets as SVG documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import Final
+
+from cw.pictures.shapes import Circle, Line, Part, Point, Polygon, Rectangle, Shape, Sheet, Text
+
+BASELINE: Final = 0.355
+"""Half of the height of capitals, in sizes of the font."""
+
+
+def svg(sheet: Sheet) -> bytes:
+    """Give the document of a sheet: shapes and text only, no script, no style, no link."""
+    width, height = sheet.width, sheet.height
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
+        f' width="{width}" height="{height}" role="img"'
+        ' font-family="system-ui, sans-serif" font-weight="600">',
+        f"<title>{escape(sheet.title)}</title>",
+        f'<rect width="{width}" height="{height}" fill="{sheet.ground}"/>',
+        *(line for part in sheet.parts for line in part_lines(part)),
+        "</svg>\n",
+    ]
+    return "\n".join(lines).encode()
+
+
+def part_lines(part: Part) -> Iterator[str]:
+    """Give a group that is moved and enlarged."""
+    place = f"translate({number(part.x)} {number(part.y)})"
+    scale = "" if part.scale == 1 else f" scale({number(part.scale)})"
+    yield f'<g transform="{place}{scale}">'
+    yield from map(element, part.shapes)
+    yield "</g>"
+
+
+def element(shape: Shape) -> str:
+    """Give the element of a shape."""
+    match shape:
+        case Rectangle(x, y, width, height, fill, opacity):
+            size = f'width="{number(width)}" height="{number(height)}"'
+            return f'<rect x="{number(x)}" y="{number(y)}" {size}{ink(fill, opacity)}/>'
+        case Polygon(points, fill, opacity, stroke):
+            return f'<polygon points="{" ".join(map(pair, points))}"{ink(fill, opacity, stroke)}/>'
+        case Circle(x, y, r, fill, opacity, stroke):
+            place = f'cx="{number(x)}" cy="{number(y)}" r="{number(r)}"'
+            return f"<circle {place}{ink(fill, opacity, stroke)}/>"
+        case Line((x, y), (to_x, to_y), width, fill, opacity):
+            ends = f'd="M{number(x)} {number(y)}L{number(to_x)} {number(to_y)}"'
+            return f'<path {ends} stroke-linecap="round"{ink(fill, opacity, width)}/>'
+        case Text(x, y, text, size, fill, anchor):
+            place = f'x="{number(x)}" y="{number(y + size * BASELINE)}"'
+            return (
+                f'<text {place} font-size="{number(size)}" text-anchor="{anchor}"{ink(fill)}>'
+                f"{escape(text)}</text>"
+            )
+
+
+def ink(fill: str, opacity: float = 1.0, stroke: float = 0.0) -> str:
+    """Give the attributes of a colour, of a line's where it has a width."""
+    colour = f' fill="{fill}"'
+    if stroke:
+        colour = f' fill="none" stroke="{fill}" stroke-width="{number(stroke)}"'
+    return colour if opacity == 1 else f'{colour} opacity="{number(opacity)}"'
+
+
+def pair(point: Point) -> str:
+    """Give a place as polygons have it."""
+    return f"{number(point[0])},{number(point[1])}"
+
+
+def number(value: float) -> str:
+    """Give a number with at most three digits behind the point."""
+    return f"{value:.3f}".rstrip("0").rstrip(".")
