@@ -9,10 +9,13 @@ import click
 from rich.console import Console
 from rich.progress import track
 
-from cw.cli.map_pictures import as_png, as_svg, in_terminal
+from cw.cli.pictures import map_in_letters
 from cw.errors import Refused
 from cw.games.base import Json
 from cw.games.catalogue import AnyMapMaker, load_map_maker
+from cw.pictures.maps import map_sheet
+from cw.pictures.raster import png as as_png
+from cw.pictures.svg import svg as as_svg
 
 LARGEST_FILE = 16 * 1024 * 1024
 """Bytes of a map that are read; each game has a limit of its own below."""
@@ -158,13 +161,13 @@ def show(maker: AnyMapMaker, file: Path, svg: Path | None, png: Path | None) -> 
       A, B...  where the slots start
     """
     made = read(maker, file)
-    lines = maker.picture(made)
+    lines, title = maker.picture(made), str(maker.facts(made)["map_id"])
     if svg:
-        write(svg, as_svg(lines, str(maker.facts(made)["map_id"])))
+        write(svg, as_svg(map_sheet(lines, title)))
     if png:
-        write(png, as_png(lines))
+        write(png, as_png(map_sheet(lines, title)))
     if not svg and not png:
-        Console(soft_wrap=True).print(in_terminal(lines), highlight=False)
+        Console(soft_wrap=True).print(map_in_letters(lines), highlight=False)
 
 
 def read(maker: AnyMapMaker, file: Path) -> Json:

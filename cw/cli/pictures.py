@@ -1,8 +1,8 @@
-"""The frames of a game, drawn in the terminal from the JSON that the referee sees."""
+"""Frames of games and maps, drawn in the terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from rich.text import Text
@@ -116,6 +116,16 @@ def code_battle(frame: Json) -> Text:
             sign, style = signs.get((row, col), ("·", DIM))
             text.append(sign, style)
         text.append("\n")
+    return text
+
+
+def map_in_letters(lines: Sequence[str]) -> Text:
+    """Draw a map from its signs: walls, energy, and the letters of the starts."""
+    text = Text("\n".join(lines), no_wrap=True)
+    styles = {"#": f"white on {WALL}", "*": "bold yellow", ".": DIM}
+    for place, sign in enumerate(text.plain):
+        if sign != "\n":
+            text.stylize(styles.get(sign) or color(ord(sign) - ord("A")), place, place + 1)
     return text
 
 

@@ -12,7 +12,7 @@ from cw.pictures.games import GAMES
 from cw.pictures.raster import gif
 from cw.pictures.scenes import scenes
 from cw.pictures.shapes import Sheet
-from cw.pictures.sheets import sheet_of
+from cw.pictures.sheets import MOVING, STILL, sheet_of
 
 Document = Mapping[str, Any]
 Frames = Callable[[], Iterable[Any]]
@@ -20,10 +20,6 @@ Frames = Callable[[], Iterable[Any]]
 
 Watched = Callable[[Iterable[Sheet], int], Iterable[Sheet]]
 """Is given the sheets of an animation and how many there are, and hands them on."""
-
-STILL: Final = (960, 96)
-MOVING: Final = (600, 48)
-"""Pixels of a board's longer side, and at most of a cell."""
 
 MOST_FRAMES: Final = 600
 FASTEST: Final = 50

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from io import BytesIO
 from itertools import chain
 from math import atan2, cos, pi, sin
+from operator import sub
 from typing import Final, cast
 
 from PIL import Image, ImageDraw
@@ -24,8 +25,11 @@ EXACT: Final = 96
 """The most frequent colours, which are kept; the others are mixed from those that are left."""
 
 ANCHORS: Final = {"start": "ls", "middle": "ms", "end": "rs"}
-Counted = tuple[int, tuple[int, int, int]]
-"""How many dots have a colour, and the colour."""
+CLOSE: Final = 10
+"""Levels of red, green or blue by which colours of a palette differ."""
+
+Colour = tuple[int, int, int]
+"""Red, green and blue."""
 
 HALF_CIRCLE: Final = 8
 """Corners of a line's round end."""
@@ -67,12 +71,28 @@ def palette_of(sheets: Sequence[Sheet]) -> Image.Image:
     strip = Image.new("RGB", (first.width, first.height * len(sheets)))
     for number, sheet in enumerate(sheets):
         strip.paste(image_of(sheet), (0, number * first.height))
-    counted = cast(list[Counted], strip.getcolors(strip.width * strip.height))
-    common = [colour for _, colour in sorted(counted, reverse=True)[:EXACT]]
-    mixed = strip.quantize(COLOURS - len(common), dither=Image.Dither.NONE).getpalette() or []
+    mixed = strip.quantize(COLOURS, dither=Image.Dither.NONE).convert("RGB")
     palette = Image.new("P", (1, 1))
-    palette.putpalette([*chain.from_iterable(common), *mixed])
+    palette.putpalette([*chain.from_iterable(apart(common(strip)[:EXACT] + common(mixed)))])
     return palette
+
+
+def common(image: Image.Image) -> list[Colour]:
+    """Give the colours of an image, the most frequent first."""
+    counted = cast(list[tuple[int, Colour]], image.getcolors(image.width * image.height))
+    return [colour for _, colour in sorted(counted, reverse=True)]
+
+
+def apart(colours: Iterable[Colour]) -> list[Colour]:
+    """Give the first of those colours that are close together.
+
+    Pillow looks colours up in steps of 4, so that of two close ones it may take the wrong one.
+    """
+    found: list[Colour] = []
+    for colour in colours:
+        if all(max(map(abs, map(sub, colour, other))) >= CLOSE for other in found):
+            found.append(colour)
+    return found[:COLOURS]
 
 
 def image_of(sheet: Sheet) -> Image.Image:

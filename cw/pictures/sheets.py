@@ -13,6 +13,10 @@ from cw.pictures.palette import letter_of, mark_of
 from cw.pictures.scenes import Scene
 from cw.pictures.shapes import Circle, Part, Shape, Sheet, Text
 
+STILL: Final = (960, 96)
+MOVING: Final = (600, 48)
+"""Pixels of a board's longer side, and at most of a cell."""
+
 MOST_SHAPES: Final = 500_000
 MOST_LISTED: Final = 12
 """Players that are named in the caption."""
@@ -23,7 +27,7 @@ NARROWEST: Final = 360
 COLUMN: Final = 250
 """Pixels that the line of a player takes at least, and at most WIDE."""
 
-WIDE: Final = 380
+WIDE: Final = 500
 BETWEEN: Final = 40
 """Pixels between two players of a line."""
 

@@ -9,11 +9,13 @@ from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner, Result
-from PIL import Image
+from PIL import Image, ImageColor
 
 from cw.cli import main
 from cw.games.code_battle.generate import make_map
 from cw.games.code_battle.maps import decode_map, encode_map
+from cw.pictures.palette import WALL
+from cw.pictures.sheets import MARGIN
 
 MADE = make_map("m4_001", 4, 7, rows=30, cols=44, cores_per_player=2)
 SMALL = ("--rows", "30", "--cols", "44", "--cores-per-player", "2")
@@ -158,19 +160,21 @@ class TestShow:
         assert [node.text for node in root.iter(f"{space}text")] == [
             "ABCD"[owner] for _, owner in sorted(MADE.cores)
         ]
-        assert len(list(root.iter(f"{space}circle"))) == len(MADE.nodes)
-        path = root.find(f"{space}path")
-        assert path is not None
-        assert path.get("d", "").count("M") == len(MADE.walls)
+        assert len(list(root.iter(f"{space}polygon"))) == len(MADE.nodes)
+        assert sum(node.get("fill") == WALL for node in root.iter()) == len(MADE.walls)
         with Image.open(BytesIO(png.read_bytes())) as image:
-            assert (image.format, image.size) == ("PNG", (440, 300))
-            walls = {
-                (row, col)
+            assert image.format == "PNG"
+            tile = (image.width - 2 * MARGIN) // 44
+            assert image.size == (44 * tile + 2 * MARGIN, 30 * tile + 2 * MARGIN)
+            middles = {
+                (row, col): image.getpixel(
+                    (MARGIN + col * tile + tile // 2, MARGIN + row * tile + tile // 2)
+                )
                 for row in range(30)
                 for col in range(44)
-                if image.getpixel((col * 10 + 1, row * 10 + 1)) == (0x4A, 0x4A, 0x4A)
             }
-        assert walls == set(MADE.walls)
+        wall = ImageColor.getrgb(WALL)
+        assert {place for place, colour in middles.items() if colour == wall} == set(MADE.walls)
 
     def test_a_map_that_is_wrong(self, bad: Path) -> None:
         done = maps("show", bad)
