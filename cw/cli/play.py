@@ -6,6 +6,7 @@ import asyncio
 import json
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -97,15 +98,18 @@ def play(
     console = Console(stderr=True)
     shown = console.is_terminal if watch is None else watch
     guard = Guard(Sandbox(sandbox), announcer(console))
+    reports = []
     for number, (order, match_seed) in enumerate(series(read, games, first, swap=swap)):
         with watching(console, game, shown, delay) as watcher:
             finished = one_match(game, order, match_seed, given, Setup(watcher, None, guard))
         file = write_replay(
             finished, None if no_replay else out, number if games > 1 or swap else None
         )
-        report = report_of(finished, file)
+        reports.append(report_of(finished, file))
         explain_faults(console, finished.played, file)
-        click.echo(json.dumps(report) if as_json else in_words(report))
+        click.echo(json.dumps(reports[-1]) if as_json else in_words(reports[-1]))
+    if len(reports) > 1 and not as_json:
+        click.echo(tally([bot.name for bot in read], reports))
 
 
 def announcer(console: Console) -> Callable[[Bot, str], None]:
@@ -214,6 +218,18 @@ def in_words(report: Mapping[str, Json]) -> str:
     if report["replay"]:
         lines.append(f"  replay: {report['replay']}")
     return "\n".join(lines)
+
+
+def tally(names: Sequence[str], reports: Sequence[Mapping[str, Json]]) -> str:
+    """Say who has won how many of several matches; who shares the first rank has not won."""
+    won = Counter(winner_of(report) for report in reports)
+    return f"{len(reports)} matches: {', '.join(f'{name} won {won[name]}' for name in names)}"
+
+
+def winner_of(report: Mapping[str, Json]) -> str | None:
+    """Name the only bot of the first rank, if there is one."""
+    first = [player["name"] for player in report["players"] if player["rank"] == 1]
+    return first[0] if len(first) == 1 else None
 
 
 def explain_faults(console: Console, played: Played, file: Path | None) -> None:
