@@ -14,6 +14,7 @@ from functools import partial
 import click
 
 from cw.arena.services import serve_http, serve_lines
+from cw.cli.kits import kits
 from cw.contests.matches import strategy_for
 from cw.contests.simulate import check_names
 from cw.contests.strength import Strength, ladder, measure
@@ -46,7 +47,12 @@ def bots() -> None:
       cw bots circuit-wars
       cw bots circuit-wars --measure --pair expert search --games 40
       cw bots serve hexagon greedy --port 3000
+
+    `cw bots kits` lists the bots to start from.
     """
+
+
+bots.add_command(kits)
 
 
 @bots.command("list")

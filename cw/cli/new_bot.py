@@ -5,34 +5,26 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from cw.errors import Refused
-from cw.kits import GAMES, LANGUAGES, Language, new_bot
+from cw.kits import LANGUAGES, Language, new_bot
 
 
 @click.command("new-bot")
 @click.argument("game", required=False)
 @click.argument("language", required=False)
 @click.argument("folder", required=False, metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--list", "listing", is_flag=True, help="List the kits and what they need.")
-def new_bot_command(
-    game: str | None, language: str | None, folder: Path | None, listing: bool
-) -> None:
+def new_bot_command(game: str | None, language: str | None, folder: Path | None) -> None:
     """Copy a bot for GAME in LANGUAGE into the folder DIR, ready to run.
 
     DIR must be new or empty. What comes next is printed, and stands in DIR/README.md.
 
     \b
+      cw bots kits                       the games and languages
       cw new-bot hexagon php mybot
-      cw new-bot --list
     """
-    if listing:
-        Console().print(table())
-        return
     if game is None or language is None or folder is None:
-        raise Refused("say GAME, LANGUAGE and DIR; `cw new-bot --list` names games and languages")
+        raise Refused("say GAME, LANGUAGE and DIR; `cw bots kits` names games and languages")
     new_bot(game, language, folder)
     for line in next_steps(game, LANGUAGES[language], folder):
         click.echo(line)
@@ -53,16 +45,3 @@ def next_steps(game: str, language: Language, folder: Path) -> list[str]:
 def quoted(bot: str) -> str:
     """Give a bot as a shell takes it."""
     return f'"{bot}"' if " " in bot else bot
-
-
-def table() -> Table:
-    """List the languages, with what this machine has."""
-    made = Table(box=None, pad_edge=False)
-    for title in ("language", "installed", "Debian packages", "build", "run"):
-        made.add_column(title, overflow="fold")
-    for name, language in LANGUAGES.items():
-        lacking = language.missing()
-        here = f"no: {', '.join(lacking)}" if lacking else "yes"
-        made.add_row(name, here, language.packages, language.build, language.run)
-    made.caption = f"Each for the games {', '.join(GAMES)}."
-    return made

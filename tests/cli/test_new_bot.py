@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from pathlib import Path
 
@@ -15,7 +16,11 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(*arguments: str) -> tuple[int, str]:
-    result = CliRunner().invoke(main, ["new-bot", *arguments])
+    return cw("new-bot", *arguments)
+
+
+def cw(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(main, arguments)
     return result.exit_code, result.output
 
 
@@ -60,13 +65,29 @@ def test_unknown_games_and_languages_are_refused_with_those_that_there_are(tmp_p
 def test_three_words_are_needed(tmp_path: Path) -> None:
     code, said = run("paint", "c")
     assert code == 2
-    assert "GAME, LANGUAGE and DIR" in said
+    assert "GAME, LANGUAGE and DIR; `cw bots kits` names" in said
 
 
-def test_the_list_names_every_language() -> None:
-    code, said = run("--list")
+def test_the_list_names_every_game_and_language() -> None:
+    code, said = cw("bots", "kits")
     assert code == 0
-    assert all(language in said for language in LANGUAGES)
+    assert all(name in said for name in (*GAMES, *LANGUAGES))
+
+
+def test_the_list_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for program in ("ruby", "javac", "jar"):
+        (tmp_path / program).touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    code, said = cw("bots", "kits", "--json")
+    assert code == 0
+    listed = json.loads(said)
+    assert listed["games"] == list(GAMES)
+    assert list(listed["languages"]) == list(LANGUAGES)
+    ruby, java = listed["languages"]["ruby"], listed["languages"]["java"]
+    assert (ruby["installed"], ruby["missing"], ruby["build"]) == (True, [], None)
+    assert (java["installed"], java["missing"]) == (False, ["java"])
+    assert java["packages"] == ["default-jdk-headless"]
+    assert java["bot"] == "exec:java -jar bot.jar"
 
 
 def test_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +95,7 @@ def test_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     code, said = run("paint", "ruby", str(tmp_path / "mine"))
     assert code == 0
     assert "apt install ruby" in said
-    assert "no: ruby" in run("--list")[1]
+    assert "no: ruby" in cw("bots", "kits")[1]
 
 
 def test_a_wheel_brings_the_kits() -> None:

@@ -88,6 +88,20 @@ def test_seats_are_swapped_and_seeds_go_on(tmp_path: Path) -> None:
     assert cw("replay", "verify", *tmp_path.iterdir()).exit_code == 0
 
 
+def test_the_wins_of_several_matches_are_counted() -> None:
+    def said(*bots: str) -> list[str]:
+        options = ("--option", "turns=10", "--seed", 1, "--no-replay")
+        return cw("play", "paint", *bots, *options).stdout.splitlines()
+
+    assert said("builtin:still", "me=builtin:walker", "--games", "2", "--swap")[-1] == (
+        "4 matches: a won 0, me won 4"
+    )
+    assert said("builtin:still", "builtin:still", "--games", "2")[-1] == (
+        "2 matches: a won 0, b won 0"
+    )
+    assert "matches" not in said("builtin:still", "builtin:walker")[-1]
+
+
 def test_a_refused_reply_is_explained(tmp_path: Path) -> None:
     bot = write(tmp_path, PAINT, ('"direction": [1, 0]', '"direction": "up"'))
     result = cw("play", "paint", "builtin:random", f"me={bot}", "--option", "turns=2")
