@@ -61,6 +61,8 @@ class Running:
     """Who knows it plays by hand."""
     seen: float
     """When a page last looked."""
+    rules: int
+    """The version of the game's rules."""
     recorder: Recorder = field(default_factory=Recorder)
     date: str = field(default_factory=lambda: datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
     played: Played | None = None
@@ -77,8 +79,7 @@ class Running:
 
     def document(self) -> Document:
         """Give the replay of the match as far as it is played; raise Refused before its start."""
-        rules = listing(self.wanted.game).rules_version
-        return replay_of(self._begun(), self.recorder, rules, self.date) | self._state()
+        return replay_of(self._begun(), self.recorder, self.rules, self.date) | self._state()
 
     def news(self, after: int) -> Document:
         """Give what came after so many turns; raise Refused before the start."""
@@ -193,6 +194,7 @@ class Matches:
                 {name: Hand() for name in wanted.people},
                 secrets.token_urlsafe(16),
                 self._clock(),
+                listing(wanted.game).rules_version,
             )
             self._kept[match.name] = match
             self.run(self._start(match))
@@ -256,6 +258,8 @@ class Matches:
 
     def _make_room(self) -> None:
         """Let matches go that are over, or that nobody looks at; raise Refused if none is."""
+        if not self.is_open:
+            raise Refused("this server plays no matches")
         running = [match for match in self._kept.values() if not match.over]
         if len(running) >= self._most:
             oldest = min(running, key=lambda match: match.seen)

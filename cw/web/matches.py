@@ -40,6 +40,7 @@ ANSWER_PACE: Final = 0.5
 
 MOST_SEED: Final = 2**31 - 1
 MOST_LISTED: Final = 20
+LEAST_PLAYERS: Final = 2
 NUMBER: Final = re.compile(r"\d{1,9}")
 
 
@@ -51,7 +52,7 @@ def begin(game: str) -> Response:
         wanted = read_form(game, request.form, _settings())
         match = _matches().begin(wanted)
     except Refused as refusal:
-        abort(400, str(refusal))
+        return _fresh(make_response(render_template("refused.html", refusal=str(refusal)), 400))
     key = match.key if wanted.people else None
     return _leading(url_for("matches.watch", name=match.name, hand=key))
 
@@ -149,6 +150,8 @@ def read_form(game: str, form: Mapping[str, str], settings: Settings) -> Wanted:
     for chosen in seats:
         if chosen != NOBODY:
             bots.append(seated(game, offer, chosen, bots, settings))
+    if len(bots) < LEAST_PLAYERS:
+        raise Refused(f"a match is for {LEAST_PLAYERS} players or more")
     if sum(bot.kind == PERSON for bot in bots) > 1:
         raise Refused("one person can play here, against bots")
     options = {choice.option: read_choice(choice, form) for choice in offer.choices}
@@ -176,7 +179,8 @@ def seated(game: str, offer: Offer, chosen: str, others: list[Bot], settings: Se
 def free_name(name: str, others: list[Bot]) -> str:
     """Give a name, with a number if another has it already."""
     taken = {bot.name for bot in others}
-    numbered = (f"{name}-{number}" for number in range(2, len(others) + 2))
+    # Without a sign between them: not every game takes the same signs in names.
+    numbered = (f"{name}{number}" for number in range(2, len(others) + 3))
     return name if name not in taken else next(free for free in numbered if free not in taken)
 
 

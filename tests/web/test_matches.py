@@ -1,0 +1,285 @@
+"""Matches that pages begin: what forms may say, who may play, and what makes way for what."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import sleep
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from cw.arena import replay
+from cw.arena.bots import read_bots
+from cw.games.catalogue import load_game, load_offer
+from cw.web import create_app
+from cw.web.live import UNWATCHED, Matches
+from cw.web.settings import Settings
+from tests.conftest import FakeClock
+from tests.contests.bots_of_games import HEXAGON, write
+
+AGAINST_RANDOM = {"bot": "builtin:random", "hand": "1"}
+TWO = {"seat-1": "builtin:greedy", "seat-2": "builtin:random", "pace": "all"}
+
+Served = Callable[..., FlaskClient]
+
+
+@pytest.fixture
+def served(clock: FakeClock) -> Iterator[Served]:
+    """Make clients of apps whose matches end with the test."""
+    apps: list[Flask] = []
+
+    def make(**settings: Any) -> FlaskClient:
+        apps.append(create_app(Settings(timeout=3, **settings), clock))
+        return apps[-1].test_client()
+
+    yield make
+    for app in apps:
+        app.extensions["matches"].close()
+
+
+def begin(client: FlaskClient, game: str, form: dict[str, str]) -> str:
+    answer = client.post(f"/games/{game}/matches", data=form)
+    assert answer.status_code == 303, answer.text
+    return answer.headers["Location"]
+
+
+def part(address: str, what: str) -> str:
+    """Give the address of a part of a match from that of its page."""
+    path, mark, key = address.partition("?")
+    return f"{path}/{what}{mark}{key}"
+
+
+def wait(look: Callable[[], Any]) -> Any:
+    """Look again and again until there is something; a test that waits in vain is ended by hand."""
+    while not (found := look()):
+        sleep(0.01)
+    return found
+
+
+def document_of(client: FlaskClient, address: str) -> Any:
+    answer = wait(lambda: _begun(client.get(part(address, "document"))))
+    return answer.json
+
+
+def _begun(answer: TestResponse) -> TestResponse | None:
+    assert answer.status_code == 200 or not answer.get_json()["over"], answer.text
+    return answer if answer.status_code == 200 else None
+
+
+def ended(client: FlaskClient, address: str) -> Any:
+    def look() -> Any:
+        document = document_of(client, address)
+        return document if document["live"]["over"] else None
+
+    return wait(look)
+
+
+def asked(client: FlaskClient, address: str) -> Any:
+    def look() -> Any:
+        document = document_of(client, address)
+        assert not document["live"]["over"], document["live"]
+        return document["yours"]
+
+    return wait(look)
+
+
+@pytest.mark.parametrize(
+    "game", ["circuit-wars", "code-battle", "end-of-codes", "hexagon", "paint"]
+)
+def test_the_usual_match_of_every_game_is_played_to_its_end(served: Served, game: str) -> None:
+    client = served()
+    names = load_offer(game).strategies
+    form = {f"seat-{seat}": f"builtin:{name}" for seat, name in enumerate(names, start=1)}
+    small = {"turns": "50", "max_turns": "100", "max_rounds": "50", "M": "5", "size": "3"}
+    address = begin(client, game, form | small | {"pace": "all", "seed": "7"})
+    document = ended(client, address)
+    assert document["live"]["trouble"] == ""
+    kept = {key: document[key] for key in document if key not in ("live", "yours")}
+    assert replay.verify(load_game(game), replay.decode(json.dumps(kept).encode())) is None
+
+
+def test_what_came_later_continues_what_came_before(served: Served) -> None:
+    client = served()
+    address = begin(client, "hexagon", TWO | {"size": "3"})
+    whole = ended(client, address)
+    half = len(whole["turns"]) // 2
+    rest = client.get(f"{part(address, 'document')}?after={half}").get_json()
+    assert rest["turns"] == whole["turns"][half:]
+    assert rest["result"] == whole["result"]
+    assert "start" not in rest
+
+
+def test_nothing_new_is_304_until_it_is_ones_turn(served: Served) -> None:
+    client = served()
+    address = begin(client, "hexagon", AGAINST_RANDOM)
+    asked(client, address)
+    answer = client.get(part(address, "document"))
+    tag = {"If-None-Match": answer.headers["ETag"]}
+    assert client.get(part(address, "document"), headers=tag).status_code == 304
+    without = part(address.partition("?")[0], "document")
+    assert client.get(without, headers=tag).status_code == 200
+
+
+@pytest.mark.parametrize("game", ["circuit-wars", "hexagon", "paint"])
+def test_a_person_plays_by_what_is_offered(served: Served, game: str) -> None:
+    client = served()
+    address = begin(client, game, AGAINST_RANDOM | {"size": "3"})
+    yours = asked(client, address)
+    said = {"turn": yours["turn"], "action": yours["moves"][-1]}
+    assert client.post(part(address, "move"), json=said).status_code == 202
+    turn = wait(lambda: document_of(client, address)["turns"])[0]
+    assert turn["actions"][yours["player"]] == said["action"]
+
+
+@pytest.mark.parametrize(
+    ("said", "error"),
+    [
+        (b"", "truncated"),
+        (b"{}", "turn"),
+        (b'{"turn": 0}', "action"),
+        (b'{"turn": "0", "action": {}}', "int"),
+        (b'{"turn": 5, "action": {"move_from": [0, 1], "move_to": [0, 2]}}', "not your turn"),
+        (b'{"turn": 0, "action": {"move_from": [0, 1], "move_to": [9, 9]}}', ""),
+        (b'{"turn": 0, "action": {"move_from": "here"}}', "no action"),
+        (b'{"turn": 0, "action": {"fault": "crashed"}}', "no action"),
+        (b'{"turn": 0, "action": 1e999}', ""),
+        (b'{"turn": 0, "action": ' + b"[" * 9000 + b"}", ""),
+        (b"\xff\xfe", ""),
+    ],
+    ids=range(11),
+)
+def test_a_refused_move_costs_nothing(served: Served, said: bytes, error: str) -> None:
+    client = served()
+    address = begin(client, "hexagon", AGAINST_RANDOM | {"size": "3"})
+    before = asked(client, address)
+    answer = client.post(part(address, "move"), data=said)
+    assert answer.status_code == 400
+    assert error in answer.get_json()["error"]
+    assert asked(client, address) == before
+
+
+def test_without_the_key_nobody_plays_or_leaves(served: Served) -> None:
+    client = served()
+    address = begin(client, "hexagon", AGAINST_RANDOM | {"size": "3"})
+    yours = asked(client, address)
+    said = {"turn": yours["turn"], "action": yours["moves"][0]}
+    path = address.partition("?")[0]
+    for key in ("", "?hand=", "?hand=%ff", "?hand=wrong"):
+        assert client.post(f"{path}/move{key}", json=said).status_code == 400
+        client.post(f"{path}/leave{key}")
+        assert client.get(f"{path}/document{key}").get_json()["yours"] is None
+    assert asked(client, address) == yours
+    assert "hand=" not in client.get(path).text
+
+
+def test_pages_of_other_sites_neither_begin_nor_play(served: Served) -> None:
+    client = served()
+    address = begin(client, "hexagon", AGAINST_RANDOM)
+    for path in ("/games/hexagon/matches", part(address, "move"), part(address, "leave")):
+        for mark in ({"Sec-Fetch-Site": "cross-site"}, {"Origin": "http://evil.example"}):
+            assert client.post(path, headers=mark).status_code == 403
+        assert client.post(path, headers={"Host": "evil.example"}).status_code == 403
+    assert not document_of(client, address)["live"]["over"]
+
+
+def test_a_match_is_given_up(served: Served) -> None:
+    client = served()
+    address = begin(client, "paint", AGAINST_RANDOM)
+    asked(client, address)
+    assert client.post(part(address, "leave")).status_code == 202
+    document = ended(client, address)
+    assert document["live"]["trouble"] == "The match was given up."
+    assert document["result"]["outcome"] is None
+    assert client.post(part(address, "leave")).status_code == 202
+
+
+@pytest.mark.parametrize(
+    ("form", "error"),
+    [
+        ({}, "a match is for 2 players"),
+        ({"seat-1": "builtin:greedy"}, "a match is for 2 players"),
+        ({"seat-1": "builtin:nobody", "seat-2": "builtin:random"}, "nobody here is called"),
+        ({"seat-1": "exec:rm -rf /", "seat-2": "builtin:random"}, "nobody here is called"),
+        ({"seat-1": "bot:mine", "seat-2": "builtin:random"}, "nobody here is called"),
+        ({"seat-1": "human", "seat-2": "human"}, "one person"),
+        ({"seat-1": "<img src=x>", "seat-2": "builtin:random"}, "&lt;img src=x&gt;"),
+        (TWO | {"size": "99"}, "size must be one of"),
+        (TWO | {"pace": "1e9"}, "the pace must be"),
+        (TWO | {"seed": "-1"}, "the seed must be"),
+        (TWO | {"seed": "9" * 30}, "the seed must be"),
+    ],
+    ids=range(11),
+)
+def test_a_form_is_refused_with_a_sentence(
+    served: Served, form: dict[str, str], error: str
+) -> None:
+    answer = served().post("/games/hexagon/matches", data=form)
+    assert answer.status_code == 400
+    assert error in answer.text
+
+
+def test_who_is_unknown_is_not_found(served: Served) -> None:
+    client = served()
+    assert client.post("/games/chess/matches", data=TWO).status_code == 400
+    for path in ("/matches/none", "/matches/none/document", "/matches/%2e%2e/document"):
+        assert client.get(path).status_code == 404
+    assert client.post("/matches/none/move").status_code == 404
+    assert client.post("/matches/none/leave").status_code == 404
+
+
+def test_a_server_may_play_nothing(served: Served) -> None:
+    answer = served(matches=0).post("/games/hexagon/matches", data=TWO)
+    assert answer.status_code == 400
+    assert "plays no matches" in answer.text
+
+
+def test_a_match_that_nobody_looks_at_makes_way(served: Served, clock: FakeClock) -> None:
+    client = served(matches=1)
+    first = begin(client, "hexagon", AGAINST_RANDOM)
+    answer = client.post("/games/hexagon/matches", data=AGAINST_RANDOM)
+    assert answer.status_code == 400
+    assert "try again later" in answer.text
+    clock.advance(UNWATCHED)
+    begin(client, "hexagon", AGAINST_RANDOM)
+    assert ended(client, first)["live"]["trouble"] == "The match was given up."
+
+
+def test_old_matches_are_forgotten(
+    served: Served, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cw.web.live.MOST_KEPT", 2)
+    client = served()
+    addresses = []
+    for _ in range(3):
+        addresses.append(begin(client, "hexagon", TWO | {"size": "3"}))
+        ended(client, addresses[-1])
+    assert [client.get(address).status_code for address in addresses] == [404, 200, 200]
+
+
+def test_bots_of_the_owner_hear_that_it_is_training(served: Served, tmp_path: Path) -> None:
+    told = 'GAMES[said["id"]] = said["board"]["cells"]'
+    spec = write(tmp_path, HEXAGON, (told, f'{told} if said["training"] is True else None'))
+    client = served(opponents={"hexagon": read_bots([f"mine={spec}"])})
+    address = begin(client, "hexagon", {"bot": "bot:mine", "hand": "1", "size": "3"})
+    yours = asked(client, address)
+    said = {"turn": yours["turn"], "action": yours["moves"][0]}
+    assert client.post(part(address, "move"), json=said).status_code == 202
+    wait(lambda: len(document_of(client, address)["turns"]) > 1)
+    document = document_of(client, address)
+    assert [player["name"] for player in document["players"]] == ["you", "mine"]
+    assert document["faults"] == []
+    assert "move_from" in document["turns"][1]["actions"]["2"]
+
+
+def test_closing_leaves_nothing_running(served: Served) -> None:
+    client = served()
+    address = begin(client, "paint", AGAINST_RANDOM)
+    asked(client, address)
+    matches: Matches = client.application.extensions["matches"]
+    matches.close()
+    assert ended(client, address)["live"]["trouble"] == "The match was given up."
