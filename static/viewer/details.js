@@ -2,9 +2,11 @@
 
 import { Chart } from "./chart.js";
 import { badge, byId, element } from "./elements.js";
+import { gameOf } from "./games/game.js";
 import { reasonOf, standings, titleOf, winnerOf } from "./words.js";
 
 const MOST_EVENTS = 1000;
+const MOST_TIMES = 8;
 const MARKS = { capture: "▼", death: "✕", fault: "◆", end: "■" };
 
 /**
@@ -16,6 +18,7 @@ export function showDetails(replay) {
   byId("subtitle").textContent = subtitle(replay);
   document.title = `${winnerOf(replay)} | ${titleOf(replay.document.game)} | Replay`;
   byId("reason").textContent = `${winnerOf(replay)}. ${reasonOf(replay.document, replay.over)}`;
+  byId("legend").replaceChildren(...gameOf(replay.document.game).legend.map((text) => element("li", "", text)));
   byId("standings").replaceChildren(...standings(replay).map(standingRow));
   byId("facts").replaceChildren(...facts(replay).map(
     ([name, value]) => element("div", "", element("dt", "", name), element("dd", "", value)),
@@ -50,7 +53,7 @@ function standingRow({ seat, rank, score }) {
  * @returns {string[][]}
  */
 function facts({ document, last }) {
-  const options = Object.entries(document.options).map(([key, value]) => [key, JSON.stringify(value)]);
+  const options = Object.entries(document.options).map(([key, value]) => [key, typeof value === "string" ? value : JSON.stringify(value)]);
   return [
     ["Game", titleOf(document.game)], ["Played", document.date.replace("T", " ").replace("Z", " UTC")],
     ["Turns", String(last)], ["Seed", String(document.seed)], ...options,
@@ -114,22 +117,19 @@ export class Latency {
   show(replay) {
     const series = replay.seats.map(({ key }) => [NaN, ...replay.document.turns.map(({ ms }) => Number(ms?.[key] ?? NaN))]);
     this.chart.show(series, replay.last);
-    byId("latency-words").textContent = series.length <= 8
-      ? replay.seats.map((seat, index) => latencyText(seat, series[index])).join(", ")
-      : "";
+    const rows = replay.seats.slice(0, MOST_TIMES).map((seat, index) => latencyRow(seat, series[index]));
+    byId("latency-words").replaceChildren(...rows);
   }
 }
 
 /**
  * @param {import("./replay.js").Seat} seat
  * @param {number[]} series
- * @returns {string}
+ * @returns {HTMLElement}
  */
-function latencyText({ letter, name }, series) {
+function latencyRow({ index, name }, series) {
   const known = series.filter(Number.isFinite).sort((one, other) => one - other);
-  if (known.length === 0) {
-    return `${letter} ${name}: no answer`;
-  }
-  const middle = known[Math.floor(known.length / 2)];
-  return `${letter} ${name}: ${middle.toFixed(1)} ms in the median, ${known[known.length - 1].toFixed(1)} ms at most`;
+  const [middle, most] = [known[Math.floor(known.length / 2)], known[known.length - 1]];
+  const text = known.length ? `median ${middle.toFixed(1)} ms, longest ${most.toFixed(1)} ms` : "no answer";
+  return element("span", "", badge(index), element("b", "", name), ` ${text}`);
 }

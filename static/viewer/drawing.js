@@ -1,6 +1,6 @@
 /** What the pictures of all games are drawn with. Lengths are cells of the board, unless they say pixels. */
 
-import { colourOf, letterOf, markOf } from "./palette.js";
+import { colourOf, letterOf, pathOf } from "./palette.js";
 
 /**
  * What is to be drawn, and where.
@@ -30,8 +30,14 @@ import { colourOf, letterOf, markOf } from "./palette.js";
 
 /** Colours that are no player's. */
 export const INKS = {
-  light: { ground: "#ffffff", ink: "#14201a", muted: "#53625a", line: "#d5ddd7", stone: "#8b9790", glow: "#14201a" },
-  dark: { ground: "#121b17", ink: "#e9f0ec", muted: "#9db0a6", line: "#2b3a33", stone: "#5d6e65", glow: "#ffffff" },
+  light: {
+    ground: "#ffffff", ink: "#14201a", muted: "#53625a", line: "#d5ddd7", stone: "#8b9790", glow: "#14201a",
+    death: "#a3201d",
+  },
+  dark: {
+    ground: "#121b17", ink: "#e9f0ec", muted: "#9db0a6", line: "#2b3a33", stone: "#5d6e65", glow: "#ffffff",
+    death: "#ff8079",
+  },
 };
 
 /**
@@ -99,8 +105,12 @@ function writeAt({ ctx, ratio }, text, left, top, pixels, ink, bold) {
   ctx.restore();
 }
 
+/** Pixels of a disc's radius from which on a letter can be read on it. */
+const READABLE = 7;
+
 /**
- * Draw a disc in a player's colour, with the player's letter where there is room for it.
+ * Draw a disc in a player's colour with the player's letter; where that could not be read, the player's
+ * mark in its stead.
  * @param {Scene} scene
  * @param {number} seat
  * @param {number} x its middle
@@ -110,11 +120,13 @@ function writeAt({ ctx, ratio }, text, left, top, pixels, ink, bold) {
 export function disc(scene, seat, x, y, r) {
   const { ctx, camera } = scene;
   ctx.globalAlpha = strength(scene, seat);
-  ctx.fillStyle = colour(scene, seat);
-  ctx.beginPath();
-  ctx.arc(x, y, r, 0, 7);
-  ctx.fill();
-  if (camera.scale * r >= 6 && !scene.mini) {
+  if (camera.scale * r < READABLE || scene.mini) {
+    mark(scene, seat, x, y, r * 1.12, colour(scene, seat));
+  } else {
+    ctx.fillStyle = colour(scene, seat);
+    ctx.beginPath();
+    ctx.arc(x, y, r, 0, 7);
+    ctx.fill();
     write(scene, letterOf(seat), x, y, camera.scale * r * 1.15, scene.dark ? "#0a100d" : "#ffffff");
   }
   ctx.globalAlpha = 1;
@@ -132,8 +144,9 @@ export function disc(scene, seat, x, y, r) {
 export function mark({ ctx }, seat, x, y, r, ink) {
   ctx.save();
   ctx.translate(x, y);
+  ctx.scale(r, r);
   ctx.fillStyle = ink;
-  ctx.fill(markOf(seat, r));
+  ctx.fill(pathOf(seat));
   ctx.restore();
 }
 
@@ -216,7 +229,7 @@ export function axes(scene, columns, rows, upward = false) {
     return;
   }
   const step = stepOf(camera.scale);
-  const left = Math.max(-camera.x * camera.scale - 12, 12);
+  const left = Math.max(-camera.x * camera.scale - 11, 10);
   const top = upward
     ? Math.min((rows - camera.y) * camera.scale + 11, camera.height - 10)
     : Math.max(-camera.y * camera.scale - 10, 10);
@@ -242,7 +255,8 @@ export function tick(scene, number, left, top) {
   ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
   ctx.globalAlpha = 0.75;
   ctx.fillStyle = inks(scene).ground;
-  ctx.fillRect(left - 10, top - 7, 20, 14);
+  const half = 3.5 * String(number).length + 1.5;
+  ctx.fillRect(left - half, top - 7, 2 * half, 14);
   ctx.restore();
   writeAt(scene, String(number), left, top, 11, inks(scene).muted, false);
 }

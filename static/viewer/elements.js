@@ -1,6 +1,6 @@
 /** Elements with text: whatever comes from a replay is shown as text and as nothing else. */
 
-import { letterOf, paintElement } from "./palette.js";
+import { letterOf, outlineOf, paintElement } from "./palette.js";
 
 /**
  * Make an element.
@@ -26,6 +26,24 @@ export function badge(seat) {
   const made = element("span", "badge", letterOf(seat));
   paintElement(made, seat);
   return made;
+}
+
+/**
+ * Make a picture of the mark by which a player is known where there is no room for a letter.
+ * @param {number} seat
+ * @returns {SVGElement}
+ */
+export function markPicture(seat) {
+  const [picture, path] = /** @type {const} */ (["svg", "path"]).map(
+    (name) => document.createElementNS("http://www.w3.org/2000/svg", name),
+  );
+  picture.setAttribute("class", "mark");
+  picture.setAttribute("viewBox", "-1.2 -1.2 2.4 2.4");
+  picture.setAttribute("aria-hidden", "true");
+  path.setAttribute("d", outlineOf(seat));
+  picture.append(path);
+  paintElement(picture, seat);
+  return picture;
 }
 
 /**

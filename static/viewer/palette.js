@@ -15,17 +15,22 @@ export const COLOURS = [
   ["#5546b0", "#b9abff"],
 ];
 
-/** @type {((path: Path2D, r: number) => void)[]} */
+/**
+ * Outlines that stay apart at seven pixels, around (0, 0) with half a side of 1: disc, triangle, square,
+ * plus, triangle on its head, ring, flat bar, upright bar. Diamonds and crosses mean other things.
+ */
 const MARKS = [
-  (path, r) => path.arc(0, 0, r, 0, 7),
-  (path, r) => polygon(path, 3, r * 1.15, -Math.PI / 2),
-  (path, r) => path.rect(-r * 0.82, -r * 0.82, r * 1.64, r * 1.64),
-  (path, r) => polygon(path, 4, r * 1.15, 0),
-  (path, r) => { path.rect(-r, -r * 0.32, 2 * r, 0.64 * r); path.rect(-r * 0.32, -r, 0.64 * r, 2 * r); },
-  (path, r) => polygon(path, 6, r, 0),
-  (path, r) => path.rect(-r, -r * 0.42, 2 * r, 0.84 * r),
-  (path, r) => path.rect(-r * 0.42, -r, 0.84 * r, 2 * r),
+  "M1 0A1 1 0 1 1-1 0 1 1 0 1 1 1 0Z",
+  "M0-1.1 1.1.85H-1.1Z",
+  "M-.85-.85H.85V.85H-.85Z",
+  "M-.38-1H.38V-.38H1V.38H.38V1H-.38V.38H-1V-.38H-.38Z",
+  "M0 1.1 1.1-.85H-1.1Z",
+  "M1.1 0A1.1 1.1 0 1 1-1.1 0 1.1 1.1 0 1 1 1.1 0ZM.5 0A.5.5 0 1 0-.5 0 .5.5 0 1 0 .5 0Z",
+  "M-1.1-.5H1.1V.5H-1.1Z",
+  "M-.5-1.1H.5V1.1H-.5Z",
 ];
+
+const PATHS = MARKS.map((outline) => new Path2D(outline));
 
 /**
  * Give the colour of a player.
@@ -48,20 +53,26 @@ export function letterOf(seat) {
 }
 
 /**
- * Give the outline of a player's mark around (0, 0).
+ * Give the outline of a player's mark as in SVG, around (0, 0) with half a side of 1.
  * @param {number} seat
- * @param {number} r half its size
+ * @returns {string}
+ */
+export function outlineOf(seat) {
+  return MARKS[seat % MARKS.length];
+}
+
+/**
+ * Give the same outline for a canvas.
+ * @param {number} seat -1 for nobody's, a disc
  * @returns {Path2D}
  */
-export function markOf(seat, r) {
-  const path = new Path2D();
-  MARKS[seat % MARKS.length](path, r);
-  return path;
+export function pathOf(seat) {
+  return PATHS[Math.max(seat, 0) % PATHS.length];
 }
 
 /**
  * Colour an element as a player's: its style sheet uses var(--player).
- * @param {HTMLElement} element
+ * @param {HTMLElement | SVGElement} element
  * @param {number} seat
  */
 export function paintElement(element, seat) {
@@ -76,18 +87,4 @@ export function paintElement(element, seat) {
 export function isDark() {
   const { theme } = document.documentElement.dataset;
   return theme === "dark" || (theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
-}
-
-/**
- * @param {Path2D} path
- * @param {number} corners
- * @param {number} r
- * @param {number} from angle of the first corner
- */
-function polygon(path, corners, r, from) {
-  for (let corner = 0; corner < corners; corner++) {
-    const angle = from + (corner * 2 * Math.PI) / corners;
-    path.lineTo(r * Math.cos(angle), r * Math.sin(angle));
-  }
-  path.closePath();
 }

@@ -1,7 +1,7 @@
 /** The cards of the players, and what each did in a turn. */
 
 import { shortNumber } from "./chart.js";
-import { badge, byId, element } from "./elements.js";
+import { badge, byId, element, markPicture } from "./elements.js";
 
 /** Players whose deeds of a turn are listed. */
 const MOST_LISTED = 24;
@@ -18,7 +18,7 @@ export class Players {
     this.game = game;
     this.cards = replay.seats.map((seat) => cardOf(seat, game, chosen));
     byId("players").replaceChildren(...this.cards.map(({ card }) => card));
-    byId("players").classList.toggle("many", this.cards.length > 4);
+    byId("players").classList.toggle("many", this.cards.length > 2);
   }
 
   /**
@@ -43,10 +43,10 @@ export class Players {
  */
 function cardOf(seat, game, chosen) {
   const values = game.measures.map(() => element("b", ""));
-  const numbers = game.measures.map(({ name }, index) => element("span", "number", values[index], ` ${name}`));
+  const numbers = game.measures.map(({ name }, index) => element("span", "number", `${name} `, values[index]));
   const name = element("span", "name", seat.name);
   name.title = seat.name;
-  const button = element("button", "card", badge(seat.index), name, element("span", "numbers", ...numbers));
+  const button = element("button", "card", badge(seat.index), markPicture(seat.index), name, element("span", "numbers", ...numbers));
   button.type = "button";
   button.addEventListener("click", () => chosen(seat.index));
   return { card: element("li", "", button), button, values };

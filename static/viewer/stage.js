@@ -6,7 +6,8 @@ import { byId } from "./elements.js";
 import { isDark } from "./palette.js";
 import { bindPointer } from "./pointer.js";
 
-const PADDING = { plain: 12, numbered: 30 };
+const PADDING = { plain: 12, numbered: 30, cramped: 21 };
+const CRAMPED = 480;
 const LARGE_MAP = 24;
 const MINIMAP = 132;
 const STEP = 60;
@@ -78,6 +79,8 @@ export class Stage {
     this.shown = shown;
     if (isNew) {
       this.camera.board = shown.game.extent(shown.replay.frame(0));
+      const { width, height } = this.camera.board;
+      this.root.style.setProperty("--shape", String(height / width));
       this.root.classList.toggle("night", Boolean(shown.game.night));
       this.camera.fitted = true;
     }
@@ -91,7 +94,8 @@ export class Stage {
   resize() {
     const { clientWidth: width, clientHeight: height } = this.root;
     fitCanvas(this.canvas, width, height);
-    const padding = this.shown?.coordinates ? PADDING.numbered : PADDING.plain;
+    const numbered = width < CRAMPED ? PADDING.cramped : PADDING.numbered;
+    const padding = this.shown?.coordinates ? numbered : PADDING.plain;
     this.camera.resize(width, height, padding);
     this.request();
   }

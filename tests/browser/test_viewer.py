@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 from cw.arena import replay
@@ -310,13 +312,14 @@ def test_the_view_is_chosen_by_mouse(opened: Open) -> None:
 def test_help_opens_and_holds_the_keys_back(opened: Open) -> None:
     page = opened("hexagon")
     page.keyboard.press("?")
-    keys = page.get_by_role("dialog", name="Keys")
+    keys = page.get_by_role("dialog", name="The picture Keys")
     expect(keys).to_be_visible()
+    expect(keys.get_by_text("Grey cells are stones")).to_be_visible()
     page.keyboard.press("ArrowRight")
     turn(page).to_have_text("0")
     page.keyboard.press("Escape")
     expect(keys).to_be_hidden()
-    page.get_by_role("button", name="Help: the keys").click()
+    page.get_by_role("button", name="Help: the picture and the keys").click()
     keys.get_by_role("button", name="Close").click()
     page.keyboard.press("ArrowRight")
     turn(page).to_have_text("1")
@@ -487,6 +490,62 @@ def test_a_bubble_names_a_creature(opened: Open) -> None:
         expect(bubble).to_contain_text(f"({x}, {y})")
     hover(page, middle(page, 0.5, frame["H"] - 0.5, size, 30))
     assert "(0, 0)" in spot(page)
+
+
+def test_small_things_of_different_players_differ_in_shape(opened: Open) -> None:
+    page = opened("code-battle")
+    shapes = page.evaluate(
+        """async () => {
+          const { pathOf, COLOURS } = await import("/static/viewer/palette.js");
+          return COLOURS.map((_, seat) => {
+            const canvas = Object.assign(document.createElement("canvas"), { width: 7, height: 7 });
+            const ctx = canvas.getContext("2d");
+            ctx.translate(3.5, 3.5);
+            ctx.scale(3.2, 3.2);
+            ctx.fill(pathOf(seat));
+            return Array.from(ctx.getImageData(0, 0, 7, 7).data).filter((_, at) => at % 4 === 3);
+          });
+        }"""
+    )
+    for seat, shape in enumerate(shapes):
+        for other in shapes[:seat]:
+            # The ink by which they differ is at least that of five full pixels of the 49.
+            assert sum(abs(one - two) for one, two in zip(shape, other, strict=True)) > 5 * 255
+    marks = page.locator("#players .mark path").evaluate_all(
+        "(paths) => paths.map((path) => path.getAttribute('d'))"
+    )
+    assert len(set(marks)) == len(MATCHES["code-battle"][0])
+
+
+def test_a_cross_fades_where_a_creature_died(opened: Open) -> None:
+    page = opened("end-of-codes")
+    known = frames("end-of-codes")
+    # A death on a cell that stays empty for the next rounds.
+    turn_of, cell = next(
+        (turn, (new["x"], new["y"]))
+        for turn in range(1, len(known) - 3)
+        for old, new in zip(known[turn - 1]["creatures"], known[turn]["creatures"], strict=True)
+        if old["hp"] > 0 >= new["hp"]
+        and not any(
+            creature["hp"] > 0 and (creature["x"], creature["y"]) == (new["x"], new["y"])
+            for later in known[turn : turn + 4]
+            for creature in later["creatures"]
+        )
+    )
+    size = (known[0]["W"], known[0]["H"])
+    left, top = middle(page, cell[0] + 0.5, size[1] - cell[1] - 0.5, size, 30)
+    at = (int(left), int(top))
+    redness = []
+    for turn in range(turn_of, turn_of + 4):
+        page.evaluate("(turn) => { location.hash = `turn=${turn}`; }", turn)
+        expect(page.locator("#turn")).to_have_text(str(turn))
+        page.evaluate(DRAWN)
+        picture = Image.open(BytesIO(page.locator("#board").screenshot())).convert("RGB")
+        red, green, _ = picture.crop((*at, at[0] + 1, at[1] + 1)).tobytes()
+        redness.append(red - green)
+    assert redness == sorted(redness, reverse=True)
+    assert redness[0] > 100
+    assert redness[-1] == 0
 
 
 def test_fog_hides_what_a_player_does_not_see(opened: Open) -> None:
@@ -678,9 +737,10 @@ def test_embedded_there_is_no_navigation(opened: Open, watcher: Watcher) -> None
     turn(page).to_have_text("3")
     expect(page.get_by_role("navigation")).to_have_count(0)
     expect(page.locator(".details")).to_be_hidden()
-    for width, height in ((640, 480), (320, 300), (1000, 700)):
+    for width, height in ((640, 480), (320, 300), (1000, 700), (1300, 700)):
         page.set_viewport_size({"width": width, "height": height})
         page.evaluate(DRAWN)
+        assert page.evaluate("board.clientWidth") > width - 40
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate("document.documentElement.scrollHeight") <= height
 

@@ -18,6 +18,11 @@ const BORDERS = [[1, "top"], [2, "right"], [4, "bottom"], [8, "left"]];
 
 /** @type {import("./game.js").Game<Frame, Memo>} */
 export const CIRCUIT_WARS = {
+  legend: [
+    "Segments have the colour of who drew them; those of player B have a light core, those of the start are grey.",
+    "A closed area has the colour and the mark of its owner.",
+    "The last move is outlined.",
+  ],
   measures: [{ name: "squares", of: (frame) => frame.scores }],
 
   prepare(replay) {
@@ -35,7 +40,9 @@ export const CIRCUIT_WARS = {
     const { ctx, frame } = scene;
     areas(frame.board).forEach((area) => drawArea(scene, area));
     ctx.lineCap = "round";
-    scene.memo.segments.forEach((segment) => drawSegment(scene, segment));
+    const last = keyOf(frame.last_move);
+    scene.memo.segments.forEach((segment) => segment.key === last || drawSegment(scene, segment));
+    scene.memo.segments.filter(({ key }) => key === last).forEach((segment) => drawLast(scene, segment));
     drawPoints(scene);
     axes(scene, frame.size, frame.size);
     ringSquare(scene);
@@ -120,13 +127,25 @@ function drawSegment(scene, segment) {
   }
   const author = memo.drawn.get(segment.key);
   const seat = author && author.turn <= turn ? author.seat : -1;
-  if (state === "drawn" && segment.key === keyOf(frame.last_move)) {
-    line(ctx, segment.ends, 0.24, inks(scene).glow);
-  }
   const drawn = state === "drawn";
   ctx.globalAlpha = drawn ? strength(scene, seat) : 1;
   line(ctx, segment.ends, drawn ? 0.12 : 0.025, drawn ? colour(scene, seat) : inks(scene).line);
+  if (drawn && seat === 1) {
+    // A light core tells the second player apart without colour, as in the monitor.
+    line(ctx, segment.ends, 0.03, inks(scene).ground);
+  }
   ctx.globalAlpha = 1;
+}
+
+/**
+ * Draw the segment of the last move with an outline, above the others.
+ * @param {Scene} scene
+ * @param {Segment} segment
+ */
+function drawLast(scene, segment) {
+  line(scene.ctx, segment.ends, 0.28, inks(scene).glow);
+  line(scene.ctx, segment.ends, 0.19, inks(scene).ground);
+  drawSegment(scene, segment);
 }
 
 /**

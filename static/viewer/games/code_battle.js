@@ -26,6 +26,7 @@ import { countOf } from "../words.js";
 
 const GROUND = "#0b1118";
 const LINES = "#17212b";
+const EDGE = "#3a4856";
 const WALL = "#4a5663";
 const ENERGY = "#ffe14d";
 const DEATH = "#ff5c5c";
@@ -35,6 +36,13 @@ const FADING = 3;
 
 /** @type {import("./game.js").Game<Frame, Memo>} */
 export const CODE_BATTLE = {
+  legend: [
+    "A bot is a disc with its letter, or, when small, a mark; the line behind it is its way in the last three turns.",
+    "A yellow diamond is energy; a hollow one is a place where energy will be.",
+    "A ring with a letter is a core; a razed one is crossed out.",
+    "Where a bot died there is a flash, and a red cross that fades.",
+    "The board goes on at the opposite edge.",
+  ],
   measures: [
     { name: "score", of: (frame) => frame.players.map(({ score }) => score) },
     { name: "bots", of: (frame) => counted(frame) },
@@ -56,6 +64,9 @@ export const CODE_BATTLE = {
     if (camera.scale >= 5 && !scene.mini) {
       grid(scene, cols, rows, LINES);
     }
+    ctx.strokeStyle = EDGE;
+    ctx.lineWidth = 1.5 / camera.scale;
+    ctx.strokeRect(0, 0, cols, rows);
     drawWalls(scene);
     const visible = sightOf(scene);
     frame.nodes.filter(visible).forEach((node) => drawNode(scene, node));

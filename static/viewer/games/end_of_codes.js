@@ -1,9 +1,9 @@
 /** End of Codes: creatures as circles on numbered cells; (0, 0) is bottom left. */
 
 import { contextOf } from "../canvas.js";
-import { axes, colour, disc, grid, inks, ringSpot, seen, strength } from "../drawing.js";
+import { axes, colour, cross, disc, grid, inks, ringSpot, seen, strength } from "../drawing.js";
 import { fields, listed } from "../json.js";
-import { letterOf } from "../palette.js";
+import { letterOf, pathOf } from "../palette.js";
 import { countOf } from "../words.js";
 
 /**
@@ -25,17 +25,28 @@ import { countOf } from "../words.js";
 /** @type {Record<string, [number, number]>} right and down */
 const STEPS = { north: [0, -1], east: [1, 0], south: [0, 1], west: [-1, 0] };
 
-/** Pixels of a cell from which on creatures have letters and attacks are drawn. */
-const CLOSE = 12;
+/** Pixels of a cell from which on creatures have letters, and rings that show hit points. */
+const CLOSE = 20;
 
-/** Pixels of a cell from which on a ring shows hit points. */
-const RINGED = 24;
+/** Pixels of a cell from which on the grid, attacks and deaths are drawn. */
+const LINED = 5;
+
+/** Pixels of a cell from which on marks can be told apart. */
+const SHAPED = 5;
+
+/** Rounds over which the cross of a death fades. */
+const FADING = 3;
 
 /** Levels of hit points that are told apart by how strong a colour is. */
 const LEVELS = 4;
 
 /** @type {import("./game.js").Game<Frame, Memo>} */
 export const END_OF_CODES = {
+  legend: [
+    "A creature is a disc with a letter, or, when small, a mark; the weaker it is, the shorter its ring or the paler its mark.",
+    "A short line is an attack; a red cross, which fades, is a death.",
+    "(0, 0) is at the bottom left.",
+  ],
   measures: [
     { name: "creatures", of: (frame, replay) => summed(frame, replay, () => 1) },
     { name: "hit points", of: (frame, replay) => summed(frame, replay, ({ hp }) => hp) },
@@ -50,14 +61,18 @@ export const END_OF_CODES = {
     const { ctx, frame, camera } = scene;
     ctx.fillStyle = inks(scene).ground;
     ctx.fillRect(0, 0, frame.W, frame.H);
-    if (camera.scale >= 5 && !scene.mini) {
+    const lined = camera.scale >= LINED && !scene.mini;
+    if (lined) {
       grid(scene, frame.W, frame.H, inks(scene).line);
     }
     ctx.strokeStyle = inks(scene).muted;
     ctx.lineWidth = 1.5 / camera.scale;
     ctx.strokeRect(0, 0, frame.W, frame.H);
+    if (lined) {
+      drawDeaths(scene);
+    }
     drawCreatures(scene);
-    if (camera.scale >= CLOSE && !scene.mini) {
+    if (lined) {
       drawAttacks(scene);
     }
     axes(scene, frame.W, frame.H, true);
@@ -209,13 +224,10 @@ function drawCreatures(scene) {
  * @param {Creature[]} living
  */
 function drawLarge(scene, living) {
-  const { ctx, frame, replay, camera } = scene;
+  const { ctx, frame, replay } = scene;
   for (const { userid, x, y, hp } of living) {
     const seat = replay.seat(userid);
     disc(scene, seat, x + 0.5, frame.H - y - 0.5, 0.4);
-    if (camera.scale < RINGED) {
-      continue;
-    }
     ctx.strokeStyle = inks(scene).ink;
     ctx.lineWidth = 0.06;
     ctx.globalAlpha = 0.8 * strength(scene, seat);
@@ -227,7 +239,7 @@ function drawLarge(scene, living) {
 }
 
 /**
- * Draw circles that are too small for letters, pixel by pixel: thousands of them take no time so.
+ * Draw creatures that are too small for letters, pixel by pixel: thousands of them take no time so.
  * @param {Scene} scene
  * @param {Creature[]} living
  */
@@ -251,7 +263,7 @@ function drawSmall(scene, living) {
 }
 
 /**
- * Give the pixels on which small circles are put, as many as the picture has.
+ * Give the pixels on which small marks are put, as many as the picture has.
  * @param {Scene} scene
  * @returns {Layer}
  */
@@ -268,7 +280,7 @@ function layerOf({ ctx: { canvas: { width, height } }, memo, mini }) {
 }
 
 /**
- * Put a small circle into the pixels.
+ * Put a small mark into the pixels.
  * @param {Layer} layer
  * @param {Uint32Array} stamp
  * @param {number} pixels its width
@@ -286,7 +298,7 @@ function press({ image: { width, height }, words }, stamp, pixels, left, top) {
 }
 
 /**
- * Give the pixels of a small circle.
+ * Give the pixels of a small mark.
  * @param {Scene} scene
  * @param {number} seat
  * @param {number} level of hit points, from 0
@@ -302,24 +314,26 @@ function stampOf(scene, seat, level, pixels) {
     return known;
   }
   const alpha = (0.55 + (0.45 * level) / (LEVELS - 1)) * strength(scene, seat);
-  const made = circle(colour(scene, seat), alpha, pixels);
+  const made = smallMark(seat, colour(scene, seat), alpha, pixels);
   stamps.set(name, made);
   return made;
 }
 
 /**
+ * @param {number} seat
  * @param {string} ink
  * @param {number} alpha
  * @param {number} pixels
  * @returns {Uint32Array}
  */
-function circle(ink, alpha, pixels) {
+function smallMark(seat, ink, alpha, pixels) {
   const ctx = hidden(pixels, pixels);
   ctx.globalAlpha = alpha;
   ctx.fillStyle = ink;
-  ctx.beginPath();
-  ctx.arc(pixels / 2, pixels / 2, Math.max(0.6, pixels * 0.46), 0, 7);
-  ctx.fill();
+  ctx.translate(pixels / 2, pixels / 2);
+  const r = Math.max(0.6, pixels * 0.44);
+  ctx.scale(r, r);
+  ctx.fill(pathOf(pixels < SHAPED ? 0 : seat));
   return new Uint32Array(ctx.getImageData(0, 0, pixels, pixels).data.buffer);
 }
 
@@ -333,15 +347,34 @@ function hidden(width, height) {
   return contextOf(canvas, { willReadFrequently: true });
 }
 
+/**
+ * Draw a cross where creatures died, which fades over the next rounds.
+ * @param {Scene} scene
+ */
+function drawDeaths(scene) {
+  const { ctx, replay, turn, camera } = scene;
+  ctx.strokeStyle = inks(scene).death;
+  for (let back = Math.min(FADING, turn) - 1; back >= 0; back--) {
+    const [then, since] = [replay.frame(turn - back - 1), replay.frame(turn - back)];
+    ctx.globalAlpha = 1 - back / FADING;
+    since.creatures.forEach((creature, index) => {
+      if (creature !== then.creatures[index] && creature.hp <= 0 && then.creatures[index].hp > 0) {
+        cross(ctx, creature.x + 0.5, since.H - creature.y - 0.5, 0.26, Math.max(0.1, 1.5 / camera.scale));
+      }
+    });
+  }
+  ctx.globalAlpha = 1;
+}
+
 /** @param {Scene} scene */
 function drawAttacks(scene) {
-  const { ctx, frame, replay, turn, memo } = scene;
+  const { ctx, frame, replay, turn, memo, camera } = scene;
   if (turn === 0) {
     return;
   }
   const { ids } = indexed(memo, replay.frame(turn - 1));
   ctx.strokeStyle = inks(scene).ink;
-  ctx.lineWidth = 0.1;
+  ctx.lineWidth = Math.max(0.1, 1.5 / camera.scale);
   ctx.lineCap = "round";
   ctx.beginPath();
   for (const sent of Object.values(replay.actions(turn))) {

@@ -43,6 +43,7 @@
  * @template [Memo=any]
  * @typedef {object} Game
  * @property {Measure<Frame>[]} measures the first is what cards show large
+ * @property {string[]} legend what the picture shows, a sentence for each of its parts
  * @property {boolean} [fog] whether a player sees only a part of the board
  * @property {boolean} [night] whether the ground is dark in the light theme too
  * @property {boolean} [moves] whether the picture moves while nothing happens

@@ -21,6 +21,11 @@ const MANY = 3;
 
 /** @type {import("./game.js").Game<Frame>} */
 export const HEXAGON = {
+  legend: [
+    "Grey cells are stones: nobody can go there.",
+    "The arrow is the last move: to a neighbour the chip doubles; a broken arrow is a jump.",
+    "The chip that arrived has a ring; the chips it captured have broken rings.",
+  ],
   measures: [
     { name: "chips", of: chips },
     { name: "jumps", of: jumpsOf },

@@ -23,6 +23,11 @@ const MANY = 3;
 
 /** @type {import("./game.js").Game<Frame>} */
 export const PAINT = {
+  legend: [
+    "A square has the colour and the mark of who owns it; grey squares are obstacles.",
+    "A disc with a letter is where a player stands.",
+    "A line with a dot at its end is a shot: it has painted up to there.",
+  ],
   measures: [{ name: "squares", of: owned }],
 
   extent: ({ width, height }) => ({ width, height }),
@@ -234,7 +239,7 @@ function drawAvatars(scene) {
     ctx.globalAlpha = strength(scene, seat);
     ctx.fillStyle = inks(scene).ground;
     ctx.beginPath();
-    ctx.arc(col + 0.5, row + 0.5, 0.44, 0, 7);
+    ctx.arc(col + 0.5, row + 0.5, 0.48, 0, 7);
     ctx.fill();
     disc(scene, seat, col + 0.5, row + 0.5, 0.37);
   }
