@@ -7,7 +7,6 @@ colour.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import cos, pi, sin
 from typing import Final
 
 from cw.pictures.shapes import Circle, Point, Polygon, Shape
@@ -70,15 +69,11 @@ def mark_of(seat: int, middle: Point, r: float, fill: str, opacity: float = 1.0)
     """Give a player's mark around a place; `r` is half its size."""
     x, y = middle
     kind = seat % len(COLOURS)
-    if kind == 0:
+    if kind == DISC:
         return Circle(x, y, r, fill, opacity)
+    if kind == RING:
+        return Circle(x, y, 0.8 * r, fill, opacity, stroke=0.6 * r)
     return Polygon(tuple((x + dx * r, y + dy * r) for dx, dy in MARKS[kind]), fill, opacity)
-
-
-def regular(corners: int, r: float, first: float) -> tuple[Point, ...]:
-    """Give the corners of a regular polygon; `first` is the angle of the first one."""
-    angles = (first + corner * 2 * pi / corners for corner in range(corners))
-    return tuple((r * cos(angle), r * sin(angle)) for angle in angles)
 
 
 def bar(width: float, height: float) -> tuple[Point, ...]:
@@ -99,14 +94,17 @@ def plus(r: float, width: float) -> tuple[Point, ...]:
     return tuple(corners)
 
 
+DISC: Final = 0
+RING: Final = 5
+
 MARKS: Final = (
     (),
-    regular(3, 1.15, -pi / 2),
-    bar(0.82, 0.82),
-    regular(4, 1.15, 0),
-    plus(1, 0.32),
-    regular(6, 1, 0),
-    bar(1, 0.42),
-    bar(0.42, 1),
+    ((0.0, -1.1), (1.1, 0.85), (-1.1, 0.85)),
+    bar(0.85, 0.85),
+    plus(1, 0.38),
+    ((0.0, 1.1), (1.1, -0.85), (-1.1, -0.85)),
+    (),
+    bar(1.1, 0.5),
+    bar(0.5, 1.1),
 )
-"""The corners of the marks around (0, 0); the first one is a disc."""
+"""The corners of the marks around (0, 0), as in the viewer; diamonds and an X mean other things."""

@@ -87,7 +87,11 @@ def draw_segments(scene: Scene[Frame]) -> Iterator[Shape]:
         yield Line(*last.line, 0.24, scene.inks.glow)
     for segment, state in found.items():
         if state == "drawn":
-            yield Line(*segment.line, 0.12, scene.colour(authors.get(segment, -1)))
+            seat = authors.get(segment, -1)
+            yield Line(*segment.line, 0.12, scene.colour(seat))
+            if seat == 1:
+                # A light core tells the second player apart without colour.
+                yield Line(*segment.line, 0.03, scene.inks.ground)
 
 
 def segments(size: int) -> Iterator[Segment]:

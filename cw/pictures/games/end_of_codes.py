@@ -1,4 +1,4 @@
-"""End of Codes: creatures as circles on numbered cells; (0, 0) is bottom left."""
+"""End of Codes: creatures as discs and marks on numbered cells; (0, 0) is bottom left."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from cw.pictures.drawing import arc, axes, disc, grid
+from cw.pictures.drawing import MARKED, arc, axes, disc, grid
+from cw.pictures.palette import mark_of
 from cw.pictures.scenes import Game, Key, Number, Place, Scene, Side, understood
 from cw.pictures.shapes import Circle, Line, Rectangle, Shape
 
@@ -91,7 +92,11 @@ def draw_creature(scene: Scene[Frame], creature: Creature) -> Iterator[Shape]:
     part = min(1.0, creature.hp / scene.frame.most)
     if scene.scale < CLOSE:
         level = min(LEVELS - 1, int(part * LEVELS))
-        yield Circle(x, y, 0.46, scene.colour(seat), 0.55 + 0.45 * level / (LEVELS - 1))
+        opacity = 0.55 + 0.45 * level / (LEVELS - 1)
+        if seat >= 0 and scene.scale * 0.44 >= MARKED:
+            yield mark_of(seat, (x, y), 0.44, scene.colour(seat), opacity)
+        else:
+            yield Circle(x, y, 0.46, scene.colour(seat), opacity)
         return
     yield from disc(scene, seat, (x, y), 0.4)
     if scene.scale >= RINGED:
