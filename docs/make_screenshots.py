@@ -1,4 +1,4 @@
-"""Make the pictures of the pages in docs/images: `python docs/make_screenshots.py`."""
+"""Make the pictures in docs/images and static/games: `python docs/make_screenshots.py`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from playwright.sync_api import Browser, sync_playwright
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -28,12 +30,22 @@ from cw.web.server import listen, serving  # noqa: E402
 from cw.web.settings import Settings  # noqa: E402
 
 IMAGES: Final = ROOT / "docs" / "images"
+STILLS: Final = ROOT / "static" / "games"
 TEAMS: Final = ("ampere", "volta")
 PORT: Final = 5000
 """The address with which the page tells clients to join is part of the pictures."""
 
 WIDE: Final = (1280, 800)
 PHONE: Final = (360, 740)
+STILL: Final = (640, 400)
+"""Pixels of the picture of a game on its page."""
+
+COLOURS: Final = 160
+"""Colours of such a picture: few, so that its file is small."""
+
+MANY_HUES: Final = Image.Quantize.MAXCOVERAGE
+"""Colours are chosen so that those of small parts are among them."""
+
 ARGUMENTS: Final = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 
 
@@ -70,6 +82,8 @@ class Match:
     options: tuple[tuple[str, Any], ...] = ()
     scheme: str = "light"
     screen: tuple[int, int] = WIDE
+    closer: int = 0
+    """How often the board is brought closer, for the picture of a game."""
 
 
 MATCHES: Final = (
@@ -96,6 +110,37 @@ MATCHES: Final = (
         options=(("M", 60), ("MAX_HP", 6), ("max_rounds", 200)),
     ),
     Match("viewer-phone", "hexagon", ("ada=expert", "bob=greedy"), "#turn=37", screen=PHONE),
+)
+
+# Their boards alone are kept, dark ones, which look well on a light page too.
+BOARDS: Final = (
+    Match("circuit-wars", "circuit-wars", ("a=search", "b=safe"), "#turn=64", scheme="dark"),
+    Match(
+        "code-battle",
+        "code-battle",
+        ("a=gatherer", "b=hunter", "c=swarm", "d=rusher"),
+        "#turn=200",
+        seed=7,
+        scheme="dark",
+        closer=2,
+    ),
+    Match(
+        "end-of-codes",
+        "end-of-codes",
+        ("a=hunter", "b=sample", "c=sample"),
+        "#turn=30",
+        options=(("M", 40), ("MAX_HP", 6), ("max_rounds", 200), ("W", 32), ("H", 20)),
+        scheme="dark",
+    ),
+    Match("hexagon", "hexagon", ("a=expert", "b=greedy"), "#turn=37", scheme="dark"),
+    Match(
+        "paint",
+        "paint",
+        ("a=greedy", "b=greedy", "c=walker", "d=greedy"),
+        "#turn=40",
+        options=(("width", 16), ("height", 10)),
+        scheme="dark",
+    ),
 )
 
 
@@ -165,14 +210,38 @@ def shelf_of(matches: Sequence[Match]) -> Iterator[str]:
 
 def take_replay(browser: Browser, shelf: str, match: Match) -> None:
     """Keep what the viewer shows of a moment."""
+    page = watched(browser, shelf, match)
+    page.screenshot(path=IMAGES / f"{match.picture}.png")
+    page.close()
+
+
+def take_board(browser: Browser, shelf: str, match: Match) -> None:
+    """Keep the middle of the board of a moment, in few colours."""
+    page = watched(browser, shelf, match)
+    for _ in range(match.closer):
+        page.get_by_role("button", name="Zoom in").click()
+    page.mouse.move(2, 2)
+    page.evaluate("document.getElementById('minimap').hidden = true")
+    shot = page.locator("#stage").screenshot()
+    with Image.open(BytesIO(shot)) as picture:
+        width, height = picture.size
+        kept = min(width, height * STILL[0] // STILL[1]) - 4
+        left, top = (width - kept) // 2, (height - kept * STILL[1] // STILL[0]) // 2
+        cut = picture.convert("RGB").crop((left, top, left + kept, height - top))
+        small = cut.resize(STILL, Image.Resampling.LANCZOS).quantize(COLOURS, MANY_HUES)
+        small.save(STILLS / f"{match.picture}.png", optimize=True)
+    page.close()
+
+
+def watched(browser: Browser, shelf: str, match: Match) -> Page:
+    """Open the viewer at a moment of a match."""
     width, height = match.screen
     options: dict[str, Any] = {"color_scheme": match.scheme, "reduced_motion": "reduce"}
     page = browser.new_page(viewport={"width": width, "height": height}, **options)
     page.goto(f"{shelf}{match.picture}{match.after}")
     page.wait_for_selector("#viewer[data-surveyed=true]")
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => done(true)))")
-    page.screenshot(path=IMAGES / f"{match.picture}.png")
-    page.close()
+    return page
 
 
 def main() -> None:
@@ -180,14 +249,17 @@ def main() -> None:
     path = os.environ.get("CW_CHROMIUM") or shutil.which("chromium")
     if path is None:
         sys.exit("there is no chromium: install it or set CW_CHROMIUM to its path")
-    IMAGES.mkdir(parents=True, exist_ok=True)
+    for folder in (IMAGES, STILLS):
+        folder.mkdir(parents=True, exist_ok=True)
     moves = list(moves_of_a_game())
-    with shelf_of(MATCHES) as shelf, sync_playwright() as playwright:
+    with shelf_of([*MATCHES, *BOARDS]) as shelf, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         for picture in PICTURES:
             take(browser, picture, moves)
         for match in MATCHES:
             take_replay(browser, shelf, match)
+        for match in BOARDS:
+            take_board(browser, shelf, match)
         browser.close()
 
 

@@ -63,8 +63,9 @@ def test_every_route_is_documented() -> None:
     for rule in create_app().url_map.iter_rules():
         if rule.endpoint == "static":
             continue
-        replays = rule.endpoint.startswith("replays.")
-        rules = "docs/viewer.md" if replays else "docs/games/circuit_wars.md"
+        part = rule.endpoint.partition(".")[0]
+        pages = {"replays": "docs/viewer.md", "games": "docs/server.md"}
+        rules = pages.get(part, "docs/games/circuit_wars.md")
         text = TEXTS[ROOT / rules]
         route = re.sub(r"<(?:\w+:)?(\w+)>", r"<\1>", rule.rule).replace("<move>", "<x,y,border>")
         if not route.endswith(("/reg/", "/move/<team_id>", "/move/<team_id>/")):

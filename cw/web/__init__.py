@@ -14,7 +14,7 @@ from werkzeug.routing import BaseConverter
 
 from cw.arena.desk import Clock
 from cw.assets import asset
-from cw.web import circuit_wars, matches, replays
+from cw.web import circuit_wars, games, matches, replays
 from cw.web.hall import Hall
 from cw.web.live import Matches
 from cw.web.settings import Settings
@@ -23,7 +23,7 @@ from cw.web.shelf import Shelf
 NO_SUCH_PAGE: Final = (
     "there is no such page; the game has /, /status, /reg/<team_id>, /move/<team_id>/<x,y,border>"
     " and /restart, and the same under /rooms/<room>/, a room being 1 to 32 of a-z, 0-9 and -;"
-    " replays are under /replays/"
+    " games are under /games/, replays under /replays/"
 )
 
 
@@ -47,12 +47,14 @@ def create_app(settings: Settings | None = None, clock: Clock = time.monotonic) 
     # Merging slashes would redirect /move/a//1,2,top to a move that was not sent.
     app.url_map.merge_slashes = False
     app.url_map.converters["room"] = RoomConverter
+    app.url_map.converters["game"] = games.GameConverter
     app.url_map.converters["replay"] = replays.ReplayConverter
     app.extensions["hall"] = Hall(settings, clock)
     app.extensions["settings"] = settings
     app.extensions["shelf"] = Shelf(settings.replays)
     app.extensions["matches"] = Matches(settings.matches, clock)
     app.register_blueprint(circuit_wars.routes)
+    app.register_blueprint(games.routes)
     app.register_blueprint(matches.routes)
     app.register_blueprint(replays.routes)
     if settings.rooms:
@@ -63,6 +65,8 @@ def create_app(settings: Settings | None = None, clock: Clock = time.monotonic) 
         resources={r"(/rooms/[^/]+)?/status": {"expose_headers": ["ETag"]}},
         always_send=False,
     )
+    # A server may have the pages of a championship beside these.
+    app.context_processor(lambda: {"has_championship": "championship" in app.blueprints})
     app.register_error_handler(HTTPException, _explain)
     app.after_request(_harden)
     return app

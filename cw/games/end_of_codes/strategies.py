@@ -30,7 +30,7 @@ class Idle(Seated):
 
 
 class Sample(Seated):
-    """The prototype of the seed: attacks a random neighbour, else idles or walks about."""
+    """The prototype of a bot: attacks a random neighbour, else idles or walks about."""
 
     def act(self, view: State) -> Json:
         """Choose for each own living creature on its own."""
