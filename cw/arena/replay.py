@@ -135,10 +135,10 @@ def encode(document: Document, *, packed: bool) -> bytes:
     return gzip.compress(data, mtime=0) if packed else data
 
 
-def decode(data: bytes) -> Document:
+def decode(data: bytes, largest: int = LARGEST) -> Document:
     """Read the bytes of a replay's file, packed or not; raise ProtocolError for anything else."""
     try:
-        document = msgspec.json.decode(unpacked(data))
+        document = msgspec.json.decode(unpacked(data, largest))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ProtocolError(f"the replay is no JSON: {error}") from None
     if not isinstance(document, dict):
@@ -154,17 +154,17 @@ def decode(data: bytes) -> Document:
     return document
 
 
-def unpacked(data: bytes) -> bytes:
-    """Unpack gzip, up to the largest size."""
+def unpacked(data: bytes, largest: int = LARGEST) -> bytes:
+    """Unpack gzip, up to the largest size in bytes; raise ProtocolError for more."""
     if not data.startswith(b"\x1f\x8b"):
         return data
     try:
         unpacker = zlib.decompressobj(wbits=31)
-        found = unpacker.decompress(data, LARGEST)
+        found = unpacker.decompress(data, largest)
     except zlib.error as error:
         raise ProtocolError(f"the replay cannot be unpacked: {error}") from None
     if unpacker.unconsumed_tail:
-        raise ProtocolError(f"the replay is larger than {LARGEST} bytes")
+        raise ProtocolError(f"the replay is larger than {largest} bytes")
     return found
 
 

@@ -47,6 +47,7 @@ from cw.web.settings import LOCAL_NAMES, Settings, is_unspecified
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="Folder whose replays are shown under /replays/.",
 )
+@click.option("--uploads", is_flag=True, help="Let viewers leave replays in that folder.")
 @click.option("--github-names", is_flag=True, help=f"Allow team ids of {GITHUB.words}.")
 def serve(
     host: str,
@@ -57,6 +58,7 @@ def serve(
     rooms: bool,
     no_restart: bool,
     replays: Path | None,
+    uploads: bool,
     github_names: bool,
 ) -> None:
     """Run the server of Circuit Wars until Ctrl-C.
@@ -82,6 +84,7 @@ def serve(
         names=LOCAL_NAMES | {host.lower(), *map(str.lower, names)},
         any_address=is_unspecified(host),
         replays=replays,
+        uploads=uploads,
     )
     app = create_app(settings)
     listener = listen(host, port)
@@ -90,5 +93,7 @@ def serve(
     click.echo(f"Time for a turn: {'no limit' if limit is None else f'{limit:g} s'}")
     if settings.any_address:
         click.echo("Listening on all networks of this machine: everyone there can play.", err=True)
+    if uploads:
+        click.echo(f"Whoever reaches this server can leave replays in {replays}.", err=True)
     click.echo("Stop with Ctrl-C.", err=True)
     run(app, listener)

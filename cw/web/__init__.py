@@ -7,7 +7,7 @@ import mimetypes
 import time
 from typing import Final, cast
 
-from flask import Flask, Response
+from flask import Flask, Response, abort, request
 from flask_cors import CORS
 from werkzeug.exceptions import HTTPException, NotFound
 from werkzeug.routing import BaseConverter
@@ -16,8 +16,9 @@ from cw.arena.desk import Clock
 from cw.assets import asset
 from cw.web import circuit_wars, games, matches, replays
 from cw.web.hall import Hall
+from cw.web.intake import Intake
 from cw.web.live import Matches
-from cw.web.settings import Settings
+from cw.web.settings import LARGEST_REQUEST, Settings
 from cw.web.shelf import Shelf
 
 NO_SUCH_PAGE: Final = (
@@ -53,6 +54,10 @@ def create_app(settings: Settings | None = None, clock: Clock = time.monotonic) 
     app.extensions["settings"] = settings
     app.extensions["shelf"] = Shelf(settings.replays)
     app.extensions["matches"] = Matches(settings.matches, clock)
+    folder = settings.folder_for_uploads()
+    app.extensions["intake"] = None if folder is None else Intake(folder)
+    app.config["MAX_CONTENT_LENGTH"] = settings.largest_body()
+    app.before_request(_refuse_large_bodies)
     app.register_blueprint(circuit_wars.routes)
     app.register_blueprint(games.routes)
     app.register_blueprint(matches.routes)
@@ -70,6 +75,15 @@ def create_app(settings: Settings | None = None, clock: Clock = time.monotonic) 
     app.register_error_handler(HTTPException, _explain)
     app.after_request(_harden)
     return app
+
+
+def _refuse_large_bodies() -> None:
+    """Let only the route that takes replays in read more than all others."""
+    if request.endpoint == "replays.keep":
+        return
+    request.max_content_length = LARGEST_REQUEST
+    if (request.content_length or 0) > LARGEST_REQUEST:
+        abort(413, f"a request may have at most {LARGEST_REQUEST} bytes")
 
 
 def _explain(error: HTTPException) -> Response:

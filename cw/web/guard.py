@@ -1,4 +1,4 @@
-"""No web page may play, register or restart: what a browser sends across sites is refused."""
+"""No page of another site may change anything: what a browser sends across sites is refused."""
 
 from __future__ import annotations
 
@@ -16,25 +16,30 @@ OWN_PAGES = (None, "same-origin", "none")
 
 
 def changes_the_game(view: Callable[P, Response]) -> Callable[P, Response]:
-    """Refuse, with 403, requests for a view that come from pages of other sites.
-
-    A plain HTTP client sends neither Origin nor Sec-Fetch-Site. The names of the server are
-    checked because under a foreign name that resolves to this machine a foreign page looks like
-    ours.
-    """
+    """Refuse requests for a view that come from pages of other sites, or are no GET."""
 
     @wraps(view)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> Response:
         if request.method == "HEAD":
             abort(405, "this route is not for HEAD: it changes something")
-        host = request.headers.get("Host")
-        if host is not None and not is_our_name(host, current_app.extensions["settings"]):
-            abort(403, f"this server is not called {host!r}: start it with --name to allow that")
-        if not is_from_our_page(host):
-            abort(403, "a page of another site cannot play here; use a program of your own")
+        refuse_other_sites()
         return view(*args, **kwargs)
 
     return guarded
+
+
+def refuse_other_sites() -> None:
+    """Refuse, with 403, a request that comes from a page of another site.
+
+    A plain HTTP client sends neither Origin nor Sec-Fetch-Site. The names of the server are
+    checked because under a foreign name that resolves to this machine a foreign page looks like
+    ours.
+    """
+    host = request.headers.get("Host")
+    if host is not None and not is_our_name(host, current_app.extensions["settings"]):
+        abort(403, f"this server is not called {host!r}: start it with --name to allow that")
+    if not is_from_our_page(host):
+        abort(403, "a page of another site can change nothing here; use a program of your own")
 
 
 def is_our_name(host: str, settings: Settings) -> bool:

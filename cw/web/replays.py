@@ -10,15 +10,22 @@ from flask import (
     Response,
     abort,
     current_app,
+    jsonify,
     make_response,
     render_template,
     request,
     send_file,
+    url_for,
 )
+from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.routing import BaseConverter
 
 from cw.arena.replay import unpacked
+from cw.errors import ProtocolError, Refused
 from cw.games.catalogue import listings
+from cw.web.guard import refuse_other_sites
+from cw.web.intake import Intake
+from cw.web.settings import LARGEST_UPLOAD
 from cw.web.shelf import NAME, Entry, Shelf, Stand
 
 routes = Blueprint("replays", __name__, url_prefix="/replays")
@@ -55,8 +62,45 @@ def index() -> Response:
         games=sorted(listings()),
         reasons=sorted({entry.head.reason for entry in entries}),
         chosen=request.args,
+        uploads=_intake() is not None,
+        largest=LARGEST_UPLOAD,
     )
     return _fresh(page)
+
+
+@routes.post("/")
+def keep() -> Response:
+    """Take a replay in, as a form with one file or as the body itself; give its name."""
+    intake = _intake()
+    if intake is None:
+        abort(403, "this server keeps no replays; its owner allows it with --uploads")
+    refuse_other_sites()
+    try:
+        kept = intake.keep(sent())
+    except ProtocolError as error:
+        abort(400, str(error))
+    except Refused as refusal:
+        abort(503, str(refusal))
+    address = url_for("replays.watch", name=kept.name)
+    answer = jsonify(name=kept.name, address=address, is_new=kept.is_new)
+    answer.status_code = 201 if kept.is_new else 200
+    answer.headers["Location"] = address
+    return answer
+
+
+def sent() -> bytes:
+    """Give the bytes of the file that a request brings; nothing is asked of its name."""
+    try:
+        if request.mimetype != "multipart/form-data":
+            data = request.get_data(cache=False)
+        else:
+            file = next(iter(request.files.values()), None)
+            data = b"" if file is None else file.read(LARGEST_UPLOAD + 1)
+    except RequestEntityTooLarge:
+        data = b" " * (LARGEST_UPLOAD + 1)
+    if len(data) > LARGEST_UPLOAD:
+        abort(413, f"a replay may have at most {LARGEST_UPLOAD} bytes here: pack it with gzip")
+    return data
 
 
 @routes.get("/<replay:name>")
@@ -103,6 +147,11 @@ def fits(entry: Entry, chosen: Mapping[str, str]) -> bool:
 def _shelf() -> Shelf:
     shelf: Shelf = current_app.extensions["shelf"]
     return shelf
+
+
+def _intake() -> Intake | None:
+    intake: Intake | None = current_app.extensions["intake"]
+    return intake
 
 
 def _find(name: str) -> Stand:

@@ -19,7 +19,7 @@ from waitress.server import create_server
 from waitress.task import WSGITask
 
 from cw.errors import Refused
-from cw.web.settings import is_unspecified
+from cw.web.settings import LARGEST_REQUEST, is_unspecified
 
 WSGIApp: TypeAlias = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
@@ -32,9 +32,6 @@ HAS_POLL = hasattr(select, "poll")
 
 BACKLOG = 1024
 """Connections that wait to be accepted."""
-
-LARGEST_REQUEST = 16 * 1024
-"""Bytes of a request's head, and of its body: no route needs more."""
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -83,7 +80,11 @@ class Channel(HTTPChannel):
 
 
 def make_server(app: WSGIApp, listener: socket.socket, channels: dict[int, Any]) -> Any:
-    """Put waitress around the app, on an open socket; all that it opens stands in `channels`."""
+    """Put waitress around the app, on an open socket; all that it opens stands in `channels`.
+
+    A Flask app says how large the body of a request may be in its MAX_CONTENT_LENGTH.
+    """
+    largest = app.config["MAX_CONTENT_LENGTH"] if isinstance(app, Flask) else None
     server: Any = create_server(
         app,
         map=channels,
@@ -92,7 +93,8 @@ def make_server(app: WSGIApp, listener: socket.socket, channels: dict[int, Any])
         connection_limit=MOST_CONNECTIONS,
         backlog=BACKLOG,
         max_request_header_size=LARGEST_REQUEST,
-        max_request_body_size=LARGEST_REQUEST,
+        # A body of this size is refused already.
+        max_request_body_size=(largest or LARGEST_REQUEST) + 1,
         asyncore_use_poll=HAS_POLL,
         clear_untrusted_proxy_headers=True,
         ident="Circuit Wars",

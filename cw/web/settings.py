@@ -18,6 +18,12 @@ LOCAL_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
 NO_LIMIT: Final = -1
 
+LARGEST_REQUEST: Final = 16 * 1024
+"""Bytes of a request's head, and of its body, but for one that leaves a replay."""
+
+LARGEST_UPLOAD: Final = 8 * 1024 * 1024
+"""Bytes of a replay that a viewer may leave here, packed or not."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -47,6 +53,23 @@ class Settings:
     """By game the bots that people may choose beside the built-in strategies."""
     replays: Path | None = None
     """The folder, or the one file, of the replays under /replays/; None for none."""
+    uploads: bool = False
+    """Whether viewers may leave replays in that folder."""
+
+    def folder_for_uploads(self) -> Path | None:
+        """Give where viewers may leave replays, None for nowhere.
+
+        Raises Refused if they may, and there is no folder for them.
+        """
+        if not self.uploads:
+            return None
+        if self.replays is None or not self.replays.is_dir():
+            raise Refused("uploads need a folder of replays to put them into")
+        return self.replays
+
+    def largest_body(self) -> int:
+        """Give the bytes of the largest body of a request; a form takes some beside its file."""
+        return LARGEST_UPLOAD + LARGEST_REQUEST if self.uploads else LARGEST_REQUEST
 
     def time_limit(self) -> float | None:
         """Give the seconds for a turn, None for no limit; raise Refused if it is no such number."""

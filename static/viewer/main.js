@@ -70,7 +70,7 @@ function watchLive(address, key) {
 }
 
 /**
- * Show a file of the viewer's machine; it goes nowhere.
+ * Show a file of the viewer's machine; it goes nowhere by itself.
  * @param {File} file
  */
 async function showFile(file) {
@@ -82,6 +82,7 @@ async function showFile(file) {
   });
   if (shown) {
     byId("shelf")?.setAttribute("hidden", "");
+    document.dispatchEvent(new CustomEvent("file-shown", { detail: file }));
     byId("title").focus();
   }
 }

@@ -203,6 +203,8 @@ def test_pages_forbid_inline_scripts_and_frames(tmp_path: Path) -> None:
 def test_nothing_can_be_sent(tmp_path: Path) -> None:
     put(tmp_path, "match.json")
     client = client_of(tmp_path)
-    for path in ("/replays/", "/replays/match", "/replays/match/document"):
+    assert client.post("/replays/").status_code == 403
+    for path in ("/replays/match", "/replays/match/document"):
         assert client.post(path).status_code == 405
+    for path in ("/replays/", "/replays/match", "/replays/match/document"):
         assert client.delete(path).status_code == 405
