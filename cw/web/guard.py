@@ -16,7 +16,7 @@ OWN_PAGES = (None, "same-origin", "none")
 
 
 def changes_the_game(view: Callable[P, Response]) -> Callable[P, Response]:
-    """Refuse requests for a view that come from pages of other sites, or are no GET."""
+    """Refuse requests for a view that come from pages of other sites."""
 
     @wraps(view)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> Response:

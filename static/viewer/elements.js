@@ -51,7 +51,7 @@ export function markPicture(seat) {
  * @typedef {{
  *   board: HTMLCanvasElement, chart: HTMLCanvasElement, download: HTMLAnchorElement,
  *   file: HTMLInputElement | null, "hand-move": HTMLSelectElement, "hand-play": HTMLButtonElement,
- *   keys: HTMLDialogElement, latency: HTMLCanvasElement, live: HTMLButtonElement | null,
+ *   "keep-button": HTMLButtonElement, keys: HTMLDialogElement, latency: HTMLCanvasElement, live: HTMLButtonElement | null,
  *   marks: HTMLCanvasElement, minimap: HTMLCanvasElement, numbers: HTMLInputElement,
  *   perspective: HTMLSelectElement, "replay-data": HTMLScriptElement | null,
  *   scrubber: HTMLInputElement, shelf: HTMLElement | null,

@@ -31,7 +31,7 @@ async function send(file) {
   }
   let answer;
   try {
-    answer = await fetch(keep.dataset.address, { method: "POST", body: file });
+    answer = await fetch(String(keep.dataset.address), { method: "POST", body: file });
   } catch {
     throw new Error("The server does not answer, or the file has changed.");
   }
@@ -45,6 +45,9 @@ async function send(file) {
 /** Keep the file that is watched, and link to its page. */
 async function keepShown() {
   const file = shown;
+  if (!file) {
+    return;
+  }
   button.disabled = true;
   say(false, "Sending it.");
   try {
@@ -57,14 +60,14 @@ async function keepShown() {
   } catch (error) {
     if (file === shown) {
       button.disabled = false;
-      say(true, error.message);
+      say(true, error instanceof Error ? error.message : String(error));
     }
   }
 }
 
 button.addEventListener("click", () => void keepShown());
 document.addEventListener("file-shown", (event) => {
-  shown = event.detail;
+  shown = /** @type {CustomEvent<File>} */ (event).detail;
   button.disabled = false;
   keep.hidden = false;
   say(false, "Only this browser has it so far.");
