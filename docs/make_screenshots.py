@@ -21,11 +21,12 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from cw.arena import replay  # noqa: E402
-from cw.arena.bots import read_bots  # noqa: E402
+from cw.arena.bots import Bot, read_bots  # noqa: E402
 from cw.cli.play import one_match  # noqa: E402
 from cw.contests.matches import PLAIN  # noqa: E402
 from cw.game import Board  # noqa: E402
 from cw.web import create_app  # noqa: E402
+from cw.web.live import Matches, Wanted  # noqa: E402
 from cw.web.server import listen, serving  # noqa: E402
 from cw.web.settings import Settings  # noqa: E402
 
@@ -233,6 +234,34 @@ def take_board(browser: Browser, shelf: str, match: Match) -> None:
     page.close()
 
 
+def take_hand(browser: Browser) -> None:
+    """Keep what a person sees who plays Hexagon."""
+    app = create_app(Settings())
+    matches: Matches = app.extensions["matches"]
+    bots = [Bot("you", "human", ""), Bot("greedy", "builtin", "greedy")]
+    rng = Random(4)
+    width, height = WIDE
+    with serving(app, listen("127.0.0.1", 0)) as address:
+        match = matches.begin(Wanted("hexagon", bots, 11, {"size": 5}))
+        page = browser.new_page(
+            viewport={"width": width, "height": height}, reduced_motion="reduce"
+        )
+        page.goto(f"{address}/matches/{match.name}?hand={match.key}")
+        for _ in range(9):
+            page.wait_for_selector("#viewer[data-yours=true]")
+            turn = len(match.recorder.turns)
+            moves = page.locator("#hand-move option").count()
+            page.locator("#hand-move").select_option(index=rng.randrange(moves))
+            page.get_by_role("button", name="Play it").click()
+            page.wait_for_function(
+                "(turn) => Number(document.getElementById('turns').textContent) > turn", arg=turn
+            )
+        page.wait_for_selector("#viewer[data-yours=true]")
+        page.screenshot(path=IMAGES / "play-hexagon.png")
+        page.close()
+    matches.close()
+
+
 def watched(browser: Browser, shelf: str, match: Match) -> Page:
     """Open the viewer at a moment of a match."""
     width, height = match.screen
@@ -260,6 +289,7 @@ def main() -> None:
             take_replay(browser, shelf, match)
         for match in BOARDS:
             take_board(browser, shelf, match)
+        take_hand(browser)
         browser.close()
 
 

@@ -8,7 +8,7 @@ import secrets
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import click
@@ -21,12 +21,17 @@ from cw.arena.bots import Bot, read_bots
 from cw.arena.opening import Guard
 from cw.arena.sandbox import Policy, Sandbox
 from cw.arena.table import Noted, Played, Watcher
+from cw.cli.browser import in_browser
 from cw.cli.pictures import picture
 from cw.cli.simulate import read_option
 from cw.contests.matches import Finished, Setup
 from cw.games.base import Json
 from cw.games.catalogue import listing
 from cw.web.hosting import conduct_match
+from cw.web.live import Wanted
+
+PACE = 0.25
+"""Seconds that every action of a bot takes at least in the browser, if nothing else is said."""
 
 SHOWN_FAULTS = 20
 """Faults that are told one by one; what comes later is only counted."""
@@ -43,6 +48,7 @@ SHOWN_FAULTS = 20
 @click.option("--games", type=click.IntRange(1), default=1, show_default=True, help="How many.")
 @click.option("--swap", is_flag=True, help="Play each seed once from every seat.")
 @click.option("--watch/--no-watch", default=None, help="Show the board.  [default: in a terminal]")
+@click.option("--browser", is_flag=True, help="Watch the match in the browser.")
 @click.option("--delay", type=click.FloatRange(0), default=0.0, help="Seconds after each turn.")
 @click.option("--openings", type=click.IntRange(0), help="Random moves first (Circuit Wars).")
 @click.option(
@@ -70,6 +76,7 @@ def play(
     games: int,
     swap: bool,
     watch: bool | None,
+    browser: bool,
     delay: float,
     openings: int | None,
     out: Path,
@@ -90,6 +97,7 @@ def play(
     \b
       cw play paint builtin:greedy mine=./bot.py
       cw play hexagon builtin:greedy http://127.0.0.1:3000 --games 10 --swap --json
+      cw play code-battle builtin:hunter builtin:rusher --browser
     """
     listing(game)
     read = read_bots(bots, settings)
@@ -98,18 +106,26 @@ def play(
     console = Console(stderr=True)
     shown = console.is_terminal if watch is None else watch
     guard = Guard(Sandbox(sandbox), announcer(console))
+    if browser and (games > 1 or swap):
+        raise click.UsageError("--browser shows one match: leave out --games and --swap")
     reports = []
-    for number, (order, match_seed) in enumerate(series(read, games, first, swap=swap)):
-        with watching(console, game, shown, delay) as watcher:
-            finished = one_match(game, order, match_seed, given, Setup(watcher, None, guard))
-        file = write_replay(
-            finished, None if no_replay else out, number if games > 1 or swap else None
-        )
-        reports.append(report_of(finished, file))
-        explain_faults(console, finished.played, file)
-        click.echo(json.dumps(reports[-1]) if as_json else in_words(reports[-1]))
-    if len(reports) > 1 and not as_json:
-        click.echo(tally([bot.name for bot in read], reports))
+    with ExitStack() as pages:
+        in_page = pages.enter_context(in_browser()) if browser else None
+        for number, (order, match_seed) in enumerate(series(read, games, first, swap=swap)):
+            if in_page:
+                finished = in_page(Wanted(game, order, match_seed, given, delay or PACE, guard))
+            else:
+                with watching(console, game, shown, delay) as watcher:
+                    setup = Setup(watcher, None, guard)
+                    finished = one_match(game, order, match_seed, given, setup)
+            file = write_replay(
+                finished, None if no_replay else out, number if games > 1 or swap else None
+            )
+            reports.append(report_of(finished, file))
+            explain_faults(console, finished.played, file)
+            click.echo(json.dumps(reports[-1]) if as_json else in_words(reports[-1]))
+        if len(reports) > 1 and not as_json:
+            click.echo(tally([bot.name for bot in read], reports))
 
 
 def announcer(console: Console) -> Callable[[Bot, str], None]:

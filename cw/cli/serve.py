@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from cw.arena.bots import Bot, read_bots
 from cw.arena.desk import GITHUB, SHORT
+from cw.games.catalogue import load_offer
 from cw.web import create_app
+from cw.web.live import Matches
 from cw.web.server import address_of, listen
 from cw.web.server import serve as run
 from cw.web.settings import LOCAL_NAMES, Settings, is_unspecified
@@ -48,6 +52,24 @@ from cw.web.settings import LOCAL_NAMES, Settings, is_unspecified
     help="Folder whose replays are shown under /replays/.",
 )
 @click.option("--uploads", is_flag=True, help="Let viewers leave replays in that folder.")
+@click.option(
+    "--matches",
+    type=click.IntRange(0),
+    default=8,
+    show_default=True,
+    help="How many matches pages may let the server play at once; 0 for none.",
+)
+@click.option(
+    "--opponent",
+    "opponents",
+    nargs=2,
+    multiple=True,
+    metavar="GAME NAME=BOT",
+    help="A bot that people may choose on the page of a game; may be repeated.",
+)
+@click.option(
+    "--set", "bot_settings", multiple=True, metavar="NAME.KEY=VALUE", help="Setting of such a bot."
+)
 @click.option("--github-names", is_flag=True, help=f"Allow team ids of {GITHUB.words}.")
 def serve(
     host: str,
@@ -59,6 +81,9 @@ def serve(
     no_restart: bool,
     replays: Path | None,
     uploads: bool,
+    matches: int,
+    opponents: tuple[tuple[str, str], ...],
+    bot_settings: tuple[str, ...],
     github_names: bool,
 ) -> None:
     """Run the server of Circuit Wars until Ctrl-C.
@@ -74,6 +99,10 @@ def serve(
     A class on one server: each pair plays in a room of its own,
       cw serve --host 0.0.0.0
       SERVER = "http://THIS-MACHINE:5000/rooms/table-4"     in game_ai.py
+
+    \b
+    People play the other games at /games/, against built-in bots and yours:
+      cw serve --opponent hexagon mine=./bot.py
     """
     settings = Settings(
         timeout=timeout,
@@ -85,15 +114,34 @@ def serve(
         any_address=is_unspecified(host),
         replays=replays,
         uploads=uploads,
+        matches=matches,
+        opponents=read_opponents(opponents, bot_settings),
     )
     app = create_app(settings)
     listener = listen(host, port)
     limit = settings.time_limit()
     click.echo(f"Monitor: {address_of(listener)}/")
+    click.echo(f"All games: {address_of(listener)}/games/")
     click.echo(f"Time for a turn: {'no limit' if limit is None else f'{limit:g} s'}")
     if settings.any_address:
         click.echo("Listening on all networks of this machine: everyone there can play.", err=True)
     if uploads:
         click.echo(f"Whoever reaches this server can leave replays in {replays}.", err=True)
     click.echo("Stop with Ctrl-C.", err=True)
-    run(app, listener)
+    try:
+        run(app, listener)
+    finally:
+        played: Matches = app.extensions["matches"]
+        played.close()
+
+
+def read_opponents(
+    named: Sequence[tuple[str, str]], settings: Sequence[str]
+) -> dict[str, list[Bot]]:
+    """Read by game the bots that people may choose; raise Refused for what means nothing."""
+    bots = read_bots([spec for _, spec in named], settings)
+    found: dict[str, list[Bot]] = {}
+    for (game, _), bot in zip(named, bots, strict=True):
+        load_offer(game)
+        found.setdefault(game, []).append(bot)
+    return found

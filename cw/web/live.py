@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 from collections.abc import Coroutine, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from queue import Queue
@@ -14,10 +16,11 @@ from typing import Any, Final, TypeVar
 from cw.arena.bots import Bot
 from cw.arena.desk import Clock
 from cw.arena.hand import Hand
+from cw.arena.opening import Guard
 from cw.arena.replay import Document, Recorder, ending_of, replay_of
 from cw.arena.table import Played
-from cw.contests.matches import Setup
-from cw.errors import ArenaError, IllegalAction, OutOfTurn, Refused
+from cw.contests.matches import Finished, Setup
+from cw.errors import ArenaError, GivenUp, IllegalAction, OutOfTurn, Refused
 from cw.games.base import Fault, Json, Player
 from cw.games.catalogue import listing, load_offer
 
@@ -31,6 +34,7 @@ PATIENCE: Final = 10.0
 """Seconds for the loop of the matches to answer."""
 
 T = TypeVar("T")
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,7 @@ class Wanted:
     options: Mapping[str, Json]
     pace: float = 0.0
     """Seconds that every action of a bot takes at least."""
+    guard: Guard = field(default_factory=Guard)
 
     @property
     def people(self) -> list[str]:
@@ -68,9 +73,23 @@ class Running:
     played: Played | None = None
     version: int = 0
     """Grows with whatever a page may show."""
-    over: bool = False
-    trouble: str = ""
-    """Why there is no result, for people."""
+    finished: Future[Finished] = field(default_factory=Future)
+
+    @property
+    def over(self) -> bool:
+        """Tell whether nothing will happen any more."""
+        return self.finished.done()
+
+    @property
+    def trouble(self) -> str:
+        """Say to people why there is no result, "" if nothing has gone wrong."""
+        error = self.finished.exception() if self.over else None
+        if error is None:
+            return ""
+        if isinstance(error, GivenUp):
+            return "The match was given up."
+        why = error if isinstance(error, ArenaError) else "a mistake of the server"
+        return f"The match ended without a result: {why}."
 
     def watch(self, played: Played) -> None:
         """Take in the start, or a turn."""
@@ -238,15 +257,24 @@ class Matches:
         from cw.web.hosting import conduct_match  # noqa: PLC0415
 
         wanted = match.wanted
-        setup = Setup(match.watch, recorder=match.recorder, hands=match.hands, pace=wanted.pace)
+        setup = Setup(
+            match.watch,
+            guard=wanted.guard,
+            recorder=match.recorder,
+            hands=match.hands,
+            pace=wanted.pace,
+        )
         try:
-            await conduct_match(wanted.game, wanted.bots, wanted.seed, wanted.options, setup)
+            match.finished.set_result(
+                await conduct_match(wanted.game, wanted.bots, wanted.seed, wanted.options, setup)
+            )
         except asyncio.CancelledError:
-            match.trouble = "The match was given up."
-        except ArenaError as error:
-            match.trouble = f"The match ended without a result: {error}."
+            match.finished.set_exception(GivenUp("it was given up"))
+        except Exception as error:
+            if not isinstance(error, ArenaError):
+                logger.exception("match %s of %s", match.name, wanted.game)
+            match.finished.set_exception(error)
         finally:
-            match.over = True
             match.version += 1
             del self._tasks[match.name]
 
