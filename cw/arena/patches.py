@@ -64,6 +64,8 @@ def patched(old: Json, patch: Json) -> Json:
 def patched_object(old: dict[str, Json], patch: dict[str, Json]) -> dict[str, Json]:
     """Change the members of an object."""
     gone = patch.get(GONE, [])
+    if not isinstance(gone, list):
+        raise ProtocolError(f"a patch's {GONE!r} must be a list of keys")
     new = {key: value for key, value in old.items() if key not in gone}
     for key, change in patch.items():
         if key != GONE:

@@ -177,6 +177,8 @@ def frames(document: Document) -> Iterator[Json]:
             frame = patched(frame, turn.get("frame"))
         except ProtocolError as error:
             raise ProtocolError(f"frame of turn {number + 1}: {error}") from None
+        except RecursionError:
+            raise ProtocolError(f"frame of turn {number + 1}: nested too deeply") from None
         yield frame
 
 

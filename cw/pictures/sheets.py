@@ -17,7 +17,7 @@ STILL: Final = (960, 96)
 MOVING: Final = (600, 48)
 """Pixels of a board's longer side, and at most of a cell."""
 
-MOST_SHAPES: Final = 500_000
+MOST_SHAPES: Final = 250_000
 MOST_LISTED: Final = 12
 """Players that are named in the caption."""
 
@@ -30,6 +30,9 @@ COLUMN: Final = 250
 WIDE: Final = 500
 BETWEEN: Final = 40
 """Pixels between two players of a line."""
+
+WIDER: Final = 1.15
+"""By how much letters may be wider where an SVG is shown."""
 
 ROW: Final = 26
 LARGE: Final = 18
@@ -100,7 +103,7 @@ def player_line(
     yield mark_of(seat, (left + 30, y), 5, scene.colour(seat))
     one, many = scene.game.counted
     said = f"{score} {one if score == 1 else many}"
-    space = width - 42 - width_of(said, SMALL) - 12
+    space = (width - 42) / WIDER - width_of(said, SMALL) - 8
     name = fitted(printable(scene.seats[seat].name), SMALL, space)
     yield Text(left + 42, y, name, SMALL, scene.inks.ink, "start")
     yield Text(left + width, y, said, SMALL, scene.inks.ink, "end")

@@ -18,7 +18,7 @@ def svg(sheet: Sheet) -> bytes:
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
         f' width="{width}" height="{height}" role="img"'
-        ' font-family="system-ui, sans-serif" font-weight="600">',
+        ' font-family="system-ui, sans-serif">',
         f"<title>{escape(sheet.title)}</title>",
         f'<rect width="{width}" height="{height}" fill="{sheet.ground}"/>',
         *(line for part in sheet.parts for line in part_lines(part)),

@@ -48,6 +48,7 @@ def test_the_example_of_the_documentation() -> None:
     ("old", "patch"),
     [
         ({}, 5),
+        ({}, {"-": 5}),
         ({}, []),
         ({}, [1, 2]),
         (7, {"a": [1]}),

@@ -10,11 +10,14 @@ import msgspec
 from msgspec import Meta
 
 from cw.pictures.palette import mark_of
-from cw.pictures.scenes import Game, Number, Scene, Side
+from cw.pictures.scenes import Game, Number, Scene
 from cw.pictures.shapes import Circle, Line, Rectangle, Shape
 
 TOP, RIGHT, BOTTOM, LEFT = 1, 2, 4, 8
 MOVE: Final = re.compile(r"(\d{1,4}),(\d{1,4}),(top|right|bottom|left)")
+
+LARGEST: Final = 200
+"""Squares in a row of a board that is drawn."""
 
 Square = Annotated[int, Meta(ge=0, lt=64)]
 """Drawn borders in the low four bits, the owner above them."""
@@ -23,7 +26,7 @@ Square = Annotated[int, Meta(ge=0, lt=64)]
 class Frame(msgspec.Struct, frozen=True):
     """What is drawn of a frame."""
 
-    size: Side
+    size: Annotated[int, Meta(ge=1, le=LARGEST)]
     board: tuple[tuple[Square, ...], ...]
     scores: tuple[Number, ...]
     last_move: str
