@@ -176,11 +176,7 @@ def form(name: str, what: str) -> Callable[[Callback], Callback]:
 @click.option("--turn", type=int, help="With --png, --svg: 0 is the start.  [default: the last]")
 @click.option("--from", "first", type=int, help="With --gif: the first turn.  [default: 0]")
 @click.option("--to", "last", type=int, help="With --gif: the last turn.  [default: the last]")
-@click.option(
-    "--speed",
-    type=click.FloatRange(0.1, 100),
-    help=f"With --gif: turns a second.  [default: {SPEED}]",
-)
+@click.option("--speed", type=float, help=f"With --gif: turns a second.  [default: {SPEED}]")
 def export(
     file: Path,
     out: Path | None,
@@ -209,7 +205,7 @@ def export(
             data = html(document)
         case "gif":
             span = first or 0, -1 if last is None else last
-            data = animation(document, frames, span, speed or SPEED, watched)
+            data = animation(document, frames, span, SPEED if speed is None else speed, watched)
         case "png" | "svg":
             sheet = still(document, frames, -1 if turn is None else turn)
             data = png(sheet) if form == "png" else svg(sheet)
@@ -233,7 +229,8 @@ def refuse_options(form: str, forms: tuple[str, ...], given: dict[str, Any]) -> 
 def watched(sheets: Iterable[Sheet], count: int) -> Iterable[Sheet]:
     """Show in a terminal how far an animation is."""
     console = Console(stderr=True)
-    return track(sheets, "painting", total=count, console=console, transient=True)
+    quiet = not console.is_terminal
+    return track(sheets, "painting", count, console=console, transient=True, disable=quiet)
 
 
 def beside(file: Path, form: str) -> Path:

@@ -21,6 +21,7 @@ Frames = Callable[[], Iterable[Any]]
 Watched = Callable[[Iterable[Sheet], int], Iterable[Sheet]]
 """Is given the sheets of an animation and how many there are, and hands them on."""
 
+SPEEDS: Final = (0.1, 100)
 MOST_FRAMES: Final = 600
 FASTEST: Final = 50
 """Frames a second that programs show as they are meant."""
@@ -50,9 +51,12 @@ def animation(
 ) -> bytes:
     """Give the GIF file of the turns of a span, both ends with it and counted as in `still`.
 
-    `speed` is turns a second, more than 0. Turns are left out where they would be more than
-    MOST_FRAMES, or faster than FASTEST. Raises what `still` raises.
+    `speed` is turns a second, within SPEEDS. Turns are left out where they would be more than
+    MOST_FRAMES, or faster than FASTEST. Raises what `still` raises, and Refused for another speed.
     """
+    slowest, fastest = SPEEDS
+    if not slowest <= speed <= fastest:
+        raise Refused(f"the speed must be {slowest} to {fastest} turns a second, not {speed}")
     first, last = (number_of(document, turn) for turn in span)
     if first > last:
         raise Refused(f"turn {first} comes after turn {last}")
