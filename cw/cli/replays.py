@@ -20,7 +20,7 @@ from cw.cli.pictures import picture
 from cw.errors import Refused
 from cw.games.base import Json
 from cw.games.catalogue import load_exporter, load_game
-from cw.pictures.exports import animation, still
+from cw.pictures.exports import animation, number_of, still
 from cw.pictures.raster import png
 from cw.pictures.shapes import Sheet
 from cw.pictures.svg import svg
@@ -58,10 +58,7 @@ def replays() -> None:
 def show(file: Path, turn: int) -> None:
     """Draw a turn of the replay in FILE, and say what happened in it."""
     document = read(file)
-    last = len(document["turns"])
-    number = turn + last + 1 if turn < 0 else turn
-    if not 0 <= number <= last:
-        raise Refused(f"the replay has the turns 0 to {last}, not {turn}")
+    last, number = len(document["turns"]), number_of(document, turn)
     frame = next(islice(replay.frames(document), number, None))
     console = Console()
     console.print(picture(document["game"], frame), highlight=False)
@@ -158,20 +155,20 @@ def choose(context: click.Context, parameter: click.Parameter, chosen: bool) -> 
     context.params["form"] = parameter.name
 
 
-def form(name: str, what: str) -> Callable[[Callback], Callback]:
+def form_option(name: str, what: str) -> Callable[[Callback], Callback]:
     """Give the option that asks for a form."""
     return click.option(f"--{name}", is_flag=True, expose_value=False, callback=choose, help=what)
 
 
 @replays.command()
 @click.argument("file", type=FILE)
-@form("json", "Plain.  [default]")
-@form("gz", "Packed.")
-@form("html", "One page with the viewer, which works from disk.")
-@form("gif", "An animation.")
-@form("png", "A picture of one turn.")
-@form("svg", "A picture of one turn.")
-@form("game", "The game's own format, if it has one.")
+@form_option("json", "Plain.  [default]")
+@form_option("gz", "Packed.")
+@form_option("html", "One page with the viewer, which works from disk.")
+@form_option("gif", "An animation.")
+@form_option("png", "A picture of one turn.")
+@form_option("svg", "A picture of one turn.")
+@form_option("game", "The game's own format, if it has one.")
 @click.option("--out", type=FILE, help="File to write.  [default: beside FILE]")
 @click.option("--turn", type=int, help="With --png, --svg: 0 is the start.  [default: the last]")
 @click.option("--from", "first", type=int, help="With --gif: the first turn.  [default: 0]")
@@ -194,24 +191,24 @@ def export(
     """
     refuse_options(form, ("png", "svg"), {"--turn": turn})
     refuse_options(form, ("gif",), {"--from": first, "--to": last, "--speed": speed})
+    place = out or beside(file, form)
     document = read(file)
     frames = partial(replay.frames, document)
     match form:
-        case "game":
-            game = load_game(document["game"])
-            states = list(replay.states(game, document))
-            data = load_exporter(document["game"])(document, states)
-        case "html":
-            data = html(document)
+        case "png":
+            data = png(still(document, frames, -1 if turn is None else turn))
+        case "svg":
+            data = svg(still(document, frames, -1 if turn is None else turn))
         case "gif":
             span = first or 0, -1 if last is None else last
             data = animation(document, frames, span, SPEED if speed is None else speed, watched)
-        case "png" | "svg":
-            sheet = still(document, frames, -1 if turn is None else turn)
-            data = png(sheet) if form == "png" else svg(sheet)
+        case "html":
+            data = html(document)
+        case "game":
+            states = list(replay.states(load_game(document["game"]), document))
+            data = load_exporter(document["game"])(document, states)
         case _:
             data = replay.encode(document, packed=form == "gz")
-    place = out or beside(file, form)
     try:
         place.write_bytes(data)
     except OSError as error:

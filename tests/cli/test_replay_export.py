@@ -147,7 +147,8 @@ def drained(place: int) -> bytes:
 
 
 def test_a_terminal_is_shown_how_far_it_is_and_a_pipe_is_not(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "cw", "replay", "export", str(written(tmp_path)), "--gif"]
+    command = [sys.executable, "-m", "cw", "replay", "export", str(written(tmp_path))]
+    command += ["--gif", "--to", "8"]
     quiet = subprocess.run(command, capture_output=True, check=True)
     assert quiet.stderr == b""
     ours, theirs = pytest.importorskip("pty").openpty()
