@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from random import Random
@@ -25,6 +26,7 @@ from cw.arena.bots import Bot, read_bots  # noqa: E402
 from cw.cli.play import one_match  # noqa: E402
 from cw.contests.matches import PLAIN  # noqa: E402
 from cw.game import Board  # noqa: E402
+from cw.pictures.exports import animation  # noqa: E402
 from cw.web import create_app  # noqa: E402
 from cw.web.live import Matches, Wanted  # noqa: E402
 from cw.web.server import listen, serving  # noqa: E402
@@ -145,6 +147,9 @@ BOARDS: Final = (
 )
 
 
+ANIMATED: Final = MATCHES[1]
+
+
 def moves_of_a_game() -> Iterator[str]:
     """Give the moves of one game: each takes what it can, and gives away as little as it can."""
     rng, board = Random(5), Board()
@@ -194,16 +199,20 @@ def take(browser: Browser, picture: Picture, moves: Sequence[str]) -> None:
         page.close()
 
 
+def record(match: Match) -> replay.Document:
+    """Play a match and give its replay."""
+    given = (name.replace("=", "=builtin:") for name in match.bots)
+    bots = read_bots(list(given), [])
+    return one_match(match.game, bots, match.seed, dict(match.options), PLAIN).replay
+
+
 @contextmanager
 def shelf_of(matches: Sequence[Match]) -> Iterator[str]:
     """Play matches and serve their replays."""
     with TemporaryDirectory() as folder:
         for match in matches:
-            given = (name.replace("=", "=builtin:") for name in match.bots)
-            bots = read_bots(list(given), [])
-            played = one_match(match.game, bots, match.seed, dict(match.options), PLAIN)
             file = Path(folder) / f"{match.picture}.json"
-            file.write_bytes(replay.encode(played.replay, packed=False))
+            file.write_bytes(replay.encode(record(match), packed=False))
         app = create_app(Settings(replays=Path(folder)))
         with serving(app, listen("127.0.0.1", 0)) as address:
             yield f"{address}/replays/"
@@ -247,7 +256,7 @@ def take_hand(browser: Browser) -> None:
             viewport={"width": width, "height": height}, reduced_motion="reduce"
         )
         page.goto(f"{address}/matches/{match.name}?hand={match.key}")
-        for _ in range(9):
+        for _ in range(6):
             page.wait_for_selector("#viewer[data-yours=true]")
             turn = len(match.recorder.turns)
             moves = page.locator("#hand-move option").count()
@@ -273,6 +282,13 @@ def watched(browser: Browser, shelf: str, match: Match) -> Page:
     return page
 
 
+def animate(match: Match) -> None:
+    """Keep a whole match as an animation."""
+    document = record(match)
+    data = animation(document, partial(replay.frames, document), (0, -1), 8)
+    (IMAGES / f"animation-{match.game}.gif").write_bytes(data)
+
+
 def main() -> None:
     """Make all pictures anew."""
     path = os.environ.get("CW_CHROMIUM") or shutil.which("chromium")
@@ -280,6 +296,7 @@ def main() -> None:
         sys.exit("there is no chromium: install it or set CW_CHROMIUM to its path")
     for folder in (IMAGES, STILLS):
         folder.mkdir(parents=True, exist_ok=True)
+    animate(ANIMATED)
     moves = list(moves_of_a_game())
     with shelf_of([*MATCHES, *BOARDS]) as shelf, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)

@@ -94,11 +94,16 @@ def grid(scale: float, width: int, height: int, fill: str) -> Iterator[Shape]:
 
 def axes(scene: Scene[Any], columns: int, rows: int) -> Iterator[Shape]:
     """Write the columns' numbers below the board, the rows' beside it from the bottom up."""
-    step = next((step for step in (1, 2, 5, 10, 20, 50, 100) if step * scene.scale >= 22), 200)
+    step = step_of(scene.scale)
     for column in range(0, columns, step):
         yield tick(scene, column, column + 0.5, rows + 12 / scene.scale)
     for row in range(0, rows, step):
         yield tick(scene, row, -14 / scene.scale, rows - row - 0.5)
+
+
+def step_of(scale: float) -> int:
+    """Give how many cells lie between two numbers."""
+    return next((step for step in (1, 2, 5, 10, 20, 50, 100) if step * scale >= 22), 200)
 
 
 def tick(scene: Scene[Any], number: int, x: float, y: float) -> Text:

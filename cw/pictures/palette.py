@@ -83,15 +83,10 @@ def bar(width: float, height: float) -> tuple[Point, ...]:
 
 def plus(r: float, width: float) -> tuple[Point, ...]:
     """Give the corners of an upright cross; the lengths are from the middle."""
-    quarter = ((width, -width), (width, -r), (-width, -r))
-    turned = []
-    for x, y in quarter:
-        turned.append((x, y))
-    corners: list[Point] = []
-    for _ in range(4):
-        corners += turned
-        turned = [(y, -x) for x, y in turned]
-    return tuple(corners)
+    w = width
+    top, left = ((w, -w), (w, -r), (-w, -r)), ((-w, -w), (-r, -w), (-r, w))
+    bottom, right = ((-w, w), (-w, r), (w, r)), ((w, w), (r, w), (r, -w))
+    return (*top, *left, *bottom, *right)
 
 
 DISC: Final = 0

@@ -10,7 +10,7 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from cw.pictures.drawing import arrow, disc, ring, tick
+from cw.pictures.drawing import arrow, disc, ring, step_of, tick
 from cw.pictures.scenes import Game, Place, Scene, understood
 from cw.pictures.shapes import Circle, Point, Polygon, Shape
 
@@ -131,10 +131,11 @@ def shortened(start: Point, end: Point) -> tuple[Point, Point]:
 def draw_numbers(scene: Scene[Frame]) -> Iterator[Shape]:
     """Write the rows' numbers on their left, the columns' above the first row."""
     size = scene.frame.size
-    for row in range(2 * size - 1):
+    step = step_of(scene.scale * PITCH)
+    for row in range(0, 2 * size - 1, step):
         x, y = middle(row, span(size, row)[0])
         yield tick(scene, row, x - 0.5 - 10 / scene.scale, y)
-    for col in span(size, 0):
+    for col in span(size, 0)[::step]:
         x, y = middle(0, col)
         yield tick(scene, col, x, y - RADIUS - 9 / scene.scale)
 
