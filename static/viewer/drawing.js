@@ -229,7 +229,7 @@ export function axes(scene, columns, rows, upward = false) {
     return;
   }
   const step = stepOf(camera.scale);
-  const left = Math.max(-camera.x * camera.scale - 11, 10);
+  const left = Math.max(-camera.x * camera.scale - 11, halfWidth(rows - 1));
   const top = upward
     ? Math.min((rows - camera.y) * camera.scale + 11, camera.height - 10)
     : Math.max(-camera.y * camera.scale - 10, 10);
@@ -240,6 +240,14 @@ export function axes(scene, columns, rows, upward = false) {
     const y = upward ? rows - row - 0.5 : row + 0.5;
     tick(scene, row, left, (y - camera.y) * camera.scale);
   }
+}
+
+/**
+ * @param {number} number
+ * @returns {number} pixels from the middle of a number at an edge to its sides
+ */
+function halfWidth(number) {
+  return 3.5 * String(number).length + 1.5;
 }
 
 /**
@@ -255,7 +263,7 @@ export function tick(scene, number, left, top) {
   ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
   ctx.globalAlpha = 0.75;
   ctx.fillStyle = inks(scene).ground;
-  const half = 3.5 * String(number).length + 1.5;
+  const half = halfWidth(number);
   ctx.fillRect(left - half, top - 7, 2 * half, 14);
   ctx.restore();
   writeAt(scene, String(number), left, top, 11, inks(scene).muted, false);

@@ -16,7 +16,7 @@ import { countOf } from "../words.js";
  *   cell, and all by id
  * @typedef {{ctx: CanvasRenderingContext2D, image: ImageData, words: Uint32Array}} Layer
  * @typedef {{
- *   index: WeakMap<Frame, Index>, stamps: Map<number, Uint32Array>, layers: Map<boolean, Layer>,
+ *   index: WeakMap<Frame, Index>, deaths: Map<number, Creature[]>, stamps: Map<number, Uint32Array>, layers: Map<boolean, Layer>,
  * }} Memo
  * @typedef {import("./game.js").Replay<Frame>} Replay
  * @typedef {import("./game.js").Scene<Frame, Memo>} Scene
@@ -55,7 +55,7 @@ export const END_OF_CODES = {
 
   extent: ({ W, H }) => ({ width: W, height: H }),
 
-  prepare: () => ({ index: new WeakMap(), stamps: new Map(), layers: new Map() }),
+  prepare: () => ({ index: new WeakMap(), stamps: new Map(), layers: new Map(), deaths: new Map() }),
 
   draw(scene) {
     const { ctx, frame, camera } = scene;
@@ -352,18 +352,35 @@ function hidden(width, height) {
  * @param {Scene} scene
  */
 function drawDeaths(scene) {
-  const { ctx, replay, turn, camera } = scene;
+  const { ctx, frame, turn, camera } = scene;
   ctx.strokeStyle = inks(scene).death;
   for (let back = Math.min(FADING, turn) - 1; back >= 0; back--) {
-    const [then, since] = [replay.frame(turn - back - 1), replay.frame(turn - back)];
     ctx.globalAlpha = 1 - back / FADING;
-    since.creatures.forEach((creature, index) => {
-      if (creature !== then.creatures[index] && creature.hp <= 0 && then.creatures[index].hp > 0) {
-        cross(ctx, creature.x + 0.5, since.H - creature.y - 0.5, 0.26, Math.max(0.1, 1.5 / camera.scale));
-      }
-    });
+    for (const { x, y } of deathsOf(scene, turn - back)) {
+      cross(ctx, x + 0.5, frame.H - y - 0.5, 0.26, Math.max(0.1, 1.5 / camera.scale));
+    }
   }
   ctx.globalAlpha = 1;
+}
+
+/**
+ * Give the creatures that died in a round; frames are compared once, for making one of long ago takes time.
+ * @param {Scene} scene
+ * @param {number} turn
+ * @returns {Creature[]}
+ */
+function deathsOf({ replay, memo: { deaths } }, turn) {
+  const known = deaths.get(turn);
+  if (known) {
+    return known;
+  }
+  const [before, after] = [replay.frame(turn - 1), replay.frame(turn)];
+  const died = after.creatures.filter((creature, index) => {
+    const old = before.creatures[index];
+    return creature !== old && creature.hp <= 0 && old.hp > 0;
+  });
+  deaths.set(turn, died);
+  return died;
 }
 
 /** @param {Scene} scene */
