@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -88,7 +89,13 @@ MARKDOWN: Final = MarkdownIt("js-default", renderer_cls=Renderer)
 
 def guide(game: str) -> Guide:
     """Read the document of a game; one without a document has a name only."""
-    tokens = MARKDOWN.parse(text_of(game))
+    return guide_from(text_of(game), game)
+
+
+@lru_cache(maxsize=64)
+def guide_from(text: str, game: str) -> Guide:
+    """Make HTML of a document: once, as long as it does not change."""
+    tokens = MARKDOWN.parse(text)
     anchor_headings(tokens)
     for token in tokens:
         if token.children:
@@ -110,12 +117,10 @@ def guide(game: str) -> Guide:
 
 
 def text_of(game: str) -> str:
-    """Give the document of a game, or a title in place of one."""
+    """Give the document of a game, with a title if it has none; a title only if there is none."""
     file: Path = asset("docs") / "games" / f"{game.replace('-', '_')}.md"
-    try:
-        return file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return f"# {game.replace('-', ' ').title()}"
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    return text if text.startswith("# ") else f"# {game.replace('-', ' ').title()}\n\n{text}"
 
 
 def anchor_headings(tokens: Sequence[Token]) -> None:

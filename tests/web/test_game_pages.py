@@ -237,6 +237,18 @@ def test_foreign_html_is_text_and_links_that_lead_nowhere_are_words(
     assert 'id="terms-1"' in page
 
 
+@pytest.mark.parametrize(
+    "text", ["", "\n", "#", "words", "## In short", "- a\n\n- **Bots:**\n\n  b", "***", "# a\n# b"]
+)
+def test_no_document_makes_a_page_fail(
+    client: FlaskClient, shelf_of_documents: Path, text: str
+) -> None:
+    (shelf_of_documents / "paint.md").write_text(text, encoding="utf-8")
+    for path in ("/games/", "/games/paint/"):
+        assert client.get(path).status_code == 200
+    assert client.get("/games/paint/rules").status_code in (200, 404)
+
+
 def test_a_game_of_another_package_has_its_pages(
     client: FlaskClient, shelf_of_documents: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
