@@ -135,10 +135,15 @@ def encode(document: Document, *, packed: bool) -> bytes:
     return gzip.compress(data, mtime=0) if packed else data
 
 
-def decode(data: bytes, largest: int = LARGEST) -> Document:
+def decode(data: bytes) -> Document:
     """Read the bytes of a replay's file, packed or not; raise ProtocolError for anything else."""
+    return parse(unpacked(data))
+
+
+def parse(data: bytes) -> Document:
+    """Read the JSON of a replay; raise ProtocolError for anything else."""
     try:
-        document = msgspec.json.decode(unpacked(data, largest))
+        document = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ProtocolError(f"the replay is no JSON: {error}") from None
     if not isinstance(document, dict):

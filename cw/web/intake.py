@@ -13,13 +13,16 @@ from typing import Final
 
 import msgspec
 
-from cw.arena.replay import Document, decode, digest, encode
+from cw.arena.replay import Document, digest, encode, parse, unpacked
 from cw.errors import ProtocolError, Refused
 from cw.games.catalogue import listings
 from cw.web.shelf import MOST_FILES, Head
 
-LARGEST_UNPACKED: Final = 32 * 1024 * 1024
-"""Bytes of a replay that is taken in, unpacked; real ones have a tenth of it."""
+LARGEST_UNPACKED: Final = 16 * 1024 * 1024
+"""Bytes of a replay that is taken in, unpacked; most have a tenth of it."""
+
+MOST_PARTS: Final = 1_500_000
+"""Signs in it that begin a value: a million empty lists are few bytes, and take long to read."""
 
 MOST_BYTES: Final = 1024 * 1024 * 1024
 """Bytes of all files of the folder up to which more are taken in."""
@@ -79,7 +82,10 @@ def checked(data: bytes) -> Document:
 
     Raises ProtocolError for anything else. The rules are not played again: that may take long.
     """
-    document = decode(data, LARGEST_UNPACKED)
+    plain = unpacked(data, LARGEST_UNPACKED)
+    if sum(map(plain.count, (b"[", b"{", b","))) > MOST_PARTS:
+        raise ProtocolError("the replay has too many values to be taken in here")
+    document = parse(plain)
     if document["game"] not in listings():
         raise ProtocolError(f"this server has no game {document['game'][:64]!r}")
     try:

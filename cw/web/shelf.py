@@ -85,12 +85,17 @@ class Shelf:
     def entries(self) -> tuple[list[Entry], int]:
         """Give the replays, the latest first, and how many files are none."""
         stands = sorted(self._stands(), key=lambda pair: pair[1].changed, reverse=True)
-        seen = [(name, self._head(name, stand)) for name, stand in stands[:MOST_FILES]]
-        entries = [Entry(name, head) for name, head in seen if head is not None]
-        self._heads = {
-            (name, stand.tag): self._heads[name, stand.tag] for name, stand in stands[:MOST_FILES]
+        # Another thread may put its own mapping there meanwhile, of other files.
+        known = self._heads
+        heads = {
+            (name, stand.tag): known[name, stand.tag]
+            if (name, stand.tag) in known
+            else read_head(stand.path)
+            for name, stand in stands[:MOST_FILES]
         }
-        return entries, len(seen) - len(entries)
+        self._heads = heads
+        entries = [Entry(name, head) for (name, _), head in heads.items() if head is not None]
+        return entries, len(heads) - len(entries)
 
     def _stands(self) -> Iterator[tuple[str, Stand]]:
         for path in self._files():
@@ -108,12 +113,6 @@ class Shelf:
             return sorted(self._place.iterdir())
         except OSError:
             return []
-
-    def _head(self, name: str, stand: Stand) -> Head | None:
-        key = name, stand.tag
-        if key not in self._heads:
-            self._heads[key] = read_head(stand.path)
-        return self._heads[key]
 
 
 def name_of(path: Path) -> str:

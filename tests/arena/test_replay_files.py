@@ -102,7 +102,7 @@ def test_what_is_no_replay_is_refused(data: bytes) -> None:
 
 def test_a_bomb_is_refused() -> None:
     with pytest.raises(ProtocolError, match="larger than 1000 bytes"):
-        replay.decode(gzip.compress(b" " * 100_000), 1000)
+        replay.unpacked(gzip.compress(b" " * 100_000), 1000)
 
 
 def test_another_version_is_refused(document: replay.Document) -> None:

@@ -157,6 +157,22 @@ def test_a_bomb_is_not_unpacked(taking: FlaskClient, folder: Path) -> None:
     assert names(folder) == []
 
 
+def test_a_packed_file_is_unpacked_once(taking: FlaskClient, folder: Path) -> None:
+    assert taking.post("/replays/", data=gzip.compress(file_of())).status_code == 400
+    assert names(folder) == []
+
+
+def test_few_bytes_with_many_values_are_not_read(
+    taking: FlaskClient, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = with_options(b"[" + b"[],".join([b""] * intake.MOST_PARTS) + b"0]")
+    monkeypatch.delattr(intake, "parse")
+    answer = taking.post("/replays/", data=gzip.compress(many))
+    assert answer.status_code == 400
+    assert "too many values" in answer.get_json()["error"]
+    assert names(folder) == []
+
+
 @pytest.mark.parametrize("form", [True, False], ids=["form", "body"])
 def test_the_largest_file_is_taken_and_no_larger_one(
     serve: Serve, folder: Path, form: bool
@@ -283,6 +299,7 @@ def test_many_at_once_leave_whole_files(serve: Serve, folder: Path) -> None:
         start.wait()
         while True:
             answer = requests.post(f"{base}/replays/", data=data, timeout=60)
+            assert requests.get(f"{base}/replays/", timeout=60).status_code == 200
             if answer.status_code != 503:
                 return answer.status_code
             assert "try again" in answer.json()["error"]
