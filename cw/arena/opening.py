@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from cw.arena.bots import Bot
-from cw.arena.sandbox import Sandbox
+from cw.arena.sandbox import Sandbox, installation
 from cw.arena.seats import BoxedSeat, ClassSeat, FailedSeat, HttpSeat, InsideSeat, LineSeat, Seat
 from cw.arena.transports.http import HttpBot
 from cw.arena.transports.stdio import Answer, StdioBot
@@ -115,11 +115,11 @@ async def launch(
     folder = folder_of(bot)
     prepared = stack.enter_context(
         guard.sandbox.prepare(
-            command,
+            [anchored(part, folder) for part in command],
             None if folder == ROOT else folder,
             settings={**environment(bot), **needs.settings},
             network=needs.network,
-            readable=[*needs.readable, *([ROOT] if runs_cw(command) else [])],
+            readable=[*needs.readable, *(ourselves() if runs_cw(command) else [])],
         )
     )
     guard.tell(bot, prepared.protection)
@@ -127,18 +127,48 @@ async def launch(
 
 
 def folder_of(bot: Bot) -> Path | None:
-    """Give the folder of the first file that a bot's command names; None without one."""
-    parts = [bot.target.partition(":")[0]] if bot.kind == "python" else bot.command
-    for part in parts[1:] or parts:
-        # Unlike Path.is_file it takes an argument of any length.
-        if os.path.isfile(part):  # noqa: PTH113
-            return Path(part).resolve().parent
-    return None
+    """Give the folder of a bot's program, of which it gets a copy; None without one.
+
+    That is the first file that its command names; programs on the search path do not count, and
+    those of any folder `bin`, then the command itself, only where there is nothing else.
+    """
+    if bot.kind == "python":
+        return Path(bot.target.partition(":")[0]).resolve().parent
+    program, *arguments = bot.command
+    # Unlike Path.is_file it takes an argument of any length.
+    named = [part for part in (*arguments, program) if os.path.isfile(part)]  # noqa: PTH113
+    files = [file for file in map(Path, named) if not on_search_path(file)]
+    chosen = [file for file in files if file.absolute().parent.name != "bin"] or files
+    return chosen[0].resolve().parent if chosen else None
+
+
+def on_search_path(file: Path) -> bool:
+    """Tell whether a file is a program in a folder of PATH."""
+    folders = [Path(folder).resolve() for folder in os.get_exec_path()]
+    return os.access(file, os.X_OK) and file.parent.resolve() in folders
+
+
+def anchored(part: str, folder: Path | None) -> str:
+    """Give the whole path of a file in the bot's folder that is named from where we are.
+
+    The bot works in the copy of its folder, from where a relative path leads elsewhere.
+    """
+    path = Path(part)
+    # Unlike Path.is_file it takes an argument of any length.
+    if folder is None or path.is_absolute() or path.name == part or not os.path.isfile(part):  # noqa: PTH113
+        return part
+    file = path.resolve()
+    return str(file) if file.is_relative_to(folder) else part
 
 
 def runs_cw(command: Sequence[str]) -> bool:
     """Tell whether a command is our own, which in a checkout has to read it."""
     return list(command[1:3]) == ["-m", "cw"] or Path(command[0]).stem == "cw"
+
+
+def ourselves() -> list[Path]:
+    """Name where we and our Python are."""
+    return [ROOT, *installation(Path(sys.executable), ROOT)]
 
 
 async def open_lines(bot: Bot, room: Room, stack: ExitStack) -> Seat:

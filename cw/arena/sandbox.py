@@ -64,7 +64,8 @@ class Sandbox:
         Paths in the command that lie in the folder lead to the copy. `settings` are added to the
         environment, which else holds PATH, LANG, HOME and PYTHONUNBUFFERED. `network` leaves the
         bot the network of this machine: a bot that serves on a port cannot be reached without.
-        `readable` are further folders that it may read.
+        `readable` are further folders that it may read, beside where the programs are installed
+        that the command names by their whole paths.
 
         Raises Refused for a program that is not found, a folder too large to copy, and a policy
         that cannot be kept.
@@ -82,9 +83,12 @@ class Sandbox:
             if missing:
                 yield self._bare(argv, env, copy, missing)
             else:
-                seen = [*installation(Path(program), source), *readable]
+                programs = map(Path, (program, *filter(is_whole_program, command[1:])))
+                seen = [path for each in programs for path in installation(each, source)]
                 inner, limits = limited(self.limits, argv)
-                outer = bubblewrap.wrap(inner, Path(home), network=network, readable=seen)
+                outer = bubblewrap.wrap(
+                    inner, Path(home), network=network, readable=[*seen, *readable]
+                )
                 said = f"bubblewrap: files and processes of its own, {_network(network)}; {limits}"
                 yield Launch(tuple(outer), env, copy, said, copy)
 
@@ -144,6 +148,11 @@ def find_program(name: str, folder: Path) -> str:
     if not path.is_file():
         raise Refused(f"there is no program {name!r}, neither on the PATH nor in {folder}")
     return str(path.absolute())
+
+
+def is_whole_program(part: str) -> bool:
+    """Tell whether a part of a command is the whole path of a program."""
+    return os.path.isabs(part) and os.path.isfile(part) and os.access(part, os.X_OK)  # noqa: PTH113, PTH117
 
 
 def installation(program: Path, folder: Path) -> Iterator[Path]:

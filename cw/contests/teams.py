@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from cw.arena.bots import Bot, read_bot
+from cw.arena.opening import on_search_path
 from cw.errors import Refused
 
 TEAM_ID: Final = re.compile(r"[A-Za-z0-9-]{1,39}")
@@ -59,9 +61,21 @@ def located(command: str, folder: Path) -> str:
         parts = shlex.split(command)
     except ValueError as error:
         raise Refused(f"{folder}: the command {command!r}: {error}") from None
-    return "exec:" + shlex.join(
-        str((folder / part).absolute()) if (folder / part).is_file() else part for part in parts
-    )
+    return "exec:" + shlex.join(within(folder, part) for part in parts)
+
+
+def within(folder: Path, part: str) -> str:
+    """Give the whole path of a file of a team's folder, and any other part of its command as it is.
+
+    Raises Refused for a file elsewhere: the team would be given a copy of the folder around it.
+    """
+    file = folder / part
+    # Unlike Path.is_file it takes a part of any length.
+    if os.path.isfile(file) and file.resolve().is_relative_to(folder.resolve()):  # noqa: PTH113
+        return str(file.absolute())
+    if os.path.isfile(part) and part != sys.executable and not on_search_path(Path(part)):  # noqa: PTH113
+        raise Refused(f"{folder}: the command names {part!r}, which is outside of the folder")
+    return part
 
 
 def read_file(file: Path) -> list[Team]:

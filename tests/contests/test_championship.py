@@ -375,3 +375,22 @@ def test_a_game_in_flight_can_be_watched_and_not_touched(
         assert runner.wait(120) == 1
     assert lines_of(out) == []
     assert not list((out / "games").glob("*.watch"))
+
+
+def test_a_team_cannot_name_what_is_outside_of_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_teams(tmp_path / "teams", {"honest": CLIENT, "thief": CLIENT})
+    about = folder / "thief" / "team.toml"
+    monkeypatch.chdir(folder)
+    for stolen in (str(folder / "honest" / "game_ai.py"), "honest/game_ai.py"):
+        about.write_text(f"run = 'python3 {stolen}'", encoding="utf-8")
+        with pytest.raises(Refused, match="outside of the folder"):
+            read_teams(folder)
+    about.write_text("run = 'env X=1 /bin/sh game_ai.py'", encoding="utf-8")
+    assert str(folder / "thief" / "game_ai.py") in read_teams(folder)[1].bot.target
+    about.unlink()
+    (folder / "thief" / "game_ai.py").unlink()
+    (folder / "thief" / "game_ai.py").symlink_to(folder / "honest" / "game_ai.py")
+    with pytest.raises(Refused, match="outside of the folder"):
+        read_teams(folder)
