@@ -63,6 +63,8 @@ class Room:
 
     shapes: Sequence[Shape]
     """How the game's bots may be reached."""
+    signed_with: str | None
+    """The setting that a web service of the game must share with us, if there is one."""
     strategy: Callable[[str, Player], Strategy[Any, Any]]
     """Makes a built-in strategy for a player; raises Refused for an unknown name."""
     write_view: Callable[[Any], Json]
@@ -82,6 +84,7 @@ async def open_seat(bot: Bot, player: Player, room: Room) -> Seat:
     if bot.kind == "http":
         if "http" not in room.shapes:
             raise Refused(f"bot {bot.name}: bots of this game are programs, not web services")
+        refuse_unsigned(bot, room.signed_with)
         return HttpSeat(HttpBot(bot.target, private=room.private))
     with ExitStack() as stack:
         if bot.kind == "python":
@@ -91,6 +94,17 @@ async def open_seat(bot: Bot, player: Player, room: Room) -> Seat:
         else:
             seat = await open_service(bot, room, stack)
         return BoxedSeat(seat, stack.pop_all())
+
+
+def refuse_unsigned(bot: Bot, setting: str | None) -> None:
+    """Raise Refused for a web service without the setting that its requests are signed with."""
+    if setting is not None and not bot.settings.get(setting):
+        variable = VARIABLES[setting]
+        raise Refused(
+            f"bot {bot.name}: requests of this game are signed with the {setting} of the web"
+            f" service; give it by --set {bot.name}.{setting}=env:{variable}, with the {setting}"
+            f" in the variable {variable} of the environment"
+        )
 
 
 def speaks_lines(bot: Bot, room: Room) -> bool:

@@ -126,8 +126,10 @@ def room_for(game: str, played: Played, seed: int, setup: Setup = PLAIN) -> Room
     def read_action(player: Player, document: Json) -> Any:
         return played.game.actions_from_json(played.state, {str(player): document})[player]
 
+    conductor = load_conductor(game)
     return Room(
-        shapes=load_conductor(game).shapes,
+        shapes=conductor.shapes,
+        signed_with=conductor.signed_with,
         strategy=partial(strategy_for, game, seed=seed),
         write_view=played.game.view_to_json,
         read_action=read_action,

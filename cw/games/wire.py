@@ -141,6 +141,8 @@ class Conductor(Protocol):
 
     shapes: Sequence[Shape]
     """How bots of the game may be reached."""
+    signed_with: str | None
+    """The setting that a web service and its referee both know; None where none is needed."""
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
         """Name the seats of bots with these names."""

@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from flask import Flask, Response, jsonify, request
 
 from cw.cli import main
 from cw.games.end_of_codes.protocol import TEXTS
+from tests.conftest import Serve
 from tests.contests.bots_of_games import HEXAGON, PAINT, served, write
 
 
@@ -56,6 +58,38 @@ def test_end_of_codes_begins_with_the_checks_of_its_seed() -> None:
     _, steps = check("end-of-codes", "http://127.0.0.1:9")
     assert [step["ok"] for step in steps] == [True, True, False]
     assert TEXTS[2] in steps[2]["problem"]
+
+
+def test_a_web_service_without_its_secret_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMPTY", "")
+    service = "me=http://127.0.0.1:9"
+    for given in ([], ["--set", "me.secret=env:EMPTY"], ["--set", "me.username=me"]):
+        for command in (["check", "code-battle"], ["play", "code-battle", "builtin:random"]):
+            result = CliRunner().invoke(main, [*command, service, *given])
+            assert result.exit_code == 2
+            assert "--set me.secret=env:BOT_SECRET" in result.stderr
+            assert result.stdout == ""
+
+
+def test_a_bot_of_end_of_codes_that_checks_its_key_is_told_how_to_give_it(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = Flask(__name__)
+
+    @app.get("/bot")
+    def bot() -> Response:
+        right = request.args["api_key"] == "abc"
+        named = {"botname": "x", "version": "1", "username": "alice"}
+        return jsonify(named) if right else Response(status=401)
+
+    address = serve(app)
+    monkeypatch.setenv("KEY", "abc")
+    _, steps = check("end-of-codes", address)
+    assert "--set NAME.api_key=env:VAR" in failed(steps)
+    _, steps = check("end-of-codes", address, "--set", "a.api_key=env:KEY")
+    assert "put USERNAME= before the bot" in failed(steps)
+    _, steps = check("end-of-codes", f"alice={address}", "--set", "alice.api_key=env:KEY")
+    assert failed(steps).startswith("takes POST /game")
 
 
 WRONG_PAINT = [

@@ -132,7 +132,8 @@ def test_nobody_listens() -> None:
     played = play("end-of-codes", [*bots, "builtin:sample"], M=5, MAX_HP=2).played
     assert played.faults[0].fault.detail == "initiate_could_not_connect"
     assert [player.userid for player in played.state.players] == [1, 3]
-    played = play("code-battle", ["builtin:random", bots[1]], max_turns=15).played
+    signed = read_bots(["builtin:random", bots[1]], ["b.secret=abc"])
+    played = play_match("code-battle", signed, 5, {"max_turns": 15}).played
     assert played.state.purses[1].crashed
 
 

@@ -26,6 +26,7 @@ class CodeBattleProtocol:
     """Every slot with a living bot is asked for every turn, all at the same time."""
 
     shapes: Sequence[Shape] = ("http", "lines")
+    signed_with: str | None = "secret"
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
         """Give the slots, numbered from 0."""

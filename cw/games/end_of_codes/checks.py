@@ -28,6 +28,14 @@ INTENT: Final = (
     'answer {"intent": [{"creatureid": 1, "action": "move" or "attack", "direction":'
     ' "north", "east", "south" or "west"}]}, only for your own living creatures, one each'
 )
+ADVICE: Final = {
+    "initiate_http_code_not_ok": "answer with status 200; if the bot checks an api_key, give it"
+    " by --set NAME.api_key=env:VAR",
+    "initiate_username_mismatch": "the username must be the bot's name: put USERNAME= before the"
+    " bot, or give --set NAME.username=USERNAME",
+}
+"""What to do about errors for which the command line may be the reason."""
+
 SMALL: Final[Mapping[str, Any]] = {"M": 10, "MAX_HP": 3}
 
 
@@ -52,7 +60,8 @@ class EndOfCodesChecks:
         error = answer.detail if isinstance(answer, Fault) else None
         for name, text, fine in zip(NAMES, TEXTS, sanity(error), strict=True):
             if fine is not None:
-                report.step(name, None if fine else f"{error}: {text}", text)
+                fix = ADVICE.get(error or "", text)
+                report.step(name, None if fine else f"{error}: {text}", fix)
         if error is None:
             await self.game(grader, int(player), report)
 

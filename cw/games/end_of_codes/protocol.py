@@ -74,6 +74,7 @@ class EndOfCodesProtocol:
     """GET /bot, POST /game, then POST /round until the end, and once more: everybody at once."""
 
     shapes: Sequence[Shape] = ("http",)
+    signed_with: str | None = None
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
         """Give the userids, numbered from 1."""

@@ -23,6 +23,7 @@ class HexagonProtocol:
     """One request after the other: POST both; GET the mover, PUT both; DELETE both."""
 
     shapes: Sequence[Shape] = ("http",)
+    signed_with: str | None = None
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
         """Seat the first bot as colour 1."""

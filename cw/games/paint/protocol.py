@@ -24,6 +24,7 @@ class PaintProtocol:
     """Everybody is greeted, then asked for every turn at the same time."""
 
     shapes: Sequence[Shape] = ("lines",)
+    signed_with: str | None = None
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
         """Let the names of the bots be their ids."""
