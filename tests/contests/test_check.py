@@ -43,6 +43,21 @@ def test_a_good_bot_is_fine(game: str, strategy: str, least: int) -> None:
     assert len(steps) >= least
 
 
+def test_a_bot_that_speaks_no_protocol_plays_the_games_only(tmp_path: Path) -> None:
+    source = (
+        "class Bot:\n    def act(self, view):\n        return {'type': %r, 'direction': [0, 1]}\n"
+    )
+    bot = tmp_path / "mine.py"
+    bot.write_text(source % "walk")
+    _, steps = check("paint", f"python:{bot}")
+    assert failed(steps) == ""
+    bot.write_text(source % "run")
+    _, steps = check("paint", f"python:{bot}")
+    assert "illegal" in failed(steps)
+    _, steps = check("hexagon", "builtin:random")
+    assert failed(steps) == ""
+
+
 def test_end_of_codes_begins_with_the_checks_of_its_seed() -> None:
     _, steps = check("end-of-codes", served("end-of-codes", "sample"))
     assert failed(steps) == ""

@@ -134,6 +134,17 @@ def test_wrong_lengths_and_lost_clients_do_no_harm(kit: Kit) -> None:
             server.follow(vector)
 
 
+@kits_of(*SERVED)
+def test_a_port_that_is_taken_is_said(kit: Kit) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with running(kit, PORT=str(port)) as (process, _, _):
+            assert process.wait(PATIENCE) == 1
+    (said,) = kit.log()
+    assert said.startswith(f"cannot listen on 127.0.0.1:{port}: ")
+    assert "in use" in said
+
+
 def raw(port: int, head: str) -> bool:
     """Tell whether a request is refused with a status of 4xx."""
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as peer:

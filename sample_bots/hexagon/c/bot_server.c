@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -220,18 +221,20 @@ static void leave(int number)
 static int listen_on(const char *host, const char *port)
 {
     struct addrinfo wanted = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found;
+    const char *reason = "there is no such address";
     int server = -1, on = 1;
     if (getaddrinfo(host, port, &wanted, &found) == 0) {
         server = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
         setsockopt(server, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
         if (bind(server, found->ai_addr, found->ai_addrlen) || listen(server, 128)) {
+            reason = strerror(errno);
             close(server);
             server = -1;
         }
         freeaddrinfo(found);
     }
     if (server < 0) {
-        fprintf(stderr, "cannot listen on %s:%s\n", host, port);
+        fprintf(stderr, "cannot listen on %s:%s: %s\n", host, port, reason);
         exit(1);
     }
     return server;

@@ -9,10 +9,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <optional>
 #include <thread>
@@ -184,15 +186,17 @@ int listen_on(const std::string& host, const std::string& port)
     addrinfo wanted{}, *found = nullptr;
     wanted.ai_socktype = SOCK_STREAM;
     wanted.ai_flags = AI_PASSIVE;
+    const char *reason = "there is no such address";
     int server = -1, on = 1;
     if (getaddrinfo(host.c_str(), port.c_str(), &wanted, &found) == 0) {
         server = socket(found->ai_family, SOCK_STREAM, 0);
         setsockopt(server, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
         bool fine = bind(server, found->ai_addr, found->ai_addrlen) == 0 && listen(server, 128) == 0;
+        if (!fine) reason = std::strerror(errno);
         freeaddrinfo(found);
         if (fine) return server;
     }
-    std::cerr << "cannot listen on " << host << ":" << port << "\n";
+    std::cerr << "cannot listen on " << host << ":" << port << ": " << reason << "\n";
     std::exit(1);
 }
 
