@@ -18,26 +18,15 @@ PAGE = ROOT / "docs" / "kits.md"
 START, END = "<!-- matrix -->\n", "<!-- end of matrix -->\n"
 
 
-def bot_of(kit: Kit) -> str:
-    """Give the bot as `cw check` takes it; one of Circuit Wars makes no pauses."""
-    how = LANGUAGES[kit.language]
-    if kit.game != "circuit-wars":
-        return how.bot
-    if kit.language != "python":
-        return f"exec:env CW_PAUSE=0 {how.run}"
-    quick = (
-        "import os, runpy; os.environ['CW_PAUSE'] = '0'; runpy.run_path('bot.py', {}, '__main__')"
-    )
-    (kit.folder / "quick.py").write_text(quick, encoding="utf-8")
-    return "quick.py"
-
-
 def cw(kit: Kit, *arguments: str) -> tuple[int, str]:
-    """Run a command in the folder of a kit; give its exit code and what it said."""
+    """Run a command in the folder of a kit; give its exit code and what it said.
+
+    Bots of Circuit Wars make no pauses.
+    """
     done = subprocess.run(
         [sys.executable, "-m", "cw", *arguments],
         cwd=kit.folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        env=os.environ | {"PYTHONPATH": str(ROOT), "CW_PAUSE": "0"},
         capture_output=True,
         text=True,
         timeout=900,
@@ -48,14 +37,15 @@ def cw(kit: Kit, *arguments: str) -> tuple[int, str]:
 
 def check(kit: Kit) -> tuple[bool, str]:
     """Run `cw check`; tell whether all steps are fine."""
-    code, said = cw(kit, "check", kit.game, bot_of(kit))
+    code, said = cw(kit, "check", kit.game, LANGUAGES[kit.language].bot)
     return code == 0 and "all fine" in said, said
 
 
 def play(kit: Kit) -> tuple[bool, str]:
     """Play a match against a built-in; tell whether it ended without a fault of the bot."""
     opponent = f"builtin:{OPPONENTS[kit.game]}"
-    command = ("play", kit.game, opponent, f"me={bot_of(kit)}", "--seed", "1", "--json")
+    bot = f"me={LANGUAGES[kit.language].bot}"
+    command = ("play", kit.game, opponent, bot, "--seed", "1", "--json")
     code, said = cw(kit, *command, *limits(kit.game))
     report: Document = next(
         (json.loads(line) for line in said.splitlines() if line.startswith("{")), {}

@@ -38,7 +38,7 @@ PAGES: Mapping[str, Page] = {
         "Circuit Wars",
         "draws a random free segment",
         "{run} alice",
-        "plays whole games on servers of its own",
+        "plays whole games on servers of its own; with CW_PAUSE=0 before it that takes seconds",
         {
             "on_start(player)": "you are player 1 or 2",
             "choose(board, player)": "give the free segment to draw: x, y and border",
@@ -128,6 +128,14 @@ RUN_SAYS = {
     "paint": "says that it is ready; the referee is `cw play paint builtin:greedy BOT`",
 }
 
+RUNNING = {
+    "code-battle": "BOT_SECRET=0123456789abcdef cw play code-battle builtin:random"
+    " me=http://127.0.0.1:8080 --set me.secret=env:BOT_SECRET",
+    "end-of-codes": "cw play end-of-codes builtin:sample alice=http://127.0.0.1:8801",
+    "hexagon": "cw play hexagon builtin:random me=http://127.0.0.1:3000",
+}
+"""How to play against a bot that runs, for those that serve."""
+
 OPPONENTS = {game: "sample" if game == "end-of-codes" else "random" for game in GAMES}
 """The weakest strategy that makes moves."""
 
@@ -172,7 +180,8 @@ def readme(game: str, language: str) -> str:
     """Give the README.md of a kit."""
     page, how = PAGES[game], LANGUAGES[language]
     build = f"    {how.build}\n" if how.build else ""
-    bot = quoted(how.bot)
+    bot, named = quoted(how.bot), quoted(f"me={how.bot}")
+    running = f"\nPlay with the one that runs:\n\n    {RUNNING[game]}\n" if game in RUNNING else ""
     events = "".join(
         f"| `{in_case(f'`{event}`', language)[1:-1]}` | {text} |\n"
         for event, text in page.events.items()
@@ -200,7 +209,9 @@ Check ({page.check}):
 
 Play:
 
-    cw play {game} builtin:{OPPONENTS[game]} {bot}
+    cw play {game} builtin:{OPPONENTS[game]} {named}
+{running}
+In a new terminal, `cw` is found after `. .venv/bin/activate` in the folder of the project.
 
 A line for each request goes to standard error; SIGTERM ends the program.
 
