@@ -61,6 +61,7 @@ def main() -> None:
       cw demo                 two AIs play a match, to be watched in the browser
       cw serve                the server for your own game_ai.py
       cw bots circuit-wars    the built-in opponents
+      cw bots kits            bots to start from, for all games in eight languages
 
     Results go to standard output, progress and errors to standard error. Exit codes: 0 fine,
     1 something failed, 2 wrong usage.
