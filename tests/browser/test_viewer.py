@@ -628,7 +628,7 @@ def test_screen_readers_are_told_events(opened: Open) -> None:
 def test_the_list_is_found_and_filtered(site: str, watcher: Watcher) -> None:
     page = watcher.page
     page.goto(site)
-    page.get_by_role("link", name="Replays").click()
+    page.get_by_role("navigation").get_by_role("link", name="Replays").click()
     rows = page.get_by_role("region", name="List of replays").locator("tbody tr")
     expect(rows).to_have_count(5)
     page.get_by_role("combobox", name="Game").select_option("paint")

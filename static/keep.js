@@ -1,6 +1,6 @@
 /** The button that leaves the file which is watched on the server. */
 
-import { byId, element } from "./elements.js";
+import { byId, element } from "./viewer/elements.js";
 
 const keep = byId("keep");
 const button = byId("keep-button");
