@@ -64,7 +64,11 @@ def test_every_route_is_documented() -> None:
         if rule.endpoint == "static":
             continue
         part = rule.endpoint.partition(".")[0]
-        pages = {"replays": "docs/viewer.md", "games": "docs/server.md"}
+        pages = {
+            "replays": "docs/viewer.md",
+            "games": "docs/server.md",
+            "matches": "docs/server.md",
+        }
         rules = pages.get(part, "docs/games/circuit_wars.md")
         text = TEXTS[ROOT / rules]
         route = re.sub(r"<(?:\w+:)?(\w+)>", r"<\1>", rule.rule).replace("<move>", "<x,y,border>")

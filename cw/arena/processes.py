@@ -6,6 +6,7 @@ import os
 import secrets
 import signal
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -18,6 +19,11 @@ KILL: Final[int] = getattr(signal, "SIGKILL", signal.SIGTERM)
 """The signal that no program can catch; Windows has none."""
 
 MOST_ROUNDS: Final = 200
+YOUNG: Final = 1.0
+"""Seconds after its start in which a process may still be loading its program."""
+
+LOOK: Final = 0.002
+"""Seconds between two looks at it."""
 
 HINTS: Final[Mapping[str, str]] = {
     "SIGKILL": "it was killed, perhaps because it took too much memory",
@@ -67,10 +73,26 @@ def marked(mark: str) -> Iterator[int]:
 
 def _bears(process: int, mark: str) -> bool:
     try:
-        environment = (PROC / str(process) / "environ").read_bytes()
+        environment = _environment(PROC / str(process))
     except OSError:
         return False
     return f"{MARK}={mark}".encode() in environment.split(b"\0")
+
+
+def _environment(process: Path) -> bytes:
+    """Read the environment of a process; while it replaces its program it has none for a moment."""
+    while not (found := (process / "environ").read_bytes()) and _is_young(process):
+        time.sleep(LOOK)
+    return found
+
+
+def _is_young(process: Path) -> bool:
+    """Tell whether a process has just been started; zombies and the system's own are not."""
+    if sys.platform != "linux" or (process / "statm").read_bytes().startswith(b"0 "):
+        return False
+    started = int((process / "stat").read_text().rpartition(")")[2].split()[19])
+    age = time.clock_gettime(time.CLOCK_BOOTTIME) - started / os.sysconf("SC_CLK_TCK")
+    return age < YOUNG
 
 
 def _kill(process: int, mark: str) -> None:

@@ -34,15 +34,21 @@ class Inks:
     line: str
     stone: str
     glow: str
+    death: str
     letter: str
     """What letters on a player's colour are written in."""
 
 
-LIGHT: Final = Inks("#ffffff", "#14201a", "#53625a", "#d5ddd7", "#8b9790", "#14201a", "#ffffff")
-DARK: Final = Inks("#121b17", "#e9f0ec", "#9db0a6", "#2b3a33", "#5d6e65", "#ffffff", "#0a100d")
+LIGHT: Final = Inks(
+    "#ffffff", "#14201a", "#53625a", "#d5ddd7", "#8b9790", "#14201a", "#a3201d", "#ffffff"
+)
+DARK: Final = Inks(
+    "#121b17", "#e9f0ec", "#9db0a6", "#2b3a33", "#5d6e65", "#ffffff", "#ff8079", "#0a100d"
+)
 
 GROUND: Final = "#0b1118"
 LINES: Final = "#17212b"
+EDGE: Final = "#3a4856"
 WALL: Final = "#4a5663"
 ENERGY: Final = "#ffe14d"
 DEATH: Final = "#ff5c5c"

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
+import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -12,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from cw.arena.processes import describe_exit, kill_marked, marked
+from cw.arena.processes import MARK, describe_exit, kill_marked, marked
 from cw.arena.transports.stdio import Answer, StdioBot
 from cw.games.base import Fault, FaultKind
 from tests.arena.zoo import PATIENCE, fault_of, is_running, line_of, playing, wait_until
@@ -344,11 +347,37 @@ def test_output_can_be_ignored() -> None:
             assert line_of(await bot.receive(PATIENCE)) == b"early 1"
             log = bot.ignore_output()
             assert await bot.send(b"go", PATIENCE) is None
-            while not log.length:
-                await asyncio.sleep(0.01)
+            async with asyncio.timeout(PATIENCE):
+                while "asked go" not in log.text():
+                    await asyncio.sleep(0.01)
             return log.text()
 
-    assert "asked go" in asyncio.run(play()).replace("\r", "")
+    assert asyncio.run(play()).splitlines()[-1] == "asked go"
+
+
+@LINUX
+def test_a_process_that_replaces_its_program_is_looked_at_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bearer = subprocess.Popen(["sleep", "600"], env={"PATH": os.environ["PATH"], MARK: "late"})
+    other = subprocess.Popen(["sleep", "600"], env={})
+    read = Path.read_bytes
+    hidden = [b"", b""]
+
+    def late(path: Path) -> bytes:
+        if path == Path(f"/proc/{bearer.pid}/environ") and hidden:
+            return hidden.pop()
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", late)
+    try:
+        kill_marked("late")
+        assert bearer.wait() == -signal.SIGKILL
+        assert other.poll() is None
+    finally:
+        for process in (bearer, other):
+            process.kill()
+            process.wait()
 
 
 def test_a_foreign_mark_kills_nothing() -> None:

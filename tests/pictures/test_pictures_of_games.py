@@ -32,7 +32,7 @@ class TestPalette:
 
     @pytest.mark.parametrize(("name", "inks"), [("light", LIGHT), ("dark", DARK)])
     def test_the_other_inks_are_those_of_the_viewer(self, name: str, inks: palette.Inks) -> None:
-        [said] = re.findall(rf"^  {name}: {{(.*)}},$", source("drawing.js"), re.M)
+        [said] = re.findall(rf"^  {name}: {{(.*?)}},$", source("drawing.js"), re.M | re.S)
         pairs = re.findall(r'(\w+): "(#\w{6})"', said)
         assert dict(pairs) == {key: getattr(inks, key) for key, _ in pairs}
         assert {key for key, _ in pairs} == {*palette.Inks.__slots__} - {"letter"}
@@ -46,7 +46,7 @@ class TestPalette:
     def test_code_battle_has_the_colours_of_the_viewer(self) -> None:
         said = dict(re.findall(r'^const (\w+) = "(#\w{6})";', source("games/code_battle.js"), re.M))
         assert said == {name: getattr(palette, name) for name in said}
-        assert len(said) == 6
+        assert len(said) == 7
 
     def test_every_game_of_the_viewer_is_drawn(self) -> None:
         assert set(re.findall(r'\["([a-z-]+)", [A-Z_]+\]', source("games/game.js"))) == set(GAMES)
@@ -87,8 +87,9 @@ class TestCircuitWars:
     def test_segments_have_the_colour_of_who_drew_them(self) -> None:
         document = document_of("circuit-wars")
         start, end = Look(document, 0), Look(document)
-        for seat, x, y, _ in moves(document):
-            assert end.at(x, y) == rgb(colour_of(seat, dark=False))
+        for seat, x, y, is_flat in moves(document):
+            beside = (x, y + 0.04) if is_flat else (x + 0.04, y)
+            assert end.at(*beside) == rgb(colour_of(seat, dark=False))
             assert start.at(x, y) not in {rgb(pair[0]) for pair in COLOURS}
 
     @pytest.mark.parametrize("turn", [1, 20, 45])

@@ -10,7 +10,17 @@ import msgspec
 from msgspec import Meta
 
 from cw.pictures.drawing import LETTERED, cross, disc, grid
-from cw.pictures.palette import DEATH, ENERGY, FLASH, GROUND, LINES, WALL, colour_of, letter_of
+from cw.pictures.palette import (
+    DEATH,
+    EDGE,
+    ENERGY,
+    FLASH,
+    GROUND,
+    LINES,
+    WALL,
+    colour_of,
+    letter_of,
+)
 from cw.pictures.scenes import BEFORE, MOST_PLAYERS, Game, Number, Place, Scene, Side
 from cw.pictures.shapes import Circle, Line, Polygon, Rectangle, Shape, Text
 
@@ -104,6 +114,8 @@ def draw_ground(
     rows: int, cols: int, walls: tuple[tuple[int, int], ...], scale: float
 ) -> Iterator[Shape]:
     """Draw the torus without anything that stands on it; a tile has `scale` pixels."""
+    thick = 1.5 / scale
+    yield Rectangle(-thick, -thick, cols + 2 * thick, rows + 2 * thick, EDGE)
     yield Rectangle(0, 0, cols, rows, GROUND)
     yield from grid(scale, cols, rows, LINES)
     for row, col in walls:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Annotated, Final
 
 import msgspec
 from msgspec import Meta
 
-from cw.pictures.drawing import MARKED, arc, axes, disc, grid
+from cw.pictures.drawing import MARKED, arc, axes, cross, disc, grid
 from cw.pictures.palette import mark_of
-from cw.pictures.scenes import Game, Key, Number, Place, Scene, Side, understood
+from cw.pictures.scenes import BEFORE, Game, Key, Number, Place, Scene, Side, understood
 from cw.pictures.shapes import Circle, Line, Rectangle, Shape
 
 STEPS: Final[Mapping[str, tuple[int, int]]] = {
@@ -81,6 +82,7 @@ def draw(scene: Scene[Frame]) -> Iterator[Shape]:
     for creature in frame.living:
         yield from draw_creature(scene, creature)
     if scene.scale >= CLOSE:
+        yield from draw_deaths(scene)
         yield from draw_attacks(scene)
     yield from axes(scene, frame.width, frame.height)
 
@@ -106,6 +108,18 @@ def draw_creature(scene: Scene[Frame], creature: Creature) -> Iterator[Shape]:
 def middle(frame: Frame, creature: Creature) -> tuple[float, float]:
     """Give the middle of a creature's cell."""
     return creature.x + 0.5, frame.height - creature.y - 0.5
+
+
+def draw_deaths(scene: Scene[Frame]) -> Iterator[Shape]:
+    """Draw a cross where creatures died, which fades over the next rounds."""
+    frames = (scene.frame, *scene.past)
+    for back, (after, before) in reversed(list(enumerate(pairwise(frames)))):
+        living = {creature.number for creature in before.living}
+        for creature in after.creatures:
+            if creature.hp <= 0 and creature.number in living:
+                thick = max(0.1, 1.5 / scene.scale)
+                fade = 1 - back / BEFORE
+                yield from cross(middle(after, creature), 0.26, thick, scene.inks.death, fade)
 
 
 def draw_attacks(scene: Scene[Frame]) -> Iterator[Shape]:
