@@ -6,7 +6,7 @@ import { letterOf } from "../palette.js";
 import { countOf } from "../words.js";
 
 /**
- * @typedef {{size: number, cells: number[][], jumps: {"1": number, "2": number}}} Frame cells of -1
+ * @typedef {{size: number, cells: number[][], jumps: Record<string, number>}} Frame cells of -1
  *   are stones, 0 is empty, 1 and 2 are chips
  * @typedef {[number, number]} Cell row and column
  * @typedef {{player: 1 | 2, from: Cell, to: Cell}} Move

@@ -6,7 +6,12 @@ import { colour } from "../drawing.js";
 /** How far from a segment a click may be, in squares. */
 const NEAR = 0.3;
 
-/** @type {import("./play.js").Mover} */
+/**
+ * @typedef {{key: string, move: string, ends: number[]}} Found
+ * @typedef {import("./play.js").Turn<import("../games/circuit_wars.js").Frame, string, Found>} Turn
+ */
+
+/** @type {import("./play.js").Mover<import("../games/circuit_wars.js").Frame, string, Found>} */
 export const CIRCUIT_WARS = {
   words: () => "Your turn: click a free segment.",
 
@@ -42,9 +47,9 @@ export const CIRCUIT_WARS = {
 
 /**
  * Give the free segment at a place.
- * @param {import("./play.js").Turn} turn
+ * @param {Turn} turn
  * @param {import("./play.js").Place} place
- * @returns {{key: string, move: string, ends: number[]} | null}
+ * @returns {Found | null}
  */
 function segmentAt({ frame, moves }, place) {
   const free = new Map(moves.map((move) => [keyOf(move), move]));
@@ -52,9 +57,10 @@ function segmentAt({ frame, moves }, place) {
   let least = NEAR;
   for (const { key, ends } of allSegments(frame.size)) {
     const away = distance(place, ends);
-    if (away < least && free.has(key)) {
+    const move = free.get(key);
+    if (away < least && move !== undefined) {
       least = away;
-      best = { key, move: free.get(key), ends };
+      best = { key, move, ends };
     }
   }
   return best;

@@ -4,7 +4,13 @@ import { disc, inks } from "../drawing.js";
 import { cellAt, middle } from "../games/hexagon.js";
 import { countOf } from "../words.js";
 
-/** @type {import("./play.js").Mover} */
+/**
+ * @typedef {import("../games/hexagon.js").Cell} Cell
+ * @typedef {{move_from: Cell, move_to: Cell}} Move
+ * @typedef {import("./play.js").Turn<import("../games/hexagon.js").Frame, Move, Cell>} Turn
+ */
+
+/** @type {import("./play.js").Mover<import("../games/hexagon.js").Frame, Move, Cell>} */
 export const HEXAGON = {
   words({ frame, replay, seat, again }) {
     const jumps = frame.jumps[replay.seats[seat].key];
@@ -34,12 +40,13 @@ export const HEXAGON = {
 
   draw(scene, turn, pointer) {
     const { ctx } = scene;
+    const { picked } = turn;
     ctx.lineWidth = 0.05;
     ctx.strokeStyle = inks(scene).glow;
-    const from = turn.picked ? [turn.picked] : distinct(turn.moves.map(({ move_from: cell }) => cell));
+    const from = picked ? [picked] : distinct(turn.moves.map(({ move_from: cell }) => cell));
     from.forEach((cell) => ring(ctx, cell, 0.43));
-    if (turn.picked) {
-      targets(turn).forEach((cell) => drawTarget(scene, turn, cell));
+    if (picked) {
+      targets(turn).forEach((cell) => drawTarget(scene, picked, cell));
       if (pointer) {
         ctx.globalAlpha = 0.7;
         disc(scene, turn.seat, pointer.x, pointer.y, 0.32);
@@ -49,8 +56,8 @@ export const HEXAGON = {
 };
 
 /**
- * @param {import("./play.js").Turn} turn
- * @returns {number[][]}
+ * @param {Turn} turn
+ * @returns {Cell[]}
  */
 function targets({ moves, picked }) {
   return moves.filter(({ move_from: from }) => same(from, picked)).map(({ move_to: to }) => to);
@@ -59,13 +66,13 @@ function targets({ moves, picked }) {
 /**
  * Mark where a chip may go: a disc beside it, a ring where it would jump.
  * @param {import("../drawing.js").Scene} scene
- * @param {import("./play.js").Turn} turn
- * @param {number[]} cell
+ * @param {Cell} from
+ * @param {Cell} cell
  */
-function drawTarget(scene, turn, cell) {
+function drawTarget(scene, from, cell) {
   const { ctx } = scene;
   const [x, y] = middle(cell[0], cell[1]);
-  const [fromX, fromY] = middle(turn.picked[0], turn.picked[1]);
+  const [fromX, fromY] = middle(from[0], from[1]);
   const jumps = Math.hypot(x - fromX, y - fromY) > 1.2;
   ctx.beginPath();
   ctx.arc(x, y, 0.15, 0, 7);
@@ -79,7 +86,7 @@ function drawTarget(scene, turn, cell) {
 
 /**
  * @param {CanvasRenderingContext2D} ctx
- * @param {number[]} cell
+ * @param {Cell} cell
  * @param {number} r
  */
 function ring(ctx, [row, col], r) {
@@ -90,17 +97,17 @@ function ring(ctx, [row, col], r) {
 
 /**
  * Give the move of the picked chip to a cell.
- * @param {import("./play.js").Turn} turn
- * @param {number[] | null} cell
- * @returns {any} null if there is none
+ * @param {Turn} turn
+ * @param {Cell | null} cell
+ * @returns {Move | null} null if there is none
  */
 function moveTo({ moves, picked }, cell) {
   return moves.find(({ move_from: from, move_to: to }) => same(from, picked) && same(to, cell)) ?? null;
 }
 
 /**
- * @param {number[] | null} one
- * @param {number[] | null} other
+ * @param {Cell | null} one
+ * @param {Cell | null} other
  * @returns {boolean}
  */
 function same(one, other) {
@@ -108,8 +115,8 @@ function same(one, other) {
 }
 
 /**
- * @param {number[][]} cells
- * @returns {number[][]}
+ * @param {Cell[]} cells
+ * @returns {Cell[]}
  */
 function distinct(cells) {
   return [...new Map(cells.map((cell) => [cell.join(), cell])).values()];

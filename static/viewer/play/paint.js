@@ -2,6 +2,11 @@
 
 import { colour } from "../drawing.js";
 
+/**
+ * @typedef {{type: string, direction: number[]}} Move
+ * @typedef {import("./play.js").Turn<import("../games/paint.js").Frame, Move, Move>} Turn
+ */
+
 /** @type {Record<string, number[]>} row and column steps by the place of the key, whatever is printed on it */
 const KEYS = {
   KeyQ: [-1, -1], KeyW: [-1, 0], KeyE: [-1, 1], KeyA: [0, -1], KeyD: [0, 1], KeyZ: [1, -1], KeyX: [1, 0], KeyC: [1, 1],
@@ -20,7 +25,7 @@ const ARROWS = [
   ["\u2192", [0, 1]], ["\u2199", [1, -1]], ["\u2193", [1, 0]], ["\u2198", [1, 1]],
 ];
 
-/** @type {import("./play.js").Mover} */
+/** @type {import("./play.js").Mover<import("../games/paint.js").Frame, Move, Move>} */
 export const PAINT = {
   words: () => "Your turn: arrows or Q W E A D Z X C walk, with Shift they shoot. "
     + "Or click a square beside you to walk, one farther away in a line to shoot.",
@@ -66,7 +71,7 @@ export const PAINT = {
 };
 
 /**
- * @param {import("./play.js").Turn} turn
+ * @param {Turn} turn
  * @returns {number[]} row and column
  */
 function avatar({ frame, replay, seat }) {
@@ -75,9 +80,9 @@ function avatar({ frame, replay, seat }) {
 
 /**
  * Give the move that a place stands for: a step to a square beside the avatar, a shot along a line.
- * @param {import("./play.js").Turn} turn
+ * @param {Turn} turn
  * @param {import("./play.js").Place} place
- * @returns {{type: string, direction: number[]} | null}
+ * @returns {Move | null}
  */
 function moveTo(turn, { x, y }) {
   const [row, col] = avatar(turn);

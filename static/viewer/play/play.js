@@ -7,26 +7,41 @@ import { HEXAGON } from "./hexagon.js";
 import { PAINT } from "./paint.js";
 
 /**
- * How moves of a game are made on its board.
+ * How moves of a game are made on its board. The page hands moves on without looking into them.
+ * @template [Frame=any]
+ * @template [Move=any]
+ * @template [Picked=any]
  * @typedef {object} Mover
- * @property {(turn: Turn) => string} words what there is to do
- * @property {(move: any) => string} label of a move in the list
- * @property {(turn: Turn, at: Place) => boolean} [press] tells whether a press at a place begins a move
- * @property {(turn: Turn, at: Place) => any} [drop] gives the move that ends at a place, null for none
- * @property {(turn: Turn, event: KeyboardEvent) => any} [key] gives the move of a key, null for none
- * @property {(scene: import("../drawing.js").Scene, turn: Turn, pointer: Place | null) => void} [draw]
- * @property {Pad[]} [pads] buttons for those without keys
+ * @property {(turn: Turn<Frame, Move, Picked>) => string} words what there is to do
+ * @property {(move: Move) => string} label of a move in the list
+ * @property {(turn: Turn<Frame, Move, Picked>, at: Place) => boolean} [press] tells whether a press at a
+ *   place begins a move
+ * @property {(turn: Turn<Frame, Move, Picked>, at: Place) => Move | null} [drop] gives the move that ends at
+ *   a place, null for none
+ * @property {(turn: Turn<Frame, Move, Picked>, event: KeyboardEvent) => Move | null} [key] gives the move of
+ *   a key, null for none
+ * @property {(scene: import("../drawing.js").Scene, turn: Turn<Frame, Move, Picked>, pointer: Place | null) => void} [draw]
+ * @property {Pad<Move>[]} [pads] buttons for those without keys
  */
 
-/** @typedef {{words: string, buttons: ({text: string, move: any} | null)[]}} Pad rows of three; null is a gap */
+/**
+ * Rows of three buttons; null is a gap.
+ * @template [Move=Json]
+ * @typedef {{words: string, buttons: ({text: string, move: Move} | null)[]}} Pad
+ */
+
+/** @typedef {import("../json.js").Json} Json */
 
 /** @typedef {{x: number, y: number}} Place in cells of the board */
 
 /**
  * The turn of the person at the page; `picked` is what they have taken up.
+ * @template [Frame=any]
+ * @template [Move=any]
+ * @template [Picked=any]
  * @typedef {{
- *   frame: any, replay: import("../replay.js").Replay, seat: number, number: number, moves: any[], picked: any,
- *   again: boolean,
+ *   frame: Frame, replay: import("../replay.js").Replay<Frame>, seat: number, number: number, moves: Move[],
+ *   picked: Picked | null, again: boolean,
  * }} Turn `number` turns were played before; `again`: the turn before was the same person's
  */
 
@@ -108,7 +123,7 @@ export class Play {
   }
 
   /**
-   * @param {{text: string, move: any}} button
+   * @param {{text: string, move: Json}} button
    * @returns {HTMLElement}
    */
   button({ text, move }) {
@@ -121,7 +136,7 @@ export class Play {
 
   /**
    * Send a move; what is refused is said, and asked again.
-   * @param {any} move
+   * @param {Json} move
    */
   async send(move) {
     const { turn } = this;
