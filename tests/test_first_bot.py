@@ -29,8 +29,9 @@ PATIENCE = 300.0
 """Seconds after which a command that says nothing has failed."""
 
 ATTEMPTS = 5
-LEAST_WINS = 8
-"""Of ten. The bots have won more than 199 in 200 of their matches."""
+
+LEAST_WINS = 7
+"""Of ten. In 80 matches and more each bot has won all, that of Code Battle 97 of 100."""
 
 
 @dataclass(frozen=True)
