@@ -142,7 +142,7 @@ def test_the_end_of_a_match_is_told_where_it_was_watched(site: Site, watcher: Wa
     assert last > 1
     expect(page.locator("#turn")).to_have_text(str(last))
     expect(page.locator("#events .kind.end")).to_have_count(1)
-    page.wait_for_selector("#viewer[data-surveyed=true]")
+    page.wait_for_url(re.compile(f"turn={last}"))
     page.reload()
     page.wait_for_selector("#viewer[data-surveyed=true]")
     expect(page.locator("#turn")).to_have_text(str(last))

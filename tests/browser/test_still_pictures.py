@@ -20,10 +20,10 @@ from tests.conftest import Serve
 from tests.pictures.looking import document_of, sheet_at
 
 INSIDE = """async ([seat, places]) => {
-  const { markOf } = await import("/static/viewer/palette.js");
-  const path = markOf(seat, 10);
+  const { pathOf } = await import("/static/viewer/palette.js");
+  const path = pathOf(seat);
   const ctx = document.createElement("canvas").getContext("2d");
-  return places.map(([x, y]) => ctx.isPointInPath(path, x, y));
+  return places.map(([x, y]) => ctx.isPointInPath(path, x / 10, y / 10));
 }"""
 
 

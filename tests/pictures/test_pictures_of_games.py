@@ -189,7 +189,8 @@ class TestEndOfCodes:
         height = look.frame["H"]
         for x in range(look.frame["W"]):
             for y in range(height):
-                shown = look.at(x + 0.28, height - 1 - y + 0.28)
+                # Between the arms of a cross, which stands for a death.
+                shown = look.at(x + 0.2, height - 1 - y + 0.5)
                 expected = LIGHT.ground
                 if (x, y) in living:
                     expected = colour_of(living[x, y], dark=False)
