@@ -12,6 +12,7 @@ import msgspec
 
 from cw.arena.patches import difference, patched
 from cw.arena.table import Played
+from cw.arena.tables import tabled, untabled
 from cw.errors import ArenaError, ProtocolError
 from cw.games.base import Fault, Game, Json, Player
 
@@ -130,7 +131,8 @@ def digest(document: Document) -> str:
 
 def encode(document: Document, *, packed: bool) -> bytes:
     """Give the bytes of a replay's file, gzipped if they shall be packed."""
-    data = msgspec.json.encode(document) + b"\n"
+    turns = [in_file(turn) for turn in document["turns"]]
+    data = msgspec.json.encode(document | {"turns": turns}) + b"\n"
     # Without a time in it, the same replay gives the same file.
     return gzip.compress(data, mtime=0) if packed else data
 
@@ -153,10 +155,28 @@ def parse(data: bytes) -> Document:
             raise ProtocolError(f"a replay's {key!r} must be of type {kind.__name__}")
     if document["version"] != VERSION:
         raise ProtocolError(f"this is replay version {document['version']}, expected {VERSION}")
-    for number, turn in enumerate(document["turns"]):
-        if not isinstance(turn, dict) or not isinstance(turn.get("actions"), dict):
-            raise ProtocolError(f"turn {number} must be an object with actions")
+    document["turns"] = [from_file(turn, n) for n, turn in enumerate(document["turns"])]
     return document
+
+
+def in_file(turn: Mapping[str, Json]) -> dict[str, Json]:
+    """Give a turn as a file has it: its actions as tables, if they can be."""
+    tables = tabled(turn["actions"])
+    if tables is None or tables == turn["actions"]:
+        return dict(turn)
+    return {"tables": tables} | {key: value for key, value in turn.items() if key != "actions"}
+
+
+def from_file(turn: Json, number: int) -> dict[str, Json]:
+    """Read a turn of a file."""
+    if not isinstance(turn, dict):
+        raise ProtocolError(f"turn {number} must be an object")
+    read = {key: value for key, value in turn.items() if key != "tables"}
+    if "tables" in turn:
+        read["actions"] = untabled(turn["tables"])
+    if not isinstance(read.get("actions"), dict):
+        raise ProtocolError(f"turn {number} must have actions")
+    return read
 
 
 def unpacked(data: bytes, largest: int = LARGEST) -> bytes:

@@ -1,11 +1,12 @@
 /** The document that a patch of a replay makes; see cw/arena/patches.py. */
 
-import { isRecord } from "./json.js";
+import { fields, isRecord, listed } from "./json.js";
 
 /** @typedef {import("./json.js").Json} Json */
 
 const GONE = "-";
 const LENGTH = "#";
+const STEPS = "+";
 
 /**
  * Give the new value; what has not changed is shared with the old one, which stays as it is.
@@ -56,8 +57,11 @@ function patchedArray(old, patch) {
     throw new Error("a frame of the replay has a list of an impossible length");
   }
   const made = old.slice(0, length);
+  for (const [key, column] of Object.entries(fields(patch[STEPS]))) {
+    takeSteps(made, key, column);
+  }
   for (const key of Object.keys(patch)) {
-    if (key !== LENGTH) {
+    if (key !== LENGTH && key !== STEPS) {
       const index = Number(key);
       if (!Number.isInteger(index) || index < 0 || index >= length) {
         throw new Error("a frame of the replay changes what is not there");
@@ -66,4 +70,24 @@ function patchedArray(old, patch) {
     }
   }
   return made;
+}
+
+/**
+ * Change a whole number in many elements of a list.
+ * @param {Json[]} made
+ * @param {string} key
+ * @param {unknown} column distances between the elements, and by how much each changes
+ */
+function takeSteps(made, key, column) {
+  const [gaps = [], steps = []] = listed(column).map(listed);
+  let index = 0;
+  gaps.forEach((gap, place) => {
+    index += Number(gap);
+    const old = fields(made[index]);
+    const value = Number(old[key]) + Number(steps[place]);
+    if (!Number.isInteger(value)) {
+      throw new Error("a frame of the replay changes what is not there");
+    }
+    made[index] = /** @type {Json} */ ({ ...old, [key]: value });
+  });
 }

@@ -3,6 +3,7 @@
 import { isRecord } from "./json.js";
 import { letterOf } from "./palette.js";
 import { patched } from "./patches.js";
+import { untabled } from "./tables.js";
 
 const VERSION = 1;
 const LARGEST = 256 * 1024 * 1024;
@@ -248,8 +249,12 @@ export function checked(document) {
   if (document.players.length > MOST_PLAYERS) {
     throw new Error(`This replay has more than ${MOST_PLAYERS} players.`);
   }
-  if (!document.turns.every((turn) => isRecord(turn.actions))) {
-    throw new Error("This replay has a turn without actions.");
+  for (const turn of document.turns) {
+    const sent = "tables" in turn ? untabled(/** @type {Json} */ (turn.tables)) : turn.actions;
+    if (!isRecord(sent)) {
+      throw new Error("This replay has a turn without actions.");
+    }
+    turn.actions = sent;
   }
   return document;
 }

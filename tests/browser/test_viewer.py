@@ -133,6 +133,22 @@ def test_frames_are_those_of_the_document(opened: Open, game: str) -> None:
 
 
 @pytest.mark.parametrize("game", MATCHES)
+def test_actions_are_those_of_the_document(opened: Open, game: str) -> None:
+    page = opened(game)
+    found = page.evaluate(
+        """async (address) => {
+          const { readReplay } = await import("/static/viewer/replay.js");
+          const answer = await fetch(address);
+          const replay = await readReplay(new Uint8Array(await answer.arrayBuffer()));
+          return replay.document.turns.map((_, index) => replay.actions(index + 1));
+        }""",
+        f"/replays/{game}/document",
+    )
+    document = replay.decode(replay.encode(recorded(game), packed=False))
+    assert found == [turn["actions"] for turn in document["turns"]]
+
+
+@pytest.mark.parametrize("game", MATCHES)
 def test_the_result_is_told(opened: Open, game: str) -> None:
     page = opened(game)
     result = page.get_by_role("region", name="Result")

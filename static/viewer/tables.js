@@ -1,0 +1,44 @@
+/** Lists of like objects that a file has as tables; see cw/arena/tables.py. */
+
+import { isRecord } from "./json.js";
+
+/** @typedef {import("./json.js").Json} Json */
+
+const TABLE = "@";
+
+/**
+ * Give the document of which tables were made.
+ * @param {Json} document
+ * @returns {Json}
+ * @throws {Error} if a table is broken
+ */
+export function untabled(document) {
+  if (Array.isArray(document)) {
+    return document.map(untabled);
+  }
+  if (!isRecord(document)) {
+    return document;
+  }
+  const keys = Object.keys(document);
+  if (keys.length !== 1 || keys[0] !== TABLE) {
+    return Object.fromEntries(keys.map((key) => [key, untabled(document[key])]));
+  }
+  return rowsOf(document[TABLE]);
+}
+
+/**
+ * @param {Json} columns
+ * @returns {Json[]}
+ */
+function rowsOf(columns) {
+  const named = isRecord(columns) ? Object.entries(columns) : [];
+  const whole = named.map(([key, values]) => /** @type {const} */ ([key, untabled(values)]));
+  const lengths = new Set(whole.map(([, values]) => (Array.isArray(values) ? values.length : -1)));
+  const [length] = lengths;
+  if (lengths.size !== 1 || length === undefined || length < 0) {
+    throw new Error("This replay has a table whose columns do not fit.");
+  }
+  return Array.from({ length }, (_, row) => Object.fromEntries(
+    whole.map(([key, values]) => [key, /** @type {Json[]} */ (values)[row]]),
+  ));
+}

@@ -1,0 +1,51 @@
+"""Lists of like objects as tables, and back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cw.arena.tables import tabled, untabled
+from cw.errors import ProtocolError
+
+documents = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text("ab", max_size=2),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text("ab", max_size=1), inner, max_size=3)
+        | st.lists(st.fixed_dictionaries({"a": inner, "b": inner}), max_size=4)
+    ),
+    max_leaves=16,
+)
+
+
+@given(documents)
+def test_what_was_tabled_comes_back(document: Any) -> None:
+    tables = tabled(document)
+    assert untabled(json.loads(json.dumps(tables))) == document
+
+
+def test_like_objects_become_lists() -> None:
+    document = {"0": [{"row": 1, "col": 2}, {"row": 3, "col": 4}], "1": [{"row": 5}]}
+    tables = {"0": {"@": {"row": [1, 3], "col": [2, 4]}}, "1": [{"row": 5}]}
+    assert tabled(document) == tables
+    assert untabled(tables) == document
+
+
+def test_a_document_with_a_name_of_tables_stays_as_it_is() -> None:
+    assert tabled({"0": {"@": 5}}) is None
+    assert tabled({"0": [{"@": 5}, {"@": 6}]}) is None
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [{"@": 5}, {"@": {}}, {"@": {"a": 5}}, {"@": {"a": [1], "b": []}}, [{"@": {"a": {"b": 1}}}]],
+    ids=str,
+)
+def test_broken_tables_are_refused(tables: Any) -> None:
+    with pytest.raises(ProtocolError):
+        untabled(tables)
