@@ -187,6 +187,8 @@ class Hosted:
         self.boxes = boxes
         self.programs: dict[Player, StdioBot] = {}
         self.strategies: dict[Player, Strategy[Any, Any]] = {}
+        self.since = 0.0
+        """When the current turn began, on the clock of the loop."""
 
     async def play(self) -> None:
         """Seat both, one after the other, then look on until the game is over."""
@@ -194,6 +196,7 @@ class Hosted:
             fault = await self.seat(player, bot)
             if fault is not None:
                 self.lose(player, fault)
+        self.since = asyncio.get_running_loop().time()
         while self.played.outcome is None:
             await self.move()
             await asyncio.sleep(LOOK)
@@ -263,6 +266,13 @@ class Hosted:
         elif self.programs[player].gone:
             fault = self.programs[player].gone or Fault("crashed")
             self.desk.fault(player, fault)
+        elif self.hosting.hands and self.is_late():
+            self.desk.fault(player, Fault("timeout", "its time for a turn is over"))
+
+    def is_late(self) -> bool:
+        """Tell whether the time for a turn is over; the desk keeps none where a person plays."""
+        limit = Settings(timeout=self.hosting.options.get("timeout")).time_limit()
+        return limit is not None and asyncio.get_running_loop().time() - self.since > limit
 
     def take_turns(self) -> None:
         """Take over what has happened at the desk."""
@@ -282,6 +292,7 @@ class Hosted:
                 played.faults.append(Noted(len(played.turns), player, action))
         played.state = played.game.step(played.state, actions)
         played.turns.append(Turn(actions, seconds))
+        self.since = asyncio.get_running_loop().time()
         self.hosting.watch(played)
 
     async def close(self) -> None:

@@ -283,3 +283,20 @@ def test_closing_leaves_nothing_running(served: Served) -> None:
     matches: Matches = client.application.extensions["matches"]
     matches.close()
     assert ended(client, address)["live"]["trouble"] == "The match was given up."
+
+
+def test_a_client_that_sleeps_loses_to_a_person(served: Served, tmp_path: Path) -> None:
+    file = tmp_path / "sleeper.py"
+    file.write_text(
+        "import os, time, urllib.request\n"
+        "urllib.request.urlopen(os.environ['CW_SERVER'] + '/reg/sleeper')\n"
+        "time.sleep(600)\n"
+    )
+    client = served(opponents={"circuit-wars": read_bots([f"sleeper={file}"])})
+    address = begin(client, "circuit-wars", {"bot": "bot:sleeper", "hand": "1", "size": "3"})
+    yours = asked(client, address)
+    said = {"turn": yours["turn"], "action": yours["moves"][0]}
+    assert client.post(part(address, "move"), json=said).status_code == 202
+    document = ended(client, address)
+    assert document["faults"][0]["kind"] == "timeout"
+    assert document["result"]["outcome"]["winner"] == 1
