@@ -15,7 +15,13 @@ import click
 INSTALL: Final = "not installed: pip install -r bench/requirements.txt"
 
 SIGNS: Final = MappingProxyType(
-    {">=": operator.ge, ">": operator.gt, "<": operator.lt, "=": operator.eq}
+    {
+        ">=": operator.ge,
+        ">": operator.gt,
+        "<=": operator.le,
+        "<": operator.lt,
+        "=": operator.eq,
+    }
 )
 
 
@@ -46,7 +52,7 @@ QUICK: Final = Effort(repeats=11, seconds=0.02, matches=3, rooms=10, size=3)
 class Goal:
     """A bound on the ratio, or on our own figure."""
 
-    sign: Literal[">=", ">", "<", "="]
+    sign: Literal[">=", ">", "<=", "<", "="]
     bound: float
     of: Literal["ratio", "ours"] = "ratio"
 

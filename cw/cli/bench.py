@@ -27,6 +27,7 @@ PARTS: Final[Mapping[str, str]] = {
     "end-of-codes": "bench.end_of_codes",
     "hexagon": "bench.hexagon",
     "paint": "bench.paint",
+    "replays": "bench.replays",
     "transports": "bench.transports",
     "viewer": "bench.viewer",
 }
@@ -51,6 +52,7 @@ def bench(parts: tuple[str, ...], quick: bool, form: str | None) -> None:
       end-of-codes rounds of up to 150,000 creatures, beside dictionaries
       hexagon      random battles, beside python-chess and ataxx
       paint        turns on 20x20, beside the plain reference of the tests
+      replays      how large replays are, beside those with every frame whole
       transports   matches over pipes and HTTP, beside bare round trips
       viewer       large replays in Chromium, beside the time of a frame
 

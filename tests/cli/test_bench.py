@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 from click.testing import CliRunner, Result
 
-from bench import classroom, fast_board, match, report, status
+from bench import classroom, fast_board, match, replays, report, status
 from bench.client import connect, get
 from bench.rows import INSTALL, Effort, Goal, NotMeasured, Row, medians, rate
 from bench.server import FIXED, running
@@ -227,3 +227,13 @@ def test_without_the_bench_folder_the_command_says_where_it_is(
     result = run("--quick")
     assert result.exit_code == 2
     assert "clone" in result.stderr
+
+
+def test_replays_are_smaller_than_with_whole_frames() -> None:
+    rows = list(replays.of_game("hexagon", 2))
+    check(rows, "replays")
+    assert all(row.ratio is not None and row.ratio < 1 for row in rows)
+    plain, packed = rows
+    assert packed.ours is not None
+    assert plain.ours is not None
+    assert packed.ours < plain.ours
