@@ -11,6 +11,8 @@ from cw.errors import ProtocolError
 from cw.games.base import Json
 
 TABLE: Final = "@"
+LONGEST_NAME: Final = 64
+"""Signs of a column's name: it stands in every object that is made of a table."""
 
 
 def tabled(document: Json) -> Json:
@@ -30,7 +32,7 @@ def _tabled(document: Json) -> Json:
         return document
     if len(document) > 1 and all(isinstance(one, dict) and one for one in document):
         keys = list(document[0])
-        if TABLE not in keys and all(list(one) == keys for one in document):
+        if all(map(is_name, keys)) and all(list(one) == keys for one in document):
             return {TABLE: {key: [_tabled(one[key]) for one in document] for key in keys}}
     return [_tabled(one) for one in document]
 
@@ -46,7 +48,14 @@ def untabled(document: Json) -> Json:
     columns = document[TABLE]
     if not isinstance(columns, dict) or not all(isinstance(one, list) for one in columns.values()):
         raise ProtocolError("a table must be an object of lists")
+    if not all(map(is_name, columns)):
+        raise ProtocolError(f"the names of columns must have up to {LONGEST_NAME} signs")
     if len({len(one) for one in columns.values()}) != 1:
         raise ProtocolError("the columns of a table must be equally long")
     rows = zip(*(untabled(column) for column in columns.values()), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def is_name(key: str) -> bool:
+    """Tell whether members of this name can be a column."""
+    return key != TABLE and len(key) <= LONGEST_NAME

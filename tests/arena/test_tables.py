@@ -41,6 +41,14 @@ def test_a_document_with_a_name_of_tables_stays_as_it_is() -> None:
     assert tabled({"0": [{"@": 5}, {"@": 6}]}) is None
 
 
+def test_names_of_columns_are_short() -> None:
+    """A long one would stand in every object that is made of the table."""
+    document = [{"a" * 65: 1}, {"a" * 65: 2}]
+    assert tabled(document) == document
+    with pytest.raises(ProtocolError, match="up to 64 signs"):
+        untabled({"@": {"a" * 65: [1, 2]}})
+
+
 @pytest.mark.parametrize(
     "tables",
     [{"@": 5}, {"@": {}}, {"@": {"a": 5}}, {"@": {"a": [1], "b": []}}, [{"@": {"a": {"b": 1}}}]],
