@@ -25,6 +25,7 @@ from cw.games.base import Json
 from cw.games.catalogue import listing, load_offer, load_strategies
 from cw.games.offer import Choice, Offer
 from cw.web.guard import changes_the_game
+from cw.web.guides import guide
 from cw.web.live import Matches, Running, Wanted
 from cw.web.settings import Settings
 
@@ -62,7 +63,8 @@ def watch(name: str) -> Response:
     """Give the page on which a match is watched, and played by who has the key."""
     match = _find(name)
     key = request.args.get("hand", "") if match.wanted.people else ""
-    return _fresh(make_response(render_template("match.html", match=match, key=key)))
+    title = guide(match.wanted.game).title
+    return _fresh(make_response(render_template("match.html", match=match, key=key, title=title)))
 
 
 @routes.get("/matches/<name>/document")

@@ -112,14 +112,13 @@ const chooser = byId("file");
 if (chooser) {
   bindFiles(chooser);
 }
-const { source, download } = root.dataset;
-if (source && download) {
-  Object.assign(byId("download"), { href: source, download, hidden: false });
+const { source, live, key, download } = root.dataset;
+const address = source ?? live;
+if (address && download) {
+  Object.assign(byId("download"), { href: address, download, hidden: false });
 }
-const { live, key } = root.dataset;
 const data = byId("replay-data");
 if (live) {
-  byId("download").href = live;
   watchLive(live, key ?? "");
 } else if (source) {
   void show(() => fetched(source));

@@ -13,6 +13,8 @@ import pytest
 import requests
 from playwright.sync_api import Page, expect
 
+from cw.arena import replay
+from cw.games.catalogue import load_game
 from cw.web import create_app
 from cw.web.live import Matches
 from cw.web.settings import Settings
@@ -142,6 +144,10 @@ def test_the_end_of_a_match_is_told_where_it_was_watched(site: Site, watcher: Wa
     assert last > 1
     expect(page.locator("#turn")).to_have_text(str(last))
     expect(page.locator("#events .kind.end")).to_have_count(1)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download the replay").click()
+    kept = replay.decode(download.value.path().read_bytes())
+    assert replay.verify(load_game("hexagon"), kept) is None
     page.wait_for_url(re.compile(f"turn={last}"))
     page.reload()
     page.wait_for_selector("#viewer[data-surveyed=true]")
