@@ -4,6 +4,7 @@ import { checked, Replay } from "./replay.js";
 
 const PAUSE = 250;
 const AFTER_TROUBLE = 2000;
+const LOST = "The server does not answer; trying again.";
 
 /**
  * What the person at this page may do now.
@@ -46,19 +47,15 @@ export class Feed {
 
   /** Ask for news until the match is over. */
   async run() {
-    let over = false;
-    while (!over) {
-      let pause = PAUSE;
-      try {
-        over = await this.look();
-      } catch (error) {
-        this.say(error instanceof TypeError ? "The server does not answer; trying again." : String(error));
-        pause = AFTER_TROUBLE;
+    try {
+      while (!await this.look()) {
+        await new Promise((done) => {
+          this.wake = () => done(null);
+          setTimeout(done, this.words === LOST ? AFTER_TROUBLE : PAUSE);
+        });
       }
-      await new Promise((done) => {
-        this.wake = () => done(null);
-        setTimeout(done, pause);
-      });
+    } catch (error) {
+      this.say(error instanceof Error ? error.message : String(error));
     }
   }
 
@@ -71,7 +68,12 @@ export class Feed {
     if (this.replay) {
       asked.set("after", String(this.replay.last));
     }
-    const answer = await fetch(`${this.address}?${asked}`, { headers: this.tag ? { "If-None-Match": this.tag } : {} });
+    const headers = this.tag ? { "If-None-Match": this.tag } : undefined;
+    const answer = await fetch(`${this.address}?${asked}`, { headers }).catch(() => null);
+    if (answer === null || answer.status >= 500) {
+      this.say(LOST);
+      return false;
+    }
     if (answer.status === 304) {
       this.say("");
       return false;

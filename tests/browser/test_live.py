@@ -310,3 +310,14 @@ def test_the_page_has_no_serious_violation(
     assert wait_for_turn(page) is not None
     page.evaluate(AXE.read_text(encoding="utf-8"))
     assert serious(page) == []
+
+
+def test_a_server_that_is_gone_is_told(site: Site, watcher: Watcher) -> None:
+    page = show(watcher, site.begin("hexagon", bot="builtin:random", hand="1", size="3"))
+    assert wait_for_turn(page) is not None
+    watcher.server_leaves = True
+    page.route("**/document*", lambda route: route.abort())
+    expect(page.locator("#trouble")).to_have_text("The server does not answer; trying again.")
+    page.unroute("**/document*")
+    expect(page.locator("#trouble")).to_be_hidden()
+    assert wait_for_turn(page) is not None
