@@ -16,6 +16,8 @@ import pytest
 import requests
 
 from cw.cli import COMMANDS
+from cw.cli.serve import read_opponents
+from cw.errors import Refused
 
 ROOT = Path(__file__).resolve().parents[2]
 POSIX = pytest.mark.skipif(os.name == "nt", reason="signals of this kind are not on Windows")
@@ -166,3 +168,30 @@ class TestDoctor:
         assert findings["flask"]["ok"]
         assert findings["static"]["ok"]
         assert "Circuit Wars" in cw("doctor").stdout
+
+
+class TestOpponents:
+    def test_they_are_read_by_game(self) -> None:
+        named = [("hexagon", "one=builtin:greedy"), ("paint", "two=exec:./bot")]
+        found = read_opponents([*named, ("hexagon", "http://127.0.0.1:3000")], ["one.form=lines"])
+        assert {game: [bot.name for bot in bots] for game, bots in found.items()} == {
+            "hexagon": ["one", "c"],
+            "paint": ["two"],
+        }
+        assert found["hexagon"][0].settings == {"form": "lines"}
+
+    @pytest.mark.parametrize(
+        ("named", "settings", "said"),
+        [
+            ([("chess", "builtin:greedy")], [], "there is no game 'chess'"),
+            ([("paint", "./none.py")], [], "there is no file"),
+            ([("paint", "a=exec:x"), ("hexagon", "a=exec:x")], [], "two bots are named a"),
+            ([("paint", "a=exec:x")], ["b.form=lines"], "--set takes"),
+        ],
+        ids=["game", "file", "name", "setting"],
+    )
+    def test_what_means_nothing_is_refused(
+        self, named: list[tuple[str, str]], settings: list[str], said: str
+    ) -> None:
+        with pytest.raises(Refused, match=said):
+            read_opponents(named, settings)

@@ -11,8 +11,10 @@ import time
 from pathlib import Path
 
 import pytest
+import requests
 from click.testing import CliRunner, Result
 
+from cw.arena import replay
 from cw.cli import main
 from tests.contests.bots_of_games import PAINT, write
 
@@ -229,3 +231,34 @@ def test_ctrl_c_leaves_no_process(tmp_path: Path) -> None:
     while any(map(runs, started)) and time.monotonic() < until:
         time.sleep(0.05)
     assert not any(map(runs, started))
+
+
+def test_a_match_is_watched_in_the_browser_until_ctrl_c(tmp_path: Path) -> None:
+    out = tmp_path / "match.json.gz"
+    command = [sys.executable, "-m", "cw", "play", "hexagon", "builtin:greedy", "builtin:random"]
+    options = ["--browser", "--delay", "0.01", "--option", "size=3", "--out", str(out)]
+    # Where it is set, this program takes the place of the browser.
+    environment = os.environ | {"BROWSER": "true"}
+    with subprocess.Popen(
+        [*command, *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    ) as match:
+        assert match.stdout is not None
+        assert match.stderr is not None
+        address = match.stderr.readline().rpartition(" ")[2].strip()
+        assert "hexagon, seed" in match.stdout.readline()
+        assert requests.get(address, timeout=60).status_code == 200
+        document = requests.get(f"{address}/document", timeout=60).json()
+        assert document["live"]["over"]
+        assert document["hash"] == replay.decode(out.read_bytes())["hash"]
+        match.send_signal(signal.SIGINT)
+        assert match.wait(60) == 0
+
+
+def test_the_browser_shows_one_match() -> None:
+    result = cw("play", "paint", "builtin:greedy", "builtin:walker", "--browser", "--games", 2)
+    assert result.exit_code == 2
+    assert "--browser shows one match" in result.stderr
