@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from math import sqrt
 from random import Random
-from time import sleep
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -123,7 +123,9 @@ def test_a_running_match_is_followed_until_the_viewer_goes_back(
 def play_to_the_end(address: str) -> None:
     """Play a match by hand as a program would, whatever is offered first."""
     path, _, key = address.partition("?")
+    until = monotonic() + SLOW / 1000
     while True:
+        assert monotonic() < until
         said = requests.get(f"{path}/document?{key}", timeout=60).json()
         if said.get("live", {}).get("over"):
             return

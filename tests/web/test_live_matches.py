@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from time import sleep
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -21,6 +21,9 @@ from cw.web.live import UNWATCHED, Matches
 from cw.web.settings import Settings
 from tests.conftest import FakeClock
 from tests.contests.bots_of_games import HEXAGON, write
+
+PATIENCE = 120.0
+"""Seconds that are enough on the slowest machine."""
 
 AGAINST_RANDOM = {"bot": "builtin:random", "hand": "1"}
 TWO = {"seat-1": "builtin:greedy", "seat-2": "builtin:random", "pace": "all"}
@@ -55,8 +58,10 @@ def part(address: str, what: str) -> str:
 
 
 def wait(look: Callable[[], Any]) -> Any:
-    """Look again and again until there is something; a test that waits in vain is ended by hand."""
+    """Look again and again until there is something."""
+    until = monotonic() + PATIENCE
     while not (found := look()):
+        assert monotonic() < until
         sleep(0.01)
     return found
 
