@@ -73,7 +73,6 @@ def plain_result(outcome: Outcome | None) -> dict[str, Json]:
 State = TypeVar("State")
 Action = TypeVar("Action")
 View = TypeVar("View")
-View_co = TypeVar("View_co", covariant=True)
 View_contra = TypeVar("View_contra", contravariant=True)
 Action_co = TypeVar("Action_co", covariant=True)
 Map = TypeVar("Map")
