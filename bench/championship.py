@@ -14,14 +14,13 @@ from time import perf_counter
 from typing import Final
 
 from bench.rows import Effort, Goal, NotMeasured, Row
-from cw.arena import bubblewrap
-from cw.arena.sandbox import Sandbox
+from cw.arena.sandbox import Sandbox, bubblewrap
 from cw.assets import asset
+from cw.server.player_proxy import player_proxies
+from cw.server.rooms import RoomRegistry
+from cw.server.wsgi import listen, serving
 from cw.web import create_app
-from cw.web.gates import gates
-from cw.web.hall import Hall
-from cw.web.server import listen, serving
-from cw.web.settings import Settings
+from cw.web.settings import SiteSettings
 
 ASKER: Final = """
 import http.client, sys, time
@@ -50,7 +49,7 @@ def rows(effort: Effort) -> list[Row]:
     if bubblewrap.problem() is not None:
         raise NotMeasured(f"championships are walled by bubblewrap: {bubblewrap.problem()}")
     number = max(200, effort.repeats * 10)
-    pairs = [(walled(number), direct(number)) for _ in range(max(3, effort.matches // 4))]
+    pairs = [(isolated(number), direct(number)) for _ in range(max(3, effort.matches // 4))]
     return [
         *(
             Row(
@@ -88,17 +87,17 @@ def throughput() -> list[Row]:
 
 def direct(number: int) -> tuple[float, float]:
     """Ask a server over loopback; give kept and fresh milliseconds."""
-    with serving(create_app(Settings()), listen("127.0.0.1", 0)) as address:
+    with serving(create_app(SiteSettings()), listen("127.0.0.1", 0)) as address:
         host, port = address.removeprefix("http://").split(":")
         return asked([sys.executable, "-c", ASKER, host, port, str(number)])
 
 
-def walled(number: int) -> tuple[float, float]:
+def isolated(number: int) -> tuple[float, float]:
     """Ask a server from a network of its own."""
-    app = create_app(Settings())
-    hall: Hall = app.extensions["hall"]
+    app = create_app(SiteSettings())
+    rooms: RoomRegistry = app.extensions["rooms"]
     source = (files("cw.web") / "forwarder.py").read_text(encoding="utf-8")
-    with gates(app, hall.find(None).desk, ["ann"]) as doors:
+    with player_proxies(app, rooms.find(None).session, ["ann"]) as doors:
         path = doors["ann"].path
         asker = [sys.executable, "-c", ASKER, "127.0.0.1", "5000", str(number)]
         command = [sys.executable, "-c", source, str(path), *asker]

@@ -172,7 +172,7 @@ def report(lesson: Lesson, rooms: int, bare: float) -> list[Row]:
 
 
 def reached(lesson: Lesson) -> float:
-    """Give the requests per second while all were there: until the first game was over."""
+    """Return the requests per second while all were there: until the first game was over."""
     begin = lesson.start + PACE
     end = min(visit.samples[-1].sent for visit in lesson.visits)
     sent = sum(begin <= sample.sent < end for visit in lesson.visits for sample in visit.samples)

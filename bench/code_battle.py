@@ -46,7 +46,7 @@ def rows(effort: Effort) -> list[Row]:
 
 
 def row(what: str, ours: float, reference: float, goal: Goal | None = None) -> Row:
-    """Give a row of turns per second."""
+    """Return a row of turns per second."""
     return Row(
         "code-battle",
         f"60x60, 2 x 25 bots, {what}",
@@ -67,7 +67,7 @@ def played(state: State, actions: dict[Any, Any]) -> int:
 
 
 def record() -> tuple[State, dict[Any, Any]]:
-    """Give two armies in one square of a usual map, and moves of most bots."""
+    """Return two armies in one square of a usual map, and moves of most bots."""
     rng = Random(1)
     start = GAME.new(2, 1)
     cols, middle = start.config.cols, start.config.rows // 2
@@ -86,6 +86,6 @@ def record() -> tuple[State, dict[Any, Any]]:
         cores=start.cores,
         bots=bots,
         next_bot_id=len(bots),
-        purses=start.purses,
+        stats=start.stats,
     )
     return state, {slot: GAME.sample(state, slot, rng) for slot in GAME.players(state)}

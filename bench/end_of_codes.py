@@ -8,7 +8,7 @@ from random import Random
 from typing import Final
 
 from bench.rows import Effort, Goal, Row, medians, rate
-from cw.games.end_of_codes.documents import creatures
+from cw.games.end_of_codes.codec import creatures
 from cw.games.end_of_codes.resolution import resolve
 from cw.games.end_of_codes.rules import EndOfCodes
 from cw.games.end_of_codes.state import DIRECTIONS, Intent, State
@@ -67,7 +67,7 @@ def row(players: int, goal: Goal | None, effort: Effort) -> Row:
 
 
 def record(players: int) -> tuple[State, list[Intent]]:
-    """Give a crowded round in which three of four creatures attack and the others move."""
+    """Return a crowded round in which three of four creatures attack and the others move."""
     rng = Random(1)
     state = EndOfCodes().new(players, 1, M=EACH, MAX_HP=100)
     ways = tuple(DIRECTIONS)

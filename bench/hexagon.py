@@ -46,12 +46,12 @@ def rows(effort: Effort) -> list[Row]:
 
 
 def starts() -> list[State]:
-    """Give a few boards to start from."""
+    """Return a few boards to start from."""
     return [Hexagon().new(2, seed) for seed in range(20)]
 
 
 def fast_game() -> Callable[[], int]:
-    """Give a random battle on the fast board."""
+    """Return a random battle on the fast board."""
     rng = Random(1)
     boards = [FastBoard.from_state(state) for state in starts()]
 
@@ -71,7 +71,7 @@ def fast_game() -> Callable[[], int]:
 
 
 def stepped_game() -> Callable[[], int]:
-    """Give a random battle by the rules on frozen states."""
+    """Return a random battle by the rules on frozen states."""
     rng, game, boards = Random(1), Hexagon(), starts()
 
     def play() -> int:
@@ -85,7 +85,7 @@ def stepped_game() -> Callable[[], int]:
 
 
 def chess_game() -> Callable[[], int] | None:
-    """Give a random game of python-chess, cut after 300 plies; None if it is not installed."""
+    """Return a random game of python-chess, cut after 300 plies; None if it is not installed."""
     chess = load("chess")
     rng = Random(1)
 
@@ -99,7 +99,7 @@ def chess_game() -> Callable[[], int] | None:
 
 
 def ataxx_game() -> Callable[[], int] | None:
-    """Give a random game of ataxx; None if it is not installed."""
+    """Return a random game of ataxx; None if it is not installed."""
     ataxx = load("ataxx")
     rng = Random(1)
 

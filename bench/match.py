@@ -40,7 +40,7 @@ def rows(effort: Effort) -> list[Row]:
 
 
 def round_trip(session: requests.Session, address: str) -> Callable[[], int]:
-    """Give the step that asks for the fixed bytes."""
+    """Return the step that asks for the fixed bytes."""
 
     def ask() -> int:
         session.get(f"{address}{FIXED}", timeout=10).raise_for_status()
@@ -50,7 +50,7 @@ def round_trip(session: requests.Session, address: str) -> Callable[[], int]:
 
 
 def matches(address: str) -> Callable[[], float]:
-    """Give a function that plays a match, each in a room of its own."""
+    """Return a function that plays a match, each in a room of its own."""
     names = map("match-{}".format, count(1))
     return lambda: play(f"{address}/rooms/{next(names)}")
 

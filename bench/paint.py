@@ -8,9 +8,9 @@ from random import Random
 from typing import Any, Final
 
 from bench.rows import Effort, Goal, Row, medians, rate
-from cw.games.base import Player
 from cw.games.paint.rules import Paint
 from cw.games.paint.state import Action, State
+from cw.games.rules import Player
 from tests.games.paint.paint_reference import reference_turn
 
 TURNS: Final = 60
@@ -56,7 +56,7 @@ def record(players: int) -> list[tuple[State, dict[Player, Action]]]:
 def over(
     recorded: list[tuple[State, dict[Player, Action]]], turn: Callable[[State, Any], object]
 ) -> Callable[[], int]:
-    """Give the step that makes all recorded turns once."""
+    """Return the step that makes all recorded turns once."""
 
     def make() -> int:
         for state, actions in recorded:

@@ -10,10 +10,10 @@ from typing import Any, Final
 import msgspec
 
 from bench.rows import Effort, Goal, Row
-from cw.arena import replay
 from cw.arena.bots import read_bots
 from cw.cli.play import one_match
-from cw.contests.matches import PLAIN
+from cw.matches.run import PLAIN
+from cw.replays import document as replay
 
 MATCHES: Final[Mapping[str, tuple[tuple[str, ...], Mapping[str, Any]]]] = {
     "circuit-wars": (("safe", "greedy"), {}),
@@ -35,7 +35,7 @@ def rows(effort: Effort) -> list[Row]:
 
 
 def of_game(game: str, matches: int) -> Iterator[Row]:
-    """Give both sizes of the replays of a game."""
+    """Return both sizes of the replays of a game."""
     documents = [recorded(game, seed) for seed in range(1, matches + 1)]
     turns = median(len(document["turns"]) for document in documents)
     units = f", {median(map(bots_of, documents)):.0f} bots" if game == "code-battle" else ""
@@ -61,12 +61,12 @@ def recorded(game: str, seed: int) -> replay.Document:
 
 
 def bots_of(document: replay.Document) -> float:
-    """Give how many bots stood on the map, in the mean of all turns."""
+    """Return how many bots stood on the map, in the mean of all turns."""
     return mean(len(frame["bots"]) for frame in replay.frames(document))
 
 
 def whole(document: replay.Document) -> replay.Document:
-    """Give a replay whose turns tell the whole frame."""
+    """Return a replay whose turns tell the whole frame."""
     frames = list(replay.frames(document))[1:]
     turns = [
         turn | {"frame": [frame]} for turn, frame in zip(document["turns"], frames, strict=True)

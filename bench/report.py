@@ -38,7 +38,7 @@ def markdown(rows: Sequence[Row]) -> str:
 
 
 def document(rows: Sequence[Row]) -> dict[str, Any]:
-    """Give the figures and the machine for other programs."""
+    """Return the figures and the machine for other programs."""
     return {
         "date": date.today().isoformat(),
         "cores": os.cpu_count(),
@@ -48,7 +48,7 @@ def document(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def entry(row: Row) -> dict[str, Any]:
-    """Give a row as JSON, with what follows from its figures."""
+    """Return a row as JSON, with what follows from its figures."""
     stored = asdict(row)
     del stored["aim"]
     return stored | {"ratio": row.ratio, "goal": row.goal, "met": row.met}

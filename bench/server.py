@@ -15,10 +15,10 @@ from flask import Flask, Response
 
 from bench.rows import NotMeasured
 from cw.games.circuit_wars.board import free_moves
+from cw.server.rooms import Room, RoomRegistry
+from cw.server.wsgi import listen, serving
 from cw.web import create_app
-from cw.web.hall import Hall, Table
-from cw.web.server import listen, serving
-from cw.web.settings import Settings
+from cw.web.settings import SiteSettings
 
 FIXED: Final = "/fixed"
 """The route of the yardstick: the same bytes each time, and nothing to work out."""
@@ -62,25 +62,25 @@ def stop(process: subprocess.Popen[str]) -> None:
 
 def make_app(timeout: float, size: int, moves: int) -> Flask:
     """Make the app with this many moves played at the root, and the route of fixed bytes."""
-    app = create_app(Settings(timeout=timeout, size=size))
-    hall: Hall = app.extensions["hall"]
-    table = hall.find(None)
+    app = create_app(SiteSettings(timeout=timeout, size=size))
+    rooms: RoomRegistry = app.extensions["rooms"]
+    table = rooms.find(None)
     if moves:
         play(table, moves)
-    status = table.page.render(table.desk.look()).encode()
+    status = table.page.render(table.session.look()).encode()
     app.add_url_rule(FIXED, view_func=lambda: Response(status, content_type="application/json"))
     return app
 
 
-def play(table: Table, moves: int) -> None:
+def play(table: Room, moves: int) -> None:
     """Seat two teams and play random moves."""
     rng = Random(1)
     teams = ("alice", "bob")
     for team in teams:
-        table.desk.register(team)
+        table.session.register(team)
     for turn in range(moves):
-        squares = table.desk.look().snapshot.state.board
-        table.desk.move(teams[turn % 2], str(rng.choice(list(free_moves(squares)))))
+        squares = table.session.look().snapshot.state.board
+        table.session.move(teams[turn % 2], str(rng.choice(list(free_moves(squares)))))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -38,7 +38,7 @@ def asking(
     expected: int,
     headers: Mapping[str, str] = NO_HEADERS,
 ) -> Callable[[], int]:
-    """Give the step that makes one request, and fails if another status comes back."""
+    """Return the step that makes one request, and fails if another status comes back."""
 
     def ask() -> int:
         status = get(connection, path, headers).response.status

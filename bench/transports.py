@@ -13,16 +13,16 @@ from typing import Final
 
 from bench.rows import Effort, Goal, NotMeasured, Row, medians
 from cw.arena.bots import read_bots
-from cw.arena.opening import Guard
+from cw.arena.launch import LaunchPolicy
 from cw.arena.sandbox import Sandbox
 from cw.arena.transports.http import HttpBot
 from cw.arena.transports.stdio import StdioBot
-from cw.contests.matches import Setup, play_match
-from cw.games.base import Fault, Json
-from cw.games.end_of_codes.documents import creatures
+from cw.games.end_of_codes.codec import creatures
 from cw.games.end_of_codes.rules import EndOfCodes
 from cw.games.paint.rules import Paint
+from cw.games.rules import Fault, Json
 from cw.games.wire import compact
+from cw.matches.run import Setup, play_match
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 ECHO: Final = [sys.executable, "-m", "bench.echo"]
@@ -72,14 +72,14 @@ def rows(effort: Effort) -> list[Row]:
 
 
 def row(what: str, ours: float, unit: str, bare: float) -> Row:
-    """Give a row of messages a second, beside bare ones."""
+    """Return a row of messages a second, beside bare ones."""
     return Row("transports", what, ours, f"{unit}/s", f"bare {unit}", bare, Goal(">=", 0.7))
 
 
 def messages_a_second(game: str, bots: Sequence[str], options: Mapping[str, Json]) -> float:
     """Play a match of two bots; give its messages a second, from the start state to the end."""
     times: list[float] = []
-    setup = Setup(lambda _: times.append(perf_counter()), guard=Guard(Sandbox("off")))
+    setup = Setup(lambda _: times.append(perf_counter()), guard=LaunchPolicy(Sandbox("off")))
     finished = play_match(game, read_bots(bots), 1, options, setup)
     if finished.played.faults:
         raise NotMeasured(f"a bot failed: {finished.played.faults[-1]}")

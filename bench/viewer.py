@@ -12,15 +12,15 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from bench.rows import Effort, Goal, NotMeasured, Row
-from cw.arena import replay
 from cw.arena.bots import read_bots
-from cw.arena.patches import difference
 from cw.cli.play import one_match
-from cw.contests.matches import PLAIN
 from cw.games.end_of_codes.rules import EndOfCodes
+from cw.matches.run import PLAIN
+from cw.replays import document as replay
+from cw.replays.json_diff import difference
+from cw.server.wsgi import listen, serving
 from cw.web import create_app
-from cw.web.server import listen, serving
-from cw.web.settings import Settings
+from cw.web.settings import SiteSettings
 
 TURNS: Final = 500
 CREATURES: Final = 15_000
@@ -77,7 +77,7 @@ def rows(effort: Effort) -> list[Row]:
 
 
 def pair(what: str, first: float | None, scrub: float | None) -> list[Row]:
-    """Give the rows of one replay, in milliseconds."""
+    """Return the rows of one replay, in milliseconds."""
     soon, smooth = Goal("<", 1000, of="ours"), Goal("<", 50, of="ours")
     return [
         Row("viewer", f"{what}, first picture", first, "ms", "a frame at 60/s", FRAME, soon),
@@ -86,7 +86,7 @@ def pair(what: str, first: float | None, scrub: float | None) -> list[Row]:
 
 
 def measured(path: str, document: replay.Document, repeats: int) -> tuple[float, float]:
-    """Give the time to the first picture, and the median of that to a random turn."""
+    """Return the time to the first picture, and the median of that to a random turn."""
     rng, last = Random(1), len(document["turns"])
     with TemporaryDirectory() as folder:
         (Path(folder) / "match.json").write_bytes(replay.encode(document, packed=False))
@@ -104,7 +104,7 @@ def page_at(path: str, folder: Path) -> Iterator[Any]:
         from playwright.sync_api import sync_playwright  # noqa: PLC0415
     except ImportError:
         raise NotMeasured("the part viewer needs playwright: pip install playwright") from None
-    app = create_app(Settings(replays=folder))
+    app = create_app(SiteSettings(replays=folder))
     with sync_playwright() as playwright, serving(app, listen("127.0.0.1", 0)) as address:
         arguments = ["--no-sandbox", "--disable-gpu"]
         browser = playwright.chromium.launch(executable_path=path, args=arguments)
@@ -142,7 +142,7 @@ def end_of_codes() -> replay.Document:
 
 
 def strolled(frame: Any, rng: Random) -> dict[str, Any]:
-    """Give a frame in which half of the creatures have gone a step to the east or north."""
+    """Return a frame in which half of the creatures have gone a step to the east or north."""
     size = {"x": frame["W"], "y": frame["H"]}
     creatures = [
         creature | {axis: (creature[axis] + 1) % size[axis]}

@@ -8,6 +8,6 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def asset(name: str) -> Path:
-    """Give the path of `static`, `templates`, `docs`, `game_ai.py` and the like."""
+    """Return the path of `static`, `templates`, `docs`, `game_ai.py` and the like."""
     packed = _PACKAGE / "_assets" / name
     return packed if packed.exists() else _PACKAGE.parent / name

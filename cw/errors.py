@@ -17,25 +17,25 @@ class OutOfTurn(IllegalAction):
     """An action by a player who does not owe one now."""
 
 
-class Refused(ArenaError):
+class UsageError(ArenaError):
     """A request that is understood and not granted: a bad option, a seat that is not free."""
 
 
-class GivenUp(ArenaError):
+class Abandoned(ArenaError):
     """A match that ends without a result, because somebody has left it."""
 
 
-class InvalidTeamId(Refused):
+class InvalidTeamId(UsageError):
     """A team id of the wrong form."""
 
 
-class TeamIdTaken(Refused):
+class TeamIdTaken(UsageError):
     """A team id that another team of this game already bears."""
 
 
-class GameStarted(Refused):
+class GameStarted(UsageError):
     """A registration that comes when both seats are taken."""
 
 
-class UnknownTeam(Refused):
+class UnknownTeam(UsageError):
     """A move by a team that is not registered in this game."""

@@ -23,7 +23,7 @@ class Board:
     BORDERS: ClassVar[Mapping[str, int]] = segments.BORDERS
 
     def __init__(self, size: int = 7) -> None:
-        """Make an empty board; raise Refused unless size is an odd number from 1 to 31."""
+        """Make an empty board; raise UsageError unless size is an odd number from 1 to 31."""
         self._squares = board.empty(board.check_size(size))
 
     @classmethod
@@ -40,38 +40,38 @@ class Board:
         return made
 
     def copy(self) -> Board:
-        """Give an independent copy, to try moves on."""
+        """Return an independent copy, to try moves on."""
         made = Board.__new__(Board)
         made._squares = self._squares
         return made
 
     def get_size(self) -> int:
-        """Give the number of squares in a row."""
+        """Return the number of squares in a row."""
         return len(self._squares)
 
     def get_board(self) -> list[list[int]]:
-        """Give the squares as `[y][x]`, each a number of six bits as in the status document."""
+        """Return the squares as `[y][x]`, each a number of six bits as in the status document."""
         return [list(row) for row in self._squares]
 
     def get_colored(self) -> list[int]:
-        """Give the number of squares of player 1 and of player 2."""
+        """Return the number of squares of player 1 and of player 2."""
         return list(board.scores(self._squares))
 
     def is_occupied(self, x: int, y: int) -> int:
-        """Tell who owns the square: 0 nobody, 1 or 2."""
+        """Return who owns the square: 0 nobody, 1 or 2."""
         return board.owner(self._squares[self._on_board(Move(x, y, "top")).y][x])
 
     def has_border(self, x: int, y: int, border: str) -> bool:
-        """Tell whether this side of the square is drawn."""
+        """Return whether this side of the square is drawn."""
         return board.is_drawn(self._squares, self._on_board(Move(x, y, border)))
 
     def is_free(self, x: int, y: int, border: str) -> bool:
-        """Tell whether this segment may be drawn: on the board, not drawn, not in a closed area."""
+        """Return whether this segment is free: on the board, not drawn, not in a closed area."""
         move = Move(x, y, border)
         return move.is_on(self.get_size()) and board.is_free(self._squares, move)
 
     def free_borders(self) -> list[tuple[int, int, str]]:
-        """Give every free segment once, as (x, y, border)."""
+        """Return every free segment once, as (x, y, border)."""
         return [(move.x, move.y, move.border) for move in board.free_moves(self._squares)]
 
     def add_border(self, x: int, y: int, border: str, player: int) -> None:

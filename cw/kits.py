@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cw.assets import asset
-from cw.errors import Refused
+from cw.errors import UsageError
 
 INCLUDES = Path("/usr/include")
 
@@ -77,23 +77,27 @@ GAMES = ("circuit-wars", "code-battle", "end-of-codes", "hexagon", "paint")
 
 
 def folder(game: str, language: str) -> Path:
-    """Give the folder of a kit; raise Refused for one that there is not."""
+    """Return the folder of a kit; raise UsageError for one that there is not."""
     if game not in GAMES:
-        raise Refused(f"there is no kit for the game {game!r}; the games are: {', '.join(GAMES)}")
+        raise UsageError(
+            f"there is no kit for the game {game!r}; the games are: {', '.join(GAMES)}"
+        )
     if language not in LANGUAGES:
         known = ", ".join(LANGUAGES)
-        raise Refused(f"there is no kit in the language {language!r}; the languages are: {known}")
+        raise UsageError(
+            f"there is no kit in the language {language!r}; the languages are: {known}"
+        )
     return asset("sample_bots") / game / language
 
 
 def new_bot(game: str, language: str, target: Path) -> list[Path]:
     """Copy a kit into a new or empty folder; give the files in it.
 
-    Raises Refused for an unknown kit, and for a folder that is not empty or no folder.
+    Raises UsageError for an unknown kit, and for a folder that is not empty or no folder.
     """
     source = folder(game, language)
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
-        raise Refused(f"{target} exists already and is no empty folder; name another one")
+        raise UsageError(f"{target} exists already and is no empty folder; name another one")
     target.mkdir(parents=True, exist_ok=True)
     return [Path(shutil.copy(file, target)) for file in sources(source)]
 

@@ -22,15 +22,15 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from cw.arena import replay  # noqa: E402
-from cw.arena.bots import Bot, read_bots  # noqa: E402
+from cw.arena.bots import BotSpec, read_bots  # noqa: E402
 from cw.cli.play import one_match  # noqa: E402
-from cw.contests.matches import PLAIN  # noqa: E402
 from cw.game import Board  # noqa: E402
+from cw.matches.run import PLAIN  # noqa: E402
 from cw.pictures.exports import animation  # noqa: E402
+from cw.server.wsgi import listen, serving  # noqa: E402
 from cw.web import create_app  # noqa: E402
-from cw.web.live import Matches, Wanted  # noqa: E402
-from cw.web.server import listen, serving  # noqa: E402
-from cw.web.settings import Settings  # noqa: E402
+from cw.web.live_matches import LiveMatches, WantedMatch  # noqa: E402
+from cw.web.settings import SiteSettings  # noqa: E402
 
 IMAGES: Final = ROOT / "docs" / "images"
 STILLS: Final = ROOT / "static" / "games"
@@ -151,7 +151,7 @@ ANIMATED: Final = MATCHES[1]
 
 
 def moves_of_a_game() -> Iterator[str]:
-    """Give the moves of one game: each takes what it can, and gives away as little as it can."""
+    """Return the moves of one game: each takes what it can, and gives away as little as it can."""
     rng, board = Random(5), Board()
     player = 1
     while free := board.free_borders():
@@ -163,7 +163,7 @@ def moves_of_a_game() -> Iterator[str]:
 
 
 def worth(board: Board, move: tuple[int, int, str], player: int) -> int:
-    """Give the squares that a move wins, less the most that the answer to it can win."""
+    """Return the squares that a move wins, less the most that the answer to it can win."""
     after = board.copy()
     after.add_border(*move, player)
     won = sum(after.get_colored()) - sum(board.get_colored())
@@ -171,7 +171,7 @@ def worth(board: Board, move: tuple[int, int, str], player: int) -> int:
 
 
 def gain(board: Board, move: tuple[int, int, str]) -> int:
-    """Give the squares that a move wins."""
+    """Return the squares that a move wins."""
     after = board.copy()
     after.add_border(*move, 1)
     return sum(after.get_colored()) - sum(board.get_colored())
@@ -180,7 +180,7 @@ def gain(board: Board, move: tuple[int, int, str]) -> int:
 def take(browser: Browser, picture: Picture, moves: Sequence[str]) -> None:
     """Play to the position of a picture on a server of its own, and keep what the page shows."""
     now = [0.0]
-    app = create_app(Settings(timeout=3), lambda: now[0])
+    app = create_app(SiteSettings(timeout=3), lambda: now[0])
     client = app.test_client()
     for team in TEAMS[: picture.teams]:
         client.get(f"/reg/{team}")
@@ -213,21 +213,21 @@ def shelf_of(matches: Sequence[Match]) -> Iterator[str]:
         for match in matches:
             file = Path(folder) / f"{match.picture}.json"
             file.write_bytes(replay.encode(record(match), packed=False))
-        app = create_app(Settings(replays=Path(folder)))
+        app = create_app(SiteSettings(replays=Path(folder)))
         with serving(app, listen("127.0.0.1", 0)) as address:
             yield f"{address}/replays/"
 
 
-def take_replay(browser: Browser, shelf: str, match: Match) -> None:
+def take_replay(browser: Browser, replay_store: str, match: Match) -> None:
     """Keep what the viewer shows of a moment."""
-    page = watched(browser, shelf, match)
+    page = watched(browser, replay_store, match)
     page.screenshot(path=IMAGES / f"{match.picture}.png")
     page.close()
 
 
-def take_board(browser: Browser, shelf: str, match: Match) -> None:
+def take_board(browser: Browser, replay_store: str, match: Match) -> None:
     """Keep the middle of the board of a moment, in few colours."""
-    page = watched(browser, shelf, match)
+    page = watched(browser, replay_store, match)
     for _ in range(match.closer):
         page.get_by_role("button", name="Zoom in").click()
     page.mouse.move(2, 2)
@@ -245,13 +245,13 @@ def take_board(browser: Browser, shelf: str, match: Match) -> None:
 
 def take_hand(browser: Browser) -> None:
     """Keep what a person sees who plays Hexagon."""
-    app = create_app(Settings())
-    matches: Matches = app.extensions["matches"]
-    bots = [Bot("you", "human", ""), Bot("greedy", "builtin", "greedy")]
+    app = create_app(SiteSettings())
+    matches: LiveMatches = app.extensions["matches"]
+    bots = [BotSpec("you", "human", ""), BotSpec("greedy", "builtin", "greedy")]
     rng = Random(4)
     width, height = WIDE
     with serving(app, listen("127.0.0.1", 0)) as address:
-        match = matches.begin(Wanted("hexagon", bots, 11, {"size": 5}))
+        match = matches.begin(WantedMatch("hexagon", bots, 11, {"size": 5}))
         page = browser.new_page(
             viewport={"width": width, "height": height}, reduced_motion="reduce"
         )
@@ -271,12 +271,12 @@ def take_hand(browser: Browser) -> None:
     matches.close()
 
 
-def watched(browser: Browser, shelf: str, match: Match) -> Page:
+def watched(browser: Browser, replay_store: str, match: Match) -> Page:
     """Open the viewer at a moment of a match."""
     width, height = match.screen
     options: dict[str, Any] = {"color_scheme": match.scheme, "reduced_motion": "reduce"}
     page = browser.new_page(viewport={"width": width, "height": height}, **options)
-    page.goto(f"{shelf}{match.picture}{match.after}")
+    page.goto(f"{replay_store}{match.picture}{match.after}")
     page.wait_for_selector("#viewer[data-surveyed=true]")
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => done(true)))")
     return page
@@ -298,14 +298,14 @@ def main() -> None:
         folder.mkdir(parents=True, exist_ok=True)
     animate(ANIMATED)
     moves = list(moves_of_a_game())
-    with shelf_of([*MATCHES, *BOARDS]) as shelf, sync_playwright() as playwright:
+    with shelf_of([*MATCHES, *BOARDS]) as replay_store, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         for picture in PICTURES:
             take(browser, picture, moves)
         for match in MATCHES:
-            take_replay(browser, shelf, match)
+            take_replay(browser, replay_store, match)
         for match in BOARDS:
-            take_board(browser, shelf, match)
+            take_board(browser, replay_store, match)
         take_hand(browser)
         browser.close()
 

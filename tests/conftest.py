@@ -7,9 +7,9 @@ import pytest
 from flask import Flask
 from hypothesis import settings
 
+from cw.server.wsgi import listen, serving
 from cw.web import create_app
-from cw.web.server import listen, serving
-from cw.web.settings import Settings
+from cw.web.settings import SiteSettings
 
 Serve = Callable[[Flask], str]
 
@@ -39,7 +39,7 @@ def clock() -> FakeClock:
 @pytest.fixture
 def app(clock: FakeClock) -> Flask:
     """The app that pytest-flask's client speaks to: 3 s a turn on a clock that stands still."""
-    return create_app(Settings(timeout=3), clock)
+    return create_app(SiteSettings(timeout=3), clock)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ CODE = ("static", "tests/browser/globals.d.ts", "tsconfig.json")
 
 @pytest.fixture(scope="module")
 def tsc() -> Path:
-    """Give the path of the compiler; without one, skip or fail as CW_REQUIRE_TYPESCRIPT says."""
+    """Return the path of the compiler; without one, skip or fail as CW_REQUIRE_TYPESCRIPT says."""
     path = ROOT / "node_modules" / ".bin" / ("tsc.cmd" if os.name == "nt" else "tsc")
     if not path.exists() or shutil.which("node") is None:
         word = "the browser code is checked with TypeScript: run npm ci"

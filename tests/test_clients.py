@@ -12,7 +12,7 @@ import pytest
 import requests
 
 from cw.web import create_app
-from cw.web.settings import Settings
+from cw.web.settings import SiteSettings
 from tests.conftest import FakeClock, Serve
 from tests.games.circuit_wars.examples import SEED_MOVES, SEED_STATUS
 
@@ -38,7 +38,7 @@ def run(server: str, *command: str) -> tuple[int, str, str]:
 
 
 def test_two_clients_play_a_whole_game(serve: Serve) -> None:
-    server = serve(create_app(Settings(timeout=60)))
+    server = serve(create_app(SiteSettings(timeout=60)))
     players = [start(server, "game_ai.py", team) for team in ("a", "b")]
     said = [player.communicate(timeout=120) for player in players]
     assert [player.returncode for player in players] == [0, 0], said
@@ -50,7 +50,7 @@ def test_two_clients_play_a_whole_game(serve: Serve) -> None:
 
 
 def test_without_a_name_the_client_takes_its_team_id(serve: Serve) -> None:
-    server = serve(create_app(Settings(timeout=60)))
+    server = serve(create_app(SiteSettings(timeout=60)))
     client = start(server, "game_ai.py")
     try:
         assert client.stdout is not None
@@ -71,7 +71,7 @@ def test_without_a_name_the_client_takes_its_team_id(serve: Serve) -> None:
 def test_a_refused_registration_is_explained(
     serve: Serve, registered: tuple[str, ...], team: str, error: str
 ) -> None:
-    server = serve(create_app(Settings(timeout=60)))
+    server = serve(create_app(SiteSettings(timeout=60)))
     for other in registered:
         requests.get(f"{server}/reg/{other}", timeout=10)
     code, _, err = run(server, "game_ai.py", team)
@@ -89,7 +89,7 @@ def test_a_server_that_is_not_there_is_said(client: str) -> None:
 def test_the_fixed_moves_show_the_example_and_then_a_time_out(
     serve: Serve, clock: FakeClock
 ) -> None:
-    server = serve(create_app(Settings(timeout=3), clock))
+    server = serve(create_app(SiteSettings(timeout=3), clock))
     code, out, err = run(server, "test.py")
     assert code == 0, err
     assert [line.split()[1] for line in out.splitlines()[:-1]] == SEED_MOVES
@@ -99,7 +99,7 @@ def test_the_fixed_moves_show_the_example_and_then_a_time_out(
 
 
 def test_the_fixed_moves_need_a_new_game(serve: Serve) -> None:
-    server = serve(create_app(Settings(timeout=60)))
+    server = serve(create_app(SiteSettings(timeout=60)))
     requests.get(f"{server}/reg/other", timeout=10)
     code, _, err = run(server, "test.py")
     assert code == 1

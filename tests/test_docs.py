@@ -11,11 +11,11 @@ import pytest
 
 from cw.cli import COMMANDS, main
 from cw.game import Board
-from cw.games.base import FAULT_KINDS
-from cw.games.catalogue import GAMES, load_strategies
 from cw.games.circuit_wars.protocol import REGISTRATION_ERRORS, STATUS
+from cw.games.registry import GAMES, load_strategies
+from cw.games.rules import FAULT_KINDS
 from cw.web import create_app
-from cw.web.settings import Settings
+from cw.web.settings import SiteSettings
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -30,7 +30,7 @@ def command(name: str) -> click.Command:
 
 
 def section(name: str) -> str:
-    """Give the section of docs/commands.md about a command."""
+    """Return the section of docs/commands.md about a command."""
     text = TEXTS[ROOT / "docs" / "commands.md"]
     found = re.search(rf"^## cw {name}$(.*?)(?=^## |\Z)", text, re.M | re.S)
     assert found, f"docs/commands.md has no section 'cw {name}'"
@@ -38,7 +38,7 @@ def section(name: str) -> str:
 
 
 def parameters(of: click.Command) -> list[click.Parameter]:
-    """Give the parameters of a command and of the commands in it."""
+    """Return the parameters of a command and of the commands in it."""
     inner = of.commands.values() if isinstance(of, click.Group) else ()
     return [*of.params, *(parameter for one in inner for parameter in parameters(one))]
 
@@ -78,7 +78,7 @@ def test_every_route_is_documented() -> None:
 
 def test_every_setting_is_documented() -> None:
     text = TEXTS[ROOT / "docs" / "server.md"]
-    for field in dataclasses.fields(Settings):
+    for field in dataclasses.fields(SiteSettings):
         assert f"`{field.name}`" in text
 
 

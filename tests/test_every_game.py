@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from cw.errors import Refused
-from cw.games.base import FAULT_KINDS, Fault, Json
-from cw.games.catalogue import AnyGame, listings, load_game, load_strategies
+from cw.errors import UsageError
+from cw.games.registry import AnyRules, game_entries, load_rules, load_strategies
+from cw.games.rules import FAULT_KINDS, Fault, Json
 from tests.games.code_battle.fog import alter_unseen
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "add-a-game.md"
@@ -39,7 +39,7 @@ MOST_TURNS = 3000
 
 
 def documented_game() -> ModuleType:
-    """Give the module that docs/add-a-game.md writes down."""
+    """Return the module that docs/add-a-game.md writes down."""
     module = ModuleType("nim")
     sys.modules["nim"] = module
     for block in re.findall(r"^```python\n(.*?)^```", PAGE.read_text("utf-8"), re.M | re.S):
@@ -48,11 +48,11 @@ def documented_game() -> ModuleType:
 
 
 NIM = documented_game()
-NAMES = [*listings(), "nim"]
+NAMES = [*game_entries(), "nim"]
 
 
-def rules_of(name: str) -> AnyGame:
-    game: AnyGame = NIM.Nim() if name == "nim" else load_game(name)
+def rules_of(name: str) -> AnyRules:
+    game: AnyRules = NIM.Nim() if name == "nim" else load_rules(name)
     return game
 
 
@@ -66,20 +66,20 @@ def name(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def game(name: str) -> AnyGame:
+def game(name: str) -> AnyRules:
     return rules_of(name)
 
 
-def players_of(game: AnyGame) -> list[int]:
-    """Give the numbers of players to try: the fewest, and one more where the game allows it."""
+def players_of(game: AnyRules) -> list[int]:
+    """Return the numbers of players to try: the fewest, and one more where the game allows it."""
     return [number for number in (2, 3, 4) if number in game.seats][:2]
 
 
-def start(game: AnyGame, seed: int, players: int | None = None) -> Any:
+def start(game: AnyRules, seed: int, players: int | None = None) -> Any:
     return game.new(players or players_of(game)[0], seed, **SMALL.get(game.name, {}))
 
 
-def turns(game: AnyGame, seed: int, players: int | None = None) -> Iterator[tuple[Any, Any]]:
+def turns(game: AnyRules, seed: int, players: int | None = None) -> Iterator[tuple[Any, Any]]:
     """Play a random game; give each state with the actions that are made in it."""
     rng = Random(seed)
     state = start(game, seed, players)
@@ -92,25 +92,25 @@ def turns(game: AnyGame, seed: int, players: int | None = None) -> Iterator[tupl
     raise AssertionError(f"{game.name} goes on for more than {MOST_TURNS} turns")
 
 
-def some(game: AnyGame, seed: int, most: int = 12) -> list[tuple[Any, Any]]:
-    """Give some turns of a random game, the first and the last among them."""
+def some(game: AnyRules, seed: int, most: int = 12) -> list[tuple[Any, Any]]:
+    """Return some turns of a random game, the first and the last among them."""
     played = list(turns(game, seed))
     if len(played) <= most:
         return played
     return [played[0], *Random(seed).sample(played[1:-1], most - 2), played[-1]]
 
 
-def shown(game: AnyGame, state: Any) -> str:
+def shown(game: AnyRules, state: Any) -> str:
     """Print a state and its result."""
     return json.dumps([game.state_to_json(state), game.result_to_json(state)])
 
 
-def test_the_name_is_the_one_in_the_catalogue(name: str, game: AnyGame) -> None:
+def test_the_name_is_the_one_in_the_catalogue(name: str, game: AnyRules) -> None:
     assert game.name == name
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", name)
 
 
-def test_the_same_seed_gives_the_same_game(game: AnyGame) -> None:
+def test_the_same_seed_gives_the_same_game(game: AnyRules) -> None:
     for players in players_of(game):
         first, again = (
             [shown(game, state) for state, _ in turns(game, 5, players)] for _ in range(2)
@@ -118,14 +118,14 @@ def test_the_same_seed_gives_the_same_game(game: AnyGame) -> None:
         assert first == again
 
 
-def test_a_step_leaves_its_input_alone(game: AnyGame) -> None:
+def test_a_step_leaves_its_input_alone(game: AnyRules) -> None:
     for state, actions in some(game, 1):
         before, given = shown(game, state), repr(actions)
         game.step(state, actions)
         assert (shown(game, state), repr(actions)) == (before, given)
 
 
-def test_a_game_is_over_exactly_when_there_is_an_outcome(game: AnyGame) -> None:
+def test_a_game_is_over_exactly_when_there_is_an_outcome(game: AnyRules) -> None:
     for players in players_of(game):
         for seed in range(3):
             for state, actions in turns(game, seed, players):
@@ -141,7 +141,7 @@ def test_a_game_is_over_exactly_when_there_is_an_outcome(game: AnyGame) -> None:
             assert outcome.reason
 
 
-def test_any_fault_of_anybody_at_any_time_is_survived(game: AnyGame) -> None:
+def test_any_fault_of_anybody_at_any_time_is_survived(game: AnyRules) -> None:
     for state, actions in some(game, 2, most=6):
         for player in game.players(state):
             for kind in FAULT_KINDS:
@@ -151,7 +151,7 @@ def test_any_fault_of_anybody_at_any_time_is_survived(game: AnyGame) -> None:
                 assert game.outcome(after) is None or not game.to_move(after)
 
 
-def test_faults_alone_lead_to_an_end(game: AnyGame) -> None:
+def test_faults_alone_lead_to_an_end(game: AnyRules) -> None:
     state = start(game, 3)
     for _ in range(MOST_TURNS):
         if game.outcome(state) is not None:
@@ -160,14 +160,14 @@ def test_faults_alone_lead_to_an_end(game: AnyGame) -> None:
     raise AssertionError("nothing but faults, and no end")
 
 
-def test_every_sampled_action_is_legal(game: AnyGame) -> None:
+def test_every_sampled_action_is_legal(game: AnyRules) -> None:
     for seed in range(3):
         for state, actions in turns(game, seed):
             for player, action in actions.items():
                 game.check(state, player, action)
 
 
-def test_the_order_of_actions_never_matters(game: AnyGame) -> None:
+def test_the_order_of_actions_never_matters(game: AnyRules) -> None:
     rng = Random(4)
     for state, actions in some(game, 4):
         items = list(actions.items())
@@ -177,7 +177,7 @@ def test_the_order_of_actions_never_matters(game: AnyGame) -> None:
         assert shown(game, game.step(state, dict(reversed(actions.items())))) == expected
 
 
-def test_states_and_actions_survive_their_json(game: AnyGame) -> None:
+def test_states_and_actions_survive_their_json(game: AnyRules) -> None:
     for state, actions in some(game, 6):
         document = json.loads(json.dumps(game.state_to_json(state)))
         read = game.state_from_json(document)
@@ -188,7 +188,7 @@ def test_states_and_actions_survive_their_json(game: AnyGame) -> None:
         assert game.state_to_json(game.step(read, actions_read)) == after
 
 
-def test_everyone_sees_something_that_can_be_printed(game: AnyGame) -> None:
+def test_everyone_sees_something_that_can_be_printed(game: AnyRules) -> None:
     for state, _ in some(game, 7, most=4):
         for player in (*game.players(state), None):
             view = game.observe(state, player)
@@ -197,7 +197,7 @@ def test_everyone_sees_something_that_can_be_printed(game: AnyGame) -> None:
 
 
 @pytest.mark.parametrize("name", UNSEEN)
-def test_a_change_out_of_sight_changes_no_view(game: AnyGame) -> None:
+def test_a_change_out_of_sight_changes_no_view(game: AnyRules) -> None:
     rng = Random(9)
     for state, _ in some(game, 9):
         for player in game.players(state):
@@ -207,12 +207,12 @@ def test_a_change_out_of_sight_changes_no_view(game: AnyGame) -> None:
             assert views[0] == views[1]
 
 
-def test_unknown_options_are_refused(game: AnyGame) -> None:
-    with pytest.raises(Refused, match="unknown option"):
+def test_unknown_options_are_refused(game: AnyRules) -> None:
+    with pytest.raises(UsageError, match="unknown option"):
         game.new(players_of(game)[0], 0, colour_of_the_table="green")
 
 
-def test_every_strategy_plays_legally(name: str, game: AnyGame) -> None:
+def test_every_strategy_plays_legally(name: str, game: AnyRules) -> None:
     for strategy, make in strategies_of(name).items():
         if (name, strategy) in ILLEGAL_ON_PURPOSE:
             continue

@@ -43,13 +43,13 @@ class Typed:
 
 
 def parts() -> dict[str, str]:
-    """Give the sections of the page by their titles."""
+    """Return the sections of the page by their titles."""
     titles = re.split(r"^## (.+)$", PAGE, flags=re.M)[1:]
     return dict(zip(titles[::2], titles[1::2], strict=True))
 
 
 def typed(part: str) -> Iterator[Typed]:
-    """Give what is typed in a part, in order; a program is a command that writes its file."""
+    """Return what is typed in a part, in order; a program is a command that writes its file."""
     for language, text in re.findall(r"^```(\w+)\n(.*?)^```$", part, re.M | re.S):
         if language in FILES:
             yield Typed(f"cat > {FILES[language]} <<'END OF FILE'\n{text}END OF FILE", ())
@@ -62,7 +62,7 @@ def typed(part: str) -> Iterator[Typed]:
 
 
 def shape(line: str) -> str:
-    """Give a line without its figures and gaps: those differ from match to match."""
+    """Return a line without its figures and gaps: those differ from match to match."""
     return " ".join(re.sub(r"\d+(\.\d+)?", "#", line).split())
 
 
@@ -89,7 +89,7 @@ class Terminal:
         self.number = 0
 
     def environment(self, home: Path) -> dict[str, str]:
-        """Give what a new terminal has, with the free port for servers and their clients."""
+        """Return what a new terminal has, with the free port for servers and their clients."""
         kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
         server = {"PORT": self.port, "CW_SERVER": f"http://127.0.0.1:{self.port}"}
         return {**kept, **server, "HOME": str(home), "DEMO": "--fast --port 0"}
@@ -142,7 +142,7 @@ class Terminal:
         return code, printed
 
     def wanted(self, one: Typed) -> set[str]:
-        """Give the lines that the page shows, as they are compared."""
+        """Return the lines that the page shows, as they are compared."""
         return {shape(self.with_free_port(line)) for line in one.shown}
 
     def with_free_port(self, text: str) -> str:
@@ -162,7 +162,7 @@ class Terminal:
 
 @pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[Terminal]:
-    """Give a terminal in a checkout for which the packages have been fetched."""
+    """Return a terminal in a checkout for which the packages have been fetched."""
     checkout = tmp_path / "circuit-wars"
     checkout.mkdir()
     for path in ROOT.iterdir():

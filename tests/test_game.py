@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cw.errors import IllegalAction, ProtocolError, Refused
+from cw.errors import IllegalAction, ProtocolError, UsageError
 from cw.game import TIMEOUT, Board
 from tests.games.circuit_wars.examples import BOUNDARY, SEED_MOVES, SEED_STATUS
 
@@ -97,7 +97,7 @@ def test_there_are_two_players() -> None:
 
 def test_sizes() -> None:
     assert Board(31).get_size() == 31
-    with pytest.raises(Refused, match="odd number from 1 to 31"):
+    with pytest.raises(UsageError, match="odd number from 1 to 31"):
         Board(4)
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from cw.games.base import Json
-from cw.games.catalogue import listings
+from cw.games.registry import game_entries
+from cw.games.rules import Json
 from tests.test_every_game import rules_of, turns
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
@@ -41,7 +41,7 @@ def file_of(name: str, seed: int) -> Path:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("name", listings())
+@pytest.mark.parametrize("name", game_entries())
 def test_the_game_is_played_as_it_was(name: str, seed: int) -> None:
     recorded = file_of(name, seed).read_text(encoding="utf-8").splitlines()
     for number, (now, then) in enumerate(zip(lines(name, seed), recorded, strict=True), start=1):
@@ -50,7 +50,7 @@ def test_the_game_is_played_as_it_was(name: str, seed: int) -> None:
 
 def rewrite() -> None:
     """Write all golden games anew."""
-    for name in listings():
+    for name in game_entries():
         for seed in SEEDS:
             path = file_of(name, seed)
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
-from cw.errors import Refused
+from cw.errors import UsageError
 
 INTERPRETERS: Final[Mapping[str, Sequence[str]]] = {
     ".py": (sys.executable,),
@@ -35,7 +35,7 @@ FORMS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Bot:
+class BotSpec:
     """A bot as it was asked for; a name may stand before it as `NAME=`."""
 
     name: str
@@ -53,26 +53,26 @@ class Bot:
 
     @property
     def command(self) -> list[str]:
-        """The program and its arguments; raise Refused for a command line that cannot be split."""
+        """The program and its arguments; raise UsageError for a command that cannot be split."""
         try:
             return shlex.split(self.target, posix=os.name == "posix")
         except ValueError as error:
-            raise Refused(f"bot {self.name}: the command {self.target!r}: {error}") from None
+            raise UsageError(f"bot {self.name}: the command {self.target!r}: {error}") from None
 
 
-def read_bots(texts: Sequence[str], settings: Iterable[str] = ()) -> list[Bot]:
-    """Read bot arguments; raise Refused for one that means nothing, or two of one name."""
+def read_bots(texts: Sequence[str], settings: Iterable[str] = ()) -> list[BotSpec]:
+    """Read bot arguments; raise UsageError for one that means nothing, or two of one name."""
     named = [split_name(text, number) for number, text in enumerate(texts)]
     names = [name for name, _ in named]
     for name in names:
         if names.count(name) > 1:
-            raise Refused(f"two bots are named {name}")
+            raise UsageError(f"two bots are named {name}")
     given = read_settings(settings, names)
     return [read_bot(name, spec, given.get(name, {})) for name, spec in named]
 
 
 def split_name(text: str, number: int) -> tuple[str, str]:
-    """Give the name and the rest; without a name a letter."""
+    """Return the name and the rest; without a name a letter."""
     found = NAMED.fullmatch(text)
     if found:
         return found[1], found[2]
@@ -86,7 +86,7 @@ def read_settings(texts: Iterable[str], names: Sequence[str]) -> dict[str, dict[
         place, equals, value = text.partition("=")
         name, dot, key = place.rpartition(".")
         if not equals or not dot or name not in names or key not in SETTINGS:
-            raise Refused(
+            raise UsageError(
                 f"--set takes NAME.KEY=VALUE with a name of {', '.join(names)}"
                 f" and a key of {', '.join(SETTINGS)}, not {place!r}"
             )
@@ -95,38 +95,38 @@ def read_settings(texts: Iterable[str], names: Sequence[str]) -> dict[str, dict[
 
 
 def from_environment(value: str) -> str:
-    """Give a value, or that of the variable it names."""
+    """Return a value, or that of the variable it names."""
     if not value.startswith("env:"):
         return value
     variable = value.removeprefix("env:")
     if variable not in os.environ:
-        raise Refused(f"the environment has no variable {variable}")
+        raise UsageError(f"the environment has no variable {variable}")
     return os.environ[variable]
 
 
-def read_bot(name: str, spec: str, settings: Mapping[str, str]) -> Bot:
+def read_bot(name: str, spec: str, settings: Mapping[str, str]) -> BotSpec:
     """Read a bot without its name."""
     kind, colon, rest = spec.partition(":")
     if kind in ("http", "https") and colon:
-        return Bot(name, "http", check_address(name, spec), settings)
+        return BotSpec(name, "http", check_address(name, spec), settings)
     if kind == "builtin" and rest:
-        return Bot(name, "builtin", rest, settings)
+        return BotSpec(name, "builtin", rest, settings)
     if kind == "python" and rest:
-        return Bot(name, "python", rest, settings)
+        return BotSpec(name, "python", rest, settings)
     if kind == "exec" and rest.strip():
-        return Bot(name, "exec", rest, settings)
-    return Bot(name, "exec", shlex.join(program(name, Path(spec))), settings)
+        return BotSpec(name, "exec", rest, settings)
+    return BotSpec(name, "exec", shlex.join(program(name, Path(spec))), settings)
 
 
 def check_address(name: str, address: str) -> str:
-    """Give a base address without its final slash; raise Refused if it is none."""
+    """Return a base address without its final slash; raise UsageError if it is none."""
     try:
         parts = urlsplit(address)
         whole = parts.hostname and parts.port != 0
     except ValueError:
         whole = None
     if not whole or parts.query or parts.fragment or parts.username is not None:
-        raise Refused(
+        raise UsageError(
             f"bot {name}: {address!r} is no base address:"
             " http or https, a host, optional port and path, and nothing else"
         )
@@ -134,18 +134,18 @@ def check_address(name: str, address: str) -> str:
 
 
 def program(name: str, path: Path) -> list[str]:
-    """Give the command that runs a program; raise Refused if the path is none."""
+    """Return the command that runs a program; raise UsageError if the path is none."""
     if not path.is_file():
-        raise Refused(f"bot {name}: there is no file {str(path)!r}; {FORMS}")
+        raise UsageError(f"bot {name}: there is no file {str(path)!r}; {FORMS}")
     interpreter = INTERPRETERS.get(path.suffix)
     if interpreter is None:
         if not os.access(path, os.X_OK):
             known = ", ".join(INTERPRETERS)
-            raise Refused(
+            raise UsageError(
                 f"bot {name}: {str(path)!r} cannot be executed and does not end in {known};"
                 " say how to run it: exec:COMMAND"
             )
         return [str(path.resolve())]
     if shutil.which(interpreter[0]) is None:
-        raise Refused(f"bot {name}: {path.name} needs {interpreter[0]}, which is not installed")
+        raise UsageError(f"bot {name}: {path.name} needs {interpreter[0]}, which is not installed")
     return [*interpreter, str(path.resolve())]

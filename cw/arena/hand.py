@@ -6,17 +6,17 @@ import asyncio
 from typing import Any, Final
 
 from cw.arena.seats import Answer, Look
-from cw.errors import GivenUp, OutOfTurn
-from cw.games.wire import Ask, Shape
+from cw.errors import Abandoned, OutOfTurn
+from cw.games.wire import Query, Transport
 
 PATIENCE: Final = 30 * 60.0
 """Seconds without an action after which a person has left (hexagon.md, "A human against a bot")."""
 
 
-class Hand:
+class HumanSeat:
     """The seat of a person; all of it lives in the event loop of its match."""
 
-    shape: Shape = "hand"
+    shape: Transport = "hand"
     stderr = ""
 
     def __init__(self, patience: float = PATIENCE) -> None:
@@ -26,10 +26,10 @@ class Hand:
 
     @property
     def is_asked(self) -> bool:
-        """Tell whether the match waits for this person now."""
+        """Return whether the match waits for this person now."""
         return self._asked is not None and not self._asked.done()
 
-    async def ask(self, ask: Ask, look: Look) -> Answer:
+    async def ask(self, ask: Query, look: Look) -> Answer:
         """Wait for an action; all other questions need no answer."""
         if not ask.action:
             return Answer(None, 0.0)
@@ -44,12 +44,12 @@ class Hand:
         try:
             return await asyncio.wait_for(self._asked, self.patience)
         except TimeoutError:
-            raise GivenUp(f"nobody moved for {self.patience:g} s") from None
+            raise Abandoned(f"nobody moved for {self.patience:g} s") from None
         finally:
             self._asked = None
 
     def play(self, action: Any) -> None:
-        """Give the action that is waited for; raise OutOfTurn if none is."""
+        """Return the action that is waited for; raise OutOfTurn if none is."""
         if self._asked is None or self._asked.done():
             raise OutOfTurn("it is not your turn")
         self._asked.set_result(action)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Generic
 
 from cw.errors import IllegalAction
-from cw.games.base import Action, Fault, Game, Outcome, Player, State, View
+from cw.games.rules import Action, Fault, Outcome, Player, Rules, State, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Match(Generic[State, Action, View]):
     turn; None means that there is none.
     """
 
-    game: Game[State, Action, View]
+    game: Rules[State, Action, View]
     state: State
     limit: float | None
     began: float

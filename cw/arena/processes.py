@@ -64,7 +64,7 @@ def kill_marked(mark: str) -> None:
 
 
 def marked(mark: str) -> Iterator[int]:
-    """Give the ids of the processes that bear the mark; none where there is no /proc."""
+    """Return the ids of the processes that bear the mark; none where there is no /proc."""
     if sys.platform == "linux":
         for folder in PROC.iterdir():
             if folder.name.isdecimal() and _bears(int(folder.name), mark):
@@ -87,7 +87,7 @@ def _environment(process: Path) -> bytes:
 
 
 def _is_young(process: Path) -> bool:
-    """Tell whether a process has just been started; zombies and the system's own are not."""
+    """Return whether a process has just been started; zombies and the system's own are not."""
     if sys.platform != "linux" or (process / "statm").read_bytes().startswith(b"0 "):
         return False
     started = int((process / "stat").read_text().rpartition(")")[2].split()[19])

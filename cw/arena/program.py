@@ -13,7 +13,7 @@ from typing import Any, Final, Self, cast
 
 from cw.arena.processes import KILL, MARK, describe_exit, kill_group, kill_marked, new_mark
 from cw.arena.transports.lines import HeadAndTail
-from cw.games.base import Fault
+from cw.games.rules import Fault
 
 KEPT: Final = 32 * 1024
 """Bytes of standard error that are kept from its head, and as many from its tail."""
@@ -85,7 +85,7 @@ class Program(asyncio.SubprocessProtocol):
         return None
 
     async def __aenter__(self) -> Self:
-        """Give the program, to be closed at the end of the block."""
+        """Return the program, to be closed at the end of the block."""
         return self
 
     async def __aexit__(self, *error: object) -> None:

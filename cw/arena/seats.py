@@ -13,11 +13,11 @@ import msgspec
 
 from cw.arena.transports.http import HttpBot
 from cw.arena.transports.stdio import StdioBot
-from cw.games.base import Fault, Json, Strategy
-from cw.games.wire import Ask, Call, Line, Reply, Shape, Skip, compact
+from cw.games.rules import Fault, Json, Strategy
+from cw.games.wire import Ignore, LineMessage, Query, Reply, Request, Transport, compact
 
 Look = Callable[[], Any]
-"""Gives what the player may see now."""
+"""Returns what the player may see now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,30 +31,30 @@ class Answer:
 class Seat(Protocol):
     """A bot that can be asked."""
 
-    shape: Shape
+    shape: Transport
 
     @property
     def stderr(self) -> str:
         """What the bot wrote to its standard error, as far as it was kept."""
 
-    async def ask(self, ask: Ask, look: Look) -> Answer:
+    async def ask(self, ask: Query, look: Look) -> Answer:
         """Ask once."""
 
     async def close(self) -> None:
         """Leave nothing of the bot running that we have started."""
 
 
-class InsideSeat:
+class InProcessSeat:
     """A built-in strategy in this process."""
 
-    shape: Shape = "inside"
+    shape: Transport = "inside"
     stderr = ""
 
     def __init__(self, strategy: Strategy[Any, Any]) -> None:
         """Seat a strategy."""
         self.strategy = strategy
 
-    async def ask(self, ask: Ask, look: Look) -> Answer:
+    async def ask(self, ask: Query, look: Look) -> Answer:
         """Let the strategy act; to all other questions it agrees."""
         if not ask.action:
             return Answer(None, 0.0)
@@ -77,7 +77,7 @@ class InsideSeat:
 class LineSeat:
     """A program that answers lines with lines."""
 
-    shape: Shape = "lines"
+    shape: Transport = "lines"
 
     def __init__(self, bot: StdioBot) -> None:
         """Seat a program that runs."""
@@ -90,9 +90,9 @@ class LineSeat:
         """Head and tail of its standard error."""
         return self.bot.stderr.text()
 
-    async def ask(self, ask: Ask, look: Look) -> Answer:
+    async def ask(self, ask: Query, look: Look) -> Answer:
         """Send the line, and read lines until one is an answer or the time is up."""
-        message, limits = cast(Line, ask.message), ask.limits
+        message, limits = cast(LineMessage, ask.message), ask.limits
         clock = asyncio.get_running_loop().time
         began = clock()
         fault = await self.bot.send(message.text, limits.seconds)
@@ -105,37 +105,37 @@ class LineSeat:
             answer = await self.bot.receive(max(0.0, deadline - clock()))
             if isinstance(answer, Fault):
                 if answer.kind != "oversize" or self.bot.gone or clock() > deadline:
-                    fault = graver(worst, answer) if worst else answer
+                    fault = more_severe(worst, answer) if worst else answer
                     return Answer(ask.explain(fault), clock() - began)
-                worst = graver(worst, answer) if worst else answer
+                worst = more_severe(worst, answer) if worst else answer
                 continue
             if not message.numbered:
                 self.owed -= 1
                 if self.owed:
                     continue
             value = ask.read(Reply(answer.line))
-            if not isinstance(value, Skip):
+            if not isinstance(value, Ignore):
                 self.owed = 0
                 return Answer(value, answer.seconds)
-            worst = graver(worst, value.fault) if worst else value.fault
+            worst = more_severe(worst, value.fault) if worst else value.fault
 
     async def close(self) -> None:
         """End the program and all that it has started."""
         await self.bot.close()
 
 
-GRAVITY: Final = ("crashed", "disconnected", "oversize", "malformed", "startup", "timeout")
+SEVERITY: Final = ("crashed", "disconnected", "oversize", "malformed", "startup", "timeout")
 
 
-def graver(one: Fault, other: Fault) -> Fault:
-    """Give the fault that counts of two; the first of equal ones."""
-    return min(one, other, key=lambda fault: GRAVITY.index(fault.kind))
+def more_severe(one: Fault, other: Fault) -> Fault:
+    """Return the fault that counts of two; the first of equal ones."""
+    return min(one, other, key=lambda fault: SEVERITY.index(fault.kind))
 
 
 class HttpSeat:
     """A web service, and its program if we have started it."""
 
-    shape: Shape = "http"
+    shape: Transport = "http"
 
     def __init__(self, service: HttpBot, process: StdioBot | None = None) -> None:
         """Seat a service that is ready."""
@@ -147,9 +147,9 @@ class HttpSeat:
         """Head and tail of its program's standard error."""
         return self.process.stderr.text() if self.process else ""
 
-    async def ask(self, ask: Ask, look: Look) -> Answer:
+    async def ask(self, ask: Query, look: Look) -> Answer:
         """Send the request."""
-        call, limits = cast(Call, ask.message), ask.limits
+        call, limits = cast(Request, ask.message), ask.limits
         began = perf_counter()
         response = await self.service.request(
             call.method,
@@ -167,7 +167,7 @@ class HttpSeat:
         return Answer(value, response.latency)
 
     def _ended(self) -> Fault | None:
-        """Give the reason if the program that we have started has ended."""
+        """Return the reason if the program that we have started has ended."""
         gone = self.process.gone if self.process else None
         return Fault("crashed", gone.detail) if gone else None
 
@@ -181,7 +181,7 @@ class HttpSeat:
 class ClassSeat:
     """A Python class in a process of its own: a view a line, an action a line."""
 
-    shape: Shape = "inside"
+    shape: Transport = "inside"
 
     def __init__(
         self, bot: StdioBot, write: Callable[[Any], Json], read: Callable[[Json], Any]
@@ -196,12 +196,12 @@ class ClassSeat:
         """Head and tail of its standard error."""
         return self.lines.stderr
 
-    async def ask(self, ask: Ask, look: Look) -> Answer:
+    async def ask(self, ask: Query, look: Look) -> Answer:
         """Let the class act; to all other questions it agrees."""
         if not ask.action:
             return Answer(None, 0.0)
-        line = Line(compact({"view": self.write(look())}))
-        return await self.lines.ask(Ask(line, self._read, ask.limits), look)
+        line = LineMessage(compact({"view": self.write(look())}))
+        return await self.lines.ask(Query(line, self._read, ask.limits), look)
 
     def _read(self, reply: Reply) -> Any:
         try:
@@ -229,7 +229,7 @@ class PacedSeat:
         """What the bot wrote."""
         return self.seat.stderr
 
-    async def ask(self, ask: Ask, look: Look) -> Answer:
+    async def ask(self, ask: Query, look: Look) -> Answer:
         """Ask, and wait if the answer came soon; the bot's own time stays what it was."""
         clock = asyncio.get_running_loop().time
         began = clock()
@@ -246,7 +246,7 @@ class PacedSeat:
 class FailedSeat:
     """The seat of a bot that could not be started: each question gets the reason."""
 
-    def __init__(self, shape: Shape, fault: Fault, program: StdioBot | None = None) -> None:
+    def __init__(self, shape: Transport, fault: Fault, program: StdioBot | None = None) -> None:
         """Keep the reason."""
         self.shape = shape
         self.fault = fault
@@ -257,15 +257,15 @@ class FailedSeat:
         """What it wrote before it failed."""
         return self.program.stderr.text() if self.program else ""
 
-    async def ask(self, ask: Ask, look: Look) -> Answer:
-        """Give the reason."""
+    async def ask(self, ask: Query, look: Look) -> Answer:
+        """Return the reason."""
         return Answer(ask.explain(self.fault), 0.0)
 
     async def close(self) -> None:
         """Do nothing: nothing runs."""
 
 
-class BoxedSeat:
+class SandboxedSeat:
     """A seat whose program runs in a sandbox that goes with it."""
 
     def __init__(self, seat: Seat, box: ExitStack) -> None:
@@ -279,7 +279,7 @@ class BoxedSeat:
         """What the program wrote."""
         return self.seat.stderr
 
-    async def ask(self, ask: Ask, look: Look) -> Answer:
+    async def ask(self, ask: Query, look: Look) -> Answer:
         """Ask the program."""
         return await self.seat.ask(ask, look)
 

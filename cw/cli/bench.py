@@ -12,7 +12,7 @@ import click
 from rich.console import Console
 
 from cw.assets import asset
-from cw.errors import Refused
+from cw.errors import UsageError
 
 if TYPE_CHECKING:
     from bench.rows import Effort, Row
@@ -66,9 +66,9 @@ def bench(parts: tuple[str, ...], quick: bool, form: str | None) -> None:
 
 
 def check_checkout() -> None:
-    """Raise Refused where the benchmark is not: a wheel does not hold it."""
+    """Raise UsageError where the benchmark is not: a wheel does not hold it."""
     if not (asset("bench") / "rows.py").is_file():
-        raise Refused(
+        raise UsageError(
             "the benchmark is part of the repository and not of the installed package: clone"
             " the repository, and run `python -m cw bench` there"
         )

@@ -13,15 +13,15 @@ from functools import partial
 
 import click
 
-from cw.arena.services import serve_http, serve_lines
+from cw.arena.bot_servers import serve_http, serve_lines
 from cw.cli.kits import kits
-from cw.contests.matches import strategy_for
-from cw.contests.simulate import check_names
-from cw.contests.strength import Strength, ladder, measure
-from cw.errors import Refused
-from cw.games.base import StrategyFactory
-from cw.games.catalogue import listings, load_conductor, load_service, load_strategies
-from cw.games.wire import Duty
+from cw.errors import UsageError
+from cw.games.registry import game_entries, load_bot_handler, load_protocol, load_strategies
+from cw.games.rules import StrategyFactory
+from cw.games.wire import BotContext
+from cw.matches.run import strategy_for
+from cw.matches.simulate import check_names
+from cw.matches.strength import Strength, ladder, measure
 
 GAME = "circuit-wars"
 SECRETS = {"secret": "BOT_SECRET", "api_key": "API_KEY", "username": "BOT_USERNAME"}
@@ -92,7 +92,7 @@ def list_bots(
         check_names(measured, [name for pair in chosen for name in pair])
         show(measure(measured, chosen, games, seed, jobs), as_json)
     else:
-        show_list([game] if game else list(listings()), as_json)
+        show_list([game] if game else list(game_entries()), as_json)
 
 
 @bots.command()
@@ -123,12 +123,12 @@ def serve(game: str, name: str, host: str, port: int, lines: bool, seed: int) ->
     check_names(game, [name])
     logging.basicConfig(stream=sys.stderr, format="%(message)s", level=logging.INFO)
     settings = {key: os.environ[name] for key, name in SECRETS.items() if name in os.environ}
-    duty = Duty(partial(strategy_for, game, name, seed=seed), settings, time.time)
-    service = load_service(game, duty)
-    shapes = load_conductor(game).shapes
-    if lines and "lines" not in shapes:
-        raise Refused(f"bots of {game} are web services, not programs that speak lines")
-    if lines or shapes[0] == "lines":
+    context = BotContext(partial(strategy_for, game, name, seed=seed), settings, time.time)
+    service = load_bot_handler(game, context)
+    transports = load_protocol(game).transports
+    if lines and "lines" not in transports:
+        raise UsageError(f"bots of {game} are web services, not programs that speak lines")
+    if lines or transports[0] == "lines":
         serve_lines(service)
     else:
         serve_http(service, host, port, announce)
@@ -150,7 +150,7 @@ def show(figures: Iterable[Strength], as_json: bool) -> None:
 
 
 def line(figure: Strength) -> str:
-    """Give the table's line of a pair."""
+    """Return the table's line of a pair."""
     low, high = figure.interval
     return (
         f"| {figure.strategy} | {figure.opponent} | {figure.games} | {figure.share:.1%}"
@@ -172,10 +172,10 @@ def show_list(games: list[str], as_json: bool) -> None:
 
 
 def described(game: str) -> dict[str, str]:
-    """Give each strategy of a game with the first sentence of its description."""
+    """Return each strategy of a game with the first sentence of its description."""
     return {name: summary(make) for name, make in load_strategies(game).items()}
 
 
 def summary(strategy: StrategyFactory[object, object]) -> str:
-    """Give the first line of a strategy's description."""
+    """Return the first line of a strategy's description."""
     return (strategy.__doc__ or "").strip().partition("\n")[0]

@@ -9,21 +9,21 @@ from threading import Event
 
 import click
 
-from cw.contests.matches import Finished
+from cw.matches.run import FinishedMatch
+from cw.server.wsgi import listen, serving
 from cw.web import create_app
-from cw.web.live import Matches, Wanted
-from cw.web.server import listen, serving
-from cw.web.settings import Settings
+from cw.web.live_matches import LiveMatches, WantedMatch
+from cw.web.settings import SiteSettings
 
 
 @contextmanager
-def in_browser() -> Iterator[Callable[[Wanted], Finished]]:
+def in_browser() -> Iterator[Callable[[WantedMatch], FinishedMatch]]:
     """Serve pages until Ctrl-C; gives what plays a match and opens its page."""
-    app = create_app(Settings())
-    matches: Matches = app.extensions["matches"]
+    app = create_app(SiteSettings())
+    matches: LiveMatches = app.extensions["matches"]
     with serving(app, listen("127.0.0.1", 0)) as address:
 
-        def play(wanted: Wanted) -> Finished:
+        def play(wanted: WantedMatch) -> FinishedMatch:
             match = matches.begin(wanted)
             page = f"{address}/matches/{match.name}"
             click.echo(f"Watch the match in the browser: {page}", err=True)

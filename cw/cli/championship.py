@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cw.championship.recorded import RecordedGame, read_results
 from cw.cli.championship_run import (
     new_command,
     report_command,
@@ -21,9 +22,8 @@ from cw.cli.championship_run import (
     run_command,
     validate_command,
 )
-from cw.contests.results import Recorded, read_results
-from cw.games.base import Json
-from cw.league.games import Result
+from cw.games.rules import Json
+from cw.league.fixtures import Result
 from cw.league.standings import Row, SeatAdvantage, seat_advantage, table, within_noise
 
 NOISE = "≈"
@@ -68,7 +68,7 @@ class Tables:
     seats: SeatAdvantage | None
 
     @staticmethod
-    def of(games: Sequence[Recorded]) -> Tables:
+    def of(games: Sequence[RecordedGame]) -> Tables:
         """Compute the tables; further games that only broke a tie stand in none."""
         counted = [game for game in games if not game.extra]
         groups: dict[str, list[Result]] = defaultdict(list)
@@ -85,7 +85,7 @@ class Tables:
         )
 
     def to_json(self) -> Json:
-        """Give the document of all tables."""
+        """Return the document of all tables."""
         parts = {"groups": self.groups, "stages": self.stages}
         document: dict[str, Json] = {
             part: {name: [row_to_json(row) for row in rows] for name, rows in tables.items()}
@@ -111,7 +111,7 @@ class Tables:
 
 
 def row_to_json(row: Row) -> Json:
-    """Give the document of a line of a table."""
+    """Return the document of a line of a table."""
     return {
         "rank": row.rank,
         "team": row.team,
@@ -136,7 +136,7 @@ def figures_to_json(rows: Sequence[Row]) -> Json:
 
 
 def seats_to_json(seats: SeatAdvantage) -> Json:
-    """Give the document of the seat advantage."""
+    """Return the document of the seat advantage."""
     return {
         "first_wins": seats.first_wins,
         "games": seats.games,
@@ -164,7 +164,7 @@ def as_table(title: str, rows: Sequence[Row]) -> Table:
 
 
 def cells(row: Row) -> list[str]:
-    """Give what a line of a table says."""
+    """Return what a line of a table says."""
     record, interval = row.record, row.record.interval
     return [
         str(row.rank),

@@ -15,27 +15,27 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from cw.arena.bots import Bot
+from cw.arena.bots import BotSpec
 from cw.assets import asset
-from cw.cli.check import play as play_quietly
-from cw.contests.championship import (
+from cw.championship.journal import Journal, opened, save_running
+from cw.championship.report import write_report
+from cw.championship.runner import (
+    ChampionshipSettings,
     Progress,
     Runner,
-    Settings,
     available,
     begin,
     chosen_teams,
     settings_of,
 )
-from cw.contests.check import first_fault
-from cw.contests.journal import Journal, opened, save_running
-from cw.contests.report import write_report
-from cw.contests.teams import ABOUT, CLIENT, Team, read_teams
-from cw.errors import Refused
+from cw.championship.teams import ABOUT, CLIENT, Team, read_teams
+from cw.cli.check import play as play_quietly
+from cw.errors import UsageError
 from cw.games.circuit_wars.strategies import STRATEGIES
-from cw.league.contests import FORMATS
-from cw.web.championship import championship_app
-from cw.web.server import listen, serving
+from cw.league.formats import FORMATS
+from cw.matches.check import first_fault
+from cw.server.wsgi import listen, serving
+from cw.web.championship_routes import championship_app
 
 PLACE = click.Path(exists=True, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -57,7 +57,7 @@ def new_command(folder: Path) -> None:
       cw championship run teams --out results
     """
     if folder.exists() and any(folder.iterdir()):
-        raise Refused(f"{folder} is there already and not empty")
+        raise UsageError(f"{folder} is there already and not empty")
     source = asset(CLIENT).read_text(encoding="utf-8")
     for number, team in enumerate(EXAMPLES):
         place = folder / team
@@ -69,7 +69,7 @@ def new_command(folder: Path) -> None:
 
 
 def example(source: str, number: int) -> str:
-    """Give the client of an example team: every second one takes the best capture it sees."""
+    """Return the client of an example team: every second one takes the best capture it sees."""
     if number % 2:
         return source
     dull = "    return random.choice(board.free_borders())\n"
@@ -106,7 +106,7 @@ def validate_command(place: Path, as_json: bool) -> None:
 
 def why_unfit(team: Team) -> str | None:
     """Say what went wrong in a team's game against random, None if nothing did."""
-    bots = [team.bot, Bot("random", "builtin", next(iter(STRATEGIES)))]
+    bots = [team.bot, BotSpec("random", "builtin", next(iter(STRATEGIES)))]
     played = play_quietly("circuit-wars", bots, 1, {"size": 5}, None).played
     fault = first_fault(played, team.bot)
     if fault is None:
@@ -192,7 +192,7 @@ def run_command(
       cw championship run teams --out results
       cw championship resume results
     """
-    settings = Settings(
+    settings = ChampionshipSettings(
         teams=tuple(team.id for team in read_teams(place)),
         place=str(place.resolve()),
         format=form,
@@ -204,7 +204,7 @@ def run_command(
     )
     try:
         begin(out, settings)
-    except Refused:
+    except UsageError:
         if not resuming or settings_of(out) != settings:
             raise
     play(out, jobs, port)
@@ -238,7 +238,7 @@ def play(out: Path, jobs: int | None, port: int | None) -> None:
     teams = chosen_teams(settings)
     power = available(jobs)
     console = Console(stderr=True)
-    if not power.walled:
+    if not power.isolated:
         console.print(
             "NO WALLS between clients: one game at a time on port 5000, and nobody's identity is"
             " enforced (bubblewrap is missing or does not work; see `cw doctor`)"
@@ -252,7 +252,7 @@ def play(out: Path, jobs: int | None, port: int | None) -> None:
         with suppress(KeyboardInterrupt):
             asyncio.run(interruptible(runner))
         write_report(out / "report", journal, settings)
-        left = len(runner.open_games())
+        left = len(runner.open_fixtures())
     click.echo(f"{len(journal.lines)} games are over; the report: {out / 'report' / 'index.html'}")
     if left:
         click.echo(f"stopped; go on with: cw championship resume {out}")
@@ -287,7 +287,7 @@ async def interruptible(runner: Runner) -> None:
 
 @contextmanager
 def showing(
-    console: Console, journal: Journal, settings: Settings
+    console: Console, journal: Journal, settings: ChampionshipSettings
 ) -> Iterator[Callable[[Progress], None]]:
     """Show progress, and keep the report fresh."""
     began, before = time.monotonic(), len(journal.lines)
@@ -308,7 +308,9 @@ def showing(
         yield watch
 
 
-def picture(progress: Progress, rate: float, settings: Settings, journal: Journal) -> Group:
+def picture(
+    progress: Progress, rate: float, settings: ChampionshipSettings, journal: Journal
+) -> Group:
     """Draw how far it has come."""
     left = progress.waiting + len(progress.running)
     clock = f", about {left / rate / 60:.0f} min for those" if rate > 0 and left else ""

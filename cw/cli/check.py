@@ -7,12 +7,12 @@ from collections.abc import Mapping
 
 import click
 
-from cw.arena.bots import Bot, read_bots
+from cw.arena.bots import BotSpec, read_bots
 from cw.cli.play import one_match
-from cw.contests.check import Finding, check
-from cw.contests.matches import Finished, Setup
-from cw.games.base import Json
-from cw.games.catalogue import listing
+from cw.games.registry import game_entry
+from cw.games.rules import Json
+from cw.matches.check import Finding, check
+from cw.matches.run import FinishedMatch, Setup
 
 
 @click.command("check")
@@ -30,7 +30,7 @@ def check_command(game: str, bot: str, settings: tuple[str, ...], as_json: bool)
       cw check hexagon http://127.0.0.1:3000
       cw check code-battle bot=http://127.0.0.1:8080 --set bot.secret=env:BOT_SECRET
     """
-    listing(game)
+    game_entry(game)
     (read,) = read_bots([bot], settings)
     failed = 0
     for finding in check(game, read, play):
@@ -44,8 +44,8 @@ def check_command(game: str, bot: str, settings: tuple[str, ...], as_json: bool)
 
 
 def play(
-    game: str, bots: list[Bot], seed: int, options: Mapping[str, Json], start: Json
-) -> Finished:
+    game: str, bots: list[BotSpec], seed: int, options: Mapping[str, Json], start: Json
+) -> FinishedMatch:
     """Play a match without showing it."""
     return one_match(game, bots, seed, options, Setup(start=start))
 

@@ -23,12 +23,12 @@ from rich.text import Text
 
 from cw.assets import asset
 from cw.cli.boards import PLAYERS, draw
-from cw.errors import Refused
+from cw.errors import UsageError
 from cw.games.circuit_wars.protocol import STATUS, status_code
+from cw.server.rooms import CircuitObservation, RoomRegistry
+from cw.server.wsgi import listen, serving
 from cw.web import create_app
-from cw.web.hall import CircuitSight, Hall
-from cw.web.server import listen, serving
-from cw.web.settings import Settings
+from cw.web.settings import SiteSettings
 
 TEAMS = ("alice", "bob")
 FRAME = 0.1
@@ -61,24 +61,24 @@ def demo(browser: bool, fast: bool, port: int) -> None:
     Starts the server and two processes of game_ai.py, shows the match here and in the monitor,
     and ends with the result. Nothing is left running.
     """
-    app = create_app(Settings())
+    app = create_app(SiteSettings())
     listener = listen_somewhere(port)
     with serving(app, listener) as server:
         click.echo(f"Watch the match in the browser: {server}/")
         if browser:
             webbrowser.open(f"{server}/")
         with clients(server, fast) as processes:
-            sight = watch(app, processes)
+            observation = watch(app, processes)
         if browser:
             time.sleep(LINGER)
-    click.echo(result(sight))
+    click.echo(result(observation))
 
 
 def listen_somewhere(port: int) -> socket.socket:
     """Open the port, or any free one if another program uses it."""
     try:
         return listen("127.0.0.1", port)
-    except Refused as error:
+    except UsageError as error:
         click.echo(f"{error}\nTaking a free port instead.", err=True)
         return listen("127.0.0.1", 0)
 
@@ -121,16 +121,16 @@ def stop(processes: Sequence[subprocess.Popen[bytes]]) -> None:
             process.wait()
 
 
-def watch(app: Flask, processes: Sequence[subprocess.Popen[bytes]]) -> CircuitSight:
+def watch(app: Flask, processes: Sequence[subprocess.Popen[bytes]]) -> CircuitObservation:
     """Show the match in the terminal until it is over."""
-    hall: Hall = app.extensions["hall"]
+    rooms: RoomRegistry = app.extensions["rooms"]
     console = Console(stderr=True)
     with Live(console=console, auto_refresh=False, transient=True) as live:
         while True:
-            sight = hall.find(None).desk.look()
-            live.update(picture(sight), refresh=console.is_terminal)
-            if sight.snapshot.state.ended:
-                return sight
+            observation = rooms.find(None).session.look()
+            live.update(picture(observation), refresh=console.is_terminal)
+            if observation.snapshot.state.ended:
+                return observation
             check_alive(processes)
             time.sleep(FRAME)
 
@@ -142,22 +142,22 @@ def check_alive(processes: Sequence[subprocess.Popen[bytes]]) -> None:
             raise ClientFailed(f"{team} has ended with exit code {process.returncode}.")
 
 
-def picture(sight: CircuitSight) -> RenderableType:
+def picture(observation: CircuitObservation) -> RenderableType:
     """Draw board, scores and clock."""
-    snapshot = sight.snapshot
+    snapshot = observation.snapshot
     state = snapshot.state
     scores = Table.grid(padding=(0, 2))
     teams = (*snapshot.teams, "", "")
     for player, (team, score) in enumerate(zip(teams, state.scores, strict=False), start=1):
         scores.add_row(Text(f" {player} ", PLAYERS[player]), team, str(score))
-    clock = "" if sight.time_left is None else f"{sight.time_left:.1f} s left"
+    clock = "" if observation.time_left is None else f"{observation.time_left:.1f} s left"
     status = STATUS[status_code(len(snapshot.teams), state)]
     return Panel(Group(draw(state), scores, Text(f"{status}  {clock}")), expand=False)
 
 
-def result(sight: CircuitSight) -> str:
+def result(observation: CircuitObservation) -> str:
     """Say in one line how the match ended."""
-    snapshot = sight.snapshot
+    snapshot = observation.snapshot
     pairs = zip(snapshot.teams, snapshot.state.scores, strict=True)
     scores = ", ".join(f"{team} {score}" for team, score in pairs)
     status = STATUS[status_code(len(snapshot.teams), snapshot.state)]

@@ -17,16 +17,16 @@ from rich.console import Console
 from rich.table import Table
 
 from cw import __version__
-from cw.arena import bubblewrap
+from cw.arena.sandbox import bubblewrap
 from cw.assets import asset
-from cw.errors import Refused
-from cw.web.server import listen
+from cw.errors import UsageError
+from cw.server.wsgi import listen
 
 PORT = 5000
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Diagnosis:
     """What was found about one thing."""
 
     name: str
@@ -52,29 +52,29 @@ def doctor(as_json: bool) -> None:
         raise SystemExit(1)
 
 
-def needed() -> Iterator[Finding]:
+def needed() -> Iterator[Diagnosis]:
     """Check what playing needs: Python, the packages, our files, the port."""
-    yield Finding(
+    yield Diagnosis(
         "Python", sys.version_info >= (3, 11), True, platform.python_version(), "3.11 or newer"
     )
     for package in packages():
         yield from check_package(package)
     for name in ("static", "templates", "game_ai.py"):
         path = asset(name)
-        yield Finding(name, path.exists(), True, str(path), "clone the repository again")
+        yield Diagnosis(name, path.exists(), True, str(path), "clone the repository again")
     yield check_port()
 
 
-def useful() -> Iterator[Finding]:
+def useful() -> Iterator[Diagnosis]:
     """Check what some commands and tests use."""
     browsers = ("chromium", "chromium-browser", "google-chrome")
     found = next(filter(None, map(shutil.which, browsers)), None)
-    yield Finding("Chromium", found is not None, False, found or "none", "for the browser tests")
+    yield Diagnosis("Chromium", found is not None, False, found or "none", "for the browser tests")
     problem = bubblewrap.problem()
     advice = "it keeps bots away from your files and network (Linux)"
-    yield Finding("bubblewrap", problem is None, False, problem or "works", advice)
+    yield Diagnosis("bubblewrap", problem is None, False, problem or "works", advice)
     cores = os.cpu_count() or 1
-    yield Finding("cores", cores >= 2, False, str(cores), "2 or more, one for each client")
+    yield Diagnosis("cores", cores >= 2, False, str(cores), "2 or more, one for each client")
 
 
 def packages() -> list[str]:
@@ -86,24 +86,24 @@ def packages() -> list[str]:
     return [re.split(r"[^\w.-]", line)[0] for line in lines if "extra ==" not in line]
 
 
-def check_package(package: str) -> Iterator[Finding]:
+def check_package(package: str) -> Iterator[Diagnosis]:
     """Find the version of a package."""
     try:
-        yield Finding(package, True, True, version(package))
+        yield Diagnosis(package, True, True, version(package))
     except PackageNotFoundError:
-        yield Finding(package, False, True, "not found", f"pip install {package}")
+        yield Diagnosis(package, False, True, "not found", f"pip install {package}")
 
 
-def check_port() -> Finding:
+def check_port() -> Diagnosis:
     """Find out whether the port of the clients is free."""
     try:
         listen("127.0.0.1", PORT).close()
-    except Refused as error:
-        return Finding(f"port {PORT}", False, False, "in use", str(error))
-    return Finding(f"port {PORT}", True, False, "free")
+    except UsageError as error:
+        return Diagnosis(f"port {PORT}", False, False, "in use", str(error))
+    return Diagnosis(f"port {PORT}", True, False, "free")
 
 
-def table(findings: list[Finding]) -> Table:
+def table(findings: list[Diagnosis]) -> Table:
     """Lay out the findings for reading."""
     grid = Table(title=f"Circuit Wars {__version__} on {platform.platform()}", title_justify="left")
     for heading in ("", "what", "found", "to do"):

@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from cw.games.base import Json
+from cw.games.rules import Json
 from cw.kits import GAMES, LANGUAGES, Language
 
 
@@ -27,7 +27,7 @@ def kits(as_json: bool) -> None:
 
 
 def described(language: Language) -> dict[str, Json]:
-    """Give a language for programs."""
+    """Return a language for programs."""
     missing = language.missing()
     return {
         "installed": not missing,

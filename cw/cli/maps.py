@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.progress import track
 
 from cw.cli.pictures import map_in_letters
-from cw.errors import Refused
-from cw.games.base import Json
-from cw.games.catalogue import AnyMapMaker, load_map_maker
+from cw.errors import UsageError
+from cw.games.registry import AnyMapMaker, load_map_maker
+from cw.games.rules import Json
 from cw.pictures.maps import map_sheet
 from cw.pictures.raster import png as as_png
 from cw.pictures.svg import svg as as_svg
@@ -106,10 +106,10 @@ def make_library(maker: AnyMapMaker, /, players: int, seed: int, folder: Path) -
 
 
 def refuse_overwriting(files: list[Path]) -> None:
-    """Raise Refused for the first file that is there."""
+    """Raise UsageError for the first file that is there."""
     for file in files:
         if file.exists():
-            raise Refused(f"{file} is there already; --force overwrites it")
+            raise UsageError(f"{file} is there already; --force overwrites it")
 
 
 def in_words(facts: dict[str, Json]) -> str:
@@ -142,7 +142,7 @@ def find_error(maker: AnyMapMaker, file: Path) -> str | None:
     """Say what is wrong with a file, None if nothing is."""
     try:
         read(maker, file)
-    except Refused as error:
+    except UsageError as error:
         return str(error)
     return None
 
@@ -171,19 +171,19 @@ def show(maker: AnyMapMaker, file: Path, svg: Path | None, png: Path | None) -> 
 
 
 def read(maker: AnyMapMaker, file: Path) -> Json:
-    """Read the map of a file; raise Refused if that is none."""
+    """Read the map of a file; raise UsageError if that is none."""
     try:
         with file.open("rb") as source:
             data = source.read(LARGEST_FILE)
     except OSError as error:
-        raise Refused(f"{file} cannot be read: {error.strerror}") from None
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from None
     return maker.decode(data, file.stem)
 
 
 def write(file: Path, data: bytes) -> None:
-    """Write a file, and the folders it is in; raise Refused where that is not possible."""
+    """Write a file, and the folders it is in; raise UsageError where that is not possible."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(data)
     except OSError as error:
-        raise Refused(f"{file} cannot be written: {error.strerror}") from None
+        raise UsageError(f"{file} cannot be written: {error.strerror}") from None

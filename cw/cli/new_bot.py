@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cw.errors import Refused
+from cw.errors import UsageError
 from cw.kits import LANGUAGES, Language, new_bot
 
 
@@ -24,7 +24,7 @@ def new_bot_command(game: str | None, language: str | None, folder: Path | None)
       cw new-bot hexagon php mybot
     """
     if game is None or language is None or folder is None:
-        raise Refused("say GAME, LANGUAGE and DIR; `cw bots kits` names games and languages")
+        raise UsageError("say GAME, LANGUAGE and DIR; `cw bots kits` names games and languages")
     new_bot(game, language, folder)
     for line in next_steps(game, LANGUAGES[language], folder):
         click.echo(line)
@@ -43,5 +43,5 @@ def next_steps(game: str, language: Language, folder: Path) -> list[str]:
 
 
 def quoted(bot: str) -> str:
-    """Give a bot as a shell takes it."""
+    """Return a bot as a shell takes it."""
     return f'"{bot}"' if " " in bot else bot

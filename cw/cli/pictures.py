@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from rich.text import Text
 
-from cw.games.base import Json
+from cw.games.rules import Json
 
 COLORS: Final = (
     "bold white on blue",
@@ -22,7 +22,7 @@ WALL: Final = "grey30"
 
 
 def color(number: int) -> str:
-    """Give the style of a player."""
+    """Return the style of a player."""
     return COLORS[number % len(COLORS)]
 
 
@@ -130,7 +130,7 @@ def map_in_letters(lines: Sequence[str]) -> Text:
 
 
 def letter(number: int) -> str:
-    """Give the letter of a player."""
+    """Return the letter of a player."""
     return chr(ord("A") + number % 26)
 
 

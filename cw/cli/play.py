@@ -16,19 +16,19 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from cw.arena import replay
-from cw.arena.bots import Bot, read_bots
-from cw.arena.opening import Guard
+from cw.arena.bots import BotSpec, read_bots
+from cw.arena.launch import LaunchPolicy
+from cw.arena.referee import MatchRecord, NotedFault, Watcher
 from cw.arena.sandbox import Policy, Sandbox
-from cw.arena.table import Noted, Played, Watcher
 from cw.cli.browser import in_browser
 from cw.cli.pictures import picture
 from cw.cli.simulate import read_option
-from cw.contests.matches import Finished, Setup
-from cw.games.base import Json
-from cw.games.catalogue import listing
-from cw.web.hosting import conduct_match
-from cw.web.live import Wanted
+from cw.games.registry import game_entry
+from cw.games.rules import Json
+from cw.matches.hosted import conduct_match
+from cw.matches.run import FinishedMatch, Setup
+from cw.replays import document as replay
+from cw.web.live_matches import WantedMatch
 
 PACE = 0.25
 """Seconds that every action of a bot takes at least in the browser, if nothing else is said."""
@@ -99,13 +99,13 @@ def play(
       cw play hexagon builtin:greedy http://127.0.0.1:3000 --games 10 --swap --json
       cw play code-battle builtin:hunter builtin:rusher --browser
     """
-    listing(game)
+    game_entry(game)
     read = read_bots(bots, settings)
     given = dict(map(read_option, options)) | ({} if openings is None else {"openings": openings})
     first = secrets.randbelow(2**31) if seed is None else seed
     console = Console(stderr=True)
     shown = console.is_terminal if watch is None else watch
-    guard = Guard(Sandbox(sandbox), announcer(console))
+    guard = LaunchPolicy(Sandbox(sandbox), announcer(console))
     if browser and (games > 1 or swap):
         raise click.UsageError("--browser shows one match: leave out --games and --swap")
     reports = []
@@ -113,7 +113,9 @@ def play(
         in_page = pages.enter_context(in_browser()) if browser else None
         for number, (order, match_seed) in enumerate(series(read, games, first, swap=swap)):
             if in_page:
-                finished = in_page(Wanted(game, order, match_seed, given, delay or PACE, guard))
+                finished = in_page(
+                    WantedMatch(game, order, match_seed, given, delay or PACE, guard)
+                )
             else:
                 with watching(console, game, shown, delay) as watcher:
                     setup = Setup(watcher, None, guard)
@@ -128,11 +130,11 @@ def play(
             click.echo(tally([bot.name for bot in read], reports))
 
 
-def announcer(console: Console) -> Callable[[Bot, str], None]:
-    """Give what says how we are protected from a program, once for each."""
+def announcer(console: Console) -> Callable[[BotSpec, str], None]:
+    """Return what says how we are protected from a program, once for each."""
     said: set[str] = set()
 
-    def announce(bot: Bot, protection: str) -> None:
+    def announce(bot: BotSpec, protection: str) -> None:
         if bot.name not in said:
             said.add(bot.name)
             console.print(Text(f"{bot.name}: {protection}", "dim"))
@@ -142,19 +144,19 @@ def announcer(console: Console) -> Callable[[Bot, str], None]:
 
 def one_match(
     game: str,
-    bots: Sequence[Bot],
+    bots: Sequence[BotSpec],
     seed: int,
     options: Mapping[str, Json],
     setup: Setup,
-) -> Finished:
+) -> FinishedMatch:
     """Play a match: we call the bots, or they come to a server of ours."""
     return asyncio.run(conduct_match(game, bots, seed, options, setup))
 
 
 def series(
-    bots: Sequence[Bot], games: int, seed: int, *, swap: bool
-) -> Iterator[tuple[list[Bot], int]]:
-    """Give the bots in seat order and the seed of every match."""
+    bots: Sequence[BotSpec], games: int, seed: int, *, swap: bool
+) -> Iterator[tuple[list[BotSpec], int]]:
+    """Return the bots in seat order and the seed of every match."""
     turns = len(bots) if swap else 1
     for number in range(games):
         for shift in range(turns):
@@ -169,21 +171,21 @@ def watching(console: Console, game: str, shown: bool, delay: float) -> Iterator
         return
     with Live(console=console, auto_refresh=False, transient=True, screen=False) as live:
 
-        def show(played: Played) -> None:
+        def show(played: MatchRecord) -> None:
             live.update(scene(game, played), refresh=True)
             time.sleep(delay)
 
         yield show
 
 
-def scene(game: str, played: Played) -> Group:
+def scene(game: str, played: MatchRecord) -> Group:
     """Draw the board, and say which turn it is and who plays."""
     frame = replay.frame_of(played.game, played.state)
     names = "  ".join(f"{player}: {bot.name}" for player, bot in played.bots.items())
     return Group(picture(game, frame), Text(f"turn {len(played.turns)}   {names}"))
 
 
-def write_replay(finished: Finished, out: Path | None, number: int | None) -> Path | None:
+def write_replay(finished: FinishedMatch, out: Path | None, number: int | None) -> Path | None:
     """Write the replay where it was asked for; None if it was not."""
     if out is None:
         return None
@@ -198,7 +200,7 @@ def write_replay(finished: Finished, out: Path | None, number: int | None) -> Pa
     return file
 
 
-def report_of(finished: Finished, file: Path | None) -> dict[str, Json]:
+def report_of(finished: FinishedMatch, file: Path | None) -> dict[str, Json]:
     """Sum up a match."""
     played = finished.played
     outcome = played.outcome
@@ -248,7 +250,7 @@ def winner_of(report: Mapping[str, Json]) -> str | None:
     return first[0] if len(first) == 1 else None
 
 
-def explain_faults(console: Console, played: Played, file: Path | None) -> None:
+def explain_faults(console: Console, played: MatchRecord, file: Path | None) -> None:
     """Say what was wrong with replies: what came, what was expected, and how to repeat it."""
     for noted in played.faults[:SHOWN_FAULTS]:
         console.print(Text(sentence(played, noted), "yellow"))
@@ -271,7 +273,7 @@ def explain_faults(console: Console, played: Played, file: Path | None) -> None:
             console.print(Text(said[-2000:], "dim"))
 
 
-def sentence(played: Played, noted: Noted) -> str:
+def sentence(played: MatchRecord, noted: NotedFault) -> str:
     """Say one fault."""
     name = played.bots[noted.player].name
     return f"turn {noted.turn}: {name}: {noted.fault.kind}: {noted.fault.detail}"

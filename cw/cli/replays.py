@@ -15,20 +15,20 @@ from rich.console import Console
 from rich.progress import track
 from rich.text import Text
 
-from cw.arena import replay
 from cw.cli.pictures import picture
-from cw.errors import Refused
-from cw.games.base import Json
-from cw.games.catalogue import load_exporter, load_game
+from cw.errors import UsageError
+from cw.games.registry import load_exporter, load_rules
+from cw.games.rules import Json
 from cw.pictures.exports import animation, number_of, still
 from cw.pictures.raster import png
 from cw.pictures.shapes import Sheet
 from cw.pictures.svg import svg
+from cw.replays import document as replay
+from cw.server.wsgi import address_of, listen, serve
 from cw.web import create_app
 from cw.web.export import html
-from cw.web.server import address_of, listen, serve
-from cw.web.settings import Settings
-from cw.web.shelf import LARGEST_FILE, Shelf
+from cw.web.replay_store import LARGEST_FILE, ReplayStore
+from cw.web.settings import SiteSettings
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 SPEED: Final = 8
@@ -85,10 +85,10 @@ def open_command(file: Path, port: int, no_browser: bool) -> None:
     """
     read(file)
     place = file.resolve()
-    entries, _ = Shelf(place).entries()
+    entries, _ = ReplayStore(place).entries()
     if not entries:
-        raise Refused(f"{file} is larger than {LARGEST_FILE} bytes, too large for the viewer")
-    app = create_app(Settings(replays=place))
+        raise UsageError(f"{file} is larger than {LARGEST_FILE} bytes, too large for the viewer")
+    app = create_app(SiteSettings(replays=place))
     listener = listen("127.0.0.1", port)
     address = f"{address_of(listener)}/replays/{entries[0].name}"
     click.echo(f"Watch the replay in the browser: {address}")
@@ -112,10 +112,10 @@ def line(file: Path, turn: int, player: str | None) -> None:
       cw replay line match.json.gz --turn 20 --player a | cw observe paint
     """
     document = read(file)
-    game = load_game(document["game"])
+    game = load_rules(document["game"])
     state = next(islice(replay.states(game, document), turn, None), None)
     if state is None:
-        raise Refused(f"the replay has the turns 0 to {len(document['turns'])}, not {turn}")
+        raise UsageError(f"the replay has the turns 0 to {len(document['turns'])}, not {turn}")
     said: dict[str, Json] = {"state": game.state_to_json(state)}
     if player is not None:
         said |= {"player": player} | ({"seed": document["seed"]} if "seed" in document else {})
@@ -143,7 +143,7 @@ def verify(files: tuple[Path, ...], as_json: bool) -> None:
 def why_wrong(file: Path) -> str | None:
     """Say what is wrong with a file, None if nothing is."""
     document = read(file)
-    return replay.verify(load_game(document["game"]), document)
+    return replay.verify(load_rules(document["game"]), document)
 
 
 def choose(context: click.Context, parameter: click.Parameter, chosen: bool) -> None:
@@ -151,12 +151,12 @@ def choose(context: click.Context, parameter: click.Parameter, chosen: bool) -> 
     if not chosen:
         return
     if "form" in context.params:
-        raise Refused(f"one form at a time: --{context.params['form']} or --{parameter.name}")
+        raise UsageError(f"one form at a time: --{context.params['form']} or --{parameter.name}")
     context.params["form"] = parameter.name
 
 
 def form_option(name: str, what: str) -> Callable[[Callback], Callback]:
-    """Give the option that asks for a form."""
+    """Return the option that asks for a form."""
     return click.option(f"--{name}", is_flag=True, expose_value=False, callback=choose, help=what)
 
 
@@ -205,22 +205,22 @@ def export(
         case "html":
             data = html(document)
         case "game":
-            states = list(replay.states(load_game(document["game"]), document))
+            states = list(replay.states(load_rules(document["game"]), document))
             data = load_exporter(document["game"])(document, states)
         case _:
             data = replay.encode(document, packed=form == "gz")
     try:
         place.write_bytes(data)
     except OSError as error:
-        raise Refused(f"{place} cannot be written: {error.strerror}") from None
+        raise UsageError(f"{place} cannot be written: {error.strerror}") from None
     click.echo(f"{place}: {len(data)} bytes")
 
 
 def refuse_options(form: str, forms: tuple[str, ...], given: dict[str, Any]) -> None:
-    """Raise Refused for options that mean nothing for a form."""
+    """Raise UsageError for options that mean nothing for a form."""
     for name, value in given.items():
         if value is not None and form not in forms:
-            raise Refused(f"{name} is for {' and '.join(f'--{one}' for one in forms)}")
+            raise UsageError(f"{name} is for {' and '.join(f'--{one}' for one in forms)}")
 
 
 def watched(sheets: Iterable[Sheet], count: int) -> Iterable[Sheet]:
@@ -231,19 +231,19 @@ def watched(sheets: Iterable[Sheet], count: int) -> Iterable[Sheet]:
 
 
 def beside(file: Path, form: str) -> Path:
-    """Give the place of another form of a replay; raise Refused if it is the replay itself."""
+    """Return the place of another form of a replay; raise UsageError if it is the replay itself."""
     stem = file.name.removesuffix(".gz").removesuffix(".json")
     place = file.with_name(stem + ENDINGS.get(form, f".{form}"))
     if place == file:
-        raise Refused(f"{file} is the replay itself; name another file with --out")
+        raise UsageError(f"{file} is the replay itself; name another file with --out")
     return place
 
 
 def read(file: Path) -> replay.Document:
-    """Read a replay; raise Refused if the file holds none."""
+    """Read a replay; raise UsageError if the file holds none."""
     try:
         with file.open("rb") as source:
             data = source.read(replay.LARGEST)
     except OSError as error:
-        raise Refused(f"{file} cannot be read: {error.strerror}") from None
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from None
     return replay.decode(data)

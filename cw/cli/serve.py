@@ -7,14 +7,15 @@ from pathlib import Path
 
 import click
 
-from cw.arena.bots import Bot, read_bots
-from cw.arena.desk import GITHUB, SHORT
-from cw.games.catalogue import load_offer
+from cw.arena.bots import BotSpec, read_bots
+from cw.games.registry import load_play_options
+from cw.server.session import GITHUB, SHORT
+from cw.server.settings import LOCAL_NAMES, is_unspecified
+from cw.server.wsgi import address_of, listen
+from cw.server.wsgi import serve as run
 from cw.web import create_app
-from cw.web.live import Matches
-from cw.web.server import address_of, listen
-from cw.web.server import serve as run
-from cw.web.settings import LOCAL_NAMES, Settings, is_unspecified
+from cw.web.live_matches import LiveMatches
+from cw.web.settings import SiteSettings
 
 
 @click.command()
@@ -104,7 +105,7 @@ def serve(
     People play the other games at /games/, against built-in bots and yours:
       cw serve --opponent hexagon mine=./bot.py
     """
-    settings = Settings(
+    settings = SiteSettings(
         timeout=timeout,
         size=size,
         rooms=rooms,
@@ -131,17 +132,17 @@ def serve(
     try:
         run(app, listener)
     finally:
-        played: Matches = app.extensions["matches"]
+        played: LiveMatches = app.extensions["matches"]
         played.close()
 
 
 def read_opponents(
     named: Sequence[tuple[str, str]], settings: Sequence[str]
-) -> dict[str, list[Bot]]:
-    """Read by game the bots that people may choose; raise Refused for what means nothing."""
+) -> dict[str, list[BotSpec]]:
+    """Read by game the bots that people may choose; raise UsageError for what means nothing."""
     bots = read_bots([spec for _, spec in named], settings)
-    found: dict[str, list[Bot]] = {}
+    found: dict[str, list[BotSpec]] = {}
     for (game, _), bot in zip(named, bots, strict=True):
-        load_offer(game)
+        load_play_options(game)
         found.setdefault(game, []).append(bot)
     return found

@@ -11,10 +11,10 @@ import msgspec
 from rich.console import Console
 from rich.progress import track
 
-from cw.contests.simulate import Played, check_names, simulate
-from cw.games.base import Json
-from cw.games.catalogue import load_game
-from cw.league.statistics import wilson
+from cw.games.registry import load_rules
+from cw.games.rules import Json
+from cw.league.intervals import wilson
+from cw.matches.simulate import SimulatedGame, check_names, simulate
 
 
 @click.command("simulate")
@@ -44,7 +44,7 @@ def simulate_command(
     given = dict(map(read_option, options))
     series = simulate(game, strategies, games, seed, given)
     progress = track(series, "playing", total=games, console=Console(stderr=True), transient=True)
-    report = summary(load_game(game).name, strategies, list(progress))
+    report = summary(load_rules(game).name, strategies, list(progress))
     click.echo(json.dumps(report) if as_json else in_words(report))
 
 
@@ -59,7 +59,9 @@ def read_option(text: str) -> tuple[str, Json]:
         return key, value
 
 
-def summary(game: str, strategies: Sequence[str], played: Sequence[Played]) -> dict[str, Json]:
+def summary(
+    game: str, strategies: Sequence[str], played: Sequence[SimulatedGame]
+) -> dict[str, Json]:
     """Sum up a series of games; strategies in the order in which they were given."""
     wins = Counter(game.winner for game in played)
     return {

@@ -11,8 +11,8 @@ import click
 import msgspec
 
 from cw.errors import ArenaError, ProtocolError
-from cw.games.base import Json
-from cw.games.catalogue import AnyGame, load_game
+from cw.games.registry import AnyRules, load_rules
+from cw.games.rules import Json
 
 LONGEST_LINE: Final = 64 * 1024 * 1024
 """Bytes; a state of the largest End of Codes game is below 16 MiB."""
@@ -34,7 +34,7 @@ def step(game: str) -> None:
     Try it:
       echo '{"state": null, "actions": {"1": "2,1,right"}}' | cw step circuit-wars
     """
-    answer_lines(load_game(game), step_line)
+    answer_lines(load_rules(game), step_line)
 
 
 @click.command()
@@ -47,10 +47,10 @@ def observe(game: str) -> None:
 
     A player of null asks for the referee's view.
     """
-    answer_lines(load_game(game), observe_line)
+    answer_lines(load_rules(game), observe_line)
 
 
-def answer_lines(game: AnyGame, answer: Callable[[AnyGame, dict[str, Json]], Json]) -> None:
+def answer_lines(game: AnyRules, answer: Callable[[AnyRules, dict[str, Json]], Json]) -> None:
     """Answer each line of standard input on standard output, flushed line by line."""
     for line in read_lines(sys.stdin.buffer):
         try:
@@ -62,7 +62,7 @@ def answer_lines(game: AnyGame, answer: Callable[[AnyGame, dict[str, Json]], Jso
 
 
 def read_lines(stream: BinaryIO) -> Iterator[bytes]:
-    """Give the lines that are not empty; one that is too long comes cut, its rest is lost."""
+    """Return the lines that are not empty; one that is too long comes cut, its rest is lost."""
     while line := stream.readline(LONGEST_LINE):
         rest = line
         while not rest.endswith(b"\n") and (rest := stream.readline(LONGEST_LINE)):
@@ -82,7 +82,7 @@ def read_object(line: bytes) -> dict[str, Json]:
     return document
 
 
-def step_line(game: AnyGame, line: dict[str, Json]) -> Json:
+def step_line(game: AnyRules, line: dict[str, Json]) -> Json:
     """Answer one line of `cw step`."""
     actions = read_member(line, "actions")
     options = read_member(line, "options")
@@ -95,7 +95,7 @@ def step_line(game: AnyGame, line: dict[str, Json]) -> Json:
     return {"state": game.state_to_json(state)} | game.result_to_json(state)
 
 
-def observe_line(game: AnyGame, line: dict[str, Json]) -> Json:
+def observe_line(game: AnyRules, line: dict[str, Json]) -> Json:
     """Answer one line of `cw observe`; what it says beside state and player are options."""
     if "state" not in line:
         raise ProtocolError("the line has no 'state'")
@@ -106,15 +106,15 @@ def observe_line(game: AnyGame, line: dict[str, Json]) -> Json:
     return {"view": game.view_to_json(game.observe(state, player))}
 
 
-def start_state(game: AnyGame, line: dict[str, Json], options: dict[str, Json]) -> Any:
-    """Give the start state that the options of a line ask for."""
+def start_state(game: AnyRules, line: dict[str, Json], options: dict[str, Json]) -> Any:
+    """Return the start state that the options of a line ask for."""
     if "state" not in line:
         raise ProtocolError("the line has no 'state'; null asks for the start state")
     return game.new(**{"players": game.seats.start, "seed": 0} | options)
 
 
 def read_member(line: dict[str, Json], name: str) -> dict[str, Json]:
-    """Give an object that a line may hold; raise ProtocolError if it is something else."""
+    """Return an object that a line may hold; raise ProtocolError if it is something else."""
     member = line.get(name)
     if member is not None and not isinstance(member, dict):
         raise ProtocolError(f"'{name}' must be an object, not {member!r}")

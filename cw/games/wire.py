@@ -7,16 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
-from cw.games.base import Fault, Game, Json, Outcome, Player, Strategy
+from cw.games.rules import Fault, Json, Outcome, Player, Rules, Strategy
 
-Shape: TypeAlias = Literal["lines", "http", "inside", "hand"]
+Transport: TypeAlias = Literal["lines", "http", "inside", "hand"]
 """How a player is reached.
 
 Over the standard input and output of a program, as a web service, in this process, or as a person.
 """
 
 
-class Limits(NamedTuple):
+class QueryLimits(NamedTuple):
     """What one question may cost."""
 
     seconds: float
@@ -30,7 +30,7 @@ class Limits(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Request:
     """A request to a web service; `path` follows the bot's base address."""
 
     method: str
@@ -40,7 +40,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LineMessage:
     """A line to a program, without its end."""
 
     text: bytes
@@ -58,7 +58,7 @@ class Reply:
     """By name, whatever its case."""
 
 
-class Skip(NamedTuple):
+class Ignore(NamedTuple):
     """The meaning of a line that is no answer: reading goes on."""
 
     fault: Fault
@@ -66,24 +66,24 @@ class Skip(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class Query:
     """A question to one bot, and what a reply to it means."""
 
-    message: Call | Line
+    message: Request | LineMessage
     read: Callable[[Reply], Any]
-    """Gives an action or another value, a Fault, or, for lines, a Skip."""
-    limits: Limits
+    """Returns an action or another value, a Fault, or, for lines, a Skip."""
+    limits: QueryLimits
     action: bool = False
     """Whether the answer is the player's action; the other questions only want to be answered."""
     explain: Callable[[Fault], Fault] = lambda fault: fault
     """What the game calls a failure of the exchange itself."""
 
 
-class Table(Protocol):
+class Referee(Protocol):
     """What a match offers to the protocol that conducts it."""
 
     @property
-    def game(self) -> Game[Any, Any, Any]:
+    def game(self) -> Rules[Any, Any, Any]:
         """The rules."""
 
     @property
@@ -102,25 +102,25 @@ class Table(Protocol):
     def state(self) -> Any:
         """The current state."""
 
-    def shape(self, player: Player) -> Shape:
-        """Tell how a player is reached."""
+    def shape(self, player: Player) -> Transport:
+        """Return how a player is reached."""
 
     def address(self, player: Player) -> str | None:
-        """Give the base address of a bot that is a web service."""
+        """Return the base address of a bot that is a web service."""
 
     def setting(self, player: Player, name: str) -> str | None:
-        """Give a setting of a player's bot, such as `secret`."""
+        """Return a setting of a player's bot, such as `secret`."""
 
     def token(self) -> str:
         """Draw 32 hexadecimal digits that nobody can guess."""
 
     def now(self) -> int:
-        """Give the Unix time in whole seconds."""
+        """Return the Unix time in whole seconds."""
 
     def begin(self, state: Any) -> None:
         """Take the start state."""
 
-    async def ask(self, asks: Mapping[Player, Ask]) -> dict[Player, Any]:
+    async def ask(self, queries: Mapping[Player, Query]) -> dict[Player, Any]:
         """Ask all at the same time; give each one's value or Fault when all are done."""
 
     def step(self, actions: Mapping[Player, Any]) -> Any:
@@ -129,17 +129,17 @@ class Table(Protocol):
     def note(self, player: Player, fault: Fault) -> None:
         """Keep a fault for the report that the rules need not know."""
 
-    def dismiss(self, player: Player, fault: Fault) -> None:
+    def disqualify(self, player: Player, fault: Fault) -> None:
         """Ask a player nothing more: each question gets this fault at once."""
 
     def finish(self, outcome: Outcome) -> None:
         """End the match with an outcome that the rules do not know."""
 
 
-class Conductor(Protocol):
+class WireProtocol(Protocol):
     """The wire protocol of one game: who is asked what, in which order, and what answers mean."""
 
-    shapes: Sequence[Shape]
+    transports: Sequence[Transport]
     """How bots of the game may be reached."""
     signed_with: str | None
     """The setting that a web service and its referee both know; None where none is needed."""
@@ -147,7 +147,7 @@ class Conductor(Protocol):
     def players(self, names: Sequence[str]) -> Sequence[Player]:
         """Name the seats of bots with these names."""
 
-    async def conduct(self, table: Table) -> None:
+    async def conduct(self, table: Referee) -> None:
         """Lead a match from its first question to its last."""
 
 
@@ -157,7 +157,7 @@ def compact(document: Json) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Duty:
+class BotContext:
     """What a built-in strategy needs to be a bot on the wire."""
 
     make: Callable[[Player], Strategy[Any, Any]]
@@ -165,23 +165,23 @@ class Duty:
     settings: Mapping[str, str]
     """Such as `secret`, `api_key` and `username`."""
     now: Callable[[], float]
-    """Gives the Unix time in seconds."""
+    """Returns the Unix time in seconds."""
 
 
-class Service(Protocol):
+class BotHandler(Protocol):
     """A built-in strategy that speaks the wire protocol of its game, as bots must."""
 
-    def answer(self, message: Call | Line) -> Reply | None:
+    def answer(self, message: Request | LineMessage) -> Reply | None:
         """Answer one message; None where a line gets no answer."""
 
 
 def as_json(document: Json, status: int = 200, **headers: str) -> Reply:
-    """Give an answer in JSON."""
+    """Return an answer in JSON."""
     said = {name.replace("_", "-"): value for name, value in headers.items()}
     return Reply(compact(document), status, {"Content-Type": "application/json", **said})
 
 
-class Report(Protocol):
+class CheckReport(Protocol):
     """Takes the steps of a check one by one."""
 
     def step(self, name: str, problem: Fault | str | None, fix: str) -> bool:
@@ -205,10 +205,10 @@ class Checks(Protocol):
 
     trials: Sequence[Trial]
 
-    async def probe(self, table: Table, player: Player, report: Report) -> None:
+    async def probe(self, table: Referee, player: Player, report: CheckReport) -> None:
         """Ask a bot one thing after the other, and report each step."""
 
 
-def whole(reply: Reply) -> Reply:
+def as_it_is(reply: Reply) -> Reply:
     """Take a reply as it is."""
     return reply

@@ -9,9 +9,9 @@ from itertools import zip_longest
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-from cw.league.games import Game, Result, Results, Round
+from cw.league.fixtures import Fixture, Result, Results, Round
 from cw.league.standings import Order, head_to_head, tally
-from cw.league.ties import Judge
+from cw.league.ties import TieBreaker
 
 Reason: TypeAlias = Literal[
     "", "bye", "wins", "score ratio", "head-to-head", "further games", "lot"
@@ -31,7 +31,7 @@ class Tie:
     stage: str
     teams: tuple[str | None, str | None]
     """None where it is not known yet who comes, and beside a team that has a bye."""
-    games: tuple[Game, ...] = ()
+    games: tuple[Fixture, ...] = ()
     """Both legs, then all further games that are known to be needed."""
     winner: str | None = None
     reason: Reason = ""
@@ -58,7 +58,7 @@ def seeded(entrants: Sequence[str]) -> tuple[str | None, ...]:
 
 
 def seed_numbers(entrants: int) -> list[int]:
-    """Give the numbers of the seeds, from 1, in the order of the bracket: 1 4 2 3 for four."""
+    """Return the numbers of the seeds, from 1, in the order of the bracket: 1 4 2 3 for four."""
     numbers = [1]
     while len(numbers) < entrants:
         last = 2 * len(numbers) + 1
@@ -91,7 +91,7 @@ History: TypeAlias = defaultdict[str, list[Result]]
 def bracket(
     slots: Sequence[str | None], results: Results, seed: int, before: Iterable[Result] = ()
 ) -> Bracket:
-    """Give all ties of a knockout, as far as the results settle them.
+    """Return all ties of a knockout, as far as the results settle them.
 
     `slots` are a power of two; `before` are the games of the group stage, which count in overall
     score ratio and head-to-head.
@@ -110,7 +110,7 @@ def bracket(
 
 
 def neighbours(slots: Sequence[str | None]) -> Iterator[tuple[str | None, str | None]]:
-    """Give the pairs of a stage."""
+    """Return the pairs of a stage."""
     return zip(slots[::2], slots[1::2], strict=True)
 
 
@@ -133,17 +133,17 @@ def with_bye(tie: Tie) -> Tie:
 
 
 def with_games(tie: Tie, results: Results, seed: int, history: History) -> Tie:
-    """Give a tie both legs, and decide it once they are played."""
+    """Return a tie both legs, and decide it once they are played."""
     first, second = tie.teams
     if first is None or second is None:
         return tie
-    legs = (Game(tie.stage, None, 1, first, second), Game(tie.stage, None, 2, second, first))
+    legs = (Fixture(tie.stage, None, 1, first, second), Fixture(tie.stage, None, 2, second, first))
     tie = replace(tie, games=legs)
     if any(leg not in results for leg in legs):
         return tie
     played = [results[leg] for leg in legs]
     return decided(tie, (first, second), played, history) or further(
-        tie, (first, second), Judge(tie.stage, None, results, seed)
+        tie, (first, second), TieBreaker(tie.stage, None, results, seed)
     )
 
 
@@ -167,7 +167,7 @@ def decided(
     return None
 
 
-def further(tie: Tie, teams: tuple[str, str], judge: Judge) -> Tie:
+def further(tie: Tie, teams: tuple[str, str], judge: TieBreaker) -> Tie:
     """Decide a tie by further games or a lot, or say which games are still to be played."""
     settled = judge.settle(teams, places=1)
     games = tie.games + tuple(game for games in settled.rounds for game in games)
@@ -178,7 +178,7 @@ def further(tie: Tie, teams: tuple[str, str], judge: Judge) -> Tie:
 
 
 def bracket_rounds(ties: Bracket) -> Iterator[Round]:
-    """Give the games of all ties, stage by stage."""
+    """Return the games of all ties, stage by stage."""
     for stage in ties:
         for games in zip_longest(*(tie.games for tie in stage)):
             yield tuple(game for game in games if game is not None)

@@ -7,7 +7,7 @@ from random import Random
 from types import MappingProxyType
 from typing import Final
 
-from cw.errors import Refused
+from cw.errors import UsageError
 from cw.league.schedule import check_teams
 
 USUAL_SIZE: Final = 8
@@ -15,7 +15,7 @@ USUAL_SIZE: Final = 8
 
 
 def usual_count(teams: int) -> int:
-    """Give the number of groups in which nobody has more than seven opponents."""
+    """Return the number of groups in which nobody has more than seven opponents."""
     return -(-teams // USUAL_SIZE)
 
 
@@ -24,12 +24,12 @@ def draw_groups(
 ) -> Mapping[str, tuple[str, ...]]:
     """Draw groups whose sizes differ by one at most; names are A, B, ..., Z, AA, ...
 
-    The draw does not depend on the order of the teams. Raises Refused unless each group gets two.
+    The order of the teams plays no part. Raises UsageError unless each group gets two.
     """
     check_teams(teams)
     count = usual_count(len(teams)) if count is None else count
     if not 1 <= count <= len(teams) // 2:
-        raise Refused(f"{len(teams)} teams make 1 to {len(teams) // 2} groups, not {count}")
+        raise UsageError(f"{len(teams)} teams make 1 to {len(teams) // 2} groups, not {count}")
     drawn = draw_order(teams, seed)
     return MappingProxyType({group_name(i): tuple(drawn[i::count]) for i in range(count)})
 
@@ -50,15 +50,15 @@ def group_name(number: int) -> str:
 def check_groups(
     groups: Mapping[str, Sequence[str]], teams: Sequence[str]
 ) -> Mapping[str, tuple[str, ...]]:
-    """Give the groups back, frozen; raise Refused unless they hold each team once, two a group."""
+    """Return the groups, frozen; raise UsageError unless each team is in one, and each has two."""
     check_teams(teams)
     members = [team for group in groups.values() for team in group]
     for team in sorted({*members, *teams}):
         if team not in teams:
-            raise Refused(f"the groups name {team!r}, which is no team here")
+            raise UsageError(f"the groups name {team!r}, which is no team here")
         if members.count(team) != 1:
-            raise Refused(f"the team {team!r} is in {members.count(team)} groups, not in one")
+            raise UsageError(f"the team {team!r} is in {members.count(team)} groups, not in one")
     for name, group in groups.items():
         if len(group) < 2:
-            raise Refused(f"group {name!r} has {len(group)} teams; it needs two")
+            raise UsageError(f"group {name!r} has {len(group)} teams; it needs two")
     return MappingProxyType({name: tuple(group) for name, group in groups.items()})

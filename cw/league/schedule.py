@@ -1,6 +1,6 @@
 """Who meets whom: round-robin, Swiss and gauntlet, for any number of teams from two on.
 
-Each function gives rounds in order, in the way that `cw.league.games` describes. All but the single
+Each function yields rounds in order, as `cw.league.fixtures` describes. All but the single
 round-robin let every pair that meets play in both seats.
 """
 
@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from math import ceil, log2
 from typing import Final
 
-from cw.errors import Refused
-from cw.league.games import Game, Results, Round, both_seats
+from cw.errors import UsageError
+from cw.league.fixtures import Fixture, Results, Round, both_seats
 
 MOST_TEAMS: Final = 500
 
@@ -20,14 +20,14 @@ REST: Final = ""
 
 
 def check_teams(teams: Sequence[str]) -> None:
-    """Raise Refused unless these are 2 to 500 teams, each with a name of its own."""
+    """Raise UsageError unless these are 2 to 500 teams, each with a name of its own."""
     if not 2 <= len(teams) <= MOST_TEAMS:
-        raise Refused(f"a contest takes 2 to {MOST_TEAMS} teams, not {len(teams)}")
+        raise UsageError(f"a contest takes 2 to {MOST_TEAMS} teams, not {len(teams)}")
     if REST in teams:
-        raise Refused("a team has no name")
+        raise UsageError("a team has no name")
     if len(set(teams)) < len(teams):
         twice = next(team for team in teams if teams.count(team) > 1)
-        raise Refused(f"the team {twice!r} is named twice")
+        raise UsageError(f"the team {twice!r} is named twice")
 
 
 def round_robin(
@@ -44,11 +44,11 @@ def round_robin(
     ]
     swapped = [[(b, a) for a, b in pairs] for pairs in rounds] if double else []
     for number, pairs in enumerate(rounds + swapped, 1):
-        yield tuple(Game(stage, group, number, a, b, extra) for a, b in pairs)
+        yield tuple(Fixture(stage, group, number, a, b, extra) for a, b in pairs)
 
 
 def circle_rounds(teams: int) -> int:
-    """Give the number of rounds in which each pair of so many teams can meet once."""
+    """Return the number of rounds in which each pair of so many teams can meet once."""
     return teams - 1 + teams % 2
 
 
@@ -76,7 +76,7 @@ def gauntlet(teams: Sequence[str], stage: str = "gauntlet") -> Iterator[Round]:
 
 
 def default_swiss_rounds(teams: int) -> int:
-    """Give the number of rounds after which at most one of so many teams can have won them all."""
+    """Return the number of rounds after which at most one team can have won them all."""
     return ceil(log2(teams))
 
 
@@ -86,13 +86,13 @@ def swiss(
     """Let teams of like success meet in both seats, nobody twice; teams come by strength, or drawn.
 
     Each meeting takes two rounds, one for each seat. With an odd number of teams one rests, each at
-    most once; that counts as two wins. Raises Refused for more meetings than half the teams: up
+    most once; that counts as two wins. Raises UsageError for more meetings than half the teams: up
     to there a pairing without repetition always exists.
     """
     check_teams(teams)
     meetings = default_swiss_rounds(len(teams)) if meetings is None else meetings
     if not 1 <= meetings <= (len(teams) + 1) // 2:
-        raise Refused(
+        raise UsageError(
             f"{len(teams)} teams can meet in 1 to {(len(teams) + 1) // 2} Swiss meetings,"
             f" not {meetings}; play a round-robin instead"
         )
@@ -143,7 +143,7 @@ def swiss_pairs(
 
 
 def by_preference(score: int, below: Sequence[int]) -> Iterator[int]:
-    """Give the places of the opponents below a team, the dearest first, by the scores of all.
+    """Return the places of the opponents below a team, the dearest first, by the scores of all.
 
     First its counterpart in the bottom half of the score group and those after it, then those
     before it, then the groups below from the top.

@@ -14,8 +14,8 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from cw.league.games import Result
-from cw.league.statistics import Interval, difference, wilson
+from cw.league.fixtures import Result
+from cw.league.intervals import Interval, difference, wilson
 
 WINS_OF_A_REST: Final = 2
 """What a team that rests is given: the wins of a meeting."""
@@ -43,22 +43,22 @@ class Record:
 
     @property
     def games(self) -> int:
-        """Give the number of games."""
+        """Return the number of games."""
         return self.wins + self.losses
 
     @property
     def ratio(self) -> Fraction:
-        """Give the team's own points as a share of all; 0 where there are none."""
+        """Return the team's own points as a share of all; 0 where there are none."""
         return Fraction(self.score_for, self.score_for + self.score_against or 1)
 
     @property
     def share(self) -> Fraction:
-        """Give the share of games won; 0 where none was played."""
+        """Return the share of games won; 0 where none was played."""
         return Fraction(self.wins, self.games or 1)
 
     @property
     def interval(self) -> Interval | None:
-        """Give the 95 % interval of the share of wins, None where none was played."""
+        """Return the 95 % interval of the share of wins, None where none was played."""
         return wilson(self.wins, self.games) if self.games else None
 
     def plus(self, won: bool, score_for: int, score_against: int) -> Record:
@@ -131,7 +131,7 @@ def table(
     order: Order | None = None,
     rests: Mapping[str, int] = NO_RESTS,
 ) -> tuple[Row, ...]:
-    """Give the lines of a table; an order of its own says who stands where, all teams in it."""
+    """Return the lines of a table; an order of its own says who stands where, all teams in it."""
     played = list(results)
     order = ranked(played, rests=rests) if order is None else order
     records = tally(played, (team for equal in order for team in equal))
@@ -143,7 +143,7 @@ def table(
 
 
 def within_noise(better: Record, worse: Record) -> bool | None:
-    """Tell whether the shares of wins of two teams differ by no more than chance can explain.
+    """Return whether the shares of wins of two teams differ by no more than chance can explain.
 
     None where one of them has not played.
     """
@@ -164,7 +164,7 @@ class SeatAdvantage:
 
     @property
     def within_noise(self) -> bool:
-        """Tell whether no advantage at all would explain the figures."""
+        """Return whether no advantage at all would explain the figures."""
         return self.interval.low <= 1 / 2 <= self.interval.high
 
 
@@ -176,7 +176,7 @@ def seat_advantage(results: Iterable[Result]) -> SeatAdvantage | None:
 
 
 def bonus_points(groups: Iterable[Order], overall: Order) -> dict[str, int]:
-    """Give the bonus points of all that get some; ranks that are shared get none yet."""
+    """Return the bonus points of all that get some; ranks that are shared get none yet."""
     points: Counter[str] = Counter()
     for order, bonuses in [*((group, GROUP_BONUS) for group in groups), (overall, OVERALL_BONUS)]:
         for equal, bonus in zip(order, bonuses, strict=False):

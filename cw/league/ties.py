@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from cw.league.games import Results, Round, open_games
+from cw.league.fixtures import Results, Round, open_fixtures
 from cw.league.schedule import round_robin
 from cw.league.standings import Order, by_figures, tally
 
@@ -27,7 +27,7 @@ class Settled:
     by_lot: bool = False
 
     def plus(self, other: Settled) -> Settled:
-        """Give both, one after the other."""
+        """Return both, one after the other."""
         return Settled(
             self.order + other.order,
             self.rounds + other.rounds,
@@ -37,7 +37,7 @@ class Settled:
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class TieBreaker:
     """Separates equal teams of one stage or group."""
 
     stage: str
@@ -66,7 +66,7 @@ class Judge:
         rounds = tuple(
             round_robin(equal, double=True, stage=self.stage, group=self.group, extra=pair)
         )
-        if open_games(rounds, self.results):
+        if open_fixtures(rounds, self.results):
             return Settled((equal,), rounds)
         played = [self.results[game] for games in rounds for game in games]
         order = by_figures(tally(played, equal))

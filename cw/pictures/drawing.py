@@ -77,7 +77,7 @@ def arrow(start: Point, end: Point, width: float, fill: str, broken: bool) -> It
 
 
 def along(start: Point, angle: float, length: float) -> Point:
-    """Give the place that lies so far away."""
+    """Return the place that lies so far away."""
     return start[0] + length * cos(angle), start[1] + length * sin(angle)
 
 
@@ -102,7 +102,7 @@ def axes(scene: Scene[Any], columns: int, rows: int) -> Iterator[Shape]:
 
 
 def step_of(scale: float) -> int:
-    """Give how many cells lie between two numbers."""
+    """Return how many cells lie between two numbers."""
     return next((step for step in (1, 2, 5, 10, 20, 50, 100) if step * scale >= 22), 200)
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import ceil
 from typing import Any, Final
 
-from cw.errors import Refused
+from cw.errors import UsageError
 from cw.pictures.games import GAMES
 from cw.pictures.raster import gif
 from cw.pictures.scenes import scenes
@@ -16,7 +16,7 @@ from cw.pictures.sheets import MOVING, STILL, sheet_of
 
 Document = Mapping[str, Any]
 Frames = Callable[[], Iterable[Any]]
-"""Gives all frames of the replay, the start first."""
+"""Returns all frames of the replay, the start first."""
 
 Watched = Callable[[Iterable[Sheet], int], Iterable[Sheet]]
 """Is given the sheets of an animation and how many there are, and hands them on."""
@@ -36,8 +36,8 @@ SAMPLES: Final = 6
 def still(document: Document, frames: Frames, turn: int) -> Sheet:
     """Draw the moment after so many turns; -1 is the last one, -2 the one before.
 
-    Raises Refused for a turn that is not there or a game without pictures, ProtocolError for what
-    cannot be read.
+    Raises UsageError for a turn that is not there or a game without pictures, and ProtocolError for
+    what cannot be read.
     """
     return next(sheets(document, frames, [number_of(document, turn)], STILL))
 
@@ -49,17 +49,17 @@ def animation(
     speed: float,
     watched: Watched = lambda sheets, _: sheets,
 ) -> bytes:
-    """Give the GIF file of the turns of a span, both ends with it and counted as in `still`.
+    """Return the GIF file of the turns of a span, both ends with it and counted as in `still`.
 
     `speed` is turns a second, within SPEEDS. Turns are left out where they would be more than
-    MOST_FRAMES, or faster than FASTEST. Raises what `still` raises, and Refused for another speed.
+    MOST_FRAMES, or faster than FASTEST. Raises as `still` does, and UsageError for another speed.
     """
     slowest, fastest = SPEEDS
     if not slowest <= speed <= fastest:
-        raise Refused(f"the speed must be {slowest} to {fastest} turns a second, not {speed}")
+        raise UsageError(f"the speed must be {slowest} to {fastest} turns a second, not {speed}")
     first, last = (number_of(document, turn) for turn in span)
     if first > last:
-        raise Refused(f"turn {first} comes after turn {last}")
+        raise UsageError(f"turn {first} comes after turn {last}")
     turns = evenly(first, last, ceil(max((last - first) / (MOST_FRAMES - 1), speed / FASTEST)))
     samples = evenly(first, last, ceil((last - first) / (SAMPLES - 1)))
     return gif(
@@ -70,21 +70,21 @@ def animation(
 
 
 def number_of(document: Document, turn: int) -> int:
-    """Count a turn from the start; raise Refused if the replay has it not."""
+    """Count a turn from the start; raise UsageError if the replay has it not."""
     last = len(document["turns"])
     number = turn + last + 1 if turn < 0 else turn
     if not 0 <= number <= last:
-        raise Refused(f"the replay has the turns 0 to {last}, not {turn}")
+        raise UsageError(f"the replay has the turns 0 to {last}, not {turn}")
     return number
 
 
 def evenly(first: int, last: int, step: int) -> list[int]:
-    """Give every so manyth turn, and the last one."""
+    """Return every so manyth turn, and the last one."""
     return [*range(first, last, max(1, step)), last]
 
 
 def times(turns: Sequence[int], speed: float) -> list[int]:
-    """Give how long each turn is shown, in hundredths of a second."""
+    """Return how long each turn is shown, in hundredths of a second."""
     begins = [round(100 * turn / speed) for turn in turns]
     return [*(end - begin for begin, end in pairwise(begins)), LAST]
 

@@ -15,17 +15,17 @@ MOST_LETTERS: Final = 200
 
 @lru_cache(64)
 def font(size: float) -> AnyFont:
-    """Give the font for letters of a size in pixels."""
+    """Return the font for letters of a size in pixels."""
     return ImageFont.load_default(size)
 
 
 def width_of(text: str, size: float) -> float:
-    """Give the width of a text in pixels."""
+    """Return the width of a text in pixels."""
     return font(size).getlength(text)
 
 
 def printable(text: str) -> str:
-    """Give a text of one line, in which nothing controls what shows it."""
+    """Return a text of one line, in which nothing controls what shows it."""
     return "".join(sign if sign.isprintable() else "?" for sign in text[:MOST_LETTERS])
 
 

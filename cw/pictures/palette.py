@@ -56,23 +56,23 @@ FLASH: Final = "#ffffff"
 
 
 def inks(dark: bool) -> Inks:
-    """Give the colours for a ground."""
+    """Return the colours for a ground."""
     return DARK if dark else LIGHT
 
 
 def colour_of(seat: int, dark: bool) -> str:
-    """Give the colour of a player; -1 is nobody."""
+    """Return the colour of a player; -1 is nobody."""
     return inks(dark).muted if seat < 0 else COLOURS[seat % len(COLOURS)][dark]
 
 
 def letter_of(seat: int) -> str:
-    """Give the letter of a player: A to Z, then AA, AB and so on."""
+    """Return the letter of a player: A to Z, then AA, AB and so on."""
     rest = chr(ord("A") + seat % 26)
     return rest if seat < 26 else letter_of(seat // 26 - 1) + rest
 
 
 def mark_of(seat: int, middle: Point, r: float, fill: str, opacity: float = 1.0) -> Shape:
-    """Give a player's mark around a place; `r` is half its size."""
+    """Return a player's mark around a place; `r` is half its size."""
     x, y = middle
     kind = seat % len(COLOURS)
     if kind == DISC:
@@ -83,12 +83,12 @@ def mark_of(seat: int, middle: Point, r: float, fill: str, opacity: float = 1.0)
 
 
 def bar(width: float, height: float) -> tuple[Point, ...]:
-    """Give the corners of a rectangle; the lengths are from the middle to the sides."""
+    """Return the corners of a rectangle; the lengths are from the middle to the sides."""
     return ((-width, -height), (width, -height), (width, height), (-width, height))
 
 
 def plus(r: float, width: float) -> tuple[Point, ...]:
-    """Give the corners of an upright cross; the lengths are from the middle."""
+    """Return the corners of an upright cross; the lengths are from the middle."""
     w = width
     top, left = ((w, -w), (w, -r), (-w, -r)), ((-w, -w), (-r, -w), (-r, w))
     bottom, right = ((-w, w), (-w, r), (w, r)), ((w, w), (r, w), (r, -w))

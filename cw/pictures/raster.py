@@ -36,14 +36,14 @@ HALF_CIRCLE: Final = 8
 
 
 def png(sheet: Sheet) -> bytes:
-    """Give the PNG file of a sheet."""
+    """Return the PNG file of a sheet."""
     file = BytesIO()
     image_of(sheet).save(file, "PNG", optimize=True)
     return file.getvalue()
 
 
 def gif(sheets: Iterable[Sheet], samples: Sequence[Sheet], hundredths: Sequence[int]) -> bytes:
-    """Give the GIF file of sheets of one size, which goes on for ever.
+    """Return the GIF file of sheets of one size, which goes on for ever.
 
     The colours are those of the samples. `hundredths` of a second are the times of the frames.
     """
@@ -66,7 +66,7 @@ def gif(sheets: Iterable[Sheet], samples: Sequence[Sheet], hundredths: Sequence[
 
 
 def palette_of(sheets: Sequence[Sheet]) -> Image.Image:
-    """Give an image whose palette is the colours of sheets of one size."""
+    """Return an image whose palette is the colours of sheets of one size."""
     first = sheets[0]
     strip = Image.new("RGB", (first.width, first.height * len(sheets)))
     for number, sheet in enumerate(sheets):
@@ -78,13 +78,13 @@ def palette_of(sheets: Sequence[Sheet]) -> Image.Image:
 
 
 def common(image: Image.Image) -> list[Colour]:
-    """Give the colours of an image, the most frequent first."""
+    """Return the colours of an image, the most frequent first."""
     counted = cast(list[tuple[int, Colour]], image.getcolors(image.width * image.height))
     return [colour for _, colour in sorted(counted, reverse=True)]
 
 
 def apart(colours: Iterable[Colour]) -> list[Colour]:
-    """Give the first of those colours that are close together.
+    """Return the first of those colours that are close together.
 
     Pillow looks colours up in steps of 4, so that of two close ones it may take the wrong one.
     """
@@ -141,7 +141,7 @@ class Brush:
                 self.pen.text(place, text, fill, letters, ANCHORS[anchor])
 
     def at(self, point: Point) -> Point:
-        """Give the dot of a place."""
+        """Return the dot of a place."""
         return self.x + point[0] * self.scale, self.y + point[1] * self.scale
 
     def circle(self, middle: Point, r: float, colour: tuple[int, ...], stroke: float) -> None:
@@ -161,12 +161,12 @@ class Brush:
 
 
 def last(low: float, high: float) -> int:
-    """Give the last dot before an edge, at least one dot."""
+    """Return the last dot before an edge, at least one dot."""
     return max(round(low), round(high) - 1)
 
 
 def capsule(start: Point, end: Point, r: float) -> list[Point]:
-    """Give the outline of a line with round ends."""
+    """Return the outline of a line with round ends."""
     angle = atan2(end[1] - start[1], end[0] - start[0])
     turns = [pi * step / HALF_CIRCLE for step in range(HALF_CIRCLE + 1)]
     return [
@@ -177,6 +177,6 @@ def capsule(start: Point, end: Point, r: float) -> list[Point]:
 
 
 def ink(fill: str, opacity: float) -> tuple[int, int, int, int]:
-    """Give a colour with how much it covers."""
+    """Return a colour with how much it covers."""
     red, green, blue = bytes.fromhex(fill[1:])
     return red, green, blue, round(255 * opacity)

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Generic, TypeVar
 import msgspec
 from msgspec import Meta
 
-from cw.errors import ProtocolError, Refused
+from cw.errors import ProtocolError, UsageError
 from cw.pictures.palette import Inks, colour_of, inks
 from cw.pictures.shapes import Shape
 
@@ -53,11 +53,11 @@ class Game(Generic[F]):
     title: str
     frame: type[F]
     extent: Callable[[F], tuple[float, float]]
-    """Gives the width and the height of the board."""
+    """Returns the width and the height of the board."""
 
     draw: Callable[[Scene[F]], Iterator[Shape]]
     scores: Callable[[Scene[F]], Sequence[int]]
-    """Gives what the caption says of every seat."""
+    """Returns what the caption says of every seat."""
 
     counted: tuple[str, str]
     """What the scores count, one of it and many."""
@@ -88,20 +88,20 @@ class Scene(Generic[F]):
 
     @property
     def inks(self) -> Inks:
-        """Give the colours that are no player's."""
+        """Return the colours that are no player's."""
         return inks(self.game.dark)
 
     @property
     def actions(self) -> Mapping[str, Any]:
-        """Give what the players did in the turn that led here, nothing at the start."""
+        """Return what the players did in the turn that led here, nothing at the start."""
         return self.turns[self.turn - 1]["actions"] if self.turn else {}
 
     def seat(self, player: Key) -> int:
-        """Give the number of a player's seat, -1 if there is none such."""
+        """Return the number of a player's seat, -1 if there is none such."""
         return self.index.get(str(player), -1)
 
     def colour(self, seat: int) -> str:
-        """Give the colour of a seat."""
+        """Return the colour of a seat."""
         return colour_of(seat, self.game.dark)
 
 
@@ -112,15 +112,17 @@ def scenes(
     chosen: Sequence[int],
     size: tuple[int, int],
 ) -> Iterator[Scene[Any]]:
-    """Give the scenes after the chosen turns, which are in order.
+    """Return the scenes after the chosen turns, which are in order.
 
     `size` is about the pixels of the board's longer side, and at most those of a cell. Raises
-    ProtocolError where the document or a frame cannot be read, Refused for a game without
+    ProtocolError where the document or a frame cannot be read, UsageError for a game without
     pictures.
     """
     head = read(document, Head, "the replay")
     if head.game not in games:
-        raise Refused(f"no pictures of {head.game[:40]!r}; there are: {', '.join(sorted(games))}")
+        raise UsageError(
+            f"no pictures of {head.game[:40]!r}; there are: {', '.join(sorted(games))}"
+        )
     game = games[head.game]
     index = {str(seat.player): number for number, seat in enumerate(head.players)}
     recent: deque[Any] = deque(maxlen=BEFORE + 1)
@@ -139,7 +141,7 @@ def scenes(
 
 
 def fitting(extent: tuple[float, float], pixels: int, largest: int) -> float:
-    """Give the pixels of a cell: a whole number unless cells are smaller than pixels."""
+    """Return the pixels of a cell: a whole number unless cells are smaller than pixels."""
     scale = pixels / max(extent)
     return min(largest, int(scale + 0.5)) if scale >= 1 else scale
 

@@ -7,7 +7,7 @@ from itertools import islice
 from math import ceil
 from typing import Any, Final
 
-from cw.errors import Refused
+from cw.errors import UsageError
 from cw.pictures.fonts import fitted, printable, width_of
 from cw.pictures.palette import letter_of, mark_of
 from cw.pictures.scenes import Scene
@@ -40,10 +40,10 @@ SMALL: Final = 15
 
 
 def sheet_of(scene: Scene[Any]) -> Sheet:
-    """Draw a scene; raise Refused if there is too much on the board."""
+    """Draw a scene; raise UsageError if there is too much on the board."""
     shapes = tuple(islice(scene.game.draw(scene), MOST_SHAPES + 1))
     if len(shapes) > MOST_SHAPES:
-        raise Refused(f"there are more than {MOST_SHAPES} things to draw in turn {scene.turn}")
+        raise UsageError(f"there are more than {MOST_SHAPES} things to draw in turn {scene.turn}")
     width, height = (ceil(side * scene.scale) for side in scene.game.extent(scene.frame))
     margin = NUMBERED_MARGIN if scene.game.numbered else MARGIN
     whole = max(width + 2 * margin, NARROWEST)
@@ -60,14 +60,14 @@ def sheet_of(scene: Scene[Any]) -> Sheet:
 
 
 def caption_height(scene: Scene[Any], width: int) -> int:
-    """Give the height of the caption below a board, in pixels."""
+    """Return the height of the caption below a board, in pixels."""
     listed = min(len(scene.seats), MOST_LISTED)
     lines = ceil(listed / columns(listed, width)) + (len(scene.seats) > listed)
     return ROW + lines * ROW + MARGIN
 
 
 def columns(listed: int, width: int) -> int:
-    """Give how many players stand in a line."""
+    """Return how many players stand in a line."""
     return min(listed, max(1, (width - 2 * MARGIN + BETWEEN) // (COLUMN + BETWEEN)))
 
 

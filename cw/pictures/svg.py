@@ -13,7 +13,7 @@ BASELINE: Final = 0.355
 
 
 def svg(sheet: Sheet) -> bytes:
-    """Give the document of a sheet: shapes and text only, no script, no style, no link."""
+    """Return the document of a sheet: shapes and text only, no script, no style, no link."""
     width, height = sheet.width, sheet.height
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
@@ -28,7 +28,7 @@ def svg(sheet: Sheet) -> bytes:
 
 
 def part_lines(part: Part) -> Iterator[str]:
-    """Give a group that is moved and enlarged."""
+    """Return a group that is moved and enlarged."""
     place = f"translate({number(part.x)} {number(part.y)})"
     scale = "" if part.scale == 1 else f" scale({number(part.scale)})"
     yield f'<g transform="{place}{scale}">'
@@ -37,7 +37,7 @@ def part_lines(part: Part) -> Iterator[str]:
 
 
 def element(shape: Shape) -> str:
-    """Give the element of a shape."""
+    """Return the element of a shape."""
     match shape:
         case Rectangle(x, y, width, height, fill, opacity):
             size = f'width="{number(width)}" height="{number(height)}"'
@@ -59,7 +59,7 @@ def element(shape: Shape) -> str:
 
 
 def ink(fill: str, opacity: float = 1.0, stroke: float = 0.0) -> str:
-    """Give the attributes of a colour, of a line's where it has a width."""
+    """Return the attributes of a colour, of a line's where it has a width."""
     colour = f' fill="{fill}"'
     if stroke:
         colour = f' fill="none" stroke="{fill}" stroke-width="{number(stroke)}"'
@@ -67,10 +67,10 @@ def ink(fill: str, opacity: float = 1.0, stroke: float = 0.0) -> str:
 
 
 def pair(point: Point) -> str:
-    """Give a place as polygons have it."""
+    """Return a place as polygons have it."""
     return f"{number(point[0])},{number(point[1])}"
 
 
 def number(value: float) -> str:
-    """Give a number with at most three digits behind the point."""
+    """Return a number with at most three digits behind the point."""
     return f"{value:.3f}".rstrip("0").rstrip(".")

@@ -12,8 +12,8 @@ from typing import Final
 
 from jinja2 import Environment, FileSystemLoader
 
-from cw.arena.replay import Document, encode
 from cw.assets import asset
+from cw.replays.document import Document, encode
 
 ENTRY: Final = "viewer/main.js"
 START: Final = f'import "cw/{ENTRY}";'
@@ -21,7 +21,7 @@ IMPORT: Final = re.compile(r'((?:^|\n)import "|(?:^|\n)(?:import|export) [^;"]* 
 
 
 def html(document: Document) -> bytes:
-    """Give the page that shows a replay."""
+    """Return the page that shows a replay."""
     modules = json.dumps({"imports": dict(bundled(asset("static")))})
     style = "".join(read(asset("static") / name) for name in ("base.css", "viewer.css"))
     base = read(asset("static") / "base.js")
@@ -40,7 +40,7 @@ def html(document: Document) -> bytes:
 
 
 def bundled(static: Path) -> Iterator[tuple[str, str]]:
-    """Give every module of the viewer as a data address, by the name under which it is imported."""
+    """Yield every module of the viewer: its import name, and its source as a data address."""
     due, known = [ENTRY], {ENTRY}
     while due:
         name = due.pop()
@@ -59,7 +59,7 @@ def named(name: str, source: str) -> str:
 
 
 def beside(name: str, target: str) -> str:
-    """Give the name of a module from the place where another one imports it."""
+    """Return the name of a module from the place where another one imports it."""
     parts: list[str] = []
     for part in (PurePosixPath(name).parent / target).parts:
         if part == "..":
@@ -70,18 +70,18 @@ def beside(name: str, target: str) -> str:
 
 
 def data_address(source: str) -> str:
-    """Give the address that holds a module itself."""
+    """Return the address that holds a module itself."""
     return f"data:text/javascript;base64,{b64encode(source.encode()).decode()}"
 
 
 def policy(style: str, *scripts: str) -> str:
-    """Give the policy that lets exactly these scripts and this style run, and nothing load."""
+    """Return the policy that lets exactly these scripts and this style run, and nothing load."""
     allowed = " ".join(map(digest, scripts))
     return f"default-src 'none'; script-src data: {allowed}; style-src {digest(style)}"
 
 
 def digest(text: str) -> str:
-    """Give the hash of an element's text as a source of a policy."""
+    """Return the hash of an element's text as a source of a policy."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 

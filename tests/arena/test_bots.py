@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cw.arena.bots import read_bots
-from cw.errors import Refused
+from cw.errors import UsageError
 
 
 def test_every_kind_of_bot(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ def test_a_setting_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("MINE", "hidden")
     (bot,) = read_bots(["builtin:x"], ["a.secret=env:MINE"])
     assert bot.settings["secret"] == "hidden"
-    with pytest.raises(Refused, match="no variable OTHER"):
+    with pytest.raises(UsageError, match="no variable OTHER"):
         read_bots(["builtin:x"], ["a.secret=env:OTHER"])
 
 
@@ -58,28 +58,28 @@ def test_a_setting_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -
     ],
 )
 def test_what_is_no_bot_is_refused(text: str, message: str) -> None:
-    with pytest.raises(Refused, match=message):
+    with pytest.raises(UsageError, match=message):
         read_bots([text])
 
 
 @pytest.mark.parametrize("setting", ["secret=1", "b.secret=1", "a.hat=1", "a.secret", ".secret=1"])
 def test_what_is_no_setting_is_refused(setting: str) -> None:
-    with pytest.raises(Refused, match="--set takes"):
+    with pytest.raises(UsageError, match="--set takes"):
         read_bots(["builtin:x"], [setting])
 
 
 def test_two_bots_of_one_name_are_refused() -> None:
-    with pytest.raises(Refused, match="two bots are named b"):
+    with pytest.raises(UsageError, match="two bots are named b"):
         read_bots(["b=builtin:x", "builtin:y"])
 
 
 def test_a_file_that_cannot_run_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bot.xyz").write_text("")
-    with pytest.raises(Refused, match="say how to run it"):
+    with pytest.raises(UsageError, match="say how to run it"):
         read_bots([str(tmp_path / "bot.xyz")])
 
 
 def test_a_command_that_cannot_be_split_is_refused() -> None:
     (bot,) = read_bots(['exec:python "bot.py'])
-    with pytest.raises(Refused, match="the command"):
+    with pytest.raises(UsageError, match="the command"):
         _ = bot.command

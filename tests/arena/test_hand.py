@@ -6,18 +6,18 @@ import asyncio
 
 import pytest
 
-from cw.arena.hand import Hand
-from cw.arena.seats import Answer, InsideSeat, PacedSeat
-from cw.errors import GivenUp, OutOfTurn
-from cw.games.wire import Ask, Limits, Line, whole
+from cw.arena.hand import HumanSeat
+from cw.arena.seats import Answer, InProcessSeat, PacedSeat
+from cw.errors import Abandoned, OutOfTurn
+from cw.games.wire import LineMessage, Query, QueryLimits, as_it_is
 
-QUESTION = Ask(Line(b"?"), whole, Limits(1.0))
-TURN = Ask(Line(b"?"), whole, Limits(1.0), action=True)
+QUESTION = Query(LineMessage(b"?"), as_it_is, QueryLimits(1.0))
+TURN = Query(LineMessage(b"?"), as_it_is, QueryLimits(1.0), action=True)
 
 
 def test_a_person_is_waited_for() -> None:
     async def play() -> object:
-        hand = Hand()
+        hand = HumanSeat()
         assert not hand.is_asked
         asked = asyncio.create_task(hand.ask(TURN, lambda: None))
         while not hand.is_asked:
@@ -32,18 +32,18 @@ def test_a_person_is_waited_for() -> None:
 
 
 def test_only_actions_are_asked_of_a_person() -> None:
-    answer = asyncio.run(Hand().ask(QUESTION, lambda: None))
+    answer = asyncio.run(HumanSeat().ask(QUESTION, lambda: None))
     assert answer.value is None
 
 
 def test_who_is_not_asked_cannot_play() -> None:
     with pytest.raises(OutOfTurn):
-        Hand().play("a move")
+        HumanSeat().play("a move")
 
 
 def test_who_does_nothing_has_left() -> None:
-    with pytest.raises(GivenUp):
-        asyncio.run(Hand(patience=0.01).ask(TURN, lambda: None))
+    with pytest.raises(Abandoned):
+        asyncio.run(HumanSeat(patience=0.01).ask(TURN, lambda: None))
 
 
 def test_a_paced_seat_takes_its_time_for_actions_only() -> None:
@@ -52,7 +52,7 @@ def test_a_paced_seat_takes_its_time_for_actions_only() -> None:
             return "at once"
 
     async def play() -> tuple[float, float, Answer]:
-        seat = PacedSeat(InsideSeat(Strategy()), 0.2)
+        seat = PacedSeat(InProcessSeat(Strategy()), 0.2)
         clock = asyncio.get_running_loop().time
         began = clock()
         await seat.ask(QUESTION, lambda: None)

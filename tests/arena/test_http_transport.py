@@ -15,8 +15,8 @@ import pytest
 from cw.arena.transports.http import HttpBot, Response, check_base
 from cw.arena.transports.http_faults import Cause, HttpFault
 from cw.arena.transports.sockets import is_public
-from cw.errors import Refused
-from cw.games.base import FaultKind
+from cw.errors import UsageError
+from cw.games.rules import FaultKind
 from tests.arena.zoo import PATIENCE, fault_of, serving_bot
 
 SHORT = 0.3
@@ -49,7 +49,7 @@ def answer_of(answer: Response | HttpFault) -> Response:
 
 
 def told(answer: Response | HttpFault) -> tuple[str, str, str]:
-    """Give kind, cause and sentence of what must be a fault."""
+    """Return kind, cause and sentence of what must be a fault."""
     fault_of(answer)
     assert isinstance(answer, HttpFault)
     return answer.kind, answer.cause, answer.detail
@@ -356,7 +356,7 @@ def test_addresses_that_are_public(address: str, public: bool) -> None:
     ],
 )
 def test_what_is_no_address_of_a_bot(base: str) -> None:
-    with pytest.raises(Refused, match="is no address of a bot"):
+    with pytest.raises(UsageError, match="is no address of a bot"):
         check_base(base)
 
 

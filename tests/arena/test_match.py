@@ -11,8 +11,8 @@ import pytest
 
 from cw.arena.match import Match
 from cw.errors import IllegalAction
-from cw.games.base import Fault, Outcome, Player
 from cw.games.circuit_wars.rules import CircuitWars, State
+from cw.games.rules import Fault, Outcome, Player
 
 
 def circuit_wars(limit: float | None = 3.0) -> Match[State, str, State]:

@@ -17,13 +17,12 @@ from typing import Any
 
 import pytest
 
-from cw.arena import bubblewrap
-from cw.arena.limits import MIB, Limits, by_shell, own_tasks
 from cw.arena.processes import marked
-from cw.arena.sandbox import Launch, Policy, Sandbox, copy_folder, installation
+from cw.arena.sandbox import Launch, Policy, Sandbox, bubblewrap, copy_folder, installation
+from cw.arena.sandbox.limits import MIB, ResourceLimits, by_shell, own_tasks
 from cw.arena.transports.http import HttpBot, Response
 from cw.arena.transports.stdio import StdioBot
-from cw.errors import Refused
+from cw.errors import UsageError
 from tests.arena.zoo import BOTS, PATIENCE, fault_of, line_of
 
 FOLDER = BOTS / "sandboxed"
@@ -57,7 +56,7 @@ async def running(
 
 
 def first_line(name: str, *arguments: str, sandbox: Sandbox, **options: Any) -> str:
-    """Give the first line that a bot says."""
+    """Return the first line that a bot says."""
 
     async def play() -> str:
         async with running(name, *arguments, sandbox=sandbox, **options) as (bot, _):
@@ -80,7 +79,7 @@ def run(launch: Launch) -> subprocess.CompletedProcess[str]:
 
 @BWRAP
 def test_a_fork_bomb_stays_small_also_for_root() -> None:
-    sandbox = Sandbox("require", Limits(processes=40))
+    sandbox = Sandbox("require", ResourceLimits(processes=40))
     said = first_line("forks_without_end", sandbox=sandbox)
     assert said.startswith("refused:"), said
     assert int(said.split()[-1]) < 40
@@ -89,7 +88,7 @@ def test_a_fork_bomb_stays_small_also_for_root() -> None:
 @BWRAP
 def test_the_limit_of_processes_is_for_each_bot() -> None:
     async def play() -> list[int]:
-        sandbox = Sandbox("require", Limits(processes=40))
+        sandbox = Sandbox("require", ResourceLimits(processes=40))
         async with (
             running("forks_without_end", sandbox=sandbox) as (one, _),
             running("forks_without_end", sandbox=sandbox) as (two, _),
@@ -102,27 +101,27 @@ def test_the_limit_of_processes_is_for_each_bot() -> None:
 
 @LIMITED
 def test_memory_is_limited(policy: Policy) -> None:
-    sandbox = Sandbox(policy, Limits(memory=256 * MIB))
+    sandbox = Sandbox(policy, ResourceLimits(memory=256 * MIB))
     assert first_line("takes_4_gb", sandbox=sandbox) == "refused"
 
 
 @LIMITED
 def test_files_are_limited_in_size(policy: Policy) -> None:
-    sandbox = Sandbox(policy, Limits(file_size=8 * MIB))
+    sandbox = Sandbox(policy, ResourceLimits(file_size=8 * MIB))
     said = first_line("writes_2_gb", sandbox=sandbox)
     assert said == f"refused: File too large wrote {8 * MIB}"
 
 
 @LIMITED
 def test_open_files_are_limited(policy: Policy) -> None:
-    said = first_line("opens_many_files", sandbox=Sandbox(policy, Limits(files=64)))
+    said = first_line("opens_many_files", sandbox=Sandbox(policy, ResourceLimits(files=64)))
     assert 32 < int(said) < 64
 
 
 @LIMITED
 def test_cpu_time_is_limited(policy: Policy) -> None:
     async def play() -> str:
-        sandbox = Sandbox(policy, Limits(cpu_seconds=1))
+        sandbox = Sandbox(policy, ResourceLimits(cpu_seconds=1))
         async with running("burns_its_time", sandbox=sandbox) as (bot, _):
             assert line_of(await bot.receive(PATIENCE)) == b"computing"
             fault = fault_of(await bot.receive(PATIENCE))
@@ -305,7 +304,7 @@ def test_what_protects_us_is_said_loudly(monkeypatch: pytest.MonkeyPatch, tmp_pa
         with Sandbox("auto").prepare([sys.executable]) as launch:
             assert "LIMITS ONLY" in launch.protection
             assert "bubblewrap is not installed" in launch.protection
-        refused = pytest.raises(Refused, match="without a sandbox: bubblewrap is not installed")
+        refused = pytest.raises(UsageError, match="without a sandbox: bubblewrap is not installed")
         with refused, Sandbox("require").prepare([sys.executable]):
             pass
     finally:
@@ -324,7 +323,7 @@ def test_auto_takes_bubblewrap_where_it_works() -> None:
 @POSIX
 def test_without_prlimit_the_shell_limits(tmp_path: Path) -> None:
     command = ["sh", "-c", 'ulimit -n; ulimit -t; ulimit -f; echo "$1"', "sh", "a b"]
-    limits = Limits(files=50, cpu_seconds=9, file_size=MIB)
+    limits = ResourceLimits(files=50, cpu_seconds=9, file_size=MIB)
     shown = subprocess.check_output(by_shell(limits, command), text=True)
     assert shown.split("\n") == ["50", "9", "2048", "a b", ""]
 
@@ -344,7 +343,7 @@ def test_own_processes_are_counted() -> None:
 
 @pytest.mark.parametrize("command", [["no-such-program-anywhere"], ["./missing"]])
 def test_a_program_that_is_not_there_is_refused(command: Sequence[str], tmp_path: Path) -> None:
-    refused = pytest.raises(Refused, match="there is no program")
+    refused = pytest.raises(UsageError, match="there is no program")
     with refused, Sandbox("off").prepare(command, tmp_path):
         pass
 
@@ -353,7 +352,7 @@ def test_a_folder_that_is_too_large_is_refused(tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     with (tmp_path / "home" / "film").open("wb") as film:
         film.truncate(300 * MIB)
-    with pytest.raises(Refused, match="give the bot a folder of its own"):
+    with pytest.raises(UsageError, match="give the bot a folder of its own"):
         copy_folder(tmp_path / "home", tmp_path / "copy")
 
 

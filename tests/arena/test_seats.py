@@ -8,10 +8,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from cw.arena.seats import Answer, InsideSeat, LineSeat, graver
+from cw.arena.seats import Answer, InProcessSeat, LineSeat, more_severe
 from cw.arena.transports.stdio import StdioBot
-from cw.games.base import Fault
-from cw.games.wire import Ask, Limits, Line, Reply, Skip
+from cw.games.rules import Fault
+from cw.games.wire import Ignore, LineMessage, Query, QueryLimits, Reply
 
 COUNTS = """
 import sys, time
@@ -40,7 +40,7 @@ def number(reply: Reply) -> Any:
 def only_go(reply: Reply) -> Any:
     if reply.body == b"go":
         return "gone"
-    return Skip(Fault("malformed", f"not go: {reply.body[:20]!r}"))
+    return Ignore(Fault("malformed", f"not go: {reply.body[:20]!r}"))
 
 
 async def seated(folder: Path, source: str, argument: str) -> LineSeat:
@@ -51,8 +51,8 @@ async def seated(folder: Path, source: str, argument: str) -> LineSeat:
     return LineSeat(bot)
 
 
-def asked(text: bytes, read: Any, seconds: float, *, numbered: bool = False) -> Ask:
-    return Ask(Line(text, numbered=numbered), read, Limits(seconds), action=True)
+def asked(text: bytes, read: Any, seconds: float, *, numbered: bool = False) -> Query:
+    return Query(LineMessage(text, numbered=numbered), read, QueryLimits(seconds), action=True)
 
 
 def test_a_late_answer_is_not_taken_for_the_next_one(tmp_path: Path) -> None:
@@ -88,9 +88,9 @@ def test_an_answer_counts_whatever_came_before_it(tmp_path: Path) -> None:
 
 def test_the_graver_fault_counts() -> None:
     late, odd, dead = (Fault(kind, "") for kind in ("timeout", "malformed", "crashed"))
-    assert graver(late, odd) == graver(odd, late) == odd
-    assert graver(odd, dead) == dead
-    assert graver(Fault("timeout", "first"), Fault("timeout", "second")).detail == "first"
+    assert more_severe(late, odd) == more_severe(odd, late) == odd
+    assert more_severe(odd, dead) == dead
+    assert more_severe(Fault("timeout", "first"), Fault("timeout", "second")).detail == "first"
 
 
 class Slow:
@@ -106,7 +106,7 @@ class Slow:
 def test_a_thought_does_not_hold_up_the_others() -> None:
     async def play() -> tuple[Answer, float]:
         ask = asked(b"", None, PATIENCE)
-        thinking = asyncio.create_task(InsideSeat(Slow()).ask(ask, lambda: 0.5))
+        thinking = asyncio.create_task(InProcessSeat(Slow()).ask(ask, lambda: 0.5))
         longest = 0.0
         while not thinking.done():
             began = time.perf_counter()
@@ -121,6 +121,6 @@ def test_a_thought_does_not_hold_up_the_others() -> None:
 
 
 def test_a_strategy_that_raises_has_crashed() -> None:
-    answer = asyncio.run(InsideSeat(Slow()).ask(asked(b"", None, 1.0), lambda: -1.0))
+    answer = asyncio.run(InProcessSeat(Slow()).ask(asked(b"", None, 1.0), lambda: -1.0))
     assert isinstance(answer.value, Fault)
     assert (answer.value.kind, "no idea" in answer.value.detail) == ("crashed", True)

@@ -13,7 +13,7 @@ from typing import Any
 
 from cw.arena.processes import marked
 from cw.arena.transports.stdio import Answer, StdioBot
-from cw.games.base import Fault
+from cw.games.rules import Fault
 
 BOTS = Path(__file__).resolve().parents[1] / "bots"
 MOST_GROWTH = 10 * 2**20
@@ -22,7 +22,7 @@ PATIENCE = 60.0
 
 
 def memory() -> int:
-    """Give the resident bytes of this process; 0 where the system does not tell."""
+    """Return the resident bytes of this process; 0 where the system does not tell."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except OSError:
@@ -62,7 +62,7 @@ async def playing(name: str, *arguments: str, **caps: Any) -> AsyncIterator[Stdi
 
 
 def is_running(process: int) -> bool:
-    """Tell whether there is a process of this number that is more than a zombie."""
+    """Return whether there is a process of this number that is more than a zombie."""
     try:
         state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
@@ -79,13 +79,13 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 
 def line_of(answer: Answer | Fault | None) -> bytes:
-    """Give the line of what must be an answer."""
+    """Return the line of what must be an answer."""
     assert isinstance(answer, Answer), answer
     return answer.line
 
 
 def fault_of(answer: object) -> Fault:
-    """Give what must be a fault; its sentence is one a person can read."""
+    """Return what must be a fault; its sentence is one a person can read."""
     assert isinstance(answer, Fault), answer
     assert answer.detail
     assert "\n" not in answer.detail.partition("; the end of its error output")[0]

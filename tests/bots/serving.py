@@ -26,7 +26,7 @@ def _hold(
 
 
 def requests(connection: socket.socket) -> Iterator[bytes]:
-    """Give the bytes of each request, head and body."""
+    """Return the bytes of each request, head and body."""
     data = b""
     while True:
         while b"\r\n\r\n" not in data:
@@ -50,6 +50,6 @@ def _more(connection: socket.socket) -> bytes:
 
 
 def reply(body: bytes, *headers: str, status: str = "200 OK") -> bytes:
-    """Give the bytes of a proper answer."""
+    """Return the bytes of a proper answer."""
     lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers, "", ""]
     return "\r\n".join(lines).encode() + body

@@ -22,7 +22,7 @@ from playwright.sync_api import (
 )
 
 from cw.web import create_app
-from cw.web.settings import Settings
+from cw.web.settings import SiteSettings
 from tests.conftest import FakeClock, Serve
 
 ARGUMENTS = [
@@ -37,7 +37,7 @@ ARGUMENTS = [
 
 
 def find_chromium() -> str:
-    """Give the path of Chromium; without one, skip or fail as CW_REQUIRE_BROWSER says."""
+    """Return the path of Chromium; without one, skip or fail as CW_REQUIRE_BROWSER says."""
     path = os.environ.get("CW_CHROMIUM") or shutil.which("chromium")
     if path is None:
         word = "there is no chromium: install it or set CW_CHROMIUM to its path"
@@ -93,10 +93,10 @@ class Host:
         """Start no server yet."""
         self._serve = serve
 
-    def __call__(self, settings: Settings | None = None) -> Game:
+    def __call__(self, settings: SiteSettings | None = None) -> Game:
         """Serve a game of its own."""
         clock = FakeClock()
-        app = create_app(settings or Settings(timeout=3), clock)
+        app = create_app(settings or SiteSettings(timeout=3), clock)
         return Game(app, clock, self._serve(app))
 
 
@@ -136,12 +136,12 @@ class Watcher:
             self.complaints.append(message.text)
 
     def origins(self) -> set[str]:
-        """Give the origins of all requests so far."""
+        """Return the origins of all requests so far."""
         addresses = [urlsplit(request.url) for request in self.requests]
         return {f"{address.scheme}://{address.netloc}" for address in addresses}
 
     def statuses(self) -> list[int]:
-        """Give the codes of the answers to `status` so far."""
+        """Return the codes of the answers to `status` so far."""
         return [answer.status for answer in self.responses if answer.url.endswith("/status")]
 
 
@@ -158,7 +158,7 @@ def watch(context: BrowserContext) -> Watcher:
 
 @pytest.fixture
 def watcher(browser: Browser) -> Iterator[Watcher]:
-    """Give a new page; afterwards, only its own server was asked and nothing went wrong."""
+    """Return a new page; afterwards, only its own server was asked and nothing went wrong."""
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     watcher = watch(context)
     yield watcher

@@ -7,10 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cw.arena import replay
 from cw.arena.bots import read_bots
 from cw.cli.play import one_match
-from cw.contests.matches import PLAIN
+from cw.matches.run import PLAIN
+from cw.replays import document as replay
 
 MATCHES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "circuit-wars": (("greedy", "safe"), {"size": 5}),
@@ -32,7 +32,7 @@ def recorded(game: str) -> replay.Document:
 
 
 def frames(game: str) -> list[Any]:
-    """Give all frames of a game's replay, as a reader of its file gets them."""
+    """Return all frames of a game's replay, as a reader of its file gets them."""
     document = replay.decode(replay.encode(recorded(game), packed=False))
     return list(replay.frames(document))
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from cw.games.catalogue import GAMES
-from cw.web import championship
-from cw.web.settings import Settings
+from cw.games.registry import GAMES
+from cw.web import championship_routes as championship
+from cw.web.settings import SiteSettings
 from tests.browser.conftest import Host, Watcher
 from tests.browser.test_monitor import AXE, serious
 
@@ -66,7 +66,7 @@ def test_a_card_is_opened_with_the_keyboard_and_anywhere_on_it(
 def test_the_navigation_of_all_pages_fits_a_phone(
     host: Host, watcher: Watcher, tmp_path: Path
 ) -> None:
-    game = host(Settings(replays=tmp_path))
+    game = host(SiteSettings(replays=tmp_path))
     game.app.extensions["championship"] = tmp_path
     game.app.register_blueprint(championship.routes)
     page = watcher.page

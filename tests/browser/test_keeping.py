@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from cw.arena import replay
-from cw.web import create_app, intake
-from cw.web.settings import LARGEST_UPLOAD, Settings
+from cw.replays import document as replay
+from cw.web import create_app, uploads
+from cw.web.settings import LARGEST_UPLOAD, SiteSettings
 from tests.browser.conftest import Watcher
 from tests.browser.recorded import recorded
 from tests.browser.test_monitor import AXE, serious
@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def site(serve: Serve, folder: Path) -> str:
-    return serve(create_app(Settings(replays=folder, uploads=True)))
+    return serve(create_app(SiteSettings(replays=folder, uploads=True)))
 
 
 def file_of(folder: Path, game: str, spaces: int = 0) -> Path:
@@ -72,7 +72,7 @@ def test_a_refusal_is_shown_and_can_be_tried_again(
     choose(page, site, file_of(folder, "hexagon"))
     kept = page.get_by_role("region", name="Keep the replay")
     button = kept.get_by_role("button")
-    monkeypatch.setattr(intake, "MOST_FILES", 0)
+    monkeypatch.setattr(uploads, "MOST_FILES", 0)
     button.click()
     expect(kept.get_by_role("status")).to_contain_text("The server refuses it: the folder")
     page.evaluate(AXE.read_text(encoding="utf-8"))
@@ -106,7 +106,7 @@ def test_another_file_is_another_choice(site: str, folder: Path, watcher: Watche
 
 
 def test_without_uploads_there_is_no_button(serve: Serve, folder: Path, watcher: Watcher) -> None:
-    site = serve(create_app(Settings(replays=folder)))
+    site = serve(create_app(SiteSettings(replays=folder)))
     choose(watcher.page, site, file_of(folder, "hexagon"))
     expect(watcher.page.get_by_role("button", name="Keep it")).to_have_count(0)
 

@@ -13,11 +13,11 @@ import pytest
 import requests
 from playwright.sync_api import Page, expect
 
-from cw.arena import replay
-from cw.games.catalogue import load_game
+from cw.games.registry import load_rules
+from cw.replays import document as replay
 from cw.web import create_app
-from cw.web.live import Matches
-from cw.web.settings import Settings
+from cw.web.live_matches import LiveMatches
+from cw.web.settings import SiteSettings
 from tests.browser.conftest import Watcher
 from tests.browser.test_monitor import AXE, serious
 from tests.browser.test_viewer import middle
@@ -33,7 +33,7 @@ PLAIN, NUMBERED = 12, 30
 class Site:
     """A server whose matches are begun as the forms of its pages do it."""
 
-    def __init__(self, address: str, matches: Matches) -> None:
+    def __init__(self, address: str, matches: LiveMatches) -> None:
         self.address = address
         self.matches = matches
 
@@ -48,8 +48,8 @@ class Site:
 
 @pytest.fixture
 def site(serve: Serve) -> Iterator[Site]:
-    app = create_app(Settings(timeout=3))
-    matches: Matches = app.extensions["matches"]
+    app = create_app(SiteSettings(timeout=3))
+    matches: LiveMatches = app.extensions["matches"]
     yield Site(serve(app), matches)
     matches.close()
 
@@ -149,7 +149,7 @@ def test_the_end_of_a_match_is_told_where_it_was_watched(site: Site, watcher: Wa
     with page.expect_download() as download:
         page.get_by_role("link", name="Download the replay").click()
     kept = replay.decode(download.value.path().read_bytes())
-    assert replay.verify(load_game("hexagon"), kept) is None
+    assert replay.verify(load_rules("hexagon"), kept) is None
     page.wait_for_url(re.compile(f"turn={last}"))
     page.reload()
     page.wait_for_selector("#viewer[data-surveyed=true]")

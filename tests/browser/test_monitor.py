@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from cw.arena.desk import GITHUB
+from cw.server.session import GITHUB
+from cw.server.wsgi import listen, serving
 from cw.web import create_app
-from cw.web.server import listen, serving
-from cw.web.settings import Settings
+from cw.web.settings import SiteSettings
 from tests.browser.conftest import Host, Watcher
 from tests.games.circuit_wars.examples import SEED_MOVES
 
@@ -89,7 +89,7 @@ def test_turns_are_shown_with_a_running_clock(host: Host, watcher: Watcher) -> N
 
 
 def test_a_game_without_a_limit_says_so(host: Host, watcher: Watcher) -> None:
-    game = host(Settings(timeout=-1))
+    game = host(SiteSettings(timeout=-1))
     game.play([])
     page = watcher.open(game.address)
     expect(page.get_by_role("timer", name="Time left for Player 1")).to_have_text("no time limit")
@@ -132,11 +132,11 @@ def test_areas_differ_in_colour_and_pattern(host: Host, watcher: Watcher) -> Non
     assert "none" not in colours
     patterns = [area.locator(".hatch").get_attribute("fill") for area in (one, two)]
     assert patterns == ["url(#hatch-1)", "url(#hatch-2)"]
-    shapes = [
+    transports = [
         page.locator(f"#hatch-{player} > *").evaluate_all("all => all.map(e => e.tagName)")
         for player in (1, 2)
     ]
-    assert shapes == [["line"], ["circle"]]
+    assert transports == [["line"], ["circle"]]
 
 
 def test_moves_are_a_list_newest_first(host: Host, watcher: Watcher) -> None:
@@ -154,7 +154,7 @@ def test_moves_are_a_list_newest_first(host: Host, watcher: Watcher) -> None:
 
 @pytest.mark.parametrize("size", [1, 31])
 def test_boards_of_other_sizes(host: Host, watcher: Watcher, size: int) -> None:
-    page = watcher.open(host(Settings(size=size)).address)
+    page = watcher.open(host(SiteSettings(size=size)).address)
     expect(page.locator(".segment.free")).to_have_count(2 * size * (size + 1))
     expect(page.get_by_role("img", name=f"Board of {size} by {size} squares")).to_be_visible()
 
@@ -178,7 +178,7 @@ def test_a_team_name_is_text(host: Host, watcher: Watcher) -> None:
 
 
 def test_end_by_score(host: Host, watcher: Watcher) -> None:
-    game = host(Settings(timeout=3, size=1))
+    game = host(SiteSettings(timeout=3, size=1))
     page = watcher.open(game.address)
     game.play(SMALLEST_GAME)
     expect(headline(page)).to_have_text("beta won")
@@ -258,7 +258,7 @@ def test_no_two_polls_are_in_flight(host: Host, watcher: Watcher) -> None:
 
 def test_server_gone_and_back(watcher: Watcher) -> None:
     watcher.server_leaves = True
-    first = create_app(Settings(timeout=-1))
+    first = create_app(SiteSettings(timeout=-1))
     with serving(first, listen("127.0.0.1", 0)) as address:
         for path in ("/reg/alpha", "/reg/beta", "/move/alpha/1,2,top"):
             first.test_client().get(path)
@@ -318,7 +318,7 @@ def test_restart_asks_while_a_game_is_running(host: Host, watcher: Watcher) -> N
 
 
 def test_restart_of_an_ended_game_does_not_ask(host: Host, watcher: Watcher) -> None:
-    game = host(Settings(timeout=3, size=1))
+    game = host(SiteSettings(timeout=3, size=1))
     game.play(SMALLEST_GAME)
     page = watcher.open(game.address)
     page.get_by_role("button", name="Restart game").click()
@@ -327,7 +327,7 @@ def test_restart_of_an_ended_game_does_not_ask(host: Host, watcher: Watcher) -> 
 
 
 def test_no_restart_button_where_restarting_is_off(host: Host, watcher: Watcher) -> None:
-    page = watcher.open(host(Settings(restart=False)).address)
+    page = watcher.open(host(SiteSettings(restart=False)).address)
     expect(page.get_by_role("switch", name="Coordinates")).to_be_visible()
     expect(page.get_by_role("button", name="Restart game")).to_have_count(0)
     expect(page.locator("dialog")).to_have_count(0)
@@ -389,7 +389,7 @@ def test_the_theme_is_remembered(host: Host, watcher: Watcher) -> None:
 
 def test_a_phone_needs_no_scrolling_sideways(host: Host, watcher: Watcher) -> None:
     names = ("a" * 39, "W" * 39)
-    game = host(Settings(timeout=3, team_ids=GITHUB))
+    game = host(SiteSettings(timeout=3, team_ids=GITHUB))
     page = watcher.page
     page.set_viewport_size({"width": 360, "height": 740})
     watcher.open(f"{game.address}/rooms/{'room-' * 6}/")

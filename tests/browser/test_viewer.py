@@ -12,10 +12,10 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from cw.arena import replay
+from cw.replays import document as replay
 from cw.web import create_app
 from cw.web.export import html
-from cw.web.settings import Settings
+from cw.web.settings import SiteSettings
 from tests.browser.conftest import Watcher, watch
 from tests.browser.recorded import MATCHES, fill, frames, recorded
 from tests.browser.test_monitor import AXE, serious
@@ -48,7 +48,7 @@ DRAWN = """() => new Promise((done) => {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a folder with a replay of each game."""
+    """Return a folder with a replay of each game."""
     place = tmp_path_factory.mktemp("replays")
     fill(place)
     return place
@@ -56,7 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def site(serve: Serve, folder: Path) -> str:
-    return serve(create_app(Settings(timeout=3, replays=folder)))
+    return serve(create_app(SiteSettings(timeout=3, replays=folder)))
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def turn(page: Page) -> Any:
 
 
 def middle(page: Page, x: float, y: float, size: tuple[float, float], padding: int) -> list[float]:
-    """Give the pixel of the stage under which a place of the whole board lies."""
+    """Return the pixel of the stage under which a place of the whole board lies."""
     width, height = page.evaluate("[board.clientWidth, board.clientHeight]")
     scale = min((width - 2 * padding) / size[0], (height - 2 * padding) / size[1], 120)
     scale = scale // 1 if scale > 14 else scale
@@ -510,7 +510,7 @@ def test_a_bubble_names_a_creature(opened: Open) -> None:
 
 def test_small_things_of_different_players_differ_in_shape(opened: Open) -> None:
     page = opened("code-battle")
-    shapes = page.evaluate(
+    transports = page.evaluate(
         """async () => {
           const { pathOf, COLOURS } = await import("/static/viewer/palette.js");
           return COLOURS.map((_, seat) => {
@@ -523,8 +523,8 @@ def test_small_things_of_different_players_differ_in_shape(opened: Open) -> None
           });
         }"""
     )
-    for seat, shape in enumerate(shapes):
-        for other in shapes[:seat]:
+    for seat, shape in enumerate(transports):
+        for other in transports[:seat]:
             # The ink by which they differ is at least that of five full pixels of the 49.
             assert sum(abs(one - two) for one, two in zip(shape, other, strict=True)) > 5 * 255
     marks = page.locator("#players .mark path").evaluate_all(
@@ -661,7 +661,7 @@ def test_the_list_is_found_and_filtered(site: str, watcher: Watcher) -> None:
 
 def test_a_file_is_watched_without_being_sent(serve: Serve, folder: Path, watcher: Watcher) -> None:
     page = watcher.page
-    page.goto(f"{serve(create_app(Settings(timeout=3)))}/replays/")
+    page.goto(f"{serve(create_app(SiteSettings(timeout=3)))}/replays/")
     expect(page.get_by_text("This server shows no folder of replays")).to_be_visible()
     page.get_by_label("Watch a file").set_input_files(folder / "paint.json.gz")
     page.wait_for_selector(READY)
@@ -715,7 +715,7 @@ def test_a_replay_of_an_unknown_game(site: str, watcher: Watcher) -> None:
 
 
 def hostile(game: str) -> replay.Document:
-    """Give a replay in which every text is one that would do harm as HTML."""
+    """Return a replay in which every text is one that would do harm as HTML."""
     document = recorded(game)
     players = [seat | {"name": HOSTILE, "bot": HOSTILE} for seat in document["players"]]
     seat = document["players"][0]["player"]
@@ -732,7 +732,7 @@ def hostile(game: str) -> replay.Document:
 @pytest.mark.parametrize("game", MATCHES)
 def test_names_are_text(serve: Serve, watcher: Watcher, tmp_path: Path, game: str) -> None:
     (tmp_path / "bad.json").write_bytes(replay.encode(hostile(game), packed=False))
-    site = serve(create_app(Settings(timeout=3, replays=tmp_path)))
+    site = serve(create_app(SiteSettings(timeout=3, replays=tmp_path)))
     page = watcher.page
     page.goto(f"{site}/replays/")
     expect(page.locator("#main img")).to_have_count(0)
@@ -770,7 +770,7 @@ def test_a_phone_shows_everything_in_one_column(opened: Open, watcher: Watcher, 
 
 @pytest.fixture
 def offline(browser: Browser) -> Iterator[Watcher]:
-    """Give a page without a network."""
+    """Return a page without a network."""
     context = browser.new_context(offline=True)
     yield watch(context)
     context.close()

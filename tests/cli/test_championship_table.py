@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from cw.championship.recorded import LONGEST_LINE
 from cw.cli import main
-from cw.contests.results import LONGEST_LINE
 
 EXTRACT = Path(__file__).parents[1] / "league" / "data" / "two_groups.jsonl"
 

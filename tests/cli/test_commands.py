@@ -17,7 +17,7 @@ import requests
 
 from cw.cli import COMMANDS
 from cw.cli.serve import read_opponents
-from cw.errors import Refused
+from cw.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
 POSIX = pytest.mark.skipif(os.name == "nt", reason="signals of this kind are not on Windows")
@@ -193,5 +193,5 @@ class TestOpponents:
     def test_what_means_nothing_is_refused(
         self, named: list[tuple[str, str]], settings: list[str], said: str
     ) -> None:
-        with pytest.raises(Refused, match=said):
+        with pytest.raises(UsageError, match=said):
             read_opponents(named, settings)

@@ -14,9 +14,9 @@ import pytest
 import requests
 from click.testing import CliRunner, Result
 
-from cw.arena import replay
 from cw.cli import main
-from tests.contests.bots_of_games import PAINT, write
+from cw.replays import document as replay
+from tests.matches.bots_of_games import PAINT, write
 
 
 def cw(*arguments: str | int | Path) -> Result:
@@ -206,7 +206,7 @@ def children(parent: int) -> list[int]:
 
 
 def runs(pid: int) -> bool:
-    """Tell whether a process does something; a dead one may wait for its parent."""
+    """Return whether a process does something; a dead one may wait for its parent."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
     except OSError:

@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner, Result
 from PIL.GifImagePlugin import GifImageFile
 
-from cw.arena import replay
 from cw.cli import main
+from cw.replays import document as replay
 from tests.browser.recorded import MATCHES, recorded
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import requests
 from click.testing import CliRunner
 
-from cw.arena import replay
 from cw.assets import asset
 from cw.cli import main
+from cw.replays import document as replay
 from cw.web.export import bundled, html
 from tests.browser.recorded import recorded
 

@@ -45,7 +45,7 @@ def scripted(name: str, player: int, turns: int, code: int | None = None) -> Vec
 
 
 def names(squares: circuit.Squares) -> list[str]:
-    """Give both names of every free segment."""
+    """Return both names of every free segment."""
     found = []
     for move in circuit.free_moves(squares):
         found += [str(move)]

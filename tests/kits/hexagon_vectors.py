@@ -121,7 +121,7 @@ def hexagon() -> Iterator[Vector]:
 
 
 def grid_steps() -> Iterator[list[Step]]:
-    """Give boards on which a single cell is free, at each place around an even and an odd row."""
+    """Return boards on which a single cell is free, at each place around an even and an odd row."""
     tables = grid(5)
     for start in ((4, 4), (3, 4)):
         for target in (*tables.near[start], *tables.far[start]):

@@ -24,7 +24,7 @@ MAKERS: dict[str, Callable[[], Iterator[Vector]]] = {
 
 
 def text(game: str) -> str:
-    """Give the file of a game: one vector a line."""
+    """Return the file of a game: one vector a line."""
     return "".join(compact(made) + "\n" for made in MAKERS[game]())
 
 

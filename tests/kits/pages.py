@@ -177,7 +177,7 @@ def pascal(name: str) -> str:
 
 
 def readme(game: str, language: str) -> str:
-    """Give the README.md of a kit."""
+    """Return the README.md of a kit."""
     page, how = PAGES[game], LANGUAGES[language]
     build = f"    {how.build}\n" if how.build else ""
     bot, named = quoted(how.bot), quoted(f"me={how.bot}")

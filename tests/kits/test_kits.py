@@ -18,7 +18,7 @@ import pytest
 
 from cw.kits import GAMES, LANGUAGES
 from cw.web import create_app
-from cw.web.settings import Settings
+from cw.web.settings import SiteSettings
 from tests.conftest import Serve
 from tests.kits import matrix
 from tests.kits.judging import Document, check, vectors
@@ -146,7 +146,7 @@ def test_a_port_that_is_taken_is_said(kit: Kit) -> None:
 
 
 def raw(port: int, head: str) -> bool:
-    """Tell whether a request is refused with a status of 4xx."""
+    """Return whether a request is refused with a status of 4xx."""
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as peer:
         try:
             peer.sendall(head.encode("latin-1") + b"\r\n\r\n")
@@ -268,7 +268,7 @@ def test_a_client_follows_the_vectors(kit: Kit) -> None:
 
 @kits_of("circuit-wars")
 def test_two_clients_play_a_whole_game(kit: Kit, serve: Serve) -> None:
-    server = serve(create_app(Settings(timeout=PATIENCE)))
+    server = serve(create_app(SiteSettings(timeout=PATIENCE)))
     settings = {"CW_SERVER": server, "CW_PAUSE": "0.001"}
     with running(kit, **settings, TEAM_ID="a") as a, running(kit, **settings, TEAM_ID="b") as b:
         said = [output.read().decode() for _, _, output in (a, b)]

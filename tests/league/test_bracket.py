@@ -7,18 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cw.league.bracket import Tie, bracket, bracket_rounds, crossed, places, seeded
-from cw.league.games import Game, Result, open_games
+from cw.league.fixtures import Fixture, Result, open_fixtures
 from cw.league.ties import MOST_PAIRS
 from tests.league.playing import chance, names, nobody_plays_twice, won_by, won_by_first
 
 
-def the_tie(results: dict[Game, Result], before: tuple[Result, ...] = (), seed: int = 1) -> Tie:
-    """Give the tie of a final between a and b."""
+def the_tie(results: dict[Fixture, Result], before: tuple[Result, ...] = (), seed: int = 1) -> Tie:
+    """Return the tie of a final between a and b."""
     return bracket(("a", "b"), results, seed, before)[0][0]
 
 
-def legs(first: Result | None = None, second: Result | None = None) -> dict[Game, Result]:
-    """Give the legs of the final: each wins once, 30:19 both times, unless said otherwise."""
+def legs(first: Result | None = None, second: Result | None = None) -> dict[Fixture, Result]:
+    """Return the legs of the final: each wins once, 30:19 both times, unless said otherwise."""
     one, two = the_tie({}).games
     return {one: first or won_by("a", one), two: second or won_by("b", two)}
 
@@ -132,7 +132,7 @@ class TestTie:
         tie = the_tie(legs() | {one: won_by("a", one, 31), two: won_by("b", two, 30)})
         assert (tie.winner, tie.reason) == ("a", "further games")
 
-    def play_on(self, seed: int) -> tuple[Tie, dict[Game, Result]]:
+    def play_on(self, seed: int) -> tuple[Tie, dict[Fixture, Result]]:
         results = legs()
         while games := [game for game in the_tie(results, (), seed).games if game not in results]:
             assert len(games) == 2
@@ -149,8 +149,8 @@ class TestTie:
 
     def test_further_games_count_in_no_later_tie(self) -> None:
         slots = ("a", "b", "c", "d")
-        results: dict[Game, Result] = {}
-        while games := open_games(bracket_rounds(bracket(slots, results, 1)[:1]), results):
+        results: dict[Fixture, Result] = {}
+        while games := open_fixtures(bracket_rounds(bracket(slots, results, 1)[:1]), results):
             for game in games:
                 winner = "a" if game.extra and game.first in "ab" else game.first
                 results[game] = won_by(winner, game, 49 if game.extra else 30)
@@ -174,8 +174,8 @@ class TestBracket:
 
     def check(self, count: int, seed: int) -> None:
         slots = seeded(names(count))
-        results: dict[Game, Result] = {}
-        while games := open_games(bracket_rounds(bracket(slots, results, seed)), results):
+        results: dict[Fixture, Result] = {}
+        while games := open_fixtures(bracket_rounds(bracket(slots, results, seed)), results):
             results |= {game: chance(game, seed) for game in games}
         ties = bracket(slots, results, seed)
         losers = [tie.loser for stage in ties for tie in stage if tie.loser]

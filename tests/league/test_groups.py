@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cw.errors import Refused
+from cw.errors import UsageError
 from cw.league.groups import check_groups, draw_groups, group_name, usual_count
 from tests.league.playing import names
 
@@ -40,5 +40,5 @@ def test_names_of_groups() -> None:
 
 
 def test_no_group_has_less_than_two_teams() -> None:
-    with pytest.raises(Refused, match="5 teams make 1 to 2 groups, not 3"):
+    with pytest.raises(UsageError, match="5 teams make 1 to 2 groups, not 3"):
         draw_groups(names(5), 1, 3)

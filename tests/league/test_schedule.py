@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cw.errors import Refused
-from cw.league.games import Game, Result, Round
+from cw.errors import UsageError
+from cw.league.fixtures import Fixture, Result, Round
 from cw.league.schedule import (
     REST,
     default_swiss_rounds,
@@ -47,9 +47,9 @@ def balance(rounds: Sequence[Round]) -> Counter[str]:
 
 def play_swiss(
     teams: Sequence[str], seed: int | None, meetings: int | None = None
-) -> tuple[list[Round], dict[Game, Result]]:
+) -> tuple[list[Round], dict[Fixture, Result]]:
     """Play to the end: by chance, or the better team always wins. The results are live."""
-    results: dict[Game, Result] = {}
+    results: dict[Fixture, Result] = {}
     rounds = []
     for games in swiss(teams, results, meetings):
         rounds.append(games)
@@ -201,7 +201,7 @@ class TestSwiss:
         assert repaired(pairs, ("e", "f"), met) == [("e", "a"), ("f", "b"), ("c", "d")]
 
     def test_the_next_meeting_waits_for_results(self) -> None:
-        results: dict[Game, Result] = {}
+        results: dict[Fixture, Result] = {}
         first = list(swiss(tuple("abcd"), results))
         assert len(first) == 2
         results |= {game: chance(game, 1) for games in first for game in games[:1]}
@@ -212,7 +212,7 @@ class TestSwiss:
 
     @pytest.mark.parametrize("meetings", [0, 4])
     def test_more_meetings_than_half_the_teams_are_refused(self, meetings: int) -> None:
-        with pytest.raises(Refused, match="1 to 3 Swiss meetings"):
+        with pytest.raises(UsageError, match="1 to 3 Swiss meetings"):
             list(swiss(tuple("abcde"), {}, meetings))
 
 
@@ -231,5 +231,5 @@ def test_teams_that_cannot_be_are_refused(teams: tuple[str, ...], error: str) ->
         gauntlet(teams),
         swiss(teams, {}),
     ):
-        with pytest.raises(Refused, match=error):
+        with pytest.raises(UsageError, match=error):
             next(schedule)

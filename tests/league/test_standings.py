@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cw.contests.results import read_results
-from cw.league.games import Result, forfeited
+from cw.championship.recorded import read_results
+from cw.league.fixtures import Result, forfeited
 from cw.league.standings import (
     Record,
     bonus_points,

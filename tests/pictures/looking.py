@@ -7,17 +7,17 @@ from typing import Any
 
 from PIL import Image, ImageColor
 
-from cw.arena import replay
 from cw.pictures.exports import still
 from cw.pictures.raster import image_of
 from cw.pictures.shapes import Sheet
+from cw.replays import document as replay
 from tests.browser.recorded import recorded
 
 Pixel = tuple[int, ...]
 
 
 def document_of(game: str) -> replay.Document:
-    """Give the replay of a game as a reader of its file gets it."""
+    """Return the replay of a game as a reader of its file gets it."""
     return replay.decode(replay.encode(recorded(game), packed=False))
 
 
@@ -35,7 +35,7 @@ class Look:
         self.frame: Any = list(replay.frames(document))[turn]
 
     def at(self, x: float, y: float) -> Pixel:
-        """Give the pixel at a place of the board, in cells."""
+        """Return the pixel at a place of the board, in cells."""
         board = self.sheet.parts[0]
         place = int(board.x + x * board.scale), int(board.y + y * board.scale)
         pixel = self.image.getpixel(place)
@@ -44,16 +44,16 @@ class Look:
 
 
 def rgb(colour: str) -> Pixel:
-    """Give a colour as a pixel."""
+    """Return a colour as a pixel."""
     return ImageColor.getrgb(colour)
 
 
 def mixed(colour: str, ground: str, opacity: float) -> Pixel:
-    """Give a translucent colour on a ground."""
+    """Return a translucent colour on a ground."""
     pairs = zip(rgb(colour), rgb(ground), strict=True)
     return tuple(round(over * opacity + under * (1 - opacity)) for over, under in pairs)
 
 
 def close(one: Pixel, other: Pixel) -> bool:
-    """Tell whether two pixels differ by rounding only."""
+    """Return whether two pixels differ by rounding only."""
     return all(abs(a - b) <= 2 for a, b in zip(one, other, strict=True))

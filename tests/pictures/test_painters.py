@@ -16,14 +16,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cw.arena import replay
-from cw.errors import ArenaError, ProtocolError, Refused
+from cw.errors import ArenaError, ProtocolError, UsageError
 from cw.pictures import exports
 from cw.pictures.exports import animation, still
 from cw.pictures.fonts import fitted, printable, width_of
 from cw.pictures.raster import capsule, image_of, png
 from cw.pictures.shapes import Circle, Line, Part, Polygon, Rectangle, Shape, Sheet, Text
 from cw.pictures.svg import number, svg
+from cw.replays import document as replay
 from tests.browser.recorded import MATCHES
 from tests.pictures.looking import document_of, rgb, sheet_at
 
@@ -49,7 +49,7 @@ def opened(data: bytes) -> Any:
 
 
 def times(image: Any) -> list[int]:
-    """Give the milliseconds of every frame."""
+    """Return the milliseconds of every frame."""
     found = []
     for frame in range(image.n_frames):
         image.seek(frame)
@@ -138,7 +138,7 @@ class TestStills:
         document = document_of(game)
         last = len(document["turns"])
         for turn in (last + 1, -last - 2):
-            with pytest.raises(Refused, match=f"has the turns 0 to {last}, not {turn}"):
+            with pytest.raises(UsageError, match=f"has the turns 0 to {last}, not {turn}"):
                 sheet_at(document, turn)
 
 
@@ -182,7 +182,7 @@ class TestAnimations:
         assert image.n_frames == 1
 
     def test_a_span_that_goes_back(self) -> None:
-        with pytest.raises(Refused, match="turn 9 comes after turn 3"):
+        with pytest.raises(UsageError, match="turn 9 comes after turn 3"):
             moving(document_of("hexagon"), (9, 3))
 
     def test_code_battle_is_small(self) -> None:
@@ -262,7 +262,7 @@ class TestBounds:
         assert image_of(sheet).getpixel((int(board.x) + 50, int(board.y) + 50)) != (255, 255, 255)
 
     def test_more_than_can_be_drawn_is_refused(self) -> None:
-        with pytest.raises(Refused, match="more than 250000 things"):
+        with pytest.raises(UsageError, match="more than 250000 things"):
             sheet_at(self.paint(600, 600, "bot1"))
         with pytest.raises(ProtocolError, match=r"<= 4096 - at `\$.width`"):
             sheet_at(self.paint(4097, 1, None))
@@ -273,7 +273,9 @@ class TestBounds:
         assert image_of(sheet).getpixel((2, 2)) == rgb(sheet.ground)
 
     def test_a_game_without_pictures(self) -> None:
-        with pytest.raises(Refused, match="no pictures of 'chess'; there are: circuit-wars, code-"):
+        with pytest.raises(
+            UsageError, match="no pictures of 'chess'; there are: circuit-wars, code-"
+        ):
             sheet_at(document_of("paint") | {"game": "chess"})
 
 

@@ -61,7 +61,7 @@ MIDDLES: Mapping[str, tuple[float, float]] = {
 
 
 def moves(document: Mapping[str, Any]) -> list[tuple[int, float, float, bool]]:
-    """Give who drew in a turn, the middle of the segment, and whether it lies flat."""
+    """Return who drew in a turn, the middle of the segment, and whether it lies flat."""
     found = []
     for turn in document["turns"]:
         [(player, move)] = turn["actions"].items()

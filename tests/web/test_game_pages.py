@@ -14,11 +14,13 @@ from PIL import Image
 
 from cw import assets
 from cw.assets import asset
-from cw.games import catalogue
-from cw.games.catalogue import GAMES, Listing, listings, load_strategies
+from cw.games import registry as catalogue
+from cw.games.registry import GAMES, GameEntry, game_entries, load_strategies
 from cw.kits import LANGUAGES
-from cw.web import championship, create_app, guides
-from cw.web.guides import MARKDOWN, guide
+from cw.web import championship_routes as championship
+from cw.web import create_app
+from cw.web import game_pages as guides
+from cw.web.game_pages import MARKDOWN, game_page
 
 PAGES = ["/games/", *(f"/games/{game}/{page}" for game in GAMES for page in ("", "rules"))]
 
@@ -35,7 +37,7 @@ class Reader(HTMLParser):
         self.elements.append((tag, dict(attrs)))
 
     def all(self, attribute: str) -> list[str]:
-        """Give all values of an attribute."""
+        """Return all values of an attribute."""
         return [value for _, attrs in self.elements if (value := attrs.get(attribute))]
 
 
@@ -48,9 +50,9 @@ def shelf_of_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def guide_of(app: Flask, game: str) -> guides.Guide:
+def guide_of(app: Flask, game: str) -> guides.GamePage:
     with app.test_request_context():
-        return guide(game)
+        return game_page(game)
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -253,9 +255,9 @@ def test_a_game_of_another_package_has_its_pages(
     client: FlaskClient, shelf_of_documents: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paint = GAMES["paint"]
-    other = Listing(game=paint.game, strategies=paint.strategies)
+    other = GameEntry(rules=paint.rules, strategies=paint.strategies)
     monkeypatch.setattr(catalogue, "GAMES", {**GAMES, "tic-tac": other})
-    assert "tic-tac" in listings()
+    assert "tic-tac" in game_entries()
     assert "Tic Tac" in client.get("/games/").text
     page = client.get("/games/tic-tac/").text
     assert "builtin:walker" in page

@@ -13,14 +13,14 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from cw.arena import replay
 from cw.arena.bots import read_bots
-from cw.games.catalogue import load_game, load_offer
+from cw.games.registry import load_play_options, load_rules
+from cw.replays import document as replay
 from cw.web import create_app
-from cw.web.live import UNWATCHED, Matches
-from cw.web.settings import Settings
+from cw.web.live_matches import UNWATCHED, LiveMatches
+from cw.web.settings import SiteSettings
 from tests.conftest import FakeClock
-from tests.contests.bots_of_games import HEXAGON, write
+from tests.matches.bots_of_games import HEXAGON, write
 
 PATIENCE = 120.0
 """Seconds that are enough on the slowest machine."""
@@ -37,7 +37,7 @@ def served(clock: FakeClock) -> Iterator[Served]:
     apps: list[Flask] = []
 
     def make(**settings: Any) -> FlaskClient:
-        apps.append(create_app(Settings(timeout=3, **settings), clock))
+        apps.append(create_app(SiteSettings(timeout=3, **settings), clock))
         return apps[-1].test_client()
 
     yield make
@@ -52,7 +52,7 @@ def begin(client: FlaskClient, game: str, form: dict[str, str]) -> str:
 
 
 def part(address: str, what: str) -> str:
-    """Give the address of a part of a match from that of its page."""
+    """Return the address of a part of a match from that of its page."""
     path, mark, key = address.partition("?")
     return f"{path}/{what}{mark}{key}"
 
@@ -98,14 +98,14 @@ def asked(client: FlaskClient, address: str) -> Any:
 )
 def test_the_usual_match_of_every_game_is_played_to_its_end(served: Served, game: str) -> None:
     client = served()
-    names = load_offer(game).strategies
+    names = load_play_options(game).strategies
     form = {f"seat-{seat}": f"builtin:{name}" for seat, name in enumerate(names, start=1)}
     small = {"turns": "50", "max_turns": "100", "max_rounds": "50", "M": "5", "size": "3"}
     address = begin(client, game, form | small | {"pace": "all", "seed": "7"})
     document = ended(client, address)
     assert document["live"]["trouble"] == ""
     kept = {key: document[key] for key in document if key not in ("live", "yours")}
-    assert replay.verify(load_game(game), replay.decode(json.dumps(kept).encode())) is None
+    assert replay.verify(load_rules(game), replay.decode(json.dumps(kept).encode())) is None
 
 
 def test_what_came_later_continues_what_came_before(served: Served) -> None:
@@ -257,7 +257,7 @@ def test_a_match_that_nobody_looks_at_makes_way(served: Served, clock: FakeClock
 def test_old_matches_are_forgotten(
     served: Served, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cw.web.live.MOST_KEPT", 2)
+    monkeypatch.setattr("cw.web.live_matches.MOST_KEPT", 2)
     client = served()
     addresses = []
     for _ in range(3):
@@ -285,7 +285,7 @@ def test_closing_leaves_nothing_running(served: Served) -> None:
     client = served()
     address = begin(client, "paint", AGAINST_RANDOM)
     asked(client, address)
-    matches: Matches = client.application.extensions["matches"]
+    matches: LiveMatches = client.application.extensions["matches"]
     matches.close()
     assert ended(client, address)["live"]["trouble"] == "The match was given up."
 

@@ -9,7 +9,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from cw.web import create_app
-from cw.web.settings import Settings
+from cw.web.settings import SiteSettings
 
 
 def test_the_monitor_uses_only_files_of_this_server(client: FlaskClient) -> None:
@@ -39,7 +39,7 @@ def test_every_answer_forbids_guessing_its_type(client: FlaskClient) -> None:
 
 @pytest.mark.parametrize("restart", [True, False])
 def test_the_restart_button_is_there_where_restarting_is_on(restart: bool) -> None:
-    client = create_app(Settings(restart=restart)).test_client()
+    client = create_app(SiteSettings(restart=restart)).test_client()
     assert ('id="restart"' in client.get("/").text) == restart
 
 

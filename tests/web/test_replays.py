@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from cw.arena import replay
-from cw.web import create_app, shelf
-from cw.web.settings import Settings
+from cw.replays import document as replay
+from cw.web import create_app, replay_store
+from cw.web.settings import SiteSettings
 from tests.browser.recorded import recorded
 
 PACKED = {"Accept-Encoding": "gzip"}
 
 
 def client_of(place: Path | None) -> FlaskClient:
-    return create_app(Settings(timeout=3, replays=place)).test_client()
+    return create_app(SiteSettings(timeout=3, replays=place)).test_client()
 
 
 def put(folder: Path, name: str, **members: Any) -> Path:
@@ -110,7 +110,7 @@ def test_only_plain_files_with_plain_names_are_listed(
     (folder / "below.json").mkdir()
     (folder / "large.json").write_bytes(b" " * 1001 + (folder / "good.json").read_bytes())
     limit = (folder / "good.json").stat().st_size + 1000
-    monkeypatch.setattr(shelf, "LARGEST_FILE", limit)
+    monkeypatch.setattr(replay_store, "LARGEST_FILE", limit)
     client = client_of(folder)
     page = client.get("/replays/").text
     assert re.findall(r'href="/replays/([^"]+)"', page) == ["good"]

@@ -16,12 +16,13 @@ import pytest
 import requests
 from flask.testing import FlaskClient
 
-from cw.arena import replay
 from cw.cli import main
-from cw.errors import Refused
-from cw.web import create_app, intake
-from cw.web.intake import Intake
-from cw.web.settings import LARGEST_REQUEST, LARGEST_UPLOAD, Settings
+from cw.errors import UsageError
+from cw.replays import document as replay
+from cw.server.settings import LARGEST_REQUEST
+from cw.web import create_app, uploads
+from cw.web.settings import LARGEST_UPLOAD, SiteSettings
+from cw.web.uploads import Uploads
 from tests.browser.recorded import MATCHES, recorded
 from tests.conftest import Serve
 
@@ -37,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def taking(folder: Path) -> FlaskClient:
-    return create_app(Settings(timeout=3, replays=folder, uploads=True)).test_client()
+    return create_app(SiteSettings(timeout=3, replays=folder, uploads=True)).test_client()
 
 
 def file_of(game: str = "hexagon", /, *, packed: bool = True, **members: Any) -> bytes:
@@ -109,7 +110,7 @@ def nested(depth: int) -> bytes:
 
 
 def with_options(value: bytes) -> bytes:
-    """Give a replay whose options hold a value that JSON can say."""
+    """Return a replay whose options hold a value that JSON can say."""
     return file_of(packed=False, options={"x": "HERE"}).replace(b'"HERE"', value)
 
 
@@ -165,8 +166,8 @@ def test_a_packed_file_is_unpacked_once(taking: FlaskClient, folder: Path) -> No
 def test_few_bytes_with_many_values_are_not_read(
     taking: FlaskClient, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    many = with_options(b"[" + b"[],".join([b""] * intake.MOST_PARTS) + b"0]")
-    monkeypatch.delattr(intake, "parse")
+    many = with_options(b"[" + b"[],".join([b""] * uploads.MOST_PARTS) + b"0]")
+    monkeypatch.delattr(uploads, "parse")
     answer = taking.post("/replays/", data=gzip.compress(many))
     assert answer.status_code == 400
     assert "too many values" in answer.get_json()["error"]
@@ -177,7 +178,7 @@ def test_few_bytes_with_many_values_are_not_read(
 def test_the_largest_file_is_taken_and_no_larger_one(
     serve: Serve, folder: Path, form: bool
 ) -> None:
-    base = serve(create_app(Settings(replays=folder, uploads=True)))
+    base = serve(create_app(SiteSettings(replays=folder, uploads=True)))
 
     def leave(data: bytes) -> requests.Response:
         if form:
@@ -195,7 +196,7 @@ def test_the_largest_file_is_taken_and_no_larger_one(
 
 @pytest.mark.parametrize("place", ["folder", None])
 def test_where_it_is_not_allowed_it_is_refused(folder: Path, place: str | None) -> None:
-    client = create_app(Settings(replays=folder if place else None)).test_client()
+    client = create_app(SiteSettings(replays=folder if place else None)).test_client()
     answer = client.post("/replays/", data=file_of())
     assert answer.status_code == 403
     assert "--uploads" in answer.get_json()["error"]
@@ -207,8 +208,8 @@ def test_uploads_need_a_folder(tmp_path: Path) -> None:
     file = tmp_path / "one.json"
     file.write_bytes(file_of())
     for place in (None, file, tmp_path / "gone"):
-        with pytest.raises(Refused, match="need a folder"):
-            create_app(Settings(replays=place, uploads=True))
+        with pytest.raises(UsageError, match="need a folder"):
+            create_app(SiteSettings(replays=place, uploads=True))
 
 
 def test_the_command_says_that_uploads_need_a_folder(capsys: pytest.CaptureFixture[str]) -> None:
@@ -249,7 +250,7 @@ def test_a_full_folder_takes_nothing_more(
     taking: FlaskClient, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "notes.txt").write_text("x")
-    monkeypatch.setattr(intake, "MOST_FILES", 2)
+    monkeypatch.setattr(uploads, "MOST_FILES", 2)
     assert taking.post("/replays/", data=file_of("hexagon")).status_code == 201
     answer = taking.post("/replays/", data=file_of("paint"))
     assert answer.status_code == 503
@@ -262,9 +263,9 @@ def test_the_bytes_of_the_folder_are_counted(
     taking: FlaskClient, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "large.json").write_bytes(b" " * 1000)
-    monkeypatch.setattr(intake, "MOST_BYTES", 1000 + len(file_of()) - 1)
+    monkeypatch.setattr(uploads, "MOST_BYTES", 1000 + len(file_of()) - 1)
     assert taking.post("/replays/", data=file_of()).status_code == 503
-    monkeypatch.setattr(intake, "MOST_BYTES", 1000 + len(file_of()))
+    monkeypatch.setattr(uploads, "MOST_BYTES", 1000 + len(file_of()))
     assert taking.post("/replays/", data=file_of()).status_code == 201
 
 
@@ -291,7 +292,7 @@ def test_what_fails_half_way_leaves_nothing(
 
 
 def test_many_at_once_leave_whole_files(serve: Serve, folder: Path) -> None:
-    base = serve(create_app(Settings(replays=folder, uploads=True)))
+    base = serve(create_app(SiteSettings(replays=folder, uploads=True)))
     files = [file_of(game) for game in MATCHES] * 4
     start = Barrier(len(files))
 
@@ -313,21 +314,21 @@ def test_many_at_once_leave_whole_files(serve: Serve, folder: Path) -> None:
 
 
 def test_one_is_taken_in_at_a_time(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    taking_in = Intake(folder)
+    taking_in = Uploads(folder)
 
     def check(data: bytes) -> replay.Document:
-        with pytest.raises(Refused, match="try again"):
-            taking_in.keep(data)
+        with pytest.raises(UsageError, match="try again"):
+            taking_in.save(data)
         return recorded("hexagon")
 
-    monkeypatch.setattr(intake, "checked", check)
-    assert taking_in.keep(b"").is_new
-    assert not taking_in.keep(b"").is_new
+    monkeypatch.setattr(uploads, "checked", check)
+    assert taking_in.save(b"").is_new
+    assert not taking_in.save(b"").is_new
 
 
 @pytest.mark.parametrize("uploads", [True, False])
 def test_every_other_route_reads_little(serve: Serve, folder: Path, uploads: bool) -> None:
-    base = serve(create_app(Settings(replays=folder, uploads=uploads)))
+    base = serve(create_app(SiteSettings(replays=folder, uploads=uploads)))
 
     def is_refused(path: str, data: Any) -> bool:
         try:
@@ -346,7 +347,7 @@ def test_every_other_route_reads_little(serve: Serve, folder: Path, uploads: boo
 
 
 def test_a_served_replay_can_be_left_in_every_way(serve: Serve, folder: Path) -> None:
-    base = serve(create_app(Settings(replays=folder, uploads=True)))
+    base = serve(create_app(SiteSettings(replays=folder, uploads=True)))
     data = gzip.compress(file_of(packed=False) + b" " * 1_000_000)
     for answer in (
         requests.post(f"{base}/replays/", data=data, timeout=60),

@@ -25,7 +25,7 @@ from cw.arena.transports.http_faults import (
     late,
 )
 from cw.arena.transports.sockets import Traffic, open_socket
-from cw.errors import Refused
+from cw.errors import UsageError
 
 MOST_HEAD: Final = 32 * 1024
 """Bytes of the headers of an answer; they may be 128 lines."""
@@ -58,7 +58,7 @@ class HttpBot:
     fresh connection for each request. `private=False` refuses loopback and private addresses, also
     those that a name resolves to. Proxies of the environment, cookies and redirects are ignored.
 
-    To be made where an event loop runs. Raises Refused for a base that is no address of a server.
+    To be made in an event loop. Raises UsageError for a base that is no address of a server.
     """
 
     def __init__(self, base: str, *, private: bool = True, keep: bool = True) -> None:
@@ -84,7 +84,7 @@ class HttpBot:
         self._session._retry_connection = False
 
     async def __aenter__(self) -> Self:
-        """Give the bot, to be closed at the end of the block."""
+        """Return the bot, to be closed at the end of the block."""
         return self
 
     async def __aexit__(self, *error: object) -> None:
@@ -163,22 +163,22 @@ class HttpBot:
 
 
 def check_base(base: str) -> str:
-    """Give a base address without its last slash; raise Refused unless a server can be there."""
+    """Return a base address without its last slash; raise UsageError if no server can be there."""
     try:
         parts = urlsplit(base)
         fine = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
         plain = not (parts.username or parts.password or parts.query or parts.fragment)
         URL(base, encoded=True)
     except ValueError as error:
-        raise Refused(f"{base!r} is no address of a bot: {error}") from None
+        raise UsageError(f"{base!r} is no address of a bot: {error}") from None
     if not fine or not plain or not base.isascii() or not base.isprintable() or " " in base:
         example = "http://127.0.0.1:3000"
-        raise Refused(f"{base!r} is no address of a bot; one looks like {example}")
+        raise UsageError(f"{base!r} is no address of a bot; one looks like {example}")
     return base.removesuffix("/")
 
 
 def _payload(body: bytes | None) -> bytes | io.BytesIO | None:
-    """Give a body in the form that lets the event loop breathe while it is sent."""
+    """Return a body in the form that lets the event loop breathe while it is sent."""
     return io.BytesIO(body) if body is not None and len(body) > LARGE else body
 
 

@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 import aiohttp
 
 from cw.arena.transports.sockets import Forbidden
-from cw.games.base import Fault
+from cw.games.rules import Fault
 
 TOO_LARGE: Final = ("Got more than", "Too many headers")
 """How the messages of aiohttp about an oversized head begin."""

@@ -66,7 +66,7 @@ class LineBuffer:
             self._stamps.append((self._start + len(self._bytes), now))
 
     def take(self) -> Line | TooLong | None:
-        """Give the oldest complete line; None if there is none yet."""
+        """Return the oldest complete line; None if there is none yet."""
         self._drop_rest()
         self._cut(_leading_line_ends(self._bytes))
         end = self._bytes.find(b"\n", self._searched)
@@ -76,7 +76,7 @@ class LineBuffer:
         return None if end < 0 else self._line(end)
 
     def rest(self, now: float) -> Line | None:
-        """Give what came after the last line end, when nothing more will come."""
+        """Return what came after the last line end, when nothing more will come."""
         self._drop_rest()
         text = bytes(self._bytes).strip(b"\r\n")
         self._cut(len(self._bytes))
@@ -149,12 +149,12 @@ class HeadAndTail:
         self._tail = (self._tail + data[room:])[-self.size :]
 
     def text(self) -> str:
-        """Give head and tail, with a line between them that counts what is left out."""
+        """Return head and tail, with a line between them that counts what is left out."""
         left_out = self.length - len(self._head) - len(self._tail)
         gap = f"\n... {left_out} bytes left out ...\n".encode() if left_out else b""
         return (bytes(self._head) + gap + self._tail).decode(errors="replace")
 
     def end(self, length: int) -> str:
-        """Give the last bytes, up to `length`."""
+        """Return the last bytes, up to `length`."""
         held = bytes(self._head[-length:]) + self._tail
         return held[-length:].decode(errors="replace").strip()

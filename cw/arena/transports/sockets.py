@@ -92,7 +92,7 @@ def open_socket(info: AddressInfo, traffic: Traffic, private: bool) -> CountingS
 
 
 def is_public(address: str) -> bool:
-    """Tell whether an address is one of the open internet, also when it wraps one of IPv4."""
+    """Return whether an address is one of the open internet, also when it wraps one of IPv4."""
     parsed = ip_address(address.partition("%")[0])
     inner = _wrapped(parsed) if isinstance(parsed, IPv6Address) else None
     known = inner or parsed

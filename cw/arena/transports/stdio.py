@@ -8,7 +8,7 @@ from typing import Final
 
 from cw.arena.program import KEPT, STDOUT, Program
 from cw.arena.transports.lines import SHOWN, HeadAndTail, LineBuffer, TooLong
-from cw.games.base import Fault
+from cw.games.rules import Fault
 
 LINE_CAP: Final = 64 * 1024
 FLOOD_CAP: Final = 1024 * 1024
@@ -145,7 +145,7 @@ class StdioBot(Program):
         self._paused = False
 
     def _take(self) -> Answer | Fault | None:
-        """Give what can be given without waiting."""
+        """Return what can be given without waiting."""
         if self._since_request > self.flood_cap and not self._flooded:
             self._flooded = True
             self._kill()
@@ -161,14 +161,14 @@ class StdioBot(Program):
         return Answer(found.text, found.time - self._requested)
 
     def _rest(self) -> Answer | None:
-        """Give what came without a line end before end of file."""
+        """Return what came without a line end before end of file."""
         rest = self._lines.rest(self._loop.time())
         if rest is None:
             return None
         return Answer(rest.text, rest.time - self._requested, complete=False)
 
     async def _why_gone(self) -> Fault | None:
-        """Give the reason with the exit code, if it comes in a moment."""
+        """Return the reason with the exit code, if it comes in a moment."""
         if self.gone is not None:
             await self._settle()
         return self.gone

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
-from cw.errors import IllegalAction, Refused
+from cw.errors import IllegalAction, UsageError
 from cw.games.circuit_wars.segments import ACROSS, BORDERS, OWNED, Move, all_segments
 
 Squares: TypeAlias = tuple[tuple[int, ...], ...]
@@ -16,19 +16,19 @@ ANY_OWNER: Final = OWNED[1] | OWNED[2]
 
 
 def check_size(size: object) -> int:
-    """Give the size back; raise Refused unless it is an odd whole number from 1 to 31."""
+    """Return the size back; raise UsageError unless it is an odd whole number from 1 to 31."""
     if type(size) is int and 1 <= size <= LARGEST and size % 2:
         return size
-    raise Refused(f"size must be an odd number from 1 to {LARGEST}, not {size!r}")
+    raise UsageError(f"size must be an odd number from 1 to {LARGEST}, not {size!r}")
 
 
 def empty(size: int) -> Squares:
-    """Give a board of size x size squares on which nothing is drawn."""
+    """Return a board of size x size squares on which nothing is drawn."""
     return ((0,) * size,) * size
 
 
 def owner(square: int) -> int:
-    """Tell who owns a square: 0 nobody, 1 or 2."""
+    """Return who owns a square: 0 nobody, 1 or 2."""
     return square >> 4
 
 
@@ -39,12 +39,12 @@ def scores(squares: Squares) -> tuple[int, int]:
 
 
 def is_drawn(squares: Squares, move: Move) -> bool:
-    """Tell whether the segment was drawn by a player."""
+    """Return whether the segment was drawn by a player."""
     return bool(squares[move.y][move.x] & BORDERS[move.border])
 
 
 def is_free(squares: Squares, move: Move) -> bool:
-    """Tell whether the segment, which is on the board, is neither drawn nor in a closed area."""
+    """Return whether the segment, which is on the board, is neither drawn nor in a closed area."""
     return not squares[move.y][move.x] & (BORDERS[move.border] | ANY_OWNER)
 
 
@@ -81,7 +81,7 @@ def draw(squares: Squares, move: Move, player: int) -> Squares:
 
 
 def closed_area(board: list[list[int]], x: int, y: int) -> set[tuple[int, int]]:
-    """Give the unowned closed area around the square (x, y); empty if there is none."""
+    """Return the unowned closed area around the square (x, y); empty if there is none."""
     size = len(board)
     area = {(x, y)}
     border = [(x, y)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cw.games.base import Player
-from cw.games.wire import Report, Table, Trial
+from cw.games.rules import Player
+from cw.games.wire import CheckReport, Referee, Trial
 
 
 class CircuitWarsChecks:
@@ -19,5 +19,5 @@ class CircuitWarsChecks:
         Trial("plays on the usual board", {"size": 7, "openings": 40}, ("greedy",)),
     )
 
-    async def probe(self, table: Table, player: Player, report: Report) -> None:
+    async def probe(self, table: Referee, player: Player, report: CheckReport) -> None:
         """Ask nothing."""

@@ -54,7 +54,7 @@ class Geometry(NamedTuple):
 
 @cache
 def geometry(size: int) -> Geometry:
-    """Give the tables for a board of size x size squares."""
+    """Return the tables for a board of size x size squares."""
     row = size + 1
     segments = tuple(_segment(size, move) for move in all_segments(size))
     inside = sum(_square(size, x, y) for y in range(size) for x in range(size))
@@ -102,7 +102,7 @@ class FastBoard:
     __slots__ = ("_root", "geometry", "horizontal", "vertical")
 
     def __init__(self, size: int = 7) -> None:
-        """Give the empty board of size x size squares."""
+        """Return the empty board of size x size squares."""
         self.geometry = geometry(size)
         self.horizontal = self.geometry.horizontal
         self.vertical = self.geometry.vertical
@@ -120,7 +120,7 @@ class FastBoard:
         return fast
 
     def copy(self) -> FastBoard:
-        """Give an independent copy."""
+        """Return an independent copy."""
         copy = FastBoard.__new__(FastBoard)
         copy.geometry = self.geometry
         copy.horizontal = self.horizontal
@@ -134,11 +134,11 @@ class FastBoard:
         return self.horizontal << self.geometry.outside.bit_length() | self.vertical
 
     def is_over(self) -> bool:
-        """Tell whether no segment is free."""
+        """Return whether no segment is free."""
         return not self.horizontal | self.vertical
 
     def is_free(self, segment: Segment) -> bool:
-        """Tell whether the segment can be drawn."""
+        """Return whether the segment can be drawn."""
         return bool((self.horizontal if segment.horizontal else self.vertical) & segment.bit)
 
     def free(self) -> list[Segment]:
@@ -183,7 +183,7 @@ class FastBoard:
         return area.bit_count()
 
     def _area(self, area: int) -> int:
-        """Give the closed area around a square, 0 if it reaches the outside."""
+        """Return the closed area around a square, 0 if it reaches the outside."""
         horizontal, vertical = self.horizontal, self.vertical
         row, outside = self.geometry.row, self.geometry.outside
         grown = 0

@@ -7,11 +7,11 @@ from math import ceil
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from cw.errors import GameStarted, InvalidTeamId, Refused, TeamIdTaken
-from cw.games.base import Fault, Json, Player
+from cw.errors import GameStarted, InvalidTeamId, TeamIdTaken, UsageError
 from cw.games.circuit_wars.fast_board import FastBoard
 from cw.games.circuit_wars.rules import Action, State
 from cw.games.circuit_wars.segments import parse_move
+from cw.games.rules import Fault, Json, Player
 
 Turn: TypeAlias = Mapping[Player, Action | Fault]
 
@@ -36,7 +36,7 @@ REGISTRATION_ERRORS: Final = MappingProxyType({InvalidTeamId: 1, TeamIdTaken: 2,
 
 
 def status_code(registered: int, state: State) -> int:
-    """Give the code of a game with this number of registered teams."""
+    """Return the code of a game with this number of registered teams."""
     if state.winner is not None:
         loser = 3 - state.winner
         return {"finished": 300 + state.winner, "illegal": 400 + loser, "timeout": 500 + loser}[
@@ -46,13 +46,13 @@ def status_code(registered: int, state: State) -> int:
 
 
 def milliseconds(time_left: float | None) -> int:
-    """Give seconds left as whole milliseconds, rounded up; -1 when no clock runs."""
+    """Return seconds left as whole milliseconds, rounded up; -1 when no clock runs."""
     # Rounding first keeps the noise of a float below a microsecond from adding a millisecond.
     return -1 if time_left is None else ceil(round(time_left * 1000, 3))
 
 
 def status_document(registered: int, state: State, time_left: float | None) -> dict[str, Json]:
-    """Give the document of `/status`; `time_left` is in seconds, None when no clock runs."""
+    """Return the document of `/status`; `time_left` is in seconds, None when no clock runs."""
     code = status_code(registered, state)
     return {
         "status_code": code,
@@ -67,12 +67,12 @@ def status_document(registered: int, state: State, time_left: float | None) -> d
 
 
 def registered(player: int) -> dict[str, Json]:
-    """Give the answer to a registration that was granted."""
+    """Return the answer to a registration that was granted."""
     return {"response": "OK", "player": player}
 
 
-def not_registered(refusal: Refused) -> dict[str, Json]:
-    """Give the answer to a registration that was refused."""
+def not_registered(refusal: UsageError) -> dict[str, Json]:
+    """Return the answer to a registration that was refused."""
     return {
         "response": "ERROR",
         "error_code": REGISTRATION_ERRORS[type(refusal)],
@@ -81,7 +81,7 @@ def not_registered(refusal: Refused) -> dict[str, Json]:
 
 
 def history_document(start: State, turns: Sequence[Turn]) -> dict[str, Json]:
-    """Give the moves of a game as `[player, move, points]`, and the fault that ended it, if any."""
+    """Return the moves of a game as `[player, move, points]`, and the fault that ended it."""
     fast = FastBoard.from_squares(start.board)
     moves: list[list[Json]] = []
     fault = None

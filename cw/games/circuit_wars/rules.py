@@ -9,8 +9,11 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from cw.errors import IllegalAction, OutOfTurn, ProtocolError, Refused
-from cw.games.base import (
+from cw.errors import IllegalAction, OutOfTurn, ProtocolError, UsageError
+from cw.games.circuit_wars import board
+from cw.games.circuit_wars.board import Squares
+from cw.games.circuit_wars.segments import ACROSS, BORDERS, parse_move
+from cw.games.rules import (
     Fault,
     Json,
     Outcome,
@@ -19,9 +22,6 @@ from cw.games.base import (
     refuse_unknown_options,
     whole_number,
 )
-from cw.games.circuit_wars import board
-from cw.games.circuit_wars.board import Squares
-from cw.games.circuit_wars.segments import ACROSS, BORDERS, parse_move
 
 Action: TypeAlias = str
 """A move as it is sent: `x,y,border`."""
@@ -53,13 +53,13 @@ class CircuitWars:
     seats = range(2, 3)
 
     def new(self, players: Json, seed: int, **options: Json) -> State:
-        """Give the start state; options `size` (7) and `openings` (0).
+        """Return the start state; options `size` (7) and `openings` (0).
 
         `openings` is the number of random segments, drawn from the seed, with which a game
         starts; they are drawn by player 1 and 2 in turn, player 1 moves next when it is even.
         """
         if players != 2 or isinstance(players, bool):
-            raise Refused(f"Circuit Wars is for 2 players, not {players!r}")
+            raise UsageError(f"Circuit Wars is for 2 players, not {players!r}")
         refuse_unknown_options(options, ("size", "openings"))
         size = board.check_size(options.get("size", 7))
         whole_number("seed", seed, 0, 2**63 - 1)
@@ -108,11 +108,11 @@ class CircuitWars:
         return moved(state, player, action)
 
     def observe(self, state: State, player: Player | None) -> State:
-        """Give the state itself: nothing is hidden."""
+        """Return the state itself: nothing is hidden."""
         return state
 
     def outcome(self, state: State) -> Outcome | None:
-        """Give the winner and the scores of the board."""
+        """Return the winner and the scores of the board."""
         if state.ended is None or state.winner is None:
             return None
         return Outcome(
@@ -127,7 +127,7 @@ class CircuitWars:
         return str(rng.choice(board.free_moves(state.board)))
 
     def state_to_json(self, state: State) -> dict[str, Json]:
-        """Give the state as a document; the keys are the fields of State."""
+        """Return the state as a document; the keys are the fields of State."""
         lists = {"board": [list(row) for row in state.board], "scores": list(state.scores)}
         return asdict(state) | lists
 
@@ -141,7 +141,7 @@ class CircuitWars:
         return state
 
     def view_to_json(self, view: State) -> dict[str, Json]:
-        """Give the document of the state."""
+        """Return the document of the state."""
         return self.state_to_json(view)
 
     def player_from_json(self, state: State, name: Json) -> int:
@@ -151,7 +151,7 @@ class CircuitWars:
         return int(name)
 
     def action_to_json(self, action: Action) -> str:
-        """Give the move as it is sent."""
+        """Return the move as it is sent."""
         return action
 
     def actions_from_json(
@@ -164,7 +164,7 @@ class CircuitWars:
         }
 
     def result_to_json(self, state: State) -> dict[str, Json]:
-        """Give the outcome."""
+        """Return the outcome."""
         return plain_result(self.outcome(state))
 
 
@@ -178,7 +178,7 @@ def read_action(document: Json) -> Action | Fault:
 
 
 def moved(state: State, player: int, action: Action) -> State:
-    """Give the state after a legal move: no extra turn, and the end when no segment is free."""
+    """Return the state after a legal move: no extra turn, and the end when no segment is free."""
     squares = board.draw(state.board, parse_move(action), player)
     scores = board.scores(squares)
     finished = sum(scores) == state.size**2
@@ -194,7 +194,7 @@ def moved(state: State, player: int, action: Action) -> State:
 
 
 def lost(state: State, player: int, ended: Ended) -> State:
-    """Give the state in which the player has lost; nothing else changes."""
+    """Return the state in which the player has lost; nothing else changes."""
     return replace(state, ended=ended, winner=3 - player)
 
 
@@ -202,7 +202,7 @@ def check_state(state: State) -> None:
     """Raise ProtocolError unless board, scores and end agree with each other."""
     try:
         board.check_size(state.size)
-    except Refused as error:
+    except UsageError as error:
         raise ProtocolError(str(error)) from None
     check_squares(state)
     if state.scores != board.scores(state.board):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from cw.games.circuit_wars.walls import Choice, Position, Walls
+from cw.games.circuit_wars.components import Choice, Position, Walls
 
 EVERY: Final = 10_000
 """A width that leaves out no choice."""
@@ -21,7 +21,7 @@ class Spent(Exception):
 
 
 def promising(position: Position, width: int) -> list[Choice]:
-    """Give at most `width` choices, the highest values first, of the quiet ones one per walls.
+    """Return at most `width` choices, the highest values first, of the quiet ones one per walls.
 
     The links between two walls lie side by side, so that drawing one is much like drawing another.
     """
@@ -65,7 +65,7 @@ class Solver:
         self._bounds: dict[int, tuple[int, int]] = {}
 
     def best(self, position: Position) -> Choice:
-        """Give the choice of the highest value in a position that is not over.
+        """Return the choice of the highest value in a position that is not over.
 
         Raises Spent if the budget does not suffice.
         """
@@ -80,7 +80,7 @@ class Solver:
         return best
 
     def value(self, position: Position, alpha: int, beta: int) -> int:
-        """Give the points that the mover will win from here on, less those of the other player.
+        """Return the points that the mover will win from here on, less those of the other player.
 
         The value is exact if it lies between alpha and beta, else it is a bound.
         """
@@ -118,7 +118,7 @@ class WideningSolver:
         self._solvers = [Solver(width) for width in WIDTHS]
 
     def best(self, position: Position, budget: int) -> Choice | None:
-        """Give the choice of the widest solver that finishes; None if not even the first does."""
+        """Return the choice of the widest solver that finishes; None if not even the first does."""
         best = None
         for solver in self._solvers:
             solver.budget = budget

@@ -39,7 +39,7 @@ class Move(NamedTuple):
         return f"{self.x},{self.y},{self.border}"
 
     def is_on(self, size: int) -> bool:
-        """Tell whether the square lies on a board of size x size squares."""
+        """Return whether the square lies on a board of size x size squares."""
         return 0 <= self.x < size and 0 <= self.y < size and self.border in BORDERS
 
     def from_across(self) -> Move:

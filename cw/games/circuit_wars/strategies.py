@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from random import Random
 from typing import Final
 
-from cw.games.base import Player, StrategyFactory
 from cw.games.circuit_wars import board
+from cw.games.circuit_wars.components import Choice, Position
 from cw.games.circuit_wars.rules import Action, State
 from cw.games.circuit_wars.search import WideningSolver, gains
 from cw.games.circuit_wars.segments import ACROSS, Move, parse_move
-from cw.games.circuit_wars.walls import Choice, Position
+from cw.games.rules import Player, StrategyFactory
 
 
 class Chooser(ABC):
@@ -112,7 +112,7 @@ class Expert(Search):
 
 
 def opposite(move: Move, size: int) -> Move:
-    """Give the image of a segment through the centre of the board."""
+    """Return the image of a segment through the centre of the board."""
     return Move(size - 1 - move.x, size - 1 - move.y, ACROSS[move.border][2])
 
 

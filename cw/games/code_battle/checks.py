@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, cast
 
-from cw.games.base import Fault, Player
 from cw.games.code_battle.orders import read_orders
 from cw.games.code_battle.protocol import TURN, Signer, read_health
 from cw.games.code_battle.rules import CodeBattle
 from cw.games.code_battle.state import State
-from cw.games.wire import Ask, Call, Reply, Report, Table, Trial, whole
+from cw.games.rules import Fault, Player
+from cw.games.wire import CheckReport, Query, Referee, Reply, Request, Trial, as_it_is
 
 GAME: Final = CodeBattle()
 OLD: Final = 120
@@ -35,7 +35,7 @@ class CodeBattleChecks:
         Trial("plays to the end of its last bot", {"max_turns": 80}, ("rusher",)),
     )
 
-    async def probe(self, table: Table, player: Player, report: Report) -> None:
+    async def probe(self, table: Referee, player: Player, report: CheckReport) -> None:
         """Ask for everything that the protocol says."""
         prober = Prober(table, player, report)
         if table.shape(player) == "http":
@@ -49,23 +49,23 @@ class CodeBattleChecks:
 class Prober:
     """The requests of a check."""
 
-    def __init__(self, table: Table, player: Player, report: Report) -> None:
+    def __init__(self, table: Referee, player: Player, report: CheckReport) -> None:
         """Begin a match of its own."""
         self.table = table
         self.player = player
         self.report = report
         self.signer = Signer(table)
 
-    async def ask(self, ask: Ask) -> Any:
+    async def ask(self, ask: Query) -> Any:
         """Ask once."""
         return (await self.table.ask({self.player: ask}))[self.player]
 
     async def health(self) -> None:
         """Ask for its health, and for a path that is not there."""
-        answer = await self.ask(Ask(Call("GET", "/health"), read_health, TURN))
+        answer = await self.ask(Query(Request("GET", "/health"), read_health, TURN))
         fix = 'answer GET /health with 200 {"status": "ok"}'
         self.report.step("answers GET /health", fault_of(answer), fix)
-        answer = await self.ask(Ask(Call("GET", "/nothing"), whole, TURN))
+        answer = await self.ask(Query(Request("GET", "/nothing"), as_it_is, TURN))
         said = wrong_status(answer, 404)
         self.report.step("answers 404 for other paths", said, "answer 404 for any other path")
 
@@ -82,7 +82,7 @@ class Prober:
     async def forgeries(self) -> None:
         """Send requests that are not signed as they must be."""
         ask = self.signer.turn(GAME.new(2, 1), 0)
-        call = cast(Call, ask.message)
+        call = cast(Request, ask.message)
         headers = dict(call.headers)
         mark = headers["X-ACB-Signature"]
         old = str(int(headers["X-ACB-Timestamp"]) - OLD)
@@ -94,17 +94,17 @@ class Prober:
             "a timestamp that is no number": headers | {"X-ACB-Timestamp": "now"},
         }
         for name, wrong in forged.items():
-            answer = await self.ask(Ask(replace(call, headers=wrong), whole, TURN))
+            answer = await self.ask(Query(replace(call, headers=wrong), as_it_is, TURN))
             self.report.step(f"refuses {name}", wrong_status(answer, 401), REFUSE)
         body = b"not json"
         sent = replace(call, body=body, headers=self.signer.signed(body, 0, 0))
-        answer = await self.ask(Ask(sent, whole, TURN))
+        answer = await self.ask(Query(sent, as_it_is, TURN))
         fix = "answer 400 if the body is no JSON or does not fit its headers"
         self.report.step("refuses a body that is no JSON", wrong_status(answer, 400), fix)
 
 
 def fault_of(answer: object) -> Fault | None:
-    """Give a fault, None for anything else."""
+    """Return a fault, None for anything else."""
     return answer if isinstance(answer, Fault) else None
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from random import Random
 
-from cw.games.base import Json, Player
 from cw.games.code_battle.knowledge import Knowledge
 from cw.games.code_battle.plan import Plan
 from cw.games.code_battle.vision import View
+from cw.games.rules import Json, Player
 
 
 class Commander:
@@ -28,5 +28,5 @@ class Commander:
         return plan.entries()
 
     def command(self, plan: Plan) -> None:
-        """Give the free bots of a plan their orders."""
+        """Return the free bots of a plan their orders."""
         raise NotImplementedError

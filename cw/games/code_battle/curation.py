@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any, Final
 
-from cw.errors import Refused
+from cw.errors import UsageError
 from cw.games.code_battle.generate import make_map, map_ids
 from cw.games.code_battle.maps import Map
 from cw.games.code_battle.rules import CodeBattle
@@ -38,7 +38,7 @@ def curated(map_id: str, players: int, rng: Random, *, usual: bool) -> Map:
         options = {} if usual else draw_options(rng)
         try:
             made = make_map(map_id, players, rng.randrange(2**31), **options)
-        except Refused:
+        except UsageError:
             continue
         if is_playable(made):
             return made
@@ -56,7 +56,7 @@ def draw_options(rng: Random) -> dict[str, Any]:
 
 
 def is_playable(made: Map) -> bool:
-    """Tell whether gatherers in all slots collect something each, without a fault."""
+    """Return whether gatherers in all slots collect something each, without a fault."""
     game = CodeBattle()
     settings = {name: default for name, (default, _, _) in MATCH_OPTIONS.items()}
     state = on_map(made, Config(rows=made.rows, cols=made.cols, **settings), seed=made.seed)
@@ -68,4 +68,4 @@ def is_playable(made: Map) -> bool:
         for slot, action in actions.items():
             game.check(state, slot, action)
         state = game.step(state, actions)
-    return all(purse.collected for purse in state.purses)
+    return all(stats.collected for stats in state.stats)

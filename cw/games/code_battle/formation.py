@@ -21,7 +21,7 @@ QUORUM: Final = 4
 
 
 def centre_of(plan: Plan, group: Collection[Tile]) -> Tile:
-    """Give the bot with the least sum of distances to the others."""
+    """Return the bot with the least sum of distances to the others."""
     steps = plan.known.steps
     return min(group, key=lambda bot: (sum(steps(bot, other) for other in group), bot))
 
@@ -44,18 +44,18 @@ def advance(plan: Plan, group: Collection[Tile], field: Field) -> None:
 
 
 def keeps_up(plan: Plan, bot: Tile, tile: Tile) -> bool:
-    """Tell whether a step stays with friends, and leads to no tile where enemies are more."""
+    """Return whether a step stays with friends, and leads to no tile where enemies are more."""
     others = (other for other in plan.taken if other != bot)
     steps = plan.known.steps
     return outnumbers(plan, bot, tile) and any(steps(tile, other) <= CLOSE for other in others)
 
 
 def outnumbers(plan: Plan, bot: Tile, tile: Tile) -> bool:
-    """Tell whether a bot on a tile has more friends beside it, itself counted, than threats."""
+    """Return whether a bot on a tile has more friends beside it, itself counted, than threats."""
     threats = plan.threats.get(tile, 0)
     return not threats or 1 + plan.support(bot, tile) > threats
 
 
 def trades(plan: Plan, bot: Tile, tile: Tile) -> bool:
-    """Tell whether a bot on a tile has at least as many beside it, itself counted, as threats."""
+    """Return whether a bot on a tile has at least as many beside it, itself counted, as threats."""
     return 1 + plan.support(bot, tile) >= plan.threats.get(tile, 0)

@@ -8,13 +8,13 @@ from itertools import count as count_from
 from random import Random
 from typing import Final
 
-from cw.errors import Refused
-from cw.games.base import Json
+from cw.errors import UsageError
 from cw.games.code_battle.maps import Map, check_map, read_map_id, wall_target
 from cw.games.code_battle.placement import orbit_of, place_cores, place_nodes
 from cw.games.code_battle.ranges import density, whole
 from cw.games.code_battle.symmetry import Symmetry, check_players, symmetry_for
 from cw.games.code_battle.walls import Walls, connect, grow, lay_ground, reach
+from cw.games.rules import Json
 
 DEFAULTS: Final = {
     "rows": 60,
@@ -38,14 +38,14 @@ class Plan:
 
     @property
     def target(self) -> int:
-        """Give the number of walls that is aimed at."""
+        """Return the number of walls that is aimed at."""
         return wall_target(self.symmetry.rows, self.symmetry.cols, self.wall_density)
 
 
 def make_maps(players: int, number: int, seed: int, **options: Json) -> Iterator[Map]:
-    """Give maps m4_001, m4_002 and so on, of the seeds from `seed` on.
+    """Return maps m4_001, m4_002 and so on, of the seeds from `seed` on.
 
-    Raises Refused as make_map does.
+    Raises UsageError as make_map does.
     """
     for map_id, each in zip(map_ids(players, number), count_from(seed), strict=False):
         yield make_map(map_id, players, each, **options)
@@ -59,7 +59,7 @@ def map_ids(players: int, number: int) -> list[str]:
 def make_map(map_id: str, players: int, seed: int, **options: Json) -> Map:
     """Make a map; options: rows, cols, wall_density, energy_nodes, cores_per_player.
 
-    Raises Refused for an option that is unknown or out of its range, and where no map is found.
+    Raises UsageError for an option that is unknown or out of its range, and where no map is found.
     """
     read_map_id(map_id)
     plan = read_plan(players, seed, options)
@@ -67,7 +67,7 @@ def make_map(map_id: str, players: int, seed: int, **options: Json) -> Map:
     for _ in range(ATTEMPTS):
         try:
             return attempt(map_id, plan, rng)
-        except Refused as error:
+        except UsageError as error:
             reason = error
     raise reason
 
@@ -77,7 +77,7 @@ def read_plan(players: int, seed: int, options: dict[str, Json]) -> Plan:
     check_players(players)
     for name in options:
         if name not in DEFAULTS:
-            raise Refused(f"unknown option: {name}")
+            raise UsageError(f"unknown option: {name}")
     chosen = DEFAULTS | options
     rows, cols, nodes, cores = (
         whole(name, chosen[name]) for name in ("rows", "cols", "energy_nodes", "cores_per_player")
@@ -92,7 +92,7 @@ def read_plan(players: int, seed: int, options: dict[str, Json]) -> Plan:
 
 
 def attempt(map_id: str, plan: Plan, rng: Random) -> Map:
-    """Try to make a map; raise Refused where the draws lead to none."""
+    """Try to make a map; raise UsageError where the draws lead to none."""
     symmetry = plan.symmetry
     cores = place_cores(symmetry, plan.cores_per_player, rng)
     nodes = place_nodes(symmetry, cores, plan.node_orbits, rng)
@@ -120,10 +120,10 @@ def attempt(map_id: str, plan: Plan, rng: Random) -> Map:
 
 
 def raise_walls(plan: Plan, cores: list[int], nodes: list[int], rng: Random) -> Walls:
-    """Give the walls around cores and nodes; raise Refused if the density is not reached."""
+    """Return the walls around cores and nodes; raise UsageError if the density is not reached."""
     ground = lay_ground(plan.symmetry, cores, nodes)
     walls = grow(ground, rng)
     connect(ground, walls)
     if not reach(ground, walls, plan.target, rng):
-        raise Refused(f"map: density {plan.wall_density:.2f} not reached")
+        raise UsageError(f"map: density {plan.wall_density:.2f} not reached")
     return walls

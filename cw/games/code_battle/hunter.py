@@ -6,11 +6,11 @@ from functools import partial
 from random import Random
 from typing import Final, NamedTuple
 
-from cw.games.base import Player
 from cw.games.code_battle.commander import Commander
 from cw.games.code_battle.formation import outnumbers
 from cw.games.code_battle.plan import Plan
 from cw.games.code_battle.torus import Tile
+from cw.games.rules import Player
 
 ALONE: Final = 4
 """Steps from the nearest friend from which on an enemy is prey."""
@@ -48,7 +48,7 @@ class Hunter(Commander):
         plan.explore(plan.free)
 
     def track(self, plan: Plan) -> list[Prey]:
-        """Give the lonely enemies in sight, then those remembered."""
+        """Return the lonely enemies in sight, then those remembered."""
         steps = plan.known.steps
         seen = [
             enemy
@@ -65,7 +65,7 @@ class Hunter(Commander):
         return [*found, *lost]
 
     def step_between(self, plan: Plan, last: Tile | None, now: Tile) -> tuple[int, int]:
-        """Give the step from one tile to the next; none where that is not known."""
+        """Return the step from one tile to the next; none where that is not known."""
         cols = plan.torus.cols
         if last is None or plan.known.steps(last, now) != 1:
             return 0, 0

@@ -52,11 +52,11 @@ class Knowledge:
                 self.seen[goal] = view.turn
 
     def cores_of(self, *, enemy: bool) -> list[Tile]:
-        """Give the active cores of others, or the own ones, that are known."""
+        """Return the active cores of others, or the own ones, that are known."""
         return sorted(
             tile for tile, core in self.cores.items() if core.active and (core.owner > 0) == enemy
         )
 
     def field(self, goals: int) -> Field:
-        """Give the ways to some goals round the known walls."""
+        """Return the ways to some goals round the known walls."""
         return Field(self.torus, self.walls, goals)

@@ -9,17 +9,17 @@ from typing import Final
 
 import msgspec
 
-from cw.errors import Refused
-from cw.games.base import Json
+from cw.errors import UsageError
 from cw.games.code_battle.maps import LARGEST_FILE, Map, decode_map, read_fields
 from cw.games.code_battle.symmetry import PLAYERS
+from cw.games.rules import Json
 
 SHELF: Final = files("cw.games.code_battle") / "map_library"
 
 
 @cache
 def maps_for(players: int) -> tuple[Map, ...]:
-    """Give the maps of the library for a number of players, by id; the tests have proven them."""
+    """Return the maps of the library for a number of players, by id; the tests have proven them."""
     entries = {entry.name: entry for entry in SHELF.iterdir()}
     return tuple(
         read_fields(msgspec.json.decode(entries[name].read_bytes()))
@@ -29,16 +29,16 @@ def maps_for(players: int) -> tuple[Map, ...]:
 
 
 def find_map(name: Json) -> Map:
-    """Give a map by its id in the library or the path of its file; raise Refused if none is so."""
+    """Return a map by its id in the library or the path of its file; raise UsageError if none."""
     if not isinstance(name, str) or not name:
-        raise Refused(f"map: {name!r} is neither the id of a map nor the path of a map file")
+        raise UsageError(f"map: {name!r} is neither the id of a map nor the path of a map file")
     if name.endswith(".json"):
         return open_map(Path(name))
     for players in PLAYERS:
         for found in maps_for(players):
             if found.map_id == name:
                 return found
-    raise Refused(
+    raise UsageError(
         f"map: the library has no {name!r}; its maps are named m2_001, m2_002, ..., m3_001, ..."
     )
 
@@ -50,4 +50,4 @@ def open_map(path: Path) -> Map:
         with path.open("rb") as stream:
             return decode_map(stream.read(LARGEST_FILE + 1), name)
     except OSError as error:
-        raise Refused(f"map {name}: {error.strerror}") from None
+        raise UsageError(f"map {name}: {error.strerror}") from None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cw.games.base import Json
 from cw.games.code_battle.curation import library
 from cw.games.code_battle.generate import make_maps, map_ids
 from cw.games.code_battle.maps import Map, decode_map, encode_map
+from cw.games.rules import Json
 
 OWNERS = "ABCDEF"
 
@@ -20,23 +20,23 @@ class CodeBattleMaps:
         return map_ids(players, number)
 
     def make(self, players: int, number: int, seed: int, **options: Json) -> Iterator[Map]:
-        """Give a series of maps; options: see generate.DEFAULTS."""
+        """Return a series of maps; options: see generate.DEFAULTS."""
         return make_maps(players, number, seed, **options)
 
     def library(self, players: int, seed: int) -> Iterator[Map]:
-        """Give the maps that come with the game; see curation."""
+        """Return the maps that come with the game; see curation."""
         return library(players, seed)
 
     def encode(self, made: Map) -> bytes:
-        """Give the bytes of a map's file."""
+        """Return the bytes of a map's file."""
         return encode_map(made)
 
     def decode(self, data: bytes, name: str) -> Map:
-        """Read a map's file; raise Refused with what is wrong with it."""
+        """Read a map's file; raise UsageError with what is wrong with it."""
         return decode_map(data, name)
 
     def facts(self, made: Map) -> dict[str, Json]:
-        """Give the figures of a map."""
+        """Return the figures of a map."""
         return {
             "map_id": made.map_id,
             "players": made.players,

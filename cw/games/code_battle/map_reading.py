@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
-from cw.errors import Refused
-from cw.games.base import Json
+from cw.errors import UsageError
 from cw.games.code_battle.ranges import RANGES, shown
 from cw.games.code_battle.symmetry import Group, Symmetry, Tile
+from cw.games.rules import Json
 
 OwnedTile: TypeAlias = tuple[Tile, int]
 """A core with its owner."""
@@ -23,31 +23,31 @@ MOST_NODES: Final = RANGES["energy_nodes"][1]
 
 
 def check_keys(document: Json) -> None:
-    """Raise Refused unless a document has all keys of a map, no others, and the version."""
+    """Raise UsageError unless a document has all keys of a map, no others, and the version."""
     if not isinstance(document, dict):
-        raise Refused(f"must be an object, not {shown(document)}")
+        raise UsageError(f"must be an object, not {shown(document)}")
     for key in KEYS:
         if key not in document:
-            raise Refused(f"{key} is missing")
+            raise UsageError(f"{key} is missing")
     for key in document:
         if key not in KEYS:
-            raise Refused(f"unknown key {shown(key)}")
+            raise UsageError(f"unknown key {shown(key)}")
     version = document["version"]
     if type(version) is not int or version != VERSION:
-        raise Refused(f"version must be {VERSION}, not {shown(version)}")
+        raise UsageError(f"version must be {VERSION}, not {shown(version)}")
 
 
 def check_group(document: Json, group: Group) -> None:
-    """Raise Refused unless `symmetry` is the group that the size of the map asks for."""
+    """Raise UsageError unless `symmetry` is the group that the size of the map asks for."""
     expected = json.dumps(group.to_json())
     if not isinstance(document, dict) or document != group.to_json():
-        raise Refused(f"symmetry must be {expected}, not {shown(document)}")
+        raise UsageError(f"symmetry must be {expected}, not {shown(document)}")
 
 
 def read_tiles(name: str, value: Json, symmetry: Symmetry, most: int) -> tuple[Tile, ...]:
     """Read a list of distinct tiles on the grid, sorted."""
     if not isinstance(value, list) or len(value) > most:
-        raise Refused(f"{name} must be a list of at most {most} tiles")
+        raise UsageError(f"{name} must be a list of at most {most} tiles")
     tiles = [read_tile(f"{name}[{n}]", tile, symmetry) for n, tile in enumerate(value)]
     return tuple(sorted(tiles))
 
@@ -55,11 +55,11 @@ def read_tiles(name: str, value: Json, symmetry: Symmetry, most: int) -> tuple[T
 def read_tile(place: str, value: Json, symmetry: Symmetry) -> Tile:
     """Read `[row, col]`."""
     if not (isinstance(value, list) and len(value) == 2 and all(type(n) is int for n in value)):
-        raise Refused(f"{place} must be [row, col], not {shown(value)}")
+        raise UsageError(f"{place} must be [row, col], not {shown(value)}")
     row, col = value
     if not (0 <= row < symmetry.rows and 0 <= col < symmetry.cols):
         grid = f"{symmetry.rows} x {symmetry.cols}"
-        raise Refused(f"{place} is {shown(value)}, which is not on the grid of {grid}")
+        raise UsageError(f"{place} is {shown(value)}, which is not on the grid of {grid}")
     return row, col
 
 
@@ -67,12 +67,12 @@ def read_cores(value: Json, symmetry: Symmetry, each: int) -> tuple[OwnedTile, .
     """Read the cores, slot 0's first, those of the others in the order of the images."""
     number = each * symmetry.players
     if not isinstance(value, list) or len(value) != number:
-        raise Refused(f"cores must be a list of {number}")
+        raise UsageError(f"cores must be a list of {number}")
     cores = [read_core(f"cores[{n}]", core, symmetry) for n, core in enumerate(value)]
     for slot in range(symmetry.players):
         own = sum(owner == slot for _, owner in cores)
         if own != each:
-            raise Refused(f"slot {slot} has {own} cores, not {each}")
+            raise UsageError(f"slot {slot} has {own} cores, not {each}")
     firsts = [symmetry.images(tile) for tile, owner in cores if owner == 0]
     order = {images[slot]: n for n, images in enumerate(firsts) for slot in range(len(images))}
     return tuple(sorted(cores, key=lambda core: (core[1], order.get(core[0], 0))))
@@ -81,20 +81,22 @@ def read_cores(value: Json, symmetry: Symmetry, each: int) -> tuple[OwnedTile, .
 def read_core(place: str, value: Json, symmetry: Symmetry) -> OwnedTile:
     """Read `{"pos": [row, col], "owner": slot}`."""
     if not isinstance(value, dict) or set(value) != {"pos", "owner"}:
-        raise Refused(f'{place} must be {{"pos": [row, col], "owner": slot}}, not {shown(value)}')
+        raise UsageError(
+            f'{place} must be {{"pos": [row, col], "owner": slot}}, not {shown(value)}'
+        )
     owner = value["owner"]
     if type(owner) is not int or not 0 <= owner < symmetry.players:
-        raise Refused(
+        raise UsageError(
             f"owner of {place} is {shown(owner)}, not a slot of 0..{symmetry.players - 1}"
         )
     return read_tile(f"pos of {place}", value["pos"], symmetry), owner
 
 
 def check_apart(things: Mapping[str, Sequence[Tile]]) -> None:
-    """Raise Refused where two walls, nodes or cores are on one tile."""
+    """Raise UsageError where two walls, nodes or cores are on one tile."""
     taken: dict[Tile, str] = {}
     for name, tiles in things.items():
         for tile in tiles:
             if tile in taken:
-                raise Refused(f"both {taken[tile]} and {name} at tile {list(tile)}")
+                raise UsageError(f"both {taken[tile]} and {name} at tile {list(tile)}")
             taken[tile] = name

@@ -9,12 +9,12 @@ from typing import Final
 
 import msgspec
 
-from cw.errors import Refused
-from cw.games.base import Json
+from cw.errors import UsageError
 from cw.games.code_battle import map_reading as reading
 from cw.games.code_battle.proof import prove
 from cw.games.code_battle.ranges import density, shown, whole
 from cw.games.code_battle.symmetry import Group, Symmetry, Tile, check_players, symmetry_for
+from cw.games.rules import Json
 
 LARGEST_FILE: Final = 1 << 20
 """Bytes; a map of 120 x 120 with every third tile a wall has less than 64 KiB."""
@@ -47,28 +47,28 @@ class Map:
 
     @property
     def symmetry(self) -> Symmetry:
-        """Give the symmetries that turn the slots into each other."""
+        """Return the symmetries that turn the slots into each other."""
         return Symmetry(self.players, self.rows, self.cols, self.group)
 
 
 def wall_target(rows: int, cols: int, wall_density: float) -> int:
-    """Give the number of walls that a density asks for."""
+    """Return the number of walls that a density asks for."""
     return round(rows * cols * wall_density)
 
 
 def check_map(made: Map) -> None:
-    """Raise Refused unless M1 to M4 of the document hold for a map."""
+    """Raise UsageError unless M1 to M4 of the document hold for a map."""
     cores = [[tile for tile, owner in made.cores if owner == slot] for slot in range(made.players)]
     prove(made.symmetry, made.walls, made.nodes, cores)
     target = wall_target(made.rows, made.cols, made.wall_density)
     if abs(len(made.walls) - target) >= made.players:
-        raise Refused(
+        raise UsageError(
             f"{len(made.walls)} walls, but wall_density {made.wall_density} asks for {target}"
         )
 
 
 def map_document(made: Map) -> dict[str, Json]:
-    """Give the document of a map's file."""
+    """Return the document of a map's file."""
     return {
         "version": reading.VERSION,
         "map_id": made.map_id,
@@ -87,32 +87,32 @@ def map_document(made: Map) -> dict[str, Json]:
 
 
 def encode_map(made: Map) -> bytes:
-    """Give the bytes of a map's file: JSON without blanks and a line end."""
+    """Return the bytes of a map's file: JSON without blanks and a line end."""
     return json.dumps(map_document(made), separators=(",", ":")).encode() + b"\n"
 
 
 def decode_map(data: bytes, name: str) -> Map:
-    """Read the bytes of a map's file; raise Refused with what is wrong with the map `name`."""
+    """Read the bytes of a map's file; raise UsageError with what is wrong with the map `name`."""
     if len(data) > LARGEST_FILE:
-        raise Refused(f"map {name}: more than {LARGEST_FILE} bytes")
+        raise UsageError(f"map {name}: more than {LARGEST_FILE} bytes")
     try:
         document = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Refused(f"map {name}: no JSON: {error}") from None
+        raise UsageError(f"map {name}: no JSON: {error}") from None
     return read_map(document, name)
 
 
 def read_map(document: Json, name: str) -> Map:
     """Read the document of a map's file and check M1 to M4.
 
-    Raises Refused with what is wrong with the map `name`. The order of tiles and cores in the
+    Raises UsageError with what is wrong with the map `name`. The order of tiles and cores in the
     document means nothing, but for that of slot 0's cores.
     """
     try:
         made = read_fields(document)
         check_map(made)
-    except Refused as error:
-        raise Refused(f"map {name}: {error}") from None
+    except UsageError as error:
+        raise UsageError(f"map {name}: {error}") from None
     return made
 
 
@@ -150,11 +150,11 @@ def read_map_id(value: Json) -> str:
     """Read the id of a map, which is part of a file's name."""
     if isinstance(value, str) and MAP_ID.fullmatch(value):
         return value
-    raise Refused(f"map_id must be 1 to 64 letters, digits or the signs _ -, not {shown(value)}")
+    raise UsageError(f"map_id must be 1 to 64 letters, digits or the signs _ -, not {shown(value)}")
 
 
 def read_real(value: Json, share: float) -> float:
-    """Read the density that a map says it has; raise Refused unless it is the share of walls."""
+    """Read the density that a map says it has; raise UsageError unless it is the share of walls."""
     if type(value) in (int, float) and abs(value - share) <= ROUNDED:
         return float(value)
-    raise Refused(f"wall_density_real must be {share:.4f}, not {shown(value)}")
+    raise UsageError(f"wall_density_real must be {share:.4f}, not {shown(value)}")

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias, cast
 
-from cw.games.base import Json
 from cw.games.code_battle.state import Slot, State
 from cw.games.code_battle.torus import DIRECTIONS, Direction, Tile
+from cw.games.rules import Json
 
 Orders: TypeAlias = Mapping[Tile, Direction]
 """The tile of a bot -> where it shall go."""
 
 
 def read_orders(state: State, slot: Slot, entries: list[Json]) -> tuple[Orders, list[str]]:
-    """Give the usable orders of a reply, and a sentence for each entry that is none."""
+    """Return the usable orders of a reply, and a sentence for each entry that is none."""
     own = {bot.tile for bot in state.bots if bot.owner == slot}
     orders: dict[Tile, Direction] = {}
     wrong = []
@@ -28,7 +28,7 @@ def read_orders(state: State, slot: Slot, entries: list[Json]) -> tuple[Orders, 
 
 
 def why_unusable(state: State, own: set[Tile], orders: Orders, entry: Json) -> str | None:
-    """Tell why an entry is no order; None if it is one."""
+    """Return why an entry is no order; None if it is one."""
     if not isinstance(entry, dict):
         return f"must be an object, not {short(entry)}"
     tile = tile_of(state, entry)
@@ -45,7 +45,7 @@ def why_unusable(state: State, own: set[Tile], orders: Orders, entry: Json) -> s
 
 
 def tile_of(state: State, entry: Mapping[str, Json]) -> Tile | None:
-    """Give the tile that an entry names; None if it names none on the grid."""
+    """Return the tile that an entry names; None if it names none on the grid."""
     for place in (entry, entry.get("position")):
         if isinstance(place, dict):
             row, col = place.get("row"), place.get("col")
@@ -63,7 +63,7 @@ def short(value: Json) -> str:
 
 
 def write_orders(state: State, orders: Orders) -> Iterator[dict[str, Json]]:
-    """Give the entries of a reply."""
+    """Return the entries of a reply."""
     cols = state.config.cols
     for tile, direction in orders.items():
         yield {"row": tile // cols, "col": tile % cols, "direction": direction}

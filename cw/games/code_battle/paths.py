@@ -13,7 +13,7 @@ FAR: Final = 10**6
 
 
 def bits(tiles: Iterable[Tile]) -> int:
-    """Give a set of tiles as bits."""
+    """Return a set of tiles as bits."""
     found = 0
     for tile in tiles:
         found |= 1 << tile
@@ -21,7 +21,7 @@ def bits(tiles: Iterable[Tile]) -> int:
 
 
 def tiles_of(found: int) -> Iterator[Tile]:
-    """Give the tiles of a set, in ascending order."""
+    """Return the tiles of a set, in ascending order."""
     while found:
         lowest = found & -found
         yield lowest.bit_length() - 1
@@ -41,7 +41,7 @@ class Spread:
         self.not_last = self.everything ^ first_column << torus.cols - 1
 
     def around(self, found: int) -> int:
-        """Give all tiles one step from any of some tiles."""
+        """Return all tiles one step from any of some tiles."""
         cols, wrap = self.cols, self.wrap
         inner_east, inner_west = found & self.not_last, found & self.not_first
         return (
@@ -55,7 +55,7 @@ class Spread:
 
 @lru_cache(maxsize=8)
 def spread(torus: Torus) -> Spread:
-    """Give the steps on a torus."""
+    """Return the steps on a torus."""
     return Spread(torus)
 
 
@@ -80,7 +80,7 @@ class Field:
         return True
 
     def distances(self, wanted: int, most: int = FAR) -> dict[Tile, int]:
-        """Give the steps from each of some tiles that are at most `most` away."""
+        """Return the steps from each of some tiles that are at most `most` away."""
         found: dict[Tile, int] = {}
         steps = 0
         while wanted and steps <= most and (steps < len(self.levels) or self._widen()):
@@ -92,11 +92,11 @@ class Field:
         return found
 
     def distance(self, tile: Tile) -> int:
-        """Give the steps from one tile, FAR if there is no way."""
+        """Return the steps from one tile, FAR if there is no way."""
         return self.distances(1 << tile).get(tile, FAR)
 
     def ways(self, tile: Tile) -> list[tuple[int, Direction, Tile]]:
-        """Give the neighbours of a tile that have a way, the nearest to the goals first."""
+        """Return the neighbours of a tile that have a way, the nearest to the goals first."""
         beside = {way: self.torus.ahead[way][tile] for way in DIRECTIONS}
         steps = self.distances(bits(beside.values()), self.distance(tile) + 1)
         return sorted((steps[near], way, near) for way, near in beside.items() if near in steps)

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from cw.errors import Refused
+from cw.errors import UsageError
 from cw.games.code_battle.symmetry import Numbers, Symmetry, Tile
 
 CORE_D2: Final = 26
@@ -17,12 +17,12 @@ NODE_TO_NODE_D2: Final = 5
 
 
 def place_cores(symmetry: Symmetry, count: int, rng: Random) -> list[int]:
-    """Draw slot 0's cores, one or two tiles; raise Refused where there is no place for them."""
+    """Draw slot 0's cores, one or two tiles; raise UsageError where there is no place for them."""
     cores = [draw(first_places(symmetry), rng)]
     if count == 2:
         places = second_places(symmetry, cores[0])
         if not places.any():
-            raise Refused("map: no place for 2 cores per player, use a larger map")
+            raise UsageError("map: no place for 2 cores per player, use a larger map")
         cores.append(draw(places, rng))
     return cores
 
@@ -46,7 +46,7 @@ def second_places(symmetry: Symmetry, core: int) -> NDArray[np.bool_]:
 
 
 def place_nodes(symmetry: Symmetry, cores: list[int], count: int, rng: Random) -> list[int]:
-    """Draw one tile of each of `count` orbits of nodes; raise Refused where they find no place."""
+    """Draw one tile of each of `count` orbits of nodes; raise UsageError if there is no room."""
     free = symmetry.spread() >= NODE_TO_NODE_D2
     for core in cores:
         free &= to_images(symmetry, core).min(axis=0) >= NODE_TO_CORE_D2
@@ -54,7 +54,7 @@ def place_nodes(symmetry: Symmetry, cores: list[int], count: int, rng: Random) -
     while len(nodes) < count:
         if not free.any():
             number = count * symmetry.players
-            raise Refused(
+            raise UsageError(
                 f"map: no place for {number} energy nodes, use fewer nodes or a larger map"
             )
         nodes.append(draw(free, rng))
@@ -63,12 +63,12 @@ def place_nodes(symmetry: Symmetry, cores: list[int], count: int, rng: Random) -
 
 
 def to_images(symmetry: Symmetry, number: int) -> Numbers:
-    """Give d2 from each image of a tile to every tile, shape (players, rows * cols)."""
+    """Return d2 from each image of a tile to every tile, shape (players, rows * cols)."""
     return np.stack([symmetry.distances(image) for image in orbit_of(symmetry, number)])
 
 
 def orbit_of(symmetry: Symmetry, number: int) -> tuple[Tile, ...]:
-    """Give the images of a tile that is known by its number."""
+    """Return the images of a tile that is known by its number."""
     return symmetry.images(symmetry.tile(number))
 
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Final
 
-from cw.games.base import Json
 from cw.games.code_battle.knowledge import Knowledge
 from cw.games.code_battle.paths import FAR, Field, bits, tiles_of
 from cw.games.code_battle.torus import DIRECTIONS, Direction, Tile
 from cw.games.code_battle.vision import View
+from cw.games.rules import Json
 
 BESIDE: Final = 2
 """Squared radius from which energy is collected."""
@@ -41,7 +41,7 @@ class Plan:
         self.orders: dict[Tile, Direction] = {}
 
     def entries(self) -> list[Json]:
-        """Give the moves of a reply."""
+        """Return the moves of a reply."""
         cols = self.view.config.cols
         return [
             {"row": tile // cols, "col": tile % cols, "direction": way}
@@ -64,7 +64,7 @@ class Plan:
         return count
 
     def near(self, tile: Tile, others: Iterable[Tile], steps: int) -> list[Tile]:
-        """Give the tiles of some that are at most some steps away."""
+        """Return the tiles of some that are at most some steps away."""
         return [other for other in others if self.known.steps(tile, other) <= steps]
 
     def hold(self, bot: Tile) -> None:
@@ -72,18 +72,18 @@ class Plan:
         self.free.discard(bot)
 
     def send(self, bot: Tile, way: Direction) -> None:
-        """Give a bot an order."""
+        """Return a bot an order."""
         self.free.discard(bot)
         self.taken.discard(bot)
         self.taken.add(self.torus.ahead[way][bot])
         self.orders[bot] = way
 
     def is_open(self, tile: Tile) -> bool:
-        """Tell whether a bot may be sent to a tile: no known wall, and not taken."""
+        """Return whether a bot may be sent to a tile: no known wall, and not taken."""
         return tile not in self.taken and not self.known.walls >> tile & 1
 
     def is_safe(self, tile: Tile) -> bool:
-        """Tell whether no enemy can bring a tile within its reach in one step."""
+        """Return whether no enemy can bring a tile within its reach in one step."""
         return tile not in self.threats
 
     def support(self, bot: Tile, tile: Tile) -> int:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cw.errors import Refused
+from cw.errors import UsageError
+from cw.games.code_battle.grid_paths import UNREACHED, path_lengths, step_table
 from cw.games.code_battle.symmetry import Symmetry, Tile
-from cw.games.code_battle.ways import UNREACHED, path_lengths, step_table
 
 
 def prove(
@@ -15,7 +15,7 @@ def prove(
     nodes: Sequence[Tile],
     cores: Sequence[Sequence[Tile]],
 ) -> None:
-    """Raise Refused, naming a tile, unless a map has M1, M2 and M3; `cores` are those of slots."""
+    """Raise UsageError, naming a tile, unless a map has M1, M2 and M3; `cores` by slot."""
     for tiles in (walls, nodes):
         prove_orbits(symmetry, tiles)
     prove_cores(symmetry, cores)
@@ -24,7 +24,7 @@ def prove(
 
 
 def prove_orbits(symmetry: Symmetry, tiles: Sequence[Tile]) -> None:
-    """Raise Refused for the odd tile of the first orbit that is there in part only (M1)."""
+    """Raise UsageError for the odd tile of the first orbit that is there in part only (M1)."""
     there = set(tiles)
     for tile in tiles:
         orbit = symmetry.images(tile)
@@ -35,7 +35,7 @@ def prove_orbits(symmetry: Symmetry, tiles: Sequence[Tile]) -> None:
 
 
 def prove_cores(symmetry: Symmetry, cores: Sequence[Sequence[Tile]]) -> None:
-    """Raise Refused for a core that is no image of one of slot 0's (M1)."""
+    """Raise UsageError for a core that is no image of one of slot 0's (M1)."""
     for slot, own in enumerate(cores):
         images = {symmetry.images(core)[slot] for core in cores[0]}
         for core in own:
@@ -44,11 +44,11 @@ def prove_cores(symmetry: Symmetry, cores: Sequence[Sequence[Tile]]) -> None:
 
 
 def prove_small_orbits(symmetry: Symmetry, taken: set[Tile]) -> None:
-    """Raise Refused where something stands on a tile that is an image of its own."""
+    """Raise UsageError where something stands on a tile that is an image of its own."""
     for number in (symmetry.spread() == 0).nonzero()[0].tolist():
         tile = symmetry.tile(number)
         if tile in taken:
-            raise Refused(f"tile {list(tile)} is its own image and must stay open")
+            raise UsageError(f"tile {list(tile)} is its own image and must stay open")
 
 
 def prove_ways(
@@ -57,7 +57,7 @@ def prove_ways(
     nodes: Sequence[Tile],
     cores: Sequence[Sequence[Tile]],
 ) -> None:
-    """Raise Refused unless all open tiles hang together (M2) and all slots have equal ways (M3)."""
+    """Raise UsageError unless all open tiles are connected (M2), and all slots are equal (M3)."""
     number = symmetry.number
     blocked = bytearray(symmetry.rows * symmetry.cols)
     for wall in walls:
@@ -70,12 +70,12 @@ def prove_ways(
         for tile, length in enumerate(lengths[0]):
             if length == UNREACHED and not blocked[tile]:
                 place = list(symmetry.tile(tile))
-                raise Refused(f"open tile {place} cannot be reached from core {list(own[0])}")
+                raise UsageError(f"open tile {place} cannot be reached from core {list(own[0])}")
     for slot, lengths_of_slot in enumerate(ways):
         if lengths_of_slot != ways[0]:
-            raise Refused(f"slot {slot} has other ways to the energy nodes than slot 0")
+            raise UsageError(f"slot {slot} has other ways to the energy nodes than slot 0")
 
 
-def not_symmetric(tile: Tile) -> Refused:
-    """Give the error about a tile that lacks an image."""
-    return Refused(f"not symmetric at tile {list(tile)}")
+def not_symmetric(tile: Tile) -> UsageError:
+    """Return the error about a tile that lacks an image."""
+    return UsageError(f"not symmetric at tile {list(tile)}")

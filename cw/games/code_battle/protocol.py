@@ -10,46 +10,55 @@ from typing import Any, Final
 
 import msgspec
 
-from cw.games.base import Fault, Json, Player
-from cw.games.code_battle.documents import view_document
+from cw.games.code_battle.codec import view_document
 from cw.games.code_battle.orders import read_orders
 from cw.games.code_battle.state import Slot, State
 from cw.games.code_battle.vision import view_of
-from cw.games.wire import Ask, Call, Limits, Line, Reply, Shape, Table, compact
+from cw.games.rules import Fault, Json, Player
+from cw.games.wire import (
+    LineMessage,
+    Query,
+    QueryLimits,
+    Referee,
+    Reply,
+    Request,
+    Transport,
+    compact,
+)
 
-HEALTH: Final = Limits(seconds=5.0)
-TURN: Final = Limits(seconds=3.0, connect_seconds=2.0, most_body=256 * 1024)
+HEALTH: Final = QueryLimits(seconds=5.0)
+TURN: Final = QueryLimits(seconds=3.0, connect_seconds=2.0, most_body=256 * 1024)
 QUOTED: Final = 200
 
 
 class CodeBattleProtocol:
     """Every slot with a living bot is asked for every turn, all at the same time."""
 
-    shapes: Sequence[Shape] = ("http", "lines")
+    transports: Sequence[Transport] = ("http", "lines")
     signed_with: str | None = "secret"
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
-        """Give the slots, numbered from 0."""
+        """Return the slots, numbered from 0."""
         return range(len(names))
 
-    async def conduct(self, table: Table) -> None:
+    async def conduct(self, table: Referee) -> None:
         """Lead a match."""
         state: State = table.game.new(len(table.names), table.seed, **table.options)
         table.begin(state)
         signer = Signer(table)
         await check_health(table)
         while table.game.outcome(state) is None:
-            asks = {slot: signer.turn(state, int(slot)) for slot in table.game.to_move(state)}
-            answers = await table.ask(asks)
+            queries = {slot: signer.turn(state, int(slot)) for slot in table.game.to_move(state)}
+            answers = await table.ask(queries)
             for slot, answer in answers.items():
                 if isinstance(answer, list):
                     note_wrong_entries(table, state, int(slot), answer)
             state = table.step(answers)
 
 
-async def check_health(table: Table) -> None:
+async def check_health(table: Referee) -> None:
     """Ask the web services for their health; a bad one is noted once."""
-    ask = Ask(Call("GET", "/health"), read_health, HEALTH)
+    ask = Query(Request("GET", "/health"), read_health, HEALTH)
     called = {slot: ask for slot in table.names if table.shape(slot) == "http"}
     for slot, answer in (await table.ask(called)).items():
         if isinstance(answer, Fault):
@@ -63,7 +72,7 @@ def read_health(reply: Reply) -> Json | Fault:
     return True
 
 
-def note_wrong_entries(table: Table, state: State, slot: Slot, moves: list[Json]) -> None:
+def note_wrong_entries(table: Referee, state: State, slot: Slot, moves: list[Json]) -> None:
     """Note the entries of a reply that are ignored, once a turn."""
     _, wrong = read_orders(state, slot, moves)
     if wrong:
@@ -74,29 +83,29 @@ def note_wrong_entries(table: Table, state: State, slot: Slot, moves: list[Json]
 class Signer:
     """Makes the requests of one match."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Referee) -> None:
         """Draw the ids of the match and of its bots."""
         self.table = table
         self.match = f"m_{table.token()[:8]}"
         self.bots = {slot: f"b_{table.token()[:8]}" for slot in table.names}
 
-    def turn(self, state: State, slot: Slot) -> Ask:
+    def turn(self, state: State, slot: Slot) -> Query:
         """Ask a slot for its moves."""
         body = compact({"match_id": self.match, **view_document(view_of(state, slot))})
         if self.table.shape(slot) != "http":
-            return Ask(Line(body), read_moves, TURN, action=True)
+            return Query(LineMessage(body), read_moves, TURN, action=True)
         head = f"{self.match}.{state.turn}"
-        call = Call("POST", "/turn", body, self.signed(body, slot, state.turn))
-        return Ask(call, partial(read_signed, self.secret(slot), head), TURN, action=True)
+        call = Request("POST", "/turn", body, self.signed(body, slot, state.turn))
+        return Query(call, partial(read_signed, self.secret(slot), head), TURN, action=True)
 
     def secret(self, slot: Slot) -> str:
-        """Give the secret of a slot's bot."""
+        """Return the secret of a slot's bot."""
         return self.table.setting(slot, "secret") or ""
 
     def signed(
         self, body: bytes, slot: Slot, turn: int, timestamp: str | None = None
     ) -> dict[str, str]:
-        """Give the headers of a request; `timestamp` is now if it is not said."""
+        """Return the headers of a request; `timestamp` is now if it is not said."""
         sent = timestamp or str(self.table.now())
         head = f"{self.match}.{turn}.{sent}"
         return {

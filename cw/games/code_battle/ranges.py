@@ -6,8 +6,8 @@ import reprlib
 from collections.abc import Mapping
 from typing import Final
 
-from cw.errors import Refused
-from cw.games.base import Json
+from cw.errors import UsageError
+from cw.games.rules import Json
 
 RANGES: Final[Mapping[str, tuple[int, int]]] = {
     "rows": (30, 120),
@@ -21,19 +21,19 @@ MOST_DENSITY: Final = 0.30
 
 
 def whole(name: str, value: Json) -> int:
-    """Give a whole number back; raise Refused unless it is within its range in RANGES."""
+    """Return a whole number back; raise UsageError unless it is within its range in RANGES."""
     low, high = RANGES[name]
     if type(value) is int and low <= value <= high:
         return value
-    raise Refused(f"{name}: {shown(value)} is not within {low}..{high}")
+    raise UsageError(f"{name}: {shown(value)} is not within {low}..{high}")
 
 
 def density(value: Json) -> float:
-    """Give a wall density back; raise Refused unless it is a number within its range."""
+    """Return a wall density back; raise UsageError unless it is a number within its range."""
     if type(value) in (int, float) and LEAST_DENSITY <= value <= MOST_DENSITY:
         return float(value)
     limits = f"{LEAST_DENSITY:.2f}..{MOST_DENSITY:.2f}"
-    raise Refused(f"wall_density: {shown(value)} is not within {limits}")
+    raise UsageError(f"wall_density: {shown(value)} is not within {limits}")
 
 
 def shown(value: Json) -> str:

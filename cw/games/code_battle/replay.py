@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from cw.games.base import Fault, Json
 from cw.games.code_battle.rules import CodeBattle
 from cw.games.code_battle.state import Slot, State
+from cw.games.rules import Fault, Json
 from cw.games.wire import compact
 
 VERSION = 1
 
 
 def export(document: Mapping[str, Any], states: Sequence[State]) -> bytes:
-    """Give the file of a match that was recorded turn by turn."""
+    """Return the file of a match that was recorded turn by turn."""
     return compact(
         {
             "version": VERSION,
@@ -34,15 +34,15 @@ def export(document: Mapping[str, Any], states: Sequence[State]) -> bytes:
 
 
 def result(states: Sequence[State]) -> dict[str, Json]:
-    """Give how the match ended."""
+    """Return how the match ended."""
     last = states[-1]
     outcome: dict[str, Json] = CodeBattle().result_to_json(last)["outcome"]
-    crashed = [purse.crashed for purse in last.purses]
+    crashed = [stats.crashed for stats in last.stats]
     return outcome | {"turns": last.turn, "crashed": crashed}
 
 
 def map_document(state: State, document: Mapping[str, Any]) -> dict[str, Json]:
-    """Give the map as the match began on it."""
+    """Return the map as the match began on it."""
     cols = state.config.cols
     return {
         "map_id": str(document["options"].get("map", "")),
@@ -55,7 +55,7 @@ def map_document(state: State, document: Mapping[str, Any]) -> dict[str, Json]:
 
 
 def turns(document: Mapping[str, Any], states: Sequence[State]) -> Iterator[dict[str, Json]]:
-    """Give what happened in every turn; faults only where there were some."""
+    """Return what happened in every turn; faults only where there were some."""
     for turn, state in zip(document["turns"], states[1:], strict=True):
         faults = {
             slot: action["fault"]
@@ -66,7 +66,7 @@ def turns(document: Mapping[str, Any], states: Sequence[State]) -> Iterator[dict
 
 
 def turn_document(state: State) -> dict[str, Json]:
-    """Give the events that led to a state."""
+    """Return the events that led to a state."""
     cols, events = state.config.cols, state.events
 
     def at(tile: int) -> list[int]:
@@ -86,5 +86,5 @@ def turn_document(state: State) -> dict[str, Json]:
         "energy_destroyed": [at(tile) for tile in events.destroyed],
         "spawns": [[*at(tile), owner] for tile, owner in events.spawns],
         "energy_spawned": [at(tile) for tile in events.energized],
-        "scores": [purse.score for purse in state.purses],
+        "scores": [stats.score for stats in state.stats],
     }

@@ -8,14 +8,14 @@ from random import Random
 from typing import Final, TypeAlias
 
 from cw.errors import IllegalAction, OutOfTurn
-from cw.games.base import Fault, Json, Outcome, Player
-from cw.games.code_battle import documents
+from cw.games.code_battle import codec as documents
 from cw.games.code_battle.orders import Orders, read_orders, short, write_orders
 from cw.games.code_battle.start import start
-from cw.games.code_battle.state import Condition, Purse, Slot, State
+from cw.games.code_battle.state import Condition, PlayerStats, Slot, State
 from cw.games.code_battle.torus import DIRECTIONS
 from cw.games.code_battle.turn import condition, play_turn
 from cw.games.code_battle.vision import View, view_of
+from cw.games.rules import Fault, Json, Outcome, Player
 
 Moves: TypeAlias = list[Json]
 """The list `moves` of a reply, as it came."""
@@ -33,18 +33,18 @@ class CodeBattle:
     seats = range(2, 7)
 
     def new(self, players: Json, seed: int, **options: Json) -> State:
-        """Give the start on a map; options: see start.OPTIONS."""
+        """Return the start on a map; options: see start.OPTIONS."""
         return start(players, seed, options)
 
     def players(self, state: State) -> range:
         """Name all slots."""
-        return range(len(state.purses))
+        return range(len(state.stats))
 
     def to_move(self, state: State) -> tuple[Player, ...]:
         """Name the slots that are asked: not crashed, with a living bot (rule 1)."""
         if condition(state) is not None:
             return ()
-        return tuple(slot for slot in sorted(state.living) if not state.purses[slot].crashed)
+        return tuple(slot for slot in sorted(state.living) if not state.stats[slot].crashed)
 
     def check(self, state: State, player: Player, action: Moves) -> None:
         """Raise IllegalAction for the first entry that is ignored."""
@@ -59,26 +59,26 @@ class CodeBattle:
     def step(self, state: State, actions: Mapping[Player, Moves | Fault]) -> State:
         """Play a turn; entries that are no orders are ignored, and a fault holds all bots."""
         orders: dict[Slot, Orders] = {}
-        purses = list(state.purses)
+        stats = list(state.stats)
         for slot in state.living:
-            if not purses[slot].crashed:
+            if not stats[slot].crashed:
                 action = actions.get(slot, [])
                 failed = not isinstance(action, list)
                 if isinstance(action, list):
                     orders[slot], _ = read_orders(state, slot, action)
-                purses[slot] = count_failures(purses[slot], failed=failed)
-        return play_turn(replace(state, purses=tuple(purses)), orders)
+                stats[slot] = count_failures(stats[slot], failed=failed)
+        return play_turn(replace(state, stats=tuple(stats)), orders)
 
     def observe(self, state: State, player: Player | None) -> View | State:
-        """Give what a slot sees; the referee sees the state."""
+        """Return what a slot sees; the referee sees the state."""
         return state if player is None else view_of(state, int(player))
 
     def outcome(self, state: State) -> Outcome | None:
-        """Give winner and ranks (document, "End and ranking")."""
+        """Return winner and ranks (document, "End and ranking")."""
         why = condition(state)
         if why is None:
             return None
-        slots = range(len(state.purses))
+        slots = range(len(state.stats))
         winner = victor(state, why)
         merits = [(slot == winner, *merit(state, slot)) for slot in slots]
         if why == "annihilation":
@@ -86,7 +86,7 @@ class CodeBattle:
         return Outcome(
             reason=why,
             winner=winner,
-            scores={slot: state.purses[slot].score for slot in slots},
+            scores={slot: state.stats[slot].score for slot in slots},
             ranks={slot: 1 + sum(other > merits[slot] for other in merits) for slot in slots},
         )
 
@@ -96,7 +96,7 @@ class CodeBattle:
         return list(write_orders(state, {tile: way for tile, way in drawn.items() if way}))
 
     def state_to_json(self, state: State) -> dict[str, Json]:
-        """Give the state as a document."""
+        """Return the state as a document."""
         return documents.state_document(state)
 
     def state_from_json(self, document: Json, **options: Json) -> State:
@@ -104,7 +104,7 @@ class CodeBattle:
         return documents.read_state(document, options.get("seed", 0))
 
     def view_to_json(self, view: View | State) -> dict[str, Json]:
-        """Give the body of a request without `match_id`; to the referee the state."""
+        """Return the body of a request without `match_id`; to the referee the state."""
         if isinstance(view, State):
             return documents.state_document(view)
         return documents.view_document(view)
@@ -114,7 +114,7 @@ class CodeBattle:
         return documents.read_slot(state, name)
 
     def action_to_json(self, action: Moves) -> Moves:
-        """Give the list: it is a document already."""
+        """Return the list: it is a document already."""
         return action
 
     def actions_from_json(
@@ -124,7 +124,7 @@ class CodeBattle:
         return documents.read_actions(state, document)
 
     def result_to_json(self, state: State) -> dict[str, Json]:
-        """Give the outcome with the final counts by slot."""
+        """Return the outcome with the final counts by slot."""
         outcome = self.outcome(state)
         if outcome is None:
             return {"outcome": None}
@@ -133,34 +133,34 @@ class CodeBattle:
                 "winner": outcome.winner,
                 "condition": outcome.reason,
                 "ranks": list(outcome.ranks.values()),
-                "final_scores": [purse.score for purse in state.purses],
-                "final_energy": [purse.collected for purse in state.purses],
+                "final_scores": [stats.score for stats in state.stats],
+                "final_energy": [stats.collected for stats in state.stats],
                 "final_bots": [merit(state, slot)[-1] for slot in self.players(state)],
             }
         }
 
 
-def count_failures(purse: Purse, *, failed: bool) -> Purse:
+def count_failures(stats: PlayerStats, *, failed: bool) -> PlayerStats:
     """Count faults in a row; the tenth ends all requests to a slot (document, "Faults")."""
-    failures = purse.failures + 1 if failed else 0
-    return purse._replace(failures=failures, crashed=failures >= FAILURES)
+    failures = stats.failures + 1 if failed else 0
+    return stats._replace(failures=failures, crashed=failures >= FAILURES)
 
 
 def merit(state: State, slot: Slot) -> tuple[int, int, int]:
-    """Give what slots are ranked by: score, collected energy, living bots."""
-    purse = state.purses[slot]
-    return purse.score, purse.collected, sum(bot.owner == slot for bot in state.bots)
+    """Return what slots are ranked by: score, collected energy, living bots."""
+    stats = state.stats[slot]
+    return stats.score, stats.collected, sum(bot.owner == slot for bot in state.bots)
 
 
 def victor(state: State, why: Condition) -> Slot | None:
-    """Give the winner; None if nobody stands alone at the top."""
+    """Return the winner; None if nobody stands alone at the top."""
     if why == "annihilation":
         return None
     if why == "sole_survivor":
         return min(state.living)
-    slots = range(len(state.purses))
+    slots = range(len(state.stats))
     if why == "dominance":
-        return max(slots, key=lambda slot: state.purses[slot].dominant_turns)
+        return max(slots, key=lambda slot: state.stats[slot].dominant_turns)
     best = max(merit(state, slot) for slot in slots)
     first = [slot for slot in slots if merit(state, slot) == best]
     return first[0] if len(first) == 1 else None

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from random import Random
 from typing import Final
 
-from cw.errors import Refused
-from cw.games.base import Json
+from cw.errors import UsageError
 from cw.games.code_battle.generate import DEFAULTS, Plan, read_plan
 from cw.games.code_battle.library import find_map, maps_for
 from cw.games.code_battle.maps import Map
 from cw.games.code_battle.ranges import shown, whole
-from cw.games.code_battle.state import Bot, Config, Core, Node, Purse, State, Terrain
+from cw.games.code_battle.state import Bot, Config, Core, Node, PlayerStats, State, Terrain
 from cw.games.code_battle.symmetry import check_players
+from cw.games.rules import Json
 
 MATCH_OPTIONS: Final[dict[str, tuple[int, int, int]]] = {
     "max_turns": (500, 1, 1000),
@@ -29,11 +29,11 @@ OPTIONS: Final = ("map", *DEFAULTS, *MATCH_OPTIONS)
 
 
 def start(players: Json, seed: int, options: Mapping[str, Json]) -> State:
-    """Give the start of a match; raise Refused for options that make none."""
+    """Return the start of a match; raise UsageError for options that make none."""
     check_players(players)
     for name in options:
         if name not in OPTIONS:
-            raise Refused(f"unknown option: {name}; known: {', '.join(OPTIONS)}")
+            raise UsageError(f"unknown option: {name}; known: {', '.join(OPTIONS)}")
     whole("seed", seed)
     settings = {name: setting(name, options) for name in MATCH_OPTIONS}
     chosen = choose_map(players, seed, options)
@@ -41,29 +41,31 @@ def start(players: Json, seed: int, options: Mapping[str, Json]) -> State:
 
 
 def setting(name: str, options: Mapping[str, Json]) -> int:
-    """Give one of the settings of a match; raise Refused if it is out of its range."""
+    """Return one of the settings of a match; raise UsageError if it is out of its range."""
     default, low, high = MATCH_OPTIONS[name]
     value = options.get(name, default)
     if type(value) is int and low <= value <= high:
         return value
-    raise Refused(f"{name}: {shown(value)} is not within {low}..{high}")
+    raise UsageError(f"{name}: {shown(value)} is not within {low}..{high}")
 
 
 def choose_map(players: int, seed: int, options: Mapping[str, Json]) -> Map:
-    """Give the map that is named, or draw one of the library by the seed."""
+    """Return the map that is named, or draw one of the library by the seed."""
     asked = {name: options[name] for name in DEFAULTS if name in options}
     if "map" in options:
         if asked:
-            raise Refused(f"map excludes {', '.join(asked)}: the map decides")
+            raise UsageError(f"map excludes {', '.join(asked)}: the map decides")
         found = find_map(options["map"])
         if found.players != players:
-            raise Refused(f"map {found.map_id}: made for {found.players} players, {players} given")
+            raise UsageError(
+                f"map {found.map_id}: made for {found.players} players, {players} given"
+            )
         return found
     plan = read_plan(players, seed, asked)
     fitting = [found for found in maps_for(players) if is_made_so(found, plan)]
     if not fitting:
         named = ", ".join(f"{name} {value}" for name, value in asked.items())
-        raise Refused(
+        raise UsageError(
             f"map: the library has none for {players} players with {named};"
             " make one with `cw maps code-battle generate` and give its file as map"
         )
@@ -71,7 +73,7 @@ def choose_map(players: int, seed: int, options: Mapping[str, Json]) -> Map:
 
 
 def is_made_so(found: Map, plan: Plan) -> bool:
-    """Tell whether a map was made with these options."""
+    """Return whether a map was made with these options."""
     return (
         found.symmetry == plan.symmetry
         and found.wall_density == plan.wall_density
@@ -81,7 +83,7 @@ def is_made_so(found: Map, plan: Plan) -> bool:
 
 
 def on_map(chosen: Map, config: Config, seed: int) -> State:
-    """Give the start on a map: one bot on each core, slot 0's first, and all nodes empty."""
+    """Return the start on a map: one bot on each core, slot 0's first, and all nodes empty."""
     cols = config.cols
     cores = tuple(
         Core(number, row * cols + col, owner, active=True, last_spawn=0)
@@ -96,6 +98,6 @@ def on_map(chosen: Map, config: Config, seed: int) -> State:
         cores=cores,
         bots=tuple(Bot(core.id, core.tile, core.owner) for core in cores),
         next_bot_id=len(cores),
-        purses=tuple(Purse(score=owned.count(slot)) for slot in range(chosen.players)),
+        stats=tuple(PlayerStats(score=owned.count(slot)) for slot in range(chosen.players)),
         seed=seed,
     )

@@ -53,7 +53,7 @@ class Node(NamedTuple):
     """Ticks since it became empty; 0 while it holds energy."""
 
 
-class Purse(NamedTuple):
+class PlayerStats(NamedTuple):
     """The counts of one slot."""
 
     energy: int = 0
@@ -131,7 +131,7 @@ class State:
     bots: tuple[Bot, ...]
     """In ascending id."""
     next_bot_id: int
-    purses: tuple[Purse, ...]
+    stats: tuple[PlayerStats, ...]
     """By slot."""
     dead: tuple[Death, ...] = ()
     """Of the last turn, sorted."""

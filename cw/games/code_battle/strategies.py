@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from random import Random
 from typing import Final
 
-from cw.games.base import Json, Player, StrategyFactory
 from cw.games.code_battle.commander import Commander
 from cw.games.code_battle.guardian import Guardian
 from cw.games.code_battle.hunter import Hunter
@@ -16,6 +15,7 @@ from cw.games.code_battle.strategist import Strategist
 from cw.games.code_battle.swarm import Swarm
 from cw.games.code_battle.torus import DIRECTIONS
 from cw.games.code_battle.vision import View
+from cw.games.rules import Json, Player, StrategyFactory
 
 
 class RandomBot:

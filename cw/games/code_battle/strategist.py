@@ -83,7 +83,7 @@ class Strategist(Commander):
                 plan.go(bot, plan.known.field(goals))
 
     def targets(self, plan: Plan) -> list[Tile]:
-        """Give the enemy cores that are known, else where the symmetries of maps put them."""
+        """Return the enemy cores that are known, else where the symmetries of maps put them."""
         known = plan.known.cores_of(enemy=True)
         if known:
             return known
@@ -93,7 +93,7 @@ class Strategist(Commander):
 
 
 def mirrored(torus: Torus, tile: Tile) -> list[Tile]:
-    """Give where the symmetries of maps for 2, 4, 3 and 6 players put the images of a tile."""
+    """Return where the symmetries of maps for 2, 4, 3 and 6 players put the images of a tile."""
     rows, cols = torus.rows, torus.cols
     row, col = divmod(tile, cols)
     images = [(rows - 1 - row, cols - 1 - col)]

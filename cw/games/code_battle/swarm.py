@@ -25,7 +25,7 @@ class Swarm(Commander):
         advance(plan, set(plan.free), plan.known.field(bits(goals)))
 
     def goals(self, plan: Plan) -> list[Tile]:
-        """Give the nearest enemy, else enemy cores, energy, or land that nobody has seen."""
+        """Return the nearest enemy, else enemy cores, energy, or land that nobody has seen."""
         known, centre = plan.known, centre_of(plan, plan.own)
         for places in (plan.enemies, known.cores_of(enemy=True), sorted(known.energy)):
             if places:

@@ -8,9 +8,9 @@ from typing import Final, Literal, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cw.errors import Refused
-from cw.games.base import Json
+from cw.errors import UsageError
 from cw.games.code_battle.ranges import shown
+from cw.games.rules import Json
 
 Tile: TypeAlias = tuple[int, int]
 """Row and col, from 0."""
@@ -30,7 +30,7 @@ class Group:
     """What `shift` adds from one slot to the next; None for the other groups."""
 
     def to_json(self) -> dict[str, Json]:
-        """Give the `symmetry` of a map file."""
+        """Return the `symmetry` of a map file."""
         return {"group": self.name} | ({"shift": list(self.shift)} if self.shift else {})
 
 
@@ -44,25 +44,25 @@ class Symmetry:
     group: Group
 
     def images(self, tile: Tile) -> tuple[Tile, ...]:
-        """Give a tile's orbit: its image for every slot, slot 0's (the tile itself) first."""
+        """Return a tile's orbit: its image for every slot, slot 0's (the tile itself) first."""
         return tuple(self._image(*tile, slot) for slot in range(self.players))
 
     def number(self, tile: Tile) -> int:
-        """Give the number of a tile, as in all tables: row * cols + col."""
+        """Return the number of a tile, as in all tables: row * cols + col."""
         return tile[0] * self.cols + tile[1]
 
     def tile(self, number: int) -> Tile:
-        """Give the tile of a number."""
+        """Return the tile of a number."""
         return divmod(number, self.cols)
 
     def table(self) -> Numbers:
-        """Give the numbers of the images of all tiles, shape (players, rows * cols)."""
+        """Return the numbers of the images of all tiles, shape (players, rows * cols)."""
         row, col = np.divmod(np.arange(self.rows * self.cols, dtype=np.int64), self.cols)
         images = (self._image(row, col, slot) for slot in range(self.players))
         return np.stack([row * self.cols + col for row, col in images])
 
     def distances(self, tile: Tile) -> Numbers:
-        """Give d2 from a tile to every tile, shape (rows * cols,)."""
+        """Return d2 from a tile to every tile, shape (rows * cols,)."""
         down = np.abs(np.arange(self.rows, dtype=np.int64) - tile[0])
         right = np.abs(np.arange(self.cols, dtype=np.int64) - tile[1])
         down, right = np.minimum(down, self.rows - down), np.minimum(right, self.cols - right)
@@ -70,7 +70,7 @@ class Symmetry:
         return d2
 
     def spread(self) -> Numbers:
-        """Give each tile's least d2 to its images, shape (rows * cols,); 0 if it is its own."""
+        """Return each tile's least d2 to its images, shape (rows * cols,); 0 if it is its own."""
         row, col = np.divmod(self.table(), self.cols)
         down, right = np.abs(row[1:] - row[0]), np.abs(col[1:] - col[0])
         down, right = np.minimum(down, self.rows - down), np.minimum(right, self.cols - right)
@@ -98,21 +98,21 @@ class Symmetry:
 
 
 def check_players(players: Json) -> int:
-    """Give a number of players back; raise Refused if there are no maps for it."""
+    """Return a number of players back; raise UsageError if there are no maps for it."""
     if type(players) is int and players in PLAYERS:
         return players
-    raise Refused(f"players: {shown(players)} is not one of {', '.join(map(str, PLAYERS))}")
+    raise UsageError(f"players: {shown(players)} is not one of {', '.join(map(str, PLAYERS))}")
 
 
 def symmetry_for(players: int, rows: int, cols: int) -> Symmetry:
-    """Give the symmetry of maps of a size; raise Refused if there is none."""
+    """Return the symmetry of maps of a size; raise UsageError if there is none."""
     return Symmetry(players, rows, cols, group_for(players, rows, cols))
 
 
 def group_for(players: int, rows: int, cols: int) -> Group:
-    """Give the group for a number of players on a torus of a size.
+    """Return the group for a number of players on a torus of a size.
 
-    Raises Refused, with what the size must be like, if there is none.
+    Raises UsageError, with what the size must be like, if there is none.
     """
     check_players(players)
     if players == 2:
@@ -123,29 +123,29 @@ def group_for(players: int, rows: int, cols: int) -> Group:
 
 
 def four(rows: int, cols: int) -> Group:
-    """Give the group for four players."""
+    """Return the group for four players."""
     if rows == cols:
         return Group("rot90")
     if rows % 2 or cols % 2:
-        raise Refused("4 players need rows == cols, or rows and cols both even")
+        raise UsageError("4 players need rows == cols, or rows and cols both even")
     return Group("half_shift")
 
 
 def shift_of_three(rows: int, cols: int) -> Tile:
-    """Give the shift for three players."""
+    """Return the shift for three players."""
     if rows % 3 == 0:
         return rows // 3, 0
     if cols % 3 == 0:
         return 0, cols // 3
-    raise Refused("3 players need rows or cols divisible by 3")
+    raise UsageError("3 players need rows or cols divisible by 3")
 
 
 def shift_of_six(rows: int, cols: int) -> Tile:
-    """Give the shift for six players."""
+    """Return the shift for six players."""
     if rows % 3 == 0 and cols % 2 == 0:
         return rows // 3, cols // 2
     if cols % 3 == 0 and rows % 2 == 0:
         return rows // 2, cols // 3
-    raise Refused(
+    raise UsageError(
         "6 players need rows divisible by 3 and cols even, or cols divisible by 3 and rows even"
     )

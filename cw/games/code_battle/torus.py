@@ -54,8 +54,8 @@ class Sights(dict[Tile, int]):
 
     def __missing__(self, tile: Tile) -> int:
         """Work out the bits of a disc and keep them."""
-        self[tile] = sight = sum(1 << seen for seen in self.discs[tile])
-        return sight
+        self[tile] = observation = sum(1 << seen for seen in self.discs[tile])
+        return observation
 
 
 class Torus:
@@ -71,7 +71,7 @@ class Torus:
 
     @staticmethod
     def spans(length: int) -> range:
-        """Give each distance along one axis once, the shorter way round."""
+        """Return each distance along one axis once, the shorter way round."""
         return range(-((length - 1) // 2), length // 2 + 1)
 
     @cached_property
@@ -88,19 +88,19 @@ class Torus:
         }
 
     def discs(self, radius2: int) -> Discs:
-        """Give the discs of a squared radius."""
+        """Return the discs of a squared radius."""
         if radius2 not in self._discs:
             self._discs[radius2] = Discs(self, radius2)
         return self._discs[radius2]
 
     def sights(self, radius2: int) -> Sights:
-        """Give the discs of a squared radius as bits."""
+        """Return the discs of a squared radius as bits."""
         if radius2 not in self._sights:
             self._sights[radius2] = Sights(Discs(self, radius2))
         return self._sights[radius2]
 
     def distance2(self, a: Tile, b: Tile) -> int:
-        """Give the squared distance of two tiles (document, d2)."""
+        """Return the squared distance of two tiles (document, d2)."""
         down = abs(a // self.cols - b // self.cols)
         right = abs(a % self.cols - b % self.cols)
         return min(down, self.rows - down) ** 2 + min(right, self.cols - right) ** 2
@@ -108,5 +108,5 @@ class Torus:
 
 @lru_cache(maxsize=8)
 def torus(rows: int, cols: int) -> Torus:
-    """Give the torus of a size; the last few are kept with what was worked out on them."""
+    """Return the torus of a size; the last few are kept with what was worked out on them."""
     return Torus(rows, cols)

@@ -14,7 +14,7 @@ from cw.games.code_battle.state import (
     Death,
     Events,
     Node,
-    Purse,
+    PlayerStats,
     Slot,
     State,
 )
@@ -37,11 +37,11 @@ class Draft:
         self.cores = list(state.cores)
         self.nodes = list(state.nodes)
         self.next_bot_id = state.next_bot_id
-        self.energy = [purse.energy for purse in state.purses]
-        self.collected = [purse.collected for purse in state.purses]
-        self.score = [purse.score for purse in state.purses]
-        self.eliminated = [purse.eliminated for purse in state.purses]
-        self.dominant_turns = [purse.dominant_turns for purse in state.purses]
+        self.energy = [stats.energy for stats in state.stats]
+        self.collected = [stats.collected for stats in state.stats]
+        self.score = [stats.score for stats in state.stats]
+        self.eliminated = [stats.eliminated for stats in state.stats]
+        self.dominant_turns = [stats.dominant_turns for stats in state.stats]
         self.dead: list[Death] = []
         self.moves: dict[Slot, list[tuple[Tile, Direction]]] = defaultdict(list)
         self.captures: list[Capture] = []
@@ -58,11 +58,11 @@ class Draft:
             self.dead += [Death(bot.tile, bot.owner) for bot in dead]
 
     def at(self) -> dict[Tile, Bot]:
-        """Give the bots by tile; after COMBAT no two share one."""
+        """Return the bots by tile; after COMBAT no two share one."""
         return {bot.tile: bot for bot in self.bots}
 
     def finished(self) -> State:
-        """Give the state after the turn; counts of failures are not the turn's."""
+        """Return the state after the turn; counts of failures are not the turn's."""
         before = self.before
         return State(
             config=before.config,
@@ -72,15 +72,15 @@ class Draft:
             cores=tuple(self.cores),
             bots=self.bots,
             next_bot_id=self.next_bot_id,
-            purses=tuple(self.purse(slot) for slot in range(len(before.purses))),
+            stats=tuple(self.stats(slot) for slot in range(len(before.stats))),
             dead=tuple(sorted(self.dead)),
             seed=before.seed,
             events=self.events(),
         )
 
-    def purse(self, slot: Slot) -> Purse:
-        """Give the counts of a slot after the turn."""
-        return self.before.purses[slot]._replace(
+    def stats(self, slot: Slot) -> PlayerStats:
+        """Return the counts of a slot after the turn."""
+        return self.before.stats[slot]._replace(
             energy=self.energy[slot],
             collected=self.collected[slot],
             score=self.score[slot],
@@ -89,7 +89,7 @@ class Draft:
         )
 
     def events(self) -> Events:
-        """Give what happened."""
+        """Return what happened."""
         return Events(
             moves={slot: tuple(moves) for slot, moves in self.moves.items()},
             captures=tuple(self.captures),
@@ -137,7 +137,7 @@ def collide(draft: Draft, came_from: Mapping[int, Tile]) -> None:
 
 
 def run_into(draft: Draft, standing: Bot, met: list[Bot]) -> set[Bot]:
-    """Give a standing bot and the enemies that moved onto it, and count them."""
+    """Return a standing bot and the enemies that moved onto it, and count them."""
     enemies = [bot for bot in met if bot.owner != standing.owner]
     draft.eliminated[standing.owner] += len(enemies)
     for owner in {bot.owner for bot in enemies}:
@@ -200,7 +200,7 @@ def collect(draft: Draft) -> None:
 
 
 def gather(draft: Draft, slot: Slot, tile: Tile) -> None:
-    """Give the energy of a node to a slot."""
+    """Return the energy of a node to a slot."""
     draft.energy[slot] += 1
     draft.collected[slot] += 1
     draft.gathered[slot].append(tile)
@@ -261,7 +261,7 @@ PHASES: Final[tuple[Callable[[Draft], None], ...]] = (
 
 
 def play_turn(state: State, orders: Mapping[Slot, Orders]) -> State:
-    """Give the state after a turn; bots without an order hold."""
+    """Return the state after a turn; bots without an order hold."""
     draft = Draft(state, orders)
     for phase in PHASES:
         phase(draft)
@@ -273,6 +273,6 @@ def condition(state: State) -> Condition | None:
     living = len(state.living)
     if living < 2:
         return "sole_survivor" if living else "annihilation"
-    if any(purse.dominant_turns >= DOMINANT_TURNS for purse in state.purses):
+    if any(stats.dominant_turns >= DOMINANT_TURNS for stats in state.stats):
         return "dominance"
     return "turn_limit" if state.turn >= state.config.max_turns else None

@@ -40,14 +40,14 @@ class View:
 
 
 def view_of(state: State, slot: Slot) -> View:
-    """Give all that a slot sees."""
-    owners = numbering(state.seed, slot, len(state.purses))
+    """Return all that a slot sees."""
+    owners = numbering(state.seed, slot, len(state.stats))
     seen = visible(state, slot)
     return View(
         config=state.config,
         turn=state.turn,
-        energy=state.purses[slot].energy,
-        score=state.purses[slot].score,
+        energy=state.stats[slot].energy,
+        score=state.stats[slot].score,
         bots=tuple(sorted((b.tile, owners[b.owner]) for b in state.bots if seen[b.tile] == "1")),
         nodes=tuple(sorted(n.tile for n in state.nodes if n.energy and seen[n.tile] == "1")),
         cores=tuple(
@@ -63,7 +63,7 @@ def view_of(state: State, slot: Slot) -> View:
 
 
 def visible(state: State, slot: Slot) -> str:
-    """Give a text of "1" for each tile in sight of a slot's living bots and "0" for the others."""
+    """Return a text of "1" for each tile that a slot's living bots see, "0" for the others."""
     torus = state.terrain.torus
     sights = torus.sights(state.config.vision_radius2)
     seen = reduce(or_, (sights[bot.tile] for bot in state.bots if bot.owner == slot), 0)
@@ -72,7 +72,7 @@ def visible(state: State, slot: Slot) -> str:
 
 @lru_cache(maxsize=256)
 def numbering(seed: int, observer: Slot, slots: int) -> tuple[int, ...]:
-    """Give the number by which an observer knows each slot; itself is 0."""
+    """Return the number by which an observer knows each slot; itself is 0."""
 
     def key(slot: Slot) -> str:
         return sha256(f"{seed}.{observer}.{slot}".encode()).hexdigest()

@@ -12,8 +12,8 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
+from cw.games.code_battle.grid_paths import UNREACHED, Table, path_lengths, ring_table, step_table
 from cw.games.code_battle.symmetry import Symmetry
-from cw.games.code_battle.ways import UNREACHED, Table, path_lengths, ring_table, step_table
 
 Walls: TypeAlias = bytearray
 
@@ -40,7 +40,7 @@ class Ground:
 
 
 def lay_ground(symmetry: Symmetry, cores: Sequence[int], nodes: Sequence[int]) -> Ground:
-    """Give the ground of a map with these cores and nodes of slot 0, and with all their images."""
+    """Return the ground of a map with these cores and nodes of slot 0, and all their images."""
     images = symmetry.table()
     small = np.flatnonzero(symmetry.spread() == 0)
     every_core, every_node = (images[:, tiles].T.ravel().tolist() for tiles in (cores, nodes))
@@ -60,7 +60,7 @@ def lay_ground(symmetry: Symmetry, cores: Sequence[int], nodes: Sequence[int]) -
 
 
 def grow(ground: Ground, rng: Random) -> Walls:
-    """Give walls as a cellular automaton grows them from random orbits."""
+    """Return walls as a cellular automaton grows them from random orbits."""
     seeds = np.zeros((ground.rows, ground.cols), dtype=np.int8)
     for tile, first in enumerate(ground.firsts):
         if tile == first and rng.random() < CHANCE:
@@ -88,7 +88,7 @@ def connect(ground: Ground, walls: Walls) -> None:
 
 
 def way_to_nearest(steps: Table, lengths: Sequence[int], goals: Sequence[int]) -> list[int]:
-    """Give the tiles of a shortest path, through walls, from the reached ones to a goal."""
+    """Return the tiles of a shortest path, through walls, from the reached ones to a goal."""
     reached = [tile for tile, length in enumerate(lengths) if length != UNREACHED]
     through = path_lengths(steps, bytes(len(steps)), reached)
     missing = (goal for goal in goals if lengths[goal] == UNREACHED)
@@ -161,7 +161,7 @@ def close(rings: Table, walls: Walls, orbit: Sequence[int]) -> bool:
 
 
 def hang_together(ring: Sequence[bool]) -> bool:
-    """Tell whether the open 4-neighbours among a tile's ring of 8 hang together inside it."""
+    """Return whether the open 4-neighbours among a tile's ring of 8 hang together inside it."""
     ways = sum(ring[side] for side in (0, 2, 4, 6))
     joints = sum(ring[side] and ring[side + 1] and ring[(side + 2) % 8] for side in (0, 2, 4, 6))
     return ways - joints <= 1

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from cw.games.base import Fault, Player
-from cw.games.end_of_codes.documents import creatures
+from cw.games.end_of_codes.codec import creatures
 from cw.games.end_of_codes.protocol import TEXTS, Grader, read_created, sanity
 from cw.games.end_of_codes.replies import read_reply
 from cw.games.end_of_codes.rules import EndOfCodes
 from cw.games.end_of_codes.state import State
-from cw.games.wire import Report, Table, Trial, compact
+from cw.games.rules import Fault, Player
+from cw.games.wire import CheckReport, Referee, Trial, compact
 
 GAME: Final = EndOfCodes()
 NAMES: Final = (
@@ -52,7 +52,7 @@ class EndOfCodesChecks:
         ),
     )
 
-    async def probe(self, table: Table, player: Player, report: Report) -> None:
+    async def probe(self, table: Referee, player: Player, report: CheckReport) -> None:
         """Ask for every request of the protocol."""
         grader = Grader(table)
         ask = grader.initiation(player, grader.username(player))
@@ -65,7 +65,7 @@ class EndOfCodesChecks:
         if error is None:
             await self.game(grader, int(player), report)
 
-    async def game(self, grader: Grader, player: int, report: Report) -> None:
+    async def game(self, grader: Grader, player: int, report: CheckReport) -> None:
         """Send a game and some of its rounds."""
         state = GAME.new(2, 1, M=5, MAX_HP=3)
         fields = {

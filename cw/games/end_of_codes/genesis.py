@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from cw.errors import Refused
-from cw.games.base import Json
+from cw.errors import UsageError
 from cw.games.end_of_codes.state import Participant, State
+from cw.games.rules import Json
 
 KNOWN: Final = (
     "gameid", "M", "MAX_HP", "max_creatures", "W", "H", "max_rounds", "connect_timeout", "timeout",
@@ -23,10 +23,10 @@ USERNAME: Final = re.compile(r"\w{1,64}", re.ASCII)
 
 
 def genesis(players: Json, seed: int, options: Mapping[str, Json]) -> State:
-    """Give round 0; raise Refused for options that make none. The draws are in a fixed order."""
+    """Return round 0, drawn in a fixed order; raise UsageError for options that make none."""
     for name in options:
         if name not in KNOWN:
-            raise Refused(f"unknown option: {name}")
+            raise UsageError(f"unknown option: {name}")
     participants = read_players(players)
     check_plain(options)
     number("seed", seed, 0, LARGEST_SEED)
@@ -35,7 +35,7 @@ def genesis(players: Json, seed: int, options: Mapping[str, Json]) -> State:
     total = len(participants) * each
     most = options.get("max_creatures", 150_000)
     if total > most:
-        raise Refused(f"too many creatures: N*M = {total}, the limit is {most}")
+        raise UsageError(f"too many creatures: N*M = {total}, the limit is {most}")
     width, height = size(total, options, rng)
     most_hp = options["MAX_HP"] if "MAX_HP" in options else rng.randint(100, 199)
     cells = scatter(total, width, height, rng)
@@ -60,14 +60,14 @@ def read_players(players: Json) -> tuple[Participant, ...]:
         number("players", players, 0, MOST_PLAYERS)
         players = [{"userid": n, "username": f"player{n}"} for n in range(1, players + 1)]
     if not isinstance(players, list):
-        raise Refused(f"players must be a number or a list, not {players!r}")
+        raise UsageError(f"players must be a number or a list, not {players!r}")
     read: dict[int, str] = {}
     for player in players:
         userid, username = read_player(player)
         if userid in read:
-            raise Refused(f"two players have userid {userid}")
+            raise UsageError(f"two players have userid {userid}")
         if username in read.values():
-            raise Refused(f"two players have username {username}")
+            raise UsageError(f"two players have username {username}")
         read[userid] = username
     return tuple(Participant(userid, read[userid], None, None) for userid in sorted(read))
 
@@ -77,16 +77,16 @@ def read_player(player: Json) -> tuple[int, str]:
     entry = player if isinstance(player, dict) else {}
     userid, username = entry.get("userid"), entry.get("username")
     if type(userid) is not int or userid < 1:
-        raise Refused("userid must be a positive integer")
+        raise UsageError("userid must be a positive integer")
     if not isinstance(username, str) or not USERNAME.fullmatch(username):
-        raise Refused("username must be 1 to 64 letters, digits or _")
+        raise UsageError("username must be 1 to 64 letters, digits or _")
     return userid, username
 
 
 def check_plain(options: Mapping[str, Json]) -> None:
-    """Raise Refused for the first option that is out of its range, in the order of the document."""
+    """Raise UsageError for the first option out of its range, in the order of the document."""
     if "gameid" in options and (type(options["gameid"]) is not int or options["gameid"] < 1):
-        raise Refused("gameid must be a positive integer")
+        raise UsageError("gameid must be a positive integer")
     for name, high in (("M", 1000), ("MAX_HP", 1000), ("max_creatures", 1_000_000)):
         if name in options:
             number(name, options[name], 1, high)
@@ -97,36 +97,38 @@ def check_plain(options: Mapping[str, Json]) -> None:
 
 
 def check_size(options: Mapping[str, Json]) -> None:
-    """Raise Refused unless both W and H are given, or neither."""
+    """Raise UsageError unless both W and H are given, or neither."""
     given = [name for name in ("W", "H") if name in options]
     if len(given) == 1:
-        raise Refused("give both W and H, or neither")
+        raise UsageError("give both W and H, or neither")
     if any(type(options[name]) is not int or not 1 <= options[name] <= 1000 for name in given):
-        raise Refused("W and H must be integers from 1 to 1000")
+        raise UsageError("W and H must be integers from 1 to 1000")
 
 
 def check_seconds(options: Mapping[str, Json]) -> None:
-    """Raise Refused for time limits that cannot be."""
+    """Raise UsageError for time limits that cannot be."""
     for name in ("connect_timeout", "timeout"):
         value = options.get(name, 1)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0.1 <= value <= 60:
-            raise Refused(f"{name} must be a number from 0.1 to 60")
+            raise UsageError(f"{name} must be a number from 0.1 to 60")
     if options.get("timeout", 5) < options.get("connect_timeout", 3):
-        raise Refused("timeout must not be below connect_timeout")
+        raise UsageError("timeout must not be below connect_timeout")
 
 
 def number(name: str, value: Any, low: int, high: int) -> None:
-    """Raise Refused unless the value is an integer from low to high."""
+    """Raise UsageError unless the value is an integer from low to high."""
     if type(value) is not int or not low <= value <= high:
-        raise Refused(f"{name} must be an integer from {low} to {high}")
+        raise UsageError(f"{name} must be an integer from {low} to {high}")
 
 
 def size(total: int, options: Mapping[str, Json], rng: Random) -> tuple[int, int]:
-    """Give the map's width and height, drawn unless they are given."""
+    """Return the map's width and height, drawn unless they are given."""
     if "W" in options:
         width, height = options["W"], options["H"]
         if width * height < 3 * total:
-            raise Refused(f"the map is too small: W*H = {width * height}, but 3*N*M = {3 * total}")
+            raise UsageError(
+                f"the map is too small: W*H = {width * height}, but 3*N*M = {3 * total}"
+            )
         return width, height
     low, high = (isqrt(3 * total - 1) + 1 if total else 1), isqrt(4 * total)
     if low + 1 <= high - 1:

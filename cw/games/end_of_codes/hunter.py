@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from random import Random
 from typing import Final
 
-from cw.games.base import Json, Player
 from cw.games.end_of_codes.state import State
 from cw.games.end_of_codes.world import Cell, Creature, intent, living, neighbours
+from cw.games.rules import Json, Player
 
 FAR: Final = 10**6
 """A distance that nobody walks."""
@@ -77,7 +77,7 @@ class Round:
         return distance
 
     def _outnumbers(self, cell: Cell) -> bool:
-        """Tell whether own creatures within sight of a cell suffice for those of opponents."""
+        """Return whether own creatures within sight of a cell suffice for those of opponents."""
         x, y = cell
         strength = Counter(
             near in self.foes
@@ -92,7 +92,7 @@ class Round:
         return {way: self.foes[cell] for way, cell in beside.items() if cell in self.foes}
 
     def _free(self, creature: Creature) -> dict[str, Cell]:
-        """Give the neighbouring cells that nobody holds and no own creature has chosen."""
+        """Return the neighbouring cells that nobody holds and no own creature has chosen."""
         beside = neighbours(self.state, creature.cell)
         return {
             way: cell
@@ -129,7 +129,7 @@ class Round:
         return left <= 0, left
 
     def _refuge(self, creature: Creature) -> dict[str, Cell]:
-        """Give the free cells that touch no opponent, the farthest from them first."""
+        """Return the free cells that touch no opponent, the farthest from them first."""
         safe = {w: c for w, c in self._free(creature).items() if self.distance.get(c, FAR) > 1}
         farthest = sorted(safe.items(), key=lambda entry: -self.distance.get(entry[1], FAR))
         return dict(farthest)
@@ -145,7 +145,7 @@ class Round:
                 yield self._go(creature, ways)
 
     def _hunt(self, creature: Creature) -> dict[str, Cell]:
-        """Give the free cells nearer to an opponent, close ones only where the odds are good."""
+        """Return the free cells nearer to an opponent, close ones only where the odds are good."""
         here = self.distance.get(creature.cell, FAR)
         if self.peace and here > NEAR:
             return {}
@@ -157,7 +157,7 @@ class Round:
         }
 
     def _keep_away(self, creature: Creature, heart: Cell) -> dict[str, Cell]:
-        """Give the free cells that lead away from opponents, or else to the own group."""
+        """Return the free cells that lead away from opponents, or else to the own group."""
         here = self.distance.get(creature.cell, FAR)
         free = self._free(creature)
         if here <= 2:
@@ -170,7 +170,7 @@ class Round:
         }
 
     def _heart(self) -> Cell:
-        """Give the cell of the own creature closest to the own centre of gravity."""
+        """Return the cell of the own creature closest to the own centre of gravity."""
         number = len(self.own)
         x = sum(c.cell[0] for c in self.own) / number
         y = sum(c.cell[1] for c in self.own) / number

@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import quote_plus
 
-from cw.games.base import Fault, FaultKind, Json, Player
-from cw.games.end_of_codes.documents import creatures
+from cw.games.end_of_codes.codec import creatures
 from cw.games.end_of_codes.resolution import expelled
 from cw.games.end_of_codes.state import Participant, State
-from cw.games.wire import Ask, Call, Limits, Reply, Shape, Table, compact
+from cw.games.rules import Fault, FaultKind, Json, Player
+from cw.games.wire import Query, QueryLimits, Referee, Reply, Request, Transport, compact
 
 USER_AGENT: Final = "EndOfCodes/0.1.0 (grader) <grader@endofcodes.com>"
 HEADERS: Final = {"User-Agent": USER_AGENT, "Accept": "application/json"}
@@ -73,14 +73,14 @@ Read = Callable[[Json], Json | Fault]
 class EndOfCodesProtocol:
     """GET /bot, POST /game, then POST /round until the end, and once more: everybody at once."""
 
-    shapes: Sequence[Shape] = ("http",)
+    transports: Sequence[Transport] = ("http",)
     signed_with: str | None = None
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
-        """Give the userids, numbered from 1."""
+        """Return the userids, numbered from 1."""
         return range(1, len(names) + 1)
 
-    async def conduct(self, table: Table) -> None:
+    async def conduct(self, table: Referee) -> None:
         """Lead a game."""
         grader = Grader(table)
         players = await grader.initiate()
@@ -94,7 +94,7 @@ class EndOfCodesProtocol:
 class Grader:
     """The questions of one game."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Referee) -> None:
         """Read the limits of the game."""
         self.table = table
         options = table.options
@@ -105,27 +105,27 @@ class Grader:
     async def initiate(self) -> list[Participant]:
         """Ask all bots who they are; give the players whose bots pass."""
         users = {player: self.username(player) for player in self.table.names}
-        asks = {player: self.initiation(player, name) for player, name in users.items()}
-        answers = await self.table.ask(asks)
+        queries = {player: self.initiation(player, name) for player, name in users.items()}
+        answers = await self.table.ask(queries)
         players = []
         for player, name in users.items():
             answer = answers[player]
             if isinstance(answer, Fault):
                 self.table.note(player, Fault("startup", answer.detail))
-                self.table.dismiss(player, Fault("startup", answer.detail))
+                self.table.disqualify(player, Fault("startup", answer.detail))
             else:
                 players.append(Participant(int(player), name, None, None))
         return players
 
     def username(self, player: Player) -> str:
-        """Give the username that a bot must say."""
+        """Return the username that a bot must say."""
         return self.table.setting(player, "username") or self.table.names[player]
 
-    def initiation(self, player: Player, username: str) -> Ask:
+    def initiation(self, player: Player, username: str) -> Query:
         """Ask a bot who it is."""
         path = f"/bot?api_key={self.key(player)}"
         return self.question(
-            "initiate", Call("GET", path, None, HEADERS), partial(read_bot, username)
+            "initiate", Request("GET", path, None, HEADERS), partial(read_bot, username)
         )
 
     async def create(self, players: Sequence[Participant]) -> State:
@@ -151,7 +151,7 @@ class Grader:
         """Send a round to all connected players; give their replies."""
         world = compact(creatures(state))
         encoded = self.encoded(world)
-        asks: dict[Player, Ask] = {}
+        queries: dict[Player, Query] = {}
         for player in state.players:
             if player.fault is None:
                 fields = {
@@ -162,10 +162,10 @@ class Grader:
                     "W": state.width,
                     "H": state.height,
                 }
-                asks[player.userid] = self.post(
+                queries[player.userid] = self.post(
                     "round", player.userid, fields, lambda said: said, encoded
                 )
-        return await self.table.ask(asks)
+        return await self.table.ask(queries)
 
     def encoded(self, world: bytes) -> str:
         """Encode a map for forms, once for all bots."""
@@ -178,7 +178,7 @@ class Grader:
         fields: Mapping[str, Any],
         read: Read,
         encoded_map: str = "",
-    ) -> Ask:
+    ) -> Query:
         """Send a form; `encoded_map` is the map as it was encoded for all."""
         head = {"method": "create", "api_key": self.key(player)}
         order = {**head, **fields}
@@ -186,17 +186,17 @@ class Grader:
             kind, body = f"multipart/form-data; boundary={BOUNDARY}", multipart(order)
         else:
             kind, body = FORM, urlencoded(order, encoded_map)
-        call = Call("POST", f"/{request}", body, {**HEADERS, "Content-Type": kind})
+        call = Request("POST", f"/{request}", body, {**HEADERS, "Content-Type": kind})
         return self.question(request, call, read, action=request == "round")
 
-    def question(self, request: str, call: Call, read: Read, *, action: bool = False) -> Ask:
-        """Give a question whose failures have the names of the document."""
-        limits = Limits(
+    def question(self, request: str, call: Request, read: Read, *, action: bool = False) -> Query:
+        """Return a question whose failures have the names of the document."""
+        limits = QueryLimits(
             self.seconds,
             connect_seconds=self.connect_seconds,
             most_body=MOST_INTENTS if action else MOST_REPLY,
         )
-        return Ask(
+        return Query(
             call,
             partial(read_reply, request, read),
             limits,
@@ -205,7 +205,7 @@ class Grader:
         )
 
     def key(self, player: Player) -> str:
-        """Give the key that a bot may check."""
+        """Return the key that a bot may check."""
         return self.table.setting(player, "api_key") or "0" * 32
 
 
@@ -228,12 +228,12 @@ def multipart(fields: Mapping[str, Any]) -> bytes:
 
 
 def plain(value: Any) -> str:
-    """Give a field as text."""
+    """Return a field as text."""
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
 def name_failure(request: str, fault: Fault) -> Fault:
-    """Give a failure of the exchange the name that it has in the document."""
+    """Return a failure of the exchange the name that it has in the document."""
     name = FAILURES.get(getattr(fault, "cause", fault.kind), "broken_reply")
     kind: FaultKind = "disconnected" if name == "broken_reply" else fault.kind
     return Fault("disconnected" if name in UNREACHED else kind, f"{request}_{name}")
@@ -294,7 +294,7 @@ def read_created(said: Json) -> Json | Fault:
 
 
 def sanity(error: str | None) -> list[bool | None]:
-    """Give the seven checks of the probe: those after the failed one are not judged."""
+    """Return the seven checks of the probe: those after the failed one are not judged."""
     if error is None:
         return [True] * len(TEXTS)
     name = error.removeprefix("initiate_")

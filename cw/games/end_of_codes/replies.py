@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from cw.games.base import Fault, FaultKind, Json
 from cw.games.end_of_codes.state import DIRECTIONS, Intent, State
+from cw.games.rules import Fault, FaultKind, Json
 
 ACTIONS: Final = ("move", "attack")
 FIELDS: Final = ("creatureid", "direction", "action")
@@ -28,7 +28,7 @@ class Owned(NamedTuple):
 
 
 def read_reply(state: State, userid: int, reply: Json) -> list[Intent] | Fault:
-    """Give the intents of a reply, or the fault that it is."""
+    """Return the intents of a reply, or the fault that it is."""
     try:
         intents = read_list(reply)
         for said in intents:
@@ -39,7 +39,7 @@ def read_reply(state: State, userid: int, reply: Json) -> list[Intent] | Fault:
 
 
 def read_list(reply: Json) -> list[Json]:
-    """Give the list of intents of a reply."""
+    """Return the list of intents of a reply."""
     if reply is None:
         raise WrongReply("invalid_json")
     if isinstance(reply, dict) and list(reply) == ["error"]:

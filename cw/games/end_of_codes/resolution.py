@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cw.games.base import Fault
-from cw.games.end_of_codes.state import DIRECTIONS, Column, Intent, Participant, State, Thrown
+from cw.games.end_of_codes.state import DIRECTIONS, Column, Expelled, Intent, Participant, State
+from cw.games.rules import Fault
 
 NOBODY: Final = -1
 CODES: Final = {
@@ -32,7 +32,7 @@ class Acts(NamedTuple):
 
 
 def resolve(state: State, intents: Sequence[Intent], faults: Mapping[int, Fault]) -> State:
-    """Give the next round; `intents` are those of players without a fault, all of them valid."""
+    """Return the next round; `intents` are those of players without a fault, all of them valid."""
     moves, attacks = sort_out(state, intents)
     hp = attack(state, attacks)
     hp[np.isin(state.owners, list(faults))] = 0
@@ -49,7 +49,7 @@ def resolve(state: State, intents: Sequence[Intent], faults: Mapping[int, Fault]
 
 
 def sort_out(state: State, intents: Sequence[Intent]) -> tuple[Acts, Acts]:
-    """Give the moves and the attacks that stay on the map; the others are idle (rules 5, 6)."""
+    """Return the moves and the attacks that stay on the map; the others are idle (rules 5, 6)."""
     ids = np.array([creature for creature, _, _ in intents], dtype=np.int64)
     codes = np.array([CODES[action, way] for _, action, way in intents], dtype=np.int64)
     who = np.searchsorted(state.ids, ids)
@@ -64,7 +64,7 @@ def sort_out(state: State, intents: Sequence[Intent]) -> tuple[Acts, Acts]:
 
 
 def attack(state: State, attacks: Acts) -> Column:
-    """Give the hit points after all attacks of rule 5; never below 0 (rule 7)."""
+    """Return the hit points after all attacks of rule 5; never below 0 (rule 7)."""
     living = np.flatnonzero(state.hp > 0)
     holder = np.full(state.width * state.height, NOBODY)
     holder[state.y[living] * state.width + state.x[living]] = living
@@ -76,7 +76,7 @@ def attack(state: State, attacks: Acts) -> Column:
 
 
 def move(state: State, moves: Acts, hp: Column) -> tuple[Column, Column]:
-    """Give all cells after the moves of rule 6 and the undoing of rule 8.
+    """Return all cells after the moves of rule 6 and the undoing of rule 8.
 
     Creatures of players who are thrown out have no moves; who dies otherwise keeps the cell
     that it reached.
@@ -111,18 +111,18 @@ def mark(
     if died is None and player.userid not in alive:
         died = state.round + 1
     if fault is not None:
-        thrown = Thrown(fault.kind, fault.detail or None, state.round)
+        thrown = Expelled(fault.kind, fault.detail or None, state.round)
         return player._replace(died=died, fault=thrown)
     return player._replace(died=died)
 
 
 def expelled(state: State, faults: Mapping[int, Fault]) -> State:
-    """Give round 0 in which players who failed to be told of the game are dead already."""
+    """Return round 0 in which players who failed to be told of the game are dead already."""
     hp = np.where(np.isin(state.owners, list(faults)), 0, state.hp)
     players = tuple(
         player._replace(
             died=state.round,
-            fault=Thrown(faults[player.userid].kind, faults[player.userid].detail, state.round),
+            fault=Expelled(faults[player.userid].kind, faults[player.userid].detail, state.round),
         )
         if player.userid in faults
         else player

@@ -7,12 +7,12 @@ from random import Random
 from typing import Literal
 
 from cw.errors import IllegalAction, OutOfTurn
-from cw.games.base import Fault, Json, Outcome, Player
-from cw.games.end_of_codes import documents
+from cw.games.end_of_codes import codec as documents
 from cw.games.end_of_codes.genesis import genesis
 from cw.games.end_of_codes.replies import read_reply
 from cw.games.end_of_codes.resolution import resolve
 from cw.games.end_of_codes.state import DIRECTIONS, Intent, State
+from cw.games.rules import Fault, Json, Outcome, Player
 
 Reason = Literal["no_players", "all_dead", "last_standing", "round_cap"]
 
@@ -24,7 +24,7 @@ class EndOfCodes:
     seats = range(1, 1001)
 
     def new(self, players: Json, seed: int, **options: Json) -> State:
-        """Give the genesis; options: see genesis.KNOWN."""
+        """Return the genesis; options: see genesis.KNOWN."""
         return genesis(players, seed, options)
 
     def players(self, state: State) -> tuple[int, ...]:
@@ -64,11 +64,11 @@ class EndOfCodes:
         return resolve(state, intents, faults)
 
     def observe(self, state: State, player: Player | None) -> State:
-        """Give the state itself: all players know each round in full."""
+        """Return the state itself: all players know each round in full."""
         return state
 
     def outcome(self, state: State) -> Outcome | None:
-        """Give the ranks: who outlived you stands before you."""
+        """Return the ranks: who outlived you stands before you."""
         why = reason(state)
         if why is None:
             return None
@@ -98,7 +98,7 @@ class EndOfCodes:
         }
 
     def state_to_json(self, state: State) -> dict[str, Json]:
-        """Give the state as a document."""
+        """Return the state as a document."""
         return documents.state_document(state)
 
     def state_from_json(self, document: Json, **options: Json) -> State:
@@ -106,7 +106,7 @@ class EndOfCodes:
         return documents.read_state(document, options.get("max_rounds", 10_000))
 
     def view_to_json(self, view: State) -> dict[str, Json]:
-        """Give the document of the state."""
+        """Return the document of the state."""
         return documents.state_document(view)
 
     def player_from_json(self, state: State, name: Json) -> int:
@@ -114,7 +114,7 @@ class EndOfCodes:
         return documents.read_userid(state, name)
 
     def action_to_json(self, action: Json) -> Json:
-        """Give the reply: it is a document already."""
+        """Return the reply: it is a document already."""
         return action
 
     def actions_from_json(
@@ -124,7 +124,7 @@ class EndOfCodes:
         return documents.read_actions(state, document)
 
     def result_to_json(self, state: State) -> dict[str, Json]:
-        """Give the outcome with the round in which the game ended."""
+        """Return the outcome with the round in which the game ended."""
         outcome = self.outcome(state)
         if outcome is None:
             return {"outcome": None}
@@ -136,7 +136,7 @@ class EndOfCodes:
 
 
 def reason(state: State) -> Reason | None:
-    """Tell why the game is over, None while it goes on (document, "End and ranking")."""
+    """Return why the game is over, None while it goes on (document, "End and ranking")."""
     alive = len(state.living)
     if not state.players:
         return "no_players"

@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from cw.games.base import FaultKind
+from cw.games.rules import FaultKind
 
 Column: TypeAlias = NDArray[np.int64]
 
@@ -17,7 +17,7 @@ DIRECTIONS: Final = {"north": (0, 1), "east": (1, 0), "south": (0, -1), "west": 
 """Change of x and of y; y grows to the north."""
 
 
-class Thrown(NamedTuple):
+class Expelled(NamedTuple):
     """The fault for which a player was thrown out; `round` is that of the failed request."""
 
     kind: FaultKind
@@ -32,7 +32,7 @@ class Participant(NamedTuple):
     username: str
     died: int | None
     """The first round in which it has no living creature."""
-    fault: Thrown | None
+    fault: Expelled | None
 
 
 class Intent(NamedTuple):

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from random import Random
 from typing import Final
 
-from cw.games.base import Json, Player, StrategyFactory
 from cw.games.end_of_codes.hunter import Hunter
 from cw.games.end_of_codes.state import State
 from cw.games.end_of_codes.world import Cell, Creature, intent, living, neighbours
+from cw.games.rules import Json, Player, StrategyFactory
 
 
 class Seated:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-from cw.games.base import Json
 from cw.games.end_of_codes.state import DIRECTIONS, State
+from cw.games.rules import Json
 
 Cell: TypeAlias = tuple[int, int]
 
@@ -20,7 +20,7 @@ class Creature(NamedTuple):
 
 
 def living(state: State) -> dict[Cell, Creature]:
-    """Give all living creatures by their cell, in ascending id."""
+    """Return all living creatures by their cell, in ascending id."""
     columns = (state.ids, state.owners, state.x, state.y, state.hp)
     return {
         (x, y): Creature(creature, owner, (x, y), hp)
@@ -30,7 +30,7 @@ def living(state: State) -> dict[Cell, Creature]:
 
 
 def neighbours(state: State, cell: Cell) -> dict[str, Cell]:
-    """Give the neighbouring cells on the map by direction."""
+    """Return the neighbouring cells on the map by direction."""
     x, y = cell
     beside = {way: (x + right, y + up) for way, (right, up) in DIRECTIONS.items()}
     return {
@@ -41,5 +41,5 @@ def neighbours(state: State, cell: Cell) -> dict[str, Cell]:
 
 
 def intent(creature: Creature, action: str, direction: str) -> Json:
-    """Give the document of an intent."""
+    """Return the document of an intent."""
     return {"creatureid": creature.id, "action": action, "direction": direction}

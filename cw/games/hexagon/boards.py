@@ -6,42 +6,42 @@ from collections.abc import Iterable, Mapping
 from random import Random
 from typing import Final
 
-from cw.errors import Refused
-from cw.games.base import Json, refuse_unknown_options
+from cw.errors import UsageError
 from cw.games.hexagon.grid import LARGEST, SMALLEST, STONE, Cell, Grid, grid
 from cw.games.hexagon.state import State
+from cw.games.rules import Json, refuse_unknown_options
 
 OPTIONS: Final = ("size", "stones", "cells")
 MOST_DRAWS: Final = 1000
 
 
 def start(players: Json, seed: int, options: Mapping[str, Json]) -> State:
-    """Give the start of a battle; raise Refused for options that make none."""
+    """Return the start of a battle; raise UsageError for options that make none."""
     if players != 2 or isinstance(players, bool):
-        raise Refused(f"Hexagon is for 2 players, got {players!r}")
+        raise UsageError(f"Hexagon is for 2 players, got {players!r}")
     refuse_unknown_options(options, OPTIONS)
     if "cells" in options:
         if len(options) > 1:
-            raise Refused("cells excludes size, stones and seed")
+            raise UsageError("cells excludes size, stones and seed")
         return from_cells(options["cells"])
     size = number("size", options.get("size", 5), SMALLEST, LARGEST, "")
     empty = 3 * size * (size - 1) - 5
     stones = options.get("stones", usual_stones(empty))
     number("stones", stones, 0, empty // 3, f" for size {size}")
     if type(seed) is not int or seed < 0:
-        raise Refused(f"seed must be a whole number of 0 or more, got {seed!r}")
+        raise UsageError(f"seed must be a whole number of 0 or more, got {seed!r}")
     return place_stones(size, stones, Random(seed))
 
 
 def number(name: str, value: Json, low: int, high: int, why: str) -> int:
-    """Give a whole number back; raise Refused if it is none from low to high."""
+    """Return a whole number back; raise UsageError if it is none from low to high."""
     if type(value) is int and low <= value <= high:
         return value
-    raise Refused(f"{name} must be a whole number from {low} to {high}{why}, got {value!r}")
+    raise UsageError(f"{name} must be a whole number from {low} to {high}{why}, got {value!r}")
 
 
 def usual_stones(empty: int) -> int:
-    """Give the smallest even number that is not below a tenth of the empty cells."""
+    """Return the smallest even number that is not below a tenth of the empty cells."""
     return empty // 10 + empty // 10 % 2
 
 
@@ -54,14 +54,14 @@ def place_stones(size: int, stones: int, rng: Random) -> State:
         drawn = rng.sample(empty, stones)
         if is_playable(tables, drawn):
             return State(size, board(tables, drawn), (1, 1), (3, 3), 1, None, None)
-    raise Refused(
+    raise UsageError(
         f"no playable board of size {size} with {stones} stones in {MOST_DRAWS} draws:"
         " ask for fewer stones"
     )
 
 
 def is_playable(tables: Grid, stones: Iterable[Cell]) -> bool:
-    """Tell whether all cells that are not stones hang together."""
+    """Return whether all cells that are not stones hang together."""
     left = set(tables.cells) - set(stones)
     queue = [left.pop()]
     while queue:
@@ -72,7 +72,7 @@ def is_playable(tables: Grid, stones: Iterable[Cell]) -> bool:
 
 
 def board(tables: Grid, stones: Iterable[Cell]) -> tuple[tuple[int, ...], ...]:
-    """Give the cells of a start board."""
+    """Return the cells of a start board."""
     cells = [[STONE] * tables.side for _ in range(tables.side)]
     for row, col in tables.cells:
         cells[row][col] = 0
@@ -84,10 +84,10 @@ def board(tables: Grid, stones: Iterable[Cell]) -> tuple[tuple[int, ...], ...]:
 
 
 def from_cells(cells: Json) -> State:
-    """Give the start on an explicit board; raise Refused if it is none."""
+    """Return the start on an explicit board; raise UsageError if it is none."""
     side = len(cells) if isinstance(cells, list) else 0
     if side not in range(3, 2 * LARGEST, 2):
-        raise Refused(
+        raise UsageError(
             f"cells must be a list of rows, an odd number from 3 to {2 * LARGEST - 1},"
             f" got {described(cells, 'rows')}"
         )
@@ -95,7 +95,7 @@ def from_cells(cells: Json) -> State:
     rows = tuple(map(tuple, cells))
     chips = tuple(sum(row.count(color) for row in rows) for color in (1, 2))
     if not all(chips):
-        raise Refused("cells must hold at least one chip of each colour")
+        raise UsageError("cells must hold at least one chip of each colour")
     one, two = chips
     return State((side + 1) // 2, rows, (one // 2, two // 2), (one, two), 1, None, None)
 
@@ -106,20 +106,20 @@ def described(value: Json, items: str) -> str:
 
 
 def check_cells(cells: Json, size: int) -> None:
-    """Raise Refused unless cells is a board of this size, with -1 on all padding."""
+    """Raise UsageError unless cells is a board of this size, with -1 on all padding."""
     side = 2 * size - 1
     expected = f"cells must be {side} rows of {side} for size {size}"
     if not isinstance(cells, list) or len(cells) != side:
-        raise Refused(f"{expected}, got {described(cells, 'rows')}")
+        raise UsageError(f"{expected}, got {described(cells, 'rows')}")
     for i, row in enumerate(cells):
         if not isinstance(row, list) or len(row) != side:
-            raise Refused(f"{expected}, got {described(row, 'values')} in row {i}")
+            raise UsageError(f"{expected}, got {described(row, 'values')} in row {i}")
     inside = set(grid(size).cells)
     for i, row in enumerate(cells):
         for j, value in enumerate(row):
             if type(value) is not int or not -1 <= value <= 2:
-                raise Refused(f"cells[{i}][{j}] must be -1, 0, 1 or 2, got {value!r}")
+                raise UsageError(f"cells[{i}][{j}] must be -1, 0, 1 or 2, got {value!r}")
             if (i, j) not in inside and value != STONE:
-                raise Refused(
+                raise UsageError(
                     f"cells[{i}][{j}] lies outside the hexagon and must be -1, got {value}"
                 )

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from cw.errors import IllegalAction
-from cw.games.base import Fault, Player
-from cw.games.hexagon.documents import pair_document
+from cw.games.hexagon.codec import pair_document
 from cw.games.hexagon.protocol import (
     HEADERS,
     JSON_HEADERS,
@@ -17,9 +16,20 @@ from cw.games.hexagon.protocol import (
 )
 from cw.games.hexagon.rules import Hexagon, legal_moves
 from cw.games.hexagon.state import Move, State
-from cw.games.wire import Ask, Call, Limits, Reply, Report, Table, Trial, compact, whole
+from cw.games.rules import Fault, Player
+from cw.games.wire import (
+    CheckReport,
+    Query,
+    QueryLimits,
+    Referee,
+    Reply,
+    Request,
+    Trial,
+    as_it_is,
+    compact,
+)
 
-LIMITS: Final = Limits(1.0)
+LIMITS: Final = QueryLimits(1.0)
 GAME: Final = Hexagon()
 OK: Final = 'answer with status 200 and {"status": "ok"} as JSON'
 MOVE: Final = 'answer with {"status": "ok", "move_from": [i, j], "move_to": [i, j]}'
@@ -56,7 +66,7 @@ class HexagonChecks:
         Trial("plays when one side is nearly wiped out", {}, ("random",), LAST_CHIP),
     )
 
-    async def probe(self, table: Table, player: Player, report: Report) -> None:
+    async def probe(self, table: Referee, player: Player, report: CheckReport) -> None:
         """Ask for every request of the protocol."""
         prober = Prober(table, player, report)
         if await prober.post():
@@ -69,7 +79,7 @@ class HexagonChecks:
 class Prober:
     """The requests of a check."""
 
-    def __init__(self, table: Table, player: Player, report: Report) -> None:
+    def __init__(self, table: Referee, player: Player, report: CheckReport) -> None:
         """Begin with a usual board."""
         self.table = table
         self.player = player
@@ -77,13 +87,13 @@ class Prober:
         self.state: State = GAME.new(2, 1, size=4)
         self.move: Move | None = None
 
-    async def ask(self, call: Call, read: Any) -> Any:
+    async def ask(self, call: Request, read: Any) -> Any:
         """Ask once."""
-        return (await self.table.ask({self.player: Ask(call, read, LIMITS)}))[self.player]
+        return (await self.table.ask({self.player: Query(call, read, LIMITS)}))[self.player]
 
     async def say(self, method: str, path: str, body: bytes) -> Fault | None:
         """Send a body; give the fault if it is not taken."""
-        answer = await self.ask(Call(method, path, body, JSON_HEADERS), read_ok)
+        answer = await self.ask(Request(method, path, body, JSON_HEADERS), read_ok)
         return answer if isinstance(answer, Fault) else None
 
     async def post(self) -> bool:
@@ -93,7 +103,7 @@ class Prober:
 
     async def get(self, number: str, state: State) -> Fault | str | None:
         """Ask for a move, and say what is wrong with it."""
-        call = Call("GET", f"/games/{number}?color={state.color}", None, HEADERS)
+        call = Request("GET", f"/games/{number}?color={state.color}", None, HEADERS)
         answer = await self.ask(call, read_move)
         if isinstance(answer, Fault):
             return answer
@@ -142,8 +152,8 @@ class Prober:
         for number in IDS:
             fault = await self.say("DELETE", f"/games/{number}", b"{}")
         self.report.step("takes DELETE", fault, OK)
-        call = Call("GET", "/games/unknown000000000?color=1", None, HEADERS)
-        answer = await self.ask(call, whole)
+        call = Request("GET", "/games/unknown000000000?color=1", None, HEADERS)
+        answer = await self.ask(call, as_it_is)
         taken = isinstance(answer, Reply) and answer.status < 400
         said = f"it answered with status {answer.status}" if taken else None
         self.report.step("refuses a battle that it does not know", said, "answer with status 404")

@@ -31,7 +31,7 @@ class Tables(NamedTuple):
 
 @cache
 def tables(size: int) -> Tables:
-    """Give the tables for a board of a size."""
+    """Return the tables for a board of a size."""
     cells = grid(size)
     row = cells.side + 1
 
@@ -104,7 +104,7 @@ class FastBoard(NamedTuple):
         return (move == target) + 2 * taken.bit_count()
 
     def moved(self, move: int) -> FastBoard:
-        """Give the position after a move, from the other colour's side; nobody passes here."""
+        """Return the position after a move, from the other colour's side; nobody passes here."""
         layout, mine, theirs, empty, credit, their_credit = self
         target = move & empty
         taken = layout.near[target] & theirs
@@ -114,7 +114,7 @@ class FastBoard(NamedTuple):
         )
 
     def turned(self) -> FastBoard:
-        """Give the same position from the other colour's side."""
+        """Return the same position from the other colour's side."""
         layout, mine, theirs, empty, credit, their_credit = self
         return FastBoard(layout, theirs, mine, empty, their_credit, credit)
 

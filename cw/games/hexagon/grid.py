@@ -32,7 +32,7 @@ class Grid(NamedTuple):
 
 
 def axial(cell: Cell) -> Cell:
-    """Give the axial coordinates of a cell."""
+    """Return the axial coordinates of a cell."""
     row, col = cell
     return col - (row - row % 2) // 2, row
 
@@ -46,7 +46,7 @@ def distance(a: Cell, b: Cell) -> int:
 
 @cache
 def grid(size: int) -> Grid:
-    """Give the tables for a board of a size."""
+    """Return the tables for a board of a size."""
     side = 2 * size - 1
     centre = (size - 1, size - 1)
     cells = tuple(

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import msgspec
 
-from cw.games.base import Fault, Json, Player
-from cw.games.hexagon.documents import is_cell, pair_document
+from cw.games.hexagon.codec import is_cell, pair_document
 from cw.games.hexagon.state import Move, State
-from cw.games.wire import Ask, Call, Limits, Reply, Shape, Table, compact
+from cw.games.rules import Fault, Json, Player
+from cw.games.wire import Query, QueryLimits, Referee, Reply, Request, Transport, compact
 
 HEADERS: Final = {"Accept": "application/json"}
 JSON_HEADERS: Final = {**HEADERS, "Content-Type": "application/json"}
@@ -22,17 +22,17 @@ BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 class HexagonProtocol:
     """One request after the other: POST both; GET the mover, PUT both; DELETE both."""
 
-    shapes: Sequence[Shape] = ("http",)
+    transports: Sequence[Transport] = ("http",)
     signed_with: str | None = None
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
         """Seat the first bot as colour 1."""
         return range(1, len(names) + 1)
 
-    async def conduct(self, table: Table) -> None:
+    async def conduct(self, table: Referee) -> None:
         """Lead a battle."""
         options = dict(table.options)
-        limits = Limits(float(options.pop("timeout", TIMEOUT)))
+        limits = QueryLimits(float(options.pop("timeout", TIMEOUT)))
         state: State = table.game.new(len(table.names), table.seed, **options)
         table.begin(state)
         battle = Battle(table, limits)
@@ -47,7 +47,7 @@ class HexagonProtocol:
 class Battle:
     """A battle on the wire."""
 
-    def __init__(self, table: Table, limits: Limits) -> None:
+    def __init__(self, table: Referee, limits: QueryLimits) -> None:
         """Draw the id of the battle; a bot that plays against itself gets two."""
         self.table = table
         self.limits = limits
@@ -69,7 +69,7 @@ class Battle:
         """Get a move, then tell both bots what it changed, the mover first."""
         color = self.table.state.color
         path = f"/games/{self.ids[color]}?color={color}"
-        ask = Ask(Call("GET", path, None, HEADERS), read_move, self.limits, action=True)
+        ask = Query(Request("GET", path, None, HEADERS), read_move, self.limits, action=True)
         state = self.table.step(await self.table.ask({color: ask}))
         body = compact(
             {
@@ -84,21 +84,21 @@ class Battle:
     async def delete(self) -> None:
         """Close the battle; what comes back has no effect."""
         for color in self.opened:
-            call = Call("DELETE", f"/games/{self.ids[color]}", b"{}", JSON_HEADERS)
-            fault = (await self.table.ask({color: Ask(call, read_ok, self.limits)}))[color]
+            call = Request("DELETE", f"/games/{self.ids[color]}", b"{}", JSON_HEADERS)
+            fault = (await self.table.ask({color: Query(call, read_ok, self.limits)}))[color]
             if isinstance(fault, Fault):
                 self.table.note(color, fault)
 
     async def say(self, color: int, method: str, path: str, body: bytes) -> None:
         """Tell a bot something; if it does not take it as it must, it loses."""
-        ask = Ask(Call(method, path, body, JSON_HEADERS), read_ok, self.limits)
+        ask = Query(Request(method, path, body, JSON_HEADERS), read_ok, self.limits)
         answer = (await self.table.ask({color: ask}))[color]
         if isinstance(answer, Fault):
             self.table.step({color: answer})
 
 
 def opening(state: State, number: str, color: int, *, training: bool = False) -> bytes:
-    """Give the body of the POST; `training` says that the other side is a person."""
+    """Return the body of the POST; `training` says that the other side is a person."""
     return compact(
         {
             "id": number,

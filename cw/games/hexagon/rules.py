@@ -7,10 +7,11 @@ from dataclasses import replace
 from random import Random
 
 from cw.errors import IllegalAction, OutOfTurn
-from cw.games.base import Fault, Json, Outcome, Player, plain_result
-from cw.games.hexagon import boards, documents
+from cw.games.hexagon import boards
+from cw.games.hexagon import codec as documents
 from cw.games.hexagon.grid import distance
 from cw.games.hexagon.state import Change, Lost, Move, State
+from cw.games.rules import Fault, Json, Outcome, Player, plain_result
 
 
 class Hexagon:
@@ -20,7 +21,7 @@ class Hexagon:
     seats = range(2, 3)
 
     def new(self, players: Json, seed: int, **options: Json) -> State:
-        """Give the start of a battle; options `size`, `stones`, or `cells` alone."""
+        """Return the start of a battle; options `size`, `stones`, or `cells` alone."""
         return passed(boards.start(players, seed, options), 1)
 
     def players(self, state: State) -> tuple[int, int]:
@@ -69,7 +70,7 @@ class Hexagon:
         return after
 
     def _judged(self, state: State, color: int, action: Move | Fault) -> Move | Fault:
-        """Give a legal move or a fault back, for anything else the fault that it is."""
+        """Return a legal move or a fault back, for anything else the fault that it is."""
         if isinstance(action, Fault):
             return action
         if not is_move(action):
@@ -81,11 +82,11 @@ class Hexagon:
         return action
 
     def observe(self, state: State, player: Player | None) -> State:
-        """Give the state itself: nothing is hidden."""
+        """Return the state itself: nothing is hidden."""
         return state
 
     def outcome(self, state: State) -> Outcome | None:
-        """Give the winner, if there is one, and the chips on the board."""
+        """Return the winner, if there is one, and the chips on the board."""
         if state.ended is None:
             return None
         loser_rank = 1 if state.winner is None else 2
@@ -101,7 +102,7 @@ class Hexagon:
         return rng.choice(legal_moves(state))
 
     def state_to_json(self, state: State) -> dict[str, Json]:
-        """Give the state as a document."""
+        """Return the state as a document."""
         return documents.state_document(state)
 
     def state_from_json(self, document: Json, **options: Json) -> State:
@@ -109,7 +110,7 @@ class Hexagon:
         return documents.read_state(document)
 
     def view_to_json(self, view: State) -> dict[str, Json]:
-        """Give the document of the state."""
+        """Return the document of the state."""
         return documents.state_document(view)
 
     def player_from_json(self, state: State, name: Json) -> int:
@@ -117,7 +118,7 @@ class Hexagon:
         return documents.read_color(name)
 
     def action_to_json(self, action: Move) -> dict[str, Json]:
-        """Give the document of a move."""
+        """Return the document of a move."""
         return documents.move_document(action)
 
     def actions_from_json(
@@ -127,7 +128,7 @@ class Hexagon:
         return documents.read_actions(state, document)
 
     def result_to_json(self, state: State) -> dict[str, Json]:
-        """Give the outcome and the cells that the last move altered, as bots are told them."""
+        """Return the outcome and the cells that the last move altered, as bots are told them."""
         changes = [list(change) for change in state.changes]
         return plain_result(self.outcome(state)) | {"changes": changes}
 
@@ -150,12 +151,12 @@ def legal_moves(state: State) -> list[Move]:
 
 
 def is_move(action: object) -> bool:
-    """Tell whether an action is a move from one pair of integers to another."""
+    """Return whether an action is a move from one pair of integers to another."""
     return isinstance(action, Move) and all(documents.is_cell(cell, tuple) for cell in action)
 
 
 def moved(state: State, color: int, move: Move) -> State:
-    """Give the state after a legal move (rule 5)."""
+    """Return the state after a legal move (rule 5)."""
     changes = tuple(changes_of(state, color, move))
     cells = [list(row) for row in state.cells]
     for row, col, _, new in changes:
@@ -194,7 +195,7 @@ def count(jumps: list[int], placed: list[int], index: int, *, is_jump: bool) -> 
 
 
 def passed(state: State, color: int) -> State:
-    """Give the turn to a colour, to the other one if it cannot move, or end the battle (rule 7)."""
+    """Let a colour move, or the other one if it cannot; end the battle if none can (rule 7)."""
     for mover in (color, 3 - color):
         if state.can_move(mover):
             return replace(state, color=mover)
@@ -204,7 +205,7 @@ def passed(state: State, color: int) -> State:
 
 
 def lost(state: State, color: int, fault: Fault) -> State:
-    """Give the state in which a colour has lost by a fault; cells and counters stay."""
+    """Return the state in which a colour has lost by a fault; cells and counters stay."""
     error = fault.detail or f"colour {color} made the fault {fault.kind}"
     return replace(
         state,

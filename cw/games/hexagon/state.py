@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
-from cw.games.base import FaultKind
 from cw.games.hexagon.grid import Cell, Grid, grid
+from cw.games.rules import FaultKind
 
 Change: TypeAlias = tuple[int, int, int, int]
 """Row, column, old and new value of a cell that a move alters."""
@@ -58,7 +58,7 @@ class State:
         return sum(row.count(color) for row in self.cells)
 
     def can_move(self, color: int) -> bool:
-        """Tell whether a colour has a legal move."""
+        """Return whether a colour has a legal move."""
         jumps = self.jumps[color - 1]
         tables = self.grid
         return any(

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from random import Random
 from typing import Final
 
-from cw.games.base import Player, StrategyFactory
 from cw.games.hexagon.fast_board import FastBoard
 from cw.games.hexagon.rules import legal_moves
 from cw.games.hexagon.state import Move, State
+from cw.games.rules import Player, StrategyFactory
 
 ALWAYS: Final = Move((0, 2), (0, 3))
 CERTAIN: Final = 1000
@@ -31,7 +31,7 @@ class Constant(Seated):
     """Always gives the same move, for testing the referee."""
 
     def act(self, view: State) -> Move:
-        """Give it, legal or not."""
+        """Return it, legal or not."""
         return ALWAYS
 
 
@@ -62,7 +62,7 @@ class Expert(Seated):
     deepest: Final = 30
 
     def act(self, view: State) -> Move:
-        """Give the best move of the deepest search that was finished."""
+        """Return the best move of the deepest search that was finished."""
         board = FastBoard.from_state(view)
         best = max(board.moves(), key=board.gain)
         search = Search(self.budget)
@@ -87,7 +87,7 @@ class Search:
         self.known: dict[tuple[int, ...], int] = {}
 
     def best(self, board: FastBoard, depth: int, first: int) -> int:
-        """Give the best move at this depth of at least 2, trying `first` before the others."""
+        """Return the best move at this depth of at least 2, trying `first` before the others."""
         alpha, best = -2 * CERTAIN, first
         for move in ordered(board, self._moves(board), first):
             value = -self.value(board.moved(move), depth - 1, -2 * CERTAIN, -alpha)
@@ -96,7 +96,7 @@ class Search:
         return best
 
     def value(self, board: FastBoard, depth: int, alpha: int, beta: int) -> int:
-        """Give the lead that the mover can reach in `depth` moves, exact between alpha and beta.
+        """Return the lead that the mover can reach in `depth` moves, exact between alpha and beta.
 
         The depth is at least 1. A pass is no move. That the last move ends the battle is not seen.
         """

@@ -10,10 +10,10 @@ from typing import Final
 
 import numpy as np
 
-from cw.errors import ProtocolError, Refused
-from cw.games.base import Json, refuse_unknown_options, whole_number
-from cw.games.paint.documents import check_ids
+from cw.errors import ProtocolError, UsageError
+from cw.games.paint.codec import check_ids
 from cw.games.paint.state import DIRECTIONS, Square, State
+from cw.games.rules import Json, refuse_unknown_options, whole_number
 
 LONGEST_SIDE: Final = 100
 MOST_TURNS: Final = 5000
@@ -56,13 +56,13 @@ PRESETS: Final[Mapping[str, Preset]] = MappingProxyType(
 
 
 def new_state(players: Json, seed: int, options: Mapping[str, Json]) -> State:
-    """Give the start state; raise Refused for options that do not make one."""
+    """Return the start state; raise UsageError for options that do not make one."""
     refuse_unknown_options(options, OPTIONS)
     whole_number("seed", seed, 0, 2**31 - 1)
     preset = choose_preset(options)
     ids = choose_ids(players, preset.width * preset.height)
     if preset.starts and len(ids) != len(preset.starts):
-        raise Refused(
+        raise UsageError(
             f"board {options.get('board')!r} is for {len(preset.starts)} players, not {len(ids)}"
         )
     starts = preset.starts or place(preset.height, preset.width, len(ids))
@@ -70,7 +70,7 @@ def new_state(players: Json, seed: int, options: Mapping[str, Json]) -> State:
     obstacles = scatter(preset, starts, painted, Random(seed))
     free = preset.width * preset.height - len(obstacles)
     if len(ids) > free:
-        raise Refused(f"{len(ids)} players, but the board has {free} free squares")
+        raise UsageError(f"{len(ids)} players, but the board has {free} free squares")
     return State(
         width=preset.width,
         height=preset.height,
@@ -84,7 +84,7 @@ def new_state(players: Json, seed: int, options: Mapping[str, Json]) -> State:
 
 
 def choose_preset(options: Mapping[str, Json]) -> Preset:
-    """Give the board of the options, with its turns and obstacles."""
+    """Return the board of the options, with its turns and obstacles."""
     base = choose_size(options)
     turns = whole_number("turns", options.get("turns", base.turns), 1, MOST_TURNS)
     percent = options.get("obstacle_percent", base.obstacle_percent)
@@ -99,26 +99,26 @@ def choose_preset(options: Mapping[str, Json]) -> Preset:
 
 
 def choose_size(options: Mapping[str, Json]) -> Preset:
-    """Give the preset that is named, or one of the size that is asked for."""
+    """Return the preset that is named, or one of the size that is asked for."""
     sized = [name for name in ("width", "height") if name in options]
     if not sized:
         name = options.get("board", "square")
         if not isinstance(name, str) or name not in PRESETS:
-            raise Refused(f"board must be one of {', '.join(PRESETS)}, not {name!r}")
+            raise UsageError(f"board must be one of {', '.join(PRESETS)}, not {name!r}")
         return PRESETS[name]
     if "board" in options:
-        raise Refused("board and width/height exclude each other")
+        raise UsageError("board and width/height exclude each other")
     if len(sized) == 1:
-        raise Refused("give both width and height, or neither")
+        raise UsageError("give both width and height, or neither")
     width = whole_number("width", options["width"], 1, LONGEST_SIDE)
     height = whole_number("height", options["height"], 1, LONGEST_SIDE)
     if width * height < 2:
-        raise Refused("a board has at least 2 squares, not 1")
+        raise UsageError("a board has at least 2 squares, not 1")
     return Preset(width, height, 10 * max(width, height))
 
 
 def choose_ids(players: Json, squares: int) -> tuple[str, ...]:
-    """Give the player ids: `p1`, `p2`, ... for a number, or those of a list."""
+    """Return the player ids: `p1`, `p2`, ... for a number, or those of a list."""
     if not isinstance(players, list | tuple):
         most = LONGEST_SIDE * LONGEST_SIDE
         number = whole_number("players", players, 2, most)
@@ -126,19 +126,19 @@ def choose_ids(players: Json, squares: int) -> tuple[str, ...]:
     try:
         ids = check_ids(players)
     except ProtocolError as error:
-        raise Refused(str(error)) from None
+        raise UsageError(str(error)) from None
     if len(ids) > squares:
-        raise Refused(f"{len(ids)} players, but the board has {squares} free squares")
+        raise UsageError(f"{len(ids)} players, but the board has {squares} free squares")
     return ids
 
 
 def choose_history(history: Json) -> int | None:
-    """Give the number of turns to show, None for all."""
+    """Return the number of turns to show, None for all."""
     return None if history == "all" else whole_number("history", history, 0, MOST_TURNS)
 
 
 def place(height: int, width: int, players: int) -> tuple[Square, ...]:
-    """Give the start squares by the placement rule: the corners, then ever the farthest square."""
+    """Return the start squares by the placement rule: corners, then the farthest squares."""
     corners = ((0, 0), (height - 1, width - 1), (0, width - 1), (height - 1, 0))
     starts = list(dict.fromkeys(corners))[:players]
     rows, cols = np.mgrid[:height, :width]
@@ -153,7 +153,7 @@ def place(height: int, width: int, players: int) -> tuple[Square, ...]:
 
 
 def paint(preset: Preset, painted: Sequence[Iterable[Square]]) -> tuple[int | None, ...]:
-    """Give the colours of the start."""
+    """Return the colours of the start."""
     colors: list[int | None] = [None] * (preset.width * preset.height)
     for player, squares in enumerate(painted):
         for row, col in squares:
@@ -167,7 +167,7 @@ def scatter(
     painted: Sequence[Iterable[Square]],
     rng: Random,
 ) -> frozenset[Square]:
-    """Give the obstacles: symmetric groups in random order that leave the free squares together."""
+    """Return the obstacles: random symmetric groups that leave the free squares connected."""
     most = preset.width * preset.height * preset.obstacle_percent // 100
     if not most:
         return frozenset()
@@ -183,7 +183,7 @@ def scatter(
 
 
 def symmetric_groups(preset: Preset, players: int) -> list[frozenset[Square]]:
-    """Give each square with its images, by their first square in reading order."""
+    """Return each square with its images, by their first square in reading order."""
     bottom, last = preset.height - 1, preset.width - 1
     groups: dict[frozenset[Square], None] = {}
     for row in range(preset.height):
@@ -196,7 +196,7 @@ def symmetric_groups(preset: Preset, players: int) -> list[frozenset[Square]]:
 
 
 def hang_together(preset: Preset, obstacles: frozenset[Square]) -> bool:
-    """Tell whether the free squares hang together, neighbours in eight directions."""
+    """Return whether the free squares hang together, neighbours in eight directions."""
     free = {(row, col) for row in range(preset.height) for col in range(preset.width)} - obstacles
     if not free:
         return True

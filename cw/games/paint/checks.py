@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from cw.games.base import Fault, Player
 from cw.games.paint.protocol import TURN, greeting, read_answer
 from cw.games.paint.rules import Paint
 from cw.games.paint.state import Action, State
-from cw.games.wire import Ask, Line, Report, Table, Trial, compact
+from cw.games.rules import Fault, Player
+from cw.games.wire import CheckReport, LineMessage, Query, Referee, Trial, compact
 
 SHAPE: Final = 'one line {"turns_left": N, "type": "walk" or "shoot", "direction": [-1, 0]}'
 FLUSH: Final = "flush standard output after each line, and print everything else to stderr"
@@ -28,7 +28,7 @@ class PaintChecks:
         Trial("plays on the large board", {"board": "large", "turns": 20}, ("greedy",)),
     )
 
-    async def probe(self, table: Table, player: Player, report: Report) -> None:
+    async def probe(self, table: Referee, player: Player, report: CheckReport) -> None:
         """Greet the bot and show it a few states."""
         hello = (await table.ask({player: greeting(player)}))[player]
         fault = hello if isinstance(hello, Fault) else None
@@ -43,11 +43,11 @@ class PaintChecks:
             report.step(name, answer if isinstance(answer, Fault) else None, fix_for(answer))
             state = game.step(state, {player: answer})
 
-    async def show(self, table: Table, player: Player, state: State) -> Action | Fault:
+    async def show(self, table: Referee, player: Player, state: State) -> Action | Fault:
         """Show a state and give the answer."""
         message = compact(Paint().observe(state, None))
         read = partial(read_answer, state.turns_left)
-        asked = Ask(Line(message, numbered=True), read, TURN, action=True)
+        asked = Query(LineMessage(message, numbered=True), read, TURN, action=True)
         answer: Action | Fault = (await table.ask({player: asked}))[player]
         return answer
 

@@ -8,14 +8,23 @@ from typing import Final
 
 import msgspec
 
-from cw.errors import Refused
-from cw.games.base import Fault, Json, Outcome, Player
-from cw.games.paint.documents import PLAYER_ID, judge, latest, state_message, turn_document
+from cw.errors import UsageError
+from cw.games.paint.codec import PLAYER_ID, judge, latest, state_message, turn_document
 from cw.games.paint.state import Action, State
-from cw.games.wire import Ask, Limits, Line, Reply, Shape, Skip, Table, compact
+from cw.games.rules import Fault, Json, Outcome, Player
+from cw.games.wire import (
+    Ignore,
+    LineMessage,
+    Query,
+    QueryLimits,
+    Referee,
+    Reply,
+    Transport,
+    compact,
+)
 
-READY: Final = Limits(seconds=5.0, grace=0.05)
-TURN: Final = Limits(seconds=0.5, grace=0.05)
+READY: Final = QueryLimits(seconds=5.0, grace=0.05)
+TURN: Final = QueryLimits(seconds=0.5, grace=0.05)
 QUOTED: Final = 200
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
@@ -23,17 +32,19 @@ BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 class PaintProtocol:
     """Everybody is greeted, then asked for every turn at the same time."""
 
-    shapes: Sequence[Shape] = ("lines",)
+    transports: Sequence[Transport] = ("lines",)
     signed_with: str | None = None
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
         """Let the names of the bots be their ids."""
         for name in names:
             if not PLAYER_ID.fullmatch(name):
-                raise Refused(f"name {name!r} must be 1 to 64 letters, digits or the signs _ . -")
+                raise UsageError(
+                    f"name {name!r} must be 1 to 64 letters, digits or the signs _ . -"
+                )
         return names
 
-    async def conduct(self, table: Table) -> None:
+    async def conduct(self, table: Referee) -> None:
         """Lead a match."""
         players = list(table.names)
         state: State = table.game.new(players, table.seed, **table.options)
@@ -41,16 +52,16 @@ class PaintProtocol:
         table.begin(state)
         for player, answer in greetings.items():
             if isinstance(answer, Fault):
-                table.dismiss(player, answer)
+                table.disqualify(player, answer)
         ready = [p for p in players if not isinstance(greetings[p], Fault)]
         if len(ready) < 2:
             table.finish(not_enough(state, ready))
             return
         messages = Messages(state)
         while state.turns_left:
-            said = Line(messages.of(state), numbered=True)
+            said = LineMessage(messages.of(state), numbered=True)
             read = partial(read_answer, state.turns_left)
-            answers = await table.ask({p: Ask(said, read, TURN, action=True) for p in players})
+            answers = await table.ask({p: Query(said, read, TURN, action=True) for p in players})
             state = table.step(answers)
 
 
@@ -63,7 +74,7 @@ class Messages:
         self.turns: list[bytes] = []
 
     def of(self, state: State) -> bytes:
-        """Give the message of a state that follows the one before."""
+        """Return the message of a state that follows the one before."""
         self.turns += [
             compact(turn_document(self.players, turn)) for turn in state.previous[len(self.turns) :]
         ]
@@ -73,10 +84,13 @@ class Messages:
         return rest.replace(empty, b'"previous_actions":[' + b",".join(shown) + b"]", 1)
 
 
-def greeting(player: Player) -> Ask:
+def greeting(player: Player) -> Query:
     """Tell a bot its id, and wait until it is ready."""
-    return Ask(
-        Line(compact({"player_id": player}), numbered=True), read_ready, READY, explain=not_ready
+    return Query(
+        LineMessage(compact({"player_id": player}), numbered=True),
+        read_ready,
+        READY,
+        explain=not_ready,
     )
 
 
@@ -85,23 +99,23 @@ def not_ready(fault: Fault) -> Fault:
     return Fault("startup", fault.detail)
 
 
-def read_ready(reply: Reply) -> Json | Skip:
+def read_ready(reply: Reply) -> Json | Ignore:
     """Read the ready line; any other is skipped."""
     document = decode(reply.body)
     if isinstance(document, dict) and document.get("ready") is True:
         return document
-    return Skip(Fault("startup", f'expected {{"ready":true}}, but it wrote {quote(reply.body)}'))
+    return Ignore(Fault("startup", f'expected {{"ready":true}}, but it wrote {quote(reply.body)}'))
 
 
-def read_answer(turns_left: int, reply: Reply) -> Action | Fault | Skip:
+def read_answer(turns_left: int, reply: Reply) -> Action | Fault | Ignore:
     """Read an answer for a turn."""
     document = decode(reply.body)
     nonce = document.get("turns_left") if isinstance(document, dict) else None
     if type(nonce) not in (int, float):
         why = "no JSON object with a number turns_left"
-        return Skip(Fault("malformed", f"{why}: {quote(reply.body)}"))
+        return Ignore(Fault("malformed", f"{why}: {quote(reply.body)}"))
     if nonce != turns_left:
-        return Skip(Fault("timeout", f"answered turns_left {nonce}, asked for {turns_left}"))
+        return Ignore(Fault("timeout", f"answered turns_left {nonce}, asked for {turns_left}"))
     action = judge({key: document.get(key) for key in ("type", "direction")})
     if action is None:
         expected = 'type "walk" or "shoot" and direction two of -1, 0, 1, not both 0'
@@ -123,7 +137,7 @@ def quote(line: bytes) -> str:
 
 
 def not_enough(state: State, ready: Sequence[Player]) -> Outcome:
-    """Give the outcome of a match for which fewer than two bots were ready."""
+    """Return the outcome of a match for which fewer than two bots were ready."""
     first = len(ready) or len(state.players)
     return Outcome(
         "not_enough_ready",

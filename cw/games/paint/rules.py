@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from random import Random
 
 from cw.errors import IllegalAction, OutOfTurn
-from cw.games.base import Fault, Json, Outcome, Player, plain_result
-from cw.games.paint import boards, documents
+from cw.games.paint import boards
+from cw.games.paint import codec as documents
 from cw.games.paint.state import ACTIONS, Action, State
 from cw.games.paint.turn import resolve
+from cw.games.rules import Fault, Json, Outcome, Player, plain_result
 
 
 class Paint:
@@ -19,7 +20,7 @@ class Paint:
     seats = range(2, 10_001)
 
     def new(self, players: Json, seed: int, **options: Json) -> State:
-        """Give the start state; options: see boards.OPTIONS."""
+        """Return the start state; options: see boards.OPTIONS."""
         return boards.new_state(players, seed, options)
 
     def players(self, state: State) -> tuple[str, ...]:
@@ -47,11 +48,11 @@ class Paint:
         return resolve(state, [said if isinstance(said, Action) else None for said in given])
 
     def observe(self, state: State, player: Player | None) -> Json:
-        """Give the state message; a player sees the turns that `history` says, a referee none."""
+        """Return the state message; a player sees the turns that `history` says, a referee none."""
         return documents.state_message(state, 0 if player is None else state.history)
 
     def outcome(self, state: State) -> Outcome | None:
-        """Give scores and ranks when no turn is left: equal scores share a rank."""
+        """Return scores and ranks when no turn is left: equal scores share a rank."""
         if state.turns_left:
             return None
         scores: dict[Player, float] = {
@@ -69,7 +70,7 @@ class Paint:
         return rng.choice(ACTIONS)
 
     def state_to_json(self, state: State) -> dict[str, Json]:
-        """Give the state as a document."""
+        """Return the state as a document."""
         return documents.state_document(state)
 
     def state_from_json(self, document: Json, **options: Json) -> State:
@@ -77,7 +78,7 @@ class Paint:
         return documents.read_state(document)
 
     def view_to_json(self, view: Json) -> Json:
-        """Give the message: it is a document already."""
+        """Return the message: it is a document already."""
         return view
 
     def player_from_json(self, state: State, name: Json) -> str:
@@ -85,7 +86,7 @@ class Paint:
         return documents.read_player(state.players, name)
 
     def action_to_json(self, action: Action) -> dict[str, Json]:
-        """Give the document of an action."""
+        """Return the document of an action."""
         return documents.action_document(action)
 
     def actions_from_json(
@@ -99,5 +100,5 @@ class Paint:
         }
 
     def result_to_json(self, state: State) -> dict[str, Json]:
-        """Give the outcome."""
+        """Return the outcome."""
         return plain_result(self.outcome(state))

@@ -48,7 +48,7 @@ class State:
     """How many of the latest turns players are shown; None for all."""
 
     def is_free(self, square: Square) -> bool:
-        """Tell whether a square lies on the board and is no obstacle."""
+        """Return whether a square lies on the board and is no obstacle."""
         row, col = square
         on_board = 0 <= row < self.height and 0 <= col < self.width
         return on_board and square not in self.obstacles

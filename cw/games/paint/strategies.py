@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Final
 
-from cw.games.base import Fault, Json, Player, StrategyFactory
-from cw.games.paint.documents import read_state
+from cw.games.paint.codec import read_state
 from cw.games.paint.state import ACTIONS, DIRECTIONS, Action, Direction, Square, State
 from cw.games.paint.turn import reach, resolve
+from cw.games.rules import Fault, Json, Player, StrategyFactory
 
 STANDING: Final[Fault] = Fault("illegal", "stands still")
 """What passes a turn: any answer that is no valid action."""
@@ -25,7 +25,7 @@ class Painter:
         self.rng = rng
 
     def read(self, view: Json) -> tuple[State, int]:
-        """Give the state of a message without its history, and the number of this player."""
+        """Return the state of a message without its history, and the number of this player."""
         players = list(view["player_positions"])
         state = read_state(view | {"players": players, "previous_actions": []})
         return state, players.index(self.player)
@@ -91,21 +91,21 @@ def any_best(values: Mapping[Action, float | tuple[float, ...]], rng: Random) ->
 
 
 def after(state: State, player: int, action: Action, others: Sequence[Action | None]) -> State:
-    """Give the state after a turn in which a player does this and the others do that."""
+    """Return the state after a turn in which a player does this and the others do that."""
     actions = list(others)
     actions[player] = action
     return resolve(state, actions)
 
 
 def lead(state: State, player: int) -> int:
-    """Give a player's score less the best of the others."""
+    """Return a player's score less the best of the others."""
     scores = [state.score(other) for other in range(len(state.players))]
     own = scores.pop(player)
     return own - max(scores)
 
 
 def best_at_once(state: State, player: int, rng: Random) -> Action:
-    """Give the action after which a player leads by most, if all others stand still."""
+    """Return the action after which a player leads by most, if all others stand still."""
     still: list[Action | None] = [None] * len(state.players)
     ways = set(walks_to_paint(state, player))
     values = {
@@ -154,7 +154,7 @@ def steps_to_paint(state: State, player: int) -> int:
 
 
 def walks_to_paint(state: State, player: int) -> list[Direction]:
-    """Give the walks with which a shortest way to a square not its own begins."""
+    """Return the walks with which a shortest way to a square not its own begins."""
     nearest: list[Direction] = []
     shortest = None
     for steps, first, _ in ways_to_paint(state, player):
@@ -167,7 +167,7 @@ def walks_to_paint(state: State, player: int) -> list[Direction]:
 
 
 def ways_to_paint(state: State, player: int) -> Iterator[tuple[int, Direction, Square]]:
-    """Give squares that are not the player's own, nearest first: steps, first walk, square."""
+    """Return squares that are not the player's own, nearest first: steps, first walk, square."""
     start = state.positions[player]
     others = set(state.positions)
     queue: deque[tuple[int, Direction, Square]] = deque()

@@ -26,7 +26,7 @@ class Shot:
 
 
 def resolve(state: State, actions: Sequence[Action | None]) -> State:
-    """Give the state after a turn; None stands for a player without a valid action."""
+    """Return the state after a turn; None stands for a player without a valid action."""
     positions = walk(state, actions)
     colors: Colors = list(state.colors)
     paint_under_avatars(state.width, colors, positions)

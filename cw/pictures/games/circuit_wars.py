@@ -46,13 +46,13 @@ class Segment(NamedTuple):
 
     @property
     def line(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """Give both ends."""
+        """Return both ends."""
         right = self.way == "right"
         return (self.x, self.y), (self.x + right, self.y + (not right))
 
     @property
     def sides(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-        """Give the squares on both sides, as x, y and the bit that the segment has there."""
+        """Return the squares on both sides, as x, y and the bit that the segment has there."""
         if self.way == "right":
             return (self.x, self.y - 1, BOTTOM), (self.x, self.y, TOP)
         return (self.x - 1, self.y, RIGHT), (self.x, self.y, LEFT)
@@ -98,7 +98,7 @@ def draw_segments(scene: Scene[Frame]) -> Iterator[Shape]:
 
 
 def segments(size: int) -> Iterator[Segment]:
-    """Give every segment of a board once."""
+    """Return every segment of a board once."""
     for line in range(size + 1):
         for at in range(size):
             yield Segment("right", at, line)
@@ -106,7 +106,7 @@ def segments(size: int) -> Iterator[Segment]:
 
 
 def condition(frame: Frame, segment: Segment) -> Literal["drawn", "free", "inner"]:
-    """Tell whether a segment is drawn, free, or lies inside a closed area."""
+    """Return whether a segment is drawn, free, or lies inside a closed area."""
     inside = range(frame.size)
     squares = [
         (frame.board[y][x], bit) for x, y, bit in segment.sides if x in inside and y in inside
@@ -117,7 +117,7 @@ def condition(frame: Frame, segment: Segment) -> Literal["drawn", "free", "inner
 
 
 def drawn_by(scene: Scene[Frame]) -> dict[Segment, int]:
-    """Give the seat that drew a segment first; those of the start are nobody's."""
+    """Return the seat that drew a segment first; those of the start are nobody's."""
     found: dict[Segment, int] = {}
     for turn in scene.turns[: scene.turn]:
         for player, action in turn["actions"].items():
@@ -128,7 +128,7 @@ def drawn_by(scene: Scene[Frame]) -> dict[Segment, int]:
 
 
 def segment_of(move: Any) -> Segment | None:
-    """Give the segment that a move names, under either of its two names."""
+    """Return the segment that a move names, under either of its two names."""
     named = MOVE.fullmatch(move) if isinstance(move, str) else None
     if named is None:
         return None

@@ -170,8 +170,8 @@ def draw_deaths(scene: Scene[Frame]) -> Iterator[Shape]:
 
 
 def scores(scene: Scene[Frame]) -> list[int]:
-    """Give everybody's score."""
-    return [purse.score for purse in scene.frame.players]
+    """Return everybody's score."""
+    return [stats.score for stats in scene.frame.players]
 
 
 CODE_BATTLE: Final = Game(

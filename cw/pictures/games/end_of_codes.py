@@ -58,7 +58,7 @@ class Frame(msgspec.Struct, frozen=True, rename={"width": "W", "height": "H", "m
 
     @property
     def living(self) -> Iterator[Creature]:
-        """Give the creatures that live."""
+        """Return the creatures that live."""
         return (creature for creature in self.creatures if creature.hp > 0)
 
 
@@ -106,7 +106,7 @@ def draw_creature(scene: Scene[Frame], creature: Creature) -> Iterator[Shape]:
 
 
 def middle(frame: Frame, creature: Creature) -> tuple[float, float]:
-    """Give the middle of a creature's cell."""
+    """Return the middle of a creature's cell."""
     return creature.x + 0.5, frame.height - creature.y - 0.5
 
 
@@ -138,7 +138,7 @@ def draw_attacks(scene: Scene[Frame]) -> Iterator[Shape]:
 
 
 def intents(scene: Scene[Frame]) -> Iterator[Intent]:
-    """Give what creatures were told in the turn, as far as it can be read."""
+    """Return what creatures were told in the turn, as far as it can be read."""
     for action in scene.actions.values():
         said = action.get("intent") if isinstance(action, dict) else None
         for one in said if isinstance(said, list) else ():

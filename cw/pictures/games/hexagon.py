@@ -38,7 +38,7 @@ class Frame(msgspec.Struct, frozen=True):
             raise ValueError(f"the cells are not {side} rows of {side}")
 
     def at(self, cell: Cell) -> int | None:
-        """Give what is in a cell, None beside the board."""
+        """Return what is in a cell, None beside the board."""
         row, col = cell
         side = len(self.cells)
         return self.cells[row][col] if row < side and col < side else None
@@ -52,18 +52,18 @@ class Move(msgspec.Struct, frozen=True):
 
 
 def extent(frame: Frame) -> tuple[float, float]:
-    """Give the width and the height of the board."""
+    """Return the width and the height of the board."""
     rows = 2 * frame.size - 1
     return rows + 0.5, (rows - 1) * PITCH + 2 * RADIUS
 
 
 def middle(row: int, col: int) -> Point:
-    """Give the middle of a cell."""
+    """Return the middle of a cell."""
     return col + 0.5 + (row % 2) / 2, RADIUS + row * PITCH
 
 
 def span(size: int, row: int) -> range:
-    """Give the columns of a row that are on the board."""
+    """Return the columns of a row that are on the board."""
     away = abs(row - (size - 1))
     first = ((size - 1) % 2 + away - row % 2) // 2
     return range(first, first + 2 * size - 1 - away)
@@ -110,7 +110,7 @@ def draw_moves(scene: Scene[Frame]) -> Iterator[Shape]:
 
 
 def captured(scene: Scene[Frame], player: str) -> Iterator[Cell]:
-    """Give the cells that went from the other player to this one."""
+    """Return the cells that went from the other player to this one."""
     if player not in ("1", "2") or not scene.past:
         return
     mine, other = int(player), 3 - int(player)
@@ -121,7 +121,7 @@ def captured(scene: Scene[Frame], player: str) -> Iterator[Cell]:
 
 
 def shortened(start: Point, end: Point) -> tuple[Point, Point]:
-    """Give both ends, clear of the letters in the cells."""
+    """Return both ends, clear of the letters in the cells."""
     (x, y), (to_x, to_y) = start, end
     length = hypot(to_x - x, to_y - y) or 1
     dx, dy = (to_x - x) / length * 0.28, (to_y - y) / length * 0.28

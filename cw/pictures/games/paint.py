@@ -90,7 +90,7 @@ def draw_shots(scene: Scene[Frame]) -> Iterator[Shape]:
 def flown(
     scene: Scene[Frame], player: str, place: tuple[int, int], direction: tuple[int, int]
 ) -> int:
-    """Give how far a shot has flown: to the last square that changed its colour."""
+    """Return how far a shot has flown: to the last square that changed its colour."""
     before = scene.past[0].colors if scene.past else scene.frame.colors
     reach = 0
     row, col = place

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cw.errors import IllegalAction, OutOfTurn, ProtocolError, Refused
-from cw.games.base import FAULT_KINDS, Fault
+from cw.errors import IllegalAction, OutOfTurn, ProtocolError, UsageError
 from cw.games.circuit_wars import board
 from cw.games.circuit_wars.rules import CircuitWars, State
 from cw.games.circuit_wars.segments import parse_move
+from cw.games.rules import FAULT_KINDS, Fault
 from tests.games.circuit_wars.examples import BOUNDARY, SEED_MOVES, SEED_STATUS
 from tests.games.circuit_wars.reference import Reference
 
@@ -87,7 +87,7 @@ class TestRule2Areas:
 
 
 def connected(state: State, squares: list[tuple[int, int]]) -> bool:
-    """Tell whether squares hang together across undrawn segments."""
+    """Return whether squares hang together across undrawn segments."""
     if not squares:
         return True
     found, queue = {squares[0]}, [squares[0]]
@@ -231,7 +231,7 @@ class TestRule7Symmetry:
 class TestOptions:
     @pytest.mark.parametrize("size", [0, -1, 2, 8, 33, 7.0, "7", True, None])
     def test_only_odd_sizes_up_to_31(self, size: object) -> None:
-        with pytest.raises(Refused, match="size must be an odd number from 1 to 31"):
+        with pytest.raises(UsageError, match="size must be an odd number from 1 to 31"):
             GAME.new(2, 0, size=size)
 
     def test_the_largest_board(self) -> None:
@@ -239,12 +239,12 @@ class TestOptions:
         assert len(board.free_moves(state.board)) == 2 * 31 * 32 - 2
 
     def test_an_unknown_option_is_refused(self) -> None:
-        with pytest.raises(Refused, match="unknown option 'sise'; known: size, openings"):
+        with pytest.raises(UsageError, match="unknown option 'sise'; known: size, openings"):
             GAME.new(2, 0, sise=7)
 
     @pytest.mark.parametrize("players", [0, 1, 3])
     def test_only_two_players(self, players: int) -> None:
-        with pytest.raises(Refused, match="2 players"):
+        with pytest.raises(UsageError, match="2 players"):
             GAME.new(players, 0)
 
     def test_openings_come_from_the_seed(self) -> None:
@@ -256,7 +256,7 @@ class TestOptions:
 
     @pytest.mark.parametrize("openings", [-1, 50, 1.5, True, "4"])
     def test_openings_are_a_whole_number(self, openings: object) -> None:
-        with pytest.raises(Refused, match="openings must be a whole number from 0 to 49"):
+        with pytest.raises(UsageError, match="openings must be a whole number from 0 to 49"):
             GAME.new(2, 0, openings=openings)
 
 

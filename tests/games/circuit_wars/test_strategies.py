@@ -8,12 +8,12 @@ from random import Random
 import pytest
 
 from cw.games.circuit_wars import board
+from cw.games.circuit_wars.components import Position
 from cw.games.circuit_wars.fast_board import FastBoard
 from cw.games.circuit_wars.rules import CircuitWars, State
 from cw.games.circuit_wars.search import EVERY, Solver, Spent
 from cw.games.circuit_wars.segments import Move, parse_move
 from cw.games.circuit_wars.strategies import STRATEGIES
-from cw.games.circuit_wars.walls import Position
 
 GAME = CircuitWars()
 QUICK = ("random", "mirror", "greedy", "safe")
@@ -79,7 +79,7 @@ def test_mirror_cannot_lose_as_player_2_from_an_empty_board(name: str, size: int
 
 
 def half_played(rng: Random, size: int, free: int) -> State:
-    """Give a position of a random game with at most so many free segments."""
+    """Return a position of a random game with at most so many free segments."""
     state = GAME.new(2, rng.randrange(10**6), size=size)
     while len(board.free_moves(state.board)) > free:
         state = GAME.step(state, {state.player: GAME.sample(state, state.player, rng)})
@@ -100,7 +100,7 @@ def test_every_choice_says_what_the_rules_say() -> None:
 
 
 def worth(state: State, move: Move) -> tuple[int, int]:
-    """Give a move's points, and those less the most that can be captured after it."""
+    """Return a move's points, and those less the most that can be captured after it."""
     fast = FastBoard.from_squares(state.board)
     points = fast.draw(fast.geometry.by_move[move])
     return points, points - max((points for _, points in fast.scoring()), default=0)
@@ -121,7 +121,7 @@ def test_a_position_after_a_choice_is_the_position_on_the_board() -> None:
 
 @cache
 def minimax(squares: board.Squares) -> int:
-    """Give what the mover wins from here on, less what the other does, by trying everything."""
+    """Return what the mover wins from here on, less what the other does, by trying everything."""
     best = None
     for move in board.free_moves(squares):
         after = board.draw(squares, move, 1)

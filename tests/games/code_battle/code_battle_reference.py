@@ -41,7 +41,7 @@ def usable(state: Json, slot: int, entries: list[Json]) -> dict[tuple[int, int],
 
 
 def reference_step(before: Json, actions: dict[str, Json]) -> Json:
-    """Give the state after a turn; no outcome."""
+    """Return the state after a turn; no outcome."""
     changing = ("bots", "nodes", "cores", "players")
     state = before | {key: [dict(thing) for thing in before[key]] for key in changing}
     players, t = state["players"], state["turn"]

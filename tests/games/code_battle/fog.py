@@ -9,7 +9,7 @@ from cw.games.code_battle.state import Bot, Core, Death, Node, Slot, State, Terr
 
 
 def hidden_tiles(state: State, slot: Slot) -> list[int]:
-    """Give the tiles out of sight, found pair by pair."""
+    """Return the tiles out of sight, found pair by pair."""
     torus, radius2 = state.terrain.torus, state.config.vision_radius2
     own = [bot.tile for bot in state.bots if bot.owner == slot]
     return [
@@ -25,7 +25,7 @@ def alter_unseen(state: State, slot: Slot, rng: Random) -> State:
     unseen = set(hidden)
     rng.shuffle(hidden)
     places = iter(hidden)
-    others = [other for other in range(len(state.purses)) if other != slot]
+    others = [other for other in range(len(state.stats)) if other != slot]
     ids = state.next_bot_id
     count = min(3, len(hidden) // 6)
     return replace(
@@ -59,8 +59,8 @@ def alter_unseen(state: State, slot: Slot, rng: Random) -> State:
                 )
             )
         ),
-        purses=tuple(
-            purse if other == slot else purse._replace(energy=purse.energy + 1, score=-5)
-            for other, purse in enumerate(state.purses)
+        stats=tuple(
+            stats if other == slot else stats._replace(energy=stats.energy + 1, score=-5)
+            for other, stats in enumerate(state.stats)
         ),
     )

@@ -19,8 +19,8 @@ DEFAULTS = {
 }
 
 
-def purse(**counts: int) -> dict[str, Any]:
-    """Give the counts of a slot at the start, but for those that are named."""
+def counts_of(**counts: int) -> dict[str, Any]:
+    """Return the counts of a slot at the start, but for those that are named."""
     start = {
         "energy": 0,
         "collected": 0,
@@ -42,15 +42,15 @@ def position(
     nodes: str = "",
     walls: tuple[tuple[int, int], ...] = (),
     turn: int = 0,
-    purses: Mapping[str, Mapping[str, int]] | None = None,
+    stats: Mapping[str, Mapping[str, int]] | None = None,
     **config: int,
 ) -> dict[str, Any]:
-    """Give the document of a state.
+    """Return the document of a state.
 
     `bots` and `cores` are words like `A5,3`; a core may end in `@turn` of its last spawn; `nodes`
     are words like `3,9*` (with energy) or `18,18+9` (empty, with its timer).
     """
-    given = purses or {}
+    given = stats or {}
     return {
         "config": {"rows": size[0], "cols": size[1], **DEFAULTS, **config},
         "turn": turn,
@@ -59,7 +59,7 @@ def position(
         "cores": [core(number, word) for number, word in enumerate(cores.split())],
         "bots": [bot(number, word) for number, word in enumerate(bots.split())],
         "next_bot_id": len(bots.split()),
-        "players": [purse(**given.get(name, {})) for name in SLOTS[:slots]],
+        "players": [counts_of(**given.get(name, {})) for name in SLOTS[:slots]],
         "dead": [],
     }
 
@@ -86,7 +86,7 @@ def node(word: str) -> dict[str, Any]:
 
 
 def orders(*words: str) -> dict[str, Any]:
-    """Give actions from words like `A5,3N`."""
+    """Return actions from words like `A5,3N`."""
     actions: dict[str, Any] = {}
     for word in words:
         moves = actions.setdefault(str(SLOTS.index(word[0])), [])
@@ -95,7 +95,7 @@ def orders(*words: str) -> dict[str, Any]:
 
 
 def play(document: dict[str, Any], *words: str, **faults: str) -> dict[str, Any]:
-    """Give the document of the state after one turn, with `outcome` in it."""
+    """Return the document of the state after one turn, with `outcome` in it."""
     state = GAME.state_from_json(document)
     actions = orders(*words)
     for name, kind in faults.items():
@@ -106,7 +106,7 @@ def play(document: dict[str, Any], *words: str, **faults: str) -> dict[str, Any]
 
 
 def words(document: dict[str, Any], name: str = "bots") -> str:
-    """Give the bots, or the dead, as words, sorted."""
+    """Return the bots, or the dead, as words, sorted."""
     return " ".join(
         sorted(f"{SLOTS[thing['owner']]}{thing['row']},{thing['col']}" for thing in document[name])
     )

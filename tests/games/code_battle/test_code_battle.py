@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from cw.errors import IllegalAction, OutOfTurn, ProtocolError
-from cw.games.base import FAULT_KINDS, Fault
 from cw.games.code_battle.vision import numbering
+from cw.games.rules import FAULT_KINDS, Fault
 from tests.games.code_battle.positions import (
     GAME,
     SLOTS,
+    counts_of,
     orders,
     place,
     play,
     position,
-    purse,
     words,
 )
 
@@ -80,7 +80,7 @@ def test_6_three_owners_in_a_row() -> None:
 
 
 def test_7_a_core_is_captured() -> None:
-    document = position(f"A8,7 {FAR}", cores="B8,8", purses={"B": {"energy": 3}})
+    document = position(f"A8,7 {FAR}", cores="B8,8", stats={"B": {"energy": 3}})
     after = play(document, "A8,7E")
     assert scores(after) == [3, 0]
     assert after["cores"][0]["active"] is False
@@ -93,7 +93,7 @@ def test_8_energy_is_collected_destroyed_spent_and_comes_back() -> None:
         f"A2,2 A2,8 B4,10 {FAR}",
         cores="A15,0",
         nodes="3,3* 3,9* 18,18+9",
-        purses={"A": {"energy": 2, "collected": 2}},
+        stats={"A": {"energy": 2, "collected": 2}},
     )
     after = play(document)
     assert after["players"][0]["collected"] == 3
@@ -108,7 +108,7 @@ def test_8_energy_is_collected_destroyed_spent_and_comes_back() -> None:
 
 
 def test_9_the_core_that_was_idle_longest_spawns() -> None:
-    document = position(FAR, cores="A3,3@7 A3,9@4", turn=20, purses={"A": {"energy": 4}})
+    document = position(FAR, cores="A3,3@7 A3,9@4", turn=20, stats={"A": {"energy": 4}})
     after = play(document)
     assert words(after) == "A12,0 A3,9 B12,12"
     assert [core["last_spawn"] for core in after["cores"]] == [7, 21]
@@ -116,10 +116,10 @@ def test_9_the_core_that_was_idle_longest_spawns() -> None:
 
 
 def test_10_a_slot_that_can_spawn_has_not_lost() -> None:
-    after = play(position("A5,5 A4,5 B5,7", cores="B15,15", purses={"B": {"energy": 3}}))
+    after = play(position("A5,5 A4,5 B5,7", cores="B15,15", stats={"B": {"energy": 3}}))
     assert words(after) == "A4,5 A5,5 B15,15"
     assert after["outcome"] is None
-    after = play(position("A5,5 A4,5 B5,7", cores="B15,15", purses={"B": {"energy": 2}}))
+    after = play(position("A5,5 A4,5 B5,7", cores="B15,15", stats={"B": {"energy": 2}}))
     assert after["outcome"] == {
         "winner": 0,
         "condition": "sole_survivor",
@@ -131,7 +131,7 @@ def test_10_a_slot_that_can_spawn_has_not_lost() -> None:
 
 
 def test_11_dominance() -> None:
-    document = position("A0,0 A0,1 A0,2 A0,3 B10,10", purses={"A": {"dominant_turns": 99}})
+    document = position("A0,0 A0,1 A0,2 A0,3 B10,10", stats={"A": {"dominant_turns": 99}})
     after = play(document)
     assert after["players"][0]["dominant_turns"] == 100
     assert after["outcome"]["condition"] == "dominance"
@@ -140,10 +140,10 @@ def test_11_dominance() -> None:
 
 def test_12_the_turn_limit_is_broken_by_what_was_collected() -> None:
     twos = {"A": {"score": 2, "collected": 5, "energy": 9}, "B": {"score": 2, "collected": 6}}
-    after = play(position("A0,0 B10,10", turn=499, purses=twos))
+    after = play(position("A0,0 B10,10", turn=499, stats=twos))
     assert (after["outcome"]["winner"], after["outcome"]["ranks"]) == (1, [2, 1])
     twos["B"]["collected"] = 5
-    after = play(position("A0,0 B10,10", turn=499, purses=twos))
+    after = play(position("A0,0 B10,10", turn=499, stats=twos))
     assert after["outcome"]["condition"] == "turn_limit"
     assert (after["outcome"]["winner"], after["outcome"]["ranks"]) == (None, [1, 1])
 
@@ -167,7 +167,7 @@ def test_the_line_of_the_document() -> None:
         walls=((5, 6),),
         nodes="6,6*",
         cores="A5,5",
-        purses={"A": {"energy": 2, "collected": 2}},
+        stats={"A": {"energy": 2, "collected": 2}},
     )
     after = play(given, "A5,5S", B="timeout")
     assert after.pop("outcome") is None
@@ -181,7 +181,7 @@ def test_the_line_of_the_document() -> None:
             {"id": 2, "row": 5, "col": 5, "owner": 0},
         ],
         "next_bot_id": 3,
-        "players": [purse(collected=3), purse(failures=1)],
+        "players": [counts_of(collected=3), counts_of(failures=1)],
     }
     assert after == given | changes
 
@@ -257,7 +257,7 @@ def test_nobody_captures_an_own_or_a_razed_core() -> None:
 
 
 def test_a_score_may_fall_below_zero() -> None:
-    after = play(position(f"A8,7 {FAR}", cores="B8,8", purses={"B": {"score": 0}}), "A8,7E")
+    after = play(position(f"A8,7 {FAR}", cores="B8,8", stats={"B": {"score": 0}}), "A8,7E")
     assert scores(after) == [3, -1]
 
 
@@ -268,7 +268,7 @@ def test_one_bot_collects_from_many_nodes_and_feeds_a_spawn_of_the_same_turn() -
 
 
 def test_two_cores_spawn_at_once_and_a_blocked_one_waits() -> None:
-    document = position(f"A3,3 {FAR}", cores="A3,3 A3,9 A9,3", purses={"A": {"energy": 9}})
+    document = position(f"A3,3 {FAR}", cores="A3,3 A3,9 A9,3", stats={"A": {"energy": 9}})
     after = play(document)
     assert words(after) == "A12,0 A3,3 A3,9 A9,3 B12,12"
     assert after["players"][0]["energy"] == 3
@@ -284,12 +284,12 @@ def test_the_first_energy_is_in_the_request_of_turn_10() -> None:
 
 def test_dominance_needs_four_fifths_and_is_lost_at_once() -> None:
     counts = {"A": {"dominant_turns": 7}}
-    after = play(position("A0,0 A0,5 A5,0 B10,10", purses=counts))
+    after = play(position("A0,0 A0,5 A5,0 B10,10", stats=counts))
     assert after["players"][0]["dominant_turns"] == 0
 
 
 def test_annihilation_is_a_draw_whatever_the_scores() -> None:
-    after = play(position("A5,5 B5,7", purses={"A": {"score": 9}}))
+    after = play(position("A5,5 B5,7", stats={"A": {"score": 9}}))
     assert after["outcome"]["condition"] == "annihilation"
     assert (after["outcome"]["winner"], after["outcome"]["ranks"]) == (None, [1, 1])
 
@@ -304,7 +304,7 @@ def test_the_sole_survivor_is_paid_for_active_cores_of_all_others() -> None:
 
 def test_the_winner_is_first_even_with_fewer_points() -> None:
     counts = {"A": {"dominant_turns": 99}, "B": {"score": 8}, "C": {"score": 9}}
-    after = play(position("A0,0 A0,1 A0,2 A0,3 B10,10", slots=3, purses=counts))
+    after = play(position("A0,0 A0,1 A0,2 A0,3 B10,10", slots=3, stats=counts))
     assert after["outcome"]["ranks"] == [1, 3, 2]
 
 
@@ -312,20 +312,20 @@ def test_ten_faults_in_a_row_crash_a_slot_and_a_good_reply_forgives() -> None:
     state = GAME.state_from_json(position(FAR))
     for turn in range(9):
         state = GAME.step(state, {0: Fault(FAULT_KINDS[turn % len(FAULT_KINDS)])})
-    assert state.purses[0].failures == 9
+    assert state.stats[0].failures == 9
     forgiven = GAME.step(state, {})
-    assert forgiven.purses[0].failures == 0
+    assert forgiven.stats[0].failures == 0
     crashed = GAME.step(state, {0: Fault("timeout")})
-    assert crashed.purses[0].crashed
+    assert crashed.stats[0].crashed
     assert GAME.to_move(crashed) == (1,)
     after = GAME.step(crashed, {0: orders("A12,0N")["0"]})
-    assert after.purses[0] == crashed.purses[0]._replace(collected=0)
+    assert after.stats[0] == crashed.stats[0]._replace(collected=0)
     assert after.bots[0] == crashed.bots[0]
 
 
 def test_a_match_of_crashed_slots_goes_on_by_itself() -> None:
     players = {"A": {"crashed": True}, "B": {"crashed": True}}
-    document = position(FAR, turn=498, purses=players)
+    document = position(FAR, turn=498, stats=players)
     state = GAME.state_from_json(document)
     assert GAME.to_move(state) == ()
     assert GAME.outcome(state) is None
@@ -333,9 +333,9 @@ def test_a_match_of_crashed_slots_goes_on_by_itself() -> None:
 
 
 def test_a_slot_without_bots_is_not_asked_and_its_counts_stay() -> None:
-    state = GAME.state_from_json(position("A5,5 B9,9", slots=3, purses={"C": {"failures": 4}}))
+    state = GAME.state_from_json(position("A5,5 B9,9", slots=3, stats={"C": {"failures": 4}}))
     assert GAME.to_move(state) == (0, 1)
-    assert GAME.step(state, {2: Fault("timeout")}).purses[2].failures == 4
+    assert GAME.step(state, {2: Fault("timeout")}).stats[2].failures == 4
 
 
 WRONG_ENTRIES: list[Any] = [
@@ -367,7 +367,7 @@ def test_a_wrong_entry_is_ignored_alone(entry: Any) -> None:
         GAME.check(state, 0, [good, entry])
     after = GAME.step(state, {0: [entry, good]})
     assert words(GAME.state_to_json(after)) == "A12,0 A5,5 A8,7 B12,12"
-    assert after.purses[0].failures == 0
+    assert after.stats[0].failures == 0
 
 
 @pytest.mark.parametrize(
@@ -402,7 +402,7 @@ def test_who_is_not_asked_is_out_of_turn() -> None:
 
 def test_what_is_no_list_is_a_fault() -> None:
     state = GAME.state_from_json(position(FAR))
-    assert GAME.step(state, {0: "north"}).purses[0].failures == 1  # type: ignore[dict-item]
+    assert GAME.step(state, {0: "north"}).stats[0].failures == 1  # type: ignore[dict-item]
 
 
 # Fog.
@@ -421,7 +421,7 @@ def test_a_view_has_the_shape_of_a_request() -> None:
         nodes="12,9* 9,12",
         walls=((10, 10), (0, 1)),
         turn=42,
-        purses={"A": {"energy": 7, "score": 3}},
+        stats={"A": {"energy": 7, "score": 3}},
     )
     document["dead"] = [{"row": 15, "col": 17, "owner": 1}, {"row": 1, "col": 1, "owner": 0}]
     at = {

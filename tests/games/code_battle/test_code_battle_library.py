@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cw.errors import Refused
+from cw.errors import UsageError
 from cw.games.code_battle.curation import is_playable
 from cw.games.code_battle.generate import DEFAULTS, make_map
 from cw.games.code_battle.library import SHELF, maps_for
@@ -53,7 +53,7 @@ def test_a_map_is_named_by_its_id() -> None:
     state = GAME.new(3, 1, map=made.map_id)
     assert (state.config.rows, state.config.cols) == (made.rows, made.cols)
     assert len(state.bots) == len(state.cores) == 3 * made.cores_per_player
-    assert [purse.score for purse in state.purses] == [made.cores_per_player] * 3
+    assert [stats.score for stats in state.stats] == [made.cores_per_player] * 3
     assert [core.id for core in state.cores] == list(range(len(state.cores)))
     assert [core.owner for core in state.cores] == sorted(core.owner for core in state.cores)
 
@@ -77,7 +77,7 @@ def test_a_map_file_is_played_on(tmp_path: Path) -> None:
     file.write_bytes(encode_map(made))
     assert GAME.new(2, 1, map=str(file)).config.cols == 33
     file.write_bytes(encode_map(made)[:-9])
-    with pytest.raises(Refused, match="map mine: no JSON"):
+    with pytest.raises(UsageError, match="map mine: no JSON"):
         GAME.new(2, 1, map=str(file))
 
 
@@ -107,10 +107,10 @@ def test_a_map_file_is_played_on(tmp_path: Path) -> None:
 def test_a_start_that_cannot_be_is_refused(
     players: int, options: dict[str, object], message: str
 ) -> None:
-    with pytest.raises(Refused, match=message):
+    with pytest.raises(UsageError, match=message):
         GAME.new(players, 1, **options)
 
 
 def test_a_seed_out_of_range_is_refused() -> None:
-    with pytest.raises(Refused, match="seed"):
+    with pytest.raises(UsageError, match="seed"):
         GAME.new(2, -1)

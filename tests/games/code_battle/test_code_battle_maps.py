@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from cw.errors import Refused
+from cw.errors import UsageError
 from cw.games.code_battle.generate import make_map, make_maps, map_ids
+from cw.games.code_battle.grid_paths import ring_table
 from cw.games.code_battle.map_reading import KEYS
 from cw.games.code_battle.maps import Map, decode_map, encode_map, map_document, read_map
 from cw.games.code_battle.placement import place_nodes
 from cw.games.code_battle.proof import prove_ways
 from cw.games.code_battle.symmetry import Group, Symmetry, Tile, group_for, symmetry_for
 from cw.games.code_battle.walls import close, connect, grow, hang_together, lay_ground, reach
-from cw.games.code_battle.ways import ring_table
 
 SIZES = [
     (2, 60, 60), (2, 31, 45), (2, 30, 41), (2, 45, 45),
@@ -32,7 +32,7 @@ SIZES = [
 
 
 def image(players: int, rows: int, cols: int, slot: int, tile: Tile) -> Tile:
-    """Give an image as the document's table writes it, one line per group."""
+    """Return an image as the document's table writes it, one line per group."""
     r, c = tile
     if players == 2:
         return (rows - 1 - r, cols - 1 - c) if slot else tile
@@ -57,7 +57,7 @@ def d2(made: Map, a: Tile, b: Tile) -> int:
 
 
 def walk(made: Map, start: Tile) -> dict[Tile, int]:
-    """Give the steps to every tile that can be reached."""
+    """Return the steps to every tile that can be reached."""
     walls, steps, ring, length = set(made.walls), {start: 0}, [start], 0
     while ring:
         length += 1
@@ -164,7 +164,7 @@ class TestSymmetry:
         ],
     )
     def test_a_size_without_a_group(self, players: int, rows: int, cols: int, error: str) -> None:
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(UsageError) as refused:
             group_for(players, rows, cols)
         assert str(refused.value) == error
 
@@ -265,12 +265,12 @@ class TestOptions:
     )
     def test_what_is_refused(self, options: dict[str, Any], error: str) -> None:
         arguments: dict[str, Any] = {"players": 4, "seed": 1} | options
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(UsageError) as refused:
             make_map("m", **arguments)
         assert str(refused.value) == error
 
     def test_a_map_id_can_be_part_of_a_file_name(self) -> None:
-        with pytest.raises(Refused, match=r"^map_id must be"):
+        with pytest.raises(UsageError, match=r"^map_id must be"):
             make_map("../m", 2, 1)
 
 
@@ -285,7 +285,7 @@ class TestSeries:
 class TestSteps:
     def test_no_place_for_nodes(self) -> None:
         symmetry = Symmetry(6, 30, 30, group_for(6, 30, 30))
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(UsageError) as refused:
             place_nodes(symmetry, [0], 40, Random(1))
         assert str(refused.value) == (
             "map: no place for 240 energy nodes, use fewer nodes or a larger map"
@@ -347,7 +347,7 @@ class TestSteps:
 
 
 def change(document: Any, path: tuple[Any, ...], value: Any) -> Any:
-    """Give a copy of a document with one value replaced."""
+    """Return a copy of a document with one value replaced."""
     changed = copy.deepcopy(document)
     place = changed
     for key in path[:-1]:
@@ -432,7 +432,7 @@ class TestFiles:
         ],
     )
     def test_hostile_values(self, made: Map, path: tuple[Any, ...], value: Any, error: str) -> None:
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(UsageError) as refused:
             read_map(change(map_document(made), path, value), "m")
         assert str(refused.value).startswith("map m: ")
         assert error in str(refused.value)
@@ -442,12 +442,12 @@ class TestFiles:
     def test_a_missing_key(self, made: Map, key: str) -> None:
         document = map_document(made)
         del document[key]
-        with pytest.raises(Refused, match=f"^map m: {key} is missing$"):
+        with pytest.raises(UsageError, match=f"^map m: {key} is missing$"):
             read_map(document, "m")
 
     @pytest.mark.parametrize("document", [None, [], 5, "map", [[[]]]])
     def test_a_document_that_is_no_object(self, document: Any) -> None:
-        with pytest.raises(Refused, match=r"^map m: must be an object"):
+        with pytest.raises(UsageError, match=r"^map m: must be an object"):
             read_map(document, "m")
 
     @pytest.mark.parametrize(
@@ -455,16 +455,16 @@ class TestFiles:
         [b"", b"{", b"\xff\xfe", b"nonsense", b"[" * 100_000, b'{"version": NaN}', b"{}" * 2],
     )
     def test_bytes_that_are_no_json(self, data: bytes) -> None:
-        with pytest.raises(Refused, match=r"^map m: no JSON"):
+        with pytest.raises(UsageError, match=r"^map m: no JSON"):
             decode_map(data, "m")
 
     def test_a_file_that_is_too_large(self, made: Map) -> None:
-        with pytest.raises(Refused, match=r"^map m: more than 1048576 bytes$"):
+        with pytest.raises(UsageError, match=r"^map m: more than 1048576 bytes$"):
             decode_map(encode_map(made) + b" " * (1 << 20), "m")
 
 
 def refusal(document: Any) -> str:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(UsageError) as refused:
         read_map(document, "m")
     return str(refused.value)
 
@@ -526,7 +526,7 @@ class TestProof:
     def test_m3_ways_of_other_lengths(self) -> None:
         symmetry = symmetry_for(2, 30, 30)
         cores = [[tile] for tile in symmetry.images((5, 5))]
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(UsageError) as refused:
             prove_ways(symmetry, [], [(5, 8)], cores)
         assert str(refused.value) == "slot 1 has other ways to the energy nodes than slot 0"
         prove_ways(symmetry, [], symmetry.images((5, 8)), cores)
@@ -557,7 +557,7 @@ DIAMOND = [(a, b) for a in range(-3, 4) for b in range(-3, 4) if abs(a) + abs(b)
 
 
 def open_edge(document: dict[str, Any], made: Map) -> Tile:
-    """Give a wall that has an open tile beside it."""
+    """Return a wall that has an open tile beside it."""
     walls = {tuple(tile) for tile in document["walls"]}
     for row, col in sorted(walls):
         if (row, (col + 1) % made.cols) not in walls:

@@ -130,16 +130,16 @@ def test_p4_to_p10_what_holds_after_every_turn(seed: int) -> None:
     bonus = 0
     if len(end.living) == 1:
         bonus = 2 * sum(core.active and core.owner not in end.living for core in end.cores)
-    gained = sum(purse.score for purse in end.purses) - sum(purse.score for purse in read.purses)
+    gained = sum(stats.score for stats in end.stats) - sum(stats.score for stats in read.stats)
     assert gained == captures + bonus
-    for slot, (was, now) in enumerate(zip(read.purses, end.purses, strict=True)):
+    for slot, (was, now) in enumerate(zip(read.stats, end.stats, strict=True)):
         paid = config.spawn_cost * sum(bot.owner == slot for bot in spawned)
         assert now.energy - was.energy == now.collected - was.collected - paid
         assert now.dominant_turns in (0, was.dominant_turns + 1)
         if slot not in end.living:
             free = [core for core in end.cores if core.active and core.owner == slot]
             assert not free or now.energy < config.spawn_cost
-    assert sum(purse.dominant_turns > 0 for purse in end.purses) <= 1
+    assert sum(stats.dominant_turns > 0 for stats in end.stats) <= 1
     assert all(not now.active or was.active for was, now in zip(read.cores, end.cores, strict=True))
     for node in end.nodes:
         assert 0 <= node.timer < max(config.energy_interval, 4)

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from cw.games.base import Fault
+from cw.games.code_battle.bot_server import CodeBattleBotHandler
 from cw.games.code_battle.protocol import read_moves, read_signed, signature
-from cw.games.code_battle.service import CodeBattleService
 from cw.games.code_battle.strategies import STRATEGIES
 from cw.games.code_battle.vision import view_of
-from cw.games.wire import Call, Duty, Line, Reply, compact
+from cw.games.rules import Fault
+from cw.games.wire import BotContext, LineMessage, Reply, Request, compact
 from tests.games.code_battle.positions import GAME
 
 SECRET = "0123456789abcdef" * 4
@@ -70,14 +70,14 @@ def test_a_reply_that_is_wrong_is_malformed(reply: Reply, detail: str) -> None:
 
 
 @pytest.fixture
-def service() -> CodeBattleService:
+def service() -> CodeBattleBotHandler:
     make = STRATEGIES["gatherer"]
-    return CodeBattleService(
-        Duty(lambda player: make(player, Random(1)), {"secret": SECRET}, lambda: NOW)
+    return CodeBattleBotHandler(
+        BotContext(lambda player: make(player, Random(1)), {"secret": SECRET}, lambda: NOW)
     )
 
 
-def request(**changes: str) -> Call:
+def request(**changes: str) -> Request:
     state = GAME.new(2, 1)
     document = {"match_id": "m_1", **GAME.view_to_json(view_of(state, 0))}
     body = compact(document)
@@ -87,10 +87,10 @@ def request(**changes: str) -> Call:
         "X-ACB-Timestamp": str(NOW),
         "X-ACB-Signature": signature(SECRET, f"m_1.0.{NOW}", body),
     }
-    return Call("POST", "/turn", body, headers | changes)
+    return Request("POST", "/turn", body, headers | changes)
 
 
-def test_a_service_answers_signed_moves(service: CodeBattleService) -> None:
+def test_a_service_answers_signed_moves(service: CodeBattleBotHandler) -> None:
     reply = service.answer(request())
     assert reply is not None
     mark = reply.headers["X-ACB-Signature"]
@@ -116,7 +116,7 @@ def test_a_service_answers_signed_moves(service: CodeBattleService) -> None:
     ids=lambda changes: str(changes)[:40],
 )
 def test_a_service_refuses_what_is_not_signed(
-    service: CodeBattleService, changes: dict[str, str]
+    service: CodeBattleBotHandler, changes: dict[str, str]
 ) -> None:
     reply = service.answer(request(**changes))
     assert reply is not None
@@ -125,41 +125,41 @@ def test_a_service_refuses_what_is_not_signed(
 
 
 @pytest.mark.parametrize("skew", [-30, 30])
-def test_a_service_allows_clocks_to_differ(service: CodeBattleService, skew: int) -> None:
+def test_a_service_allows_clocks_to_differ(service: CodeBattleBotHandler, skew: int) -> None:
     call = request()
     sent = str(NOW + skew)
     mark = signature(SECRET, f"m_1.0.{sent}", call.body or b"")
     headers = {**call.headers, "X-ACB-Timestamp": sent, "X-ACB-Signature": mark}
-    reply = service.answer(Call("POST", "/turn", call.body, headers))
+    reply = service.answer(Request("POST", "/turn", call.body, headers))
     assert reply is not None
     assert reply.status == 200
 
 
 @pytest.mark.parametrize("body", [b"no json", b"[]", b"{}", b'{"match_id":"m_2","turn":0}'])
 def test_a_service_refuses_a_body_that_does_not_fit(
-    service: CodeBattleService, body: bytes
+    service: CodeBattleBotHandler, body: bytes
 ) -> None:
     mark = signature(SECRET, f"m_1.0.{NOW}", body)
     headers = {**request().headers, "X-ACB-Signature": mark}
-    reply = service.answer(Call("POST", "/turn", body, headers))
+    reply = service.answer(Request("POST", "/turn", body, headers))
     assert reply is not None
     assert reply.status == 400
 
 
-def test_a_service_has_health_and_nothing_else(service: CodeBattleService) -> None:
-    healthy = service.answer(Call("GET", "/health"))
+def test_a_service_has_health_and_nothing_else(service: CodeBattleBotHandler) -> None:
+    healthy = service.answer(Request("GET", "/health"))
     assert healthy is not None
     assert json.loads(healthy.body) == {"status": "ok"}
     for method, path in (("GET", "/"), ("POST", "/health"), ("GET", "/turn")):
-        other = service.answer(Call(method, path))
+        other = service.answer(Request(method, path))
         assert other is not None
         assert other.status == 404
 
 
-def test_a_service_forgets_the_oldest_match(service: CodeBattleService) -> None:
+def test_a_service_forgets_the_oldest_match(service: CodeBattleBotHandler) -> None:
     line = json.loads(request().body or b"")
     for number in range(70):
-        service.answer(Line(compact({**line, "match_id": f"m_{number}"})))
+        service.answer(LineMessage(compact({**line, "match_id": f"m_{number}"})))
     assert len(service.matches) == 64
     assert "m_5" not in service.matches
     assert "m_69" in service.matches

@@ -13,7 +13,7 @@ TRANSITIONS = 2500
 
 
 def random_state(rng: Random) -> Any:
-    """Give a small crowded position: collisions, chains, wraps and captures are common."""
+    """Return a small crowded position: collisions, chains, wraps and captures are common."""
     rows, cols = rng.randint(3, 9), rng.randint(3, 9)
     slots = rng.choice((1, 2, 2, 3, 4, 6))
     tiles = [(row, col) for row in range(rows) for col in range(cols)]
@@ -75,7 +75,7 @@ def random_state(rng: Random) -> Any:
 
 
 def random_actions(rng: Random, state: Any) -> dict[str, Any]:
-    """Give orders for most bots, some of them wrong, and now and then a fault."""
+    """Return orders for most bots, some of them wrong, and now and then a fault."""
     actions: dict[str, Any] = {}
     for slot in range(len(state["players"])):
         if rng.random() < 0.1:

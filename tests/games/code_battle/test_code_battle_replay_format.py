@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from cw.arena import replay
 from cw.arena.bots import read_bots
-from cw.contests.matches import play_match
 from cw.games.code_battle import replay as book
 from cw.games.code_battle.rules import CodeBattle
-from cw.games.code_battle.state import Bot, Config, Core, Node, Purse, State, Terrain
+from cw.games.code_battle.state import Bot, Config, Core, Node, PlayerStats, State, Terrain
 from cw.games.wire import compact
+from cw.matches.run import play_match
+from cw.replays import document as replay
 
 GAME = CodeBattle()
 
@@ -40,7 +40,9 @@ def start_of(document: Any) -> State:
         cores=cores,
         bots=tuple(Bot(core.id, core.tile, core.owner) for core in cores),
         next_bot_id=len(cores),
-        purses=tuple(Purse(score=owned.count(slot)) for slot in range(len(document["players"]))),
+        stats=tuple(
+            PlayerStats(score=owned.count(slot)) for slot in range(len(document["players"]))
+        ),
         seed=document["seed"],
     )
 
@@ -60,7 +62,7 @@ def states_of(document: Any) -> Iterator[State]:
 
 
 def written_again(document: Any, states: list[State]) -> bytes:
-    """Give the file of a match of which only the states are known."""
+    """Return the file of a match of which only the states are known."""
     turns = [
         book.turn_document(state) | ({"faults": old["faults"]} if "faults" in old else {})
         for state, old in zip(states[1:], document["turns"], strict=True)
@@ -102,6 +104,6 @@ def test_faults_are_part_of_the_file() -> None:
     data = book.export(recorded, states)
     document = json.loads(data)
     again = list(states_of(document))
-    assert again[-1].purses[1].failures == 5
+    assert again[-1].stats[1].failures == 5
     assert GAME.state_to_json(again[-1]) == GAME.state_to_json(states[-1])
     assert written_again(document, again) == data

@@ -16,7 +16,7 @@ def reference_round(
     intents: Sequence[Intent],
     faulty: set[int],
 ) -> list[Creature]:
-    """Give the creatures of the next round; intents of faulty players are not among them."""
+    """Return the creatures of the next round; intents of faulty players are not among them."""
     before = {c["creatureid"]: c for c in creatures}
     after = {c["creatureid"]: dict(c) for c in creatures}
     holder = {(c["x"], c["y"]): c for c in creatures if c["hp"] > 0}

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cw.cli.step import step_line
-from cw.errors import IllegalAction, ProtocolError, Refused
-from cw.games.base import FAULT_KINDS, Fault
-from cw.games.end_of_codes.documents import creatures
+from cw.errors import IllegalAction, ProtocolError, UsageError
+from cw.games.end_of_codes.codec import creatures
 from cw.games.end_of_codes.replies import read_reply
 from cw.games.end_of_codes.rules import EndOfCodes
 from cw.games.end_of_codes.state import State
 from cw.games.end_of_codes.strategies import STRATEGIES
+from cw.games.rules import FAULT_KINDS, Fault
 from tests.games.end_of_codes.end_of_codes_reference import reference_round
 
 GAME = EndOfCodes()
@@ -216,7 +216,7 @@ class TestGenesis:
     def test_what_makes_no_game_is_refused(
         self, players: Any, options: dict[str, Any], message: str
     ) -> None:
-        with pytest.raises(Refused, match=message):
+        with pytest.raises(UsageError, match=message):
             GAME.new(players, 0, **options)
 
     def test_games_that_are_over_at_once(self) -> None:
@@ -354,7 +354,7 @@ class TestDocuments:
 
 
 def random_state(rng: Random) -> State:
-    """Give a random round: crowded, with dead ones lying about."""
+    """Return a random round: crowded, with dead ones lying about."""
     width, height = rng.randrange(2, 9), rng.randrange(2, 9)
     cells = [(x, y) for x in range(width) for y in range(height)]
     rng.shuffle(cells)

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from cw.arena.transports.http_faults import HttpFault
-from cw.games.base import Fault
+from cw.games.end_of_codes.bot_server import EndOfCodesBotHandler, form
 from cw.games.end_of_codes.protocol import (
     FAILED_BY,
     TEXTS,
@@ -23,9 +23,9 @@ from cw.games.end_of_codes.protocol import (
     sanity,
     urlencoded,
 )
-from cw.games.end_of_codes.service import EndOfCodesService, form
 from cw.games.end_of_codes.strategies import STRATEGIES
-from cw.games.wire import Call, Duty, Reply
+from cw.games.rules import Fault
+from cw.games.wire import BotContext, Reply, Request
 
 GOOD = {"botname": "wolf", "version": "2.1", "username": "alice"}
 
@@ -140,15 +140,15 @@ def test_both_forms_are_read_alike() -> None:
     message = message_from_bytes(f"Content-Type: {kind}\r\n\r\n".encode() + parts)
     assert message.is_multipart()
     expected = {name: v.decode() if isinstance(v, bytes) else str(v) for name, v in FIELDS.items()}
-    assert form(Call("POST", "/round", parts, {"Content-Type": kind})) == expected
-    assert form(Call("POST", "/round", encoded)) == expected
+    assert form(Request("POST", "/round", parts, {"Content-Type": kind})) == expected
+    assert form(Request("POST", "/round", encoded)) == expected
 
 
 def test_a_service_wants_its_key() -> None:
     make = STRATEGIES["sample"]
     settings = {"api_key": "1" * 32, "username": "alice"}
-    service = EndOfCodesService(Duty(lambda p: make(p, Random(1)), settings, lambda: 0.0))
-    assert service.answer(Call("GET", f"/bot?api_key={'1' * 32}")).status == 200
+    service = EndOfCodesBotHandler(BotContext(lambda p: make(p, Random(1)), settings, lambda: 0.0))
+    assert service.answer(Request("GET", f"/bot?api_key={'1' * 32}")).status == 200
     for path in ("/bot", "/bot?api_key=", f"/bot?api_key={'0' * 32}", "/bot?api_key=%C3%A9"):
-        assert service.answer(Call("GET", path)).status == 403
-    assert service.answer(Call("GET", f"/other?api_key={'1' * 32}")).status == 404
+        assert service.answer(Request("GET", path)).status == 403
+    assert service.answer(Request("GET", f"/other?api_key={'1' * 32}")).status == 404

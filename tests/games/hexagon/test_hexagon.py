@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cw.cli.step import read_object, step_line
-from cw.errors import IllegalAction, OutOfTurn, ProtocolError, Refused
-from cw.games.base import FAULT_KINDS, Fault, Player
+from cw.errors import IllegalAction, OutOfTurn, ProtocolError, UsageError
 from cw.games.hexagon.fast_board import FastBoard
 from cw.games.hexagon.grid import distance, grid
 from cw.games.hexagon.rules import Hexagon, legal_moves, moved
 from cw.games.hexagon.state import Move, State
 from cw.games.hexagon.strategies import STRATEGIES, Expert, Search, Spent
+from cw.games.rules import FAULT_KINDS, Fault, Player
 from tests.games.hexagon import hexagon_reference as reference
 
 GAME = Hexagon()
@@ -314,7 +314,7 @@ class TestStart:
         ],
     )
     def test_what_makes_no_start_is_refused(self, options: Any, message: str) -> None:
-        with pytest.raises(Refused, match=message):
+        with pytest.raises(UsageError, match=message):
             GAME.new(2, 0, **options)
 
     @pytest.mark.parametrize("seed", [2**63, 2**64, 10**40])
@@ -327,7 +327,7 @@ class TestStart:
     @pytest.mark.parametrize("seed", [-1, True, 1.0, "1", None])
     def test_what_is_no_seed_is_refused(self, seed: Any) -> None:
         with pytest.raises(
-            Refused, match=f"seed must be a whole number of 0 or more, got {seed!r}"
+            UsageError, match=f"seed must be a whole number of 0 or more, got {seed!r}"
         ):
             GAME.new(2, seed)
 
@@ -529,12 +529,12 @@ def test_the_fast_board_is_the_rules_in_another_form(size: int) -> None:
 
 
 def source_and_target(move: Move) -> tuple[Any, Any]:
-    """Give the cells of a move; it does not matter from where a multiplication comes."""
+    """Return the cells of a move; it does not matter from where a multiplication comes."""
     return (move.move_from if distance(*move) == 2 else None), move.move_to
 
 
 def same_position(board: FastBoard, position: State, color: int) -> bool:
-    """Tell whether a board is a position from the side of a colour, who may have to pass."""
+    """Return whether a board is a position from the side of a colour, who may have to pass."""
     seen = FastBoard.from_state(replace(position, color=color))
     passes = not position.can_move(color)
     return board == seen and (not board.moves()) == passes
@@ -562,7 +562,7 @@ def test_the_expert_sees_some_moves_ahead(depth: int) -> None:
 
 
 def worth_of(board: FastBoard, depth: int) -> int:
-    """Give the lead that the mover can reach in some moves, found by trying all."""
+    """Return the lead that the mover can reach in some moves, found by trying all."""
     if depth == 0:
         return board.lead()
     if moves := board.moves():

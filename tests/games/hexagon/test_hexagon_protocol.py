@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from cw.games.base import Fault
+from cw.games.hexagon.bot_server import HexagonBotHandler
 from cw.games.hexagon.protocol import opening, read_move, read_ok
 from cw.games.hexagon.rules import Hexagon
-from cw.games.hexagon.service import HexagonService
 from cw.games.hexagon.state import Move
 from cw.games.hexagon.strategies import STRATEGIES
-from cw.games.wire import Call, Duty, Reply
+from cw.games.rules import Fault
+from cw.games.wire import BotContext, Reply, Request
 
 GAME = Hexagon()
 
@@ -74,30 +74,30 @@ def test_a_move_that_is_none_is_malformed(start: Any) -> None:
 
 def test_a_service_keeps_its_battles_apart() -> None:
     make = STRATEGIES["greedy"]
-    service = HexagonService(Duty(lambda player: make(player, Random(1)), {}, lambda: 0.0))
+    service = HexagonBotHandler(BotContext(lambda player: make(player, Random(1)), {}, lambda: 0.0))
     boards = {"one": GAME.new(2, 1, size=3), "two": GAME.new(2, 2, size=5)}
     for number, state in boards.items():
-        reply = service.answer(Call("POST", "/games", opening(state, number, 1)))
+        reply = service.answer(Request("POST", "/games", opening(state, number, 1)))
         assert reply.status == 200
     for number, state in boards.items():
-        answer = read_move(service.answer(Call("GET", f"/games/{number}?color=1")))
+        answer = read_move(service.answer(Request("GET", f"/games/{number}?color=1")))
         assert isinstance(answer, Move)
         GAME.check(state, 1, answer)
-    assert service.answer(Call("GET", "/games/three?color=1")).status == 404
-    assert service.answer(Call("DELETE", "/games/three", b"{}")).status == 200
-    assert service.answer(Call("DELETE", "/games/one", b"{}")).status == 200
-    assert service.answer(Call("GET", "/games/one?color=1")).status == 404
+    assert service.answer(Request("GET", "/games/three?color=1")).status == 404
+    assert service.answer(Request("DELETE", "/games/three", b"{}")).status == 200
+    assert service.answer(Request("DELETE", "/games/one", b"{}")).status == 200
+    assert service.answer(Request("GET", "/games/one?color=1")).status == 404
     for body in (b"", b"[]", b"{}", b'{"id":1}'):
-        assert service.answer(Call("POST", "/games", body)).status == 400
+        assert service.answer(Request("POST", "/games", body)).status == 400
 
 
 def test_a_service_follows_a_whole_battle() -> None:
     make = STRATEGIES["greedy"]
-    service = HexagonService(Duty(lambda player: make(player, Random(2)), {}, lambda: 0.0))
+    service = HexagonBotHandler(BotContext(lambda player: make(player, Random(2)), {}, lambda: 0.0))
     state = GAME.new(2, 3, size=4)
-    service.answer(Call("POST", "/games", opening(state, "b", 1)))
+    service.answer(Request("POST", "/games", opening(state, "b", 1)))
     while state.color is not None:
-        answer = read_move(service.answer(Call("GET", f"/games/b?color={state.color}")))
+        answer = read_move(service.answer(Request("GET", f"/games/b?color={state.color}")))
         assert isinstance(answer, Move)
         GAME.check(state, state.color, answer)
         state = GAME.step(state, {state.color: answer})
@@ -105,6 +105,6 @@ def test_a_service_follows_a_whole_battle() -> None:
             "jumps": {"1": state.jumps[0], "2": state.jumps[1]},
             "changes": [list(change) for change in state.changes],
         }
-        service.answer(Call("PUT", "/games/b", json.dumps(said).encode()))
+        service.answer(Request("PUT", "/games/b", json.dumps(said).encode()))
         known = service.games["b"].state
         assert (known.cells, known.jumps, known.placed) == (state.cells, state.jumps, state.placed)

@@ -10,7 +10,7 @@ Cell = tuple[int, int]
 def reference_turn(
     state: State, actions: dict[str, Action]
 ) -> tuple[dict[str, Cell], dict[Cell, str]]:
-    """Give where the avatars stand after a turn, and who owns which square."""
+    """Return where the avatars stand after a turn, and who owns which square."""
     free = {
         (row, col) for row in range(state.height) for col in range(state.width)
     } - state.obstacles

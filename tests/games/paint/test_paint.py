@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cw.errors import IllegalAction, OutOfTurn, ProtocolError, Refused
-from cw.games.base import Fault
-from cw.games.paint.documents import judge
+from cw.errors import IllegalAction, OutOfTurn, ProtocolError, UsageError
+from cw.games.paint.codec import judge
 from cw.games.paint.rules import Paint
 from cw.games.paint.state import ACTIONS, DIRECTIONS, Action, State
 from cw.games.paint.strategies import STRATEGIES
+from cw.games.rules import Fault
 from tests.games.paint.paint_reference import reference_turn
 
 GAME = Paint()
@@ -241,7 +241,7 @@ class TestStart:
     def test_what_makes_no_start_is_refused(
         self, players: Any, options: dict[str, Any], message: str
     ) -> None:
-        with pytest.raises(Refused, match=message):
+        with pytest.raises(UsageError, match=message):
             GAME.new(players, 0, **options)
 
 
@@ -351,7 +351,7 @@ class TestDocuments:
 
 
 def random_state(rng: Random) -> State:
-    """Give a random position: small or large, sparse or full, with long own lines."""
+    """Return a random position: small or large, sparse or full, with long own lines."""
     height, width = rng.randrange(1, 13), rng.randrange(2, 13)
     cells = [(row, col) for row in range(height) for col in range(width)]
     rng.shuffle(cells)

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from cw.games.base import Fault
 from cw.games.paint.protocol import Messages, read_answer, read_ready
 from cw.games.paint.rules import Paint
 from cw.games.paint.state import ACTIONS, Action
-from cw.games.wire import Reply, Skip
+from cw.games.rules import Fault
+from cw.games.wire import Ignore, Reply
 
 GAME = Paint()
 
@@ -55,7 +55,7 @@ def test_an_answer(line: bytes) -> None:
 )
 def test_a_line_that_is_skipped(line: bytes, kind: str) -> None:
     found = answered(line)
-    assert isinstance(found, Skip)
+    assert isinstance(found, Ignore)
     assert found.fault.kind == kind
 
 
@@ -85,7 +85,7 @@ def test_an_answer_that_is_illegal(rest: bytes) -> None:
 def test_only_the_ready_line_is_ready() -> None:
     assert read_ready(Reply(b'{"ready":true,"name":"x"}')) == {"ready": True, "name": "x"}
     for line in (b"hi", b'{"ready":1}', b'{"ready":"true"}', b'{"ready":false}', b"[]"):
-        assert isinstance(read_ready(Reply(line)), Skip)
+        assert isinstance(read_ready(Reply(line)), Ignore)
 
 
 @pytest.mark.parametrize("history", ["all", 0, 3])

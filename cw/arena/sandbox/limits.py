@@ -1,0 +1,100 @@
+"""What one process of a bot may take, and the command that holds it to that."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+MIB = 2**20
+GIB = 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceLimits:
+    """Bounds for each process of a bot; `processes` bounds their number."""
+
+    memory: int = GIB
+    """Bytes of memory of its own."""
+    address_space: int = 16 * GIB
+    """Bytes of addresses, shared memory included; Node.js reserves 10 GiB and uses few of them."""
+    files: int = 256
+    """Open files."""
+    processes: int = 256
+    """Processes and threads of the whole bot."""
+    cpu_seconds: int = 3600
+    file_size: int = 64 * MIB
+    """Bytes of one file."""
+
+    def describe(self) -> str:
+        """Return the limits in a sentence's end."""
+        return (
+            f"at most {_size(self.memory)} of memory, {self.files} open files, "
+            f"{self.processes} processes, {self.cpu_seconds} s of CPU, "
+            f"files of {_size(self.file_size)}"
+        )
+
+
+def limited(
+    limits: ResourceLimits, command: Sequence[str], others: int = 0
+) -> tuple[list[str], str]:
+    """Return the command under limits, and the sentence's end about them.
+
+    `others` counts processes that the system adds to those of the bot. By `prlimit` on Linux; by
+    the shell's `ulimit` elsewhere on POSIX, which knows fewer of them; on Windows there are none.
+    """
+    program = shutil.which("prlimit")
+    if sys.platform == "linux" and program is not None:
+        return [program, *_prlimit_options(limits, others), "--", *command], limits.describe()
+    if os.name == "posix":
+        said = f"at most {limits.files} open files, {limits.cpu_seconds} s of CPU, "
+        return by_shell(limits, command), f"{said}files of {_size(limits.file_size)}"
+    return [*command], "NO LIMITS, as this system has none to give"
+
+
+def by_shell(limits: ResourceLimits, command: Sequence[str]) -> list[str]:
+    """Return the command under the limits that every shell of POSIX can set."""
+    blocks = limits.file_size // 512
+    line = f"ulimit -n {limits.files}; ulimit -t {limits.cpu_seconds}; ulimit -f {blocks}"
+    return ["/bin/sh", "-c", f'{line}; exec "$@"', "sh", *command]
+
+
+def own_tasks() -> int:
+    """Count the processes and threads of this user, as far as the system tells."""
+    if sys.platform != "linux":
+        return 0
+    return sum(_tasks(folder) for folder in Path("/proc").iterdir() if folder.name.isdecimal())
+
+
+def _tasks(process: Path) -> int:
+    """Count the threads of a process, 0 if it is another user's or has ended meanwhile."""
+    try:
+        own = process.stat().st_uid == os.getuid()
+        return len(list((process / "task").iterdir())) if own else 0
+    except OSError:
+        return 0
+
+
+def _prlimit_options(limits: ResourceLimits, others: int) -> Iterator[str]:
+    """Return the options of prlimit; a lower limit in force stays, as only root may raise it."""
+    if sys.platform == "linux":
+        import resource  # noqa: PLC0415 - Windows has none
+
+        for name, kind, value in (
+            ("data", resource.RLIMIT_DATA, limits.memory),
+            ("as", resource.RLIMIT_AS, limits.address_space),
+            ("nofile", resource.RLIMIT_NOFILE, limits.files),
+            ("nproc", resource.RLIMIT_NPROC, limits.processes + others),
+            ("cpu", resource.RLIMIT_CPU, limits.cpu_seconds),
+            ("fsize", resource.RLIMIT_FSIZE, limits.file_size),
+            ("core", resource.RLIMIT_CORE, 0),
+        ):
+            hard = resource.getrlimit(kind)[1]
+            yield f"--{name}={value if hard == resource.RLIM_INFINITY else min(value, hard)}"
+
+
+def _size(size: int) -> str:
+    return f"{size / GIB:g} GiB" if size >= GIB else f"{size / MIB:g} MiB"

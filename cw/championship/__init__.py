@@ -1,0 +1,1 @@
+"""A contest of many teams: its runner, its journal and its report."""

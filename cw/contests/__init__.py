@@ -1,1 +1,0 @@
-"""Many matches: who plays whom, how often, and what is kept."""

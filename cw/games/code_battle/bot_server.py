@@ -1,0 +1,96 @@
+"""A strategy of Code Battle as a web service, signed both ways, or as a program."""
+
+from __future__ import annotations
+
+import hmac
+import re
+from typing import Any, Final
+
+import msgspec
+
+from cw.games.code_battle.protocol import signature
+from cw.games.code_battle.state import Config
+from cw.games.code_battle.vision import SeenCore, View
+from cw.games.rules import Json, Strategy
+from cw.games.wire import BotContext, LineMessage, Reply, Request, as_json, compact
+
+MOST_MATCHES: Final = 64
+SKEW: Final = 30
+"""Seconds that the time of a request may differ from ours."""
+
+NAMES: Final = ("match-id", "turn", "timestamp", "signature")
+DECIMAL: Final = re.compile(r"[0-9]{1,15}")
+
+
+class CodeBattleBotHandler:
+    """Keeps its matches apart by their ids; the oldest makes way when there are many."""
+
+    def __init__(self, context: BotContext) -> None:
+        """Know no match."""
+        self.context = context
+        self.matches: dict[str, Strategy[Any, Any]] = {}
+
+    def answer(self, message: Request | LineMessage) -> Reply | None:
+        """Answer a request or a line."""
+        if isinstance(message, LineMessage):
+            return Reply(compact({"moves": self.moves(msgspec.json.decode(message.text))}))
+        if (message.method, message.path) == ("GET", "/health"):
+            return as_json({"status": "ok"})
+        if (message.method, message.path) != ("POST", "/turn"):
+            return Reply(b"", 404)
+        return self.turn(message)
+
+    def turn(self, call: Request) -> Reply:
+        """Answer a turn: 401 for a wrong signature, 400 for a body that does not fit it."""
+        headers = {name.lower(): value for name, value in call.headers.items()}
+        match, turn, timestamp, said = (headers.get(f"x-acb-{name}", "") for name in NAMES)
+        body, secret = call.body or b"", self.context.settings.get("secret", "")
+        if not (DECIMAL.fullmatch(turn) and DECIMAL.fullmatch(timestamp)):
+            return Reply(b"", 401)
+        expected = signature(secret, f"{match}.{turn}.{timestamp}", body)
+        signed = hmac.compare_digest(said.encode(errors="replace"), expected.encode())
+        if not signed or abs(self.context.now() - int(timestamp)) > SKEW:
+            return Reply(b"", 401)
+        try:
+            document = msgspec.json.decode(body)
+            if (document["match_id"], document["turn"]) != (match, int(turn)):
+                return Reply(b"", 400)
+            answer = compact({"moves": self.moves(document)})
+        except (msgspec.DecodeError, KeyError, TypeError, ValueError):
+            return Reply(b"", 400)
+        mark = signature(secret, f"{match}.{turn}", answer)
+        headers = {"Content-Type": "application/json", "X-ACB-Signature": mark}
+        return Reply(answer, 200, headers)
+
+    def moves(self, document: Json) -> list[Json]:
+        """Return the moves for a request."""
+        match = document["match_id"]
+        if match not in self.matches:
+            while len(self.matches) >= MOST_MATCHES:
+                del self.matches[next(iter(self.matches))]
+            self.matches[match] = self.context.make(0)
+        moves: list[Json] = self.matches[match].act(read_view(document))
+        return moves
+
+
+def read_view(document: Json) -> View:
+    """Read the body of a request."""
+    config = Config(**document["config"])
+
+    def tile(entry: Json) -> int:
+        return int(entry["row"] * config.cols + entry["col"])
+
+    def owned(name: str) -> tuple[tuple[int, int], ...]:
+        return tuple((tile(entry), entry["owner"]) for entry in document[name])
+
+    return View(
+        config=config,
+        turn=document["turn"],
+        energy=document["you"]["energy"],
+        score=document["you"]["score"],
+        bots=owned("bots"),
+        nodes=tuple(map(tile, document["energy"])),
+        cores=tuple(SeenCore(tile(e), e["owner"], e["active"]) for e in document["cores"]),
+        walls=tuple(map(tile, document["walls"])),
+        dead=owned("dead"),
+    )

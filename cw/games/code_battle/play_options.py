@@ -1,0 +1,13 @@
+"""What pages offer of Code Battle."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from cw.games.play_options import Choice, PlayOptions
+
+PLAY_OPTIONS: Final = PlayOptions(
+    strategies=("strategist", "hunter"),
+    most_players=4,
+    choices=(Choice("max_turns", "Turns at most", (300, 100, 500)),),
+)

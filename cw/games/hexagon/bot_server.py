@@ -1,0 +1,93 @@
+"""A strategy of Hexagon as a web service."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+import msgspec
+
+from cw.games.hexagon.codec import move_document
+from cw.games.hexagon.state import State
+from cw.games.rules import Json, Strategy
+from cw.games.wire import BotContext, LineMessage, Reply, Request, as_json
+
+MOST_GAMES: Final = 64
+OK: Final = {"status": "ok"}
+
+
+@dataclass(slots=True)
+class Battle:
+    """A battle as the bot knows it."""
+
+    state: State
+    strategies: dict[int, Strategy[Any, Any]]
+
+
+class HexagonBotHandler:
+    """Keeps its battles apart by their ids; the oldest makes way when there are many."""
+
+    def __init__(self, context: BotContext) -> None:
+        """Know no battle."""
+        self.context = context
+        self.games: dict[str, Battle] = {}
+
+    def answer(self, message: Request | LineMessage) -> Reply:
+        """Answer a request; 404 for a battle that is not known, 400 for what cannot be read."""
+        if not isinstance(message, Request):
+            return as_json({"status": "error"}, 400)
+        parts = urlsplit(message.path)
+        number = parts.path.removeprefix("/games").strip("/")
+        try:
+            return self.dispatch(message, number, parse_qs(parts.query))
+        except (KeyError, ValueError, TypeError, IndexError, msgspec.DecodeError) as error:
+            return as_json({"status": "error", "message": repr(error)}, 400)
+
+    def dispatch(self, call: Request, number: str, query: dict[str, list[str]]) -> Reply:
+        """Do what is asked."""
+        if call.method == "POST" and not number:
+            return self.open(msgspec.json.decode(call.body or b""))
+        if call.method == "DELETE":
+            self.games.pop(number, None)
+            return as_json(OK)
+        if number not in self.games:
+            return as_json({"status": "error", "message": f"no game {number}"}, 404)
+        game = self.games[number]
+        if call.method == "GET":
+            return as_json(OK | move_document(self.choose(game, int(query["color"][0]))))
+        game.state = changed(game.state, msgspec.json.decode(call.body or b""))
+        return as_json(OK)
+
+    def open(self, said: Json) -> Reply:
+        """Begin a battle; one of the same id is forgotten."""
+        board, jumps = said["board"], (said["jumps"]["1"], said["jumps"]["2"])
+        cells = tuple(map(tuple, board["cells"]))
+        placed = (2 * jumps[0] + 1, 2 * jumps[1] + 1)
+        state = State(board["size"], cells, jumps, placed, 1, None, None)
+        while len(self.games) >= MOST_GAMES:
+            del self.games[next(iter(self.games))]
+        self.games[said["id"]] = Battle(state, {})
+        return as_json(OK)
+
+    def choose(self, game: Battle, color: int) -> Any:
+        """Choose a move for a colour."""
+        strategy = game.strategies.setdefault(color, self.context.make(color))
+        return strategy.act(replace(game.state, color=color))
+
+
+def changed(state: State, said: Json) -> State:
+    """Return the state after the changes of a PUT."""
+    cells = [list(row) for row in state.cells]
+    for row, col, _, new in said["changes"]:
+        cells[row][col] = new
+    placed = list(state.placed)
+    row, col, _, first = said["changes"][0]
+    if first:
+        placed[first - 1] += 1
+    return replace(
+        state,
+        cells=tuple(map(tuple, cells)),
+        jumps=(said["jumps"]["1"], said["jumps"]["2"]),
+        placed=(placed[0], placed[1]),
+    )

@@ -1,0 +1,24 @@
+"""What pages offer of Hexagon (document, "A human against a bot")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from cw.games.hexagon.codec import move_document
+from cw.games.hexagon.rules import legal_moves
+from cw.games.hexagon.state import State
+from cw.games.play_options import Choice, PlayOptions
+from cw.games.rules import Json, Player
+
+
+def moves(state: State, _player: Player) -> Sequence[Json]:
+    """Return the legal moves of the colour that is to move."""
+    return [move_document(move) for move in legal_moves(state)]
+
+
+PLAY_OPTIONS: Final = PlayOptions(
+    strategies=("expert", "greedy"),
+    choices=(Choice("size", "Cells on each side", (5, 3, 4, 6, 7)),),
+    moves=moves,
+)

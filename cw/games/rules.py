@@ -1,0 +1,205 @@
+"""What every game is to the arena: one interface, and the values that cross it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar, get_args
+
+from cw.errors import ProtocolError, UsageError
+
+Player: TypeAlias = int | str
+"""A seat: a number or an id, as the game's document names it."""
+
+Json: TypeAlias = Any
+"""A value that `json.dumps` takes: dict, list, str, int, float, bool or None."""
+
+FaultKind: TypeAlias = Literal[
+    "startup", "disconnected", "timeout", "crashed", "malformed", "illegal", "oversize"
+]
+FAULT_KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What stands in place of an action when a player gave none that can be used."""
+
+    kind: FaultKind
+    detail: str = ""
+
+    @staticmethod
+    def from_json(document: Mapping[str, Json]) -> Fault:
+        """Read `{"fault": kind, "error"?: sentence}`; raise ProtocolError for another kind.
+
+        An error of null is none.
+        """
+        kind, detail = document["fault"], document.get("error") or ""
+        if kind not in FAULT_KINDS:
+            raise ProtocolError(f"unknown fault {kind!r}; known: {', '.join(FAULT_KINDS)}")
+        if not isinstance(detail, str):
+            raise ProtocolError(f"the error of a fault must be text, not {detail!r}")
+        return Fault(kind, detail)
+
+    def to_json(self) -> dict[str, str]:
+        """Return the form that `from_json` reads."""
+        return {"fault": self.kind} | ({"error": self.detail} if self.detail else {})
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a game ended; who won and why are separate."""
+
+    reason: str
+    winner: Player | None
+    scores: Mapping[Player, float]
+    ranks: Mapping[Player, int]
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the outcome with its players as text, as in all documents."""
+        return {
+            "reason": self.reason,
+            "winner": self.winner,
+            "scores": {str(player): score for player, score in self.scores.items()},
+            "ranks": {str(player): rank for player, rank in self.ranks.items()},
+        }
+
+
+def plain_result(outcome: Outcome | None) -> dict[str, Json]:
+    """Return the result of a game whose document adds nothing to the usual outcome."""
+    return {"outcome": None if outcome is None else outcome.to_json()}
+
+
+State = TypeVar("State")
+Action = TypeVar("Action")
+View = TypeVar("View")
+View_contra = TypeVar("View_contra", contravariant=True)
+Action_co = TypeVar("Action_co", covariant=True)
+Map = TypeVar("Map")
+
+
+class Rules(Protocol[State, Action, View]):
+    """The rules of one game: pure, deterministic after `new`, ignorant of clock and wire.
+
+    States, actions and views are frozen. No method changes what it is given.
+    """
+
+    name: str
+    """As on the command line: `circuit-wars`."""
+
+    seats: range
+    """Allowed numbers of players."""
+
+    def new(self, players: Json, seed: int, **options: Json) -> State:
+        """Return the start state; the same arguments always give the same one.
+
+        `players` is their number, or a list that names them where the game's document has one.
+        Raises UsageError for an option that is unknown or out of its range.
+        """
+
+    def players(self, state: State) -> Sequence[Player]:
+        """Name all players in seat order."""
+
+    def to_move(self, state: State) -> tuple[Player, ...]:
+        """Name who owes an action now; () when the game is over, or goes on by itself."""
+
+    def check(self, state: State, player: Player, action: Action) -> None:
+        """Raise IllegalAction, with a sentence for the player, unless the action is legal."""
+
+    def step(self, state: State, actions: Mapping[Player, Action | Fault]) -> State:
+        """Return the state after these actions; any action and any fault is survived."""
+
+    def observe(self, state: State, player: Player | None) -> View:
+        """Return all that the player may know; None gives the referee's view."""
+
+    def outcome(self, state: State) -> Outcome | None:
+        """Return the outcome, None while the game goes on."""
+
+    def sample(self, state: State, player: Player, rng: Random) -> Action:
+        """Draw any legal action."""
+
+    def state_to_json(self, state: State) -> Json:
+        """Return the document of the state."""
+
+    def state_from_json(self, document: Json, **options: Json) -> State:
+        """Read a state; raise ProtocolError that names the place of what is wrong.
+
+        `options` are what a line of `cw step` or `cw observe` says beside the state: the few that
+        a game's document names, where the state alone does not hold all that its rules need.
+        """
+
+    def view_to_json(self, view: View) -> Json:
+        """Return the document of a view."""
+
+    def player_from_json(self, state: State, name: Json) -> Player:
+        """Read a player as a document names it; raise ProtocolError if there is none such."""
+
+    def action_to_json(self, action: Action) -> Json:
+        """Return the document of an action."""
+
+    def actions_from_json(
+        self, state: State, document: Mapping[str, Json]
+    ) -> Mapping[Player, Action | Fault]:
+        """Read the actions and faults of a turn; raise ProtocolError for what is no such document.
+
+        An action that the rules do not allow is none the less an action: it is for `step`.
+        """
+
+    def result_to_json(self, state: State) -> dict[str, Json]:
+        """Return what `cw step` answers beside the state: `outcome`, and what the document adds."""
+
+
+class Strategy(Protocol[View_contra, Action_co]):
+    """A built-in player in one seat of one match; it may remember what it saw."""
+
+    def act(self, view: View_contra) -> Action_co:
+        """Choose an action for this seat."""
+
+
+class StrategyFactory(Protocol[View_contra, Action_co]):
+    """Makes a strategy for one seat of one match: the strategy's class."""
+
+    def __call__(self, player: Player, rng: Random) -> Strategy[View_contra, Action_co]:
+        """Seat the strategy; all its draws come from `rng`."""
+
+
+class MapMaker(Protocol[Map]):
+    """Makes, reads and draws the maps of a game that is played on stored ones."""
+
+    def ids(self, players: int, number: int) -> Sequence[str]:
+        """Name the maps of a series; the names can be part of a file's name."""
+
+    def make(self, players: int, number: int, seed: int, **options: Json) -> Iterator[Map]:
+        """Return a series of maps; the same arguments give the same maps.
+
+        Raises UsageError for an option that is unknown or out of its range.
+        """
+
+    def library(self, players: int, seed: int) -> Iterator[Map]:
+        """Return the maps that come with the game for some players, each tried in a match."""
+
+    def encode(self, made: Map) -> bytes:
+        """Return the bytes of a map's file."""
+
+    def decode(self, data: bytes, name: str) -> Map:
+        """Read a map's file; raise UsageError with what is wrong with the map `name`."""
+
+    def facts(self, made: Map) -> dict[str, Json]:
+        """Return the figures of a map, `map_id` and `seed` among them."""
+
+    def picture(self, made: Map) -> Sequence[str]:
+        """Draw a map as lines of signs: wall `#`, open `.`, source `*`, slot 0's start `A`, ..."""
+
+
+def refuse_unknown_options(options: Mapping[str, Json], known: Sequence[str]) -> None:
+    """Raise UsageError for the first option that the game does not have."""
+    for name in options:
+        if name not in known:
+            raise UsageError(f"unknown option {name!r}; known: {', '.join(known)}")
+
+
+def whole_number(name: str, value: Json, low: int, high: int) -> int:
+    """Return the value; raise UsageError unless it is a whole number from low to high."""
+    if type(value) is int and low <= value <= high:
+        return value
+    raise UsageError(f"{name} must be a whole number from {low} to {high}, not {value!r}")

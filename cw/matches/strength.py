@@ -1,0 +1,73 @@
+"""How strong the built-in strategies of a game are: each pair plays, with seats swapped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from statistics import median
+from typing import Final
+
+from cw.errors import UsageError
+from cw.games.rules import Json
+from cw.league.intervals import Interval, wilson
+from cw.matches.simulate import SimulatedGame, play
+
+OPTIONS: Final[Mapping[str, Mapping[str, Json]]] = {"circuit-wars": {"openings": 4}}
+"""What keeps the games of a pair from being alike, where a game does not start at random."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strength:
+    """How a strategy did against another one."""
+
+    strategy: str
+    opponent: str
+    games: int
+    wins: int
+    median_seconds: float
+    """Of a move of the strategy, not of its opponent."""
+    longest_seconds: float
+
+    @property
+    def share(self) -> float:
+        """The share of games won."""
+        return self.wins / self.games
+
+    @property
+    def interval(self) -> Interval:
+        """The Wilson interval of that share, for 95 %."""
+        return wilson(self.wins, self.games)
+
+
+def ladder(strategies: Sequence[str]) -> list[tuple[str, str]]:
+    """Pair each strategy with the one before it, which it should beat, and with the first one."""
+    steps = [(stronger, weaker) for weaker, stronger in pairwise(strategies)]
+    return steps + [(name, strategies[0]) for name in strategies[2:]]
+
+
+def measure(
+    game: str, pairs: Iterable[tuple[str, str]], games: int, seed: int, jobs: int
+) -> Iterator[Strength]:
+    """Play an even number of games a pair, on `jobs` processes, and give each pair's figures."""
+    if games < 2 or games % 2:
+        raise UsageError(f"the number of games must be even and at least 2, not {games}")
+    with ProcessPoolExecutor(jobs) as processes:
+        for pair in pairs:
+            one = partial(play, game, pair, seed, options=OPTIONS.get(game, {}))
+            yield summary(pair, list(processes.map(one, range(games))))
+
+
+def summary(pair: tuple[str, str], played: Sequence[SimulatedGame]) -> Strength:
+    """Sum up the games of a pair."""
+    seconds = [second for game in played for second in game.seconds[0]]
+    return Strength(
+        strategy=pair[0],
+        opponent=pair[1],
+        games=len(played),
+        wins=sum(game.winner == 0 for game in played),
+        median_seconds=median(seconds),
+        longest_seconds=max(seconds),
+    )

@@ -1,0 +1,1 @@
+"""A match as a document: enough to draw it, and to play it again."""

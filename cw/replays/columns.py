@@ -1,0 +1,61 @@
+"""Lists of like objects as tables: what a file says in many objects is said in few lists.
+
+`[{"row": 1, "col": 2}, {"row": 3, "col": 4}]` becomes `{"@": {"row": [1, 3], "col": [2, 4]}}`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from cw.errors import ProtocolError
+from cw.games.rules import Json
+
+COLUMNS: Final = "@"
+LONGEST_NAME: Final = 64
+"""Signs of a column's name: it stands in every object that is made of a table."""
+
+
+def to_columns(document: Json) -> Json:
+    """Return a document with its lists of like objects as columns; None if it has their key."""
+    try:
+        return _to_columns(document)
+    except ProtocolError:
+        return None
+
+
+def _to_columns(document: Json) -> Json:
+    if isinstance(document, dict):
+        if COLUMNS in document:
+            raise ProtocolError(f"the document has a member {COLUMNS!r} of its own")
+        return {key: _to_columns(value) for key, value in document.items()}
+    if not isinstance(document, list):
+        return document
+    if len(document) > 1 and all(isinstance(one, dict) and one for one in document):
+        keys = list(document[0])
+        if all(map(is_name, keys)) and all(list(one) == keys for one in document):
+            return {COLUMNS: {key: [_to_columns(one[key]) for one in document] for key in keys}}
+    return [_to_columns(one) for one in document]
+
+
+def from_columns(document: Json) -> Json:
+    """Return the document of which tables were made; raise ProtocolError for a broken table."""
+    if isinstance(document, list):
+        return [from_columns(one) for one in document]
+    if not isinstance(document, dict):
+        return document
+    if set(document) != {COLUMNS}:
+        return {key: from_columns(value) for key, value in document.items()}
+    columns = document[COLUMNS]
+    if not isinstance(columns, dict) or not all(isinstance(one, list) for one in columns.values()):
+        raise ProtocolError("a table must be an object of lists")
+    if not all(map(is_name, columns)):
+        raise ProtocolError(f"the names of columns must have up to {LONGEST_NAME} signs")
+    if len({len(one) for one in columns.values()}) != 1:
+        raise ProtocolError("the columns of a table must be equally long")
+    rows = zip(*(from_columns(column) for column in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def is_name(key: str) -> bool:
+    """Return whether members of this name can be a column."""
+    return key != COLUMNS and len(key) <= LONGEST_NAME

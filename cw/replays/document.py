@@ -1,0 +1,240 @@
+"""Replay v1: a match as one JSON document, enough to draw it and to play it again."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from typing import Any, Final
+
+import msgspec
+
+from cw.arena.referee import MatchRecord
+from cw.errors import ArenaError, ProtocolError
+from cw.games.rules import Fault, Json, Player, Rules
+from cw.replays.columns import from_columns, to_columns
+from cw.replays.json_diff import difference, patched
+
+VERSION: Final = 1
+LARGEST: Final = 256 * 1024 * 1024
+"""Bytes of a replay that are read, unpacked."""
+
+KEYS: Final[Mapping[str, type]] = {
+    "version": int,
+    "date": str,
+    "rules": int,
+    "game": str,
+    "options": dict,
+    "seed": int,
+    "players": list,
+    "start": dict,
+    "frame": dict,
+    "turns": list,
+    "result": dict,
+    "faults": list,
+    "hash": str,
+}
+"""The members of a replay."""
+
+PLAYED_AGAIN: Final = ("version", "rules", "game", "options", "seed", "start", "result")
+"""What the hash is made of, beside the actions."""
+
+Document = dict[str, Any]
+
+
+class Recorder:
+    """Watches a match and keeps its frames: what the referee sees, turn by turn."""
+
+    def __init__(self) -> None:
+        """Wait for the start."""
+        self.first: Json = None
+        self.latest: Json = None
+        self.turns: list[dict[str, Json]] = []
+        """The turns as a replay has them."""
+
+    def __call__(self, played: MatchRecord) -> None:
+        """Take in the start, or a turn."""
+        frame = frame_of(played.game, played.state)
+        if self.first is None:
+            self.first = frame
+        else:
+            self.turns.append(turn_document(played, difference(self.latest, frame)))
+        self.latest = frame
+
+
+def turn_document(played: MatchRecord, patch: Json) -> dict[str, Json]:
+    """Return the latest turn: what was done, how long it took, and what changed in the frame."""
+    turn = played.turns[-1]
+    return {
+        "actions": actions_document(played.game, turn.actions),
+        "ms": {str(player): round(s * 1000, 3) for player, s in turn.seconds.items()},
+        "frame": patch,
+    }
+
+
+def frame_of(game: Rules[Any, Any, Any], state: Any) -> Json:
+    """Return what is drawn of a state: all that the referee sees."""
+    return game.view_to_json(game.observe(state, None))
+
+
+def replay_of(played: MatchRecord, recorder: Recorder, rules: int, date: str) -> Document:
+    """Return the replay of a match as far as it is played; `date` is when, in UTC as ISO 8601."""
+    document: Document = {
+        "version": VERSION,
+        "date": date,
+        "rules": rules,
+        "game": played.game.name,
+        "options": dict(played.options),
+        "seed": played.seed,
+        "players": [
+            {"player": player, "name": bot.name, "bot": bot.spec}
+            for player, bot in played.bots.items()
+        ],
+        "start": None if played.start is None else played.game.state_to_json(played.start),
+        "frame": recorder.first,
+        "turns": list(recorder.turns),
+        **ending_of(played),
+    }
+    return document | {"hash": digest(document)}
+
+
+def ending_of(played: MatchRecord) -> Document:
+    """Return what is known of how a match ends: its result so far, and the faults."""
+    return {
+        "result": result_of(played),
+        "faults": [noted.to_json() for noted in played.faults],
+    }
+
+
+def actions_document(game: Rules[Any, Any, Any], actions: Mapping[Player, Any]) -> dict[str, Json]:
+    """Return the actions and faults of a turn by player."""
+    return {
+        str(player): action.to_json() if isinstance(action, Fault) else game.action_to_json(action)
+        for player, action in actions.items()
+    }
+
+
+def result_of(played: MatchRecord) -> dict[str, Json]:
+    """Return how the match ended."""
+    if played.stopped is not None:
+        return {"outcome": played.stopped.to_json()}
+    return dict(played.game.result_to_json(played.state))
+
+
+def digest(document: Document) -> str:
+    """Return the hash of all that decides what was played, and of how it ended."""
+    said = {key: document[key] for key in PLAYED_AGAIN}
+    said["actions"] = [turn["actions"] for turn in document["turns"]]
+    return sha256(msgspec.json.encode(said, order="deterministic")).hexdigest()
+
+
+def encode(document: Document, *, packed: bool) -> bytes:
+    """Return the bytes of a replay's file, gzipped if they shall be packed."""
+    turns = [in_file(turn) for turn in document["turns"]]
+    data = msgspec.json.encode(document | {"turns": turns}) + b"\n"
+    # Without a time in it, the same replay gives the same file.
+    return gzip.compress(data, mtime=0) if packed else data
+
+
+def decode(data: bytes) -> Document:
+    """Read the bytes of a replay's file, packed or not; raise ProtocolError for anything else."""
+    return parse(unpacked(data))
+
+
+def parse(data: bytes) -> Document:
+    """Read the JSON of a replay; raise ProtocolError for anything else."""
+    try:
+        document = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ProtocolError(f"the replay is no JSON: {error}") from None
+    if not isinstance(document, dict):
+        raise ProtocolError("a replay must be a JSON object")
+    for key, kind in KEYS.items():
+        if type(document.get(key)) is not kind:
+            raise ProtocolError(f"a replay's {key!r} must be of type {kind.__name__}")
+    if document["version"] != VERSION:
+        raise ProtocolError(f"this is replay version {document['version']}, expected {VERSION}")
+    document["turns"] = [from_file(turn, n) for n, turn in enumerate(document["turns"])]
+    return document
+
+
+def in_file(turn: Mapping[str, Json]) -> dict[str, Json]:
+    """Return a turn as a file has it: its actions as tables, if they can be."""
+    tables = to_columns(turn["actions"])
+    if tables is None or tables == turn["actions"]:
+        return dict(turn)
+    return {"tables": tables} | {key: value for key, value in turn.items() if key != "actions"}
+
+
+def from_file(turn: Json, number: int) -> dict[str, Json]:
+    """Read a turn of a file."""
+    if not isinstance(turn, dict):
+        raise ProtocolError(f"turn {number} must be an object")
+    read = {key: value for key, value in turn.items() if key != "tables"}
+    if "tables" in turn:
+        read["actions"] = from_columns(turn["tables"])
+    if not isinstance(read.get("actions"), dict):
+        raise ProtocolError(f"turn {number} must have actions")
+    return read
+
+
+def unpacked(data: bytes, largest: int = LARGEST) -> bytes:
+    """Unpack gzip, up to the largest size in bytes; raise ProtocolError for more."""
+    if not data.startswith(b"\x1f\x8b"):
+        return data
+    try:
+        unpacker = zlib.decompressobj(wbits=31)
+        found = unpacker.decompress(data, largest)
+    except zlib.error as error:
+        raise ProtocolError(f"the replay cannot be unpacked: {error}") from None
+    if unpacker.unconsumed_tail:
+        raise ProtocolError(f"the replay is larger than {largest} bytes")
+    return found
+
+
+def frames(document: Document) -> Iterator[Json]:
+    """Return all frames, the start first, without playing anything again."""
+    frame = document["frame"]
+    yield frame
+    for number, turn in enumerate(document["turns"]):
+        try:
+            frame = patched(frame, turn.get("frame"))
+        except ProtocolError as error:
+            raise ProtocolError(f"frame of turn {number + 1}: {error}") from None
+        except RecursionError:
+            raise ProtocolError(f"frame of turn {number + 1}: nested too deeply") from None
+        yield frame
+
+
+def states(game: Rules[Any, Any, Any], document: Document) -> Iterator[Any]:
+    """Play a replay again by the rules; give all states, the start first."""
+    options = {**document["options"], "seed": document["seed"]}
+    state = game.state_from_json(document["start"], **options)
+    yield state
+    for turn in document["turns"]:
+        state = game.step(state, game.actions_from_json(state, turn["actions"]))
+        yield state
+
+
+def verify(game: Rules[Any, Any, Any], document: Document) -> str | None:
+    """Play a replay again; say where it differs from what it tells, None if nowhere."""
+    if digest(document) != document["hash"]:
+        return "the hash does not fit the actions and the result: the file was changed"
+    state = None
+    pairs = zip(states(game, document), frames(document), strict=True)
+    try:
+        for number, (state, frame) in enumerate(pairs):
+            if difference(as_read(frame_of(game, state)), frame):
+                return f"the frame after turn {number} is not what the rules give"
+    except ArenaError as error:
+        return f"the rules refuse a turn: {error}"
+    ended = as_read(game.result_to_json(state))
+    if game.outcome(state) is not None and ended != document["result"]:
+        return "the result is not what the rules give"
+    return None
+
+
+def as_read(document: Json) -> Json:
+    """Return a document as it comes out of a file: keys are text there, and tuples are lists."""
+    return msgspec.json.decode(msgspec.json.encode(document))

@@ -1,0 +1,97 @@
+"""The Flask application of the Circuit Wars server: the game at its root, and rooms."""
+
+from __future__ import annotations
+
+import json
+import mimetypes
+import time
+from typing import Final, cast
+
+from flask import Flask, Response, abort, current_app, request
+from flask_cors import CORS
+from werkzeug.exceptions import HTTPException, NotFound
+from werkzeug.routing import BaseConverter
+
+from cw.assets import asset
+from cw.server import routes
+from cw.server.rooms import RoomRegistry
+from cw.server.session import Clock
+from cw.server.settings import LARGEST_REQUEST, ServerSettings
+
+NO_SUCH_PAGE: Final = (
+    "there is no such page; the game has /, /status, /reg/<team_id>, /move/<team_id>/<x,y,border>"
+    " and /restart, and the same under /rooms/<room>/, a room being 1 to 32 of a-z, 0-9 and -"
+)
+
+CONTENT_SECURITY_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
+    " connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self';"
+    " frame-ancestors "
+)
+"""The policy of pages, up to the sites that may show them within pages of theirs."""
+
+
+class RoomConverter(BaseConverter):
+    """The name of a room in an address."""
+
+    regex = "[a-z0-9-]{1,32}"
+
+
+def create_server(settings: ServerSettings | None = None, clock: Clock = time.monotonic) -> Flask:
+    """Return the application; `TIMEOUT` of cw/game.py is read here unless the settings say a limit.
+
+    Raises UsageError if a setting is out of its range.
+    """
+    settings = settings or ServerSettings()
+    # Some Windows registries call scripts text/plain, which browsers then refuse to run.
+    mimetypes.add_type("text/javascript", ".js")
+    app = Flask("cw", static_folder=str(asset("static")), template_folder=str(asset("templates")))
+    # Merging slashes would redirect /move/a//1,2,top to a move that was not sent.
+    app.url_map.merge_slashes = False
+    app.url_map.converters["room"] = RoomConverter
+    app.extensions["rooms"] = RoomRegistry(settings, clock)
+    app.extensions["settings"] = settings
+    app.config["MAX_CONTENT_LENGTH"] = LARGEST_REQUEST
+    app.config["LARGE_BODIES"] = frozenset[str]()
+    app.config["NO_SUCH_PAGE"] = NO_SUCH_PAGE
+    app.before_request(_refuse_large_bodies)
+    app.register_blueprint(routes.routes)
+    if settings.rooms:
+        app.register_blueprint(routes.routes, name="room", url_prefix="/rooms/<room:room>")
+    # Other origins may read the status, and nothing else.
+    CORS(
+        app,
+        resources={r"(/rooms/[^/]+)?/status": {"expose_headers": ["ETag"]}},
+        always_send=False,
+    )
+    # Which pages stand beside the monitor is not known here: the navigation shows those there are.
+    app.context_processor(lambda: {"has": lambda pages: pages in app.blueprints})
+    app.register_error_handler(HTTPException, _explain)
+    app.after_request(_harden)
+    return app
+
+
+def _refuse_large_bodies() -> None:
+    """Let only the endpoints in LARGE_BODIES read more than LARGEST_REQUEST bytes."""
+    if request.endpoint in current_app.config["LARGE_BODIES"]:
+        return
+    request.max_content_length = LARGEST_REQUEST
+    if (request.content_length or 0) > LARGEST_REQUEST:
+        abort(413, f"a request may have at most {LARGEST_REQUEST} bytes")
+
+
+def _explain(error: HTTPException) -> Response:
+    """Answer an HTTP error as JSON with a text, whoever asks; a redirection stays as it is."""
+    code = error.code or 500
+    if code < 400:
+        return cast(Response, error.get_response())
+    is_plain = error.description == NotFound.description
+    text = current_app.config["NO_SUCH_PAGE"] if is_plain else error.description
+    headers = dict(error.get_headers()) | {"Content-Type": "application/json"}
+    return Response(json.dumps({"error": text}), code, headers)
+
+
+def _harden(response: Response) -> Response:
+    response.headers.setdefault("Content-Security-Policy", f"{CONTENT_SECURITY_POLICY}'self'")
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    return response

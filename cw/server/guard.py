@@ -1,0 +1,63 @@
+"""No page of another site may change anything: what a browser sends across sites is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec
+from urllib.parse import urlsplit
+
+from flask import Response, abort, current_app, request
+
+from cw.server.settings import ServerSettings, is_address
+
+P = ParamSpec("P")
+OWN_PAGES = (None, "same-origin", "none")
+
+
+def changes_the_game(view: Callable[P, Response]) -> Callable[P, Response]:
+    """Refuse requests for a view that come from pages of other sites."""
+
+    @wraps(view)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> Response:
+        if request.method == "HEAD":
+            abort(405, "this route is not for HEAD: it changes something")
+        refuse_other_sites()
+        return view(*args, **kwargs)
+
+    return guarded
+
+
+def refuse_other_sites() -> None:
+    """Refuse, with 403, a request that comes from a page of another site.
+
+    A plain HTTP client sends neither Origin nor Sec-Fetch-Site. The names of the server are
+    checked because under a foreign name that resolves to this machine a foreign page looks like
+    ours.
+    """
+    host = request.headers.get("Host")
+    if host is not None and not is_our_name(host, current_app.extensions["settings"]):
+        abort(403, f"this server is not called {host!r}: start it with --name to allow that")
+    if not is_from_our_page(host):
+        abort(403, "a page of another site can change nothing here; use a program of your own")
+
+
+def is_our_name(host: str, settings: ServerSettings) -> bool:
+    """Return whether a Host header names this server, whatever the port."""
+    name = hostname(f"http://{host}")
+    return name in settings.names or (settings.any_address and is_address(name))
+
+
+def is_from_our_page(host: str | None) -> bool:
+    """Return whether no browser marks this request as made by a page of another origin."""
+    origin = request.headers.get("Origin")
+    foreign = origin is not None and origin != f"{request.scheme}://{host}"
+    return not foreign and request.headers.get("Sec-Fetch-Site") in OWN_PAGES
+
+
+def hostname(url: str) -> str:
+    """Return the host of a URL in lower case, "" if there is none that can be read."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""

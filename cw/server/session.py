@@ -1,0 +1,167 @@
+"""Bots that come to us: who has registered, the one match they play, and one lock around it."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Lock
+from typing import Final, Generic, NamedTuple, TypeAlias
+
+from cw.arena.match import Match, Turn
+from cw.errors import GameStarted, InvalidTeamId, TeamIdTaken, UnknownTeam
+from cw.games.rules import Action, Fault, Player, Rules, State, View
+
+Clock: TypeAlias = Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True)
+class TeamIdForm:
+    """What a team may call itself."""
+
+    pattern: re.Pattern[str]
+    words: str
+
+
+SHORT: Final = TeamIdForm(re.compile("[A-Za-z0-9]{1,10}"), "1 to 10 letters or digits")
+GITHUB: Final = TeamIdForm(re.compile("[A-Za-z0-9-]{1,39}"), "1 to 39 letters, digits or hyphens")
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot(Generic[State, Action]):
+    """All that is to be known of a desk, as it stood at one moment."""
+
+    tag: str
+    """Differs from the tag of every other snapshot, of other desks and earlier runs too."""
+    teams: tuple[str, ...]
+    """The registered teams; the first is player 1."""
+    state: State
+    turns: tuple[Turn[Action], ...]
+    since: float
+    """When it came to be so, on the desk's clock."""
+    ends_at: float | None
+    """When the current turn times out, on the desk's clock; None if no clock runs."""
+
+
+class Observation(NamedTuple, Generic[State, Action]):
+    """A snapshot, and the seconds left for the current turn; None if no clock runs."""
+
+    snapshot: Snapshot[State, Action]
+    time_left: float | None
+
+
+class MatchSession(Generic[State, Action, View]):
+    """Seats two clients, player 1 first, and takes their moves; safe under threads.
+
+    `limit` is the time for a turn in seconds, None for no limit. The clock of the first turn
+    starts when the second team registers.
+    """
+
+    def __init__(
+        self,
+        game: Rules[State, Action, View],
+        start: State,
+        limit: float | None,
+        clock: Clock,
+        team_ids: TeamIdForm = SHORT,
+    ) -> None:
+        """Open the desk for one match that begins with `start`."""
+        self._game = game
+        self.limit = limit
+        self._start = start
+        self._clock = clock
+        self._team_ids = team_ids
+        self._seats = game.players(start)
+        self._lock = Lock()
+        self._name = secrets.token_hex(6)
+        self._version = 0
+        self._reset()
+
+    def _reset(self) -> None:
+        self._teams: tuple[str, ...] = ()
+        now = self._clock()
+        self._match = Match(self._game, self._start, None, now)
+        self._changed(now)
+
+    def _changed(self, now: float) -> None:
+        self._version += 1
+        self._snapshot = Snapshot(
+            tag=f"{self._name}-{self._version}",
+            teams=self._teams,
+            state=self._match.state,
+            turns=tuple(self._match.turns),
+            since=now,
+            ends_at=self._match.deadline,
+        )
+
+    def look(self) -> Observation[State, Action]:
+        """Return what there is to see now; who is late has timed out."""
+        with self._lock:
+            return self._look(self._clock())
+
+    def _look(self, now: float) -> Observation[State, Action]:
+        self._match.expire(now)
+        if len(self._match.turns) != len(self._snapshot.turns):
+            self._changed(now)
+        ends_at = self._snapshot.ends_at
+        return Observation(self._snapshot, None if ends_at is None else max(0.0, ends_at - now))
+
+    def register(self, team_id: str) -> int:
+        """Seat a team and give its number, from 1; the last seat starts the clock.
+
+        Raises InvalidTeamId, GameStarted or TeamIdTaken, with what to do about it.
+        """
+        if not self._team_ids.pattern.fullmatch(team_id):
+            raise InvalidTeamId(
+                f"the team id {team_id[:60]!r} is not valid: it must be"
+                f" {self._team_ids.words}; choose another and register again"
+            )
+        with self._lock:
+            if len(self._teams) == len(self._seats) or self._match.outcome is not None:
+                raise GameStarted(
+                    "you cannot join, the game has already started: wait for the next one,"
+                    " or play in a room of your own"
+                )
+            if team_id in self._teams:
+                raise TeamIdTaken(
+                    f"the team id {team_id!r} is taken: choose another and register again"
+                )
+            self._teams += (team_id,)
+            now = self._clock()
+            if len(self._teams) == len(self._seats):
+                self._match = Match(self._game, self._start, self.limit, now)
+            self._changed(now)
+            return len(self._teams)
+
+    def move(self, team_id: str, action: Action) -> Observation[State, Action]:
+        """Hand in a team's action and look; before the game has started it is out of turn.
+
+        Raises UnknownTeam, and nothing changes, if the team is not registered.
+        """
+        with self._lock:
+            if team_id not in self._teams:
+                raise UnknownTeam(
+                    f"there is no team {team_id[:60]!r} in this game: register it first"
+                )
+            player = self._seats[self._teams.index(team_id)]
+            now = self._clock()
+            if len(self._teams) < len(self._seats):
+                fault = Fault("illegal", "the game has not started yet: wait for the other team")
+                self._match.fault(player, fault, now)
+            else:
+                self._match.submit(player, action, now)
+            return self._look(now)
+
+    def fault(self, player: Player, fault: Fault) -> Observation[State, Action]:
+        """Take a fault of a player that was seen outside, and look."""
+        with self._lock:
+            now = self._clock()
+            self._match.fault(player, fault, now)
+            return self._look(now)
+
+    def restart(self) -> Observation[State, Action]:
+        """Forget teams and match, and look at the new one."""
+        with self._lock:
+            self._reset()
+            return self._look(self._clock())

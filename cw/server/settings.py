@@ -1,0 +1,69 @@
+"""What the owner of a server may choose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Final
+
+from cw import game
+from cw.errors import UsageError
+from cw.server.session import SHORT, TeamIdForm
+
+LOCAL_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+"""The names by which a browser on this machine reaches the server."""
+
+NO_LIMIT: Final = -1
+
+LARGEST_REQUEST: Final = 16 * 1024
+"""Bytes of a request's head, and of its body, but for one that leaves a replay."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """The settings of a Circuit Wars server."""
+
+    timeout: float | None = None
+    """Seconds for a turn, -1 for no limit; None takes `TIMEOUT` of cw/game.py."""
+    size: int = 7
+    """Squares in a row of the board: odd, 1 to 31."""
+    openings: int = 0
+    """Random segments with which every game starts."""
+    seed: int = 0
+    """What they are drawn from."""
+    rooms: bool = True
+    """Whether further games are played under /rooms/."""
+    restart: bool = True
+    """Whether /restart is there: for development only."""
+    team_ids: TeamIdForm = SHORT
+    """What a team may call itself."""
+    names: frozenset[str] = LOCAL_NAMES
+    """The host names under which the server may be asked to change a game."""
+    any_address: bool = False
+    """Whether every IP address counts as a name of the server."""
+
+    def time_limit(self) -> float | None:
+        """Return the seconds for a turn, None for no limit; raise UsageError for anything else."""
+        timeout = game.TIMEOUT if self.timeout is None else self.timeout
+        if timeout == NO_LIMIT:
+            return None
+        if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
+            raise UsageError(
+                f"the time limit must be a number of seconds above 0, or -1 for none,"
+                f" not {timeout!r}"
+            )
+        return float(timeout)
+
+
+def is_address(name: str) -> bool:
+    """Return whether a host name is an IP address: no resolver can be made to lie about it."""
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def is_unspecified(host: str) -> bool:
+    """Return whether listening on this address means all networks of the machine."""
+    return is_address(host) and ip_address(host).is_unspecified

@@ -1,0 +1,146 @@
+"""The WSGI server around the app: waitress, one process, several threads."""
+
+from __future__ import annotations
+
+import logging
+import select
+import socket
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+from typing import Any, TypeAlias, cast
+
+from flask import Flask
+from waitress import wasyncore
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser
+from waitress.server import create_server
+from waitress.task import WSGITask
+
+from cw.errors import UsageError
+from cw.server.settings import LARGEST_REQUEST, is_unspecified
+
+WSGIApp: TypeAlias = Callable[[dict[str, Any], Any], Iterable[bytes]]
+
+THREADS = 8
+MOST_CONNECTIONS = 1000
+"""A class of 50 games keeps 150 connections open, and each browser several."""
+
+HAS_POLL = hasattr(select, "poll")
+"""Where it is missing, on Windows, there is select with its limit of connections."""
+
+BACKLOG = 1024
+"""Connections that wait to be accepted."""
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Open the server's socket, port 0 for any free one; raise UsageError with what to do."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise UsageError(f"cannot listen on {host!r}: {error}") from None
+    if sys.platform != "win32":
+        # Elsewhere this only skips the wait after a restart; there it would share the port.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(address)
+        listener.listen(BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise UsageError(
+            f"cannot listen on {host} port {port}: {error.strerror or error};"
+            " stop the program that uses the port, or choose another with --port"
+        ) from None
+    return listener
+
+
+class KeepAliveTask(WSGITask):
+    """A request whose connection stays open after a 304.
+
+    waitress ends the connection after every answer without a length, to mark where it ends; a 304
+    has no body, and a monitor gets five a second.
+    """
+
+    def set_close_on_finish(self) -> None:
+        """Leave the connection open after a 304 unless the client asked to close it."""
+        headers = cast(HTTPRequestParser, self.request).headers
+        asked = headers.get("CONNECTION", "").lower() == "close"
+        if asked or self.version != "1.1" or not self.status.startswith("304"):
+            super().set_close_on_finish()
+
+
+class Channel(HTTPChannel):
+    """A connection that serves its requests with KeepAliveTask."""
+
+    task_class = KeepAliveTask
+
+
+def make_server(app: WSGIApp, listener: socket.socket, channels: dict[int, Any]) -> Any:
+    """Put waitress around the app, on an open socket; all that it opens stands in `channels`.
+
+    A Flask app says how large the body of a request may be in its MAX_CONTENT_LENGTH.
+    """
+    largest = app.config["MAX_CONTENT_LENGTH"] if isinstance(app, Flask) else None
+    server: Any = create_server(
+        app,
+        map=channels,
+        sockets=[listener],
+        threads=THREADS,
+        connection_limit=MOST_CONNECTIONS,
+        backlog=BACKLOG,
+        max_request_header_size=LARGEST_REQUEST,
+        # A body of this size is refused already.
+        max_request_body_size=(largest or LARGEST_REQUEST) + 1,
+        asyncore_use_poll=HAS_POLL,
+        clear_untrusted_proxy_headers=True,
+        ident="Circuit Wars",
+    )
+    server.channel_class = Channel
+    return server
+
+
+# A request that waits for a thread is no news: the class bench has a queue most of the time.
+logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+
+
+def serve(app: Flask, listener: socket.socket) -> None:
+    """Serve until Ctrl-C."""
+    make_server(app, listener, {}).run()
+
+
+@contextmanager
+def serving(app: WSGIApp, listener: socket.socket) -> Iterator[str]:
+    """Serve in a thread while the block runs; gives the base address."""
+    channels: dict[int, Any] = {}
+    server = make_server(app, listener, channels)
+    stopping = Event()
+
+    def serve_until_told() -> None:
+        while not stopping.is_set():
+            wasyncore.loop(map=channels, use_poll=HAS_POLL, count=1)
+
+    thread = Thread(target=serve_until_told, name="server", daemon=True)
+    thread.start()
+    try:
+        yield address_of(listener)
+    finally:
+        # All who could use a socket have ended before the sockets are closed.
+        stopping.set()
+        server.pull_trigger()
+        thread.join()
+        server.task_dispatcher.shutdown()
+        wasyncore.close_all(channels)
+
+
+def address_of(listener: socket.socket) -> str:
+    """Return the base address under which a browser on this machine reaches the socket."""
+    if listener.family not in (socket.AF_INET, socket.AF_INET6):
+        return str(listener.getsockname())
+    host, port = listener.getsockname()[:2]
+    if is_unspecified(host):
+        host = "::1" if ":" in host else "127.0.0.1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,0 +1,40 @@
+"""The Flask application of the site: the Circuit Wars server, and pages over all games."""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+from flask import Flask
+
+from cw.server.app import NO_SUCH_PAGE, create_server
+from cw.server.session import Clock
+from cw.web import game_routes, live_routes, replay_routes
+from cw.web.live_matches import LiveMatches
+from cw.web.replay_store import ReplayStore
+from cw.web.settings import SiteSettings
+from cw.web.uploads import Uploads
+
+PAGES: Final = "; games are under /games/, replays under /replays/"
+
+
+def create_app(settings: SiteSettings | None = None, clock: Clock = time.monotonic) -> Flask:
+    """Return the application of a server with its pages.
+
+    Raises UsageError if a setting is out of its range.
+    """
+    settings = settings or SiteSettings()
+    app = create_server(settings, clock)
+    app.url_map.converters["game"] = game_routes.GameConverter
+    app.url_map.converters["replay"] = replay_routes.ReplayConverter
+    app.extensions["replay_store"] = ReplayStore(settings.replays)
+    app.extensions["matches"] = LiveMatches(settings.matches, clock)
+    folder = settings.folder_for_uploads()
+    app.extensions["uploads"] = None if folder is None else Uploads(folder)
+    app.config["MAX_CONTENT_LENGTH"] = settings.largest_body()
+    app.config["LARGE_BODIES"] = frozenset({"replays.save"})
+    app.config["NO_SUCH_PAGE"] = f"{NO_SUCH_PAGE}{PAGES}"
+    app.register_blueprint(game_routes.routes)
+    app.register_blueprint(live_routes.routes)
+    app.register_blueprint(replay_routes.routes)
+    return app

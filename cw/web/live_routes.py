@@ -1,0 +1,249 @@
+"""The pages of matches that the server plays: to watch, and to play by hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from random import SystemRandom
+from typing import Any, Final
+
+import msgspec
+from flask import (
+    Blueprint,
+    Response,
+    abort,
+    current_app,
+    make_response,
+    render_template,
+    request,
+    url_for,
+)
+
+from cw.arena.bots import BotSpec
+from cw.errors import ArenaError, UsageError
+from cw.games.play_options import Choice, PlayOptions
+from cw.games.registry import game_entry, load_play_options, load_strategies
+from cw.games.rules import Json
+from cw.server.guard import changes_the_game
+from cw.web.game_pages import game_page
+from cw.web.live_matches import LiveMatch, LiveMatches, WantedMatch
+from cw.web.settings import SiteSettings
+
+routes = Blueprint("matches", __name__)
+
+PERSON: Final = "human"
+NOBODY: Final = ""
+PACES: Final[Mapping[str, float]] = {"4": 0.25, "2": 0.5, "8": 0.125, "16": 0.0625, "all": 0.0}
+"""Turns a second that may be chosen, the usual one first, and the seconds of each."""
+
+ANSWER_PACE: Final = 0.5
+"""Seconds until a bot's answer to a person is shown (hexagon.md, "A human against a bot")."""
+
+MOST_SEED: Final = 2**31 - 1
+MOST_LISTED: Final = 20
+LEAST_PLAYERS: Final = 2
+NUMBER: Final = re.compile(r"\d{1,9}")
+
+
+@routes.post("/games/<game>/matches")
+@changes_the_game
+def begin(game: str) -> Response:
+    """Begin the match that a form asks for, and lead to its page."""
+    try:
+        wanted = read_form(game, request.form, _settings())
+        match = _matches().begin(wanted)
+    except UsageError as refusal:
+        return _fresh(make_response(render_template("refused.html", refusal=str(refusal)), 400))
+    key = match.key if wanted.people else None
+    return _leading(url_for("matches.watch", name=match.name, hand=key))
+
+
+@routes.get("/matches/<name>")
+def watch(name: str) -> Response:
+    """Return the page on which a match is watched, and played by who has the key."""
+    match = _find(name)
+    key = request.args.get("hand", "") if match.wanted.people else ""
+    title = game_page(match.wanted.game).title
+    return _fresh(make_response(render_template("match.html", match=match, key=key, title=title)))
+
+
+@routes.get("/matches/<name>/document")
+def document(name: str) -> Response:
+    """Return the replay as far as it is played; with `after` what came after so many turns.
+
+    202 before the start, 304 if nothing has changed.
+    """
+    match = _find(name)
+    key, after = request.args.get("hand", ""), request.args.get("after", "")
+    asked = match.asked(key) is not None
+    tag = f"{match.version}-{asked:d}"
+    if tag in request.if_none_match:
+        return _fresh(Response(status=304, headers={"ETag": f'"{tag}"'}))
+    try:
+        said = match.news(int(after)) if NUMBER.fullmatch(after) else match.document()
+    except UsageError as refusal:
+        return _json({"waiting": str(refusal), "over": match.over}, 202)
+    answer = _json(said | {"yours": match.turn_of(key)})
+    answer.set_etag(tag)
+    return answer
+
+
+@routes.post("/matches/<name>/move")
+@changes_the_game
+def move(name: str) -> Response:
+    """Play an action by hand: `{"turn": turns played so far, "action": its document}`."""
+    _find(name)
+    try:
+        said = msgspec.json.decode(request.get_data(), type=MoveByHand)
+        _matches().play(name, request.args.get("hand", ""), said.turn, said.action)
+    except (ArenaError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return _json({"error": str(error)}, 400)
+    return _json({}, 202)
+
+
+@routes.post("/matches/<name>/leave")
+@changes_the_game
+def leave(name: str) -> Response:
+    """Return a match up that is played by hand."""
+    _find(name)
+    _matches().give_up(name, request.args.get("hand", ""))
+    return _json({}, 202)
+
+
+class MoveByHand(msgspec.Struct):
+    """What a page sends for an action by hand."""
+
+    turn: int
+    action: Json
+
+
+@routes.app_context_processor
+def _for_pages() -> dict[str, Any]:
+    return {"table_of": match_form}
+
+
+def match_form(game: str) -> dict[str, Any] | None:
+    """Return what the forms of a game need; None if the server plays no matches of it."""
+    matches, settings = _matches(), _settings()
+    if not matches.is_open or game_entry(game).play_options is None:
+        return None
+    return {
+        "offer": load_play_options(game),
+        "strategies": list(load_strategies(game)),
+        "opponents": [bot.name for bot in settings.opponents.get(game, ())],
+        "paces": list(PACES),
+        "matches": matches.of(game)[:MOST_LISTED],
+    }
+
+
+def read_form(game: str, form: Mapping[str, str], settings: SiteSettings) -> WantedMatch:
+    """Read which match is wanted; raise UsageError with what is wrong.
+
+    The seats are `seat-1` and on, or, for one person and one bot, `bot` and `hand`: the number of
+    the person's seat.
+    """
+    play_options = load_play_options(game)
+    if "hand" in form:
+        seats = [form.get("bot", NOBODY)]
+        seats.insert(0 if form["hand"] == "1" else 1, PERSON)
+    else:
+        seats = [
+            form.get(f"seat-{number}", NOBODY) for number in range(1, play_options.most_players + 1)
+        ]
+    bots: list[BotSpec] = []
+    for chosen in seats:
+        if chosen != NOBODY:
+            bots.append(seated(game, play_options, chosen, bots, settings))
+    if len(bots) < LEAST_PLAYERS:
+        raise UsageError(f"a match is for {LEAST_PLAYERS} players or more")
+    if sum(bot.kind == PERSON for bot in bots) > 1:
+        raise UsageError("one person can play here, against bots")
+    options = {choice.option: read_choice(choice, form) for choice in play_options.choices}
+    pace = form.get("pace", next(iter(PACES)))
+    if pace not in PACES:
+        raise UsageError(f"the pace must be one of {', '.join(PACES)}")
+    by_hand = any(bot.kind == PERSON for bot in bots)
+    return WantedMatch(
+        game, bots, read_seed(form), options, ANSWER_PACE if by_hand else PACES[pace]
+    )
+
+
+def seated(
+    game: str,
+    play_options: PlayOptions,
+    chosen: str,
+    others: list[BotSpec],
+    settings: SiteSettings,
+) -> BotSpec:
+    """Return the player that was chosen for a seat, under a name that no other has."""
+    if chosen == PERSON and play_options.moves is not None:
+        return BotSpec("you", "human", "")
+    own = {bot.name: bot for bot in settings.opponents.get(game, ())}
+    kind, _, name = chosen.partition(":")
+    if kind == "builtin" and name in load_strategies(game):
+        return BotSpec(free_name(name, others), "builtin", name)
+    if kind == "bot" and name in own:
+        bot = own[name]
+        return BotSpec(free_name(name, others), bot.kind, bot.target, bot.settings)
+    raise UsageError(f"nobody here is called {chosen[:60]!r}")
+
+
+def free_name(name: str, others: list[BotSpec]) -> str:
+    """Return a name, with a number if another has it already."""
+    taken = {bot.name for bot in others}
+    # Without a sign between them: not every game takes the same signs in names.
+    numbered = (f"{name}{number}" for number in range(2, len(others) + 3))
+    return name if name not in taken else next(free for free in numbered if free not in taken)
+
+
+def read_choice(choice: Choice, form: Mapping[str, str]) -> Json:
+    """Return the value of an option, the usual one if the form does not say."""
+    said = form.get(choice.option, str(choice.values[0]))
+    for value in choice.values:
+        if str(value) == said:
+            return value
+    allowed = ", ".join(map(str, choice.values))
+    raise UsageError(f"{choice.option} must be one of {allowed}, not {said[:60]!r}")
+
+
+def read_seed(form: Mapping[str, str]) -> int:
+    """Return the seed of the form, or draw one."""
+    said = form.get("seed", "")
+    if not said:
+        return SystemRandom().randint(0, MOST_SEED)
+    if NUMBER.fullmatch(said):
+        return int(said)
+    raise UsageError(f"the seed must be a number of up to 9 digits, not {said[:60]!r}")
+
+
+def _find(name: str) -> LiveMatch:
+    match = _matches().find(name)
+    if match is None:
+        abort(404, "there is no such match; the server keeps the latest ones only")
+    return match
+
+
+def _matches() -> LiveMatches:
+    matches: LiveMatches = current_app.extensions["matches"]
+    return matches
+
+
+def _settings() -> SiteSettings:
+    settings: SiteSettings = current_app.extensions["settings"]
+    return settings
+
+
+def _json(document: Json, code: int = 200) -> Response:
+    answer = Response(msgspec.json.encode(document), code, content_type="application/json")
+    return _fresh(answer)
+
+
+def _leading(address: str) -> Response:
+    answer = Response(status=303)
+    answer.headers["Location"] = address
+    return answer
+
+
+def _fresh(answer: Response) -> Response:
+    answer.headers["Cache-Control"] = "no-cache"
+    return answer

@@ -1,0 +1,161 @@
+"""The pages of replays: the list, the viewer, and the document that it draws."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from flask import (
+    Blueprint,
+    Response,
+    abort,
+    current_app,
+    jsonify,
+    make_response,
+    render_template,
+    request,
+    send_file,
+    url_for,
+)
+from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.routing import BaseConverter
+
+from cw.errors import ProtocolError, UsageError
+from cw.games.registry import game_entries
+from cw.replays.document import unpacked
+from cw.server.app import CONTENT_SECURITY_POLICY
+from cw.server.guard import refuse_other_sites
+from cw.web.replay_store import NAME, ReplayEntry, ReplayStore, StoredFile
+from cw.web.settings import LARGEST_UPLOAD
+from cw.web.uploads import Uploads
+
+routes = Blueprint("replays", __name__, url_prefix="/replays")
+
+MOST_SHOWN: Final = 200
+"""Rows of the list."""
+
+
+class ReplayConverter(BaseConverter):
+    """The name of a replay in an address."""
+
+    regex = NAME.pattern
+
+
+@routes.get("/")
+def index() -> Response:
+    """Return the list of replays, and a place to open a file."""
+    entries, unreadable = _replay_store().entries()
+    found = [entry for entry in entries if fits(entry, request.args)]
+    page = render_template(
+        "replays.html",
+        is_open=_replay_store().is_open,
+        entries=found[:MOST_SHOWN],
+        more=len(found) - MOST_SHOWN,
+        total=len(entries),
+        unreadable=unreadable,
+        games=sorted(game_entries()),
+        reasons=sorted({entry.head.reason for entry in entries}),
+        chosen=request.args,
+        uploads=_uploads() is not None,
+        largest=LARGEST_UPLOAD,
+    )
+    return _fresh(page)
+
+
+@routes.post("/")
+def save() -> Response:
+    """Take a replay in, as a form with one file or as the body itself; give its name."""
+    uploads = _uploads()
+    if uploads is None:
+        abort(403, "this server keeps no replays; its owner allows it with --uploads")
+    refuse_other_sites()
+    try:
+        kept = uploads.save(sent())
+    except ProtocolError as error:
+        abort(400, str(error))
+    except UsageError as refusal:
+        abort(503, str(refusal))
+    address = url_for("replays.watch", name=kept.name)
+    answer = jsonify(name=kept.name, address=address, is_new=kept.is_new)
+    answer.status_code = 201 if kept.is_new else 200
+    answer.headers["Location"] = address
+    return answer
+
+
+def sent() -> bytes:
+    """Return the bytes of the file that a request brings; nothing is asked of its name."""
+    try:
+        if request.mimetype != "multipart/form-data":
+            data = request.get_data(cache=False)
+        else:
+            file = next(iter(request.files.values()), None)
+            data = b"" if file is None else file.read(LARGEST_UPLOAD + 1)
+    except RequestEntityTooLarge:
+        data = b" " * (LARGEST_UPLOAD + 1)
+    if len(data) > LARGEST_UPLOAD:
+        abort(413, f"a replay may have at most {LARGEST_UPLOAD} bytes here: pack it with gzip")
+    return data
+
+
+@routes.get("/<replay:name>")
+def watch(name: str) -> Response:
+    """Return the page on which a replay is watched."""
+    _find(name)
+    embedded = request.args.get("embed") == "1"
+    page = _fresh(render_template("replay.html", name=name, embedded=embedded))
+    if embedded:
+        # Nothing can be changed on this page, so that any site may show it.
+        page.headers["Content-Security-Policy"] = f"{CONTENT_SECURITY_POLICY}*"
+    return page
+
+
+@routes.get("/<replay:name>/document")
+def document(name: str) -> Response:
+    """Return a replay's document, packed where the client takes that; 304 if it is unchanged."""
+    stand = _find(name)
+    packed = stand.path.name.endswith(".gz")
+    if packed and "gzip" not in request.headers.get("Accept-Encoding", ""):
+        answer = Response(unpacked(stand.path.read_bytes()), mimetype="application/json")
+        answer.set_etag(stand.tag)
+        answer.make_conditional(request)
+    else:
+        answer = send_file(stand.path, "application/json", etag=stand.tag, last_modified=None)
+        if packed:
+            answer.headers["Content-Encoding"] = "gzip"
+    answer.headers["Cache-Control"] = "no-cache"
+    answer.headers["Vary"] = "Accept-Encoding"
+    return answer
+
+
+def fits(entry: ReplayEntry, chosen: Mapping[str, str]) -> bool:
+    """Return whether a replay is one of those that were asked for."""
+    head = entry.head
+    player = chosen.get("player", "").casefold()
+    return (
+        chosen.get("game", "") in ("", head.game)
+        and chosen.get("reason", "") in ("", head.reason)
+        and any(player in seat.name.casefold() for seat in head.players)
+    )
+
+
+def _replay_store() -> ReplayStore:
+    replay_store: ReplayStore = current_app.extensions["replay_store"]
+    return replay_store
+
+
+def _uploads() -> Uploads | None:
+    uploads: Uploads | None = current_app.extensions["uploads"]
+    return uploads
+
+
+def _find(name: str) -> StoredFile:
+    stand = _replay_store().find(name)
+    if stand is None:
+        abort(404, f"there is no replay {name!r}")
+    return stand
+
+
+def _fresh(page: str) -> Response:
+    answer = make_response(page)
+    answer.headers["Cache-Control"] = "no-cache"
+    return answer

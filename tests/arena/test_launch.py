@@ -1,0 +1,81 @@
+"""How a bot comes to the table: which folder it gets a copy of, whatever its command looks like."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cw.arena.bots import BotSpec, read_bots
+from cw.arena.launch import LaunchPolicy, program_folder
+from cw.arena.sandbox import Policy, Sandbox, bubblewrap
+from cw.matches.run import Setup, play_match
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a shell of POSIX")
+PROBLEM = bubblewrap.problem()
+BWRAP = pytest.mark.skipif(PROBLEM is not None, reason=str(PROBLEM))
+BOTH = pytest.mark.parametrize("policy", [pytest.param("require", marks=BWRAP), "off"])
+
+PAINTER = """#!/bin/sh
+test -e mark || { echo "this is not my folder" >&2; exit 3; }
+read hello
+echo '{"ready":true}'
+read state
+echo '{"turns_left":1,"type":"walk","direction":[1,0]}'
+read end
+"""
+"""A bot for a game of one turn that plays only where it finds the file `mark`."""
+
+COMMANDS = [
+    ("sh bot.sh", "."),
+    ("sh ./mine/bot.sh", "mine"),
+    ("mine/bot.sh", "mine"),
+    ("mine/bot.sh --deep", "mine"),
+    ("sh mine/bot.sh tools/book.txt", "mine"),
+    ("env X=1 sh mine/bot.sh", "mine"),
+    ("env X=1 /bin/sh mine/bot.sh", "mine"),
+    ("env X=1 /bin/sh {here}/mine/bot.sh", "mine"),
+    ("env X=1 {here}/tools/bin/sh mine/bot.sh", "mine"),
+    ("{here}/tools/bin/sh mine/bot.sh", "mine"),
+    ("{here}/tools/sh mine/bot.sh", "mine"),
+    ("env X=1 mine/bot.sh", "mine"),
+    ("env X=1 mine/bin/bot.sh", "mine/bin"),
+    ("env X=1 mine/bin/bot.sh mine/book.txt", "mine"),
+]
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder with bots and with shells that are not on the search path."""
+    for place in (".", "mine", "mine/bin"):
+        bot = tmp_path / place / "bot.sh"
+        bot.parent.mkdir(exist_ok=True)
+        bot.write_text(PAINTER)
+        bot.chmod(0o755)
+    for place in ("tools", "tools/bin"):
+        (tmp_path / place).mkdir()
+        shutil.copy("/bin/sh", tmp_path / place / "sh")
+    for place in ("mine", "tools"):
+        (tmp_path / place / "book.txt").touch()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@BOTH
+@pytest.mark.parametrize(("command", "folder"), COMMANDS)
+def test_a_bot_works_in_the_folder_of_its_program(
+    command: str, folder: str, policy: Policy, here: Path
+) -> None:
+    (here / folder / "mark").touch()
+    bots = read_bots(["builtin:random", f"me=exec:{command.format(here=here)}"])
+    setup = Setup(guard=LaunchPolicy(Sandbox(policy)))
+    played = play_match("paint", bots, 1, {"turns": 1}, setup).played
+    assert [noted.fault for noted in played.faults] == []
+    assert len(played.turns) == 1
+
+
+@pytest.mark.parametrize("command", ["sh -c 'exit 0'", "/bin/sh -c true", "env X=1 /bin/sh", "no"])
+def test_a_command_without_a_file_has_no_folder(command: str) -> None:
+    assert program_folder(BotSpec("me", "exec", command)) is None

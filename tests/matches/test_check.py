@@ -1,0 +1,192 @@
+"""`cw check` on bots that are wrong in ten ways: what it says must lead to the mistake."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from flask import Flask, Response, jsonify, request
+
+from cw.cli import main
+from cw.games.end_of_codes.protocol import TEXTS
+from tests.conftest import Serve
+from tests.matches.bots_of_games import HEXAGON, PAINT, served, write
+
+
+def check(game: str, bot: str, *more: str) -> tuple[Result, list[dict[str, Any]]]:
+    result = CliRunner().invoke(main, ["check", game, bot, "--json", *more])
+    assert result.exit_code in (0, 1), result.output + result.stderr
+    steps = [json.loads(line) for line in result.stdout.splitlines()]
+    assert (result.exit_code == 1) == any(not step["ok"] for step in steps)
+    return result, steps
+
+
+def failed(steps: list[dict[str, Any]]) -> str:
+    return " | ".join(
+        f"{step['step']}: {step['problem']} -> {step['fix']}" for step in steps if not step["ok"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("game", "strategy", "least"),
+    [("paint", "greedy", 10), ("hexagon", "greedy", 15), ("code-battle", "gatherer", 14)],
+)
+def test_a_good_bot_is_fine(game: str, strategy: str, least: int) -> None:
+    _, steps = check(game, served(game, strategy))
+    assert failed(steps) == ""
+    assert len(steps) >= least
+
+
+def test_a_bot_that_speaks_no_protocol_plays_the_games_only(tmp_path: Path) -> None:
+    source = (
+        "class Bot:\n    def act(self, view):\n        return {'type': %r, 'direction': [0, 1]}\n"
+    )
+    bot = tmp_path / "mine.py"
+    bot.write_text(source % "walk")
+    _, steps = check("paint", f"python:{bot}")
+    assert failed(steps) == ""
+    bot.write_text(source % "run")
+    _, steps = check("paint", f"python:{bot}")
+    assert "illegal" in failed(steps)
+    _, steps = check("hexagon", "builtin:random")
+    assert failed(steps) == ""
+
+
+def test_end_of_codes_begins_with_the_checks_of_its_seed() -> None:
+    _, steps = check("end-of-codes", served("end-of-codes", "sample"))
+    assert failed(steps) == ""
+    assert [step["step"] for step in steps[:7]] == [
+        "has a host name",
+        "is reachable",
+        "accepts connections",
+        "answers GET /bot",
+        "answers in JSON",
+        "says botname, version and username",
+        "says the right username",
+    ]
+    _, steps = check("end-of-codes", "http://127.0.0.1:9")
+    assert [step["ok"] for step in steps] == [True, True, False]
+    assert TEXTS[2] in steps[2]["problem"]
+
+
+def test_a_web_service_without_its_secret_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMPTY", "")
+    service = "me=http://127.0.0.1:9"
+    for given in ([], ["--set", "me.secret=env:EMPTY"], ["--set", "me.username=me"]):
+        for command in (["check", "code-battle"], ["play", "code-battle", "builtin:random"]):
+            result = CliRunner().invoke(main, [*command, service, *given])
+            assert result.exit_code == 2
+            assert "--set me.secret=env:BOT_SECRET" in result.stderr
+            assert result.stdout == ""
+
+
+def test_a_bot_of_end_of_codes_that_checks_its_key_is_told_how_to_give_it(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = Flask(__name__)
+
+    @app.get("/bot")
+    def bot() -> Response:
+        right = request.args["api_key"] == "abc"
+        named = {"botname": "x", "version": "1", "username": "alice"}
+        return jsonify(named) if right else Response(status=401)
+
+    address = serve(app)
+    monkeypatch.setenv("KEY", "abc")
+    _, steps = check("end-of-codes", address)
+    assert "--set NAME.api_key=env:VAR" in failed(steps)
+    _, steps = check("end-of-codes", address, "--set", "a.api_key=env:KEY")
+    assert "put USERNAME= before the bot" in failed(steps)
+    _, steps = check("end-of-codes", f"alice={address}", "--set", "alice.api_key=env:KEY")
+    assert failed(steps).startswith("takes POST /game")
+
+
+WRONG_PAINT = [
+    ('"turns_left": turn,', '"turns_left": turn - 1,', "copy turns_left"),
+    ('"type": "walk"', '"type": "run"', '"walk" or "shoot"'),
+    ("print(json.dumps(answer), flush=True)", "print(json.dumps(answer))", "flush"),
+    ("print('{\"ready\":true}', flush=True)", "pass", "ready"),
+    ("import json, sys", "import json, sys; sys.stdout = open('/dev/null', 'w')", "ready"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "said"), WRONG_PAINT)
+def test_what_is_wrong_with_a_bot_of_paint_is_said(
+    tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    changes = [(old, new)]
+    if said == "flush":
+        # Python flushes at once under PYTHONUNBUFFERED; other languages do not.
+        changes.append(("import json, sys", "import json, sys; sys.stdout = open(1, 'w')"))
+        changes.append(
+            ("print('{\"ready\":true}', flush=True)", "print('{\"ready\":true}', flush=True)")
+        )
+    _, steps = check("paint", write(tmp_path, PAINT, *changes))
+    assert said in failed(steps)
+
+
+WRONG_HEXAGON = [
+    (
+        'self.reply({"status": "ok"})\n\n    def do_GET',
+        "self.reply({})\n\n    def do_GET",
+        "takes POST",
+    ),
+    ('{"status": "ok", "move_from"', '{"status": "ok", "from"', "move_from"),
+    ("GAMES[self.game()][i][j] = new", "pass", "apply every change"),
+    ("self.send_response(status)", "self.send_response(status + 300)", "HTTP status 500"),
+    (
+        'return self.reply({"status": "error"}, 404)',
+        "return self.reply({})",
+        "answer with status 404",
+    ),
+    ("start, target = choose", "target, start = choose", "holds no chip"),
+    ('GAMES[said["id"]] = ', 'GAMES[said["id"]] = GAMES.get("x") or ', ""),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "said"), WRONG_HEXAGON[:6])
+def test_what_is_wrong_with_a_bot_of_hexagon_is_said(
+    tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    _, steps = check("hexagon", write(tmp_path, HEXAGON, (old, new)))
+    assert said in failed(steps)
+
+
+def test_the_unchanged_bot_of_hexagon_is_fine(tmp_path: Path) -> None:
+    _, steps = check("hexagon", write(tmp_path, HEXAGON))
+    assert failed(steps) == ""
+
+
+def test_a_bot_of_code_battle_without_the_secret_fails_at_its_signature() -> None:
+    command = [sys.executable, "-m", "cw", "bots", "serve", "code-battle", "random"]
+    environment = {**os.environ, "BOT_SECRET": "another"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
+        try:
+            assert server.stdout is not None
+            address = server.stdout.readline().removeprefix("listening on ").strip()
+            _, steps = check("code-battle", f"a={address}", "--set", "a.secret=mine")
+        finally:
+            server.terminate()
+    assert "HTTP status 401" in failed(steps)
+
+
+def test_the_words_are_for_people(tmp_path: Path) -> None:
+    bot = write(tmp_path, PAINT, ('"type": "walk"', '"type": "run"'))
+    result = CliRunner().invoke(main, ["check", "paint", bot])
+    assert result.exit_code == 1
+    assert "ok      says that it is ready" in result.stdout
+    assert "FAILED  answers a state" in result.stdout
+    assert "fix: " in result.stdout
+
+
+def test_a_client_of_circuit_wars_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CW_PAUSE", "0")
+    root = Path(__file__).resolve().parents[2]
+    _, steps = check("circuit-wars", f"me=exec:{sys.executable} {root / 'game_ai.py'}")
+    assert failed(steps) == ""

@@ -1,0 +1,158 @@
+"""Matches between real processes over the real wire, honest ones and others."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cw.arena.bots import read_bots
+from cw.arena.referee import MatchRecord
+from cw.errors import UsageError
+from cw.games.registry import load_rules
+from cw.matches.run import FinishedMatch, play_match
+from cw.replays import document as replay
+from tests.matches.bots_of_games import PAINT, served, write
+
+SERVED: list[tuple[str, str, str, dict[str, Any]]] = [
+    ("paint", "random", "greedy", {"turns": 30}),
+    ("hexagon", "random", "greedy", {"size": 4, "timeout": 30}),
+    ("end-of-codes", "sample", "hunter", {"M": 8, "MAX_HP": 2}),
+    ("code-battle", "random", "gatherer", {"max_turns": 40}),
+]
+
+
+def play(game: str, bots: list[str], **options: Any) -> FinishedMatch:
+    finished = play_match(game, read_bots(bots), 5, options)
+    assert replay.verify(load_rules(game), finished.replay) is None
+    assert nothing_runs()
+    return finished
+
+
+def nothing_runs() -> bool:
+    """Return whether this process has no child left, where the system lists them."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            parent = stat.read_text().rpartition(")")[2].split()[1]
+            if int(parent) == os.getpid():
+                return False
+    return True
+
+
+def kinds(played: MatchRecord) -> set[str]:
+    return {noted.fault.kind for noted in played.faults}
+
+
+@pytest.mark.parametrize(("game", "inside", "outside", "options"), SERVED, ids=str)
+def test_a_strategy_plays_the_same_over_the_wire(
+    game: str, inside: str, outside: str, options: dict[str, Any]
+) -> None:
+    direct = play(game, [f"builtin:{inside}", f"builtin:{outside}"], **options)
+    wired = play(game, [f"builtin:{inside}", f"b={served(game, outside)}"], **options)
+    assert wired.played.faults == []
+    assert wired.replay["turns"][0]["actions"].keys() == direct.replay["turns"][0]["actions"].keys()
+    outcome = wired.played.outcome
+    assert outcome is not None
+    assert outcome.ranks[list(outcome.ranks)[1]] == 1
+
+
+def test_code_battle_can_be_played_in_lines() -> None:
+    bot = f"me={served('code-battle', 'gatherer')} --lines"
+    bots = read_bots(["builtin:random", bot], ["me.form=lines"])
+    played = play_match("code-battle", bots, 5, {"max_turns": 20}).played
+    assert played.faults == []
+    assert len(played.turns) == 20
+    with pytest.raises(UsageError, match="not programs of lines"):
+        play_match("hexagon", read_bots(["builtin:random", bot], ["me.form=lines"]), 5, {})
+
+
+def test_a_class_of_python_plays(tmp_path: Path) -> None:
+    bot = tmp_path / "mine.py"
+    bot.write_text(
+        "class Walker:\n"
+        "    def act(self, view):\n"
+        "        print('thinking')\n"
+        "        return {'type': 'walk', 'direction': [0, 1]}\n"
+    )
+    finished = play("paint", ["builtin:random", f"me=python:{bot}:Walker"], turns=9)
+    assert finished.played.faults == []
+    assert "thinking" in finished.played.stderr["me"]
+    assert finished.replay["turns"][0]["actions"]["me"]["direction"] == [0, 1]
+
+
+MISBEHAVING = [
+    ("print(json.dumps(answer), flush=True)", "sys.exit(3)", "crashed", "exit code 3"),
+    ("print(json.dumps(answer), flush=True)", "sys.exit(0)", "disconnected", "exit code 0"),
+    ("print(json.dumps(answer), flush=True)", "1 / 0", "crashed", "ZeroDivisionError"),
+    ("print(json.dumps(answer), flush=True)", "print('hello', flush=True)", "malformed", "hello"),
+    ('"direction": [1, 0]', '"direction": [0, 0]', "illegal", "not both 0"),
+    ('"direction": [1, 0]', '"direction": "up"', "illegal", "up"),
+    ('"direction": [1, 0]', '"direction": [True, 0]', "illegal", "expected type"),
+    ('"turns_left": turn', '"turns_left": turn + 1', "timeout", "asked for"),
+    ('"turns_left": turn', '"turns_left": str(turn)', "malformed", "no JSON object"),
+    ("flush=True)\n        continue", "flush=True)\n        sys.exit(1)", "crashed", "exit code 1"),
+    ("'{\"ready\":true}'", "'{}'", "startup", "expected"),
+    ("import json, sys", "import json, sys; import numbskull", "startup", "numbskull"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "kind", "said"), MISBEHAVING)
+def test_a_fault_is_named_and_the_others_play_on(
+    tmp_path: Path, old: str, new: str, kind: str, said: str
+) -> None:
+    bot = write(tmp_path, PAINT, (old, new))
+    played = play("paint", ["builtin:walker", f"bad={bot}", "builtin:random"], turns=4).played
+    assert kind in kinds(played)
+    assert any(said in noted.fault.detail for noted in played.faults)
+    assert {noted.player for noted in played.faults} == {"bad"}
+    assert len(played.turns) == 4
+    assert played.outcome is not None
+    assert played.outcome.reason == "turns_over"
+
+
+def test_without_two_ready_bots_no_turn_is_played(tmp_path: Path) -> None:
+    bot = write(tmp_path, PAINT, ("import json, sys", "raise SystemExit(1)"))
+    played = play_match("paint", read_bots([bot, "builtin:walker"]), 1, {}).played
+    assert played.outcome is not None
+    assert played.outcome.reason == "not_enough_ready"
+    assert played.outcome.ranks == {"a": 2, "b": 1}
+    assert played.turns == []
+
+
+def test_nobody_listens() -> None:
+    bots = ["builtin:random", "http://127.0.0.1:9"]
+    played = play("hexagon", bots).played
+    assert played.outcome is not None
+    assert (played.outcome.reason, played.outcome.winner) == ("disconnected", 1)
+    assert "nobody listens" in played.faults[0].fault.detail
+    bots = ["builtin:sample", "http://127.0.0.1:9"]
+    played = play("end-of-codes", [*bots, "builtin:sample"], M=5, MAX_HP=2).played
+    assert played.faults[0].fault.detail == "initiate_could_not_connect"
+    assert [player.userid for player in played.state.players] == [1, 3]
+    signed = read_bots(["builtin:random", bots[1]], ["b.secret=abc"])
+    played = play_match("code-battle", signed, 5, {"max_turns": 15}).played
+    assert played.state.stats[1].crashed
+
+
+@pytest.mark.parametrize(
+    ("game", "bots", "options", "message"),
+    [
+        ("paint", ["builtin:random"], {}, "2 to"),
+        ("paint", ["builtin:random", "builtin:nobody"], {}, "no strategy 'nobody'"),
+        ("paint", ["builtin:random", "http://127.0.0.1:1"], {}, "programs, not web services"),
+        ("paint", ["builtin:random", "builtin:random"], {"hat": 1}, "unknown option"),
+        ("hexagon", ["builtin:random", "python:nowhere.py"], {}, "no file"),
+        ("hexagon", ["builtin:random", "exec:no-such-program-here"], {}, "no-such-program-here"),
+        ("circuit-wars", ["builtin:random", "builtin:random"], {}, "clients of its server"),
+        ("chess", ["builtin:random", "builtin:random"], {}, "no game 'chess'"),
+    ],
+)
+def test_what_cannot_be_played_is_refused(
+    game: str, bots: list[str], options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        play_match(game, read_bots(bots), 1, options)
+    assert nothing_runs()

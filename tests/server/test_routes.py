@@ -1,0 +1,434 @@
+"""Every route, status code and error code, over real HTTP with a clock that stands still."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from typing import Any
+
+import pytest
+import requests
+
+from cw import game
+from cw.errors import UsageError
+from cw.games.circuit_wars.protocol import STATUS
+from cw.server.session import GITHUB
+from cw.web import create_app
+from cw.web.settings import SiteSettings
+from tests.conftest import FakeClock, Serve
+from tests.games.circuit_wars.examples import BOUNDARY, SEED_MOVES, SEED_STATUS
+
+KEYS = list(SEED_STATUS)
+
+
+class Server:
+    """A running server and a session that asks it."""
+
+    def __init__(self, base: str, clock: FakeClock) -> None:
+        self.base = base
+        self.clock = clock
+        self.session = requests.Session()
+
+    def close(self) -> None:
+        self.session.close()
+
+    def ask(self, path: str, **headers: str) -> requests.Response:
+        return self.session.get(self.base + path, headers=headers, allow_redirects=False)
+
+    def json(self, path: str) -> Any:
+        response = self.ask(path)
+        assert response.status_code == 200, response.text
+        assert response.headers["Content-Type"] == "application/json"
+        assert response.headers["Cache-Control"] == "no-store"
+        return response.json()
+
+    def code(self, prefix: str = "") -> int:
+        status = self.json(f"{prefix}/status")
+        assert list(status) == KEYS
+        assert status["status"] == STATUS[status["status_code"]]
+        code: int = status["status_code"]
+        return code
+
+    def start(self, prefix: str = "") -> None:
+        for team in ("a", "b"):
+            assert self.json(f"{prefix}/reg/{team}")["response"] == "OK"
+
+    def play(self, moves: list[str], prefix: str = "") -> Any:
+        for turn, move in enumerate(moves):
+            status = self.json(f"{prefix}/move/{'ab'[turn % 2]}/{move}")
+        return status
+
+
+@pytest.fixture
+def make(serve: Serve, clock: FakeClock) -> Iterator[Any]:
+    with ExitStack() as servers:
+
+        def made(**settings: Any) -> Server:
+            base = serve(create_app(SiteSettings(**{"timeout": 3} | settings), clock))
+            return servers.enter_context(closing(Server(base, clock)))
+
+        yield made
+
+
+@pytest.fixture
+def server(make: Any) -> Server:
+    made: Server = make()
+    return made
+
+
+class TestStatusCodes:
+    def test_100_101_201_202(self, server: Server) -> None:
+        assert server.code() == 100
+        server.json("/reg/a")
+        assert server.code() == 101
+        server.json("/reg/b")
+        assert server.code() == 201
+        assert server.json("/move/a/1,2,top")["status_code"] == 202
+        assert server.code() == 202
+        assert server.json("/move/b/1,2,left")["status_code"] == 201
+
+    def test_302_when_player_2_draws_the_last_boundary_segment(self, server: Server) -> None:
+        server.start()
+        status = server.play(BOUNDARY)
+        assert (status["status_code"], status["score_1"], status["score_2"]) == (302, 0, 49)
+        assert status["time_left"] == -1
+        assert server.json("/move/a/3,3,top") == status == server.json("/status")
+
+    def test_301_when_player_1_does(self, server: Server) -> None:
+        server.start()
+        status = server.play(["3,3,top", *BOUNDARY])
+        assert (status["status_code"], status["score_1"], status["score_2"]) == (301, 49, 0)
+
+    @pytest.mark.parametrize("move", ["9,9,top", "1,2,up", "x", "1,2", "1,1,bottom"])
+    def test_401_402_by_a_move_that_is_no_free_segment(self, server: Server, move: str) -> None:
+        server.start()
+        before = server.json("/move/a/1,2,top")
+        after = server.json(f"/move/b/{move}")
+        assert after["status_code"] == 402
+        assert after["board"] == before["board"]
+        assert after["last_move"] == "1,2,top"
+        server.json("/restart")
+        server.start()
+        assert server.json("/move/a/0,9,top")["status_code"] == 401
+
+    def test_401_402_out_of_turn(self, server: Server) -> None:
+        server.start()
+        assert server.json("/move/b/1,2,top")["status_code"] == 402
+        server.json("/restart")
+        server.start()
+        server.json("/move/a/1,2,top")
+        assert server.json("/move/a/1,3,top")["status_code"] == 401
+
+    def test_401_before_the_game_has_started(self, server: Server) -> None:
+        server.json("/reg/a")
+        assert server.json("/move/a/1,2,top")["status_code"] == 401
+        assert server.json("/reg/b")["error_code"] == 3
+
+    def test_501_502_by_the_clock_whoever_asks(self, server: Server) -> None:
+        server.start()
+        server.clock.advance(3.0)
+        assert server.code() == 201
+        server.clock.advance(0.001)
+        assert server.code() == 501
+        server.json("/restart")
+        server.start()
+        server.json("/move/a/1,2,top")
+        server.clock.advance(3.5)
+        late = server.json("/move/b/1,3,top")
+        assert (late["status_code"], late["last_move"]) == (502, "1,2,top")
+
+    def test_the_example_of_the_seed(self, server: Server) -> None:
+        server.start()
+        assert server.play(SEED_MOVES) == SEED_STATUS
+
+    def test_time_left_is_whole_milliseconds(self, server: Server) -> None:
+        assert server.json("/status")["time_left"] == -1
+        server.json("/reg/a")
+        assert server.json("/status")["time_left"] == -1
+        server.json("/reg/b")
+        assert server.json("/status")["time_left"] == 3000
+        server.clock.advance(1.2346)
+        assert server.json("/status")["time_left"] == 1766
+        server.clock.advance(3)
+        assert server.json("/status")["time_left"] == -1
+
+
+class TestRegistration:
+    def test_both_seats_and_every_error_code(self, server: Server) -> None:
+        for path in ("/reg/", "/reg/a-b", "/reg/12345678901", "/reg/a/b", "/reg/%C3%A9"):
+            refused = server.json(path)
+            assert (refused["response"], refused["error_code"]) == ("ERROR", 1)
+            assert "1 to 10 letters or digits" in refused["message"]
+        assert server.json("/reg/1234567890") == {"response": "OK", "player": 1}
+        taken = server.json("/reg/1234567890")
+        assert (taken["error_code"], "taken" in taken["message"]) == (2, True)
+        assert server.json("/reg/b") == {"response": "OK", "player": 2}
+        late = server.json("/reg/c")
+        assert (late["error_code"], "already started" in late["message"]) == (3, True)
+
+    def test_github_names_where_they_are_allowed(self, make: Any) -> None:
+        server = make(team_ids=GITHUB)
+        assert server.json("/reg/octo-cat-" + "x" * 29)["response"] == "OK"
+        assert server.json("/reg/" + "x" * 40)["error_code"] == 1
+
+
+class TestMoves:
+    def test_an_unknown_team_is_refused_and_changes_nothing(self, server: Server) -> None:
+        server.start()
+        before = server.json("/status")
+        response = server.ask("/move/zed/1,2,top")
+        assert response.status_code == 403
+        document = response.json()
+        assert "no team 'zed'" in document.pop("error")
+        assert document == before == server.json("/status")
+
+    def test_nothing_changes_after_the_end(self, server: Server) -> None:
+        server.start()
+        ended = server.json("/move/b/1,2,top")
+        for path in ("/move/a/1,2,top", "/move/b/1,2,top", "/move/a/nonsense"):
+            assert server.json(path) == ended
+
+    def test_both_names_of_a_segment_and_the_move_as_it_was_sent(self, server: Server) -> None:
+        server.start()
+        assert server.json("/move/a/1,1,bottom")["last_move"] == "1,1,bottom"
+        assert server.json("/move/b/1,2,top")["status_code"] == 402
+
+
+class TestRestart:
+    def test_it_forgets_both_teams(self, server: Server) -> None:
+        server.start()
+        server.json("/move/a/1,2,top")
+        status = server.json("/restart")
+        assert (status["status_code"], status["last_move"]) == (100, "")
+        assert not any(map(any, status["board"]))
+        server.start()
+
+    def test_it_can_be_removed(self, make: Any) -> None:
+        server = make(restart=False)
+        server.start()
+        response = server.ask("/restart")
+        assert (response.status_code, "turned off" in response.json()["error"]) == (404, True)
+        assert server.ask("/rooms/x/restart").status_code == 404
+        assert server.code() == 201
+
+
+class TestNotModified:
+    def test_an_unchanged_board_costs_a_304_while_the_clock_runs(self, server: Server) -> None:
+        server.start()
+        first = server.ask("/status")
+        server.clock.advance(1)
+        again = server.ask("/status", **{"If-None-Match": first.headers["ETag"]})
+        assert (again.status_code, again.content) == (304, b"")
+        assert again.headers["ETag"] == first.headers["ETag"]
+        assert "Connection" not in again.headers
+
+    def test_every_change_gives_the_document(self, server: Server) -> None:
+        tag = server.ask("/status").headers["ETag"]
+        for change in ("/reg/a", "/reg/b", "/move/a/1,2,top", "", "/restart"):
+            if change:
+                server.json(change)
+            else:
+                server.clock.advance(4)
+            response = server.ask("/status", **{"If-None-Match": tag})
+            assert response.status_code == 200
+            tag = response.headers["ETag"]
+
+    def test_a_tag_that_begins_like_the_right_one_does_not_match(self, server: Server) -> None:
+        tag = server.ask("/status").headers["ETag"]
+        for other in (tag[:-1] + '0"', tag.replace("W/", "")[:-2] + '"', "*", ""):
+            assert server.ask("/status", **{"If-None-Match": other}).status_code == 200
+
+    def test_the_connection_is_closed_when_the_client_asks_for_it(self, server: Server) -> None:
+        tag = server.ask("/status").headers["ETag"]
+        response = server.ask("/status", **{"If-None-Match": tag, "Connection": "close"})
+        assert (response.status_code, response.headers["Connection"]) == (304, "close")
+
+
+class TestHistory:
+    def test_teams_moves_and_points(self, server: Server) -> None:
+        assert server.json("/history") == {
+            "teams": [],
+            "limit": 3000,
+            "moves": [],
+            "fault": None,
+        }
+        server.start()
+        server.play(SEED_MOVES)
+        history = server.json("/history")
+        assert history["teams"] == ["a", "b"]
+        assert [move for _, move, _ in history["moves"]] == SEED_MOVES
+        assert [player for player, _, _ in history["moves"]] == [1, 2] * 9
+        points = [points for _, _, points in history["moves"]]
+        assert (sum(points[0::2]), sum(points[1::2])) == (3, 4)
+
+    def test_what_ended_the_game(self, server: Server) -> None:
+        server.start()
+        server.json("/move/a/9,9,top")
+        assert server.json("/history")["fault"] == {
+            "player": 1,
+            "kind": "illegal",
+            "detail": "9,9,top is off the board: x and y go from 0 to 6",
+        }
+
+
+class TestRooms:
+    def test_a_room_is_a_game_of_its_own(self, server: Server) -> None:
+        server.start("/rooms/table-4")
+        server.json("/rooms/table-4/move/a/1,2,top")
+        assert server.code("/rooms/table-4") == 202
+        assert server.code() == 100
+        assert server.code("/rooms/table-5") == 100
+        assert server.json("/rooms/table-5/history")["teams"] == []
+        server.json("/rooms/table-4/restart")
+        assert server.code("/rooms/table-4") == 100
+
+    def test_a_room_is_made_by_its_first_registration_only(self, server: Server) -> None:
+        assert server.ask("/rooms/x/move/a/1,2,top").status_code == 403
+        server.json("/rooms/x/restart")
+        tag = server.ask("/rooms/x/status").headers["ETag"]
+        assert server.ask("/rooms/y/status").headers["ETag"] == tag
+        server.json("/rooms/x/reg/a")
+        assert server.code("/rooms/y") == 100
+
+    @pytest.mark.parametrize("room", ["X", "a_b", "a" * 33, "%20", "é", "a%2Fb", "%00", "a%0A"])
+    def test_other_names_are_no_rooms(self, server: Server, room: str) -> None:
+        assert server.ask(f"/rooms/{room}/status").status_code == 404
+        assert server.ask(f"/rooms/{room}/reg/a").status_code == 404
+
+    def test_its_monitor_has_an_address_that_ends_in_a_slash(self, server: Server) -> None:
+        response = server.ask("/rooms/x")
+        assert (response.status_code, response.headers["Location"][-9:]) == (308, "/rooms/x/")
+        assert server.ask("/rooms/x/").status_code == 200
+
+    def test_rooms_can_be_turned_off(self, make: Any) -> None:
+        assert make(rooms=False).ask("/rooms/x/status").status_code == 404
+
+    def test_at_most_256_and_the_oldest_finished_makes_room(self, server: Server) -> None:
+        for number in range(256):
+            server.json(f"/rooms/r{number}/reg/a")
+        full = server.ask("/rooms/more/reg/a")
+        assert (full.status_code, "all 256 rooms" in full.json()["error"]) == (503, True)
+        assert server.json("/rooms/r7/reg/b")["player"] == 2
+        server.json("/rooms/r9/reg/b")
+        server.json("/rooms/r9/move/b/1,2,top")
+        server.clock.advance(1)
+        server.json("/rooms/r7/move/b/1,2,top")
+        server.json("/rooms/more/reg/a")
+        assert server.code("/rooms/more") == 101
+        assert server.code("/rooms/r7") == 402
+        assert server.code("/rooms/r9") == 100
+
+    def test_an_idle_hour_makes_room(self, server: Server) -> None:
+        for number in range(256):
+            server.json(f"/rooms/r{number}/reg/a")
+        server.clock.advance(3600)
+        assert server.ask("/rooms/more/reg/a").status_code == 503
+        server.clock.advance(1)
+        assert server.json("/rooms/more/reg/a")["player"] == 1
+        assert server.code("/rooms/r0") == 100
+
+
+class TestBrowsers:
+    @pytest.mark.parametrize(
+        "headers",
+        [
+            {"Sec-Fetch-Site": "cross-site"},
+            {"Sec-Fetch-Site": "same-site"},
+            {"Origin": "http://evil.example"},
+            {"Origin": "null"},
+            {"Origin": "http://127.0.0.1:1"},
+            {"Host": "evil.example"},
+            {"Host": "evil.example:5000"},
+            {"Host": "127.0.0.1.evil.example"},
+            {"Host": "[::"},
+            {"Host": ""},
+        ],
+    )
+    def test_no_other_site_can_play_or_restart(
+        self, server: Server, headers: dict[str, str]
+    ) -> None:
+        server.start()
+        before = server.json("/status")
+        for path in ("/move/a/1,2,top", "/restart", "/reg/c", "/rooms/x/reg/c"):
+            response = server.ask(path, **headers)
+            assert (response.status_code, bool(response.json()["error"])) == (403, True)
+        assert server.json("/status") == before
+
+    def test_our_own_page_can(self, server: Server) -> None:
+        own = {"Origin": server.base, "Sec-Fetch-Site": "same-origin"}
+        assert server.ask("/reg/a", **own).json()["response"] == "OK"
+        typed = {"Sec-Fetch-Site": "none"}
+        assert server.ask("/restart", **typed).json()["status_code"] == 100
+
+    def test_localhost_is_ours_too(self, server: Server) -> None:
+        port = server.base.rpartition(":")[2]
+        host = f"localhost:{port}"
+        own = {"Host": host, "Origin": f"http://{host}", "Sec-Fetch-Site": "same-origin"}
+        assert server.ask("/reg/a", **own).json()["response"] == "OK"
+
+    def test_further_names_and_addresses_where_they_are_allowed(self, make: Any) -> None:
+        server = make(names=frozenset({"arena.local"}), any_address=True)
+        assert server.ask("/reg/a", Host="Arena.local:5000").status_code == 200
+        assert server.ask("/restart", Host="192.168.7.9:5000").status_code == 200
+        assert server.ask("/restart", Host="evil.example").status_code == 403
+
+    def test_other_origins_may_read_the_status_and_nothing_else(self, server: Server) -> None:
+        origin = {"Origin": "http://other.example"}
+        for path in ("/status", "/rooms/x/status"):
+            assert server.ask(path, **origin).headers["Access-Control-Allow-Origin"] in (
+                "*",
+                "http://other.example",
+            )
+        for path in ("/", "/history", "/reg/a", "/rooms/x/history"):
+            assert "Access-Control-Allow-Origin" not in server.ask(path, **origin).headers
+
+    @pytest.mark.parametrize("method", ["HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
+    def test_only_get_changes_anything(self, server: Server, method: str) -> None:
+        server.start()
+        before = server.json("/status")
+        for path in ("/move/a/1,2,top", "/restart"):
+            server.session.request(method, server.base + path)
+        assert server.json("/status") == before
+
+    def test_pages_forbid_foreign_and_inline_script(self, server: Server) -> None:
+        policy = server.ask("/").headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy
+        assert "script-src 'self';" in policy
+
+
+class TestSettings:
+    @pytest.mark.parametrize("timeout", [0, -2, float("nan"), "3", True])
+    def test_a_time_limit_is_a_positive_number_or_minus_one(self, timeout: Any) -> None:
+        with pytest.raises(UsageError, match="time limit"):
+            create_app(SiteSettings(timeout=timeout))
+
+    def test_the_timeout_of_the_students_file_is_read_when_the_app_is_made(
+        self, monkeypatch: pytest.MonkeyPatch, clock: FakeClock, serve: Serve
+    ) -> None:
+        for timeout, expected in ((7, 7000), (0.5, 500), (-1, -1)):
+            monkeypatch.setattr(game, "TIMEOUT", timeout)
+            with closing(Server(serve(create_app(clock=clock)), clock)) as server:
+                server.start()
+                assert server.json("/status")["time_left"] == expected
+
+    def test_without_a_limit_nobody_is_late(self, make: Any) -> None:
+        server = make(timeout=-1)
+        server.start()
+        server.clock.advance(10**6)
+        assert server.code() == 201
+
+    def test_size(self, make: Any) -> None:
+        status = make(size=31).json("/status")
+        assert (status["board_size"], len(status["board"])) == (31, 31)
+        with pytest.raises(UsageError, match="odd"):
+            make(size=6)
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        "path", ["/nope", "/move", "/move//", "/rooms/", "/static/", "/static/../cw/game.py"]
+    )
+    def test_an_unknown_page_says_which_there_are(self, server: Server, path: str) -> None:
+        response = server.ask(path)
+        assert response.status_code == 404
+        assert "error" in response.json()
