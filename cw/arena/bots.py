@@ -8,10 +8,12 @@ import shlex
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal
+from typing import Annotated, Final, Literal, NamedTuple
 from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Meta
 
 from cw.errors import UsageError
 
@@ -29,24 +31,26 @@ INTERPRETERS: Final[Mapping[str, Sequence[str]]] = {
 NAMED: Final = re.compile(r"([A-Za-z0-9_.-]{1,64})=(.+)", re.DOTALL)
 LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 SETTINGS: Final = ("secret", "api_key", "username", "form")
+SECRET_SETTINGS: Final = frozenset({"secret", "api_key"})
+"""Settings that never stand in a specification, a replay or a report."""
+
 FORMS: Final = (
     "a bot is builtin:NAME, python:PATH[:Class], exec:COMMAND, the path of a program, or http://..."
 )
 
 
-@dataclass(frozen=True, slots=True)
-class BotSpec:
+class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A bot as it was asked for; a name may stand before it as `NAME=`."""
 
-    name: str
+    name: Annotated[str, Meta(min_length=1, max_length=200)]
     kind: Literal["builtin", "python", "exec", "http", "human"]
     target: str
     """The strategy, `PATH[:Class]`, the command line, or the base address; "" for a person."""
-    settings: Mapping[str, str] = field(default_factory=dict, repr=False)
+    settings: dict[str, str] = msgspec.field(default_factory=dict)
 
     @property
     def spec(self) -> str:
-        """The bot without its name and without secrets."""
+        """The bot without its name and its settings."""
         if self.kind == "human":
             return self.kind
         return self.target if self.kind == "http" else f"{self.kind}:{self.target}"
@@ -59,8 +63,19 @@ class BotSpec:
         except ValueError as error:
             raise UsageError(f"bot {self.name}: the command {self.target!r}: {error}") from None
 
+    def with_settings(self, settings: Mapping[str, str]) -> BotSpec:
+        """Return the bot with further settings."""
+        return msgspec.structs.replace(self, settings={**self.settings, **settings})
 
-def read_bots(texts: Sequence[str], settings: Iterable[str] = ()) -> list[BotSpec]:
+
+class BotArguments(NamedTuple):
+    """Bots as a command was given them, and by name the settings that nobody else may read."""
+
+    bots: list[BotSpec]
+    secrets: dict[str, dict[str, str]]
+
+
+def read_bots(texts: Sequence[str], settings: Iterable[str] = ()) -> BotArguments:
     """Read bot arguments; raise UsageError for one that means nothing, or two of one name."""
     named = [split_name(text, number) for number, text in enumerate(texts)]
     names = [name for name, _ in named]
@@ -68,7 +83,11 @@ def read_bots(texts: Sequence[str], settings: Iterable[str] = ()) -> list[BotSpe
         if names.count(name) > 1:
             raise UsageError(f"two bots are named {name}")
     given = read_settings(settings, names)
-    return [read_bot(name, spec, given.get(name, {})) for name, spec in named]
+    public, secrets = ({name: {} for name in names} for _ in range(2))
+    for name, values in given.items():
+        for key, value in values.items():
+            (secrets if key in SECRET_SETTINGS else public)[name][key] = value
+    return BotArguments([read_bot(name, spec, public[name]) for name, spec in named], secrets)
 
 
 def split_name(text: str, number: int) -> tuple[str, str]:
@@ -104,7 +123,7 @@ def from_environment(value: str) -> str:
     return os.environ[variable]
 
 
-def read_bot(name: str, spec: str, settings: Mapping[str, str]) -> BotSpec:
+def read_bot(name: str, spec: str, settings: dict[str, str]) -> BotSpec:
     """Read a bot without its name."""
     kind, colon, rest = spec.partition(":")
     if kind in ("http", "https") and colon:

@@ -1,0 +1,129 @@
+"""A match as a value: what shall be played, and what came of it. Both are JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+from cw.arena.bots import SECRET_SETTINGS, BotSpec
+from cw.errors import ProtocolError
+from cw.games.rules import FaultKind, Json, Player
+
+LARGEST_SPEC: Final = 64 * 1024 * 1024
+"""Bytes of a specification: its start may be a state of the largest End of Codes game."""
+
+Secrets: TypeAlias = Mapping[str, Mapping[str, str]]
+"""By name of a bot the settings that nobody else may read: `secret`, `api_key`."""
+
+NO_SECRETS: Final[Secrets] = {}
+
+SandboxPolicy: TypeAlias = Literal["auto", "require", "off"]
+
+
+class Isolation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the bots of a match are kept apart from us, and from each other."""
+
+    sandbox: SandboxPolicy = "auto"
+    """Whether programs run in bubblewrap: where it works, always, or never."""
+    addresses: Literal["any", "public"] = "any"
+    """Which addresses `http://` bots may have; `public` excludes this machine and its networks."""
+    networks: tuple[str, ...] = ()
+    """Networks such as `10.1.0.0/16` whose addresses are allowed as well as public ones."""
+
+
+class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """All that is needed to play one match; the same specification gives the same match.
+
+    That holds as far as its bots are deterministic. Secrets are handed over beside it.
+    """
+
+    id: Annotated[str, Meta(min_length=1, max_length=200)]
+    game: str
+    bots: tuple[BotSpec, ...]
+    """In seat order, each with a name of its own."""
+    seed: int
+    options: dict[str, Json] = msgspec.field(default_factory=dict)
+    start: Json = None
+    """The document of a state to begin with instead of a new game."""
+    isolation: Isolation = Isolation()
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for two bots of one name, and for a secret."""
+        names = [bot.name for bot in self.bots]
+        if len(set(names)) < len(names):
+            raise ValueError("two bots have the same name")
+        if any(SECRET_SETTINGS & set(bot.settings) for bot in self.bots):
+            raise ValueError("secrets are handed over beside a specification, never in it")
+
+    @staticmethod
+    def from_json(document: Json) -> MatchSpec:
+        """Read a specification; raise ProtocolError, with the place of what is wrong."""
+        try:
+            return msgspec.convert(document, MatchSpec)
+        except (msgspec.ValidationError, RecursionError) as error:
+            raise ProtocolError(f"this is no match specification: {error}") from None
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the form that `from_json` reads."""
+        document: dict[str, Json] = msgspec.to_builtins(self)
+        return document
+
+
+class MatchFault(msgspec.Struct, frozen=True):
+    """A fault of a bot: who, when, and in whose words."""
+
+    bot: int
+    """The number of the bot in the specification, from 0."""
+    player: Player
+    """As the game names its seat."""
+    turn: int
+    """Turns played before."""
+    kind: FaultKind
+    detail: str
+
+    def to_json(self) -> dict[str, Json]:
+        """Return `turn`, `player`, `kind` and `detail`, as reports and replays have them."""
+        return {name: getattr(self, name) for name in ("turn", "player", "kind", "detail")}
+
+
+class MatchResult(msgspec.Struct, frozen=True):
+    """How a match ended; every tuple has an entry for each bot of the specification, in order."""
+
+    id: str
+    game: str
+    reason: str
+    """The name that the game gives to its end."""
+    winner: int | None
+    """The number of the bot that won, None if nobody did."""
+    ranks: tuple[int | None, ...]
+    """From 1; equal bots share one; None for a bot that the game does not rank."""
+    scores: tuple[float | None, ...]
+    faults: tuple[MatchFault, ...]
+    """In the order in which they were seen."""
+    seconds: tuple[tuple[float, ...], ...]
+    """The time of every action of each bot."""
+    turns: int
+    stderr: tuple[str, ...]
+    """Head and tail of what each program wrote to its standard error."""
+    replay: dict[str, Any]
+    """The document of the replay (docs/replay.md)."""
+
+    @staticmethod
+    def from_json(document: Json) -> MatchResult:
+        """Read a result; raise ProtocolError, with the place of what is wrong."""
+        try:
+            return msgspec.convert(document, MatchResult)
+        except (msgspec.ValidationError, RecursionError) as error:
+            raise ProtocolError(f"this is no match result: {error}") from None
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the form that `from_json` reads."""
+        document: dict[str, Json] = msgspec.to_builtins(self)
+        return document
+
+    def faults_of(self, bot: int) -> list[MatchFault]:
+        """Return the faults of one bot."""
+        return [fault for fault in self.faults if fault.bot == bot]
