@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar, get_args
+from typing import Any, Protocol, TypeAlias, TypeVar, get_args
 
-from cw.errors import ProtocolError, UsageError
+from cw.errors import FaultKind, ProtocolError, UsageError
 
 Player: TypeAlias = int | str
 """A seat: a number or an id, as the game's document names it."""
@@ -15,9 +15,6 @@ Player: TypeAlias = int | str
 Json: TypeAlias = Any
 """A value that `json.dumps` takes: dict, list, str, int, float, bool or None."""
 
-FaultKind: TypeAlias = Literal[
-    "startup", "disconnected", "timeout", "crashed", "malformed", "illegal", "oversize"
-]
 FAULT_KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
 
 
@@ -27,6 +24,8 @@ class Fault:
 
     kind: FaultKind
     detail: str = ""
+    cause: str = ""
+    """What went wrong with the exchange, finer than the kind, as transports name it; not told."""
 
     @staticmethod
     def from_json(document: Mapping[str, Json]) -> Fault:

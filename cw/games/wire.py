@@ -9,11 +9,15 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from cw.games.rules import Fault, Json, Outcome, Player, Rules, Strategy
 
-Transport: TypeAlias = Literal["lines", "http", "inside", "hand"]
+Transport: TypeAlias = Literal["lines", "http", "client", "in-process", "human"]
 """How a player is reached.
 
-Over the standard input and output of a program, as a web service, in this process, or as a person.
+Over the standard input and output of a program, as a web service, as a client of our server, in
+this process, or as a person.
 """
+
+Expectation: TypeAlias = Literal["registration", "move", "nothing"]
+"""What a client of our server shall do; of one that shall do nothing, any move is out of turn."""
 
 
 class QueryLimits(NamedTuple):
@@ -56,6 +60,8 @@ class Reply:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     """By name, whatever its case."""
+    seconds: float = 0.0
+    """From the start of the exchange, connecting included, to the last byte."""
 
 
 class Ignore(NamedTuple):
@@ -77,13 +83,15 @@ class Query:
     """Whether the answer is the player's action; the other questions only want to be answered."""
     explain: Callable[[Fault], Fault] = lambda fault: fault
     """What the game calls a failure of the exchange itself."""
+    noted: bool = True
+    """Whether a fault stands in the report; False where the protocol itself decides about it."""
 
 
 class Referee(Protocol):
     """What a match offers to the protocol that conducts it."""
 
     @property
-    def game(self) -> Rules[Any, Any, Any]:
+    def rules(self) -> Rules[Any, Any, Any]:
         """The rules."""
 
     @property
@@ -92,7 +100,11 @@ class Referee(Protocol):
 
     @property
     def options(self) -> Mapping[str, Json]:
-        """The options of the game."""
+        """The options of the rules."""
+
+    @property
+    def protocol_options(self) -> Mapping[str, Json]:
+        """The options of the protocol itself (see `WireProtocol.options`)."""
 
     @property
     def seed(self) -> int:
@@ -102,7 +114,7 @@ class Referee(Protocol):
     def state(self) -> Any:
         """The current state."""
 
-    def shape(self, player: Player) -> Transport:
+    def transport(self, player: Player) -> Transport:
         """Return how a player is reached."""
 
     def address(self, player: Player) -> str | None:
@@ -121,7 +133,10 @@ class Referee(Protocol):
         """Take the start state."""
 
     async def ask(self, queries: Mapping[Player, Query]) -> dict[Player, Any]:
-        """Ask all at the same time; give each one's value or Fault when all are done."""
+        """Ask all at the same time; return each one's value or Fault when all are done."""
+
+    async def ask_first(self, queries: Mapping[Player, Query]) -> dict[Player, Any]:
+        """Ask all at the same time; return what the first one says, and withdraw the others."""
 
     def step(self, actions: Mapping[Player, Any]) -> Any:
         """Apply actions and faults by the rules, and give the new state."""
@@ -143,6 +158,8 @@ class WireProtocol(Protocol):
     """How bots of the game may be reached."""
     signed_with: str | None
     """The setting that a web service and its referee both know; None where none is needed."""
+    options: Sequence[str]
+    """The options of a match that are the protocol's: the rules are not told them."""
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
         """Name the seats of bots with these names."""

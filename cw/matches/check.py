@@ -10,8 +10,9 @@ from typing import Final
 from cw.arena.bots import BotSpec
 from cw.arena.launch import open_seat, with_secrets
 from cw.arena.referee import MatchRecord, MatchReferee
+from cw.errors import FaultKind
 from cw.games.registry import game_entry, load_checks, load_protocol, load_rules
-from cw.games.rules import Fault, FaultKind, Json
+from cw.games.rules import Fault, Json
 from cw.games.wire import Trial
 from cw.matches.run import FinishedMatch, room_for
 

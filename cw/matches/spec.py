@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Meta
 
 from cw.arena.bots import SECRET_SETTINGS, BotSpec
-from cw.errors import ProtocolError
-from cw.games.rules import FaultKind, Json, Player
+from cw.errors import FaultKind, ProtocolError
+from cw.games.rules import Json, Player
 
 LARGEST_SPEC: Final = 64 * 1024 * 1024
 """Bytes of a specification: its start may be a state of the largest End of Codes game."""

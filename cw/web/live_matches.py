@@ -14,9 +14,9 @@ from threading import Lock, Thread
 from typing import Any, Final, TypeVar
 
 from cw.arena.bots import BotSpec
-from cw.arena.hand import HumanSeat
 from cw.arena.launch import LaunchPolicy
 from cw.arena.referee import MatchRecord
+from cw.arena.seats.human import HumanSeat
 from cw.errors import Abandoned, ArenaError, IllegalAction, OutOfTurn, UsageError
 from cw.games.registry import game_entry, load_play_options
 from cw.games.rules import Fault, Json, Player

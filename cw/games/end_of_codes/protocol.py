@@ -8,10 +8,11 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import quote_plus
 
+from cw.errors import FaultKind
 from cw.games.end_of_codes.codec import creatures
 from cw.games.end_of_codes.resolution import expelled
 from cw.games.end_of_codes.state import Participant, State
-from cw.games.rules import Fault, FaultKind, Json, Player
+from cw.games.rules import Fault, Json, Player
 from cw.games.wire import Query, QueryLimits, Referee, Reply, Request, Transport, compact
 
 USER_AGENT: Final = "EndOfCodes/0.1.0 (grader) <grader@endofcodes.com>"
@@ -234,7 +235,7 @@ def plain(value: Any) -> str:
 
 def name_failure(request: str, fault: Fault) -> Fault:
     """Return a failure of the exchange the name that it has in the document."""
-    name = FAILURES.get(getattr(fault, "cause", fault.kind), "broken_reply")
+    name = FAILURES.get(fault.cause or fault.kind, "broken_reply")
     kind: FaultKind = "disconnected" if name == "broken_reply" else fault.kind
     return Fault("disconnected" if name in UNREACHED else kind, f"{request}_{name}")
 

@@ -43,7 +43,7 @@ class EndOfCodes:
             raise OutOfTurn(f"player {player} owes no reply")
         read = read_reply(state, int(player), action)
         if isinstance(read, Fault):
-            raise IllegalAction(read.detail)
+            raise IllegalAction(read.detail, read.kind)
 
     def step(self, state: State, actions: Mapping[Player, Json | Fault]) -> State:
         """Resolve a round (rule 3: faulty replies are found before anything else happens)."""

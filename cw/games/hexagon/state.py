@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
+from cw.errors import FaultKind
 from cw.games.hexagon.grid import Cell, Grid, grid
-from cw.games.rules import FaultKind
 
 Change: TypeAlias = tuple[int, int, int, int]
 """Row, column, old and new value of a cell that a move alters."""
