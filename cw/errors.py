@@ -1,5 +1,22 @@
 """Every error that the arena raises on purpose, on one page."""
 
+from __future__ import annotations
+
+from reprlib import Repr
+from typing import Any, Final
+
+LONGEST: Final = 60
+"""Signs of a value that a sentence bears."""
+
+_shortened = Repr()
+_shortened.maxstring = _shortened.maxlong = _shortened.maxother = LONGEST
+
+
+def short(value: Any) -> str:
+    """Return a value that somebody sent for a sentence, cut, however large and deep it is."""
+    text = _shortened.repr(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
 
 class ArenaError(Exception):
     """Something came that cannot be used; the message says what, why and what to do."""

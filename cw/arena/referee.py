@@ -12,6 +12,7 @@ from typing import Any
 
 from cw.arena.bots import BotSpec
 from cw.arena.seats import Answer, Seat
+from cw.games.codec import Codec, Game
 from cw.games.rules import Fault, Json, Outcome, Player, Rules
 from cw.games.wire import Query, Transport, WireProtocol
 
@@ -50,7 +51,7 @@ Watcher = Callable[["MatchRecord"], None]
 class MatchRecord:
     """A match as far as it has been played."""
 
-    game: Rules[Any, Any, Any]
+    game: Game
     bots: Mapping[Player, BotSpec]
     seed: int
     options: Mapping[str, Json]
@@ -67,7 +68,7 @@ class MatchRecord:
         """How the match ended; None while it is played."""
         if self.stopped is not None or self.state is None:
             return self.stopped
-        return self.game.outcome(self.state)
+        return self.game.rules.outcome(self.state)
 
 
 class MatchReferee:
@@ -84,9 +85,14 @@ class MatchReferee:
         self.seconds: dict[Player, float] = {}
 
     @property
-    def game(self) -> Rules[Any, Any, Any]:
+    def rules(self) -> Rules[Any, Any, Any]:
         """The rules."""
-        return self.played.game
+        return self.played.game.rules
+
+    @property
+    def codec(self) -> Codec[Any, Any, Any]:
+        """What the values of the game are as JSON."""
+        return self.played.game.codec
 
     @property
     def names(self) -> Mapping[Player, str]:
@@ -150,13 +156,13 @@ class MatchReferee:
     async def _ask(self, player: Player, ask: Query) -> Answer:
         if player in self.gone:
             return Answer(self.gone[player], 0.0)
-        look = partial(self.game.observe, self.played.state, player)
+        look = partial(self.rules.observe, self.played.state, player)
         return await self.seats[player].ask(ask, look)
 
     def step(self, actions: Mapping[Player, Any]) -> Any:
         """Apply actions and faults by the rules."""
         played = self.played
-        played.state = self.game.step(played.state, actions)
+        played.state = self.rules.step(played.state, actions)
         played.turns.append(Turn(dict(actions), self.seconds))
         self.seconds = {}
         if self.watch:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
+from cw.games.codec import Codec
 from cw.games.rules import Fault, Json, Outcome, Player, Rules, Strategy
 
 Transport: TypeAlias = Literal["lines", "http", "inside", "hand"]
@@ -83,8 +84,12 @@ class Referee(Protocol):
     """What a match offers to the protocol that conducts it."""
 
     @property
-    def game(self) -> Rules[Any, Any, Any]:
+    def rules(self) -> Rules[Any, Any, Any]:
         """The rules."""
+
+    @property
+    def codec(self) -> Codec[Any, Any, Any]:
+        """What the values of the game are as JSON."""
 
     @property
     def names(self) -> Mapping[Player, str]:
@@ -147,7 +152,7 @@ class WireProtocol(Protocol):
     def players(self, names: Sequence[str]) -> Sequence[Player]:
         """Name the seats of bots with these names."""
 
-    async def conduct(self, table: Referee) -> None:
+    async def conduct(self, referee: Referee) -> None:
         """Lead a match from its first question to its last."""
 
 
@@ -205,7 +210,7 @@ class Checks(Protocol):
 
     trials: Sequence[Trial]
 
-    async def probe(self, table: Referee, player: Player, report: CheckReport) -> None:
+    async def probe(self, referee: Referee, player: Player, report: CheckReport) -> None:
         """Ask a bot one thing after the other, and report each step."""
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from cw.arena.bots import BotSpec
 from cw.arena.launch import open_seat, with_secrets
 from cw.arena.referee import MatchRecord, MatchReferee
-from cw.games.registry import game_entry, load_checks, load_protocol, load_rules
+from cw.games.registry import game_entry, load_checks, load_game, load_protocol
 from cw.games.rules import Fault, FaultKind, Json
 from cw.games.wire import Trial
 from cw.matches.run import FinishedMatch, room_for
@@ -73,9 +73,9 @@ async def probe(game: str, bot: BotSpec) -> list[Finding]:
     checks, findings = load_checks(game), Findings()
     if game_entry(game).protocol is None:
         return []
-    rules, protocol = load_rules(game), load_protocol(game)
+    protocol = load_protocol(game)
     player = protocol.players([bot.name])[0]
-    played = MatchRecord(rules, {player: bot}, 0, {})
+    played = MatchRecord(load_game(game), {player: bot}, 0, {})
     seat = await open_seat(bot, player, room_for(game, played, seed=0))
     try:
         await checks.probe(MatchReferee(played, {player: seat}), player, findings)

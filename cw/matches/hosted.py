@@ -18,8 +18,7 @@ from cw.arena.launch import ROOT, LaunchPolicy, ProgramNeeds, launch
 from cw.arena.referee import MatchRecord, NotedFault, Turn, Watcher
 from cw.arena.transports.stdio import StdioBot
 from cw.errors import UsageError
-from cw.games.circuit_wars.rules import CircuitWars
-from cw.games.registry import game_entry
+from cw.games.registry import game_entry, load_game
 from cw.games.rules import Fault, Json, Player, Strategy, refuse_unknown_options
 from cw.matches.run import PLAIN, FinishedMatch, Setup, conduct, finish, strategy_for
 from cw.replays.document import Recorder
@@ -118,9 +117,10 @@ async def conduct_hosted(hosting: Hosting) -> MatchRecord:
     if len(hosting.bots) != 2:
         raise UsageError(f"Circuit Wars is for 2 bots, not {len(hosting.bots)}")
     rules = {name: value for name, value in options.items() if name != "timeout"}
-    start = CircuitWars().new(2, hosting.seed, **rules)
+    game = load_game("circuit-wars")
+    start = game.rules.new(2, hosting.seed, **rules)
     seated: dict[Player, BotSpec] = dict(enumerate(hosting.bots, start=1))
-    played = MatchRecord(CircuitWars(), seated, hosting.seed, rules, start, start)
+    played = MatchRecord(game, seated, hosting.seed, rules, start, start)
     settings = ServerSettings(
         timeout=NO_LIMIT if hosting.hands else options.get("timeout"),
         size=start.size,
@@ -145,11 +145,11 @@ async def conduct_hosted(hosting: Hosting) -> MatchRecord:
             way = Way(boxes.enter_context(serving(app, listen_somewhere())), {})
         if hosting.show is not None:
             hosting.show(boxes.enter_context(serving(SpectatorApp(app), listen("127.0.0.1", 0))))
-        game = Hosted(hosting, played, session, way, boxes)
+        hosted = Hosted(hosting, played, session, way, boxes)
         try:
-            await game.play()
+            await hosted.play()
         finally:
-            await game.close()
+            await hosted.close()
     return played
 
 
@@ -300,7 +300,7 @@ class Hosted:
         for player, action in actions.items():
             if isinstance(action, Fault):
                 played.faults.append(NotedFault(len(played.turns), player, action))
-        played.state = played.game.step(played.state, actions)
+        played.state = played.game.rules.step(played.state, actions)
         played.turns.append(Turn(actions, seconds))
         self.since = asyncio.get_running_loop().time()
         self.hosting.watch(played)

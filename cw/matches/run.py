@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from random import Random
@@ -16,8 +16,9 @@ from cw.arena.launch import LaunchPolicy, SeatContext, open_seat, with_secrets
 from cw.arena.referee import MatchRecord, Watcher, play
 from cw.arena.seats import PacedSeat, Seat
 from cw.errors import UsageError
-from cw.games.registry import AnyRules, game_entry, load_protocol, load_rules, load_strategies
-from cw.games.rules import Json, Player, Strategy
+from cw.games.codec import Game
+from cw.games.registry import load_game, load_protocol, load_strategies
+from cw.games.rules import Json, Player, Rules, Strategy
 from cw.replays.document import Document, Recorder, replay_of
 
 
@@ -62,18 +63,18 @@ def play_match(
 class FromPosition:
     """The rules of a game, but for new games: they begin with a recorded state."""
 
-    def __init__(self, game: AnyRules, start: Json) -> None:
+    def __init__(self, game: Game, start: Json) -> None:
         """Keep the state's document."""
         self._game = game
         self._start = start
 
     def new(self, players: Json, seed: int, **options: Json) -> Any:
         """Return the recorded state."""
-        return self._game.state_from_json(self._start)
+        return self._game.codec.state_from_json(self._start)
 
     def __getattr__(self, name: str) -> Any:
         """Take everything else from the game."""
-        return getattr(self._game, name)
+        return getattr(self._game.rules, name)
 
 
 async def conduct(
@@ -84,16 +85,17 @@ async def conduct(
     setup: Setup = PLAIN,
 ) -> FinishedMatch:
     """Seat the bots, play, and give the match with its replay."""
-    rules, protocol = load_rules(game), load_protocol(game)
+    found, protocol = load_game(game), load_protocol(game)
     if setup.start is not None:
-        rules = cast(AnyRules, FromPosition(rules, setup.start))
-    if len(bots) not in rules.seats:
-        allowed = f"{rules.seats.start} to {rules.seats.stop - 1}"
+        found = replace(found, rules=cast(Rules[Any, Any, Any], FromPosition(found, setup.start)))
+    seats_of = found.rules.seats
+    if len(bots) not in seats_of:
+        allowed = f"{seats_of.start} to {seats_of.stop - 1}"
         raise UsageError(f"{game} is for {allowed} bots, not {len(bots)}")
     seated = dict(
         zip(protocol.players([bot.name for bot in bots]), map(with_secrets, bots), strict=True)
     )
-    played = MatchRecord(rules, seated, seed, options)
+    played = MatchRecord(found, seated, seed, options)
     room = room_for(game, played, seed, setup)
     seats: dict[Player, Seat] = {}
     recorder = setup.recorder or Recorder()
@@ -124,14 +126,14 @@ def room_for(game: str, played: MatchRecord, seed: int, setup: Setup = PLAIN) ->
     """Return what is the same for all seats of a match."""
 
     def read_action(player: Player, document: Json) -> Any:
-        return played.game.actions_from_json(played.state, {str(player): document})[player]
+        return played.game.codec.actions_from_json(played.state, {str(player): document})[player]
 
     protocol = load_protocol(game)
     return SeatContext(
         transports=protocol.transports,
         signed_with=protocol.signed_with,
         strategy=partial(strategy_for, game, seed=seed),
-        write_view=played.game.view_to_json,
+        write_view=played.game.codec.view_to_json,
         read_action=read_action,
         guard=setup.guard,
     )
@@ -140,8 +142,7 @@ def room_for(game: str, played: MatchRecord, seed: int, setup: Setup = PLAIN) ->
 def finish(played: MatchRecord, recorder: Recorder) -> FinishedMatch:
     """Make the replay of a match that is over."""
     date = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    version = game_entry(played.game.name).rules_version
-    return FinishedMatch(played, replay_of(played, recorder, version, date))
+    return FinishedMatch(played, replay_of(played, recorder, date))
 
 
 def strategy_for(game: str, name: str, player: Player, seed: int) -> Strategy[Any, Any]:
