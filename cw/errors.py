@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from reprlib import Repr
+from typing import Any, Final, Literal, TypeAlias
 
 FaultKind: TypeAlias = Literal[
     "startup", "disconnected", "timeout", "crashed", "malformed", "illegal", "oversize"
 ]
 """What a player can do wrong."""
+
+LONGEST: Final = 60
+"""Signs of a value that a sentence bears."""
+
+_shortened = Repr()
+_shortened.maxstring = _shortened.maxlong = _shortened.maxother = LONGEST
+
+
+def short(value: Any) -> str:
+    """Return a value that somebody sent for a sentence, cut, however large and deep it is."""
+    text = _shortened.repr(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
 class ArenaError(Exception):

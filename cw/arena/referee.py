@@ -14,6 +14,7 @@ from cw.arena.bots import BotSpec
 from cw.arena.match import Turn
 from cw.arena.seats import Answer, Seat
 from cw.errors import IllegalAction
+from cw.games.codec import Codec, Game
 from cw.games.rules import Fault, Json, Outcome, Player, Rules
 from cw.games.wire import Query, Transport
 
@@ -40,7 +41,7 @@ class NotedFault:
 class MatchRecord:
     """A match as far as it has been played."""
 
-    game: Rules[Any, Any, Any]
+    game: Game
     bots: Mapping[Player, BotSpec]
     seed: int
     options: Mapping[str, Json]
@@ -58,7 +59,7 @@ class MatchRecord:
         """How the match ended; None while it is played."""
         if self.stopped is not None or self.state is None:
             return self.stopped
-        return self.game.outcome(self.state)
+        return self.game.rules.outcome(self.state)
 
     def note(self, player: Player, fault: Fault) -> None:
         """Keep a fault for the report."""
@@ -90,7 +91,12 @@ class MatchReferee:
     @property
     def rules(self) -> Rules[Any, Any, Any]:
         """The rules."""
-        return self.record.game
+        return self.record.game.rules
+
+    @property
+    def codec(self) -> Codec[Any, Any, Any]:
+        """What the values of the game are as JSON."""
+        return self.record.game.codec
 
     @property
     def names(self) -> Mapping[Player, str]:

@@ -11,7 +11,6 @@ import msgspec
 from rich.console import Console
 from rich.progress import track
 
-from cw.games.registry import load_rules
 from cw.games.rules import Json
 from cw.league.intervals import wilson
 from cw.matches.simulate import SimulatedGame, check_names, simulate
@@ -44,7 +43,7 @@ def simulate_command(
     given = dict(map(read_option, options))
     series = simulate(game, strategies, games, seed, given)
     progress = track(series, "playing", total=games, console=Console(stderr=True), transient=True)
-    report = summary(load_rules(game).name, strategies, list(progress))
+    report = summary(game, strategies, list(progress))
     click.echo(json.dumps(report) if as_json else in_words(report))
 
 

@@ -12,11 +12,11 @@ from pkgutil import resolve_name
 from typing import Any, TypeAlias, cast
 
 from cw.errors import UsageError
+from cw.games.codec import Game
 from cw.games.play_options import PlayOptions
-from cw.games.rules import MapMaker, Rules, StrategyFactory
+from cw.games.rules import MapMaker, StrategyFactory
 from cw.games.wire import BotContext, BotHandler, Checks, WireProtocol
 
-AnyRules: TypeAlias = Rules[Any, Any, Any]
 AnyMapMaker: TypeAlias = MapMaker[Any]
 Strategies: TypeAlias = Mapping[str, StrategyFactory[Any, Any]]
 
@@ -30,6 +30,8 @@ class GameEntry:
 
     rules: str
     """The class of its rules."""
+    codec: str
+    """Returns the codec for these rules."""
     strategies: str
     """A mapping from names to strategy classes, the weakest first."""
     protocol: str | None = None
@@ -51,12 +53,14 @@ class GameEntry:
 GAMES: Mapping[str, GameEntry] = {
     "circuit-wars": GameEntry(
         rules="cw.games.circuit_wars.rules:CircuitWars",
+        codec="cw.games.circuit_wars.codec:CircuitWarsCodec",
         strategies="cw.games.circuit_wars.strategies:STRATEGIES",
         checks="cw.games.circuit_wars.checks:CircuitWarsChecks",
         play_options="cw.games.circuit_wars.play_options:OFFER",
     ),
     "code-battle": GameEntry(
         rules="cw.games.code_battle.rules:CodeBattle",
+        codec="cw.games.code_battle.codec:CodeBattleCodec",
         strategies="cw.games.code_battle.strategies:STRATEGIES",
         protocol="cw.games.code_battle.protocol:CodeBattleProtocol",
         bot_handler="cw.games.code_battle.bot_server:CodeBattleBotHandler",
@@ -67,6 +71,7 @@ GAMES: Mapping[str, GameEntry] = {
     ),
     "end-of-codes": GameEntry(
         rules="cw.games.end_of_codes.rules:EndOfCodes",
+        codec="cw.games.end_of_codes.codec:EndOfCodesCodec",
         strategies="cw.games.end_of_codes.strategies:STRATEGIES",
         protocol="cw.games.end_of_codes.protocol:EndOfCodesProtocol",
         bot_handler="cw.games.end_of_codes.bot_server:EndOfCodesBotHandler",
@@ -75,6 +80,7 @@ GAMES: Mapping[str, GameEntry] = {
     ),
     "hexagon": GameEntry(
         rules="cw.games.hexagon.rules:Hexagon",
+        codec="cw.games.hexagon.codec:HexagonCodec",
         strategies="cw.games.hexagon.strategies:STRATEGIES",
         protocol="cw.games.hexagon.protocol:HexagonProtocol",
         bot_handler="cw.games.hexagon.bot_server:HexagonBotHandler",
@@ -83,6 +89,7 @@ GAMES: Mapping[str, GameEntry] = {
     ),
     "paint": GameEntry(
         rules="cw.games.paint.rules:Paint",
+        codec="cw.games.paint.codec:PaintCodec",
         strategies="cw.games.paint.strategies:STRATEGIES",
         protocol="cw.games.paint.protocol:PaintProtocol",
         bot_handler="cw.games.paint.bot_server:PaintBotHandler",
@@ -106,9 +113,11 @@ def game_entry(name: str) -> GameEntry:
     return known[name]
 
 
-def load_rules(name: str) -> AnyRules:
-    """Load the rules of a game; raise UsageError for an unknown name."""
-    return cast(AnyRules, resolve_name(game_entry(name).rules)())
+def load_game(name: str) -> Game:
+    """Load the rules of a game and its codec; raise UsageError for an unknown name."""
+    entry = game_entry(name)
+    rules = resolve_name(entry.rules)()
+    return Game(rules, resolve_name(entry.codec)(rules), entry.rules_version)
 
 
 def load_strategies(name: str) -> Strategies:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
+from cw.games.codec import Codec
 from cw.games.rules import Fault, Json, Outcome, Player, Rules, Strategy
 
 Transport: TypeAlias = Literal["lines", "http", "client", "in-process", "human"]
@@ -95,6 +96,10 @@ class Referee(Protocol):
         """The rules."""
 
     @property
+    def codec(self) -> Codec[Any, Any, Any]:
+        """What the values of the game are as JSON."""
+
+    @property
     def names(self) -> Mapping[Player, str]:
         """The name of each player's bot, in seat order."""
 
@@ -164,7 +169,7 @@ class WireProtocol(Protocol):
     def players(self, names: Sequence[str]) -> Sequence[Player]:
         """Name the seats of bots with these names."""
 
-    async def conduct(self, table: Referee) -> None:
+    async def conduct(self, referee: Referee) -> None:
         """Lead a match from its first question to its last."""
 
 
@@ -222,7 +227,7 @@ class Checks(Protocol):
 
     trials: Sequence[Trial]
 
-    async def probe(self, table: Referee, player: Player, report: CheckReport) -> None:
+    async def probe(self, referee: Referee, player: Player, report: CheckReport) -> None:
         """Ask a bot one thing after the other, and report each step."""
 
 

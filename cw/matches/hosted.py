@@ -81,7 +81,7 @@ class Host:
 
     def show(self, record: MatchRecord) -> None:
         """Show the start, or a turn."""
-        owing = set(record.game.to_move(record.state))
+        owing = set(record.game.rules.to_move(record.state))
         self.session.show(record, clock_runs=not owing & self.untimed)
 
     def note_attempts(self, record: MatchRecord) -> None:
@@ -106,9 +106,9 @@ def hosting(
     spectate: bool,
 ) -> Iterator[Host]:
     """Serve a match while the block runs; to be entered in the event loop of its referee."""
-    start = record.game.new(len(record.bots), record.seed, **record.options)
+    start = record.game.rules.new(len(record.bots), record.seed, **record.options)
     limit = time_limit(protocol_options["timeout"])
-    session = RefereedSession(start, record.game.players(start), limit, time.monotonic)
+    session = RefereedSession(start, record.game.rules.players(start), limit, time.monotonic)
     app = create_server(ServerSettings(rooms=False, restart=False), session=session)
     clients = [bot.name for bot in record.bots.values() if bot.kind == "exec"]
     with ExitStack() as boxes:

@@ -8,7 +8,7 @@ from random import Random
 from time import perf_counter
 
 from cw.errors import UsageError
-from cw.games.registry import load_rules, load_strategies
+from cw.games.registry import load_game, load_strategies
 from cw.games.rules import Json, Outcome
 
 
@@ -40,7 +40,7 @@ def play(
 
     Raises UsageError for options that the game refuses.
     """
-    rules, strategies = load_rules(game), load_strategies(game)
+    rules, strategies = load_game(game).rules, load_strategies(game)
     start = seed + number // len(names)
     state = rules.new(len(names), start, **options)
     seats = list(rules.players(state))

@@ -18,7 +18,7 @@ from cw.arena.launch import LaunchPolicy
 from cw.arena.referee import MatchRecord
 from cw.arena.seats.human import HumanSeat
 from cw.errors import Abandoned, ArenaError, IllegalAction, OutOfTurn, UsageError
-from cw.games.registry import game_entry, load_play_options
+from cw.games.registry import load_play_options
 from cw.games.rules import Fault, Json, Player
 from cw.matches.run import FinishedMatch, Setup
 from cw.replays.document import Document, Recorder, ending_of, replay_of
@@ -66,8 +66,6 @@ class LiveMatch:
     """Who knows it plays by hand."""
     seen: float
     """When a page last looked."""
-    rules: int
-    """The version of the game's rules."""
     recorder: Recorder = field(default_factory=Recorder)
     date: str = field(default_factory=lambda: datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
     played: MatchRecord | None = None
@@ -98,7 +96,7 @@ class LiveMatch:
 
     def document(self) -> Document:
         """Return the replay of the match so far; raise UsageError before its start."""
-        return replay_of(self._begun(), self.recorder, self.rules, self.date) | self._state()
+        return replay_of(self._begun(), self.recorder, self.date) | self._state()
 
     def news(self, after: int) -> Document:
         """Return what came after so many turns; raise UsageError before the start."""
@@ -140,10 +138,10 @@ class LiveMatch:
         if player is None or self.played is None or turn != len(self.recorder.turns):
             raise OutOfTurn("it is not your turn")
         game, state = self.played.game, self.played.state
-        action = game.actions_from_json(state, {str(player): document})[player]
+        action = game.codec.actions_from_json(state, {str(player): document})[player]
         if isinstance(action, Fault):
             raise IllegalAction(f"this is no action: {action.detail or action.kind}")
-        game.check(state, player, action)
+        game.rules.check(state, player, action)
         self.hands[self.played.bots[player].name].play(action)
 
 
@@ -213,7 +211,6 @@ class LiveMatches:
                 {name: HumanSeat() for name in wanted.people},
                 secrets.token_urlsafe(16),
                 self._clock(),
-                game_entry(wanted.game).rules_version,
             )
             self._kept[match.name] = match
             self.run(self._start(match))
