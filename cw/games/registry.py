@@ -52,11 +52,12 @@ class GameEntry:
 
 GAMES: Mapping[str, GameEntry] = {
     "circuit-wars": GameEntry(
+        protocol="cw.games.circuit_wars.protocol:CircuitWarsProtocol",
         rules="cw.games.circuit_wars.rules:CircuitWars",
         codec="cw.games.circuit_wars.codec:CircuitWarsCodec",
         strategies="cw.games.circuit_wars.strategies:STRATEGIES",
         checks="cw.games.circuit_wars.checks:CircuitWarsChecks",
-        play_options="cw.games.circuit_wars.play_options:OFFER",
+        play_options="cw.games.circuit_wars.play_options:PLAY_OPTIONS",
     ),
     "code-battle": GameEntry(
         rules="cw.games.code_battle.rules:CodeBattle",
@@ -65,7 +66,7 @@ GAMES: Mapping[str, GameEntry] = {
         protocol="cw.games.code_battle.protocol:CodeBattleProtocol",
         bot_handler="cw.games.code_battle.bot_server:CodeBattleBotHandler",
         checks="cw.games.code_battle.checks:CodeBattleChecks",
-        play_options="cw.games.code_battle.play_options:OFFER",
+        play_options="cw.games.code_battle.play_options:PLAY_OPTIONS",
         maps="cw.games.code_battle.map_maker:CodeBattleMaps",
         exporter="cw.games.code_battle.replay:export",
     ),
@@ -76,7 +77,7 @@ GAMES: Mapping[str, GameEntry] = {
         protocol="cw.games.end_of_codes.protocol:EndOfCodesProtocol",
         bot_handler="cw.games.end_of_codes.bot_server:EndOfCodesBotHandler",
         checks="cw.games.end_of_codes.checks:EndOfCodesChecks",
-        play_options="cw.games.end_of_codes.play_options:OFFER",
+        play_options="cw.games.end_of_codes.play_options:PLAY_OPTIONS",
     ),
     "hexagon": GameEntry(
         rules="cw.games.hexagon.rules:Hexagon",
@@ -85,7 +86,7 @@ GAMES: Mapping[str, GameEntry] = {
         protocol="cw.games.hexagon.protocol:HexagonProtocol",
         bot_handler="cw.games.hexagon.bot_server:HexagonBotHandler",
         checks="cw.games.hexagon.checks:HexagonChecks",
-        play_options="cw.games.hexagon.play_options:OFFER",
+        play_options="cw.games.hexagon.play_options:PLAY_OPTIONS",
     ),
     "paint": GameEntry(
         rules="cw.games.paint.rules:Paint",
@@ -94,7 +95,7 @@ GAMES: Mapping[str, GameEntry] = {
         protocol="cw.games.paint.protocol:PaintProtocol",
         bot_handler="cw.games.paint.bot_server:PaintBotHandler",
         checks="cw.games.paint.checks:PaintChecks",
-        play_options="cw.games.paint.play_options:OFFER",
+        play_options="cw.games.paint.play_options:PLAY_OPTIONS",
     ),
 }
 

@@ -76,7 +76,7 @@ class Ignore(NamedTuple):
 class Query:
     """A question to one bot, and what a reply to it means."""
 
-    message: Request | LineMessage
+    message: Request | LineMessage | Expectation
     read: Callable[[Reply], Any]
     """Returns an action or another value, a Fault, or, for lines, a Skip."""
     limits: QueryLimits

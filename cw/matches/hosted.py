@@ -6,7 +6,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -108,7 +108,9 @@ def hosting(
     """Serve a match while the block runs; to be entered in the event loop of its referee."""
     start = record.game.rules.new(len(record.bots), record.seed, **record.options)
     limit = time_limit(protocol_options["timeout"])
-    session = RefereedSession(start, record.game.rules.players(start), limit, time.monotonic)
+    session: RefereedSession[Any, Any] = RefereedSession(
+        start, record.game.rules.players(start), limit, time.monotonic
+    )
     app = create_server(ServerSettings(rooms=False, restart=False), session=session)
     clients = [bot.name for bot in record.bots.values() if bot.kind == "exec"]
     with ExitStack() as boxes:

@@ -289,7 +289,11 @@ def result_of(spec: MatchSpec, progress: MatchProgress) -> MatchResult:
         scores=tuple(outcome.scores.get(player) for player in record.bots),
         faults=tuple(
             MatchFault(
-                numbers[noted.player], noted.player, noted.turn, noted.fault.kind, noted.fault.detail
+                numbers[noted.player],
+                noted.player,
+                noted.turn,
+                noted.fault.kind,
+                noted.fault.detail,
             )
             for noted in record.faults
         ),

@@ -100,7 +100,7 @@ class MatchResult(msgspec.Struct, frozen=True):
     """The number of the bot that won, None if nobody did."""
     ranks: tuple[int | None, ...]
     """From 1; equal bots share one; None for a bot that the game does not rank."""
-    scores: tuple[float | None, ...]
+    scores: tuple[int | float | None, ...]
     faults: tuple[MatchFault, ...]
     """In the order in which they were seen."""
     seconds: tuple[tuple[float, ...], ...]

@@ -50,9 +50,7 @@ class HttpBot:
     To be made in an event loop. Raises UsageError for a base that is no address of a server.
     """
 
-    def __init__(
-        self, base: str, *, reachable: Reachable = ANYWHERE, keep: bool = True
-    ) -> None:
+    def __init__(self, base: str, *, reachable: Reachable = ANYWHERE, keep: bool = True) -> None:
         """Open no connection yet."""
         self.base = check_base(base)
         self._traffic = Traffic()

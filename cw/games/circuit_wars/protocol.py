@@ -11,8 +11,8 @@ from cw.errors import GameStarted, InvalidTeamId, RegistrationError, TeamIdTaken
 from cw.games.circuit_wars.fast_board import FastBoard
 from cw.games.circuit_wars.rules import Action, State
 from cw.games.circuit_wars.segments import parse_move
-from cw.games.wire import Query, QueryLimits, Referee, Transport, as_it_is
 from cw.games.rules import Fault, Json, Player
+from cw.games.wire import Query, QueryLimits, Referee, Transport, as_it_is
 
 Turn: TypeAlias = Mapping[Player, Action | Fault]
 
@@ -89,8 +89,7 @@ def time_limit(timeout: Json) -> float | None:
         return None
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
         raise UsageError(
-            "the time limit must be a number of seconds above 0, or -1 for none,"
-            f" not {timeout!r}"
+            f"the time limit must be a number of seconds above 0, or -1 for none, not {timeout!r}"
         )
     return float(timeout)
 

@@ -38,11 +38,11 @@ class CodeBattleChecks:
     async def probe(self, referee: Referee, player: Player, report: CheckReport) -> None:
         """Ask for everything that the protocol says."""
         prober = Prober(referee, player, report)
-        if referee.shape(player) == "http":
+        if referee.transport(player) == "http":
             await prober.health()
         await prober.turn("answers a turn", GAME.new(2, 1))
         await prober.turn("answers without bots in sight", replace(GAME.new(2, 1), bots=()))
-        if referee.shape(player) == "http":
+        if referee.transport(player) == "http":
             await prober.forgeries()
 
 

@@ -36,6 +36,7 @@ class CodeBattleProtocol:
 
     transports: Sequence[Transport] = ("http", "lines")
     signed_with: str | None = "secret"
+    options: Sequence[str] = ()
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
         """Return the slots, numbered from 0."""
@@ -59,7 +60,7 @@ class CodeBattleProtocol:
 async def check_health(referee: Referee) -> None:
     """Ask the web services for their health; a bad one is noted once."""
     ask = Query(Request("GET", "/health"), read_health, HEALTH)
-    called = {slot: ask for slot in referee.names if referee.shape(slot) == "http"}
+    called = {slot: ask for slot in referee.names if referee.transport(slot) == "http"}
     for slot, answer in (await referee.ask(called)).items():
         if isinstance(answer, Fault):
             referee.note(slot, Fault("startup", f"GET /health: {answer.detail}"))
@@ -92,7 +93,7 @@ class Signer:
     def turn(self, state: State, slot: Slot) -> Query:
         """Ask a slot for its moves."""
         body = compact({"match_id": self.match, **view_document(view_of(state, slot))})
-        if self.referee.shape(slot) != "http":
+        if self.referee.transport(slot) != "http":
             return Query(LineMessage(body), read_moves, TURN, action=True)
         head = f"{self.match}.{state.turn}"
         call = Request("POST", "/turn", body, self.signed(body, slot, state.turn))

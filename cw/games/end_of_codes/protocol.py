@@ -76,6 +76,7 @@ class EndOfCodesProtocol:
 
     transports: Sequence[Transport] = ("http",)
     signed_with: str | None = None
+    options: Sequence[str] = ()
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
         """Return the userids, numbered from 1."""

@@ -24,6 +24,7 @@ class HexagonProtocol:
 
     transports: Sequence[Transport] = ("http",)
     signed_with: str | None = None
+    options: Sequence[str] = ("timeout",)
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
         """Seat the first bot as colour 1."""
@@ -31,9 +32,8 @@ class HexagonProtocol:
 
     async def conduct(self, referee: Referee) -> None:
         """Lead a battle."""
-        options = dict(referee.options)
-        limits = QueryLimits(float(options.pop("timeout", TIMEOUT)))
-        state: State = referee.rules.new(len(referee.names), referee.seed, **options)
+        limits = QueryLimits(float(referee.protocol_options.get("timeout", TIMEOUT)))
+        state: State = referee.rules.new(len(referee.names), referee.seed, **referee.options)
         referee.begin(state)
         battle = Battle(referee, limits)
         try:
@@ -61,7 +61,7 @@ class Battle:
         for color in (1, 2):
             if self.referee.state.ended != "fault":
                 self.opened.append(color)
-                training = self.referee.shape(3 - color) == "hand"
+                training = self.referee.transport(3 - color) == "human"
                 body = opening(self.referee.state, self.ids[color], color, training=training)
                 await self.say(color, "POST", "/games", body)
 

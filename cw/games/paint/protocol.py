@@ -35,6 +35,7 @@ class PaintProtocol:
 
     transports: Sequence[Transport] = ("lines",)
     signed_with: str | None = None
+    options: Sequence[str] = ()
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
         """Let the names of the bots be their ids."""
