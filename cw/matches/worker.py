@@ -3,8 +3,9 @@
 A line in is `{"spec": MatchSpec, "secrets"?: {bot: {setting: value}}}`. Lines out are, while a
 match is played, `{"turn": turns played, "spectate": address or null}`, and at its end
 `{"result": MatchResult}` or `{"error": {"kind": "usage" | "capacity" | "failure", "message"}}`.
-Matches are played one after the other. The end of standard input and SIGTERM end what is played,
-and the process.
+Matches are played one after the other. SIGTERM ends what is played, and the process; so does a
+reader who is gone, which shows at the next line. The end of standard input ends it after the
+matches that were asked for.
 """
 
 from __future__ import annotations
@@ -50,12 +51,12 @@ async def serve() -> None:
     if task is not None:
         with suppress(NotImplementedError):
             loop.add_signal_handler(signal.SIGTERM, task.cancel)
-    async for line in lines(task):
+    async for line in lines():
         say(await answer(line))
 
 
-async def lines(task: asyncio.Task[None] | None) -> AsyncIterator[bytes]:
-    """Yield the lines of standard input; its end cancels what is played, as nobody waits for it."""
+async def lines() -> AsyncIterator[bytes]:
+    """Yield the lines of standard input."""
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[bytes | None] = asyncio.Queue()
 
@@ -64,8 +65,6 @@ async def lines(task: asyncio.Task[None] | None) -> AsyncIterator[bytes]:
             loop.call_soon_threadsafe(queue.put_nowait, line)
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(queue.put_nowait, None)
-            if task is not None:
-                loop.call_soon_threadsafe(task.cancel)
 
     Thread(target=read, name="stdin", daemon=True).start()
     while (line := await queue.get()) is not None:
