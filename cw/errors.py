@@ -21,6 +21,10 @@ class UsageError(ArenaError):
     """A request that is understood and not granted: a bad option, a seat that is not free."""
 
 
+class Failure(ArenaError):
+    """Something of the machine that does not work: a full disk, a process that died."""
+
+
 class Abandoned(ArenaError):
     """A match that ends without a result, because somebody has left it."""
 
