@@ -8,11 +8,13 @@ from random import Random
 from typing import Any, Final
 
 from bench.rows import Effort, Goal, Row, medians, rate
+from cw.games.code_battle.codec import CodeBattleCodec
 from cw.games.code_battle.rules import CodeBattle
 from cw.games.code_battle.state import Bot, State
 from tests.games.code_battle.code_battle_reference import reference_step
 
 GAME: Final = CodeBattle()
+CODEC: Final = CodeBattleCodec(GAME)
 EACH: Final = 25
 """Bots of each of two slots."""
 
@@ -23,7 +25,7 @@ FRONT: Final = 12
 def rows(effort: Effort) -> list[Row]:
     """Compare turns per second: the rules and the views of both slots, and the rules alone."""
     state, actions = record()
-    document, said = GAME.state_to_json(state), {str(slot): m for slot, m in actions.items()}
+    document, said = CODEC.state_to_json(state), {str(slot): m for slot, m in actions.items()}
     runs: dict[str, Callable[[], float]] = {
         "whole": partial(rate, lambda: played(state, actions), effort.seconds),
         "rules": partial(rate, lambda: len([GAME.step(state, actions)]), effort.seconds),

@@ -21,7 +21,7 @@ from cw.games.end_of_codes.codec import creatures
 from cw.games.end_of_codes.rules import EndOfCodes
 from cw.games.paint.rules import Paint
 from cw.games.rules import Fault, Json
-from cw.games.wire import compact
+from cw.games.wire import QueryLimits, Request, compact
 from cw.matches.run import Setup, play_match
 
 ROOT: Final = Path(__file__).resolve().parents[1]
@@ -134,12 +134,7 @@ async def http_bare(address: str) -> float:
         began = perf_counter()
         for _ in range(TURNS):
             await asyncio.gather(
-                *(
-                    bot.request(
-                        "POST", "/round", headers={}, body=world, seconds=10, most_body=2**16
-                    )
-                    for bot in bots
-                )
+                *(bot.request(Request("POST", "/round", world), QueryLimits(10)) for bot in bots)
             )
         return 2 * TURNS / (perf_counter() - began)
     finally:
@@ -152,10 +147,7 @@ async def crowd(address: str, number: int) -> float:
     bots = [HttpBot(f"{address}/one") for _ in range(number)]
     try:
         began = perf_counter()
-        asked = (
-            bot.request("POST", "/round", headers={}, body=world, seconds=60, most_body=2**16)
-            for bot in bots
-        )
+        asked = (bot.request(Request("POST", "/round", world), QueryLimits(60)) for bot in bots)
         answers = await asyncio.gather(*asked)
         seconds = perf_counter() - began
     finally:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from bench.rows import Effort, Goal, NotMeasured, Row
 from cw.arena.bots import read_bots
 from cw.cli.play import one_match
-from cw.games.end_of_codes.rules import EndOfCodes
+from cw.games.registry import load_game
 from cw.matches.run import PLAIN
 from cw.replays import document as replay
 from cw.replays.json_diff import difference
@@ -123,8 +123,8 @@ def code_battle() -> replay.Document:
 
 def end_of_codes() -> replay.Document:
     """Let creatures stroll: half of them go to a neighbouring cell in every round."""
-    rng, game = Random(1), EndOfCodes()
-    state = game.new(15, 1, M=CREATURES // 15, MAX_HP=100)
+    rng, game = Random(1), load_game("end-of-codes")
+    state = game.rules.new(15, 1, M=CREATURES // 15, MAX_HP=100)
     frame = replay.frame_of(game, state)
     document: replay.Document = {
         "version": replay.VERSION, "date": "", "rules": 1, "game": game.name, "options": {},

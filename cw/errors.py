@@ -1,5 +1,27 @@
 """Every error that the arena raises on purpose, on one page."""
 
+from __future__ import annotations
+
+from reprlib import Repr
+from typing import Any, Final, Literal, TypeAlias
+
+FaultKind: TypeAlias = Literal[
+    "startup", "disconnected", "timeout", "crashed", "malformed", "illegal", "oversize"
+]
+"""What a player can do wrong."""
+
+LONGEST: Final = 60
+"""Signs of a value that a sentence bears."""
+
+_shortened = Repr()
+_shortened.maxstring = _shortened.maxlong = _shortened.maxother = LONGEST
+
+
+def short(value: Any) -> str:
+    """Return a value that somebody sent for a sentence, cut, however large and deep it is."""
+    text = _shortened.repr(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
 
 class ArenaError(Exception):
     """Something came that cannot be used; the message says what, why and what to do."""
@@ -12,34 +34,47 @@ class ProtocolError(ArenaError):
 class IllegalAction(ArenaError):
     """An action that the rules do not allow in this position."""
 
+    def __init__(self, message: str, kind: FaultKind = "illegal") -> None:
+        """Say why; `kind` is for rule books in which some such actions are another fault."""
+        super().__init__(message)
+        self.kind = kind
+
 
 class OutOfTurn(IllegalAction):
     """An action by a player who does not owe one now."""
 
 
 class UsageError(ArenaError):
-    """A request that is understood and not granted: a bad option, a seat that is not free."""
+    """What was asked for cannot be: an unknown name, a bad option, a file that is not there."""
+
+
+class CapacityError(ArenaError):
+    """What was asked for can be, but not now: everything is in use."""
 
 
 class Failure(ArenaError):
-    """Something of the machine that does not work: a full disk, a process that died."""
+    """Something that we rely on has failed: a worker, a disk, a program of this machine."""
 
 
 class Abandoned(ArenaError):
-    """A match that ends without a result, because somebody has left it."""
+    """A match that ends without a result, because somebody has left it or stopped it."""
 
 
-class InvalidTeamId(UsageError):
+class RegistrationError(ArenaError):
+    """A registration, or a move, that a server of Circuit Wars does not take."""
+
+
+class InvalidTeamId(RegistrationError):
     """A team id of the wrong form."""
 
 
-class TeamIdTaken(UsageError):
+class TeamIdTaken(RegistrationError):
     """A team id that another team of this game already bears."""
 
 
-class GameStarted(UsageError):
+class GameStarted(RegistrationError):
     """A registration that comes when both seats are taken."""
 
 
-class UnknownTeam(UsageError):
+class UnknownTeam(RegistrationError):
     """A move by a team that is not registered in this game."""

@@ -13,7 +13,7 @@ import pytest
 
 from cw.games.registry import game_entries
 from cw.games.rules import Json
-from tests.test_every_game import rules_of, turns
+from tests.test_every_game import game_of, turns
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
 SEEDS = (1, 2)
@@ -21,19 +21,20 @@ SEEDS = (1, 2)
 
 def lines(name: str, seed: int) -> Iterator[str]:
     """Write down a random game: the start, then of each turn the actions and what has changed."""
-    game = rules_of(name)
+    game = game_of(name)
+    codec = game.codec
     before: dict[str, Json] = {}
-    for state, actions in turns(game, seed):
+    for state, actions in turns(game.rules, seed):
         if not before:
-            before = game.state_to_json(state)
+            before = codec.state_to_json(state)
             yield json.dumps({"start": before})
-        said = {str(player): game.action_to_json(action) for player, action in actions.items()}
-        after_state = game.step(state, actions)
-        after = json.loads(json.dumps(game.state_to_json(after_state)))
+        said = {str(player): codec.action_to_json(action) for player, action in actions.items()}
+        after_state = game.rules.step(state, actions)
+        after = json.loads(json.dumps(codec.state_to_json(after_state)))
         changed = {key: after[key] for key in after if after[key] != before.get(key)}
         yield json.dumps({"actions": said, "changed": changed})
         before = after
-    yield json.dumps({"result": game.result_to_json(after_state)})
+    yield json.dumps({"result": codec.result_to_json(after_state)})
 
 
 def file_of(name: str, seed: int) -> Path:

@@ -9,23 +9,20 @@ import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
 from cw.arena.bots import BotSpec
 from cw.arena.sandbox import Sandbox, installation
-from cw.arena.seats import (
-    ClassSeat,
-    FailedSeat,
-    HttpSeat,
-    InProcessSeat,
-    LineSeat,
-    SandboxedSeat,
-    Seat,
-)
-from cw.arena.transports.http import HttpBot
+from cw.arena.seats import Seat
+from cw.arena.seats.http import HttpSeat
+from cw.arena.seats.in_process import InProcessSeat
+from cw.arena.seats.lines import ClassSeat, LineSeat
+from cw.arena.seats.wrappers import FailedSeat, SandboxedSeat
+from cw.arena.transports.http import ANYWHERE, HttpBot
+from cw.arena.transports.sockets import Reachable
 from cw.arena.transports.stdio import Answer, StdioBot
 from cw.errors import ProtocolError, UsageError
 from cw.games.rules import Fault, Json, Player, Strategy
@@ -77,30 +74,34 @@ class SeatContext:
     """Makes a built-in strategy for a player; raises UsageError for an unknown name."""
     write_view: Callable[[Any], Json]
     read_action: Callable[[Player, Json], Any]
-    guard: LaunchPolicy
-    private: bool = True
-    """Whether services on loopback and private addresses may be asked."""
+    policy: LaunchPolicy
+    reachable: Reachable = ANYWHERE
+    """Which addresses web services may have."""
+    client: Callable[[BotSpec, Player], Seat] | None = None
+    """Makes the seat of a program that is a client of our server."""
 
 
-async def open_seat(bot: BotSpec, player: Player, room: SeatContext) -> Seat:
+async def open_seat(bot: BotSpec, player: Player, context: SeatContext) -> Seat:
     """Seat a bot; raise UsageError for one that this game cannot ask.
 
     A program that cannot be started gets a seat that says so when it is asked.
     """
     if bot.kind == "builtin":
-        return InProcessSeat(room.strategy(bot.target, player))
+        return InProcessSeat(context.strategy(bot.target, player))
     if bot.kind == "http":
-        if "http" not in room.transports:
+        if "http" not in context.transports:
             raise UsageError(f"bot {bot.name}: bots of this game are programs, not web services")
-        refuse_unsigned(bot, room.signed_with)
-        return HttpSeat(HttpBot(bot.target, private=room.private))
+        refuse_unsigned(bot, context.signed_with)
+        return HttpSeat(HttpBot(bot.target, reachable=context.reachable))
+    if bot.kind == "exec" and context.client is not None:
+        return context.client(bot, player)
     with ExitStack() as stack:
         if bot.kind == "python":
-            seat = await open_class(bot, player, room, stack)
-        elif speaks_lines(bot, room):
-            seat = await open_lines(bot, room, stack)
+            seat = await open_class(bot, player, context, stack)
+        elif speaks_lines(bot, context):
+            seat = await open_lines(bot, context, stack)
         else:
-            seat = await open_service(bot, room, stack)
+            seat = await open_service(bot, context, stack)
         return SandboxedSeat(seat, stack.pop_all())
 
 
@@ -115,10 +116,10 @@ def refuse_unsigned(bot: BotSpec, setting: str | None) -> None:
         )
 
 
-def speaks_lines(bot: BotSpec, room: SeatContext) -> bool:
+def speaks_lines(bot: BotSpec, context: SeatContext) -> bool:
     """Return whether a program is asked on its standard input: if the game or its owner says so."""
-    chosen: Transport = "lines" if bot.settings.get("form") == "lines" else room.transports[0]
-    if chosen not in room.transports:
+    chosen: Transport = "lines" if bot.settings.get("form") == "lines" else context.transports[0]
+    if chosen not in context.transports:
         raise UsageError(
             f"bot {bot.name}: bots of this game are web services, not programs of lines"
         )
@@ -128,7 +129,7 @@ def speaks_lines(bot: BotSpec, room: SeatContext) -> bool:
 async def launch(
     bot: BotSpec,
     command: Sequence[str],
-    guard: LaunchPolicy,
+    policy: LaunchPolicy,
     stack: ExitStack,
     needs: ProgramNeeds = PLAIN,
 ) -> StdioBot | Fault:
@@ -138,7 +139,7 @@ async def launch(
     """
     folder = program_folder(bot)
     prepared = stack.enter_context(
-        guard.sandbox.prepare(
+        policy.sandbox.prepare(
             [anchored(part, folder) for part in command],
             None if folder == ROOT else folder,
             settings={**environment(bot), **needs.settings},
@@ -146,7 +147,7 @@ async def launch(
             readable=[*needs.readable, *(ourselves() if runs_cw(command) else [])],
         )
     )
-    guard.tell(bot, prepared.protection)
+    policy.tell(bot, prepared.protection)
     return await StdioBot.start(prepared.argv, env=prepared.env, cwd=prepared.cwd)
 
 
@@ -195,37 +196,37 @@ def ourselves() -> list[Path]:
     return [ROOT, *installation(Path(sys.executable), ROOT)]
 
 
-async def open_lines(bot: BotSpec, room: SeatContext, stack: ExitStack) -> Seat:
+async def open_lines(bot: BotSpec, context: SeatContext, stack: ExitStack) -> Seat:
     """Start a program that speaks lines."""
-    started = await launch(bot, bot.command, room.guard, stack)
+    started = await launch(bot, bot.command, context.policy, stack)
     return FailedSeat("lines", started) if isinstance(started, Fault) else LineSeat(started)
 
 
-async def open_class(bot: BotSpec, player: Player, room: SeatContext, stack: ExitStack) -> Seat:
+async def open_class(bot: BotSpec, player: Player, context: SeatContext, stack: ExitStack) -> Seat:
     """Start the process of a Python class."""
     path, _, name = bot.target.partition(":")
     if not Path(path).is_file():
         raise UsageError(f"bot {bot.name}: there is no file {path!r}")
     source = RUNNER.read_text(encoding="utf-8")
     command = [sys.executable, "-c", source, str(Path(path).resolve()), name or "Bot"]
-    started = await launch(bot, command, room.guard, stack)
+    started = await launch(bot, command, context.policy, stack)
     if isinstance(started, Fault):
-        return FailedSeat("inside", started)
+        return FailedSeat("in-process", started)
 
     def read(document: Json) -> Any:
         try:
-            return room.read_action(player, document)
+            return context.read_action(player, document)
         except ProtocolError as error:
             return Fault("malformed", str(error))
 
-    return ClassSeat(started, room.write_view, read)
+    return ClassSeat(started, context.write_view, read)
 
 
-async def open_service(bot: BotSpec, room: SeatContext, stack: ExitStack) -> Seat:
+async def open_service(bot: BotSpec, context: SeatContext, stack: ExitStack) -> Seat:
     """Start the program of a web service, and wait until it listens."""
     port = free_port()
     needs = ProgramNeeds({"PORT": str(port), "BOT_PORT": str(port)}, network=True)
-    started = await launch(bot, bot.command, room.guard, stack, needs)
+    started = await launch(bot, bot.command, context.policy, stack, needs)
     if isinstance(started, Fault):
         return FailedSeat("http", started)
     try:
@@ -237,7 +238,7 @@ async def open_service(bot: BotSpec, room: SeatContext, stack: ExitStack) -> Sea
         await started.close()
         return FailedSeat("http", address, started)
     started.ignore_output()
-    return HttpSeat(HttpBot(address, private=True), started)
+    return HttpSeat(HttpBot(address), started)
 
 
 async def wait_until_ready(program: StdioBot, port: int) -> str | Fault:
@@ -281,7 +282,7 @@ def with_secrets(bot: BotSpec) -> BotSpec:
     if bot.kind != "exec":
         return bot
     drawn = {"secret": secrets.token_hex(32), "api_key": secrets.token_hex(16)}
-    return replace(bot, settings={**drawn, **bot.settings})
+    return bot.with_settings({**drawn, **bot.settings})
 
 
 def environment(bot: BotSpec) -> dict[str, str]:

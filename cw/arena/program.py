@@ -128,6 +128,12 @@ class Program(asyncio.SubprocessProtocol):
             await asyncio.wait({self._ending})
             raise
 
+    async def wait_gone(self) -> Fault:
+        """Wait until the bot can do nothing more; return why."""
+        while (gone := self.gone) is None:
+            await self._changed()
+        return gone
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take note of the program's pipes."""
         self._started = True

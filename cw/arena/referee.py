@@ -1,4 +1,4 @@
-"""The table: one match between bots that we ask, from its first question to its last."""
+"""The referee: one match between seats, from its first query to its last."""
 
 from __future__ import annotations
 
@@ -8,20 +8,15 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from cw.arena.bots import BotSpec
+from cw.arena.match import Turn
 from cw.arena.seats import Answer, Seat
+from cw.errors import IllegalAction
+from cw.games.codec import Codec, Game
 from cw.games.rules import Fault, Json, Outcome, Player, Rules
-from cw.games.wire import Query, Transport, WireProtocol
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """What was handed to the rules at once, and the seconds that each bot took for it."""
-
-    actions: Mapping[Player, Any]
-    seconds: Mapping[Player, float]
+from cw.games.wire import Query, Transport
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +37,18 @@ class NotedFault:
         }
 
 
-Watcher = Callable[["MatchRecord"], None]
-"""Is shown the match after its start and after every turn."""
-
-
 @dataclass(slots=True)
 class MatchRecord:
     """A match as far as it has been played."""
 
-    game: Rules[Any, Any, Any]
+    game: Game
     bots: Mapping[Player, BotSpec]
     seed: int
     options: Mapping[str, Json]
+    """Those of the rules."""
     start: Any = None
     state: Any = None
-    turns: list[Turn] = field(default_factory=list)
+    turns: list[Turn[Any]] = field(default_factory=list)
     faults: list[NotedFault] = field(default_factory=list)
     stopped: Outcome | None = None
     """An outcome that the rules do not know."""
@@ -67,59 +59,77 @@ class MatchRecord:
         """How the match ended; None while it is played."""
         if self.stopped is not None or self.state is None:
             return self.stopped
-        return self.game.outcome(self.state)
+        return self.game.rules.outcome(self.state)
+
+    def note(self, player: Player, fault: Fault) -> None:
+        """Keep a fault for the report."""
+        self.faults.append(NotedFault(len(self.turns), player, fault))
+
+
+Watcher: TypeAlias = Callable[[MatchRecord], None]
+"""Is shown the match after its start and after every turn; an error that it raises ends it."""
 
 
 class MatchReferee:
-    """Seats that are asked, and the match that is played at them (see `wire.Table`)."""
+    """Seats that are asked, and the match that is played on them (see `wire.Referee`)."""
 
     def __init__(
-        self, played: MatchRecord, seats: Mapping[Player, Seat], watch: Watcher | None = None
+        self,
+        record: MatchRecord,
+        seats: Mapping[Player, Seat],
+        protocol_options: Mapping[str, Json],
+        watch: Watcher | None = None,
     ) -> None:
-        """Sit the bots down; nobody has been asked anything."""
-        self.played = played
+        """Seat the bots; nobody has been asked anything."""
+        self.record = record
         self.seats = seats
+        self.protocol_options = protocol_options
         self.watch = watch
-        self.gone: dict[Player, Fault] = {}
+        self.disqualified: dict[Player, Fault] = {}
         self.seconds: dict[Player, float] = {}
 
     @property
-    def game(self) -> Rules[Any, Any, Any]:
+    def rules(self) -> Rules[Any, Any, Any]:
         """The rules."""
-        return self.played.game
+        return self.record.game.rules
+
+    @property
+    def codec(self) -> Codec[Any, Any, Any]:
+        """What the values of the game are as JSON."""
+        return self.record.game.codec
 
     @property
     def names(self) -> Mapping[Player, str]:
         """The name of each player's bot, in seat order."""
-        return {player: bot.name for player, bot in self.played.bots.items()}
+        return {player: bot.name for player, bot in self.record.bots.items()}
 
     @property
     def options(self) -> Mapping[str, Json]:
-        """The options of the game."""
-        return self.played.options
+        """The options of the rules."""
+        return self.record.options
 
     @property
     def seed(self) -> int:
         """The seed of the game."""
-        return self.played.seed
+        return self.record.seed
 
     @property
     def state(self) -> Any:
         """The current state."""
-        return self.played.state
+        return self.record.state
 
-    def shape(self, player: Player) -> Transport:
+    def transport(self, player: Player) -> Transport:
         """Return how a player is reached."""
-        return self.seats[player].shape
+        return self.seats[player].transport
 
     def address(self, player: Player) -> str | None:
         """Return the base address of a bot that is a web service."""
-        bot = self.played.bots[player]
+        bot = self.record.bots[player]
         return bot.target if bot.kind == "http" else None
 
     def setting(self, player: Player, name: str) -> str | None:
         """Return a setting of a player's bot."""
-        return self.played.bots[player].settings.get(name)
+        return self.record.bots[player].settings.get(name)
 
     def token(self) -> str:
         """Draw 32 hexadecimal digits."""
@@ -131,62 +141,79 @@ class MatchReferee:
 
     def begin(self, state: Any) -> None:
         """Take the start state."""
-        self.played.start = self.played.state = state
-        if self.watch:
-            self.watch(self.played)
+        self.record.start = self.record.state = state
+        self._show()
 
     async def ask(self, queries: Mapping[Player, Query]) -> dict[Player, Any]:
-        """Ask all at the same time; give each one's value or Fault when all are done."""
-        answers = await asyncio.gather(*(self._ask(player, ask) for player, ask in queries.items()))
-        values = {}
-        for (player, ask), answer in zip(queries.items(), answers, strict=True):
-            values[player] = answer.value
-            if ask.action:
-                self.seconds[player] = answer.seconds
-            if isinstance(answer.value, Fault):
-                self.note(player, answer.value)
-        return values
+        """Ask all at the same time; return each one's value or Fault when all are done."""
+        asked = (self._ask(player, query) for player, query in queries.items())
+        answers = await asyncio.gather(*asked)
+        return {
+            player: self._heard(player, queries[player], answer)
+            for player, answer in zip(queries, answers, strict=True)
+        }
 
-    async def _ask(self, player: Player, ask: Query) -> Answer:
-        if player in self.gone:
-            return Answer(self.gone[player], 0.0)
-        look = partial(self.game.observe, self.played.state, player)
-        return await self.seats[player].ask(ask, look)
+    async def ask_first(self, queries: Mapping[Player, Query]) -> dict[Player, Any]:
+        """Ask all at the same time; return what the first one says, and withdraw the others."""
+        tasks = {
+            player: asyncio.ensure_future(self._ask(player, query))
+            for player, query in queries.items()
+        }
+        try:
+            await asyncio.wait(tasks.values(), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks.values():
+                task.cancel()
+        first = next(player for player, task in tasks.items() if task.done())
+        await asyncio.gather(*tasks.values(), return_exceptions=True)
+        return {first: self._heard(first, queries[first], tasks[first].result())}
+
+    async def _ask(self, player: Player, query: Query) -> Answer:
+        if player in self.disqualified:
+            return Answer(self.disqualified[player], 0.0)
+        look = partial(self.rules.observe, self.state, player)
+        return await self.seats[player].ask(query, look)
+
+    def _heard(self, player: Player, query: Query, answer: Answer) -> Any:
+        """Take note of an answer; return its value."""
+        if query.action:
+            self.seconds[player] = answer.seconds
+        if isinstance(answer.value, Fault) and query.noted:
+            self.note(player, answer.value)
+        return answer.value
 
     def step(self, actions: Mapping[Player, Any]) -> Any:
-        """Apply actions and faults by the rules."""
-        played = self.played
-        played.state = self.game.step(played.state, actions)
-        played.turns.append(Turn(dict(actions), self.seconds))
+        """Apply actions and faults by the rules, and return the new state."""
+        record = self.record
+        for player, action in actions.items():
+            if not isinstance(action, Fault):
+                self._note_if_illegal(player, action)
+        record.state = self.rules.step(record.state, actions)
+        record.turns.append(Turn(dict(actions), self.seconds))
         self.seconds = {}
-        if self.watch:
-            self.watch(played)
-        return played.state
+        self._show()
+        return record.state
+
+    def _note_if_illegal(self, player: Player, action: Any) -> None:
+        """Note what the rules will not allow, in the words of the rules."""
+        try:
+            self.rules.check(self.state, player, action)
+        except IllegalAction as error:
+            self.note(player, Fault(error.kind, str(error)))
 
     def note(self, player: Player, fault: Fault) -> None:
         """Keep a fault for the report, once for a player who is asked no more."""
-        if self.gone.get(player) != fault:
-            self.played.faults.append(NotedFault(len(self.played.turns), player, fault))
+        if self.disqualified.get(player) != fault:
+            self.record.note(player, fault)
 
     def disqualify(self, player: Player, fault: Fault) -> None:
         """Ask a player nothing more."""
-        self.gone[player] = fault
+        self.disqualified[player] = fault
 
     def finish(self, outcome: Outcome) -> None:
         """End the match with an outcome that the rules do not know."""
-        self.played.stopped = outcome
+        self.record.stopped = outcome
 
-
-async def play(
-    protocol: WireProtocol,
-    played: MatchRecord,
-    seats: Mapping[Player, Seat],
-    watch: Watcher | None = None,
-) -> MatchRecord:
-    """Play a match; afterwards all seats are closed, also when it was cancelled."""
-    try:
-        await protocol.conduct(MatchReferee(played, seats, watch))
-    finally:
-        played.stderr = {player: seat.stderr for player, seat in seats.items()}
-        await asyncio.gather(*(seat.close() for seat in seats.values()))
-    return played
+    def _show(self) -> None:
+        if self.watch:
+            self.watch(self.record)

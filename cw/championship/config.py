@@ -15,7 +15,7 @@ from cw.championship.recorded import RecordedLines
 from cw.championship.teams import Team, read_teams
 from cw.errors import UsageError
 from cw.files import write_whole
-from cw.games.registry import game_entry, load_rules
+from cw.games.registry import load_game, load_protocol
 from cw.games.rules import Json
 from cw.league.fixtures import Fixture
 from cw.league.formats import Contest, Format
@@ -44,12 +44,12 @@ class ChampionshipSettings:
     rounds: int | None = None
     """Of a free-for-all."""
     options: dict[str, Json] = field(default_factory=dict)
-    """Of the game; of Circuit Wars also `timeout`, in seconds for a turn."""
+    """Of the game and of its protocol."""
 
     def contest(self) -> Contest:
         """Make the contest; raise UsageError if it cannot be."""
         chosen = Format(self.format, groups=self.groups, players=self.players, rounds=self.rounds)
-        return chosen.contest(self.teams, self.seed, load_rules(self.game).seats)
+        return chosen.contest(self.teams, self.seed, load_game(self.game).rules.seats)
 
     def lines(self) -> LineFormat:
         """Return how the matches of the game stand in the journal."""
@@ -74,12 +74,18 @@ class ChampionshipSettings:
     def check(self) -> None:
         """Raise UsageError unless the contest can be played with these options."""
         self.contest()
-        rules, options = load_rules(self.game), self.options
-        if game_entry(self.game).protocol is None:
-            options = {name: value for name, value in options.items() if name != "timeout"}
-        two = 2 if self.format != FREE_FOR_ALL else None
-        players = two or self.players or min(len(self.teams), rules.seats[-1])
-        rules.new(players, self.seed, **options)
+        rules, known = load_game(self.game).rules, load_protocol(self.game).options
+        options = {name: value for name, value in self.options.items() if name not in known}
+        try:
+            rules.new(self.seats_of_a_match(rules.seats), self.seed, **options)
+        except UsageError as error:
+            raise UsageError(f"{self.game}: {error}") from None
+
+    def seats_of_a_match(self, seats: range) -> int:
+        """Return how many players a match has."""
+        if self.format != FREE_FOR_ALL:
+            return 2
+        return self.players or min(len(self.teams), seats[-1])
 
 
 def begin(folder: Path, settings: ChampionshipSettings) -> None:

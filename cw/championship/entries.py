@@ -131,7 +131,7 @@ def entry_of(fixture: Fixture, seed: int, result: MatchResult) -> Entry:
         fixture.players,
         fixture.tie_break,
         ranks=tuple(last if rank is None else rank for rank in result.ranks),
-        scores=tuple(0 if score is None else whole(score) for score in result.scores),
+        scores=tuple(0 if score is None else score for score in result.scores),
         reason=result.reason,
         seed=seed,
         turns=result.turns,
@@ -140,11 +140,6 @@ def entry_of(fixture: Fixture, seed: int, result: MatchResult) -> Entry:
         median_ms=tuple(milliseconds(median_high(times or (0.0,))) for times in result.seconds),
         stderr=tuple(said[-STDERR_KEPT:] for said in result.stderr),
     )
-
-
-def whole(score: float) -> float:
-    """Return a whole number as an int, and any other as it is."""
-    return int(score) if score == int(score) else score
 
 
 def milliseconds(seconds: float) -> int:

@@ -17,7 +17,7 @@ from cw.championship.recorded import log_of
 from cw.championship.teams import Team
 from cw.championship.workers import Job, MatchFailure, Workers
 from cw.files import write_whole
-from cw.games.registry import game_entry
+from cw.games.registry import load_protocol
 from cw.league.fixtures import Fixture, open_fixtures
 from cw.matches.spec import MatchResult, MatchSpec
 from cw.replays import document as replay
@@ -177,7 +177,7 @@ def available(game: str, jobs: int | None) -> Capacity:
     Where bots come to a server of ours, more than one match at the same time takes bubblewrap.
     """
     usual = jobs or max(1, (os.cpu_count() or 2) // 2)
-    if game_entry(game).protocol is not None:
+    if "client" not in load_protocol(game).transports:
         return Capacity(usual, isolated=True)
     isolated = bubblewrap.problem() is None
     return Capacity(usual if isolated else 1, isolated)

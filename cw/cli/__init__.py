@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from cw import __version__
-from cw.errors import ArenaError, Failure
+from cw.errors import ArenaError, CapacityError, Failure
 
 COMMANDS: Mapping[str, str] = {
     "demo": "cw.cli.demo:demo",
@@ -44,10 +44,10 @@ class Commands(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; what it refuses, and what the machine fails in, is said in one line."""
+        """Run a command; an error of the arena is one line: exit code 2 for wrong usage, else 1."""
         try:
             return super().invoke(ctx)
-        except Failure as error:
+        except (CapacityError, Failure) as error:
             raise click.ClickException(str(error)) from None
         except ArenaError as error:
             raise click.UsageError(str(error)) from None

@@ -3,32 +3,45 @@
 from __future__ import annotations
 
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import Event
+from typing import Protocol
 
 import click
 
-from cw.matches.run import FinishedMatch
+from cw.matches.run import OnLaunch
+from cw.matches.spec import MatchResult, MatchSpec, Secrets
 from cw.server.wsgi import listen, serving
 from cw.web import create_app
-from cw.web.live_matches import LiveMatches, WantedMatch
+from cw.web.live_matches import LiveMatches
 from cw.web.settings import SiteSettings
 
 
+class PlayInBrowser(Protocol):
+    """Plays a match and opens its page."""
+
+    def __call__(
+        self, spec: MatchSpec, pace: float, secrets: Secrets, on_launch: OnLaunch
+    ) -> MatchResult:
+        """Return the result of the match."""
+
+
 @contextmanager
-def in_browser() -> Iterator[Callable[[WantedMatch], FinishedMatch]]:
-    """Serve pages until Ctrl-C; gives what plays a match and opens its page."""
+def in_browser() -> Iterator[PlayInBrowser]:
+    """Serve pages until Ctrl-C; yields what plays a match and opens its page."""
     app = create_app(SiteSettings())
     matches: LiveMatches = app.extensions["matches"]
     with serving(app, listen("127.0.0.1", 0)) as address:
 
-        def play(wanted: WantedMatch) -> FinishedMatch:
-            match = matches.begin(wanted)
+        def play(
+            spec: MatchSpec, pace: float, secrets: Secrets, on_launch: OnLaunch
+        ) -> MatchResult:
+            match = matches.begin(spec, pace=pace, bot_secrets=secrets, on_launch=on_launch)
             page = f"{address}/matches/{match.name}"
             click.echo(f"Watch the match in the browser: {page}", err=True)
             webbrowser.open(page)
-            return match.finished.result()
+            return match.result.result()
 
         try:
             yield play

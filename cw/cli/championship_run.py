@@ -23,7 +23,6 @@ from cw.championship.teams import Team, read_teams
 from cw.cli.championship_teams import FOLDER, GAME, OPTION, PLACE
 from cw.cli.simulate import read_option
 from cw.errors import UsageError
-from cw.games.registry import load_rules
 from cw.games.rules import Json
 from cw.league.fixtures import Fixture
 from cw.league.formats import FORMATS
@@ -36,6 +35,9 @@ PORT = click.option(
 JOBS = click.option(
     "--jobs", type=click.IntRange(1, 256), help="Matches at the same time.  [default: cores / 2]"
 )
+CIRCUIT_WARS: Final = {"size": 7, "timeout": 3.0, "openings": 0}
+"""What is played in Circuit Wars where nothing else is said."""
+
 STEADY: Final = 1.0
 """Seconds between two reports while matches are played."""
 
@@ -75,15 +77,17 @@ STEADY: Final = 1.0
 @click.option(
     "--openings",
     type=click.IntRange(0, 60),
-    help="Random moves at the start, where the game has them.  [default: 0]",
+    help="Random moves at the start, for a game that has them.  [default: 0]",
 )
 @click.option(
-    "--size", type=click.IntRange(1, 31), help="Squares in a row (Circuit Wars).  [default: 7]"
+    "--size",
+    type=click.IntRange(1, 31),
+    help="Squares in a row, for a game that has it.  [Circuit Wars: 7]",
 )
 @click.option(
     "--timeout",
     type=click.FloatRange(0.1, 3600),
-    help="Seconds for a turn (Circuit Wars).  [default: 3]",
+    help="Seconds for a turn, for a game that has it.  [Circuit Wars: 3]",
 )
 @JOBS
 @click.option(
@@ -128,6 +132,7 @@ def run_command(
     """
     own = {"openings": openings, "size": size, "timeout": timeout}
     given = {name: value for name, value in own.items() if value is not None}
+    given |= dict(map(read_option, options))
     settings = ChampionshipSettings(
         teams=tuple(team.id for team in read_teams(place, game)),
         place=str(place.resolve()),
@@ -137,7 +142,7 @@ def run_command(
         groups=groups,
         players=players,
         rounds=rounds,
-        options=chosen_options(game, dict(map(read_option, options)), given),
+        options=chosen_options(game, given),
     )
     try:
         begin(out, settings)
@@ -147,32 +152,12 @@ def run_command(
     play(out, jobs, port)
 
 
-def chosen_options(
-    game: str, options: Mapping[str, Json], given: Mapping[str, Json]
-) -> dict[str, Json]:
-    """Return the options of a game; `given` are those that stand by themselves.
-
-    Raises UsageError for one of these that the game does not have.
-    """
-    if game == "circuit-wars":
-        chosen = {"size": 7, "timeout": 3.0, "openings": 0, **given, **options}
-        return chosen | {"openings": min(chosen["openings"], chosen["size"] ** 2)}
-    for name in given:
-        if name != "openings":
-            raise UsageError(f"--{name} is for Circuit Wars; an option of {game}: --option {name}=")
-        if not has_openings(game, options):
-            raise UsageError(f"{game} has no openings: leave out --openings")
-    return {**options, **given}
-
-
-def has_openings(game: str, options: Mapping[str, Json]) -> bool:
-    """Return whether a game may start with random moves."""
-    rules = load_rules(game)
-    try:
-        rules.new(max(2, rules.seats[0]), 0, **{**options, "openings": 1})
-    except UsageError:
-        return False
-    return True
+def chosen_options(game: str, given: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the options of a game with its usual ones."""
+    if game != "circuit-wars":
+        return dict(given)
+    chosen = {**CIRCUIT_WARS, **given}
+    return chosen | {"openings": min(chosen["openings"], chosen["size"] ** 2)}
 
 
 @click.command("resume")

@@ -18,7 +18,7 @@ from cw.championship.teams import ABOUT, CLIENT, Team, read_teams
 from cw.championship.workers import Job, MatchFailure, Workers
 from cw.cli.simulate import read_option
 from cw.errors import UsageError
-from cw.games.registry import game_entry, load_rules, load_strategies
+from cw.games.registry import game_entry, load_game, load_strategies
 from cw.games.rules import Json
 from cw.matches.spec import MatchSpec
 
@@ -158,5 +158,5 @@ def opponents(team: str, game: str) -> list[BotSpec]:
     """Return as many of the weakest strategy as the game needs beside a team."""
     weakest = next(iter(load_strategies(game)))
     names = (name for number in count(1) if (name := f"opponent-{number}") != team)
-    needed = max(2, load_rules(game).seats[0]) - 1
+    needed = max(2, load_game(game).rules.seats[0]) - 1
     return [BotSpec(name, "builtin", weakest) for name in islice(names, needed)]

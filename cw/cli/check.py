@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 
 import click
 
-from cw.arena.bots import BotSpec, read_bots
-from cw.cli.play import one_match
+from cw.arena.bots import read_bots
 from cw.games.registry import game_entry
-from cw.games.rules import Json
 from cw.matches.check import Finding, check
-from cw.matches.run import FinishedMatch, Setup
+from cw.matches.spec import Isolation, SandboxPolicy
 
 
 @click.command("check")
 @click.argument("game")
 @click.argument("bot")
 @click.option("--set", "settings", multiple=True, metavar="NAME.KEY=VALUE", help="Setting of it.")
+@click.option(
+    "--sandbox",
+    type=click.Choice(["auto", "require", "off"]),
+    default="auto",
+    show_default=True,
+    help="Protection from programs.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a step.")
-def check_command(game: str, bot: str, settings: tuple[str, ...], as_json: bool) -> None:
+def check_command(
+    game: str, bot: str, settings: tuple[str, ...], sandbox: SandboxPolicy, as_json: bool
+) -> None:
     """Try BOT with everything that GAME may ask of it, and explain what is wrong.
 
     The steps of the protocol come first, then whole games. Exit code 1 if a step has failed.
@@ -31,9 +37,9 @@ def check_command(game: str, bot: str, settings: tuple[str, ...], as_json: bool)
       cw check code-battle bot=http://127.0.0.1:8080 --set bot.secret=env:BOT_SECRET
     """
     game_entry(game)
-    (read,) = read_bots([bot], settings)
+    read = read_bots([bot], settings)
     failed = 0
-    for finding in check(game, read, play):
+    for finding in check(game, read.bots[0], read.secrets, Isolation(sandbox)):
         failed += finding.problem is not None
         click.echo(json.dumps(finding.to_json()) if as_json else in_words(finding))
     if not as_json:
@@ -41,13 +47,6 @@ def check_command(game: str, bot: str, settings: tuple[str, ...], as_json: bool)
         click.echo(f"{failed} failed{more}" if failed else "all fine")
     if failed:
         raise SystemExit(1)
-
-
-def play(
-    game: str, bots: list[BotSpec], seed: int, options: Mapping[str, Json], start: Json
-) -> FinishedMatch:
-    """Play a match without showing it."""
-    return one_match(game, bots, seed, options, Setup(start=start))
 
 
 def in_words(finding: Finding) -> str:

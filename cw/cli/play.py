@@ -7,28 +7,34 @@ import json
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import click
+import msgspec
 from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
 from cw.arena.bots import BotSpec, read_bots
-from cw.arena.launch import LaunchPolicy
-from cw.arena.referee import MatchRecord, NotedFault, Watcher
-from cw.arena.sandbox import Policy, Sandbox
+from cw.arena.referee import MatchRecord
 from cw.cli.browser import in_browser
 from cw.cli.pictures import picture
 from cw.cli.simulate import read_option
+from cw.errors import Failure
 from cw.games.registry import game_entry
 from cw.games.rules import Json
-from cw.matches.hosted import conduct_match
-from cw.matches.run import FinishedMatch, Setup
+from cw.matches.run import MatchProgress, OnLaunch, OnTurn, run_match
+from cw.matches.spec import (
+    Isolation,
+    MatchFault,
+    MatchResult,
+    MatchSpec,
+    SandboxPolicy,
+    Secrets,
+)
 from cw.replays import document as replay
-from cw.web.live_matches import WantedMatch
 
 PACE = 0.25
 """Seconds that every action of a bot takes at least in the browser, if nothing else is said."""
@@ -81,7 +87,7 @@ def play(
     openings: int | None,
     out: Path,
     no_replay: bool,
-    sandbox: Policy,
+    sandbox: SandboxPolicy,
     as_json: bool,
 ) -> None:
     """Play matches of GAME between bots, and write their replays.
@@ -100,37 +106,36 @@ def play(
       cw play code-battle builtin:hunter builtin:rusher --browser
     """
     game_entry(game)
+    if browser and (games > 1 or swap):
+        raise click.UsageError("--browser shows one match: leave out --games and --swap")
     read = read_bots(bots, settings)
     given = dict(map(read_option, options)) | ({} if openings is None else {"openings": openings})
     first = secrets.randbelow(2**31) if seed is None else seed
     console = Console(stderr=True)
     shown = console.is_terminal if watch is None else watch
-    guard = LaunchPolicy(Sandbox(sandbox), announcer(console))
-    if browser and (games > 1 or swap):
-        raise click.UsageError("--browser shows one match: leave out --games and --swap")
+    one = MatchSpec("play", game, tuple(read.bots), first, given, isolation=Isolation(sandbox))
+    specs = list(series(one, games, swap=swap))
     reports = []
     with ExitStack() as pages:
         in_page = pages.enter_context(in_browser()) if browser else None
-        for number, (order, match_seed) in enumerate(series(read, games, first, swap=swap)):
+        for number, spec in enumerate(specs):
             if in_page:
-                finished = in_page(
-                    WantedMatch(game, order, match_seed, given, delay or PACE, guard)
-                )
+                result = in_page(spec, delay or PACE, read.secrets, announcer(console))
             else:
-                with watching(console, game, shown, delay) as watcher:
-                    setup = Setup(watcher, None, guard)
-                    finished = one_match(game, order, match_seed, given, setup)
+                with watching(console, shown, delay) as on_turn:
+                    announce = announcer(console)
+                    result = play_match(spec, on_turn, announce, read.secrets)
             file = write_replay(
-                finished, None if no_replay else out, number if games > 1 or swap else None
+                result, None if no_replay else out, number if len(specs) > 1 else None
             )
-            reports.append(report_of(finished, file))
-            explain_faults(console, finished.played, file)
+            reports.append(report_of(spec, result, file))
+            explain_faults(console, spec, result, file)
             click.echo(json.dumps(reports[-1]) if as_json else in_words(reports[-1]))
         if len(reports) > 1 and not as_json:
-            click.echo(tally([bot.name for bot in read], reports))
+            click.echo(tally([bot.name for bot in read.bots], reports))
 
 
-def announcer(console: Console) -> Callable[[BotSpec, str], None]:
+def announcer(console: Console) -> OnLaunch:
     """Return what says how we are protected from a program, once for each."""
     said: set[str] = set()
 
@@ -142,84 +147,80 @@ def announcer(console: Console) -> Callable[[BotSpec, str], None]:
     return announce
 
 
-def one_match(
-    game: str,
-    bots: Sequence[BotSpec],
-    seed: int,
-    options: Mapping[str, Json],
-    setup: Setup,
-) -> FinishedMatch:
-    """Play a match: we call the bots, or they come to a server of ours."""
-    return asyncio.run(conduct_match(game, bots, seed, options, setup))
+def play_match(
+    spec: MatchSpec, on_turn: OnTurn, on_launch: OnLaunch, bot_secrets: Secrets
+) -> MatchResult:
+    """Play a match and return its result."""
+    return asyncio.run(run_match(spec, on_turn=on_turn, on_launch=on_launch, secrets=bot_secrets))
 
 
-def series(
-    bots: Sequence[BotSpec], games: int, seed: int, *, swap: bool
-) -> Iterator[tuple[list[BotSpec], int]]:
-    """Return the bots in seat order and the seed of every match."""
-    turns = len(bots) if swap else 1
+def series(spec: MatchSpec, games: int, *, swap: bool) -> Iterator[MatchSpec]:
+    """Yield the matches that are asked for: each seed once, or once from every seat."""
+    bots = spec.bots
     for number in range(games):
-        for shift in range(turns):
-            yield [*bots[shift:], *bots[:shift]], seed + number
+        for shift in range(len(bots) if swap else 1):
+            order = (*bots[shift:], *bots[:shift])
+            yield msgspec.structs.replace(
+                spec, id=f"{spec.id} {number} {shift}", bots=order, seed=spec.seed + number
+            )
 
 
 @contextmanager
-def watching(console: Console, game: str, shown: bool, delay: float) -> Iterator[Watcher | None]:
+def watching(console: Console, shown: bool, delay: float) -> Iterator[OnTurn]:
     """Show a match while it is played."""
     if not shown:
-        yield None
+        yield lambda _: None
         return
     with Live(console=console, auto_refresh=False, transient=True, screen=False) as live:
 
-        def show(played: MatchRecord) -> None:
-            live.update(scene(game, played), refresh=True)
+        def show(progress: MatchProgress) -> None:
+            live.update(scene(progress.record), refresh=True)
             time.sleep(delay)
 
         yield show
 
 
-def scene(game: str, played: MatchRecord) -> Group:
+def scene(record: MatchRecord) -> Group:
     """Draw the board, and say which turn it is and who plays."""
-    frame = replay.frame_of(played.game, played.state)
-    names = "  ".join(f"{player}: {bot.name}" for player, bot in played.bots.items())
-    return Group(picture(game, frame), Text(f"turn {len(played.turns)}   {names}"))
+    frame = replay.frame_of(record.game, record.state)
+    names = "  ".join(f"{player}: {bot.name}" for player, bot in record.bots.items())
+    return Group(picture(record.game.name, frame), Text(f"turn {len(record.turns)}   {names}"))
 
 
-def write_replay(finished: FinishedMatch, out: Path | None, number: int | None) -> Path | None:
+def write_replay(result: MatchResult, out: Path | None, number: int | None) -> Path | None:
     """Write the replay where it was asked for; None if it was not."""
     if out is None:
         return None
-    game, seed = finished.replay["game"], finished.replay["seed"]
+    game, seed = result.replay["game"], result.replay["seed"]
     count = "" if number is None else f"-{number + 1}"
     if out.suffix in (".json", ".gz"):
         file = out.with_name(out.name.replace(".json", f"{count}.json", 1))
     else:
         file = out / f"{game}-{seed}{count}.json.gz"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(replay.encode(finished.replay, packed=file.suffix == ".gz"))
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(replay.encode(result.replay, packed=file.suffix == ".gz"))
+    except OSError as error:
+        raise Failure(f"{file} cannot be written: {error.strerror}") from None
     return file
 
 
-def report_of(finished: FinishedMatch, file: Path | None) -> dict[str, Json]:
+def report_of(spec: MatchSpec, result: MatchResult, file: Path | None) -> dict[str, Json]:
     """Sum up a match."""
-    played = finished.played
-    outcome = played.outcome
-    if outcome is None:
-        raise click.ClickException("the match ended without an outcome")
     return {
-        "game": played.game.name,
-        "seed": played.seed,
+        "game": spec.game,
+        "seed": spec.seed,
         "players": [
             {
                 "name": bot.name,
-                "rank": outcome.ranks.get(player),
-                "score": outcome.scores.get(player),
-                "faults": [noted.to_json() for noted in played.faults if noted.player == player],
+                "rank": result.ranks[number],
+                "score": result.scores[number],
+                "faults": [fault.to_json() for fault in result.faults_of(number)],
             }
-            for player, bot in played.bots.items()
+            for number, bot in enumerate(spec.bots)
         ],
-        "reason": outcome.reason,
-        "turns": len(played.turns),
+        "reason": result.reason,
+        "turns": result.turns,
         "replay": None if file is None else str(file),
     }
 
@@ -250,30 +251,31 @@ def winner_of(report: Mapping[str, Json]) -> str | None:
     return first[0] if len(first) == 1 else None
 
 
-def explain_faults(console: Console, played: MatchRecord, file: Path | None) -> None:
+def explain_faults(
+    console: Console, spec: MatchSpec, result: MatchResult, file: Path | None
+) -> None:
     """Say what was wrong with replies: what came, what was expected, and how to repeat it."""
-    for noted in played.faults[:SHOWN_FAULTS]:
-        console.print(Text(sentence(played, noted), "yellow"))
-    if played.faults:
-        first, name = played.faults[0], file or "FILE"
+    for fault in result.faults[:SHOWN_FAULTS]:
+        console.print(Text(sentence(spec, fault), "yellow"))
+    if result.faults:
+        first, name = result.faults[0], file or "FILE"
         where = f"cw replay line {name} --turn {first.turn}"
         hint = "" if file else " (FILE is what --out FILE writes)"
-        console.print(f"repeat it: {where} | cw step {played.game.name}{hint}", soft_wrap=True)
+        console.print(f"repeat it: {where} | cw step {spec.game}{hint}", soft_wrap=True)
         console.print(
-            f"what it saw: {where} --player {first.player} | cw observe {played.game.name}",
+            f"what it saw: {where} --player {first.player} | cw observe {spec.game}",
             soft_wrap=True,
         )
-    more = len(played.faults) - SHOWN_FAULTS
+    more = len(result.faults) - SHOWN_FAULTS
     if more > 0:
         console.print(Text(f"... and {more} more faults; the replay has them all", "yellow"))
-    for player in dict.fromkeys(noted.player for noted in played.faults):
-        said = played.stderr.get(player, "").strip()
+    for number in dict.fromkeys(fault.bot for fault in result.faults):
+        said = result.stderr[number].strip()
         if said:
-            console.print(Text(f"{played.bots[player].name} wrote to its error output:"))
+            console.print(Text(f"{spec.bots[number].name} wrote to its error output:"))
             console.print(Text(said[-2000:], "dim"))
 
 
-def sentence(played: MatchRecord, noted: NotedFault) -> str:
+def sentence(spec: MatchSpec, fault: MatchFault) -> str:
     """Say one fault."""
-    name = played.bots[noted.player].name
-    return f"turn {noted.turn}: {name}: {noted.fault.kind}: {noted.fault.detail}"
+    return f"turn {fault.turn}: {spec.bots[fault.bot].name}: {fault.kind}: {fault.detail}"

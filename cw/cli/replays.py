@@ -17,7 +17,7 @@ from rich.text import Text
 
 from cw.cli.pictures import picture
 from cw.errors import UsageError
-from cw.games.registry import load_exporter, load_rules
+from cw.games.registry import load_exporter, load_game
 from cw.games.rules import Json
 from cw.pictures.exports import animation, number_of, still
 from cw.pictures.raster import png
@@ -112,11 +112,11 @@ def line(file: Path, turn: int, player: str | None) -> None:
       cw replay line match.json.gz --turn 20 --player a | cw observe paint
     """
     document = read(file)
-    game = load_rules(document["game"])
+    game = load_game(document["game"])
     state = next(islice(replay.states(game, document), turn, None), None)
     if state is None:
         raise UsageError(f"the replay has the turns 0 to {len(document['turns'])}, not {turn}")
-    said: dict[str, Json] = {"state": game.state_to_json(state)}
+    said: dict[str, Json] = {"state": game.codec.state_to_json(state)}
     if player is not None:
         said |= {"player": player} | ({"seed": document["seed"]} if "seed" in document else {})
     elif turn < len(document["turns"]):
@@ -143,7 +143,7 @@ def verify(files: tuple[Path, ...], as_json: bool) -> None:
 def why_wrong(file: Path) -> str | None:
     """Say what is wrong with a file, None if nothing is."""
     document = read(file)
-    return replay.verify(load_rules(document["game"]), document)
+    return replay.verify(load_game(document["game"]), document)
 
 
 def choose(context: click.Context, parameter: click.Parameter, chosen: bool) -> None:
@@ -205,7 +205,7 @@ def export(
         case "html":
             data = html(document)
         case "game":
-            states = list(replay.states(load_rules(document["game"]), document))
+            states = list(replay.states(load_game(document["game"]), document))
             data = load_exporter(document["game"])(document, states)
         case _:
             data = replay.encode(document, packed=form == "gz")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -105,6 +106,7 @@ def serve(
     People play the other games at /games/, against built-in bots and yours:
       cw serve --opponent hexagon mine=./bot.py
     """
+    chosen = read_opponents(opponents, bot_settings)
     settings = SiteSettings(
         timeout=timeout,
         size=size,
@@ -116,7 +118,8 @@ def serve(
         replays=replays,
         uploads=uploads,
         matches=matches,
-        opponents=read_opponents(opponents, bot_settings),
+        opponents=chosen.bots,
+        secrets=chosen.secrets,
     )
     app = create_app(settings)
     listener = listen(host, port)
@@ -136,13 +139,18 @@ def serve(
         played.close()
 
 
-def read_opponents(
-    named: Sequence[tuple[str, str]], settings: Sequence[str]
-) -> dict[str, list[BotSpec]]:
-    """Read by game the bots that people may choose; raise UsageError for what means nothing."""
-    bots = read_bots([spec for _, spec in named], settings)
+class Opponents(NamedTuple):
+    """The bots that people may choose, by game, and their secrets, by name."""
+
+    bots: dict[str, list[BotSpec]]
+    secrets: dict[str, dict[str, str]]
+
+
+def read_opponents(named: Sequence[tuple[str, str]], settings: Sequence[str]) -> Opponents:
+    """Read the bots that people may choose; raise UsageError for what means nothing."""
+    read = read_bots([spec for _, spec in named], settings)
     found: dict[str, list[BotSpec]] = {}
-    for (game, _), bot in zip(named, bots, strict=True):
+    for (game, _), bot in zip(named, read.bots, strict=True):
         load_play_options(game)
         found.setdefault(game, []).append(bot)
-    return found
+    return Opponents(found, read.secrets)

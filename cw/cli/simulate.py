@@ -11,10 +11,10 @@ import msgspec
 from rich.console import Console
 from rich.progress import track
 
-from cw.games.registry import load_rules
 from cw.games.rules import Json
 from cw.league.intervals import wilson
-from cw.matches.simulate import SimulatedGame, check_names, simulate
+from cw.matches.simulate import check_names, series, simulate, winner_of
+from cw.matches.spec import MatchResult, MatchSpec
 
 
 @click.command("simulate")
@@ -42,9 +42,10 @@ def simulate_command(
     """
     check_names(game, strategies)
     given = dict(map(read_option, options))
-    series = simulate(game, strategies, games, seed, given)
-    progress = track(series, "playing", total=games, console=Console(stderr=True), transient=True)
-    report = summary(load_rules(game).name, strategies, list(progress))
+    specs = list(series(game, strategies, games, seed, given))
+    console = Console(stderr=True)
+    progress = track(specs, "playing", total=games, console=console, transient=True)
+    report = summary(strategies, specs, [simulate(spec) for spec in progress])
     click.echo(json.dumps(report) if as_json else in_words(report))
 
 
@@ -60,24 +61,24 @@ def read_option(text: str) -> tuple[str, Json]:
 
 
 def summary(
-    game: str, strategies: Sequence[str], played: Sequence[SimulatedGame]
+    strategies: Sequence[str], specs: Sequence[MatchSpec], results: Sequence[MatchResult]
 ) -> dict[str, Json]:
-    """Sum up a series of games; strategies in the order in which they were given."""
-    wins = Counter(game.winner for game in played)
+    """Sum up a series of matches; strategies in the order in which they were given."""
+    wins = Counter(map(winner_of, specs, results))
     return {
-        "game": game,
-        "games": len(played),
+        "game": specs[0].game,
+        "games": len(results),
         "strategies": [
             {
                 "name": name,
                 "wins": wins[number],
-                "interval": list(wilson(wins[number], len(played))),
+                "interval": list(wilson(wins[number], len(results))),
             }
             for number, name in enumerate(strategies)
         ],
         "without_winner": wins[None],
-        "reasons": dict(Counter(game.outcome.reason for game in played)),
-        "turns": sum(game.turns for game in played),
+        "reasons": dict(Counter(result.reason for result in results)),
+        "turns": sum(result.turns for result in results),
     }
 
 

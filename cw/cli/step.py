@@ -11,7 +11,8 @@ import click
 import msgspec
 
 from cw.errors import ArenaError, ProtocolError
-from cw.games.registry import AnyRules, load_rules
+from cw.games.codec import Game
+from cw.games.registry import load_game
 from cw.games.rules import Json
 
 LONGEST_LINE: Final = 64 * 1024 * 1024
@@ -34,7 +35,7 @@ def step(game: str) -> None:
     Try it:
       echo '{"state": null, "actions": {"1": "2,1,right"}}' | cw step circuit-wars
     """
-    answer_lines(load_rules(game), step_line)
+    answer_lines(load_game(game), step_line)
 
 
 @click.command()
@@ -47,10 +48,10 @@ def observe(game: str) -> None:
 
     A player of null asks for the referee's view.
     """
-    answer_lines(load_rules(game), observe_line)
+    answer_lines(load_game(game), observe_line)
 
 
-def answer_lines(game: AnyRules, answer: Callable[[AnyRules, dict[str, Json]], Json]) -> None:
+def answer_lines(game: Game, answer: Callable[[Game, dict[str, Json]], Json]) -> None:
     """Answer each line of standard input on standard output, flushed line by line."""
     for line in read_lines(sys.stdin.buffer):
         try:
@@ -82,35 +83,35 @@ def read_object(line: bytes) -> dict[str, Json]:
     return document
 
 
-def step_line(game: AnyRules, line: dict[str, Json]) -> Json:
+def step_line(game: Game, line: dict[str, Json]) -> Json:
     """Answer one line of `cw step`."""
     actions = read_member(line, "actions")
     options = read_member(line, "options")
     if line.get("state") is None:
         state = start_state(game, line, options)
     else:
-        state = game.state_from_json(line["state"], **options)
+        state = game.codec.state_from_json(line["state"], **options)
     if actions or line["state"] is not None:
-        state = game.step(state, game.actions_from_json(state, actions))
-    return {"state": game.state_to_json(state)} | game.result_to_json(state)
+        state = game.rules.step(state, game.codec.actions_from_json(state, actions))
+    return {"state": game.codec.state_to_json(state)} | game.codec.result_to_json(state)
 
 
-def observe_line(game: AnyRules, line: dict[str, Json]) -> Json:
+def observe_line(game: Game, line: dict[str, Json]) -> Json:
     """Answer one line of `cw observe`; what it says beside state and player are options."""
     if "state" not in line:
         raise ProtocolError("the line has no 'state'")
     options = {key: value for key, value in line.items() if key not in ("state", "player")}
-    state = game.state_from_json(line["state"], **options)
+    state = game.codec.state_from_json(line["state"], **options)
     name = line.get("player")
-    player = None if name is None else game.player_from_json(state, name)
-    return {"view": game.view_to_json(game.observe(state, player))}
+    player = None if name is None else game.codec.player_from_json(state, name)
+    return {"view": game.codec.view_to_json(game.rules.observe(state, player))}
 
 
-def start_state(game: AnyRules, line: dict[str, Json], options: dict[str, Json]) -> Any:
+def start_state(game: Game, line: dict[str, Json], options: dict[str, Json]) -> Any:
     """Return the start state that the options of a line ask for."""
     if "state" not in line:
         raise ProtocolError("the line has no 'state'; null asks for the start state")
-    return game.new(**{"players": game.seats.start, "seed": 0} | options)
+    return game.rules.new(**{"players": game.rules.seats.start, "seed": 0} | options)
 
 
 def read_member(line: dict[str, Json], name: str) -> dict[str, Json]:

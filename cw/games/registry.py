@@ -12,11 +12,11 @@ from pkgutil import resolve_name
 from typing import Any, TypeAlias, cast
 
 from cw.errors import UsageError
+from cw.games.codec import Game
 from cw.games.play_options import PlayOptions
-from cw.games.rules import MapMaker, Rules, StrategyFactory
+from cw.games.rules import MapMaker, StrategyFactory
 from cw.games.wire import BotContext, BotHandler, Checks, WireProtocol
 
-AnyRules: TypeAlias = Rules[Any, Any, Any]
 AnyMapMaker: TypeAlias = MapMaker[Any]
 Strategies: TypeAlias = Mapping[str, StrategyFactory[Any, Any]]
 
@@ -30,6 +30,8 @@ class GameEntry:
 
     rules: str
     """The class of its rules."""
+    codec: str
+    """Returns the codec for these rules."""
     strategies: str
     """A mapping from names to strategy classes, the weakest first."""
     protocol: str | None = None
@@ -50,44 +52,50 @@ class GameEntry:
 
 GAMES: Mapping[str, GameEntry] = {
     "circuit-wars": GameEntry(
+        protocol="cw.games.circuit_wars.protocol:CircuitWarsProtocol",
         rules="cw.games.circuit_wars.rules:CircuitWars",
+        codec="cw.games.circuit_wars.codec:CircuitWarsCodec",
         strategies="cw.games.circuit_wars.strategies:STRATEGIES",
         checks="cw.games.circuit_wars.checks:CircuitWarsChecks",
-        play_options="cw.games.circuit_wars.play_options:OFFER",
+        play_options="cw.games.circuit_wars.play_options:PLAY_OPTIONS",
     ),
     "code-battle": GameEntry(
         rules="cw.games.code_battle.rules:CodeBattle",
+        codec="cw.games.code_battle.codec:CodeBattleCodec",
         strategies="cw.games.code_battle.strategies:STRATEGIES",
         protocol="cw.games.code_battle.protocol:CodeBattleProtocol",
         bot_handler="cw.games.code_battle.bot_server:CodeBattleBotHandler",
         checks="cw.games.code_battle.checks:CodeBattleChecks",
-        play_options="cw.games.code_battle.play_options:OFFER",
+        play_options="cw.games.code_battle.play_options:PLAY_OPTIONS",
         maps="cw.games.code_battle.map_maker:CodeBattleMaps",
         exporter="cw.games.code_battle.replay:export",
     ),
     "end-of-codes": GameEntry(
         rules="cw.games.end_of_codes.rules:EndOfCodes",
+        codec="cw.games.end_of_codes.codec:EndOfCodesCodec",
         strategies="cw.games.end_of_codes.strategies:STRATEGIES",
         protocol="cw.games.end_of_codes.protocol:EndOfCodesProtocol",
         bot_handler="cw.games.end_of_codes.bot_server:EndOfCodesBotHandler",
         checks="cw.games.end_of_codes.checks:EndOfCodesChecks",
-        play_options="cw.games.end_of_codes.play_options:OFFER",
+        play_options="cw.games.end_of_codes.play_options:PLAY_OPTIONS",
     ),
     "hexagon": GameEntry(
         rules="cw.games.hexagon.rules:Hexagon",
+        codec="cw.games.hexagon.codec:HexagonCodec",
         strategies="cw.games.hexagon.strategies:STRATEGIES",
         protocol="cw.games.hexagon.protocol:HexagonProtocol",
         bot_handler="cw.games.hexagon.bot_server:HexagonBotHandler",
         checks="cw.games.hexagon.checks:HexagonChecks",
-        play_options="cw.games.hexagon.play_options:OFFER",
+        play_options="cw.games.hexagon.play_options:PLAY_OPTIONS",
     ),
     "paint": GameEntry(
         rules="cw.games.paint.rules:Paint",
+        codec="cw.games.paint.codec:PaintCodec",
         strategies="cw.games.paint.strategies:STRATEGIES",
         protocol="cw.games.paint.protocol:PaintProtocol",
         bot_handler="cw.games.paint.bot_server:PaintBotHandler",
         checks="cw.games.paint.checks:PaintChecks",
-        play_options="cw.games.paint.play_options:OFFER",
+        play_options="cw.games.paint.play_options:PLAY_OPTIONS",
     ),
 }
 
@@ -106,9 +114,11 @@ def game_entry(name: str) -> GameEntry:
     return known[name]
 
 
-def load_rules(name: str) -> AnyRules:
-    """Load the rules of a game; raise UsageError for an unknown name."""
-    return cast(AnyRules, resolve_name(game_entry(name).rules)())
+def load_game(name: str) -> Game:
+    """Load the rules of a game and its codec; raise UsageError for an unknown name."""
+    entry = game_entry(name)
+    rules = resolve_name(entry.rules)()
+    return Game(rules, resolve_name(entry.codec)(rules), entry.rules_version)
 
 
 def load_strategies(name: str) -> Strategies:

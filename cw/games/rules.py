@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar, get_args
+from typing import Any, Protocol, TypeAlias, TypeVar, get_args
 
-from cw.errors import ProtocolError, UsageError
+from cw.errors import FaultKind, ProtocolError, UsageError, short
 
 Player: TypeAlias = int | str
 """A seat: a number or an id, as the game's document names it."""
@@ -15,9 +15,6 @@ Player: TypeAlias = int | str
 Json: TypeAlias = Any
 """A value that `json.dumps` takes: dict, list, str, int, float, bool or None."""
 
-FaultKind: TypeAlias = Literal[
-    "startup", "disconnected", "timeout", "crashed", "malformed", "illegal", "oversize"
-]
 FAULT_KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
 
 
@@ -27,6 +24,8 @@ class Fault:
 
     kind: FaultKind
     detail: str = ""
+    cause: str = ""
+    """What went wrong with the exchange, finer than the kind, as transports name it; not told."""
 
     @staticmethod
     def from_json(document: Mapping[str, Json]) -> Fault:
@@ -36,9 +35,9 @@ class Fault:
         """
         kind, detail = document["fault"], document.get("error") or ""
         if kind not in FAULT_KINDS:
-            raise ProtocolError(f"unknown fault {kind!r}; known: {', '.join(FAULT_KINDS)}")
+            raise ProtocolError(f"unknown fault {short(kind)}; known: {', '.join(FAULT_KINDS)}")
         if not isinstance(detail, str):
-            raise ProtocolError(f"the error of a fault must be text, not {detail!r}")
+            raise ProtocolError(f"the error of a fault must be text, not {short(detail)}")
         return Fault(kind, detail)
 
     def to_json(self) -> dict[str, str]:
@@ -65,20 +64,16 @@ class Outcome:
         }
 
 
-def plain_result(outcome: Outcome | None) -> dict[str, Json]:
-    """Return the result of a game whose document adds nothing to the usual outcome."""
-    return {"outcome": None if outcome is None else outcome.to_json()}
-
-
 State = TypeVar("State")
 Action = TypeVar("Action")
 View = TypeVar("View")
+View_co = TypeVar("View_co", covariant=True)
 View_contra = TypeVar("View_contra", contravariant=True)
 Action_co = TypeVar("Action_co", covariant=True)
 Map = TypeVar("Map")
 
 
-class Rules(Protocol[State, Action, View]):
+class Rules(Protocol[State, Action, View_co]):
     """The rules of one game: pure, deterministic after `new`, ignorant of clock and wire.
 
     States, actions and views are frozen. No method changes what it is given.
@@ -109,7 +104,7 @@ class Rules(Protocol[State, Action, View]):
     def step(self, state: State, actions: Mapping[Player, Action | Fault]) -> State:
         """Return the state after these actions; any action and any fault is survived."""
 
-    def observe(self, state: State, player: Player | None) -> View:
+    def observe(self, state: State, player: Player | None) -> View_co:
         """Return all that the player may know; None gives the referee's view."""
 
     def outcome(self, state: State) -> Outcome | None:
@@ -117,36 +112,6 @@ class Rules(Protocol[State, Action, View]):
 
     def sample(self, state: State, player: Player, rng: Random) -> Action:
         """Draw any legal action."""
-
-    def state_to_json(self, state: State) -> Json:
-        """Return the document of the state."""
-
-    def state_from_json(self, document: Json, **options: Json) -> State:
-        """Read a state; raise ProtocolError that names the place of what is wrong.
-
-        `options` are what a line of `cw step` or `cw observe` says beside the state: the few that
-        a game's document names, where the state alone does not hold all that its rules need.
-        """
-
-    def view_to_json(self, view: View) -> Json:
-        """Return the document of a view."""
-
-    def player_from_json(self, state: State, name: Json) -> Player:
-        """Read a player as a document names it; raise ProtocolError if there is none such."""
-
-    def action_to_json(self, action: Action) -> Json:
-        """Return the document of an action."""
-
-    def actions_from_json(
-        self, state: State, document: Mapping[str, Json]
-    ) -> Mapping[Player, Action | Fault]:
-        """Read the actions and faults of a turn; raise ProtocolError for what is no such document.
-
-        An action that the rules do not allow is none the less an action: it is for `step`.
-        """
-
-    def result_to_json(self, state: State) -> dict[str, Json]:
-        """Return what `cw step` answers beside the state: `outcome`, and what the document adds."""
 
 
 class Strategy(Protocol[View_contra, Action_co]):
@@ -202,4 +167,4 @@ def whole_number(name: str, value: Json, low: int, high: int) -> int:
     """Return the value; raise UsageError unless it is a whole number from low to high."""
     if type(value) is int and low <= value <= high:
         return value
-    raise UsageError(f"{name} must be a whole number from {low} to {high}, not {value!r}")
+    raise UsageError(f"{name} must be a whole number from {low} to {high}, not {short(value)}")

@@ -7,13 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
+from cw.games.codec import Codec
 from cw.games.rules import Fault, Json, Outcome, Player, Rules, Strategy
 
-Transport: TypeAlias = Literal["lines", "http", "inside", "hand"]
+Transport: TypeAlias = Literal["lines", "http", "client", "in-process", "human"]
 """How a player is reached.
 
-Over the standard input and output of a program, as a web service, in this process, or as a person.
+Over the standard input and output of a program, as a web service, as a client of our server, in
+this process, or as a person.
 """
+
+Expectation: TypeAlias = Literal["registration", "move", "nothing"]
+"""What a client of our server shall do; of one that shall do nothing, any move is out of turn."""
 
 
 class QueryLimits(NamedTuple):
@@ -56,6 +61,8 @@ class Reply:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     """By name, whatever its case."""
+    seconds: float = 0.0
+    """From the start of the exchange, connecting included, to the last byte."""
 
 
 class Ignore(NamedTuple):
@@ -69,7 +76,7 @@ class Ignore(NamedTuple):
 class Query:
     """A question to one bot, and what a reply to it means."""
 
-    message: Request | LineMessage
+    message: Request | LineMessage | Expectation
     read: Callable[[Reply], Any]
     """Returns an action or another value, a Fault, or, for lines, a Skip."""
     limits: QueryLimits
@@ -77,14 +84,20 @@ class Query:
     """Whether the answer is the player's action; the other questions only want to be answered."""
     explain: Callable[[Fault], Fault] = lambda fault: fault
     """What the game calls a failure of the exchange itself."""
+    noted: bool = True
+    """Whether a fault stands in the report; False where the protocol itself decides about it."""
 
 
 class Referee(Protocol):
     """What a match offers to the protocol that conducts it."""
 
     @property
-    def game(self) -> Rules[Any, Any, Any]:
+    def rules(self) -> Rules[Any, Any, Any]:
         """The rules."""
+
+    @property
+    def codec(self) -> Codec[Any, Any, Any]:
+        """What the values of the game are as JSON."""
 
     @property
     def names(self) -> Mapping[Player, str]:
@@ -92,7 +105,11 @@ class Referee(Protocol):
 
     @property
     def options(self) -> Mapping[str, Json]:
-        """The options of the game."""
+        """The options of the rules."""
+
+    @property
+    def protocol_options(self) -> Mapping[str, Json]:
+        """The options of the protocol itself (see `WireProtocol.options`)."""
 
     @property
     def seed(self) -> int:
@@ -102,7 +119,7 @@ class Referee(Protocol):
     def state(self) -> Any:
         """The current state."""
 
-    def shape(self, player: Player) -> Transport:
+    def transport(self, player: Player) -> Transport:
         """Return how a player is reached."""
 
     def address(self, player: Player) -> str | None:
@@ -121,7 +138,10 @@ class Referee(Protocol):
         """Take the start state."""
 
     async def ask(self, queries: Mapping[Player, Query]) -> dict[Player, Any]:
-        """Ask all at the same time; give each one's value or Fault when all are done."""
+        """Ask all at the same time; return each one's value or Fault when all are done."""
+
+    async def ask_first(self, queries: Mapping[Player, Query]) -> dict[Player, Any]:
+        """Ask all at the same time; return what the first one says, and withdraw the others."""
 
     def step(self, actions: Mapping[Player, Any]) -> Any:
         """Apply actions and faults by the rules, and give the new state."""
@@ -143,11 +163,13 @@ class WireProtocol(Protocol):
     """How bots of the game may be reached."""
     signed_with: str | None
     """The setting that a web service and its referee both know; None where none is needed."""
+    options: Sequence[str]
+    """The options of a match that are the protocol's: the rules are not told them."""
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
         """Name the seats of bots with these names."""
 
-    async def conduct(self, table: Referee) -> None:
+    async def conduct(self, referee: Referee) -> None:
         """Lead a match from its first question to its last."""
 
 
@@ -205,7 +227,7 @@ class Checks(Protocol):
 
     trials: Sequence[Trial]
 
-    async def probe(self, table: Referee, player: Player, report: CheckReport) -> None:
+    async def probe(self, referee: Referee, player: Player, report: CheckReport) -> None:
         """Ask a bot one thing after the other, and report each step."""
 
 

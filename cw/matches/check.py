@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from cw.arena.bots import BotSpec
-from cw.arena.launch import open_seat, with_secrets
+from cw.arena.launch import LaunchPolicy, open_seat, with_secrets
 from cw.arena.referee import MatchRecord, MatchReferee
-from cw.games.registry import game_entry, load_checks, load_protocol, load_rules
-from cw.games.rules import Fault, FaultKind, Json
+from cw.errors import FaultKind
+from cw.games.registry import load_checks, load_game, load_protocol
+from cw.games.rules import Fault, Json
 from cw.games.wire import Trial
-from cw.matches.run import FinishedMatch, room_for
-
-Play = Callable[[str, list[BotSpec], int, Mapping[str, Json], Json], FinishedMatch]
-"""Plays a match: game, bots, seed, options, and a start or None."""
+from cw.matches.run import context_of, run_match, seated
+from cw.matches.spec import Isolation, MatchFault, MatchSpec, Secrets
 
 FIXES: Final[Mapping[FaultKind, str]] = {
     "startup": "run the command by hand in the same folder, and read what it prints",
@@ -56,57 +55,68 @@ class Findings:
         return said is None
 
 
-def check(game: str, bot: BotSpec, play: Play) -> Iterator[Finding]:
+def check(game: str, bot: BotSpec, secrets: Secrets, isolation: Isolation) -> Iterator[Finding]:
     """Try a bot step by step; whole games only when the steps of the protocol are fine."""
-    known = with_secrets(bot)
     # Those that we ask inside speak no protocol.
-    probed = [] if bot.kind in ("builtin", "python") else asyncio.run(probe(game, known))
+    own = {bot.name: {**with_secrets(bot).settings, **secrets.get(bot.name, {})}}
+    probed = [] if bot.kind in ("builtin", "python") else asyncio.run(probe(game, bot, own))
     yield from probed
     if any(step.problem for step in probed):
         return
     for number, trial in enumerate(load_checks(game).trials):
-        yield tried(game, known, trial, number, play)
+        yield tried(trial, specs_of(game, bot, trial, number, isolation), bot, own)
 
 
-async def probe(game: str, bot: BotSpec) -> list[Finding]:
+async def probe(game: str, bot: BotSpec, secrets: Secrets) -> list[Finding]:
     """Ask a bot for every step of the protocol."""
-    checks, findings = load_checks(game), Findings()
-    if game_entry(game).protocol is None:
+    checks, findings, protocol = load_checks(game), Findings(), load_protocol(game)
+    if "client" in protocol.transports:
         return []
-    rules, protocol = load_rules(game), load_protocol(game)
-    player = protocol.players([bot.name])[0]
-    played = MatchRecord(rules, {player: bot}, 0, {})
-    seat = await open_seat(bot, player, room_for(game, played, seed=0))
+    spec = MatchSpec("check", game, (bot,), seed=0)
+    record = MatchRecord(load_game(game), seated(spec, protocol, secrets), 0, {})
+    player, known = next(iter(record.bots.items()))
+    context = context_of(spec, protocol, record, LaunchPolicy())
+    seat = await open_seat(known, player, context)
     try:
-        await checks.probe(MatchReferee(played, {player: seat}), player, findings)
+        await checks.probe(MatchReferee(record, {player: seat}, {}), player, findings)
     finally:
         await seat.close()
     return findings.found
 
 
-def tried(game: str, bot: BotSpec, trial: Trial, number: int, play: Play) -> Finding:
-    """Play a trial with the bot in the first seat, and again in the last."""
+def specs_of(
+    game: str, bot: BotSpec, trial: Trial, number: int, isolation: Isolation
+) -> list[MatchSpec]:
+    """Return the matches of a trial: with the bot in the first seat, and in the last."""
     others = [
         BotSpec(f"other{seat + 1}", "builtin", name) for seat, name in enumerate(trial.opponents)
     ]
-    for bots in ([bot, *others], [*others, bot]):
-        finished = play(game, bots, number, trial.options, trial.start)
-        fault = first_fault(finished.played, bot)
-        if fault is not None:
-            return fault_of(trial, fault)
+    orders = ([bot, *others], [*others, bot])
+    return [
+        MatchSpec(
+            f"check {number}",
+            game,
+            tuple(bots),
+            number,
+            dict(trial.options),
+            trial.start,
+            isolation,
+        )
+        for bots in orders
+    ]
+
+
+def tried(trial: Trial, specs: list[MatchSpec], bot: BotSpec, secrets: Secrets) -> Finding:
+    """Play the matches of a trial, up to the first fault."""
+    for spec in specs:
+        result = asyncio.run(run_match(spec, secrets=secrets))
+        faults = result.faults_of(spec.bots.index(bot))
+        if faults:
+            return fault_of(trial, faults[0])
     return Finding(trial.name, None, "")
 
 
-def first_fault(played: MatchRecord, bot: BotSpec) -> tuple[int, Fault] | None:
-    """Return the first fault of a bot, with its turn."""
-    for noted in played.faults:
-        if played.bots[noted.player].name == bot.name:
-            return noted.turn, noted.fault
-    return None
-
-
-def fault_of(trial: Trial, seen: tuple[int, Fault]) -> Finding:
+def fault_of(trial: Trial, fault: MatchFault) -> Finding:
     """Explain a fault."""
-    turn, fault = seen
-    problem = f"turn {turn}: {fault.kind}: {fault.detail}"
+    problem = f"turn {fault.turn}: {fault.kind}: {fault.detail}"
     return Finding(trial.name, problem, FIXES[fault.kind])

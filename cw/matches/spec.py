@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Meta
 
 from cw.arena.bots import SECRET_SETTINGS, BotSpec
-from cw.errors import ProtocolError
-from cw.games.rules import FaultKind, Json, Player
+from cw.errors import FaultKind, ProtocolError
+from cw.games.rules import Json, Player
 
 LARGEST_SPEC: Final = 64 * 1024 * 1024
 """Bytes of a specification: its start may be a state of the largest End of Codes game."""
@@ -100,7 +100,7 @@ class MatchResult(msgspec.Struct, frozen=True):
     """The number of the bot that won, None if nobody did."""
     ranks: tuple[int | None, ...]
     """From 1; equal bots share one; None for a bot that the game does not rank."""
-    scores: tuple[float | None, ...]
+    scores: tuple[int | float | None, ...]
     faults: tuple[MatchFault, ...]
     """In the order in which they were seen."""
     seconds: tuple[tuple[float, ...], ...]

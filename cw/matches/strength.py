@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from statistics import median
 from typing import Final
@@ -13,7 +12,8 @@ from typing import Final
 from cw.errors import UsageError
 from cw.games.rules import Json
 from cw.league.intervals import Interval, wilson
-from cw.matches.simulate import SimulatedGame, play
+from cw.matches.simulate import series, simulate, winner_of
+from cw.matches.spec import MatchResult, MatchSpec
 
 OPTIONS: Final[Mapping[str, Mapping[str, Json]]] = {"circuit-wars": {"openings": 4}}
 """What keeps the games of a pair from being alike, where a game does not start at random."""
@@ -56,18 +56,26 @@ def measure(
         raise UsageError(f"the number of games must be even and at least 2, not {games}")
     with ProcessPoolExecutor(jobs) as processes:
         for pair in pairs:
-            one = partial(play, game, pair, seed, options=OPTIONS.get(game, {}))
-            yield summary(pair, list(processes.map(one, range(games))))
+            specs = list(series(game, pair, games, seed, OPTIONS.get(game, {})))
+            yield summary(pair, specs, list(processes.map(simulate, specs)))
 
 
-def summary(pair: tuple[str, str], played: Sequence[SimulatedGame]) -> Strength:
+def summary(
+    pair: tuple[str, str], specs: Sequence[MatchSpec], results: Sequence[MatchResult]
+) -> Strength:
     """Sum up the games of a pair."""
-    seconds = [second for game in played for second in game.seconds[0]]
+    played = list(zip(specs, results, strict=True))
+    seats = [[bot.name for bot in spec.bots].index("0") for spec in specs]
+    seconds = [
+        second
+        for seat, result in zip(seats, results, strict=True)
+        for second in result.seconds[seat]
+    ]
     return Strength(
         strategy=pair[0],
         opponent=pair[1],
         games=len(played),
-        wins=sum(game.winner == 0 for game in played),
+        wins=sum(winner_of(spec, result) == 0 for spec, result in played),
         median_seconds=median(seconds),
         longest_seconds=max(seconds),
     )

@@ -1,144 +1,118 @@
-"""A process that plays games of a championship: a job a line in, a result a line out."""
+"""A process that plays matches: a specification a line in, what comes of it in lines out.
+
+A line in is `{"spec": MatchSpec, "secrets"?: {bot: {setting: value}}}`. Lines out are, while a
+match is played, `{"turn": turns played, "spectate": address or null}`, and at its end
+`{"result": MatchResult}` or `{"error": {"kind": "usage" | "capacity" | "failure", "message"}}`.
+Matches are played one after the other. SIGTERM ends what is played, and the process; so does a
+reader who is gone, which shows at the next line. The end of standard input ends it after the
+matches that were asked for.
+"""
 
 from __future__ import annotations
 
-import json
-import os
+import asyncio
 import signal
 import sys
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from functools import partial
-from pathlib import Path
-from queue import Queue
-from random import Random
 from threading import Thread
-from typing import Any
+from typing import Final
 
-from cw.arena.bots import BotSpec, read_bot
-from cw.arena.launch import LaunchPolicy
-from cw.arena.referee import MatchRecord
-from cw.arena.sandbox import Sandbox
-from cw.errors import ArenaError
-from cw.games.circuit_wars.protocol import status_code
-from cw.games.rules import Fault, Json
-from cw.matches.hosted import WINDOW, Hosting, host
-from cw.matches.run import finish, strategy_for
-from cw.replays import document as replay
+import msgspec
 
-STDERR_KEPT = 4000
+from cw.errors import Abandoned, ArenaError, CapacityError, Failure, ProtocolError
+from cw.games.rules import Json
+from cw.matches.run import MatchProgress, run_match
+from cw.matches.spec import LARGEST_SPEC, MatchSpec
+
+STEADY: Final = 0.2
+"""Seconds between two lines about the progress of a match; its first turns are told at once."""
+
+Say = Callable[[Json], None]
+
+
+class Job(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a line asks for."""
+
+    spec: MatchSpec
+    secrets: dict[str, dict[str, str]] = {}
 
 
 def main() -> None:
-    """Play every job; the end of standard input ends a game in flight too."""
-    jobs: Queue[str | None] = Queue()
-    Thread(target=read_jobs, args=(jobs,), daemon=True).start()
-    signal.signal(signal.SIGTERM, lambda *_: interrupt())
-    with suppress(KeyboardInterrupt, BrokenPipeError):
-        while (line := jobs.get()) is not None:
-            try:
-                answer = play(json.loads(line))
-            except (ArenaError, OSError) as error:
-                answer = {"error": str(error)}
-            sys.stdout.write(json.dumps(answer) + "\n")
-            sys.stdout.flush()
+    """Play every job of standard input."""
+    with suppress(KeyboardInterrupt, BrokenPipeError, asyncio.CancelledError):
+        asyncio.run(serve())
 
 
-def read_jobs(jobs: Queue[str | None]) -> None:
-    """Take in jobs; when no more can come, because the runner is gone, stop what is going on."""
-    for line in sys.stdin:
-        jobs.put(line)
-    jobs.put(None)
-    interrupt()
+async def serve() -> None:
+    """Play job after job until there are no more, or until told to end."""
+    task = asyncio.current_task()
+    loop = asyncio.get_running_loop()
+    if task is not None:
+        with suppress(NotImplementedError):
+            loop.add_signal_handler(signal.SIGTERM, task.cancel)
+    async for line in lines():
+        say(await answer(line))
 
 
-def interrupt() -> None:
-    """Stop as Ctrl-C does: a game in flight ends its clients and removes their folders."""
-    os.kill(os.getpid(), signal.SIGINT)
+async def lines() -> AsyncIterator[bytes]:
+    """Yield the lines of standard input."""
+    loop = asyncio.get_running_loop()
+    queue: asyncio.Queue[bytes | None] = asyncio.Queue()
+
+    def read() -> None:
+        while line := sys.stdin.buffer.readline(LARGEST_SPEC):
+            loop.call_soon_threadsafe(queue.put_nowait, line)
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(queue.put_nowait, None)
+
+    Thread(target=read, name="stdin", daemon=True).start()
+    while (line := await queue.get()) is not None:
+        yield line
 
 
-def play(job: dict[str, Any]) -> dict[str, Json]:
-    """Play one game, write its log and its replay, and sum it up."""
-    bots = [read_bot(bot["name"], bot["spec"], {}) for bot in job["bots"]]
-    seed = Random(job["seed"]).randrange(2**31)
-    recorder = replay.Recorder()
-    stem = Path(job["stem"])
-    window = stem.with_suffix(WINDOW)
+async def answer(line: bytes) -> Json:
+    """Play the match of a line; return what came of it."""
     try:
-        played = hosted(job, bots, seed, recorder, window)
-    finally:
-        window.unlink(missing_ok=True)
-    summary = summed_up(played)
-    write(stem.with_suffix(".log"), log_of(played, summary).encode())
-    document = finish(played, recorder).replay
-    write(stem.with_suffix(".json.gz"), replay.encode(document, packed=True))
-    return summary
+        job = msgspec.json.decode(line, type=Job)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        return said(ProtocolError(f"this is no job: {error}"))
+    try:
+        result = await run_match(job.spec, on_turn=Teller(), secrets=job.secrets, spectate=True)
+    except (ArenaError, OSError) as error:
+        return said(error)
+    return {"result": result.to_json()}
 
 
-def hosted(
-    job: dict[str, Any], bots: list[BotSpec], seed: int, recorder: replay.Recorder, window: Path
-) -> MatchRecord:
-    """Play a game that can be watched; where, is written into a file."""
-    return host(
-        Hosting(
-            bots,
-            seed,
-            job["options"],
-            partial(strategy_for, "circuit-wars", seed=seed),
-            recorder,
-            LaunchPolicy(Sandbox("auto" if job["walled"] else "off")),
-            isolated=job["walled"],
-            show=lambda address: write(window, address.encode()),
-        )
-    )
+class Teller:
+    """Tells how far a match is, not more often than somebody can read."""
+
+    def __init__(self) -> None:
+        """Tell the start at once."""
+        self._next = 0.0
+
+    def __call__(self, progress: MatchProgress) -> None:
+        """Tell the number of turns, if it is time."""
+        now = asyncio.get_running_loop().time()
+        if now >= self._next:
+            self._next = now + STEADY
+            say({"turn": progress.turns, "spectate": progress.spectate})
 
 
-def write(file: Path, data: bytes) -> None:
-    """Write a file that appears whole or not at all."""
-    partial_file = file.with_name(f"{file.name}.partial")
-    partial_file.write_bytes(data)
-    partial_file.replace(file)
+def said(error: Exception) -> Json:
+    """Return the line about an error: whose it is, and a sentence."""
+    kind = "usage"
+    if isinstance(error, CapacityError):
+        kind = "capacity"
+    elif isinstance(error, Failure | Abandoned | OSError):
+        kind = "failure"
+    return {"error": {"kind": kind, "message": str(error)}}
 
 
-def summed_up(played: MatchRecord) -> dict[str, Json]:
-    """Return the line of the results."""
-    state = played.state
-    seconds: dict[Any, list[float]] = {1: [], 2: []}
-    for turn in played.turns:
-        for player, second in turn.seconds.items():
-            seconds[player].append(second)
-    return {
-        "player_1": played.bots[1].name,
-        "player_2": played.bots[2].name,
-        "status_code": status_code(2, state),
-        "score_1": state.scores[0],
-        "score_2": state.scores[1],
-        "size": state.size,
-        "seed": played.seed,
-        "turns": len(played.turns),
-        "reasons": [noted.to_json() for noted in played.faults],
-        "longest_ms": [round(max(seconds[p], default=0.0) * 1000) for p in (1, 2)],
-        "median_ms": [
-            round(sorted(seconds[p] or [0.0])[len(seconds[p]) // 2] * 1000) for p in (1, 2)
-        ],
-        "stderr": [played.stderr.get(p, "")[-STDERR_KEPT:] for p in (1, 2)],
-    }
-
-
-def log_of(played: MatchRecord, summary: dict[str, Json]) -> str:
-    """Write a game down in the recorded form: its moves, then how it ended."""
-    moves = [
-        f"/move/{played.bots[player].name}/{action}"
-        for turn in played.turns
-        for player, action in turn.actions.items()
-        if not isinstance(action, Fault)
-    ]
-    end = [
-        "----",
-        str(summary["status_code"]),
-        f"{summary['player_1']} {summary['player_2']}",
-        f"{summary['score_1']} {summary['score_2']}",
-    ]
-    return "\n".join([*moves, *end, ""])
+def say(document: Json) -> None:
+    """Print a line at once."""
+    sys.stdout.buffer.write(msgspec.json.encode(document) + b"\n")
+    sys.stdout.buffer.flush()
 
 
 if __name__ == "__main__":

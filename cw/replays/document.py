@@ -12,7 +12,8 @@ import msgspec
 
 from cw.arena.referee import MatchRecord
 from cw.errors import ArenaError, ProtocolError
-from cw.games.rules import Fault, Json, Player, Rules
+from cw.games.codec import Game
+from cw.games.rules import Fault, Json, Player
 from cw.replays.columns import from_columns, to_columns
 from cw.replays.json_diff import difference, patched
 
@@ -73,17 +74,17 @@ def turn_document(played: MatchRecord, patch: Json) -> dict[str, Json]:
     }
 
 
-def frame_of(game: Rules[Any, Any, Any], state: Any) -> Json:
+def frame_of(game: Game, state: Any) -> Json:
     """Return what is drawn of a state: all that the referee sees."""
-    return game.view_to_json(game.observe(state, None))
+    return game.codec.view_to_json(game.rules.observe(state, None))
 
 
-def replay_of(played: MatchRecord, recorder: Recorder, rules: int, date: str) -> Document:
+def replay_of(played: MatchRecord, recorder: Recorder, date: str) -> Document:
     """Return the replay of a match as far as it is played; `date` is when, in UTC as ISO 8601."""
     document: Document = {
         "version": VERSION,
         "date": date,
-        "rules": rules,
+        "rules": played.game.version,
         "game": played.game.name,
         "options": dict(played.options),
         "seed": played.seed,
@@ -91,7 +92,7 @@ def replay_of(played: MatchRecord, recorder: Recorder, rules: int, date: str) ->
             {"player": player, "name": bot.name, "bot": bot.spec}
             for player, bot in played.bots.items()
         ],
-        "start": None if played.start is None else played.game.state_to_json(played.start),
+        "start": None if played.start is None else played.game.codec.state_to_json(played.start),
         "frame": recorder.first,
         "turns": list(recorder.turns),
         **ending_of(played),
@@ -107,19 +108,21 @@ def ending_of(played: MatchRecord) -> Document:
     }
 
 
-def actions_document(game: Rules[Any, Any, Any], actions: Mapping[Player, Any]) -> dict[str, Json]:
+def actions_document(game: Game, actions: Mapping[Player, Any]) -> dict[str, Json]:
     """Return the actions and faults of a turn by player."""
-    return {
-        str(player): action.to_json() if isinstance(action, Fault) else game.action_to_json(action)
-        for player, action in actions.items()
-    }
+    return {str(player): action_document(game, action) for player, action in actions.items()}
+
+
+def action_document(game: Game, action: Any) -> Json:
+    """Return an action or a fault as a document."""
+    return action.to_json() if isinstance(action, Fault) else game.codec.action_to_json(action)
 
 
 def result_of(played: MatchRecord) -> dict[str, Json]:
     """Return how the match ended."""
     if played.stopped is not None:
         return {"outcome": played.stopped.to_json()}
-    return dict(played.game.result_to_json(played.state))
+    return dict(played.game.codec.result_to_json(played.state))
 
 
 def digest(document: Document) -> str:
@@ -207,17 +210,17 @@ def frames(document: Document) -> Iterator[Json]:
         yield frame
 
 
-def states(game: Rules[Any, Any, Any], document: Document) -> Iterator[Any]:
+def states(game: Game, document: Document) -> Iterator[Any]:
     """Play a replay again by the rules; give all states, the start first."""
     options = {**document["options"], "seed": document["seed"]}
-    state = game.state_from_json(document["start"], **options)
+    state = game.codec.state_from_json(document["start"], **options)
     yield state
     for turn in document["turns"]:
-        state = game.step(state, game.actions_from_json(state, turn["actions"]))
+        state = game.rules.step(state, game.codec.actions_from_json(state, turn["actions"]))
         yield state
 
 
-def verify(game: Rules[Any, Any, Any], document: Document) -> str | None:
+def verify(game: Game, document: Document) -> str | None:
     """Play a replay again; say where it differs from what it tells, None if nowhere."""
     if digest(document) != document["hash"]:
         return "the hash does not fit the actions and the result: the file was changed"
@@ -229,8 +232,8 @@ def verify(game: Rules[Any, Any, Any], document: Document) -> str | None:
                 return f"the frame after turn {number} is not what the rules give"
     except ArenaError as error:
         return f"the rules refuse a turn: {error}"
-    ended = as_read(game.result_to_json(state))
-    if game.outcome(state) is not None and ended != document["result"]:
+    ended = as_read(game.codec.result_to_json(state))
+    if game.rules.outcome(state) is not None and ended != document["result"]:
         return "the result is not what the rules give"
     return None
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import mimetypes
 import time
+from collections.abc import Mapping
 from typing import Final, cast
 
-from flask import Flask, Response, abort, current_app, request
+from flask import Flask, Response, abort, current_app, render_template, request
 from flask_cors import CORS
 from werkzeug.exceptions import HTTPException, NotFound
 from werkzeug.routing import BaseConverter
 
 from cw.assets import asset
+from cw.errors import ArenaError, CapacityError, Failure
 from cw.server import routes
-from cw.server.rooms import RoomRegistry
+from cw.server.rooms import CircuitSession, RoomRegistry
 from cw.server.session import Clock
 from cw.server.settings import LARGEST_REQUEST, ServerSettings
 
@@ -31,16 +33,29 @@ CONTENT_SECURITY_POLICY: Final = (
 """The policy of pages, up to the sites that may show them within pages of theirs."""
 
 
+REFUSALS: Final[Mapping[type[ArenaError], tuple[int, str]]] = {
+    CapacityError: (503, "Not now"),
+    Failure: (500, "Something has failed"),
+    ArenaError: (400, "That cannot be"),
+}
+"""The status and the title of the answer to an error, the special ones first."""
+
+
 class RoomConverter(BaseConverter):
     """The name of a room in an address."""
 
     regex = "[a-z0-9-]{1,32}"
 
 
-def create_server(settings: ServerSettings | None = None, clock: Clock = time.monotonic) -> Flask:
+def create_server(
+    settings: ServerSettings | None = None,
+    clock: Clock = time.monotonic,
+    session: CircuitSession | None = None,
+) -> Flask:
     """Return the application; `TIMEOUT` of cw/game.py is read here unless the settings say a limit.
 
-    Raises UsageError if a setting is out of its range.
+    `session` is the game at its root, where somebody else leads that. Raises UsageError if a
+    setting is out of its range.
     """
     settings = settings or ServerSettings()
     # Some Windows registries call scripts text/plain, which browsers then refuse to run.
@@ -49,7 +64,7 @@ def create_server(settings: ServerSettings | None = None, clock: Clock = time.mo
     # Merging slashes would redirect /move/a//1,2,top to a move that was not sent.
     app.url_map.merge_slashes = False
     app.url_map.converters["room"] = RoomConverter
-    app.extensions["rooms"] = RoomRegistry(settings, clock)
+    app.extensions["rooms"] = RoomRegistry(settings, clock, session)
     app.extensions["settings"] = settings
     app.config["MAX_CONTENT_LENGTH"] = LARGEST_REQUEST
     app.config["LARGE_BODIES"] = frozenset[str]()
@@ -67,6 +82,7 @@ def create_server(settings: ServerSettings | None = None, clock: Clock = time.mo
     # Which pages stand beside the monitor is not known here: the navigation shows those there are.
     app.context_processor(lambda: {"has": lambda pages: pages in app.blueprints})
     app.register_error_handler(HTTPException, _explain)
+    app.register_error_handler(ArenaError, _refuse)
     app.after_request(_harden)
     return app
 
@@ -81,14 +97,32 @@ def _refuse_large_bodies() -> None:
 
 
 def _explain(error: HTTPException) -> Response:
-    """Answer an HTTP error as JSON with a text, whoever asks; a redirection stays as it is."""
+    """Answer an HTTP error with a text; a redirection stays as it is."""
     code = error.code or 500
     if code < 400:
         return cast(Response, error.get_response())
     is_plain = error.description == NotFound.description
     text = current_app.config["NO_SUCH_PAGE"] if is_plain else error.description
-    headers = dict(error.get_headers()) | {"Content-Type": "application/json"}
-    return Response(json.dumps({"error": text}), code, headers)
+    return _answer(code, error.name, text or "", dict(error.get_headers()))
+
+
+def _refuse(error: ArenaError) -> Response:
+    """Answer what was asked for and cannot be, cannot be now, or has failed."""
+    code, title = next(row for kind, row in REFUSALS.items() if isinstance(error, kind))
+    return _answer(code, title, str(error), {})
+
+
+def _answer(code: int, title: str, text: str, headers: Mapping[str, str]) -> Response:
+    """Answer with a page for a browser, with JSON for everyone else."""
+    wanted = request.accept_mimetypes.best_match(("application/json", "text/html"))
+    if wanted == "text/html":
+        kind, body = (
+            "text/html; charset=utf-8",
+            render_template("error.html", title=title, text=text),
+        )
+    else:
+        kind, body = "application/json", json.dumps({"error": text})
+    return Response(body, code, {**headers, "Content-Type": kind, "Vary": "Accept"})
 
 
 def _harden(response: Response) -> Response:

@@ -3,90 +3,157 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from threading import Lock
+from typing import Any, Final, TypeAlias
 
 from cw.errors import TeamIdTaken
 from cw.games.circuit_wars import protocol
-from cw.server.rooms import CircuitSession
+from cw.server.session import Session
 from cw.server.wsgi import BACKLOG, WSGIApp, serving
 
 REFUSED: Final = "403 FORBIDDEN"
+
+READING: Final = re.compile(r"/(|status|history|static/.*)", re.DOTALL)
+"""The paths of the app that change nothing."""
+
+MOST_TOLD: Final = 20
+"""Refused requests that are told one by one."""
+
+LONGEST_TOLD: Final = 80
+"""Signs of the path of a refused request that are told."""
+
+Environ: TypeAlias = dict[str, Any]
+
+
+def path_of(environ: Environ) -> str:
+    """Return the path as the app will see it; "" for a target that is no path.
+
+    A request target may be `move/...` or `http:move/...`: without a slash at its beginning, the
+    app would add one.
+    """
+    path = str(environ.get("PATH_INFO", ""))
+    return path if path.startswith("/") and not path.startswith("//") else ""
 
 
 class SpectatorApp:
     """The app for those who look on: nobody plays through it."""
 
     def __init__(self, app: WSGIApp) -> None:
-        """Open the window."""
+        """Show an app."""
         self.app = app
 
-    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+    def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
         """Pass on what changes nothing."""
-        if str(environ.get("PATH_INFO", "")).split("/")[1] in ("reg", "move", "restart"):
-            body = json.dumps({"error": "this is a window: look on"}).encode()
-            return said(start_response, REFUSED, body)
-        return self.app(environ, start_response)
+        if environ["REQUEST_METHOD"] == "GET" and READING.fullmatch(path_of(environ)):
+            return self.app(environ, start_response)
+        return refused(start_response, "this address is for looking on: nobody plays here")
+
+
+@dataclass(slots=True)
+class Attempts:
+    """Requests of a client that were refused; only the first ones are kept."""
+
+    paths: list[str] = field(default_factory=list)
+    count: int = 0
+    _lock: Lock = field(default_factory=Lock)
+
+    def add(self, path: str) -> None:
+        """Count a request."""
+        with self._lock:
+            self.count += 1
+            if len(self.paths) < MOST_TOLD:
+                self.paths.append(path[:LONGEST_TOLD])
+
+    def sentences(self) -> list[str]:
+        """Return a sentence for each of the first ones, and one that counts the others."""
+        said = [f"it asked for {path!r}, which was refused" for path in self.paths]
+        more = self.count - len(self.paths)
+        return [*said, f"{more} more of its requests were refused"] if more else said
 
 
 class PlayerProxy:
-    """The app as one client may use it: it registers once, and moves for itself only.
+    """The app as one client may use it: it looks, registers once, and moves for itself only.
 
-    What it tries beside that is refused and kept in `attempts`; it never touches the game.
+    What it tries beside that is refused and counted in `attempts`; it never touches the game.
     """
 
-    def __init__(self, app: WSGIApp, session: CircuitSession, team: str) -> None:
-        """Open the gate for the client of a team."""
+    def __init__(self, app: WSGIApp, session: Session[Any, Any], team: str) -> None:
+        """Let the client of a team in."""
         self.app = app
         self.session = session
         self.team = team
-        self.attempts: list[str] = []
+        self.attempts = Attempts()
 
-    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+    def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
         """Pass a request on, or refuse it."""
-        path = str(environ.get("PATH_INFO", ""))
-        parts = path.split("/")
-        if parts[1:2] == ["reg"]:
-            return self.register(path, "/".join(parts[2:]), environ, start_response)
-        if parts[1:2] == ["move"] and parts[2:3] != [self.team]:
-            return self.refuse(start_response, path, f"you may only move for {self.team}")
-        if parts[1:2] == ["restart"]:
-            return self.refuse(start_response, path, "nobody may restart a match")
-        return self.app(environ, start_response)
+        path = path_of(environ)
+        kind, *rest = path.split("/")[1:] or [""]
+        if environ["REQUEST_METHOD"] == "GET":
+            if kind == "reg":
+                return self.register(path, "/".join(rest), environ, start_response)
+            if kind == "move":
+                return self.move(path, rest, environ, start_response)
+            if READING.fullmatch(path):
+                return self.app(environ, start_response)
+        return self.refuse(environ, start_response, "a client may look, register and move")
 
     def register(
-        self, path: str, name: str, environ: dict[str, Any], start_response: Any
+        self, path: str, name: str, environ: Environ, start_response: Any
     ) -> Iterable[bytes]:
         """Let the client register its own team, once."""
         if name != self.team:
-            return self.refuse(start_response, path, f"you must register as {self.team}")
+            return self.refuse(environ, start_response, f"you must register as {self.team}")
         if self.team in self.session.look().snapshot.teams:
-            self.attempts.append(path)
+            self.attempts.add(path)
             error = TeamIdTaken(f"you have registered as {self.team} already")
-            body = json.dumps(protocol.not_registered(error)).encode()
-            return said(start_response, "200 OK", body)
+            return answered(start_response, "200 OK", protocol.not_registered(error))
         return self.app(environ, start_response)
 
-    def refuse(self, start_response: Any, path: str, why: str) -> Iterable[bytes]:
-        """Refuse a request."""
-        self.attempts.append(path)
-        return said(start_response, REFUSED, json.dumps({"error": why}).encode())
+    def move(
+        self, path: str, rest: Sequence[str], environ: Environ, start_response: Any
+    ) -> Iterable[bytes]:
+        """Let the client move for its own team."""
+        if rest[:1] != [self.team]:
+            return self.refuse(environ, start_response, f"you may only move for {self.team}")
+        return self.app(environ, start_response)
+
+    def refuse(self, environ: Environ, start_response: Any, why: str) -> Iterable[bytes]:
+        """Refuse a request, and count it."""
+        self.attempts.add(str(environ.get("PATH_INFO", "")))
+        return refused(start_response, why)
 
 
-def said(start_response: Any, status: str, body: bytes) -> Iterable[bytes]:
+def refused(start_response: Any, why: str) -> Iterable[bytes]:
+    """Answer that a request is not allowed."""
+    return answered(start_response, REFUSED, {"error": why})
+
+
+def answered(start_response: Any, status: str, document: dict[str, Any]) -> Iterable[bytes]:
     """Answer with JSON."""
+    body = json.dumps(document).encode()
     headers = [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
     start_response(status, headers)
     return [body]
 
 
+@dataclass(frozen=True, slots=True)
+class Door:
+    """The Unix socket to which a client's forwarder connects, and the proxy behind it."""
+
+    path: Path
+    proxy: PlayerProxy
+
+
 @contextmanager
 def player_proxies(
-    app: WSGIApp, session: CircuitSession, teams: Iterable[str]
+    app: WSGIApp, session: Session[Any, Any], teams: Iterable[str]
 ) -> Iterator[dict[str, Door]]:
     """Serve an app behind a Unix socket for each team while the block runs."""
     with TemporaryDirectory(prefix="cw-gate-") as folder, ExitStack() as servers:
@@ -96,19 +163,10 @@ def player_proxies(
         for number, team in enumerate(teams):
             place = Path(folder, str(number))
             place.mkdir()
-            gate = PlayerProxy(app, session, team)
-            servers.enter_context(serving(gate, listen_at(place / "server")))
-            doors[team] = Door(place / "server", gate)
+            proxy = PlayerProxy(app, session, team)
+            servers.enter_context(serving(proxy, listen_at(place / "server")))
+            doors[team] = Door(place / "server", proxy)
         yield doors
-
-
-class Door:
-    """Where a client's forwarder knocks, and the gate behind."""
-
-    def __init__(self, path: Path, gate: PlayerProxy) -> None:
-        """Know the socket."""
-        self.path = path
-        self.gate = gate
 
 
 def listen_at(path: Path) -> socket.socket:

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final, TypeAlias
 
-from cw.errors import UsageError
+from cw.errors import CapacityError
 from cw.games.circuit_wars.protocol import milliseconds, status_document
 from cw.games.circuit_wars.rules import Action, CircuitWars, State
-from cw.server.session import Clock, MatchSession, Observation, Snapshot
+from cw.server.session import Clock, MatchSession, Observation, Session, Snapshot
 from cw.server.settings import ServerSettings
 
 MOST_ROOMS: Final = 256
 IDLE: Final = 3600.0
 """Seconds without a registration or a move after which a room makes way for another."""
 
-CircuitSession: TypeAlias = MatchSession[State, Action, State]
+CircuitSession: TypeAlias = Session[State, Action]
 CircuitObservation: TypeAlias = Observation[State, Action]
 
 
@@ -45,7 +45,7 @@ class StatusPage:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """One game of the hall."""
+    """One game of the server."""
 
     session: CircuitSession
     page: StatusPage = field(default_factory=StatusPage)
@@ -54,21 +54,26 @@ class Room:
 class RoomRegistry:
     """The game at the root of the server, and up to 256 rooms that are made when used."""
 
-    def __init__(self, settings: ServerSettings, clock: Clock) -> None:
-        """Open the hall; raise UsageError if a setting is out of its range."""
-        self.start = CircuitWars().new(
+    def __init__(
+        self, settings: ServerSettings, clock: Clock, session: CircuitSession | None = None
+    ) -> None:
+        """Open the rooms; raise UsageError if a setting is out of its range.
+
+        `session` is the game at the root, where somebody else leads that.
+        """
+        self._start = CircuitWars().new(
             2, settings.seed, size=settings.size, openings=settings.openings
         )
         self._clock = clock
         self._limit = settings.time_limit()
         self._team_ids = settings.team_ids
-        self._main = Room(self._new_desk())
-        self._vacant = Room(self._new_desk())
+        self._main = Room(session or self._new_session())
+        self._vacant = Room(self._new_session())
         self._rooms: dict[str, Room] = {}
         self._lock = Lock()
 
-    def _new_desk(self) -> CircuitSession:
-        return MatchSession(CircuitWars(), self.start, self._limit, self._clock, self._team_ids)
+    def _new_session(self) -> CircuitSession:
+        return MatchSession(CircuitWars(), self._start, self._limit, self._clock, self._team_ids)
 
     def find(self, room: str | None) -> Room:
         """Return the game of a room, empty if nobody has registered there; None is the root."""
@@ -78,20 +83,20 @@ class RoomRegistry:
         """Return the game of a room, which is made if it is new.
 
         The room in which nothing has happened for longest makes way when there are too many;
-        raises UsageError if a game is going on in each.
+        raises CapacityError if a game is going on in each.
         """
         with self._lock:
             if room is not None and room not in self._rooms:
                 if len(self._rooms) >= MOST_ROOMS:
                     del self._rooms[self._oldest_free()]
-                self._rooms[room] = Room(self._new_desk())
+                self._rooms[room] = Room(self._new_session())
             return self.find(room)
 
     def _oldest_free(self) -> str:
-        seen = {name: table.session.look().snapshot for name, table in self._rooms.items()}
+        seen = {name: room.session.look().snapshot for name, room in self._rooms.items()}
         free = [name for name, snapshot in seen.items() if self._is_free(snapshot)]
         if not free:
-            raise UsageError(
+            raise CapacityError(
                 f"all {MOST_ROOMS} rooms are in use: try again when a game has finished,"
                 " or use a room that exists"
             )

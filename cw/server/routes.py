@@ -14,7 +14,7 @@ from flask import (
     request,
 )
 
-from cw.errors import UnknownTeam, UsageError
+from cw.errors import CapacityError, RegistrationError, UnknownTeam
 from cw.games.circuit_wars import protocol
 from cw.games.rules import Json
 from cw.server.guard import changes_the_game
@@ -35,14 +35,14 @@ def monitor(room: str | None = None) -> Response:
 @routes.get("/status")
 def status(room: str | None = None) -> Response:
     """Return the status document; 304 if nothing but the clock has changed since the ETag."""
-    table = _rooms().find(room)
-    observation = table.session.look()
+    playing = _rooms().find(room)
+    observation = playing.session.look()
     tag = f'"{observation.snapshot.tag}"'
     headers = {"Cache-Control": "no-store", "ETag": f"W/{tag}"}
     if tag in request.headers.get("If-None-Match", ""):
         return Response(status=304, headers=headers)
     return Response(
-        table.page.render(observation), headers=headers, content_type="application/json"
+        playing.page.render(observation), headers=headers, content_type="application/json"
     )
 
 
@@ -53,7 +53,7 @@ def reg(team_id: str, room: str | None = None) -> Response:
     """Register a team."""
     try:
         player = _enter(room).session.register(team_id)
-    except UsageError as refusal:
+    except RegistrationError as refusal:
         return _json(protocol.not_registered(refusal))
     return _json(protocol.registered(player))
 
@@ -64,14 +64,14 @@ def reg(team_id: str, room: str | None = None) -> Response:
 @changes_the_game
 def move(team_id: str, move: str, room: str | None = None) -> Response:
     """Make a move, and give the status document after it."""
-    table = _rooms().find(room)
+    playing = _rooms().find(room)
     try:
-        observation = table.session.move(team_id, move)
+        observation = playing.session.move(team_id, move)
     except UnknownTeam as refusal:
-        snapshot, time_left = table.session.look()
+        snapshot, time_left = playing.session.look()
         document = protocol.status_document(len(snapshot.teams), snapshot.state, time_left)
         return _json(document | {"error": str(refusal)}, 403)
-    return _status(table, observation)
+    return _status(playing, observation)
 
 
 @routes.get("/restart")
@@ -80,8 +80,8 @@ def restart(room: str | None = None) -> Response:
     """Forget both teams and begin anew (development only)."""
     if not _settings().restart:
         abort(404, "restarting is turned off on this server")
-    table = _rooms().find(room)
-    return _status(table, table.session.restart())
+    playing = _rooms().find(room)
+    return _status(playing, playing.session.restart())
 
 
 @routes.get("/history")
@@ -91,7 +91,7 @@ def history(room: str | None = None) -> Response:
     snapshot = session.look().snapshot
     turns = [turn.actions for turn in snapshot.turns]
     about = {"teams": list(snapshot.teams), "limit": protocol.milliseconds(session.limit)}
-    return _json(about | protocol.history_document(_rooms().start, turns))
+    return _json(about | protocol.history_document(session.start, turns))
 
 
 def _rooms() -> RoomRegistry:
@@ -107,12 +107,12 @@ def _settings() -> ServerSettings:
 def _enter(room: str | None) -> Room:
     try:
         return _rooms().enter(room)
-    except UsageError as refusal:
+    except CapacityError as refusal:
         abort(503, str(refusal))
 
 
-def _status(table: Room, observation: CircuitObservation) -> Response:
-    return _uncached(table.page.render(observation), 200)
+def _status(playing: Room, observation: CircuitObservation) -> Response:
+    return _uncached(playing.page.render(observation), 200)
 
 
 def _json(document: Json, code: int = 200) -> Response:

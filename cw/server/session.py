@@ -1,4 +1,4 @@
-"""Bots that come to us: who has registered, the one match they play, and one lock around it."""
+"""Bots that come to us: who has registered, what there is to see, and the match they play."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Lock
-from typing import Final, Generic, NamedTuple, TypeAlias
+from typing import Final, Generic, NamedTuple, Protocol, TypeAlias
 
 from cw.arena.match import Match, Turn
 from cw.errors import GameStarted, InvalidTeamId, TeamIdTaken, UnknownTeam
-from cw.games.rules import Action, Fault, Player, Rules, State, View
+from cw.games.rules import Action, Fault, Rules, State, View
 
 Clock: TypeAlias = Callable[[], float]
 
@@ -22,6 +22,14 @@ class TeamIdForm:
 
     pattern: re.Pattern[str]
     words: str
+
+    def check(self, team_id: str) -> None:
+        """Raise InvalidTeamId, with what to do about it, for an id of another form."""
+        if not self.pattern.fullmatch(team_id):
+            raise InvalidTeamId(
+                f"the team id {team_id[:60]!r} is not valid: it must be {self.words};"
+                " choose another and register again"
+            )
 
 
 SHORT: Final = TeamIdForm(re.compile("[A-Za-z0-9]{1,10}"), "1 to 10 letters or digits")
@@ -51,6 +59,47 @@ class Observation(NamedTuple, Generic[State, Action]):
     time_left: float | None
 
 
+class Session(Protocol[State, Action]):
+    """What the routes of a game need: clients register, send moves, and look."""
+
+    limit: float | None
+    """Seconds for a turn, None for no limit."""
+    start: State
+
+    def look(self) -> Observation[State, Action]:
+        """Return what there is to see now."""
+
+    def register(self, team_id: str) -> int:
+        """Seat a team and return its number, from 1; raise a RegistrationError with what to do."""
+
+    def move(self, team_id: str, action: Action | Fault) -> Observation[State, Action]:
+        """Take an action of a team and look; raise UnknownTeam if it is not registered."""
+
+    def restart(self) -> Observation[State, Action]:
+        """Forget teams and match, and look at the new one."""
+
+
+def already_started() -> GameStarted:
+    """Return the refusal of a registration for which no seat is free."""
+    return GameStarted(
+        "you cannot join, the game has already started: wait for the next one,"
+        " or play in a room of your own"
+    )
+
+
+def taken(team_id: str) -> TeamIdTaken:
+    """Return the refusal of a second registration of a name."""
+    return TeamIdTaken(f"the team id {team_id!r} is taken: choose another and register again")
+
+
+def unknown(team_id: str) -> UnknownTeam:
+    """Return the refusal of a move by a team that is not registered."""
+    return UnknownTeam(f"there is no team {team_id[:60]!r} in this game: register it first")
+
+
+NOT_STARTED: Final = Fault("illegal", "the game has not started yet: wait for the other team")
+
+
 class MatchSession(Generic[State, Action, View]):
     """Seats two clients, player 1 first, and takes their moves; safe under threads.
 
@@ -69,7 +118,7 @@ class MatchSession(Generic[State, Action, View]):
         """Open the desk for one match that begins with `start`."""
         self._game = game
         self.limit = limit
-        self._start = start
+        self.start = start
         self._clock = clock
         self._team_ids = team_ids
         self._seats = game.players(start)
@@ -81,7 +130,7 @@ class MatchSession(Generic[State, Action, View]):
     def _reset(self) -> None:
         self._teams: tuple[str, ...] = ()
         now = self._clock()
-        self._match = Match(self._game, self._start, None, now)
+        self._match = Match(self._game, self.start, None, now)
         self._changed(now)
 
     def _changed(self, now: float) -> None:
@@ -112,52 +161,36 @@ class MatchSession(Generic[State, Action, View]):
 
         Raises InvalidTeamId, GameStarted or TeamIdTaken, with what to do about it.
         """
-        if not self._team_ids.pattern.fullmatch(team_id):
-            raise InvalidTeamId(
-                f"the team id {team_id[:60]!r} is not valid: it must be"
-                f" {self._team_ids.words}; choose another and register again"
-            )
+        self._team_ids.check(team_id)
         with self._lock:
             if len(self._teams) == len(self._seats) or self._match.outcome is not None:
-                raise GameStarted(
-                    "you cannot join, the game has already started: wait for the next one,"
-                    " or play in a room of your own"
-                )
+                raise already_started()
             if team_id in self._teams:
-                raise TeamIdTaken(
-                    f"the team id {team_id!r} is taken: choose another and register again"
-                )
+                raise taken(team_id)
             self._teams += (team_id,)
             now = self._clock()
             if len(self._teams) == len(self._seats):
-                self._match = Match(self._game, self._start, self.limit, now)
+                self._match = Match(self._game, self.start, self.limit, now)
             self._changed(now)
             return len(self._teams)
 
-    def move(self, team_id: str, action: Action) -> Observation[State, Action]:
-        """Hand in a team's action and look; before the game has started it is out of turn.
+    def move(self, team_id: str, action: Action | Fault) -> Observation[State, Action]:
+        """Take a team's action, or a fault in its place, and look.
 
-        Raises UnknownTeam, and nothing changes, if the team is not registered.
+        Before the game has started it is out of turn. Raises UnknownTeam, and nothing changes, if
+        the team is not registered.
         """
         with self._lock:
             if team_id not in self._teams:
-                raise UnknownTeam(
-                    f"there is no team {team_id[:60]!r} in this game: register it first"
-                )
+                raise unknown(team_id)
             player = self._seats[self._teams.index(team_id)]
             now = self._clock()
             if len(self._teams) < len(self._seats):
-                fault = Fault("illegal", "the game has not started yet: wait for the other team")
-                self._match.fault(player, fault, now)
+                self._match.fault(player, NOT_STARTED, now)
+            elif isinstance(action, Fault):
+                self._match.fault(player, action, now)
             else:
                 self._match.submit(player, action, now)
-            return self._look(now)
-
-    def fault(self, player: Player, fault: Fault) -> Observation[State, Action]:
-        """Take a fault of a player that was seen outside, and look."""
-        with self._lock:
-            now = self._clock()
-            self._match.fault(player, fault, now)
             return self._look(now)
 
     def restart(self) -> Observation[State, Action]:

@@ -7,13 +7,11 @@ from ipaddress import ip_address
 from typing import Final
 
 from cw import game
-from cw.errors import UsageError
+from cw.games.circuit_wars.protocol import time_limit
 from cw.server.session import SHORT, TeamIdForm
 
 LOCAL_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 """The names by which a browser on this machine reaches the server."""
-
-NO_LIMIT: Final = -1
 
 LARGEST_REQUEST: Final = 16 * 1024
 """Bytes of a request's head, and of its body, but for one that leaves a replay."""
@@ -44,15 +42,7 @@ class ServerSettings:
 
     def time_limit(self) -> float | None:
         """Return the seconds for a turn, None for no limit; raise UsageError for anything else."""
-        timeout = game.TIMEOUT if self.timeout is None else self.timeout
-        if timeout == NO_LIMIT:
-            return None
-        if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
-            raise UsageError(
-                f"the time limit must be a number of seconds above 0, or -1 for none,"
-                f" not {timeout!r}"
-            )
-        return float(timeout)
+        return time_limit(game.TIMEOUT if self.timeout is None else self.timeout)
 
 
 def is_address(name: str) -> bool:

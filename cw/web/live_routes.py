@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from random import SystemRandom
+from secrets import token_hex
 from typing import Any, Final
 
 import msgspec
@@ -20,13 +22,14 @@ from flask import (
 )
 
 from cw.arena.bots import BotSpec
-from cw.errors import ArenaError, UsageError
+from cw.errors import ArenaError, CapacityError, UsageError
 from cw.games.play_options import Choice, PlayOptions
 from cw.games.registry import game_entry, load_play_options, load_strategies
 from cw.games.rules import Json
+from cw.matches.spec import MatchSpec, Secrets
 from cw.server.guard import changes_the_game
 from cw.web.game_pages import game_page
-from cw.web.live_matches import LiveMatch, LiveMatches, WantedMatch
+from cw.web.live_matches import LiveMatch, LiveMatches
 from cw.web.settings import SiteSettings
 
 routes = Blueprint("matches", __name__)
@@ -49,12 +52,9 @@ NUMBER: Final = re.compile(r"\d{1,9}")
 @changes_the_game
 def begin(game: str) -> Response:
     """Begin the match that a form asks for, and lead to its page."""
-    try:
-        wanted = read_form(game, request.form, _settings())
-        match = _matches().begin(wanted)
-    except UsageError as refusal:
-        return _fresh(make_response(render_template("refused.html", refusal=str(refusal)), 400))
-    key = match.key if wanted.people else None
+    wanted = read_form(game, request.form, _settings())
+    match = _matches().begin(wanted.spec, pace=wanted.pace, bot_secrets=wanted.secrets)
+    key = match.key if match.people else None
     return _leading(url_for("matches.watch", name=match.name, hand=key))
 
 
@@ -62,8 +62,8 @@ def begin(game: str) -> Response:
 def watch(name: str) -> Response:
     """Return the page on which a match is watched, and played by who has the key."""
     match = _find(name)
-    key = request.args.get("hand", "") if match.wanted.people else ""
-    title = game_page(match.wanted.game).title
+    key = request.args.get("hand", "") if match.people else ""
+    title = game_page(match.spec.game).title
     return _fresh(make_response(render_template("match.html", match=match, key=key, title=title)))
 
 
@@ -81,7 +81,7 @@ def document(name: str) -> Response:
         return _fresh(Response(status=304, headers={"ETag": f'"{tag}"'}))
     try:
         said = match.news(int(after)) if NUMBER.fullmatch(after) else match.document()
-    except UsageError as refusal:
+    except CapacityError as refusal:
         return _json({"waiting": str(refusal), "over": match.over}, 202)
     answer = _json(said | {"yours": match.turn_of(key)})
     answer.set_etag(tag)
@@ -104,7 +104,7 @@ def move(name: str) -> Response:
 @routes.post("/matches/<name>/leave")
 @changes_the_game
 def leave(name: str) -> Response:
-    """Return a match up that is played by hand."""
+    """Give up a match that is played by hand."""
     _find(name)
     _matches().give_up(name, request.args.get("hand", ""))
     return _json({}, 202)
@@ -119,7 +119,7 @@ class MoveByHand(msgspec.Struct):
 
 @routes.app_context_processor
 def _for_pages() -> dict[str, Any]:
-    return {"table_of": match_form}
+    return {"match_form": match_form}
 
 
 def match_form(game: str) -> dict[str, Any] | None:
@@ -128,12 +128,22 @@ def match_form(game: str) -> dict[str, Any] | None:
     if not matches.is_open or game_entry(game).play_options is None:
         return None
     return {
-        "offer": load_play_options(game),
+        "play_options": load_play_options(game),
         "strategies": list(load_strategies(game)),
         "opponents": [bot.name for bot in settings.opponents.get(game, ())],
         "paces": list(PACES),
         "matches": matches.of(game)[:MOST_LISTED],
     }
+
+
+@dataclass(frozen=True, slots=True)
+class WantedMatch:
+    """What a form asks for."""
+
+    spec: MatchSpec
+    pace: float
+    """Seconds that every action of a bot takes at least."""
+    secrets: Secrets
 
 
 def read_form(game: str, form: Mapping[str, str], settings: SiteSettings) -> WantedMatch:
@@ -151,9 +161,12 @@ def read_form(game: str, form: Mapping[str, str], settings: SiteSettings) -> Wan
             form.get(f"seat-{number}", NOBODY) for number in range(1, play_options.most_players + 1)
         ]
     bots: list[BotSpec] = []
+    secrets: dict[str, Mapping[str, str]] = {}
     for chosen in seats:
         if chosen != NOBODY:
-            bots.append(seated(game, play_options, chosen, bots, settings))
+            bot = seated(game, play_options, chosen, settings)
+            bots.append(msgspec.structs.replace(bot, name=free_name(bot.name, bots)))
+            secrets[bots[-1].name] = settings.secrets.get(bot.name, {})
     if len(bots) < LEAST_PLAYERS:
         raise UsageError(f"a match is for {LEAST_PLAYERS} players or more")
     if sum(bot.kind == PERSON for bot in bots) > 1:
@@ -163,28 +176,20 @@ def read_form(game: str, form: Mapping[str, str], settings: SiteSettings) -> Wan
     if pace not in PACES:
         raise UsageError(f"the pace must be one of {', '.join(PACES)}")
     by_hand = any(bot.kind == PERSON for bot in bots)
-    return WantedMatch(
-        game, bots, read_seed(form), options, ANSWER_PACE if by_hand else PACES[pace]
-    )
+    spec = MatchSpec(token_hex(8), game, tuple(bots), read_seed(form), options)
+    return WantedMatch(spec, ANSWER_PACE if by_hand else PACES[pace], secrets)
 
 
-def seated(
-    game: str,
-    play_options: PlayOptions,
-    chosen: str,
-    others: list[BotSpec],
-    settings: SiteSettings,
-) -> BotSpec:
-    """Return the player that was chosen for a seat, under a name that no other has."""
+def seated(game: str, play_options: PlayOptions, chosen: str, settings: SiteSettings) -> BotSpec:
+    """Return the player that was chosen for a seat; raise UsageError for one that is not there."""
     if chosen == PERSON and play_options.moves is not None:
         return BotSpec("you", "human", "")
     own = {bot.name: bot for bot in settings.opponents.get(game, ())}
     kind, _, name = chosen.partition(":")
     if kind == "builtin" and name in load_strategies(game):
-        return BotSpec(free_name(name, others), "builtin", name)
+        return BotSpec(name, "builtin", name)
     if kind == "bot" and name in own:
-        bot = own[name]
-        return BotSpec(free_name(name, others), bot.kind, bot.target, bot.settings)
+        return own[name]
     raise UsageError(f"nobody here is called {chosen[:60]!r}")
 
 

@@ -23,6 +23,8 @@ class SiteSettings(ServerSettings):
     """How many matches the pages may let the server play at once."""
     opponents: Mapping[str, Sequence[BotSpec]] = field(default_factory=dict)
     """By game the bots that people may choose beside the built-in strategies."""
+    secrets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By name of such a bot the settings that nobody else may read."""
     replays: Path | None = None
     """The folder, or the one file, of the replays under /replays/; None for none."""
     uploads: bool = False

@@ -12,11 +12,12 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from cw.arena.transports.http import HttpBot, Response, check_base
-from cw.arena.transports.http_faults import Cause, HttpFault
-from cw.arena.transports.sockets import is_public
-from cw.errors import UsageError
-from cw.games.rules import FaultKind
+from cw.arena.transports.http import HttpBot, check_base
+from cw.arena.transports.http_faults import Cause
+from cw.arena.transports.sockets import Reachable, is_public
+from cw.errors import FaultKind, UsageError
+from cw.games.rules import Fault
+from cw.games.wire import QueryLimits, Reply, Request
 from tests.arena.zoo import PATIENCE, fault_of, serving_bot
 
 SHORT = 0.3
@@ -24,34 +25,32 @@ CAP = 64 * 1024
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="needs the sockets of Linux")
 
 
-async def get(bot: HttpBot, path: str = "/", seconds: float = PATIENCE) -> Response | HttpFault:
-    return await bot.request("GET", path, headers={}, seconds=seconds, most_body=CAP)
+async def get(bot: HttpBot, path: str = "/", seconds: float = PATIENCE) -> Reply | Fault:
+    return await bot.request(Request("GET", path), QueryLimits(seconds))
 
 
-async def post(bot: HttpBot, body: bytes, seconds: float = PATIENCE) -> Response | HttpFault:
+async def post(bot: HttpBot, body: bytes, seconds: float = PATIENCE) -> Reply | Fault:
     headers = {"Content-Type": "application/json"}
-    return await bot.request(
-        "POST", "/turn", headers=headers, body=body, seconds=seconds, most_body=CAP
-    )
+    return await bot.request(Request("POST", "/turn", body, headers), QueryLimits(seconds))
 
 
-def ask(name: str, seconds: float = PATIENCE) -> Response | HttpFault:
-    async def play() -> Response | HttpFault:
+def ask(name: str, seconds: float = PATIENCE) -> Reply | Fault:
+    async def play() -> Reply | Fault:
         async with serving_bot(name) as base, HttpBot(base) as bot:
             return await get(bot, seconds=seconds)
 
     return asyncio.run(play())
 
 
-def answer_of(answer: Response | HttpFault) -> Response:
-    assert isinstance(answer, Response), answer
+def answer_of(answer: Reply | Fault) -> Reply:
+    assert isinstance(answer, Reply), answer
     return answer
 
 
-def told(answer: Response | HttpFault) -> tuple[str, str, str]:
+def told(answer: Reply | Fault) -> tuple[str, str, str]:
     """Return kind, cause and sentence of what must be a fault."""
     fault_of(answer)
-    assert isinstance(answer, HttpFault)
+    assert isinstance(answer, Fault)
     return answer.kind, answer.cause, answer.detail
 
 
@@ -110,11 +109,11 @@ def test_the_deadline_holds_whatever_comes(name: str) -> None:
 def test_what_is_http_is_for_the_protocol_to_judge(name: str, status: int, body: bytes) -> None:
     answer = answer_of(ask(name))
     assert (answer.status, answer.body) == (status, body)
-    assert 0 < answer.latency < PATIENCE
+    assert 0 < answer.seconds < PATIENCE
 
 
 def test_a_redirect_is_not_followed() -> None:
-    async def play() -> list[Response]:
+    async def play() -> list[Reply]:
         async with serving_bot("redirects") as base, HttpBot(base) as bot:
             return [answer_of(await get(bot)) for _ in range(2)]
 
@@ -129,9 +128,8 @@ def test_headers_keep_their_spelling_and_no_others_are_sent() -> None:
     async def play() -> bytes:
         async with serving_bot("tells_what_came") as base, HttpBot(f"{base}/arena/") as bot:
             headers = {"X-ACB-Match-Id": "m_7f3a9b2c", "x-lower": "yes", "User-Agent": "Grader"}
-            answer = await bot.request(
-                "POST", "/turn?a=%2F", headers=headers, body=b"{}", seconds=PATIENCE, most_body=CAP
-            )
+            asked = Request("POST", "/turn?a=%2F", b"{}", headers)
+            answer = await bot.request(asked, QueryLimits(PATIENCE))
             return answer_of(answer).body
 
     first, *lines, _, body = asyncio.run(play()).decode().split("\r\n")
@@ -212,11 +210,10 @@ def test_requests_to_one_bot_wait_for_each_other_without_a_clock() -> None:
 def test_a_large_request_arrives_and_one_that_is_not_read_times_out() -> None:
     body = b"x" * (3 * 2**20)
 
-    async def play(name: str, seconds: float) -> Response | HttpFault:
+    async def play(name: str, seconds: float) -> Reply | Fault:
         async with serving_bot(name) as base, HttpBot(base) as bot:
-            return await bot.request(
-                "POST", "/", headers={}, body=body, seconds=seconds, most_body=2**22
-            )
+            limits = QueryLimits(seconds, most_body=2**22)
+            return await bot.request(Request("POST", "/", body), limits)
 
     assert answer_of(asyncio.run(play("tells_what_came", PATIENCE))).body.endswith(body)
     assert told(asyncio.run(play("reads_nothing", SHORT)))[:2] == ("timeout", "timeout")
@@ -229,7 +226,7 @@ def test_no_stall_when_head_and_body_come_apart() -> None:
     async def play() -> float:
         async with serving_bot("sends_in_two_writes") as base, HttpBot(base) as bot:
             answers = [answer_of(await get(bot)) for _ in range(20)]
-            return min(answer.latency for answer in answers[1:])
+            return min(answer.seconds for answer in answers[1:])
 
     assert asyncio.run(play()) < 0.03
 
@@ -241,11 +238,10 @@ def free_port() -> int:
 
 
 def ask_at(base: str, *, private: bool = True, connect: float | None = None) -> tuple[str, ...]:
-    async def play() -> Response | HttpFault:
-        async with HttpBot(base, private=private) as bot:
-            return await bot.request(
-                "GET", "/", headers={}, seconds=5, most_body=CAP, connect_seconds=connect
-            )
+    async def play() -> Reply | Fault:
+        async with HttpBot(base, reachable=Reachable(private=private)) as bot:
+            limits = QueryLimits(5, connect_seconds=connect)
+            return await bot.request(Request("GET", "/"), limits)
 
     return told(asyncio.run(play()))
 
@@ -303,7 +299,7 @@ def test_private_addresses_can_be_refused(host: str) -> None:
     async def play() -> tuple[str, str, str]:
         async with serving_bot("answers_html") as base:
             port = base.rpartition(":")[2]
-            async with HttpBot(f"http://{host}:{port}", private=False) as bot:
+            async with HttpBot(f"http://{host}:{port}", reachable=Reachable(private=False)) as bot:
                 return told(await get(bot))
 
     kind, cause, detail = asyncio.run(play())

@@ -126,30 +126,6 @@ class Adding:
     def sample(self, state: Sums, player: Player, rng: Random) -> int:
         return 1
 
-    def state_to_json(self, state: Sums) -> Any:
-        return [state.turn, state.total, list(state.faults)]
-
-    def state_from_json(self, document: Any, **options: Any) -> Sums:
-        turn, total, faults = document
-        return Sums(turn, total, tuple(faults))
-
-    def view_to_json(self, view: Sums) -> Any:
-        return self.state_to_json(view)
-
-    def player_from_json(self, state: Sums, name: Any) -> Player:
-        return int(name)
-
-    def action_to_json(self, action: int) -> Any:
-        return action
-
-    def actions_from_json(
-        self, state: Sums, document: Mapping[str, Any]
-    ) -> Mapping[Player, int | Fault]:
-        return {int(name): int(said) for name, said in document.items()}
-
-    def result_to_json(self, state: Sums) -> dict[str, Any]:
-        return {}
-
 
 class TestAllAtOnce:
     @pytest.fixture

@@ -20,7 +20,7 @@ import pytest
 from cw.arena.processes import marked
 from cw.arena.sandbox import Launch, Policy, Sandbox, bubblewrap, copy_folder, installation
 from cw.arena.sandbox.limits import MIB, ResourceLimits, by_shell, own_tasks
-from cw.arena.transports.http import HttpBot, Response
+from cw.arena.transports.http import HttpBot
 from cw.arena.transports.stdio import StdioBot
 from cw.errors import UsageError
 from tests.arena.zoo import BOTS, PATIENCE, fault_of, line_of
@@ -199,10 +199,8 @@ def test_a_web_service_can_be_reached(policy: Policy) -> None:
             ready = line_of(await bot.receive(PATIENCE)).decode()
             assert policy == "off" or "THE NETWORK OF THIS MACHINE" in launch.protection
             async with HttpBot(ready.removeprefix("listening on ")) as service:
-                answer = await service.request(
-                    "GET", "/", headers={}, seconds=PATIENCE, most_body=1000
-                )
-            assert isinstance(answer, Response), answer
+                answer = await service.request(Request("GET", "/"), QueryLimits(PATIENCE))
+            assert isinstance(answer, Reply), answer
             return answer.status
 
     assert asyncio.run(play()) == 200

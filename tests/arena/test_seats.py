@@ -8,7 +8,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from cw.arena.seats import Answer, InProcessSeat, LineSeat, more_severe
+from cw.arena.seats import Answer
+from cw.arena.seats.in_process import InProcessSeat
+from cw.arena.seats.lines import LineSeat, more_severe
 from cw.arena.transports.stdio import StdioBot
 from cw.games.rules import Fault
 from cw.games.wire import Ignore, LineMessage, Query, QueryLimits, Reply

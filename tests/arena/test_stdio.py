@@ -17,7 +17,8 @@ import pytest
 
 from cw.arena.processes import MARK, describe_exit, kill_marked, marked
 from cw.arena.transports.stdio import Answer, StdioBot
-from cw.games.rules import Fault, FaultKind
+from cw.errors import FaultKind
+from cw.games.rules import Fault
 from tests.arena.zoo import PATIENCE, fault_of, is_running, line_of, playing, wait_until
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="needs signals and process groups")

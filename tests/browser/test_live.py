@@ -13,7 +13,7 @@ import pytest
 import requests
 from playwright.sync_api import Page, expect
 
-from cw.games.registry import load_rules
+from cw.games.registry import load_game
 from cw.replays import document as replay
 from cw.web import create_app
 from cw.web.live_matches import LiveMatches
@@ -149,7 +149,7 @@ def test_the_end_of_a_match_is_told_where_it_was_watched(site: Site, watcher: Wa
     with page.expect_download() as download:
         page.get_by_role("link", name="Download the replay").click()
     kept = replay.decode(download.value.path().read_bytes())
-    assert replay.verify(load_rules("hexagon"), kept) is None
+    assert replay.verify(load_game("hexagon"), kept) is None
     page.wait_for_url(re.compile(f"turn={last}"))
     page.reload()
     page.wait_for_selector("#viewer[data-surveyed=true]")
@@ -187,8 +187,8 @@ def most_captures(site: Site, address: str, moves: list[str]) -> str:
         start, end = cells(label)
         document = {"move_from": start, "move_to": end}
         color = str(state.color)
-        action = played.game.actions_from_json(state, {color: document})
-        after = played.game.step(state, action)
+        action = played.game.codec.actions_from_json(state, {color: document})
+        after = played.game.rules.step(state, action)
         chips = sum(row.count(state.color) for row in after.cells)
         return chips, True
 

@@ -24,7 +24,7 @@ from cw.championship.report import harmless, rendered
 from cw.championship.teams import read_teams
 from cw.cli import main
 from cw.errors import UsageError
-from cw.games.registry import load_rules
+from cw.games.registry import load_game
 from cw.league.fixtures import Fixture
 from cw.replays import document as replay
 from cw.web.championship_routes import championship_app
@@ -184,7 +184,7 @@ def test_logs_and_replays_tell_every_game(tmp_path: Path) -> None:
             f"{line['score_1']} {line['score_2']}",
         ]
         document = replay.decode(file.with_suffix(".json.gz").read_bytes())
-        assert replay.verify(load_rules("circuit-wars"), document) is None
+        assert replay.verify(load_game("circuit-wars"), document) is None
     meetings = {(line["player_1"], line["player_2"]): line["seed"] for line in lines[:2]}
     assert len(set(meetings.values())) == 1
 

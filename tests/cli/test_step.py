@@ -105,7 +105,7 @@ def test_the_one_square_game() -> None:
         (b'{"state": null, "options": 5}', "'options' must be an object"),
         (b'{"state": null, "actions": 5}', "'actions' must be an object"),
         (b'{"state": null, "actions": {"3": "0,0,top"}}', "unknown player '3'"),
-        (b'{"state": null, "actions": {"1": 5}}', "a move is text"),
+        (b'{"state": null, "actions": {"1": 5}}', "action of player 1"),
         (b'{"state": null, "actions": {"1": {"fault": "boredom"}}}', "unknown fault 'boredom'"),
         (b'{"state": null, "actions": {"1": {"fault": ["x"]}}}', "unknown fault"),
     ],

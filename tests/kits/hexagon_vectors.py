@@ -7,6 +7,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+from cw.games.hexagon.codec import HexagonCodec
 from cw.games.hexagon.grid import grid
 from cw.games.hexagon.rules import Hexagon, legal_moves
 from cw.games.hexagon.state import State as Battle
@@ -17,7 +18,7 @@ ERROR = {"status": "error"}
 
 
 def post(name: str, state: Battle, color: int) -> Step:
-    document = Hexagon().state_to_json(state)
+    document = HexagonCodec(Hexagon()).state_to_json(state)
     board = {"size": state.size, "cells": document["cells"]}
     body = {"id": name, "first_turn": color == 1, "training": False}
     body |= {"jumps": document["jumps"], "board": board}
@@ -30,7 +31,7 @@ def get(name: str, state: Battle) -> Step:
 
 
 def put(name: str, state: Battle) -> Step:
-    document = Hexagon().state_to_json(state)
+    document = HexagonCodec(Hexagon()).state_to_json(state)
     changes = [list(change) for change in state.changes]
     body = {"jumps": document["jumps"], "changes": changes}
     return expect(request("PUT", f"/games/{name}", compact(body)), json=OK)

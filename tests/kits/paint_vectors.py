@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
-from cw.games.paint.codec import state_message
+from cw.games.paint.messages import state_message
 from cw.games.paint.rules import Paint
 from tests.kits.steps import Step, Vector, compact, vector
 

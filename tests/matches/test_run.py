@@ -12,7 +12,7 @@ import pytest
 from cw.arena.bots import read_bots
 from cw.arena.referee import MatchRecord
 from cw.errors import UsageError
-from cw.games.registry import load_rules
+from cw.games.registry import load_game
 from cw.matches.run import FinishedMatch, play_match
 from cw.replays import document as replay
 from tests.matches.bots_of_games import PAINT, served, write
@@ -27,7 +27,7 @@ SERVED: list[tuple[str, str, str, dict[str, Any]]] = [
 
 def play(game: str, bots: list[str], **options: Any) -> FinishedMatch:
     finished = play_match(game, read_bots(bots), 5, options)
-    assert replay.verify(load_rules(game), finished.replay) is None
+    assert replay.verify(load_game(game), finished.replay) is None
     assert nothing_runs()
     return finished
 

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cw.cli import main
-from cw.matches.simulate import simulate
+from cw.matches.simulate import series, simulate, winner_of
 
 
 def run(*arguments: str) -> Result:
@@ -16,22 +16,28 @@ def run(*arguments: str) -> Result:
 
 
 def test_seats_rotate_and_the_seed_changes_after_each_round() -> None:
-    played = list(simulate("circuit-wars", ["random", "greedy"], 4, 7, {"size": 3}))
-    assert [game.seed for game in played] == [7, 7, 8, 8]
-    for number, game in enumerate(played):
-        first, second = game.seconds[number % 2], game.seconds[1 - number % 2]
+    specs = list(series("circuit-wars", ["random", "greedy"], 4, 7, {"size": 3}))
+    assert [spec.seed for spec in specs] == [7, 7, 8, 8]
+    for number, spec in enumerate(specs):
+        assert [bot.target for bot in spec.bots] == [
+            ["random", "greedy"],
+            ["greedy", "random"],
+        ][number % 2]
+        result = simulate(spec)
+        first, second = result.seconds
         assert len(first) - len(second) in (0, 1)
-        assert game.turns == len(first) + len(second)
-        seat_of_winner = 1 if game.winner == number % 2 else 2
-        assert game.outcome.winner == seat_of_winner
+        assert result.turns == len(first) + len(second)
+        assert result.winner is not None
+        assert result.ranks[result.winner] == 1
+        assert winner_of(spec, result) == int(spec.bots[result.winner].name)
 
 
 def test_the_same_seed_gives_the_same_games() -> None:
     first, again = (
-        [g.outcome for g in simulate("circuit-wars", ["safe", "greedy"], 4, 3, {"size": 5})]
+        [simulate(spec) for spec in series("circuit-wars", ["safe", "greedy"], 4, 3, {"size": 5})]
         for _ in range(2)
     )
-    assert first == again
+    assert [(one.scores, one.turns) for one in first] == [(one.scores, one.turns) for one in again]
 
 
 def test_the_report() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from cw.arena.bots import read_bots
 from cw.errors import ProtocolError
-from cw.games.registry import load_rules
+from cw.games.registry import load_game
 from cw.matches.run import play_match
 from cw.replays import document as replay
 
@@ -37,7 +37,7 @@ def again(document: replay.Document) -> replay.Document:
 
 
 def verified(document: replay.Document) -> str | None:
-    return replay.verify(load_rules(document["game"]), document)
+    return replay.verify(load_game(document["game"]), document)
 
 
 def test_a_match_is_played_again_as_it_was(document: replay.Document) -> None:
@@ -45,7 +45,7 @@ def test_a_match_is_played_again_as_it_was(document: replay.Document) -> None:
 
 
 def test_the_frames_need_no_rules(document: replay.Document) -> None:
-    game = load_rules(document["game"])
+    game = load_game(document["game"])
     read = again(document)
     drawn = list(replay.frames(read))
     played = [replay.frame_of(game, state) for state in replay.states(game, read)]

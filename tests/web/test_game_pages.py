@@ -255,7 +255,7 @@ def test_a_game_of_another_package_has_its_pages(
     client: FlaskClient, shelf_of_documents: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paint = GAMES["paint"]
-    other = GameEntry(rules=paint.rules, strategies=paint.strategies)
+    other = GameEntry(rules=paint.rules, codec=paint.codec, strategies=paint.strategies)
     monkeypatch.setattr(catalogue, "GAMES", {**GAMES, "tic-tac": other})
     assert "tic-tac" in game_entries()
     assert "Tic Tac" in client.get("/games/").text

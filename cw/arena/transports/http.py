@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
@@ -14,18 +12,19 @@ import aiohttp
 from yarl import URL
 
 from cw.arena.transports.http_faults import (
-    HttpFault,
+    Exchange,
     Phase,
     Progress,
-    Request,
     compressed,
     failed,
     large_body,
     large_head,
     late,
 )
-from cw.arena.transports.sockets import Traffic, open_socket
+from cw.arena.transports.sockets import Reachable, Traffic, open_socket
 from cw.errors import UsageError
+from cw.games.rules import Fault
+from cw.games.wire import QueryLimits, Reply, Request
 
 MOST_HEAD: Final = 32 * 1024
 """Bytes of the headers of an answer; they may be 128 lines."""
@@ -33,20 +32,10 @@ MOST_HEAD: Final = 32 * 1024
 LARGE: Final = 64 * 1024
 """Bytes of a request body from which on it is sent in pieces."""
 
+ANYWHERE: Final = Reachable()
+
 KEPT_OPEN: Final = 300.0
 """Seconds that an idle connection is kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class Response:
-    """An answer that came whole and in time, whatever its status."""
-
-    status: int
-    headers: Mapping[str, str]
-    """By name, whatever its case."""
-    body: bytes
-    latency: float
-    """Seconds from the start of the exchange, connecting included, to the last byte."""
 
 
 class HttpBot:
@@ -55,20 +44,20 @@ class HttpBot:
     One connection is kept between requests where the bot allows it. When a kept one turns out to be
     closed before any byte of the answer, the request is sent once more on a fresh one. (Windows
     does not tell whether a byte came; there it is sent once more in any case.) `keep=False` takes a
-    fresh connection for each request. `private=False` refuses loopback and private addresses, also
-    those that a name resolves to. Proxies of the environment, cookies and redirects are ignored.
+    fresh connection for each request. `reachable` says which addresses it may have, also
+    those that its name resolves to. Proxies of the environment, cookies and redirects are ignored.
 
     To be made in an event loop. Raises UsageError for a base that is no address of a server.
     """
 
-    def __init__(self, base: str, *, private: bool = True, keep: bool = True) -> None:
+    def __init__(self, base: str, *, reachable: Reachable = ANYWHERE, keep: bool = True) -> None:
         """Open no connection yet."""
         self.base = check_base(base)
         self._traffic = Traffic()
         self._turn = asyncio.Lock()
         connect = partial(
             aiohttp.TCPConnector,
-            socket_factory=lambda info: open_socket(info, self._traffic, private),
+            socket_factory=lambda info: open_socket(info, self._traffic, reachable),
         )
         self._session = aiohttp.ClientSession(
             connector=connect(keepalive_timeout=KEPT_OPEN) if keep else connect(force_close=True),
@@ -95,42 +84,32 @@ class HttpBot:
         """Close the connection."""
         await self._session.close()
 
-    async def request(  # noqa: PLR0913 - each of them is a thing of its own
-        self,
-        method: str,
-        path: str,
-        *,
-        headers: Mapping[str, str],
-        body: bytes | None = None,
-        seconds: float,
-        most_body: int,
-        connect_seconds: float | None = None,
-    ) -> Response | HttpFault:
-        """Send a request to `base + path` and read the whole answer, within `seconds` in all.
+    async def request(self, request: Request, limits: QueryLimits) -> Reply | Fault:
+        """Send a request to `base + path`; return the whole reply, whatever its status.
 
         Headers are sent as they are spelled, besides Host, Content-Length and
         `Accept-Encoding: identity`. A request waits, without a clock, until the one before it is
-        done. `connect_seconds` bounds looking up the name and connecting. Reading stops at
-        `most_body` bytes. Kinds of faults: `timeout`, `disconnected`, `malformed` (no HTTP, or
-        compressed) and `oversize`; the status is for the caller to judge.
+        done; `limits` without `grace` hold from then on, and `connect_seconds` bounds looking up
+        the name and connecting. Kinds of faults: `timeout`, `disconnected`, `malformed` (no HTTP,
+        or compressed) and `oversize`, each with its cause.
         """
-        asked = Request(method, path, headers, body, seconds, most_body, connect_seconds)
+        asked = Exchange(request, limits)
         async with self._turn:
             progress = Progress()
             began = asyncio.get_running_loop().time()
             try:
-                async with asyncio.timeout(seconds):
+                async with asyncio.timeout(limits.seconds):
                     answer = await self._ask(asked, progress)
             except TimeoutError:
                 return late(asked, progress)
             except (aiohttp.ClientError, UnicodeError) as error:
                 return failed(asked, error)
-            if isinstance(answer, HttpFault):
+            if isinstance(answer, Fault):
                 return answer
             took = asyncio.get_running_loop().time() - began
-            return Response(answer.status, answer.headers, bytes(progress.body), took)
+            return Reply(bytes(progress.body), answer.status, answer.headers, took)
 
-    async def _ask(self, asked: Request, progress: Progress) -> aiohttp.ClientResponse | HttpFault:
+    async def _ask(self, asked: Exchange, progress: Progress) -> aiohttp.ClientResponse | Fault:
         """Send the request, and once more if a kept connection had been closed meanwhile."""
         before = self._traffic.received
         try:
@@ -142,16 +121,16 @@ class HttpBot:
         return await self._exchange(asked, progress)
 
     async def _exchange(
-        self, asked: Request, progress: Progress
-    ) -> aiohttp.ClientResponse | HttpFault:
+        self, asked: Exchange, progress: Progress
+    ) -> aiohttp.ClientResponse | Fault:
         async with self._session.request(
-            asked.method,
-            URL(self.base + asked.path, encoded=True),
-            headers={"Accept-Encoding": "identity", **asked.headers},
-            data=_payload(asked.body),
+            asked.request.method,
+            URL(self.base + asked.request.path, encoded=True),
+            headers={"Accept-Encoding": "identity", **asked.request.headers},
+            data=_payload(asked.request.body),
             allow_redirects=False,
             timeout=aiohttp.ClientTimeout(
-                total=None, connect=asked.connect_seconds, ceil_threshold=float("inf")
+                total=None, connect=asked.limits.connect_seconds, ceil_threshold=float("inf")
             ),
             trace_request_ctx=progress,
         ) as answer:
@@ -201,21 +180,19 @@ def _tracing() -> aiohttp.TraceConfig:
     return config
 
 
-def _judge_head(asked: Request, answer: aiohttp.ClientResponse) -> HttpFault | None:
+def _judge_head(asked: Exchange, answer: aiohttp.ClientResponse) -> Fault | None:
     if sum(len(name) + len(value) + 4 for name, value in answer.raw_headers) > MOST_HEAD:
         return large_head(asked, f"more than {MOST_HEAD} bytes")
     coding = answer.headers.get("Content-Encoding", "identity").strip()
     return None if coding.lower() in ("", "identity") else compressed(asked, coding)
 
 
-async def _read(
-    asked: Request, answer: aiohttp.ClientResponse, body: bytearray
-) -> HttpFault | None:
+async def _read(asked: Exchange, answer: aiohttp.ClientResponse, body: bytearray) -> Fault | None:
     """Read the body, up to its cap."""
-    if (answer.content_length or 0) > asked.most_body:
+    if (answer.content_length or 0) > asked.limits.most_body:
         return large_body(asked)
     async for data in answer.content.iter_any():
         body += data
-        if len(body) > asked.most_body:
+        if len(body) > asked.limits.most_body:
             return large_body(asked)
     return None

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import aiohttp
 
 from cw.arena.transports.sockets import Forbidden
 from cw.games.rules import Fault
+from cw.games.wire import QueryLimits, Request
 
 TOO_LARGE: Final = ("Got more than", "Too many headers")
 """How the messages of aiohttp about an oversized head begin."""
@@ -40,29 +40,16 @@ was complete; no HTTP; a compressed body; head or body above its cap.
 Phase: TypeAlias = Literal["resolving", "connecting", "asking", "reading"]
 
 
-@dataclass(frozen=True, slots=True)
-class HttpFault(Fault):
-    """A fault with its cause, for games that tell more of them apart."""
+class Exchange(NamedTuple):
+    """A request, and how much time and room the reply has."""
 
-    cause: Cause = "broken"
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What is asked, and how much time and room the answer has."""
-
-    method: str
-    path: str
-    headers: Mapping[str, str]
-    body: bytes | None
-    seconds: float
-    most_body: int
-    connect_seconds: float | None
+    request: Request
+    limits: QueryLimits
 
     @property
     def name(self) -> str:
         """The request in a sentence."""
-        return f"{self.method} {self.path.partition('?')[0]}"
+        return f"{self.request.method} {self.request.path.partition('?')[0]}"
 
 
 @dataclass(slots=True)
@@ -74,16 +61,16 @@ class Progress:
     body: bytearray = field(default_factory=bytearray)
 
 
-def late(asked: Request, progress: Progress) -> HttpFault:
+def late(asked: Exchange, progress: Progress) -> Fault:
     """Say what a request was waiting for when its time was up."""
-    seconds = asked.seconds
+    seconds = asked.limits.seconds
     if progress.phase in ("resolving", "connecting"):
-        seconds = min(seconds, asked.connect_seconds or seconds)
+        seconds = min(seconds, asked.limits.connect_seconds or seconds)
     detail, cause = _waiting(asked, progress)
-    return HttpFault("timeout", f"{detail} within {seconds:g} s", cause)
+    return Fault("timeout", f"{detail} within {seconds:g} s", cause)
 
 
-def _waiting(asked: Request, progress: Progress) -> tuple[str, Cause]:
+def _waiting(asked: Exchange, progress: Progress) -> tuple[str, Cause]:
     match progress.phase:
         case "resolving":
             return "no address was found for the bot's name", "unresolved"
@@ -95,24 +82,24 @@ def _waiting(asked: Request, progress: Progress) -> tuple[str, Cause]:
     return f"the answer to {asked.name} was not complete ({came})", "timeout"
 
 
-def large_head(asked: Request, why: str) -> HttpFault:
+def large_head(asked: Exchange, why: str) -> Fault:
     """Say that the headers of an answer are too large."""
-    return HttpFault("oversize", f"the headers of the answer to {asked.name}: {why}", "oversize")
+    return Fault("oversize", f"the headers of the answer to {asked.name}: {why}", "oversize")
 
 
-def large_body(asked: Request) -> HttpFault:
+def large_body(asked: Exchange) -> Fault:
     """Say that the body of an answer is too large."""
-    detail = f"the answer to {asked.name} is longer than {asked.most_body} bytes"
-    return HttpFault("oversize", detail, "oversize")
+    detail = f"the answer to {asked.name} is longer than {asked.limits.most_body} bytes"
+    return Fault("oversize", detail, "oversize")
 
 
-def compressed(asked: Request, coding: str) -> HttpFault:
+def compressed(asked: Exchange, coding: str) -> Fault:
     """Say that an answer is compressed."""
     why = f"compressed (Content-Encoding: {coding}), which was not asked for"
-    return HttpFault("malformed", f"the answer to {asked.name} is {why}", "compressed")
+    return Fault("malformed", f"the answer to {asked.name} is {why}", "compressed")
 
 
-def failed(asked: Request, error: Exception) -> HttpFault:
+def failed(asked: Exchange, error: Exception) -> Fault:
     """Say why a request has failed."""
     match error:
         case aiohttp.ClientConnectorDNSError() | UnicodeError():
@@ -126,11 +113,11 @@ def failed(asked: Request, error: Exception) -> HttpFault:
     return _gone(f"the connection was closed before the answer to {asked.name} was complete")
 
 
-def _gone(detail: str, cause: Cause = "broken") -> HttpFault:
-    return HttpFault("disconnected", detail, cause)
+def _gone(detail: str, cause: Cause = "broken") -> Fault:
+    return Fault("disconnected", detail, cause)
 
 
-def _unconnected(error: aiohttp.ClientConnectorError) -> HttpFault:
+def _unconnected(error: aiohttp.ClientConnectorError) -> Fault:
     server, number = f"{error.host}:{error.port}", error.os_error.errno
     if isinstance(error.os_error, Forbidden) or number == errno.EACCES:
         return _gone(f"{server} is not asked: {error.os_error.strerror}", "forbidden")
@@ -139,8 +126,8 @@ def _unconnected(error: aiohttp.ClientConnectorError) -> HttpFault:
     return _gone(f"nobody listens at {server}: {error.os_error}", "refused")
 
 
-def _unreadable(asked: Request, error: aiohttp.ClientResponseError) -> HttpFault:
+def _unreadable(asked: Exchange, error: aiohttp.ClientResponseError) -> Fault:
     message = " ".join(error.message.split())[:QUOTED]
     if message.startswith(TOO_LARGE):
         return large_head(asked, message)
-    return HttpFault("malformed", f"the answer to {asked.name} is no HTTP: {message}", "not_http")
+    return Fault("malformed", f"the answer to {asked.name} is no HTTP: {message}", "not_http")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import errno
 import socket
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
-from typing import TYPE_CHECKING, Final
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer, WriteableBuffer
@@ -78,13 +78,28 @@ class CountingSocket(socket.socket):
                 return
 
 
-def open_socket(info: AddressInfo, traffic: Traffic, private: bool) -> CountingSocket:
+class Reachable(NamedTuple):
+    """Which addresses bots may have."""
+
+    private: bool = True
+    """Whether loopback and private addresses are among them."""
+    networks: tuple[IPv4Network | IPv6Network, ...] = ()
+    """Networks whose addresses are, whatever `private` says."""
+
+    def includes(self, address: str) -> bool:
+        """Return whether a bot may be at an address."""
+        if self.private or is_public(address):
+            return True
+        return any(ip_address(address.partition("%")[0]) in network for network in self.networks)
+
+
+def open_socket(info: AddressInfo, traffic: Traffic, reachable: Reachable) -> CountingSocket:
     """Make the socket for an address that a name has resolved to; raise Forbidden if it must not.
 
     This is the very address that is connected to next, so no second look at the name can change it.
     """
     family, kind, protocol, _, address = info
-    if not private and not is_public(str(address[0])):
+    if not reachable.includes(str(address[0])):
         raise Forbidden(str(address[0]))
     made = CountingSocket(family, kind, protocol)
     made.traffic = traffic

@@ -19,5 +19,5 @@ class CircuitWarsChecks:
         Trial("plays on the usual board", {"size": 7, "openings": 40}, ("greedy",)),
     )
 
-    async def probe(self, table: Referee, player: Player, report: CheckReport) -> None:
+    async def probe(self, referee: Referee, player: Player, report: CheckReport) -> None:
         """Ask nothing."""

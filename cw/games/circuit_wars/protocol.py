@@ -1,4 +1,4 @@
-"""What is said on the wire (seed, "Communication protocol"): codes and documents."""
+"""The wire protocol (seed, "Communication protocol"): codes, documents, and who moves when."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ from math import ceil
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from cw.errors import GameStarted, InvalidTeamId, TeamIdTaken, UsageError
+from cw.errors import GameStarted, InvalidTeamId, RegistrationError, TeamIdTaken, UsageError
 from cw.games.circuit_wars.fast_board import FastBoard
 from cw.games.circuit_wars.rules import Action, State
 from cw.games.circuit_wars.segments import parse_move
 from cw.games.rules import Fault, Json, Player
+from cw.games.wire import Query, QueryLimits, Referee, Transport, as_it_is
 
 Turn: TypeAlias = Mapping[Player, Action | Fault]
+
+TIMEOUT: Final = 3.0
+"""Seconds for a turn where nothing else is said."""
+
+NO_LIMIT: Final = -1
 
 STATUS: Final = MappingProxyType(
     {
@@ -33,6 +39,59 @@ STATUS: Final = MappingProxyType(
 
 REGISTRATION_ERRORS: Final = MappingProxyType({InvalidTeamId: 1, TeamIdTaken: 2, GameStarted: 3})
 """The error code of each refusal."""
+
+
+REGISTERED: Final = 10.0
+"""Seconds that a client has to register."""
+
+
+class CircuitWarsProtocol:
+    """Both register, one after the other; then they move in turn, and who moves out of turn loses.
+
+    Bots are clients of our server. The option `timeout` is the time for a turn in seconds, -1 for
+    none; strategies and people have none.
+    """
+
+    transports: Sequence[Transport] = ("client",)
+    signed_with: str | None = None
+    options: Sequence[str] = ("timeout",)
+
+    def players(self, names: Sequence[str]) -> Sequence[Player]:
+        """Return the numbers of the players, from 1."""
+        return range(1, len(names) + 1)
+
+    async def conduct(self, referee: Referee) -> None:
+        """Lead a game."""
+        limit = time_limit(referee.protocol_options.get("timeout", TIMEOUT))
+        limits = QueryLimits(float("inf") if limit is None else limit)
+        referee.begin(referee.rules.new(len(referee.names), referee.seed, **referee.options))
+        for player in referee.names:
+            if referee.state.ended is None:
+                joins = Query("registration", as_it_is, QueryLimits(REGISTERED))
+                await self.ask(referee, player, joins)
+        moves = Query("move", as_it_is, limits, action=True)
+        while referee.state.ended is None:
+            await self.ask(referee, referee.state.player, moves)
+
+    async def ask(self, referee: Referee, player: Player, query: Query) -> None:
+        """Wait for a player, and for others that move out of turn; apply what came first."""
+        nothing = Query("nothing", as_it_is, QueryLimits(float("inf")))
+        clients = [other for other in referee.names if referee.transport(other) == "client"]
+        others = {other: nothing for other in clients if other != player}
+        answers = await referee.ask_first({player: query, **others})
+        if query.action or any(isinstance(answer, Fault) for answer in answers.values()):
+            referee.step(answers)
+
+
+def time_limit(timeout: Json) -> float | None:
+    """Return the seconds for a turn, None for no limit; raise UsageError for anything else."""
+    if timeout == NO_LIMIT:
+        return None
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
+        raise UsageError(
+            f"the time limit must be a number of seconds above 0, or -1 for none, not {timeout!r}"
+        )
+    return float(timeout)
 
 
 def status_code(registered: int, state: State) -> int:
@@ -71,7 +130,7 @@ def registered(player: int) -> dict[str, Json]:
     return {"response": "OK", "player": player}
 
 
-def not_registered(refusal: UsageError) -> dict[str, Json]:
+def not_registered(refusal: RegistrationError) -> dict[str, Json]:
     """Return the answer to a registration that was refused."""
     return {
         "response": "ERROR",

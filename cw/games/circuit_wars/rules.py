@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from random import Random
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-import msgspec
-
-from cw.errors import IllegalAction, OutOfTurn, ProtocolError, UsageError
+from cw.errors import IllegalAction, OutOfTurn, UsageError
 from cw.games.circuit_wars import board
 from cw.games.circuit_wars.board import Squares
-from cw.games.circuit_wars.segments import ACROSS, BORDERS, parse_move
+from cw.games.circuit_wars.segments import parse_move
 from cw.games.rules import (
     Fault,
     Json,
     Outcome,
     Player,
-    plain_result,
     refuse_unknown_options,
     whole_number,
 )
@@ -126,56 +123,6 @@ class CircuitWars:
         """Draw a free segment, each equally likely."""
         return str(rng.choice(board.free_moves(state.board)))
 
-    def state_to_json(self, state: State) -> dict[str, Json]:
-        """Return the state as a document; the keys are the fields of State."""
-        lists = {"board": [list(row) for row in state.board], "scores": list(state.scores)}
-        return asdict(state) | lists
-
-    def state_from_json(self, document: Json, **options: Json) -> State:
-        """Read a state; raise ProtocolError where it is not one that the rules could produce."""
-        try:
-            state = msgspec.convert(document, State)
-        except msgspec.ValidationError as error:
-            raise ProtocolError(f"this is no state of circuit-wars: {error}") from None
-        check_state(state)
-        return state
-
-    def view_to_json(self, view: State) -> dict[str, Json]:
-        """Return the document of the state."""
-        return self.state_to_json(view)
-
-    def player_from_json(self, state: State, name: Json) -> int:
-        """Read player 1 or 2, as a number or as text."""
-        if isinstance(name, bool) or name not in (1, 2, "1", "2"):
-            raise ProtocolError(f"unknown player {name!r}; the players are 1 and 2")
-        return int(name)
-
-    def action_to_json(self, action: Action) -> str:
-        """Return the move as it is sent."""
-        return action
-
-    def actions_from_json(
-        self, state: State, document: Mapping[str, Json]
-    ) -> dict[Player, Action | Fault]:
-        """Read moves and faults; what a move says is left to the rules."""
-        return {
-            self.player_from_json(state, name): read_action(action)
-            for name, action in document.items()
-        }
-
-    def result_to_json(self, state: State) -> dict[str, Json]:
-        """Return the outcome."""
-        return plain_result(self.outcome(state))
-
-
-def read_action(document: Json) -> Action | Fault:
-    """Read a move or a fault; raise ProtocolError for what is neither."""
-    if isinstance(document, dict) and "fault" in document:
-        return Fault.from_json(document)
-    if not isinstance(document, str):
-        raise ProtocolError(f"a move is text such as '2,1,right', not {document!r}")
-    return document
-
 
 def moved(state: State, player: int, action: Action) -> State:
     """Return the state after a legal move: no extra turn, and the end when no segment is free."""
@@ -196,44 +143,3 @@ def moved(state: State, player: int, action: Action) -> State:
 def lost(state: State, player: int, ended: Ended) -> State:
     """Return the state in which the player has lost; nothing else changes."""
     return replace(state, ended=ended, winner=3 - player)
-
-
-def check_state(state: State) -> None:
-    """Raise ProtocolError unless board, scores and end agree with each other."""
-    try:
-        board.check_size(state.size)
-    except UsageError as error:
-        raise ProtocolError(str(error)) from None
-    check_squares(state)
-    if state.scores != board.scores(state.board):
-        raise _contradiction("scores", state.scores, f"the board says {board.scores(state.board)}")
-    if state.player not in (1, 2):
-        raise _contradiction("player", state.player, "it must be 1 or 2")
-    if (state.ended is None) != (state.winner is None) or state.winner not in (None, 1, 2):
-        raise _contradiction("winner", state.winner, f"with ended {state.ended!r}")
-    if (state.ended == "finished") != (sum(state.scores) == state.size**2):
-        raise _contradiction("ended", state.ended, f"{sum(state.scores)} squares are owned")
-
-
-def check_squares(state: State) -> None:
-    """Raise ProtocolError unless the board is square and each segment the same from both sides."""
-    size = state.size
-    if len(state.board) != size or any(len(row) != size for row in state.board):
-        raise _contradiction("board", f"of {len(state.board)} rows", f"expected {size} x {size}")
-    for y, row in enumerate(state.board):
-        for x, square in enumerate(row):
-            if not 0 <= square < 48:
-                raise _contradiction(f"board[{y}][{x}]", square, "it must be from 0 to 47")
-            for name, (dx, dy, across) in ACROSS.items():
-                if 0 <= x + dx < size and 0 <= y + dy < size:
-                    other = state.board[y + dy][x + dx]
-                    if bool(square & BORDERS[name]) != bool(other & BORDERS[across]):
-                        raise _contradiction(
-                            f"board[{y}][{x}]",
-                            square,
-                            f"its {name} differs from [{y + dy}][{x + dx}]",
-                        )
-
-
-def _contradiction(place: str, value: Any, why: str) -> ProtocolError:
-    return ProtocolError(f"this is no state of circuit-wars: {place} is {value!r}, but {why}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -48,8 +49,13 @@ class Move(NamedTuple):
         return Move(self.x + dx, self.y + dy, border)
 
 
+@lru_cache(maxsize=8192)
 def parse_move(text: str) -> Move:
-    """Read a move in the form `x,y,border`; raise IllegalAction for anything else."""
+    """Read a move in the form `x,y,border`; raise IllegalAction for anything else.
+
+    A move stays text as it was sent, for the status shows it so; who needs its parts asks here, and
+    each text is read once.
+    """
     match = MOVE_PATTERN.fullmatch(text)
     if match is None:
         raise IllegalAction(

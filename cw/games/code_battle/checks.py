@@ -35,30 +35,30 @@ class CodeBattleChecks:
         Trial("plays to the end of its last bot", {"max_turns": 80}, ("rusher",)),
     )
 
-    async def probe(self, table: Referee, player: Player, report: CheckReport) -> None:
+    async def probe(self, referee: Referee, player: Player, report: CheckReport) -> None:
         """Ask for everything that the protocol says."""
-        prober = Prober(table, player, report)
-        if table.shape(player) == "http":
+        prober = Prober(referee, player, report)
+        if referee.transport(player) == "http":
             await prober.health()
         await prober.turn("answers a turn", GAME.new(2, 1))
         await prober.turn("answers without bots in sight", replace(GAME.new(2, 1), bots=()))
-        if table.shape(player) == "http":
+        if referee.transport(player) == "http":
             await prober.forgeries()
 
 
 class Prober:
     """The requests of a check."""
 
-    def __init__(self, table: Referee, player: Player, report: CheckReport) -> None:
+    def __init__(self, referee: Referee, player: Player, report: CheckReport) -> None:
         """Begin a match of its own."""
-        self.table = table
+        self.referee = referee
         self.player = player
         self.report = report
-        self.signer = Signer(table)
+        self.signer = Signer(referee)
 
     async def ask(self, ask: Query) -> Any:
         """Ask once."""
-        return (await self.table.ask({self.player: ask}))[self.player]
+        return (await self.referee.ask({self.player: ask}))[self.player]
 
     async def health(self) -> None:
         """Ask for its health, and for a path that is not there."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
-from cw.errors import ProtocolError
-from cw.games.code_battle.orders import short
+from cw.errors import ProtocolError, short
+from cw.games.code_battle.rules import CodeBattle, Moves, merit
 from cw.games.code_battle.state import (
     Bot,
     Config,
@@ -20,6 +20,7 @@ from cw.games.code_battle.state import (
 )
 from cw.games.code_battle.torus import Tile
 from cw.games.code_battle.vision import View
+from cw.games.codec import actions_by_player, is_fault, player_named
 from cw.games.rules import Fault, Json, Player
 
 T = TypeVar("T")
@@ -36,6 +37,56 @@ LEAST: Final = Config(
     energy_interval=1,
 )
 KEYS: Final = ("config", "turn", "walls", "nodes", "cores", "bots", "players")
+
+
+class CodeBattleCodec:
+    """Writes and reads the documents of Code Battle."""
+
+    def __init__(self, rules: CodeBattle) -> None:
+        """Speak of matches by these rules."""
+        self.rules = rules
+
+    def state_to_json(self, state: State) -> dict[str, Json]:
+        """Return the state as a document."""
+        return state_document(state)
+
+    def state_from_json(self, document: Json, **options: Json) -> State:
+        """Read a state; of the options, `seed` counts: it numbers the others in views."""
+        return read_state(document, options.get("seed", 0))
+
+    def view_to_json(self, view: View | State) -> dict[str, Json]:
+        """Return the body of a request without `match_id`; to the referee the state."""
+        return state_document(view) if isinstance(view, State) else view_document(view)
+
+    def player_from_json(self, state: State, name: Json) -> Player:
+        """Read a slot, as a number or as text."""
+        return player_named(self.rules.players(state), name)
+
+    def action_to_json(self, action: Moves) -> Moves:
+        """Return the list: it is a document already."""
+        return action
+
+    def actions_from_json(
+        self, state: State, document: Mapping[str, Json]
+    ) -> dict[Player, Moves | Fault]:
+        """Read lists of moves and faults; what the entries of a list say is left to the rules."""
+        return actions_by_player(self.rules.players(state), document, read_action)
+
+    def result_to_json(self, state: State) -> dict[str, Json]:
+        """Return the outcome with the final counts by slot."""
+        outcome = self.rules.outcome(state)
+        if outcome is None:
+            return {"outcome": None}
+        return {
+            "outcome": {
+                "winner": outcome.winner,
+                "condition": outcome.reason,
+                "ranks": list(outcome.ranks.values()),
+                "final_scores": [stats.score for stats in state.stats],
+                "final_energy": [stats.collected for stats in state.stats],
+                "final_bots": [merit(state, slot)[-1] for slot in self.rules.players(state)],
+            }
+        }
 
 
 def state_document(state: State) -> dict[str, Json]:
@@ -93,7 +144,7 @@ def read_state(document: Json, seed: Json = 0) -> State:
     whole = read_object("state", document)
     for key in KEYS:
         if key not in whole:
-            raise ProtocolError(f"the state has no {key!r}")
+            raise ProtocolError(f"the state has no {short(key)}")
     config = read_config(whole["config"])
     slots = read_list("players", whole, read_stats)
     reader = Reader(config, len(slots))
@@ -269,25 +320,12 @@ def first_double(values: list[int]) -> int | None:
     return None
 
 
-def read_slot(state: State, name: Json) -> Slot:
-    """Read a slot, as a number or as text."""
-    slots = {str(slot): slot for slot in range(len(state.stats))}
-    if isinstance(name, bool) or str(name) not in slots:
-        raise ProtocolError(f"there is no slot {short(name)}; the slots are {', '.join(slots)}")
-    return slots[str(name)]
-
-
-def read_actions(state: State, document: Mapping[str, Json]) -> dict[Player, list[Json] | Fault]:
-    """Read replies and faults by slot; what the entries of a reply say is left to the rules."""
-    return {read_slot(state, name): read_action(name, said) for name, said in document.items()}
-
-
-def read_action(name: str, said: Json) -> list[Json] | Fault:
+def read_action(slot: Player, said: Json) -> list[Json] | Fault:
     """Read the moves of a slot, or its fault."""
     if isinstance(said, list):
         return said
-    if isinstance(said, dict) and "fault" in said:
+    if is_fault(said):
         return Fault.from_json(said)
     raise ProtocolError(
-        f"slot {name}: actions must be a list of moves or a fault, not {short(said)}"
+        f"slot {slot}: actions must be a list of moves or a fault, not {short(said)}"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias, cast
 
+from cw.errors import short
 from cw.games.code_battle.state import Slot, State
 from cw.games.code_battle.torus import DIRECTIONS, Direction, Tile
 from cw.games.rules import Json
@@ -54,12 +55,6 @@ def tile_of(state: State, entry: Mapping[str, Json]) -> Tile | None:
                 inside = 0 <= row < config.rows and 0 <= col < config.cols
                 return row * config.cols + col if inside else None
     return None
-
-
-def short(value: Json) -> str:
-    """Print a value that somebody sent, cut to a length that a sentence bears."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def write_orders(state: State, orders: Orders) -> Iterator[dict[str, Json]]:

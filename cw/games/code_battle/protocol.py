@@ -36,33 +36,34 @@ class CodeBattleProtocol:
 
     transports: Sequence[Transport] = ("http", "lines")
     signed_with: str | None = "secret"
+    options: Sequence[str] = ()
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
         """Return the slots, numbered from 0."""
         return range(len(names))
 
-    async def conduct(self, table: Referee) -> None:
+    async def conduct(self, referee: Referee) -> None:
         """Lead a match."""
-        state: State = table.game.new(len(table.names), table.seed, **table.options)
-        table.begin(state)
-        signer = Signer(table)
-        await check_health(table)
-        while table.game.outcome(state) is None:
-            queries = {slot: signer.turn(state, int(slot)) for slot in table.game.to_move(state)}
-            answers = await table.ask(queries)
+        state: State = referee.rules.new(len(referee.names), referee.seed, **referee.options)
+        referee.begin(state)
+        signer = Signer(referee)
+        await check_health(referee)
+        while referee.rules.outcome(state) is None:
+            queries = {slot: signer.turn(state, int(slot)) for slot in referee.rules.to_move(state)}
+            answers = await referee.ask(queries)
             for slot, answer in answers.items():
                 if isinstance(answer, list):
-                    note_wrong_entries(table, state, int(slot), answer)
-            state = table.step(answers)
+                    note_wrong_entries(referee, state, int(slot), answer)
+            state = referee.step(answers)
 
 
-async def check_health(table: Referee) -> None:
+async def check_health(referee: Referee) -> None:
     """Ask the web services for their health; a bad one is noted once."""
     ask = Query(Request("GET", "/health"), read_health, HEALTH)
-    called = {slot: ask for slot in table.names if table.shape(slot) == "http"}
-    for slot, answer in (await table.ask(called)).items():
+    called = {slot: ask for slot in referee.names if referee.transport(slot) == "http"}
+    for slot, answer in (await referee.ask(called)).items():
         if isinstance(answer, Fault):
-            table.note(slot, Fault("startup", f"GET /health: {answer.detail}"))
+            referee.note(slot, Fault("startup", f"GET /health: {answer.detail}"))
 
 
 def read_health(reply: Reply) -> Json | Fault:
@@ -72,27 +73,27 @@ def read_health(reply: Reply) -> Json | Fault:
     return True
 
 
-def note_wrong_entries(table: Referee, state: State, slot: Slot, moves: list[Json]) -> None:
+def note_wrong_entries(referee: Referee, state: State, slot: Slot, moves: list[Json]) -> None:
     """Note the entries of a reply that are ignored, once a turn."""
     _, wrong = read_orders(state, slot, moves)
     if wrong:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-        table.note(slot, Fault("illegal", f"{wrong[0]}{more}"))
+        referee.note(slot, Fault("illegal", f"{wrong[0]}{more}"))
 
 
 class Signer:
     """Makes the requests of one match."""
 
-    def __init__(self, table: Referee) -> None:
+    def __init__(self, referee: Referee) -> None:
         """Draw the ids of the match and of its bots."""
-        self.table = table
-        self.match = f"m_{table.token()[:8]}"
-        self.bots = {slot: f"b_{table.token()[:8]}" for slot in table.names}
+        self.referee = referee
+        self.match = f"m_{referee.token()[:8]}"
+        self.bots = {slot: f"b_{referee.token()[:8]}" for slot in referee.names}
 
     def turn(self, state: State, slot: Slot) -> Query:
         """Ask a slot for its moves."""
         body = compact({"match_id": self.match, **view_document(view_of(state, slot))})
-        if self.table.shape(slot) != "http":
+        if self.referee.transport(slot) != "http":
             return Query(LineMessage(body), read_moves, TURN, action=True)
         head = f"{self.match}.{state.turn}"
         call = Request("POST", "/turn", body, self.signed(body, slot, state.turn))
@@ -100,13 +101,13 @@ class Signer:
 
     def secret(self, slot: Slot) -> str:
         """Return the secret of a slot's bot."""
-        return self.table.setting(slot, "secret") or ""
+        return self.referee.setting(slot, "secret") or ""
 
     def signed(
         self, body: bytes, slot: Slot, turn: int, timestamp: str | None = None
     ) -> dict[str, str]:
         """Return the headers of a request; `timestamp` is now if it is not said."""
-        sent = timestamp or str(self.table.now())
+        sent = timestamp or str(self.referee.now())
         head = f"{self.match}.{turn}.{sent}"
         return {
             "Content-Type": "application/json",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from cw.games.code_battle.codec import CodeBattleCodec
 from cw.games.code_battle.rules import CodeBattle
 from cw.games.code_battle.state import Slot, State
 from cw.games.rules import Fault, Json
@@ -36,7 +37,7 @@ def export(document: Mapping[str, Any], states: Sequence[State]) -> bytes:
 def result(states: Sequence[State]) -> dict[str, Json]:
     """Return how the match ended."""
     last = states[-1]
-    outcome: dict[str, Json] = CodeBattle().result_to_json(last)["outcome"]
+    outcome: dict[str, Json] = CodeBattleCodec(CodeBattle()).result_to_json(last)["outcome"]
     crashed = [stats.crashed for stats in last.stats]
     return outcome | {"turns": last.turn, "crashed": crashed}
 

@@ -7,9 +7,8 @@ from dataclasses import replace
 from random import Random
 from typing import Final, TypeAlias
 
-from cw.errors import IllegalAction, OutOfTurn
-from cw.games.code_battle import codec as documents
-from cw.games.code_battle.orders import Orders, read_orders, short, write_orders
+from cw.errors import IllegalAction, OutOfTurn, short
+from cw.games.code_battle.orders import Orders, read_orders, write_orders
 from cw.games.code_battle.start import start
 from cw.games.code_battle.state import Condition, PlayerStats, Slot, State
 from cw.games.code_battle.torus import DIRECTIONS
@@ -94,50 +93,6 @@ class CodeBattle:
         """Draw for each own bot to hold or one of the directions."""
         drawn = {bot.tile: rng.choice(WAYS) for bot in state.bots if bot.owner == player}
         return list(write_orders(state, {tile: way for tile, way in drawn.items() if way}))
-
-    def state_to_json(self, state: State) -> dict[str, Json]:
-        """Return the state as a document."""
-        return documents.state_document(state)
-
-    def state_from_json(self, document: Json, **options: Json) -> State:
-        """Read a state; of the options, `seed` counts: it numbers the others in views."""
-        return documents.read_state(document, options.get("seed", 0))
-
-    def view_to_json(self, view: View | State) -> dict[str, Json]:
-        """Return the body of a request without `match_id`; to the referee the state."""
-        if isinstance(view, State):
-            return documents.state_document(view)
-        return documents.view_document(view)
-
-    def player_from_json(self, state: State, name: Json) -> Slot:
-        """Read a slot."""
-        return documents.read_slot(state, name)
-
-    def action_to_json(self, action: Moves) -> Moves:
-        """Return the list: it is a document already."""
-        return action
-
-    def actions_from_json(
-        self, state: State, document: Mapping[str, Json]
-    ) -> dict[Player, Moves | Fault]:
-        """Read lists of moves and faults; a wrong entry of a list is no error."""
-        return documents.read_actions(state, document)
-
-    def result_to_json(self, state: State) -> dict[str, Json]:
-        """Return the outcome with the final counts by slot."""
-        outcome = self.outcome(state)
-        if outcome is None:
-            return {"outcome": None}
-        return {
-            "outcome": {
-                "winner": outcome.winner,
-                "condition": outcome.reason,
-                "ranks": list(outcome.ranks.values()),
-                "final_scores": [stats.score for stats in state.stats],
-                "final_energy": [stats.collected for stats in state.stats],
-                "final_bots": [merit(state, slot)[-1] for slot in self.players(state)],
-            }
-        }
 
 
 def count_failures(stats: PlayerStats, *, failed: bool) -> PlayerStats:

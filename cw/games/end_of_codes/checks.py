@@ -52,11 +52,11 @@ class EndOfCodesChecks:
         ),
     )
 
-    async def probe(self, table: Referee, player: Player, report: CheckReport) -> None:
+    async def probe(self, referee: Referee, player: Player, report: CheckReport) -> None:
         """Ask for every request of the protocol."""
-        grader = Grader(table)
+        grader = Grader(referee)
         ask = grader.initiation(player, grader.username(player))
-        answer = (await table.ask({player: ask}))[player]
+        answer = (await referee.ask({player: ask}))[player]
         error = answer.detail if isinstance(answer, Fault) else None
         for name, text, fine in zip(NAMES, TEXTS, sanity(error), strict=True):
             if fine is not None:
@@ -79,7 +79,7 @@ class EndOfCodesChecks:
             "MAX_HP": 3,
         }
         ask = grader.post("game", player, fields, read_created)
-        answer = (await grader.table.ask({player: ask}))[player]
+        answer = (await grader.referee.ask({player: ask}))[player]
         fault = answer if isinstance(answer, Fault) else None
         report.step("takes POST /game", fault, "answer with []")
         alone = replace(state, owners=state.owners * 0 + player)
@@ -103,7 +103,7 @@ class EndOfCodesChecks:
             "H": state.height,
         }
         ask = grader.post("round", player, fields, lambda said: said, grader.encoded(world))
-        answer = (await grader.table.ask({player: ask}))[player]
+        answer = (await grader.referee.ask({player: ask}))[player]
         if isinstance(answer, Fault):
             return answer
         read = read_reply(state, player, answer)

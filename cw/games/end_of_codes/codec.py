@@ -7,23 +7,65 @@ from typing import Any
 
 import numpy as np
 
-from cw.errors import ProtocolError
+from cw.errors import ProtocolError, short
+from cw.games.codec import actions_by_player, is_fault, player_named
+from cw.games.end_of_codes.rules import EndOfCodes
 from cw.games.end_of_codes.state import Expelled, Participant, State
 from cw.games.rules import FAULT_KINDS, Fault, Json, Player
 
 CREATURE = ("creatureid", "userid", "x", "y", "hp")
 
 
-def state_document(state: State) -> dict[str, Json]:
-    """Return the state as a document."""
-    return {
-        "round": state.round,
-        "W": state.width,
-        "H": state.height,
-        "MAX_HP": state.most_hp,
-        "players": [player_document(player) for player in state.players],
-        "creatures": creatures(state),
-    }
+class EndOfCodesCodec:
+    """Writes and reads the documents of End of Codes."""
+
+    def __init__(self, rules: EndOfCodes) -> None:
+        """Speak of games by these rules."""
+        self.rules = rules
+
+    def state_to_json(self, state: State) -> dict[str, Json]:
+        """Return the state as a document."""
+        return {
+            "round": state.round,
+            "W": state.width,
+            "H": state.height,
+            "MAX_HP": state.most_hp,
+            "players": [player_document(player) for player in state.players],
+            "creatures": creatures(state),
+        }
+
+    def state_from_json(self, document: Json, **options: Json) -> State:
+        """Read a state; of the options, `max_rounds` counts."""
+        return read_state(document, options.get("max_rounds", 10_000))
+
+    def view_to_json(self, view: State) -> dict[str, Json]:
+        """Return the document of the state."""
+        return self.state_to_json(view)
+
+    def player_from_json(self, state: State, name: Json) -> Player:
+        """Read a userid."""
+        return player_named(self.rules.players(state), name)
+
+    def action_to_json(self, action: Json) -> Json:
+        """Return the reply: it is a document already."""
+        return action
+
+    def actions_from_json(
+        self, state: State, document: Mapping[str, Json]
+    ) -> dict[Player, Json | Fault]:
+        """Read replies and faults; what a reply says is left to the rules."""
+        return actions_by_player(self.rules.players(state), document, read_action)
+
+    def result_to_json(self, state: State) -> dict[str, Json]:
+        """Return the outcome with the round in which the game ended."""
+        outcome = self.rules.outcome(state)
+        if outcome is None:
+            return {"outcome": None}
+        said = outcome.to_json()
+        head = {"reason": said.pop("reason"), "winner": said.pop("winner")}
+        ended = None if outcome.reason == "no_players" else state.round
+        ranks = {"ranks": said["ranks"], "scores": said["scores"]}
+        return {"outcome": head | {"round": ended} | ranks}
 
 
 def creatures(state: State) -> list[dict[str, int]]:
@@ -76,11 +118,13 @@ def read_cap(value: Json) -> int:
 def read_numbers(place: str, document: Json, least: Mapping[str, int]) -> dict[str, int]:
     """Read integers that are not below a bound."""
     if not isinstance(document, dict):
-        raise ProtocolError(f"{place} must be an object, not {document!r}")
+        raise ProtocolError(f"{place} must be an object, not {short(document)}")
     for name, low in least.items():
         value = document.get(name)
         if type(value) is not int or value < low:
-            raise ProtocolError(f"{place}: {name} must be an integer from {low}, not {value!r}")
+            raise ProtocolError(
+                f"{place}: {name} must be an integer from {low}, not {short(value)}"
+            )
     return {name: document[name] for name in least}
 
 
@@ -109,9 +153,9 @@ def read_player(said: Json, now: int, alive: set[Any]) -> Participant:
     userid = read_numbers("player", said, {"userid": 1})["userid"]
     username, died = said.get("username"), said.get("died")
     if not isinstance(username, str):
-        raise ProtocolError(f"player {userid}: username must be text, not {username!r}")
+        raise ProtocolError(f"player {userid}: username must be text, not {short(username)}")
     if died is not None and (type(died) is not int or userid in alive):
-        raise ProtocolError(f"player {userid}: died is {died!r}, but that cannot be")
+        raise ProtocolError(f"player {userid}: died is {short(died)}, but that cannot be")
     if died is None and userid not in alive:
         died = now
     return Participant(userid, username, died, read_fault(userid, said.get("fault")))
@@ -123,7 +167,7 @@ def read_fault(userid: int, said: Json) -> Expelled | None:
         return None
     round_number = read_numbers(f"fault of player {userid}", said, {"round": 0})["round"]
     if said.get("kind") not in FAULT_KINDS:
-        raise ProtocolError(f"player {userid}: unknown fault {said.get('kind')!r}")
+        raise ProtocolError(f"player {userid}: unknown fault {short(said.get('kind'))}")
     error = said.get("error")
     return Expelled(said["kind"], None if error is None else str(error), round_number)
 
@@ -144,21 +188,6 @@ def check_world(state: State) -> None:
         raise ProtocolError("two living creatures stand in one cell")
 
 
-def read_userid(state: State, name: Json) -> int:
-    """Read a player as a document names it."""
-    userids = {str(player.userid): player.userid for player in state.players}
-    if isinstance(name, bool) or str(name) not in userids:
-        raise ProtocolError(f"unknown player {name!r}")
-    return userids[str(name)]
-
-
-def read_actions(state: State, document: Mapping[str, Json]) -> dict[Player, Json | Fault]:
-    """Read replies and faults by player; what a reply says is left to the rules."""
-    return {read_userid(state, name): read_action(said) for name, said in document.items()}
-
-
-def read_action(said: Json) -> Json | Fault:
+def read_action(_player: Player, said: Json) -> Json | Fault:
     """Read a fault that the grader saw, or leave a reply as it is."""
-    if isinstance(said, dict) and "fault" in said:
-        return Fault.from_json(said)
-    return said
+    return Fault.from_json(said) if is_fault(said) else said

@@ -8,10 +8,11 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import quote_plus
 
+from cw.errors import FaultKind
 from cw.games.end_of_codes.codec import creatures
 from cw.games.end_of_codes.resolution import expelled
 from cw.games.end_of_codes.state import Participant, State
-from cw.games.rules import Fault, FaultKind, Json, Player
+from cw.games.rules import Fault, Json, Player
 from cw.games.wire import Query, QueryLimits, Referee, Reply, Request, Transport, compact
 
 USER_AGENT: Final = "EndOfCodes/0.1.0 (grader) <grader@endofcodes.com>"
@@ -75,51 +76,52 @@ class EndOfCodesProtocol:
 
     transports: Sequence[Transport] = ("http",)
     signed_with: str | None = None
+    options: Sequence[str] = ()
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
         """Return the userids, numbered from 1."""
         return range(1, len(names) + 1)
 
-    async def conduct(self, table: Referee) -> None:
+    async def conduct(self, referee: Referee) -> None:
         """Lead a game."""
-        grader = Grader(table)
+        grader = Grader(referee)
         players = await grader.initiate()
         state = await grader.create(players)
-        table.begin(state)
-        while table.game.to_move(state):
-            state = table.step(await grader.ask_round(state))
+        referee.begin(state)
+        while referee.rules.to_move(state):
+            state = referee.step(await grader.ask_round(state))
         await grader.ask_round(state)
 
 
 class Grader:
     """The questions of one game."""
 
-    def __init__(self, table: Referee) -> None:
+    def __init__(self, referee: Referee) -> None:
         """Read the limits of the game."""
-        self.table = table
-        options = table.options
+        self.referee = referee
+        options = referee.options
         self.number = options.get("gameid", 1)
         self.seconds = float(options.get("timeout", 5.0))
         self.connect_seconds = float(options.get("connect_timeout", 3.0))
 
     async def initiate(self) -> list[Participant]:
         """Ask all bots who they are; give the players whose bots pass."""
-        users = {player: self.username(player) for player in self.table.names}
+        users = {player: self.username(player) for player in self.referee.names}
         queries = {player: self.initiation(player, name) for player, name in users.items()}
-        answers = await self.table.ask(queries)
+        answers = await self.referee.ask(queries)
         players = []
         for player, name in users.items():
             answer = answers[player]
             if isinstance(answer, Fault):
-                self.table.note(player, Fault("startup", answer.detail))
-                self.table.disqualify(player, Fault("startup", answer.detail))
+                self.referee.note(player, Fault("startup", answer.detail))
+                self.referee.disqualify(player, Fault("startup", answer.detail))
             else:
                 players.append(Participant(int(player), name, None, None))
         return players
 
     def username(self, player: Player) -> str:
         """Return the username that a bot must say."""
-        return self.table.setting(player, "username") or self.table.names[player]
+        return self.referee.setting(player, "username") or self.referee.names[player]
 
     def initiation(self, player: Player, username: str) -> Query:
         """Ask a bot who it is."""
@@ -131,7 +133,7 @@ class Grader:
     async def create(self, players: Sequence[Participant]) -> State:
         """Tell all bots of the game; who fails is in it without a living creature."""
         named = [{"userid": player.userid, "username": player.username} for player in players]
-        state: State = self.table.game.new(named, self.table.seed, **self.table.options)
+        state: State = self.referee.rules.new(named, self.referee.seed, **self.referee.options)
         said = compact([{"username": p["username"], "userid": p["userid"]} for p in named])
         fields = {
             "gameid": self.number,
@@ -141,7 +143,7 @@ class Grader:
             "M": len(state.ids) // max(len(players), 1),
             "MAX_HP": state.most_hp,
         }
-        answers = await self.table.ask(
+        answers = await self.referee.ask(
             {p.userid: self.post("game", p.userid, fields, read_created) for p in players}
         )
         faults = {int(p): answer for p, answer in answers.items() if isinstance(answer, Fault)}
@@ -165,7 +167,7 @@ class Grader:
                 queries[player.userid] = self.post(
                     "round", player.userid, fields, lambda said: said, encoded
                 )
-        return await self.table.ask(queries)
+        return await self.referee.ask(queries)
 
     def encoded(self, world: bytes) -> str:
         """Encode a map for forms, once for all bots."""
@@ -182,7 +184,7 @@ class Grader:
         """Send a form; `encoded_map` is the map as it was encoded for all."""
         head = {"method": "create", "api_key": self.key(player)}
         order = {**head, **fields}
-        if self.table.setting(player, "form") == "multipart":
+        if self.referee.setting(player, "form") == "multipart":
             kind, body = f"multipart/form-data; boundary={BOUNDARY}", multipart(order)
         else:
             kind, body = FORM, urlencoded(order, encoded_map)
@@ -206,7 +208,7 @@ class Grader:
 
     def key(self, player: Player) -> str:
         """Return the key that a bot may check."""
-        return self.table.setting(player, "api_key") or "0" * 32
+        return self.referee.setting(player, "api_key") or "0" * 32
 
 
 def urlencoded(fields: Mapping[str, Any], encoded_map: str) -> bytes:
@@ -234,7 +236,7 @@ def plain(value: Any) -> str:
 
 def name_failure(request: str, fault: Fault) -> Fault:
     """Return a failure of the exchange the name that it has in the document."""
-    name = FAILURES.get(getattr(fault, "cause", fault.kind), "broken_reply")
+    name = FAILURES.get(fault.cause or fault.kind, "broken_reply")
     kind: FaultKind = "disconnected" if name == "broken_reply" else fault.kind
     return Fault("disconnected" if name in UNREACHED else kind, f"{request}_{name}")
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from cw.errors import FaultKind
 from cw.games.end_of_codes.state import DIRECTIONS, Intent, State
-from cw.games.rules import Fault, FaultKind, Json
+from cw.games.rules import Fault, Json
 
 ACTIONS: Final = ("move", "attack")
 FIELDS: Final = ("creatureid", "direction", "action")

@@ -7,7 +7,6 @@ from random import Random
 from typing import Literal
 
 from cw.errors import IllegalAction, OutOfTurn
-from cw.games.end_of_codes import codec as documents
 from cw.games.end_of_codes.genesis import genesis
 from cw.games.end_of_codes.replies import read_reply
 from cw.games.end_of_codes.resolution import resolve
@@ -43,7 +42,7 @@ class EndOfCodes:
             raise OutOfTurn(f"player {player} owes no reply")
         read = read_reply(state, int(player), action)
         if isinstance(read, Fault):
-            raise IllegalAction(read.detail)
+            raise IllegalAction(read.detail, read.kind)
 
     def step(self, state: State, actions: Mapping[Player, Json | Fault]) -> State:
         """Resolve a round (rule 3: faulty replies are found before anything else happens)."""
@@ -96,43 +95,6 @@ class EndOfCodes:
                 if rng.random() < 0.8
             ]
         }
-
-    def state_to_json(self, state: State) -> dict[str, Json]:
-        """Return the state as a document."""
-        return documents.state_document(state)
-
-    def state_from_json(self, document: Json, **options: Json) -> State:
-        """Read a state; of the options, `max_rounds` counts."""
-        return documents.read_state(document, options.get("max_rounds", 10_000))
-
-    def view_to_json(self, view: State) -> dict[str, Json]:
-        """Return the document of the state."""
-        return documents.state_document(view)
-
-    def player_from_json(self, state: State, name: Json) -> int:
-        """Read a userid."""
-        return documents.read_userid(state, name)
-
-    def action_to_json(self, action: Json) -> Json:
-        """Return the reply: it is a document already."""
-        return action
-
-    def actions_from_json(
-        self, state: State, document: Mapping[str, Json]
-    ) -> dict[Player, Json | Fault]:
-        """Read replies and faults; a wrong reply is a fault, not an error."""
-        return documents.read_actions(state, document)
-
-    def result_to_json(self, state: State) -> dict[str, Json]:
-        """Return the outcome with the round in which the game ended."""
-        outcome = self.outcome(state)
-        if outcome is None:
-            return {"outcome": None}
-        said = outcome.to_json()
-        head = {"reason": said.pop("reason"), "winner": said.pop("winner")}
-        ended = None if outcome.reason == "no_players" else state.round
-        ranks = {"ranks": said["ranks"], "scores": said["scores"]}
-        return {"outcome": head | {"round": ended} | ranks}
 
 
 def reason(state: State) -> Reason | None:

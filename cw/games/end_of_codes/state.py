@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from cw.games.rules import FaultKind
+from cw.errors import FaultKind
 
 Column: TypeAlias = NDArray[np.int64]
 

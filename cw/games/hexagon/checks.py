@@ -66,9 +66,9 @@ class HexagonChecks:
         Trial("plays when one side is nearly wiped out", {}, ("random",), LAST_CHIP),
     )
 
-    async def probe(self, table: Referee, player: Player, report: CheckReport) -> None:
+    async def probe(self, referee: Referee, player: Player, report: CheckReport) -> None:
         """Ask for every request of the protocol."""
-        prober = Prober(table, player, report)
+        prober = Prober(referee, player, report)
         if await prober.post():
             await prober.moves()
             await prober.put()
@@ -79,9 +79,9 @@ class HexagonChecks:
 class Prober:
     """The requests of a check."""
 
-    def __init__(self, table: Referee, player: Player, report: CheckReport) -> None:
+    def __init__(self, referee: Referee, player: Player, report: CheckReport) -> None:
         """Begin with a usual board."""
-        self.table = table
+        self.referee = referee
         self.player = player
         self.report = report
         self.state: State = GAME.new(2, 1, size=4)
@@ -89,7 +89,7 @@ class Prober:
 
     async def ask(self, call: Request, read: Any) -> Any:
         """Ask once."""
-        return (await self.table.ask({self.player: Query(call, read, LIMITS)}))[self.player]
+        return (await self.referee.ask({self.player: Query(call, read, LIMITS)}))[self.player]
 
     async def say(self, method: str, path: str, body: bytes) -> Fault | None:
         """Send a body; give the fault if it is not taken."""

@@ -3,29 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final, Literal, cast
 
-from cw.errors import ProtocolError, UsageError
+from cw.errors import ProtocolError, UsageError, short
+from cw.games.codec import actions_by_player, is_fault, plain_result, player_named
 from cw.games.hexagon.boards import check_cells
 from cw.games.hexagon.grid import LARGEST, SMALLEST
-from cw.games.hexagon.state import Lost, Move, State
+from cw.games.hexagon.rules import Hexagon
+from cw.games.hexagon.state import Lost, Move, State, is_cell
 from cw.games.rules import FAULT_KINDS, Fault, Json, Player
 
 KEYS: Final = ("size", "cells", "jumps", "placed", "color", "ended", "winner")
 
 
-def state_document(state: State) -> dict[str, Json]:
-    """Return the state as a document."""
-    return {
-        "size": state.size,
-        "cells": [list(row) for row in state.cells],
-        "jumps": pair_document(state.jumps),
-        "placed": pair_document(state.placed),
-        "color": state.color,
-        "ended": state.ended,
-        "winner": state.winner,
-        "fault": None if state.fault is None else state.fault._asdict(),
-    }
+class HexagonCodec:
+    """Writes and reads the documents of Hexagon."""
+
+    def __init__(self, rules: Hexagon) -> None:
+        """Speak of battles by these rules."""
+        self.rules = rules
+
+    def state_to_json(self, state: State) -> dict[str, Json]:
+        """Return the state as a document."""
+        return {
+            "size": state.size,
+            "cells": [list(row) for row in state.cells],
+            "jumps": pair_document(state.jumps),
+            "placed": pair_document(state.placed),
+            "color": state.color,
+            "ended": state.ended,
+            "winner": state.winner,
+            "fault": None if state.fault is None else state.fault._asdict(),
+        }
+
+    def state_from_json(self, document: Json, **options: Json) -> State:
+        """Read a state; options have no effect."""
+        return read_state(document)
+
+    def view_to_json(self, view: State) -> dict[str, Json]:
+        """Return the document of the state."""
+        return self.state_to_json(view)
+
+    def player_from_json(self, state: State, name: Json) -> Player:
+        """Read colour 1 or 2, as a number or as text."""
+        return player_named(self.rules.players(state), name)
+
+    def action_to_json(self, action: Move) -> dict[str, Json]:
+        """Return the document of a move."""
+        return move_document(action)
+
+    def actions_from_json(
+        self, state: State, document: Mapping[str, Json]
+    ) -> dict[Player, Move | Fault]:
+        """Read the actions of a turn; what cannot be read as a move is the fault `malformed`.
+
+        Raises ProtocolError for a move by a colour that is not to move or after the end, for
+        anything after a fault, for no action at all, and for an unknown colour or kind of fault.
+        """
+        if not document:
+            raise ProtocolError("no action at all: one of the colour to move is needed")
+        if state.ended == "fault":
+            raise ProtocolError("the battle has ended by a fault: nothing can follow")
+        return actions_by_player(self.rules.players(state), document, partial(read_action, state))
+
+    def result_to_json(self, state: State) -> dict[str, Json]:
+        """Return the outcome and the cells that the last move altered, as bots are told them."""
+        changes = [list(change) for change in state.changes]
+        return plain_result(self.rules.outcome(state)) | {"changes": changes}
 
 
 def pair_document(pair: tuple[int, int]) -> dict[str, int]:
@@ -36,14 +81,14 @@ def pair_document(pair: tuple[int, int]) -> dict[str, int]:
 def read_state(document: Json) -> State:
     """Read a state; raise ProtocolError that names the place of what is wrong."""
     if not isinstance(document, dict):
-        raise ProtocolError(f"a state must be an object, got {document!r}")
+        raise ProtocolError(f"a state must be an object, got {short(document)}")
     for key in KEYS:
         if key not in document:
-            raise ProtocolError(f"the state has no {key!r}")
+            raise ProtocolError(f"the state has no {short(key)}")
     size = document["size"]
     if type(size) is not int or not SMALLEST <= size <= LARGEST:
         raise ProtocolError(
-            f"size must be a whole number from {SMALLEST} to {LARGEST}, got {size!r}"
+            f"size must be a whole number from {SMALLEST} to {LARGEST}, got {short(size)}"
         )
     try:
         check_cells(document["cells"], size)
@@ -71,7 +116,7 @@ def read_state(document: Json) -> State:
 def one_of(name: str, value: Json, allowed: tuple[Any, ...]) -> Any:
     """Return a value; raise ProtocolError if it is not among those allowed."""
     if isinstance(value, bool | float) or value not in allowed:
-        raise ProtocolError(f"{name} must be one of {allowed}, got {value!r}")
+        raise ProtocolError(f"{name} must be one of {allowed}, got {short(value)}")
     return value
 
 
@@ -79,7 +124,7 @@ def read_ended(document: dict[str, Json]) -> Literal["finished", "fault"] | None
     """Read how a battle ended; it has a colour to move exactly when it has not."""
     ended = one_of("ended", document["ended"], ("finished", "fault", None))
     if (ended is None) != (document["color"] is not None):
-        raise ProtocolError(f"color is {document['color']!r}, but ended is {ended!r}")
+        raise ProtocolError(f"color is {short(document['color'])}, but ended is {short(ended)}")
     return cast(Literal["finished", "fault"] | None, ended)
 
 
@@ -87,7 +132,7 @@ def read_pair(name: str, value: Json) -> tuple[int, int]:
     """Read two numbers by colour."""
     if isinstance(value, dict) and all(type(value.get(color)) is int for color in ("1", "2")):
         return value["1"], value["2"]
-    raise ProtocolError(f'{name} must be {{"1": number, "2": number}}, got {value!r}')
+    raise ProtocolError(f'{name} must be {{"1": number, "2": number}}, got {short(value)}')
 
 
 def read_fault(document: dict[str, Json]) -> Lost | None:
@@ -96,14 +141,14 @@ def read_fault(document: dict[str, Json]) -> Lost | None:
     if value is None:
         return None
     if document["ended"] != "fault":
-        raise ProtocolError(f"ended is {document['ended']!r}, but fault is {value!r}")
+        raise ProtocolError(f"ended is {short(document['ended'])}, but fault is {short(value)}")
     if not isinstance(value, dict):
-        raise ProtocolError(f"fault must be an object or null, got {value!r}")
+        raise ProtocolError(f"fault must be an object or null, got {short(value)}")
     color = one_of("color of the fault", value.get("color"), (1, 2))
     kind = one_of("kind", value.get("kind"), FAULT_KINDS)
     error = value.get("error")
     if not isinstance(error, str):
-        raise ProtocolError(f"error of the fault must be text, got {error!r}")
+        raise ProtocolError(f"error of the fault must be text, got {short(error)}")
     return Lost(color, kind, error)
 
 
@@ -112,41 +157,16 @@ def move_document(move: Move) -> dict[str, Json]:
     return {"move_from": list(move.move_from), "move_to": list(move.move_to)}
 
 
-def read_color(name: Json) -> int:
-    """Read colour 1 or 2, as a number or as text."""
-    if isinstance(name, bool) or name not in (1, 2, "1", "2"):
-        raise ProtocolError(f"unknown colour {name!r}; the colours are 1 and 2")
-    return int(name)
-
-
-def read_actions(state: State, document: Mapping[str, Json]) -> dict[Player, Move | Fault]:
-    """Read the actions of a turn.
-
-    Raises ProtocolError for a move by a colour that is not to move or after the end, for anything
-    after a fault, for no action at all, and for an unknown colour or kind of fault.
-    """
-    if not document:
-        raise ProtocolError("no action at all: one of the colour to move is needed")
-    if state.ended == "fault":
-        raise ProtocolError("the battle has ended by a fault: nothing can follow")
-    return {read_color(name): read_action(state, name, said) for name, said in document.items()}
-
-
-def read_action(state: State, name: str, said: Json) -> Move | Fault:
+def read_action(state: State, color: Player, said: Json) -> Move | Fault:
     """Read the move or the fault of a colour."""
-    if isinstance(said, dict) and "fault" in said:
+    if is_fault(said):
         return Fault.from_json(said)
     if state.ended:
         raise ProtocolError("the battle has ended: no move can follow")
-    if read_color(name) != state.color:
-        raise ProtocolError(f"colour {state.color} is to move, not colour {name}")
+    if color != state.color:
+        raise ProtocolError(f"colour {state.color} is to move, not colour {color}")
     ends: list[Any] = [said.get(key) for key in Move._fields] if isinstance(said, dict) else [None]
     if not all(is_cell(end, list) for end in ends):
         return Fault("malformed", "move_from and move_to must be lists of two integers")
     start, target = map(tuple, ends)
     return Move(start, target)
-
-
-def is_cell(value: object, kind: type[list[Any]] | type[tuple[Any, ...]]) -> bool:
-    """Return whether a value is a list, or a tuple, of exactly two integers."""
-    return isinstance(value, kind) and len(value) == 2 and all(type(n) is int for n in value)

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import msgspec
 
-from cw.games.hexagon.codec import is_cell, pair_document
-from cw.games.hexagon.state import Move, State
+from cw.games.hexagon.codec import pair_document
+from cw.games.hexagon.state import Move, State, is_cell
 from cw.games.rules import Fault, Json, Player
 from cw.games.wire import Query, QueryLimits, Referee, Reply, Request, Transport, compact
 
@@ -24,21 +24,21 @@ class HexagonProtocol:
 
     transports: Sequence[Transport] = ("http",)
     signed_with: str | None = None
+    options: Sequence[str] = ("timeout",)
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
         """Seat the first bot as colour 1."""
         return range(1, len(names) + 1)
 
-    async def conduct(self, table: Referee) -> None:
+    async def conduct(self, referee: Referee) -> None:
         """Lead a battle."""
-        options = dict(table.options)
-        limits = QueryLimits(float(options.pop("timeout", TIMEOUT)))
-        state: State = table.game.new(len(table.names), table.seed, **options)
-        table.begin(state)
-        battle = Battle(table, limits)
+        limits = QueryLimits(float(referee.protocol_options.get("timeout", TIMEOUT)))
+        state: State = referee.rules.new(len(referee.names), referee.seed, **referee.options)
+        referee.begin(state)
+        battle = Battle(referee, limits)
         try:
             await battle.post()
-            while table.state.color is not None:
+            while referee.state.color is not None:
                 await battle.turn()
         finally:
             await battle.delete()
@@ -47,30 +47,30 @@ class HexagonProtocol:
 class Battle:
     """A battle on the wire."""
 
-    def __init__(self, table: Referee, limits: QueryLimits) -> None:
+    def __init__(self, referee: Referee, limits: QueryLimits) -> None:
         """Draw the id of the battle; a bot that plays against itself gets two."""
-        self.table = table
+        self.referee = referee
         self.limits = limits
-        ids = [table.token()[:16], table.token()[:16]]
-        same = table.address(1) is not None and table.address(1) == table.address(2)
+        ids = [referee.token()[:16], referee.token()[:16]]
+        same = referee.address(1) is not None and referee.address(1) == referee.address(2)
         self.ids = {1: ids[0], 2: ids[1] if same else ids[0]}
         self.opened: list[int] = []
 
     async def post(self) -> None:
         """Open the battle with both bots, the colour that moves first before the other."""
         for color in (1, 2):
-            if self.table.state.ended != "fault":
+            if self.referee.state.ended != "fault":
                 self.opened.append(color)
-                training = self.table.shape(3 - color) == "hand"
-                body = opening(self.table.state, self.ids[color], color, training=training)
+                training = self.referee.transport(3 - color) == "human"
+                body = opening(self.referee.state, self.ids[color], color, training=training)
                 await self.say(color, "POST", "/games", body)
 
     async def turn(self) -> None:
         """Get a move, then tell both bots what it changed, the mover first."""
-        color = self.table.state.color
+        color = self.referee.state.color
         path = f"/games/{self.ids[color]}?color={color}"
         ask = Query(Request("GET", path, None, HEADERS), read_move, self.limits, action=True)
-        state = self.table.step(await self.table.ask({color: ask}))
+        state = self.referee.step(await self.referee.ask({color: ask}))
         body = compact(
             {
                 "jumps": pair_document(state.jumps),
@@ -78,23 +78,23 @@ class Battle:
             }
         )
         for told in (color, 3 - color):
-            if self.table.state.ended != "fault":
+            if self.referee.state.ended != "fault":
                 await self.say(told, "PUT", f"/games/{self.ids[told]}", body)
 
     async def delete(self) -> None:
         """Close the battle; what comes back has no effect."""
         for color in self.opened:
             call = Request("DELETE", f"/games/{self.ids[color]}", b"{}", JSON_HEADERS)
-            fault = (await self.table.ask({color: Query(call, read_ok, self.limits)}))[color]
+            fault = (await self.referee.ask({color: Query(call, read_ok, self.limits)}))[color]
             if isinstance(fault, Fault):
-                self.table.note(color, fault)
+                self.referee.note(color, fault)
 
     async def say(self, color: int, method: str, path: str, body: bytes) -> None:
         """Tell a bot something; if it does not take it as it must, it loses."""
         ask = Query(Request(method, path, body, JSON_HEADERS), read_ok, self.limits)
-        answer = (await self.table.ask({color: ask}))[color]
+        answer = (await self.referee.ask({color: ask}))[color]
         if isinstance(answer, Fault):
-            self.table.step({color: answer})
+            self.referee.step({color: answer})
 
 
 def opening(state: State, number: str, color: int, *, training: bool = False) -> bytes:

@@ -8,10 +8,9 @@ from random import Random
 
 from cw.errors import IllegalAction, OutOfTurn
 from cw.games.hexagon import boards
-from cw.games.hexagon import codec as documents
 from cw.games.hexagon.grid import distance
-from cw.games.hexagon.state import Change, Lost, Move, State
-from cw.games.rules import Fault, Json, Outcome, Player, plain_result
+from cw.games.hexagon.state import Change, Lost, Move, State, is_cell
+from cw.games.rules import Fault, Json, Outcome, Player
 
 
 class Hexagon:
@@ -101,37 +100,6 @@ class Hexagon:
         """Draw a legal move, each pair of cells equally likely."""
         return rng.choice(legal_moves(state))
 
-    def state_to_json(self, state: State) -> dict[str, Json]:
-        """Return the state as a document."""
-        return documents.state_document(state)
-
-    def state_from_json(self, document: Json, **options: Json) -> State:
-        """Read a state; options have no effect."""
-        return documents.read_state(document)
-
-    def view_to_json(self, view: State) -> dict[str, Json]:
-        """Return the document of the state."""
-        return documents.state_document(view)
-
-    def player_from_json(self, state: State, name: Json) -> int:
-        """Read colour 1 or 2."""
-        return documents.read_color(name)
-
-    def action_to_json(self, action: Move) -> dict[str, Json]:
-        """Return the document of a move."""
-        return documents.move_document(action)
-
-    def actions_from_json(
-        self, state: State, document: Mapping[str, Json]
-    ) -> dict[Player, Move | Fault]:
-        """Read the actions of a turn; what cannot be read as a move is the fault `malformed`."""
-        return documents.read_actions(state, document)
-
-    def result_to_json(self, state: State) -> dict[str, Json]:
-        """Return the outcome and the cells that the last move altered, as bots are told them."""
-        changes = [list(change) for change in state.changes]
-        return plain_result(self.outcome(state)) | {"changes": changes}
-
 
 def legal_moves(state: State) -> list[Move]:
     """List the legal moves of the colour to move."""
@@ -152,7 +120,7 @@ def legal_moves(state: State) -> list[Move]:
 
 def is_move(action: object) -> bool:
     """Return whether an action is a move from one pair of integers to another."""
-    return isinstance(action, Move) and all(documents.is_cell(cell, tuple) for cell in action)
+    return isinstance(action, Move) and all(is_cell(cell, tuple) for cell in action)
 
 
 def moved(state: State, color: int, move: Move) -> State:

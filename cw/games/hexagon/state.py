@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
+from cw.errors import FaultKind
 from cw.games.hexagon.grid import Cell, Grid, grid
-from cw.games.rules import FaultKind
 
 Change: TypeAlias = tuple[int, int, int, int]
 """Row, column, old and new value of a cell that a move alters."""
@@ -67,3 +67,8 @@ class State:
             if self.at(cell) == color
             for target in (tables.near[cell] + tables.far[cell] if jumps else tables.near[cell])
         )
+
+
+def is_cell(value: object, kind: type[list[Any]] | type[tuple[Any, ...]]) -> bool:
+    """Return whether a value is a list, or a tuple, of exactly two integers."""
+    return isinstance(value, kind) and len(value) == 2 and all(type(n) is int for n in value)

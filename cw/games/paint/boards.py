@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from cw.errors import ProtocolError, UsageError
-from cw.games.paint.codec import check_ids
+from cw.games.paint.player_ids import check_ids
 from cw.games.paint.state import DIRECTIONS, Square, State
 from cw.games.rules import Json, refuse_unknown_options, whole_number
 

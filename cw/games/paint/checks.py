@@ -28,9 +28,9 @@ class PaintChecks:
         Trial("plays on the large board", {"board": "large", "turns": 20}, ("greedy",)),
     )
 
-    async def probe(self, table: Referee, player: Player, report: CheckReport) -> None:
+    async def probe(self, referee: Referee, player: Player, report: CheckReport) -> None:
         """Greet the bot and show it a few states."""
-        hello = (await table.ask({player: greeting(player)}))[player]
+        hello = (await referee.ask({player: greeting(player)}))[player]
         fault = hello if isinstance(hello, Fault) else None
         fix = 'answer the first line with {"ready":true}, within 5 s of the start, and flush it'
         if not report.step("says that it is ready", fault, fix):
@@ -39,16 +39,16 @@ class PaintChecks:
         state = game.new([str(player), "other"], 1, width=4, height=3, turns=9)
         names = ("answers a state", "answers the next state", "answers a third time")
         for name in names:
-            answer = await self.show(table, player, state)
+            answer = await self.show(referee, player, state)
             report.step(name, answer if isinstance(answer, Fault) else None, fix_for(answer))
             state = game.step(state, {player: answer})
 
-    async def show(self, table: Referee, player: Player, state: State) -> Action | Fault:
+    async def show(self, referee: Referee, player: Player, state: State) -> Action | Fault:
         """Show a state and give the answer."""
         message = compact(Paint().observe(state, None))
         read = partial(read_answer, state.turns_left)
         asked = Query(LineMessage(message, numbered=True), read, TURN, action=True)
-        answer: Action | Fault = (await table.ask({player: asked}))[player]
+        answer: Action | Fault = (await referee.ask({player: asked}))[player]
         return answer
 
 

@@ -2,84 +2,77 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
-from cw.errors import ProtocolError
+from cw.errors import ProtocolError, short
+from cw.games.codec import actions_by_player, plain_result, player_named
+from cw.games.paint.messages import action_document, judge, state_message
+from cw.games.paint.player_ids import check_ids
+from cw.games.paint.rules import Paint
 from cw.games.paint.state import Action, Square, State
-from cw.games.rules import Json
+from cw.games.rules import Fault, Json, Player
 
-PLAYER_ID: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 KEYS: Final = ("width", "height", "players", "player_positions", "colors", "turns_left")
 
 
-def judge(document: Json) -> Action | None:
-    """Read an action as an answer is judged; None for any JSON value that is no valid one."""
-    if not isinstance(document, dict) or "fault" in document:
-        return None
-    kind, direction = document.get("type"), document.get("direction")
-    if kind not in ("walk", "shoot") or not isinstance(direction, list) or len(direction) != 2:
-        return None
-    if not all(type(part) in (int, float) and part in (-1, 0, 1) for part in direction):
-        return None
-    down, right = map(int, direction)
-    return Action(kind, (down, right)) if (down, right) != (0, 0) else None
+class PaintCodec:
+    """Writes and reads the documents of Paint."""
+
+    def __init__(self, rules: Paint) -> None:
+        """Speak of games by these rules."""
+        self.rules = rules
+
+    def state_to_json(self, state: State) -> dict[str, Json]:
+        """Return the whole state: the message and the players in seat order."""
+        message = state_message(state)
+        head = {key: message.pop(key) for key in ("width", "height")}
+        return head | {"players": list(state.players)} | message
+
+    def state_from_json(self, document: Json, **options: Json) -> State:
+        """Read a state; options have no effect, the state holds all."""
+        return read_state(document)
+
+    def view_to_json(self, view: Json) -> Json:
+        """Return the message: it is a document already."""
+        return view
+
+    def player_from_json(self, state: State, name: Json) -> Player:
+        """Read a player id."""
+        return player_named(state.players, name)
+
+    def action_to_json(self, action: Action) -> dict[str, Json]:
+        """Return the document of an action."""
+        return action_document(action)
+
+    def actions_from_json(
+        self, state: State, document: Mapping[str, Json]
+    ) -> dict[Player, Action | Fault]:
+        """Read the actions of a turn; what is no valid action is a fault, never an error.
+
+        Raises ProtocolError for an unknown player, and for a game that is over.
+        """
+        if state.turns_left == 0:
+            raise ProtocolError("the game is over: turns_left is 0")
+        return actions_by_player(state.players, document, read_action)
+
+    def result_to_json(self, state: State) -> dict[str, Json]:
+        """Return the outcome."""
+        return plain_result(self.rules.outcome(state))
 
 
-def action_document(action: Action) -> dict[str, Json]:
-    """Return the document of an action."""
-    return {"type": action.type, "direction": list(action.direction)}
-
-
-def state_message(state: State, turns_shown: int | None = None) -> dict[str, Json]:
-    """Return the state as sent to players; `turns_shown` limits the history to the latest turns."""
-    width, players = state.width, state.players
-    owners = [None if color is None else players[color] for color in state.colors]
-    shown = state.previous if turns_shown is None else latest(state.previous, turns_shown)
-    message: dict[str, Json] = {
-        "width": width,
-        "height": state.height,
-        "player_positions": {
-            player: list(square) for player, square in zip(players, state.positions, strict=True)
-        },
-        "colors": [owners[row * width : (row + 1) * width] for row in range(state.height)],
-        "turns_left": state.turns_left,
-        "previous_actions": [turn_document(players, turn) for turn in shown],
-    }
-    if state.obstacles:
-        message["obstacles"] = [list(square) for square in sorted(state.obstacles)]
-    return message
-
-
-def latest(turns: Sequence[Any], number: int) -> Sequence[Any]:
-    """Return the last `number` turns."""
-    return turns[len(turns) - min(number, len(turns)) :]
-
-
-def turn_document(players: Sequence[str], turn: Sequence[Action | None]) -> dict[str, Json]:
-    """Return the valid actions of a turn by player."""
-    return {
-        player: action_document(action)
-        for player, action in zip(players, turn, strict=True)
-        if action is not None
-    }
-
-
-def state_document(state: State) -> dict[str, Json]:
-    """Return the whole state: the message and the players in seat order."""
-    message = state_message(state)
-    head = {key: message.pop(key) for key in ("width", "height")}
-    return head | {"players": list(state.players)} | message
+def read_action(_player: Player, document: Json) -> Action | Fault:
+    """Read an action, or the fault that stands in its place."""
+    return judge(document) or Fault("illegal")
 
 
 def read_state(document: Json) -> State:
     """Read a state; raise ProtocolError that names the place of what is wrong."""
     if not isinstance(document, dict):
-        raise ProtocolError(f"a state must be an object, not {document!r}")
+        raise ProtocolError(f"a state must be an object, not {short(document)}")
     for key in KEYS:
         if key not in document:
-            raise ProtocolError(f"the state has no {key!r}")
+            raise ProtocolError(f"the state has no {short(key)}")
     width = read_number("width", document["width"], 1, 100)
     height = read_number("height", document["height"], 1, 100)
     if width * height < 2:
@@ -104,42 +97,26 @@ def read_number(name: str, value: Json, low: int, high: int) -> int:
     """Read a whole number."""
     if type(value) is int and low <= value <= high:
         return value
-    raise ProtocolError(f"{name} must be a whole number from {low} to {high}, not {value!r}")
-
-
-def check_ids(players: Json) -> tuple[str, ...]:
-    """Return player ids; raise ProtocolError unless they are at least 2, valid and distinct."""
-    if not isinstance(players, list | tuple):
-        raise ProtocolError(f"players must be a list of ids, not {players!r}")
-    if len(players) < 2:
-        raise ProtocolError(f"at least 2 players are needed, not {len(players)}")
-    for number, player in enumerate(players):
-        if not isinstance(player, str) or not PLAYER_ID.fullmatch(player):
-            raise ProtocolError(
-                f"player id {player!r} must be 1 to 64 letters, digits or the signs _ . -"
-            )
-        if player in players[:number]:
-            raise ProtocolError(f"two players have the id {player!r}")
-    return tuple(players)
+    raise ProtocolError(f"{name} must be a whole number from {low} to {high}, not {short(value)}")
 
 
 def read_square(place: str, value: Json) -> Square:
     """Read `[row, col]`."""
     if isinstance(value, list) and len(value) == 2 and all(type(part) is int for part in value):
         return value[0], value[1]
-    raise ProtocolError(f"{place} must be [row, col], not {value!r}")
+    raise ProtocolError(f"{place} must be [row, col], not {short(value)}")
 
 
 def read_positions(value: Json, ids: Sequence[str]) -> tuple[Square, ...]:
     """Read the avatars' squares in seat order."""
     if not isinstance(value, dict):
-        raise ProtocolError(f"player_positions must be an object, not {value!r}")
+        raise ProtocolError(f"player_positions must be an object, not {short(value)}")
     for player in value:
         if player not in ids:
-            raise ProtocolError(f"player_positions names {player!r}, who is no player")
+            raise ProtocolError(f"player_positions names {short(player)}, who is no player")
     for player in ids:
         if player not in value:
-            raise ProtocolError(f"player {player!r} has no position")
+            raise ProtocolError(f"player {short(player)} has no position")
     return tuple(read_square(f"position of {player}", value[player]) for player in ids)
 
 
@@ -153,7 +130,7 @@ def read_colors(value: Json, ids: Sequence[str], width: int, height: int) -> tup
     for row, line in enumerate(rows):
         for col, owner in enumerate(line):
             if owner is not None and (not isinstance(owner, str) or owner not in seats):
-                raise ProtocolError(f"colors[{row}][{col}] is {owner!r}, who is no player")
+                raise ProtocolError(f"colors[{row}][{col}] is {short(owner)}, who is no player")
             colors.append(None if owner is None else seats[owner])
     return tuple(colors)
 
@@ -163,7 +140,7 @@ def read_obstacles(value: Json, width: int, height: int) -> frozenset[Square]:
     if value is None:
         return frozenset()
     if not isinstance(value, list):
-        raise ProtocolError(f"obstacles must be a list of squares, not {value!r}")
+        raise ProtocolError(f"obstacles must be a list of squares, not {short(value)}")
     squares = [read_square(f"obstacles[{n}]", square) for n, square in enumerate(value)]
     for number, (row, col) in enumerate(squares):
         if not (0 <= row < height and 0 <= col < width):
@@ -195,17 +172,3 @@ def check_board(state: State) -> None:
     for row, col in sorted(state.obstacles):
         if state.colors[row * state.width + col] is not None:
             raise ProtocolError(f"obstacle [{row},{col}] is painted")
-
-
-def read_player(ids: Sequence[str], name: Json) -> str:
-    """Read a player id; raise ProtocolError if there is none such."""
-    if not isinstance(name, str) or name not in ids:
-        raise ProtocolError(f"unknown player {name!r}")
-    return name
-
-
-def read_actions(state: State, document: Mapping[str, Json]) -> dict[str, Action | None]:
-    """Read the actions of a turn; an unknown player and a game that is over are errors."""
-    if state.turns_left == 0:
-        raise ProtocolError("the game is over: turns_left is 0")
-    return {read_player(state.players, name): judge(said) for name, said in document.items()}

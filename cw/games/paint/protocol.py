@@ -9,7 +9,8 @@ from typing import Final
 import msgspec
 
 from cw.errors import UsageError
-from cw.games.paint.codec import PLAYER_ID, judge, latest, state_message, turn_document
+from cw.games.paint.messages import judge, latest, state_message, turn_document
+from cw.games.paint.player_ids import PLAYER_ID
 from cw.games.paint.state import Action, State
 from cw.games.rules import Fault, Json, Outcome, Player
 from cw.games.wire import (
@@ -34,6 +35,7 @@ class PaintProtocol:
 
     transports: Sequence[Transport] = ("lines",)
     signed_with: str | None = None
+    options: Sequence[str] = ()
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
         """Let the names of the bots be their ids."""
@@ -44,25 +46,25 @@ class PaintProtocol:
                 )
         return names
 
-    async def conduct(self, table: Referee) -> None:
+    async def conduct(self, referee: Referee) -> None:
         """Lead a match."""
-        players = list(table.names)
-        state: State = table.game.new(players, table.seed, **table.options)
-        greetings = await table.ask({player: greeting(player) for player in players})
-        table.begin(state)
+        players = list(referee.names)
+        state: State = referee.rules.new(players, referee.seed, **referee.options)
+        greetings = await referee.ask({player: greeting(player) for player in players})
+        referee.begin(state)
         for player, answer in greetings.items():
             if isinstance(answer, Fault):
-                table.disqualify(player, answer)
+                referee.disqualify(player, answer)
         ready = [p for p in players if not isinstance(greetings[p], Fault)]
         if len(ready) < 2:
-            table.finish(not_enough(state, ready))
+            referee.finish(not_enough(state, ready))
             return
         messages = Messages(state)
         while state.turns_left:
             said = LineMessage(messages.of(state), numbered=True)
             read = partial(read_answer, state.turns_left)
-            answers = await table.ask({p: Query(said, read, TURN, action=True) for p in players})
-            state = table.step(answers)
+            answers = await referee.ask({p: Query(said, read, TURN, action=True) for p in players})
+            state = referee.step(answers)
 
 
 class Messages:

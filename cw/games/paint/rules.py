@@ -7,10 +7,10 @@ from random import Random
 
 from cw.errors import IllegalAction, OutOfTurn
 from cw.games.paint import boards
-from cw.games.paint import codec as documents
+from cw.games.paint.messages import state_message
 from cw.games.paint.state import ACTIONS, Action, State
 from cw.games.paint.turn import resolve
-from cw.games.rules import Fault, Json, Outcome, Player, plain_result
+from cw.games.rules import Fault, Json, Outcome, Player
 
 
 class Paint:
@@ -49,7 +49,7 @@ class Paint:
 
     def observe(self, state: State, player: Player | None) -> Json:
         """Return the state message; a player sees the turns that `history` says, a referee none."""
-        return documents.state_message(state, 0 if player is None else state.history)
+        return state_message(state, 0 if player is None else state.history)
 
     def outcome(self, state: State) -> Outcome | None:
         """Return scores and ranks when no turn is left: equal scores share a rank."""
@@ -68,37 +68,3 @@ class Paint:
     def sample(self, state: State, player: Player, rng: Random) -> Action:
         """Draw one of the sixteen actions."""
         return rng.choice(ACTIONS)
-
-    def state_to_json(self, state: State) -> dict[str, Json]:
-        """Return the state as a document."""
-        return documents.state_document(state)
-
-    def state_from_json(self, document: Json, **options: Json) -> State:
-        """Read a state; options have no effect, the state holds all."""
-        return documents.read_state(document)
-
-    def view_to_json(self, view: Json) -> Json:
-        """Return the message: it is a document already."""
-        return view
-
-    def player_from_json(self, state: State, name: Json) -> str:
-        """Read a player id."""
-        return documents.read_player(state.players, name)
-
-    def action_to_json(self, action: Action) -> dict[str, Json]:
-        """Return the document of an action."""
-        return documents.action_document(action)
-
-    def actions_from_json(
-        self, state: State, document: Mapping[str, Json]
-    ) -> dict[Player, Action | Fault]:
-        """Read the actions of a turn; what is no valid action is a fault, never an error."""
-        read = documents.read_actions(state, document)
-        return {
-            player: Fault("illegal") if action is None else action
-            for player, action in read.items()
-        }
-
-    def result_to_json(self, state: State) -> dict[str, Json]:
-        """Return the outcome."""
-        return plain_result(self.outcome(state))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from cw.errors import IllegalAction, OutOfTurn, ProtocolError, UsageError
 from cw.games.circuit_wars import board
+from cw.games.circuit_wars.codec import CircuitWarsCodec
 from cw.games.circuit_wars.rules import CircuitWars, State
 from cw.games.circuit_wars.segments import parse_move
 from cw.games.rules import FAULT_KINDS, Fault
@@ -19,6 +20,7 @@ from tests.games.circuit_wars.examples import BOUNDARY, SEED_MOVES, SEED_STATUS
 from tests.games.circuit_wars.reference import Reference
 
 GAME = CircuitWars()
+CODEC = CircuitWarsCodec(GAME)
 
 
 def play(moves: Sequence[str], size: int = 7) -> State:
@@ -264,10 +266,10 @@ class TestJson:
     def test_a_state_survives_its_json(self) -> None:
         for size in (1, 3, 5):
             for state in random_game(random.Random(size), size):
-                assert GAME.state_from_json(GAME.state_to_json(state)) == state
+                assert CODEC.state_from_json(CODEC.state_to_json(state)) == state
 
     def test_the_document_of_a_state(self) -> None:
-        document = GAME.state_to_json(GAME.new(2, 0, size=1))
+        document = CODEC.state_to_json(GAME.new(2, 0, size=1))
         assert document == {
             "size": 1,
             "board": [[0]],
@@ -300,20 +302,20 @@ class TestJson:
     def test_what_is_no_state_is_refused_with_the_place(
         self, change: dict[str, object], place: str
     ) -> None:
-        document = GAME.state_to_json(GAME.new(2, 0, size=3)) | change
+        document = CODEC.state_to_json(GAME.new(2, 0, size=3)) | change
         with pytest.raises(ProtocolError, match=place):
-            GAME.state_from_json(document)
+            CODEC.state_from_json(document)
 
     def test_an_action_is_text(self) -> None:
         state = play([])
-        assert GAME.actions_from_json(state, {"1": "1,2,top"}) == {1: "1,2,top"}
-        with pytest.raises(ProtocolError, match="a move is text"):
-            GAME.actions_from_json(state, {"1": [1, 2, "top"]})
+        assert CODEC.actions_from_json(state, {"1": "1,2,top"}) == {1: "1,2,top"}
+        with pytest.raises(ProtocolError, match="action of player 1: Expected `str`"):
+            CODEC.actions_from_json(state, {"1": [1, 2, "top"]})
 
     @pytest.mark.parametrize("name", [0, 3, "0", "one", True, None, 1.5, [1]])
     def test_players_are_1_and_2(self, name: object) -> None:
         with pytest.raises(ProtocolError, match="unknown player"):
-            GAME.player_from_json(play([]), name)
+            CODEC.player_from_json(play([]), name)
 
 
 sizes = st.sampled_from([1, 3, 5, 7])
@@ -364,7 +366,7 @@ class TestProperties:
     def test_nothing_is_hidden(self) -> None:
         state = play(SEED_MOVES)
         assert GAME.observe(state, 1) == GAME.observe(state, 2) == GAME.observe(state, None)
-        assert GAME.view_to_json(GAME.observe(state, 1)) == GAME.state_to_json(state)
+        assert CODEC.view_to_json(GAME.observe(state, 1)) == CODEC.state_to_json(state)
 
 
 @pytest.mark.parametrize("part", range(10))

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cw.games.code_battle.codec import CodeBattleCodec
 from cw.games.code_battle.rules import CodeBattle
 
 GAME = CodeBattle()
+CODEC = CodeBattleCodec(GAME)
 SLOTS = "ABCDEF"
 
 DEFAULTS = {
@@ -96,12 +98,12 @@ def orders(*words: str) -> dict[str, Any]:
 
 def play(document: dict[str, Any], *words: str, **faults: str) -> dict[str, Any]:
     """Return the document of the state after one turn, with `outcome` in it."""
-    state = GAME.state_from_json(document)
+    state = CODEC.state_from_json(document)
     actions = orders(*words)
     for name, kind in faults.items():
         actions[str(SLOTS.index(name))] = {"fault": kind}
-    after = GAME.step(state, GAME.actions_from_json(state, actions))
-    result: dict[str, Any] = GAME.state_to_json(after) | GAME.result_to_json(after)
+    after = GAME.step(state, CODEC.actions_from_json(state, actions))
+    result: dict[str, Any] = CODEC.state_to_json(after) | CODEC.result_to_json(after)
     return result
 
 

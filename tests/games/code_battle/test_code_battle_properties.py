@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from cw.games.code_battle.turn import DOMINANT_TURNS
 from cw.games.code_battle.vision import view_of
 from tests.games.code_battle.fog import hidden_tiles
-from tests.games.code_battle.positions import GAME
+from tests.games.code_battle.positions import CODEC, GAME
 from tests.games.code_battle.test_code_battle_reference import random_actions, random_state
 
 Json = Any
@@ -33,8 +33,8 @@ def drawn(seed: int) -> tuple[Json, Json]:
 
 
 def after(state: Json, actions: Json) -> Json:
-    read = GAME.state_from_json(state)
-    return GAME.state_to_json(GAME.step(read, GAME.actions_from_json(read, actions)))
+    read = CODEC.state_from_json(state)
+    return CODEC.state_to_json(GAME.step(read, CODEC.actions_from_json(read, actions)))
 
 
 def mapped(document: Json, place: Callable[[Place], Place], way: Callable[[Any], Any]) -> Json:
@@ -112,8 +112,8 @@ def test_p2_other_names_for_the_slots_give_the_same_result(seed: int) -> None:
 @given(seeds)
 def test_p4_to_p10_what_holds_after_every_turn(seed: int) -> None:
     state, actions = drawn(seed)
-    read = GAME.state_from_json(state)
-    end = GAME.step(read, GAME.actions_from_json(read, actions))
+    read = CODEC.state_from_json(state)
+    end = GAME.step(read, CODEC.actions_from_json(read, actions))
     torus, config = end.terrain.torus, end.config
     spawned = [bot for bot in end.bots if bot.id >= read.next_bot_id]
     fighters = [bot for bot in end.bots if bot not in spawned]
@@ -167,7 +167,7 @@ def test_p12_more_sight_shows_no_less(seed: int) -> None:
     views = []
     for radius2 in (1, 4, 20, 200):
         state["config"]["vision_radius2"] = radius2
-        views.append(view_of(GAME.state_from_json(state, seed=seed), 0))
+        views.append(view_of(CODEC.state_from_json(state, seed=seed), 0))
     for less, more in itertools.pairwise(views):
         for name in ("bots", "nodes", "cores", "walls", "dead"):
             assert set(getattr(less, name)) <= set(getattr(more, name))
@@ -179,7 +179,7 @@ def test_p12_more_sight_shows_no_less(seed: int) -> None:
 @given(seeds)
 def test_what_is_seen_is_what_is_near_enough(seed: int) -> None:
     state, _ = drawn(seed)
-    read = GAME.state_from_json(state)
+    read = CODEC.state_from_json(state)
     hidden = set(hidden_tiles(read, 0))
     view = view_of(read, 0)
     assert [tile for tile, _ in view.bots] == sorted(

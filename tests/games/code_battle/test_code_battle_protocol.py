@@ -14,7 +14,7 @@ from cw.games.code_battle.strategies import STRATEGIES
 from cw.games.code_battle.vision import view_of
 from cw.games.rules import Fault
 from cw.games.wire import BotContext, LineMessage, Reply, Request, compact
-from tests.games.code_battle.positions import GAME
+from tests.games.code_battle.positions import CODEC, GAME
 
 SECRET = "0123456789abcdef" * 4
 NOW = 1711200000
@@ -79,7 +79,7 @@ def service() -> CodeBattleBotHandler:
 
 def request(**changes: str) -> Request:
     state = GAME.new(2, 1)
-    document = {"match_id": "m_1", **GAME.view_to_json(view_of(state, 0))}
+    document = {"match_id": "m_1", **CODEC.view_to_json(view_of(state, 0))}
     body = compact(document)
     headers = {
         "X-ACB-Match-Id": "m_1",

@@ -5,10 +5,12 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from cw.games.code_battle.codec import CodeBattleCodec
 from cw.games.code_battle.rules import CodeBattle
 from tests.games.code_battle.code_battle_reference import reference_step
 
 GAME = CodeBattle()
+CODEC = CodeBattleCodec(GAME)
 TRANSITIONS = 2500
 
 
@@ -106,9 +108,9 @@ def test_the_engine_plays_as_the_document_says_word_by_word() -> None:
     for _ in range(TRANSITIONS):
         document = random_state(rng)
         actions = random_actions(rng, document)
-        state = GAME.state_from_json(document)
-        assert GAME.state_to_json(state) == document
-        after = GAME.state_to_json(GAME.step(state, GAME.actions_from_json(state, actions)))
+        state = CODEC.state_from_json(document)
+        assert CODEC.state_to_json(state) == document
+        after = CODEC.state_to_json(GAME.step(state, CODEC.actions_from_json(state, actions)))
         assert after == reference_step(document, actions)
         met["dead"] += len(after["dead"])
         met["captured"] += after["cores"] != document["cores"]

@@ -10,13 +10,16 @@ import pytest
 
 from cw.arena.bots import read_bots
 from cw.games.code_battle import replay as book
+from cw.games.code_battle.codec import CodeBattleCodec
 from cw.games.code_battle.rules import CodeBattle
 from cw.games.code_battle.state import Bot, Config, Core, Node, PlayerStats, State, Terrain
+from cw.games.codec import Game
 from cw.games.wire import compact
 from cw.matches.run import play_match
 from cw.replays import document as replay
 
 GAME = CodeBattle()
+CODEC = CodeBattleCodec(GAME)
 
 
 def start_of(document: Any) -> State:
@@ -57,7 +60,7 @@ def states_of(document: Any) -> Iterator[State]:
             for slot, moves in turn["moves"].items()
         }
         said |= {slot: {"fault": kind} for slot, kind in turn.get("faults", {}).items()}
-        state = GAME.step(state, GAME.actions_from_json(state, said))
+        state = GAME.step(state, CODEC.actions_from_json(state, said))
         yield state
 
 
@@ -85,12 +88,12 @@ def test_a_file_gives_the_states_and_the_states_the_file(
 ) -> None:
     bots = read_bots([f"builtin:{name}" for name in names])
     recorded = play_match("code-battle", bots, 11, options).replay
-    states = list(replay.states(GAME, recorded))
+    states = list(replay.states(Game(GAME, CODEC), recorded))
     data = book.export(recorded, states)
     document = json.loads(data)
     again = list(states_of(document))
-    assert [GAME.state_to_json(state) for state in again] == [
-        GAME.state_to_json(state) for state in states
+    assert [CODEC.state_to_json(state) for state in again] == [
+        CODEC.state_to_json(state) for state in states
     ]
     assert written_again(document, again) == data
 
@@ -100,10 +103,10 @@ def test_faults_are_part_of_the_file() -> None:
     recorded = play_match("code-battle", bots, 3, {"max_turns": 30}).replay
     for turn in recorded["turns"][-5:]:
         turn["actions"]["1"] = {"fault": "timeout"}
-    states = list(replay.states(GAME, recorded))
+    states = list(replay.states(Game(GAME, CODEC), recorded))
     data = book.export(recorded, states)
     document = json.loads(data)
     again = list(states_of(document))
     assert again[-1].stats[1].failures == 5
-    assert GAME.state_to_json(again[-1]) == GAME.state_to_json(states[-1])
+    assert CODEC.state_to_json(again[-1]) == CODEC.state_to_json(states[-1])
     assert written_again(document, again) == data

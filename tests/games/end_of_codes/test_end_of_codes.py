@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from cw.cli.step import step_line
 from cw.errors import IllegalAction, ProtocolError, UsageError
-from cw.games.end_of_codes.codec import creatures
+from cw.games.codec import Game
+from cw.games.end_of_codes.codec import EndOfCodesCodec, creatures
 from cw.games.end_of_codes.replies import read_reply
 from cw.games.end_of_codes.rules import EndOfCodes
 from cw.games.end_of_codes.state import State
@@ -22,6 +23,7 @@ from cw.games.rules import FAULT_KINDS, Fault
 from tests.games.end_of_codes.end_of_codes_reference import reference_round
 
 GAME = EndOfCodes()
+CODEC = EndOfCodesCodec(GAME)
 USERS = {"A": 1, "B": 2, "C": 3, "D": 4}
 WAYS = {"n": "north", "e": "east", "s": "south", "w": "west"}
 
@@ -44,7 +46,7 @@ def world(picture: str, died: dict[str, int] | None = None, **options: Any) -> S
             for c, o, x, y, hp in found
         ],
     }
-    return GAME.state_from_json(document, **options)
+    return CODEC.state_from_json(document, **options)
 
 
 def picture(state: State) -> str:
@@ -117,7 +119,7 @@ class TestWorkedExamples:
         state = world("1:A(4,4)1 2:B(4,3)1")
         end = GAME.step(state, replies(state, "1!s 2!n"))
         assert picture(end) == "1:A(4,4)0 2:B(4,3)0"
-        assert GAME.result_to_json(end)["outcome"] == {
+        assert CODEC.result_to_json(end)["outcome"] == {
             "reason": "all_dead",
             "winner": None,
             "round": 8,
@@ -185,7 +187,7 @@ class TestGenesis:
         assert state.owners.tolist() == [1] * each + [2] * each
         assert set(state.hp.tolist()) == {state.most_hp}
         assert 100 <= state.most_hp <= 199
-        assert GAME.state_to_json(state) == GAME.state_to_json(GAME.new(2, 11))
+        assert CODEC.state_to_json(state) == CODEC.state_to_json(GAME.new(2, 11))
 
     @pytest.mark.parametrize(
         ("players", "options", "message"),
@@ -221,8 +223,8 @@ class TestGenesis:
 
     def test_games_that_are_over_at_once(self) -> None:
         alone = GAME.new(1, 0, M=2)
-        assert GAME.result_to_json(alone)["outcome"]["reason"] == "last_standing"
-        nobody = GAME.result_to_json(GAME.new(0, 0, M=2))["outcome"]
+        assert CODEC.result_to_json(alone)["outcome"]["reason"] == "last_standing"
+        nobody = CODEC.result_to_json(GAME.new(0, 0, M=2))["outcome"]
         assert nobody == {
             "reason": "no_players",
             "winner": None,
@@ -275,9 +277,11 @@ class TestReplies:
         with pytest.raises(IllegalAction, match=f"round_{error}"):
             GAME.check(self.STATE, 1, reply)
         by_reply = GAME.step(self.STATE, {1: reply})
-        seen = GAME.actions_from_json(self.STATE, {"1": {"fault": kind, "error": f"round_{error}"}})
+        seen = CODEC.actions_from_json(
+            self.STATE, {"1": {"fault": kind, "error": f"round_{error}"}}
+        )
         by_grader = GAME.step(self.STATE, dict(seen))
-        assert GAME.state_to_json(by_reply) == GAME.state_to_json(by_grader)
+        assert CODEC.state_to_json(by_reply) == CODEC.state_to_json(by_grader)
         assert by_reply.players[0].died == 8
 
     @given(
@@ -330,27 +334,27 @@ class TestDocuments:
         ],
     )
     def test_what_is_no_state_is_refused(self, change: Any, message: str) -> None:
-        document = GAME.state_to_json(world("1:A(1,1)3 3:B(1,2)3"))
+        document = CODEC.state_to_json(world("1:A(1,1)3 3:B(1,2)3"))
         with pytest.raises(ProtocolError, match=message):
-            GAME.state_from_json(document | change)
+            CODEC.state_from_json(document | change)
 
     def test_errors_of_the_command(self) -> None:
         state = world("1:A(1,1)3 3:B(1,2)3")
         with pytest.raises(ProtocolError, match="unknown player '7'"):
-            GAME.actions_from_json(state, {"7": {}})
+            CODEC.actions_from_json(state, {"7": {}})
         with pytest.raises(ProtocolError, match="unknown fault"):
-            GAME.actions_from_json(state, {"1": {"fault": "bored"}})
+            CODEC.actions_from_json(state, {"1": {"fault": "bored"}})
         with pytest.raises(ProtocolError, match="unknown fault None"):
-            GAME.actions_from_json(state, {"1": {"fault": None}})
-        unnamed = GAME.actions_from_json(state, {"1": {"fault": "timeout", "error": None}})
+            CODEC.actions_from_json(state, {"1": {"fault": None}})
+        unnamed = CODEC.actions_from_json(state, {"1": {"fault": "timeout", "error": None}})
         assert unnamed == {1: Fault("timeout")}
 
     def test_the_cap_of_a_line(self) -> None:
-        document = GAME.state_to_json(world("1:A(1,1)3 3:B(1,2)3"))
+        document = CODEC.state_to_json(world("1:A(1,1)3 3:B(1,2)3"))
         line = {"state": document, "actions": {}, "options": {"max_rounds": 8}}
-        assert step_line(GAME, line)["outcome"]["reason"] == "round_cap"
+        assert step_line(Game(GAME, CODEC), line)["outcome"]["reason"] == "round_cap"
         line = {"state": document, "actions": {}}
-        assert step_line(GAME, line)["outcome"] is None
+        assert step_line(Game(GAME, CODEC), line)["outcome"] is None
 
 
 def random_state(rng: Random) -> State:
@@ -373,7 +377,7 @@ def random_state(rng: Random) -> State:
             for n, (x, y, hp) in enumerate(alive + dead, start=1)
         ],
     }
-    return GAME.state_from_json(document)
+    return CODEC.state_from_json(document)
 
 
 def random_replies(rng: Random, state: State) -> dict[Any, Any]:
@@ -433,10 +437,10 @@ def test_the_mirror_image_of_a_round_is_the_round_of_the_mirror_image(seed: int)
 
 
 def mirrored(state: State) -> State:
-    document = GAME.state_to_json(state)
+    document = CODEC.state_to_json(state)
     for creature in document["creatures"]:
         creature["x"] = state.width - 1 - creature["x"]
-    return GAME.state_from_json(document)
+    return CODEC.state_from_json(document)
 
 
 def test_the_columns_of_a_state_cannot_be_changed() -> None:

@@ -10,7 +10,6 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from cw.arena.transports.http_faults import HttpFault
 from cw.games.end_of_codes.bot_server import EndOfCodesBotHandler, form
 from cw.games.end_of_codes.protocol import (
     FAILED_BY,
@@ -95,19 +94,19 @@ def test_a_game_is_confirmed_with_nothing(body: bytes) -> None:
 @pytest.mark.parametrize(
     ("fault", "kind", "name"),
     [
-        (HttpFault("disconnected", "", "unresolved"), "disconnected", "could_not_resolve"),
-        (HttpFault("timeout", "", "unresolved"), "disconnected", "could_not_resolve"),
-        (HttpFault("timeout", "", "unreachable"), "disconnected", "unreachable"),
-        (HttpFault("disconnected", "", "refused"), "disconnected", "could_not_connect"),
-        (HttpFault("disconnected", "", "tls"), "disconnected", "tls_error"),
-        (HttpFault("timeout", "", "timeout"), "timeout", "timeout"),
-        (HttpFault("disconnected", "", "broken"), "disconnected", "broken_reply"),
-        (HttpFault("malformed", "", "not_http"), "disconnected", "broken_reply"),
-        (HttpFault("oversize", "", "oversize"), "oversize", "oversize"),
+        (Fault("disconnected", "", "unresolved"), "disconnected", "could_not_resolve"),
+        (Fault("timeout", "", "unresolved"), "disconnected", "could_not_resolve"),
+        (Fault("timeout", "", "unreachable"), "disconnected", "unreachable"),
+        (Fault("disconnected", "", "refused"), "disconnected", "could_not_connect"),
+        (Fault("disconnected", "", "tls"), "disconnected", "tls_error"),
+        (Fault("timeout", "", "timeout"), "timeout", "timeout"),
+        (Fault("disconnected", "", "broken"), "disconnected", "broken_reply"),
+        (Fault("malformed", "", "not_http"), "disconnected", "broken_reply"),
+        (Fault("oversize", "", "oversize"), "oversize", "oversize"),
     ],
 )
 def test_failures_of_the_exchange_have_the_names_of_the_document(
-    fault: HttpFault, kind: str, name: str
+    fault: Fault, kind: str, name: str
 ) -> None:
     assert name_failure("round", fault) == Fault(kind, f"round_{name}")  # type: ignore[arg-type]
 

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from cw.cli.step import read_object, step_line
 from cw.errors import IllegalAction, OutOfTurn, ProtocolError, UsageError
+from cw.games.codec import Game
+from cw.games.hexagon.codec import HexagonCodec
 from cw.games.hexagon.fast_board import FastBoard
 from cw.games.hexagon.grid import distance, grid
 from cw.games.hexagon.rules import Hexagon, legal_moves, moved
@@ -23,6 +25,7 @@ from cw.games.rules import FAULT_KINDS, Fault, Player
 from tests.games.hexagon import hexagon_reference as reference
 
 GAME = Hexagon()
+CODEC = HexagonCodec(GAME)
 
 B3 = [[-1, 1, 0, 2, -1], [0, 0, 0, 0, -1], [2, 0, 0, 0, 1], [0, 0, 0, 0, -1], [-1, 1, 0, 2, -1]]
 
@@ -322,7 +325,9 @@ class TestStart:
         assert GAME.new(2, seed) == GAME.new(2, seed)
         assert GAME.new(2, seed) != GAME.new(2, 0)
         line = json.dumps({"state": None, "options": {"seed": seed}}).encode()
-        assert step_line(GAME, read_object(line))["state"] == GAME.state_to_json(GAME.new(2, seed))
+        assert step_line(Game(GAME, CODEC), read_object(line))["state"] == CODEC.state_to_json(
+            GAME.new(2, seed)
+        )
 
     @pytest.mark.parametrize("seed", [-1, True, 1.0, "1", None])
     def test_what_is_no_seed_is_refused(self, seed: Any) -> None:
@@ -342,13 +347,13 @@ class TestStart:
 
 class TestCommand:
     def test_the_line_of_a_start_and_of_a_move(self) -> None:
-        answer = step_line(GAME, {"state": None, "options": {"size": 3, "stones": 0}})
+        answer = step_line(Game(GAME, CODEC), {"state": None, "options": {"size": 3, "stones": 0}})
         assert answer["changes"] == []
         line = {
             "state": answer["state"],
             "actions": {"1": {"move_from": [0, 1], "move_to": [0, 2]}},
         }
-        moved = step_line(GAME, json.loads(json.dumps(line)))
+        moved = step_line(Game(GAME, CODEC), json.loads(json.dumps(line)))
         assert moved["changes"] == [[0, 2, 0, 1], [0, 3, 2, 1]]
         assert moved["outcome"] is None
         assert list(moved["state"]) == [
@@ -376,7 +381,7 @@ class TestCommand:
     )
     def test_what_is_no_move_is_malformed(self, said: Any) -> None:
         position = state(B3)
-        after = GAME.step(position, GAME.actions_from_json(position, {"1": said}))
+        after = GAME.step(position, CODEC.actions_from_json(position, {"1": said}))
         assert after.fault is not None
         assert (after.fault.kind, after.winner) == ("malformed", 2)
 
@@ -385,22 +390,22 @@ class TestCommand:
         [
             (state(B3), {}, "no action at all"),
             (state(B3), {"2": {"move_from": [0, 3], "move_to": [0, 2]}}, "colour 1 is to move"),
-            (state(B3), {"3": None}, "unknown colour"),
+            (state(B3), {"3": None}, "unknown player"),
             (state(B3), {"1": {"fault": "boredom"}}, "unknown fault"),
         ],
     )
     def test_errors(self, position: State, actions: Any, message: str) -> None:
         with pytest.raises(ProtocolError, match=message):
-            GAME.actions_from_json(position, actions)
+            CODEC.actions_from_json(position, actions)
 
     def test_nothing_follows_a_fault_and_no_move_follows_the_end(self) -> None:
         lost = GAME.step(state(B3), {1: Fault("timeout")})
         for action in ({"fault": "timeout"}, {"move_from": [0, 1], "move_to": [0, 2]}):
             with pytest.raises(ProtocolError, match="ended by a fault"):
-                GAME.actions_from_json(lost, {"1": action})
+                CODEC.actions_from_json(lost, {"1": action})
         end = GAME.new(2, 0, cells=[[-1, 1, 1], [2, 1, 2], [-1, 2, 1]])
         with pytest.raises(ProtocolError, match="no move can follow"):
-            GAME.actions_from_json(end, {"1": {"move_from": [0, 1], "move_to": [0, 2]}})
+            CODEC.actions_from_json(end, {"1": {"move_from": [0, 1], "move_to": [0, 2]}})
 
     @pytest.mark.parametrize(
         ("change", "message"),
@@ -425,25 +430,25 @@ class TestCommand:
         ],
     )
     def test_what_is_no_state_is_refused(self, change: Any, message: str) -> None:
-        document = GAME.state_to_json(state(B3))
+        document = CODEC.state_to_json(state(B3))
         with pytest.raises(ProtocolError, match=message):
-            GAME.state_from_json(document | change)
+            CODEC.state_from_json(document | change)
         del document["cells"]
         with pytest.raises(ProtocolError, match="no 'cells'"):
-            GAME.state_from_json(document)
+            CODEC.state_from_json(document)
 
     def test_a_fault_may_be_missing_in_a_state(self) -> None:
-        document = GAME.state_to_json(state(B3))
+        document = CODEC.state_to_json(state(B3))
         del document["fault"]
-        assert GAME.state_from_json(document) == state(B3)
-        lost = GAME.state_to_json(state(B3)) | LOST
-        read = GAME.state_from_json(lost)
+        assert CODEC.state_from_json(document) == state(B3)
+        lost = CODEC.state_to_json(state(B3)) | LOST
+        read = CODEC.state_from_json(lost)
         outcome = GAME.outcome(read)
         assert outcome is not None
         assert (outcome.reason, outcome.winner) == ("illegal", 2)
-        assert GAME.state_to_json(read) == lost
+        assert CODEC.state_to_json(read) == lost
         del lost["fault"]
-        outcome = GAME.outcome(GAME.state_from_json(lost))
+        outcome = GAME.outcome(CODEC.state_from_json(lost))
         assert outcome is not None
         assert (outcome.reason, outcome.winner) == ("fault", 2)
 

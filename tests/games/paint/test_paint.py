@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cw.errors import IllegalAction, OutOfTurn, ProtocolError, UsageError
-from cw.games.paint.codec import judge
+from cw.games.paint.codec import PaintCodec
+from cw.games.paint.messages import judge
 from cw.games.paint.rules import Paint
 from cw.games.paint.state import ACTIONS, DIRECTIONS, Action, State
 from cw.games.paint.strategies import STRATEGIES
@@ -19,6 +20,7 @@ from cw.games.rules import Fault
 from tests.games.paint.paint_reference import reference_turn
 
 GAME = Paint()
+CODEC = PaintCodec(GAME)
 
 
 def read(picture: str, turns: int = 5) -> State:
@@ -307,7 +309,7 @@ class TestDocuments:
     def test_any_json_value_is_judged(self, said: Any) -> None:
         judge(said)
         state = read("AB")
-        GAME.step(state, GAME.actions_from_json(state, {"a": said}))
+        GAME.step(state, CODEC.actions_from_json(state, {"a": said}))
 
     @pytest.mark.parametrize(
         ("change", "message"),
@@ -331,21 +333,21 @@ class TestDocuments:
         ],
     )
     def test_what_is_no_state_is_refused(self, change: dict[str, Any], message: str) -> None:
-        document = GAME.state_to_json(read("AB")) | change
+        document = CODEC.state_to_json(read("AB")) | change
         with pytest.raises(ProtocolError, match=message):
-            GAME.state_from_json(document)
+            CODEC.state_from_json(document)
 
     def test_a_missing_key_is_named(self) -> None:
-        document = GAME.state_to_json(read("AB"))
+        document = CODEC.state_to_json(read("AB"))
         del document["colors"]
         with pytest.raises(ProtocolError, match="the state has no 'colors'"):
-            GAME.state_from_json(document)
+            CODEC.state_from_json(document)
 
     def test_errors_of_the_command(self) -> None:
         with pytest.raises(ProtocolError, match="unknown player 'zed'"):
-            GAME.actions_from_json(read("AB"), {"zed": None})
+            CODEC.actions_from_json(read("AB"), {"zed": None})
         with pytest.raises(ProtocolError, match="the game is over: turns_left is 0"):
-            GAME.actions_from_json(read("AB", turns=0), {})
+            CODEC.actions_from_json(read("AB", turns=0), {})
         with pytest.raises(IllegalAction):
             GAME.check(read("AB"), "a", Action("walk", (2, 0)))
 

@@ -1,4 +1,4 @@
-"""A person at the table, who acts through a page: the match waits for them."""
+"""The seat of a person, who acts through a page: the match waits for them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PATIENCE: Final = 30 * 60.0
 class HumanSeat:
     """The seat of a person; all of it lives in the event loop of its match."""
 
-    shape: Transport = "hand"
+    transport: Transport = "human"
     stderr = ""
 
     def __init__(self, patience: float = PATIENCE) -> None:
@@ -29,9 +29,9 @@ class HumanSeat:
         """Return whether the match waits for this person now."""
         return self._asked is not None and not self._asked.done()
 
-    async def ask(self, ask: Query, look: Look) -> Answer:
+    async def ask(self, query: Query, look: Look) -> Answer:
         """Wait for an action; all other questions need no answer."""
-        if not ask.action:
+        if not query.action:
             return Answer(None, 0.0)
         loop = asyncio.get_running_loop()
         began = loop.time()

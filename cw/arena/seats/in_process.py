@@ -1,0 +1,41 @@
+"""The seat of a built-in strategy."""
+
+from __future__ import annotations
+
+import asyncio
+from time import perf_counter
+from typing import Any
+
+from cw.arena.seats import Answer, Look
+from cw.games.rules import Fault, Strategy
+from cw.games.wire import Query, Transport
+
+
+class InProcessSeat:
+    """A built-in strategy in this process."""
+
+    transport: Transport = "in-process"
+    stderr = ""
+
+    def __init__(self, strategy: Strategy[Any, Any]) -> None:
+        """Seat a strategy."""
+        self.strategy = strategy
+
+    async def ask(self, query: Query, look: Look) -> Answer:
+        """Let the strategy act; to all other questions it agrees."""
+        if not query.action:
+            return Answer(None, 0.0)
+        view = look()
+        began = perf_counter()
+        # In a thread, so that a long thought does not hold up the answers of other bots.
+        value = await asyncio.to_thread(self._act, view)
+        return Answer(value, perf_counter() - began)
+
+    def _act(self, view: Any) -> Any:
+        try:
+            return self.strategy.act(view)
+        except Exception as error:
+            return Fault("crashed", f"the strategy raised {error!r}")
+
+    async def close(self) -> None:
+        """Do nothing: nothing was started."""

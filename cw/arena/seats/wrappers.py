@@ -1,0 +1,87 @@
+"""Seats around seats, and in place of one."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import ExitStack
+
+from cw.arena.seats import Answer, Look, Seat
+from cw.arena.transports.stdio import StdioBot
+from cw.games.rules import Fault
+from cw.games.wire import Query, Transport
+
+
+class PacedSeat:
+    """A seat that takes its time, for those who look on."""
+
+    def __init__(self, seat: Seat, pace: float) -> None:
+        """Let every action take `pace` seconds or more."""
+        self.seat = seat
+        self.pace = pace
+        self.transport = seat.transport
+
+    @property
+    def stderr(self) -> str:
+        """What the bot wrote."""
+        return self.seat.stderr
+
+    async def ask(self, query: Query, look: Look) -> Answer:
+        """Ask, and wait if the answer came soon; the bot's own time stays what it was."""
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        answer = await self.seat.ask(query, look)
+        if query.action:
+            await asyncio.sleep(self.pace - (clock() - began))
+        return answer
+
+    async def close(self) -> None:
+        """Close the seat."""
+        await self.seat.close()
+
+
+class FailedSeat:
+    """The seat of a bot that could not be started: each question gets the reason."""
+
+    def __init__(self, transport: Transport, fault: Fault, program: StdioBot | None = None) -> None:
+        """Keep the reason."""
+        self.transport = transport
+        self.fault = fault
+        self.program = program
+
+    @property
+    def stderr(self) -> str:
+        """What it wrote before it failed."""
+        return self.program.stderr.text() if self.program else ""
+
+    async def ask(self, query: Query, look: Look) -> Answer:
+        """Return the reason."""
+        return Answer(query.explain(self.fault), 0.0)
+
+    async def close(self) -> None:
+        """Do nothing: nothing runs."""
+
+
+class SandboxedSeat:
+    """A seat whose program runs in a sandbox that goes with it."""
+
+    def __init__(self, seat: Seat, box: ExitStack) -> None:
+        """Take over the sandbox."""
+        self.seat = seat
+        self.box = box
+        self.transport = seat.transport
+
+    @property
+    def stderr(self) -> str:
+        """What the program wrote."""
+        return self.seat.stderr
+
+    async def ask(self, query: Query, look: Look) -> Answer:
+        """Ask the program."""
+        return await self.seat.ask(query, look)
+
+    async def close(self) -> None:
+        """End the program, then remove its working copy."""
+        try:
+            await self.seat.close()
+        finally:
+            self.box.close()

@@ -1,0 +1,184 @@
+"""What the values of a game are as JSON: the documents of states, views, actions and results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+import msgspec
+
+from cw.errors import ProtocolError, short
+from cw.games.rules import Action, Fault, Json, Outcome, Player, Rules, State, View, View_contra
+
+T = TypeVar("T")
+
+UNREADABLE: Final = (msgspec.ValidationError, RecursionError, UnicodeError)
+"""What `msgspec.convert` raises for a document; text of half a surrogate pair is no Unicode."""
+
+
+class Codec(Protocol[State, Action, View_contra]):
+    """Writes the values of one game as JSON, and reads what others wrote.
+
+    Every method that reads raises ProtocolError, with the place of what is wrong, and nothing else.
+    """
+
+    def state_to_json(self, state: State) -> Json:
+        """Return the document of the state."""
+
+    def state_from_json(self, document: Json, **options: Json) -> State:
+        """Read a state.
+
+        `options` are what a line of `cw step` or `cw observe` says beside the state: the few that
+        a game's document names, where the state alone does not hold all that its rules need.
+        """
+
+    def view_to_json(self, view: View_contra) -> Json:
+        """Return the document of a view."""
+
+    def player_from_json(self, state: State, name: Json) -> Player:
+        """Read a player as a document names it."""
+
+    def action_to_json(self, action: Action) -> Json:
+        """Return the document of an action."""
+
+    def actions_from_json(
+        self, state: State, document: Mapping[str, Json]
+    ) -> Mapping[Player, Action | Fault]:
+        """Read the actions and faults of a turn.
+
+        An action that the rules do not allow is none the less an action: it is for `step`.
+        """
+
+    def result_to_json(self, state: State) -> dict[str, Json]:
+        """Return what `cw step` answers beside the state: `outcome`, and what the document adds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """All that is needed to play a game again from its documents."""
+
+    rules: Rules[Any, Any, Any]
+    codec: Codec[Any, Any, Any]
+    version: int = 1
+    """Grows when old replays would be played otherwise."""
+
+    @property
+    def name(self) -> str:
+        """The name of the game as on the command line."""
+        return self.rules.name
+
+
+class DefaultCodec(Generic[State, Action, View]):
+    """The documents of a game whose states and actions are described by their types.
+
+    Objects have the members that dataclasses and msgspec structs have as fields, tuples are lists,
+    keys are text. Bounds that a type states with `msgspec.Meta` are kept.
+    """
+
+    def __init__(
+        self, rules: Rules[State, Action, View], state: type[State], action: type[Action]
+    ) -> None:
+        """Speak of a game whose rules take and return values of these types."""
+        self.rules = rules
+        self.state = state
+        self.action = action
+
+    def state_to_json(self, state: State) -> Json:
+        """Return the state as a document."""
+        return to_json(state)
+
+    def state_from_json(self, document: Json, **options: Json) -> State:
+        """Read a state; options have no effect."""
+        return from_json(f"state of {self.rules.name}", document, self.state)
+
+    def view_to_json(self, view: View) -> Json:
+        """Return the view as a document."""
+        return to_json(view)
+
+    def player_from_json(self, state: State, name: Json) -> Player:
+        """Read a player by the number or the text that names it."""
+        return player_named(self.rules.players(state), name)
+
+    def action_to_json(self, action: Action) -> Json:
+        """Return the action as a document."""
+        return to_json(action)
+
+    def actions_from_json(
+        self, state: State, document: Mapping[str, Json]
+    ) -> dict[Player, Action | Fault]:
+        """Read actions, and faults as `{"fault": kind, "error"?: sentence}`, by player."""
+        return actions_by_player(self.rules.players(state), document, self._read_action)
+
+    def _read_action(self, player: Player, document: Json) -> Action | Fault:
+        if is_fault(document):
+            return Fault.from_json(document)
+        return from_json(f"action of player {player}", document, self.action)
+
+    def result_to_json(self, state: State) -> dict[str, Json]:
+        """Return the outcome."""
+        return plain_result(self.rules.outcome(state))
+
+
+def to_json(value: Any) -> Json:
+    """Return a value as dicts with text as keys, lists, and what JSON has beside them."""
+    return listed(msgspec.to_builtins(value, str_keys=True))
+
+
+def listed(document: Any) -> Json:
+    """Return a document with lists in place of its tuples, as it comes out of a file."""
+    if isinstance(document, dict):
+        return {key: listed(value) for key, value in document.items()}
+    if isinstance(document, list | tuple):
+        return [listed(value) for value in document]
+    return document
+
+
+def from_json(what: str, document: Json, kind: type[T]) -> T:
+    """Read a value of a type; raise ProtocolError that says what it is, and where it is wrong."""
+    try:
+        return msgspec.convert(document, kind, str_keys=True)
+    except UNREADABLE as error:
+        raise ProtocolError(f"this is no {what}: {error}") from None
+
+
+def player_named(players: Sequence[Player], name: Json) -> Player:
+    """Return the player whom a document names, as itself or as text."""
+    return find_player({str(player): player for player in players}, name)
+
+
+def find_player(named: Mapping[str, Player], name: Json) -> Player:
+    """Return a player by its name; raise ProtocolError if nobody is called so."""
+    found = named.get(str(name)) if type(name) in (int, str) else None
+    if found is None:
+        raise ProtocolError(f"unknown player {short(name)}; the players are {enumerated(named)}")
+    return found
+
+
+def enumerated(names: Iterable[str], most: int = 12) -> str:
+    """Return names for a sentence, the first ones if there are many."""
+    known = list(names)
+    return ", ".join(known[:most]) + (f", ... ({len(known)})" if len(known) > most else "")
+
+
+def actions_by_player(
+    players: Sequence[Player],
+    document: Mapping[str, Json],
+    read: Callable[[Player, Json], Action | Fault],
+) -> dict[Player, Action | Fault]:
+    """Read what a turn's document says of each player in it."""
+    if not isinstance(document, Mapping):
+        raise ProtocolError(f"actions must be an object by player, not {short(document)}")
+    named = {str(player): player for player in players}
+    seats = [find_player(named, name) for name in document]
+    return {seat: read(seat, said) for seat, said in zip(seats, document.values(), strict=True)}
+
+
+def is_fault(document: Json) -> bool:
+    """Return whether a document tells a fault in place of an action."""
+    return isinstance(document, dict) and "fault" in document
+
+
+def plain_result(outcome: Outcome | None) -> dict[str, Json]:
+    """Return the result of a game whose document adds nothing to the usual outcome."""
+    return {"outcome": None if outcome is None else outcome.to_json()}

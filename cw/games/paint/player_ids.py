@@ -1,0 +1,27 @@
+"""The ids of players."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from cw.errors import ProtocolError, short
+from cw.games.rules import Json
+
+PLAYER_ID: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+
+
+def check_ids(players: Json) -> tuple[str, ...]:
+    """Return player ids; raise ProtocolError unless they are at least 2, valid and distinct."""
+    if not isinstance(players, list | tuple):
+        raise ProtocolError(f"players must be a list of ids, not {short(players)}")
+    if len(players) < 2:
+        raise ProtocolError(f"at least 2 players are needed, not {len(players)}")
+    for number, player in enumerate(players):
+        if not isinstance(player, str) or not PLAYER_ID.fullmatch(player):
+            raise ProtocolError(
+                f"player id {short(player)} must be 1 to 64 letters, digits or the signs _ . -"
+            )
+        if player in players[:number]:
+            raise ProtocolError(f"two players have the id {short(player)}")
+    return tuple(players)

@@ -1,0 +1,314 @@
+"""The clients of a match that a referee leads: what they tell the server, the referee is told."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections import deque
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Condition
+from typing import Any, Final, Generic, cast
+
+from cw.arena.referee import MatchRecord
+from cw.arena.seats import Answer, Look, Seat
+from cw.arena.transports.stdio import StdioBot
+from cw.errors import UsageError
+from cw.games.rules import Action, Fault, Player, State
+from cw.games.wire import Expectation, Query, QueryLimits, Transport
+from cw.server.session import (
+    NOT_STARTED,
+    Clock,
+    Observation,
+    Snapshot,
+    TeamIdForm,
+    already_started,
+    taken,
+    unknown,
+)
+
+DECISION: Final = 30.0
+"""Seconds that the referee has to decide about a move; it takes far below one."""
+
+FAREWELL: Final = 2.0
+"""Seconds that clients have to see the end and leave."""
+
+
+@dataclass(slots=True)
+class SentMove:
+    """A move that a client has sent."""
+
+    action: Any
+    """Or a Fault in its place."""
+    sent: float
+    """On the clock of the event loop."""
+    taken: bool = False
+    decided: bool = False
+
+
+class Inbox:
+    """What one client has sent and the referee has not taken; lives in the event loop."""
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        self._moves: deque[SentMove] = deque()
+        self._arrived = asyncio.Event()
+
+    def put(self, move: SentMove) -> None:
+        """Take in a move."""
+        self._moves.append(move)
+        self._arrived.set()
+
+    async def look(self) -> SentMove:
+        """Wait for a move and leave it here."""
+        await self._arrived.wait()
+        return self._moves[0]
+
+    async def take(self) -> SentMove:
+        """Wait for a move and take it."""
+        move = await self.look()
+        self._moves.popleft().taken = True
+        if not self._moves:
+            self._arrived.clear()
+        return move
+
+
+class RefereedSession(Generic[State, Action]):
+    """Hands registrations and moves to the event loop of a referee (see `session.Session`).
+
+    Routes call it in threads of the server. `move` waits until the referee has decided, so that
+    its answer shows what came of it. What there is to see is a frozen snapshot, which `show`
+    renews after every turn.
+    """
+
+    def __init__(
+        self, start: State, players: Collection[Player], limit: float | None, clock: Clock
+    ) -> None:
+        """Make the session of a match that begins with `start`; to be called in the event loop."""
+        self.start = start
+        self.limit = limit
+        self._clock = clock
+        self._loop = asyncio.get_running_loop()
+        self._inboxes = {player: Inbox() for player in players}
+        self._teams: dict[Player, str] = {}
+        self._awaited: tuple[Player, TeamIdForm] | None = None
+        self._registered = asyncio.Event()
+        self._pending: list[SentMove] = []
+        self._changed = Condition()
+        self._name = secrets.token_hex(6)
+        self._version = 0
+        self.over = False
+        self._snapshot: Snapshot[State, Action] = self._pictured(start, (), None)
+
+    def _pictured(
+        self, state: State, turns: tuple[Any, ...], ends_at: float | None
+    ) -> Snapshot[State, Action]:
+        self._version += 1
+        teams = tuple(self._teams[player] for player in self._inboxes if player in self._teams)
+        tag = f"{self._name}-{self._version}"
+        return Snapshot(tag, teams, state, turns, self._clock(), ends_at)
+
+    def look(self) -> Observation[State, Action]:
+        """Return what there is to see now."""
+        snapshot = self._snapshot
+        left = None if snapshot.ends_at is None else max(0.0, snapshot.ends_at - self._clock())
+        return Observation(snapshot, left)
+
+    def register(self, team_id: str) -> int:
+        """Seat a team in the seat that the referee fills now, and return its number, from 1."""
+        with self._changed:
+            if self._awaited is None or self.over:
+                raise already_started()
+            player, form = self._awaited
+            form.check(team_id)
+            if team_id in self._teams.values():
+                raise taken(team_id)
+            self._awaited = None
+            self.seat(player, team_id)
+            self._tell(self._registered.set)
+            return list(self._inboxes).index(player) + 1
+
+    def move(self, team_id: str, action: Action | Fault) -> Observation[State, Action]:
+        """Hand a move to the referee, wait for its decision, and look."""
+        with self._changed:
+            named = {name: player for player, name in self._teams.items()}
+            if team_id not in named:
+                raise unknown(team_id)
+            move = SentMove(action, self._loop.time())
+            self._pending.append(move)
+            self._tell(self._inboxes[named[team_id]].put, move)
+            self._changed.wait_for(lambda: move.decided or self.over, DECISION)
+            return self.look()
+
+    def restart(self) -> Observation[State, Action]:
+        """Raise UsageError: a refereed match is played once."""
+        raise UsageError("this match is played once: nobody may restart it")
+
+    def _tell(self, call: Callable[..., object], *values: object) -> None:
+        """Call something in the event loop, if it still runs."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(call, *values)
+
+    def seat(self, player: Player, name: str) -> None:
+        """Let a player be seen under a name."""
+        with self._changed:
+            self._teams[player] = name
+            self._snapshot = self._pictured(self._snapshot.state, self._snapshot.turns, None)
+
+    def show(self, record: MatchRecord, *, clock_runs: bool) -> None:
+        """Renew the snapshot after the start or a turn; all moves that were taken are decided."""
+        with self._changed:
+            self.over = record.outcome is not None
+            runs = clock_runs and not self.over and self.limit is not None
+            ends_at = self._clock() + (self.limit or 0.0) if runs else None
+            self._snapshot = self._pictured(record.state, tuple(record.turns), ends_at)
+            for move in self._pending:
+                move.decided = move.taken
+            self._pending = [move for move in self._pending if not move.taken]
+            self._changed.notify_all()
+
+    def end(self) -> None:
+        """Let everyone go who still waits for a decision."""
+        with self._changed:
+            self.over = True
+            self._changed.notify_all()
+
+    async def registration(self, player: Player, form: TeamIdForm) -> None:
+        """Wait until a client has registered for a seat."""
+        with self._changed:
+            self._registered.clear()
+            self._awaited = player, form
+        await self._registered.wait()
+
+    async def sent_by(self, player: Player) -> SentMove:
+        """Wait for the next move of a player."""
+        return await self._inboxes[player].take()
+
+    async def out_of_turn(self, player: Player) -> Fault:
+        """Wait until a player moves who owes nothing now."""
+        move = await self._inboxes[player].look()
+        if isinstance(move.action, Fault):
+            return move.action
+        if len(self._teams) < len(self._inboxes):
+            return NOT_STARTED
+        return Fault("illegal", f"it is not the turn of player {player}")
+
+
+Start = Callable[[], Awaitable[StdioBot | Fault]]
+"""Starts the program of a client."""
+
+
+class ClientSeat:
+    """A program that is a client of our server: started when it shall register, then heard."""
+
+    transport: Transport = "client"
+
+    def __init__(
+        self,
+        session: RefereedSession[Any, Any],
+        player: Player,
+        form: TeamIdForm,
+        address: str,
+        start: Start,
+    ) -> None:
+        """Know where the client finds us, and how it is started; nothing runs yet."""
+        self._session = session
+        self._address = address
+        self._player = player
+        self._form = form
+        self._start = start
+        self._program: StdioBot | None = None
+
+    @property
+    def stderr(self) -> str:
+        """Head and tail of its standard error."""
+        return self._program.stderr.text() if self._program else ""
+
+    async def ask(self, query: Query, look: Look) -> Answer:
+        """Wait for what the client is expected to do."""
+        match cast(Expectation, query.message):
+            case "registration":
+                return Answer(await self._register(query.limits), 0.0)
+            case "nothing":
+                return Answer(await self._session.out_of_turn(self._player), 0.0)
+        return await self._move(query.limits)
+
+    async def _register(self, limits: QueryLimits) -> Fault | None:
+        """Start the program, and wait until it has registered."""
+        program = await self._start()
+        if isinstance(program, Fault):
+            return program
+        self._program = program
+        program.ignore_output()
+        late = f"it has not registered within {limits.seconds:g} s: it must ask"
+        why = f"{late} {self._address}/reg/<team_id> (the address is in CW_SERVER)"
+        registration = self._session.registration(self._player, self._form)
+        fault: Fault | None = await first_of(program, registration, limits.seconds, why)
+        return None if fault is None else Fault("startup", fault.detail)
+
+    async def _move(self, limits: QueryLimits) -> Answer:
+        """Wait for a move, for the end of the program, or until the time is up."""
+        if self._program is None:
+            return Answer(Fault("startup", "its program was not started"), 0.0)
+        began, late = self._time(), f"no action within {limits.seconds:g} s"
+        sent = self._session.sent_by(self._player)
+        value = await first_of(self._program, sent, limits.seconds, late)
+        if isinstance(value, SentMove):
+            return Answer(value.action, max(0.0, value.sent - began))
+        return Answer(value, self._time() - began)
+
+    def _time(self) -> float:
+        return asyncio.get_running_loop().time()
+
+    async def close(self) -> None:
+        """Let the program see the end and leave by itself for a moment, then end it."""
+        if self._program is not None:
+            await self._program.close(patience=FAREWELL if self._session.over else 0.0)
+
+
+async def first_of(program: StdioBot, awaited: Awaitable[Any], seconds: float, late: str) -> Any:
+    """Return what is awaited, or the fault of a program that has ended or is late."""
+    hearing = asyncio.ensure_future(awaited)
+    ending = asyncio.ensure_future(program.wait_gone())
+    try:
+        limit = None if seconds == float("inf") else seconds
+        done, _ = await asyncio.wait(
+            (hearing, ending), timeout=limit, return_when=asyncio.FIRST_COMPLETED
+        )
+    finally:
+        hearing.cancel()
+        ending.cancel()
+    await asyncio.gather(hearing, ending, return_exceptions=True)
+    if hearing in done:
+        return hearing.result()
+    return ending.result() if ending in done else Fault("timeout", late)
+
+
+class AnnouncedSeat:
+    """A seat of this process in a match with clients: it registers at once."""
+
+    def __init__(
+        self, seat: Seat, session: RefereedSession[Any, Any], player: Player, name: str
+    ) -> None:
+        """Know under which name it registers."""
+        self._seat = seat
+        self._session = session
+        self._player = player
+        self._name = name
+        self.transport = seat.transport
+
+    @property
+    def stderr(self) -> str:
+        """What the bot wrote."""
+        return self._seat.stderr
+
+    async def ask(self, query: Query, look: Look) -> Answer:
+        """Register, or ask the seat."""
+        if query.message == "registration":
+            self._session.seat(self._player, self._name)
+        return await self._seat.ask(query, look)
+
+    async def close(self) -> None:
+        """Close the seat."""
+        await self._seat.close()
