@@ -14,7 +14,7 @@ MODULES = sorted((ROOT / "cw").rglob("*.py"))
 
 FLOORS = (
     ("cw.errors", "cw.assets", "cw"),
-    ("cw.drawing",),
+    ("cw.drawing", "cw.files"),
     ("cw.games.rules",),
     ("cw.games.codec",),
     ("cw.games.wire", "cw.games.play_options"),

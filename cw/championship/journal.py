@@ -1,51 +1,60 @@
-"""What a championship keeps on disk: its settings, and a line for every game that is over.
+"""What a championship keeps on disk: a line for every match that is over.
 
-A line is written and synced before the game counts. A kill at any instant leaves at most the last
-line torn, which is cut off when the journal is opened again: that game was in flight.
+A line is written and synced before the match counts. A kill at any instant leaves at most the last
+line torn, which is cut off when the journal is opened again: that match was in flight.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+import msgspec
 from filelock import FileLock, Timeout
 
-from cw.championship.recorded import read_line
-from cw.errors import ProtocolError, UsageError
-from cw.games.rules import Json
+from cw.championship.config import ChampionshipSettings
+from cw.championship.entries import Entry
+from cw.errors import Failure, ProtocolError, UsageError
+from cw.files import write_whole
 from cw.league.fixtures import Fixture, Result
 
 RESULTS: Final = "results.jsonl"
-SETTINGS: Final = "championship.json"
-GAMES: Final = "games"
-RUNNING: Final = "running.json"
+MATCHES: Final = "games"
+PROGRESS: Final = "progress.json"
 LOCK: Final = ".lock"
+SPECTATED: Final = re.compile(r"http://127\.0\.0\.1:[0-9]{1,5}/?")
 
 
 @dataclass(slots=True)
 class Journal:
-    """The folder of a championship, locked by the one who runs it."""
+    """The matches of a championship that are over."""
 
     folder: Path
-    lines: list[dict[str, Json]]
-    """The games that are over, in the order in which they ended."""
-    results: dict[Fixture, Result] = field(init=False)
+    settings: ChampionshipSettings
+    entries: list[Entry] = field(default_factory=list)
+    """In the order in which they ended."""
+    results: dict[Fixture, Result] = field(default_factory=dict)
     """How each of them ended."""
 
-    def __post_init__(self) -> None:
-        """Read the results."""
-        self.results = {game_of(line): result_of(line) for line in self.lines}
+    def take(self, entry: Entry) -> None:
+        """Take in an entry; raise ProtocolError for teams that are none, and for a second one."""
+        for team in entry.players:
+            if team not in self.settings.teams:
+                raise ProtocolError(f"{team!r} is no team of this championship")
+        if entry.fixture in self.results:
+            raise ProtocolError(f"the match {stem_of(entry.fixture)} is there already")
+        self.entries.append(entry)
+        self.results[entry.fixture] = self.settings.lines().result(entry)
 
-    def add(self, game: Fixture, line: Mapping[str, Json]) -> None:
-        """Write down a game; raise UsageError, with the file as it was, if that is not possible."""
-        document = {**asdict(game), **line}
-        data = json.dumps(document).encode() + b"\n"
+    def add(self, entry: Entry) -> None:
+        """Write down a match; raise Failure, with the file as it was, if that is not possible."""
+        data = json.dumps(self.settings.lines().write(entry)).encode() + b"\n"
         file = self.folder / RESULTS
         before = file.stat().st_size
         try:
@@ -55,98 +64,123 @@ class Journal:
                 os.fsync(stream.fileno())
         except OSError as error:
             os.truncate(file, before)
-            raise UsageError(
+            raise Failure(
                 f"{file} cannot be written: {error.strerror}; what was written before is intact:"
                 " make room and resume"
             ) from None
-        self.lines.append(document)
-        self.results[game] = result_of(document)
-
-
-def result_of(line: Mapping[str, Json]) -> Result:
-    """Return the result that a line tells."""
-    return read_line(json.dumps(line).encode()).result
-
-
-def game_of(line: Mapping[str, Json]) -> Fixture:
-    """Return the game that a line is about."""
-    return Fixture(
-        *(line[name] for name in ("stage", "group", "round", "first", "second", "extra"))
-    )
+        self.take(entry)
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[Journal]:
+def opened(folder: Path, settings: ChampionshipSettings) -> Iterator[Journal]:
     """Open the journal of a folder, alone; raise UsageError if it is in use or broken."""
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(folder / LOCK, timeout=0):
-            (folder / GAMES).mkdir(exist_ok=True)
+            (folder / MATCHES).mkdir(exist_ok=True)
             (folder / RESULTS).touch()
-            yield Journal(folder, list(whole_lines(folder / RESULTS)))
+            cut_torn_line(folder / RESULTS)
+            yield looked_at(folder, settings)
     except Timeout:
         raise UsageError(f"{folder} is being run by another process") from None
 
 
-def save_running(folder: Path, games: Iterable[Fixture]) -> None:
-    """Write down the games in flight, for those who look on."""
-    written_whole(folder / RUNNING, json.dumps([asdict(game) for game in games]))
+def cut_torn_line(file: Path) -> None:
+    """Cut off a last line without an end."""
+    data = file.read_bytes()
+    whole = data.rfind(b"\n") + 1
+    if whole < len(data):
+        os.truncate(file, whole)
 
 
-def load_running(folder: Path) -> list[dict[str, Json]]:
-    """Read the games in flight; none where nobody plays."""
+def looked_at(folder: Path, settings: ChampionshipSettings) -> Journal:
+    """Read the journal of a folder that somebody else may be running; nothing is changed.
+
+    Raises UsageError that names the line which cannot be used.
+    """
+    file = folder / RESULTS
+    data = file.read_bytes() if file.exists() else b""
+    journal, lines = Journal(folder, settings), settings.lines()
+    for number, text in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), start=1):
+        try:
+            journal.take(lines.read(text))
+        except ProtocolError as error:
+            raise UsageError(f"{file} line {number}: {error}") from None
+    return journal
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What is going on in a championship, for those who look on."""
+
+    done: int = 0
+    """Matches that are over."""
+    running: Mapping[Fixture, str | None] = field(default_factory=dict)
+    """The matches in flight, and the address where each can be watched, if there is one."""
+    waiting: int = 0
+    """Matches that could be played now, and are not."""
+    failed: Mapping[Fixture, str] = field(default_factory=dict)
+    """The matches that could not be played, and why: no result of theirs stands anywhere."""
+
+    def save(self, folder: Path) -> None:
+        """Write it down; raise Failure if that is not possible."""
+        document = {
+            "running": [asdict(match) | {"watch": url} for match, url in self.running.items()],
+            "failed": [asdict(match) | {"why": why} for match, why in self.failed.items()],
+        }
+        write_whole(folder / PROGRESS, json.dumps(document).encode())
+
+
+def load_progress(folder: Path) -> Progress:
+    """Read what is going on; nothing where nobody plays."""
     try:
-        games: list[dict[str, Json]] = json.loads((folder / RUNNING).read_bytes())
-    except (OSError, ValueError):
-        return []
-    return games
-
-
-def written_whole(file: Path, text: str) -> Path:
-    """Write a file; it appears whole or not at all."""
-    partial = file.with_name(f"{file.name}.partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(file)
-    return file
-
-
-def looked_at(folder: Path) -> Journal:
-    """Read the journal of a folder that somebody else may be running; nothing is changed."""
-    try:
-        data = (folder / RESULTS).read_bytes()
-    except OSError:
-        data = b""
-    return Journal(
-        folder, [json.loads(line) for line in data[: data.rfind(b"\n") + 1].splitlines()]
+        said = msgspec.json.decode((folder / PROGRESS).read_bytes(), type=ProgressDocument)
+    except (OSError, msgspec.DecodeError):
+        return Progress()
+    return Progress(
+        running={match.fixture: on_this_machine(match.watch) for match in said.running},
+        failed={match.fixture: match.why for match in said.failed},
     )
 
 
-def whole_lines(file: Path) -> Iterator[dict[str, Json]]:
-    """Read the lines of a journal; cut off a torn one at its end."""
-    data = file.read_bytes()
-    complete = data[: data.rfind(b"\n") + 1]
-    if len(complete) < len(data):
-        os.truncate(file, len(complete))
-    for number, text in enumerate(complete.splitlines(), start=1):
-        try:
-            read_line(text)
-            line = json.loads(text)
-            game_of(line)
-        except (ProtocolError, KeyError, ValueError) as error:
-            raise UsageError(f"{file} line {number}: {error}") from None
-        yield line
+def on_this_machine(address: str | None) -> str | None:
+    """Return an address of a server on this machine, None for anything else."""
+    return address if address and SPECTATED.fullmatch(address) else None
 
 
-def save_settings(folder: Path, settings: Mapping[str, Any]) -> None:
-    """Write the settings; they appear whole or not at all."""
-    folder.mkdir(parents=True, exist_ok=True)
-    written_whole(folder / SETTINGS, json.dumps(settings, indent=2) + "\n")
+class NotedMatch(msgspec.Struct, frozen=True):
+    """A match in flight, or one that could not be played."""
+
+    stage: str
+    group: str | None
+    round: int
+    players: tuple[str, ...]
+    tie_break: int
+    watch: str | None = None
+    why: str = ""
+
+    @property
+    def fixture(self) -> Fixture:
+        """The fixture of the match."""
+        return Fixture(self.stage, self.group, self.round, self.players, self.tie_break)
 
 
-def load_settings(folder: Path) -> dict[str, Any]:
-    """Read the settings; raise UsageError if the folder holds no championship."""
-    try:
-        settings: dict[str, Any] = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{folder} holds no championship: {error}") from None
-    return settings
+class ProgressDocument(msgspec.Struct, frozen=True):
+    """The file of a progress."""
+
+    running: tuple[NotedMatch, ...]
+    failed: tuple[NotedMatch, ...]
+
+
+def stem_of(fixture: Fixture) -> str:
+    """Name the files of a match: of more than two players the first is told, who has no other."""
+    first, *others = fixture.players
+    names = [first, *others] if len(others) == 1 else [first, f"and-{len(others)}-others"]
+    parts = [fixture.stage, fixture.group, f"round-{fixture.round}", *names]
+    parts += [f"tie-break-{fixture.tie_break}"] if fixture.tie_break else []
+    return "_".join(plain(part) for part in parts if part)
+
+
+def plain(part: str) -> str:
+    """Return a part of a file's name."""
+    return "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in part)

@@ -1,25 +1,29 @@
-"""Recorded results: one JSON object a line for each game."""
+"""Recorded matches of Circuit Wars: one JSON object a line, and the moves as a log."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, BinaryIO, Final
 
 import msgspec
 from msgspec import Meta
 
+from cw.championship.entries import Count, Entry, EntryFault, Name, Number, decoded
 from cw.errors import ProtocolError
 from cw.games.circuit_wars.protocol import STATUS
-from cw.league.fixtures import Ended, Result, forfeited
+from cw.games.rules import Json
+from cw.league.fixtures import Result
+from cw.matches.spec import MatchResult
 
 LONGEST_LINE: Final = 256 * 1024
-"""Bytes; a recorded game with all its moves is below 64 KiB on the largest board."""
+"""Bytes; a recorded match with all its moves is below 64 KiB on the largest board."""
 
-ENDED: Final[dict[int, Ended]] = {3: "finished", 4: "illegal", 5: "timeout"}
-"""Why a game was over, by the first digit of its status code."""
+ENDED: Final[Mapping[int, str]] = {3: "finished", 4: "illegal", 5: "timeout"}
+"""Why a match was over, by the first digit of its status code."""
 
-Name = Annotated[str, Meta(min_length=1, max_length=100)]
+KINDS: Final[Mapping[str, int]] = {ended: kind for kind, ended in ENDED.items()}
+
 Points = Annotated[int, Meta(ge=0, le=31 * 31)]
 
 
@@ -33,23 +37,23 @@ class RecordedLine(msgspec.Struct, frozen=True):
     score_2: Points
     group: Name | None = None
     stage: Name | None = None
-    extra: Annotated[int, Meta(ge=0)] = 0
+    extra: Count = 0
     size: Annotated[int, Meta(ge=1, le=31)] = 7
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedGame:
-    """A game that is over, and what it was played for."""
+class RecordedMatch:
+    """A match that is over, and what it was played for."""
 
     group: str | None
     stage: str | None
-    extra: int
-    """The number of the pair of further games that broke a tie, else 0."""
+    tie_break: int
+    """The number of the pair of tie-break matches it belongs to, else 0."""
     result: Result
 
 
-def read_results(stream: BinaryIO) -> Iterator[RecordedGame]:
-    """Read recorded games; raise ProtocolError that names the line which cannot be used."""
+def read_results(stream: BinaryIO) -> Iterator[RecordedMatch]:
+    """Read recorded matches; raise ProtocolError that names the line which cannot be used."""
     number = 0
     while text := stream.readline(LONGEST_LINE + 1):
         number += 1
@@ -60,32 +64,157 @@ def read_results(stream: BinaryIO) -> Iterator[RecordedGame]:
             raise ProtocolError(f"line {number}: {error}") from None
 
 
-def read_line(text: bytes) -> RecordedGame:
-    """Read one recorded game; raise ProtocolError with what is wrong."""
+def read_line(text: bytes) -> RecordedMatch:
+    """Read one recorded match; raise ProtocolError with what is wrong."""
     if len(text) > LONGEST_LINE:
         raise ProtocolError(f"longer than {LONGEST_LINE} bytes")
-    try:
-        line = msgspec.json.decode(text, type=RecordedLine)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ProtocolError(f"no result of a game: {error}") from None
+    line = decoded(text, RecordedLine)
     for name in (line.player_1, line.player_2, line.group or "", line.stage or ""):
         if not name.isprintable():
             raise ProtocolError(f"the name {name!a} holds a sign that cannot be printed")
     if line.player_1 == line.player_2:
         raise ProtocolError(f"{line.player_1} cannot play against itself")
-    return RecordedGame(line.group, line.stage, line.extra, result_of(line))
+    return RecordedMatch(line.group, line.stage, line.extra, result_of(line))
 
 
 def result_of(line: RecordedLine) -> Result:
-    """Count a game by its status code; raise ProtocolError for a code that ends no game."""
+    """Count a match by its status code; raise ProtocolError for a code that ends no match."""
     kind, player = divmod(line.status_code, 100)
     if line.status_code not in STATUS or kind not in ENDED:
         codes = ", ".join(str(code) for code in STATUS if code // 100 in ENDED)
         raise ProtocolError(f"status_code {line.status_code} ends no game; those that do: {codes}")
-    named = (line.player_1, line.player_2)[player - 1]
+    teams, score = (line.player_1, line.player_2), (line.score_1, line.score_2)
     if ENDED[kind] != "finished":
-        return forfeited(line.player_1, line.player_2, named, ENDED[kind], line.size)
-    score = (line.score_1, line.score_2)
+        return forfeited(teams, player - 1, ENDED[kind], line.size)
     if score[player - 1] <= score[2 - player]:
         raise ProtocolError(f"player {player} cannot have won with {score[0]}:{score[1]}")
-    return Result(line.player_1, line.player_2, named, score)
+    return Result(teams, (player, 3 - player), score)
+
+
+def forfeited(teams: tuple[str, str], loser: int, ended: str, size: int) -> Result:
+    """Count a match that the loser did not finish: every square for the other team.
+
+    `loser` is the number of the seat, from 0; `size` is that of the board.
+    """
+    ranks, score = ((2, 1), (0, size * size)) if loser == 0 else ((1, 2), (size * size, 0))
+    return Result(teams, ranks, score, ended)
+
+
+class Reason(msgspec.Struct, frozen=True):
+    """A fault of a player, as a line tells it."""
+
+    turn: Count
+    player: Annotated[int, Meta(ge=1, le=2)]
+    kind: str
+    detail: str
+
+
+class JournalLine(RecordedLine, frozen=True, kw_only=True):
+    """The line of a match in a championship's journal."""
+
+    stage: Name
+    round: Number
+    first: Name
+    second: Name
+    seed: Count = 0
+    turns: Count = 0
+    reasons: tuple[Reason, ...] = ()
+    longest_ms: tuple[Count, ...] = ()
+    median_ms: tuple[Count, ...] = ()
+    stderr: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedLines:
+    """The lines of Circuit Wars in a journal: those of recorded matches, and their fixtures."""
+
+    size: int
+    """Squares in a row of the board."""
+
+    def write(self, entry: Entry) -> dict[str, Json]:
+        """Return the line of an entry."""
+        first, second = entry.players
+        return {
+            "stage": entry.stage,
+            "group": entry.group,
+            "round": entry.round,
+            "first": first,
+            "second": second,
+            "extra": entry.tie_break,
+            "player_1": first,
+            "player_2": second,
+            "status_code": status_code(entry),
+            "score_1": entry.scores[0],
+            "score_2": entry.scores[1],
+            "size": self.size,
+            "seed": entry.seed,
+            "turns": entry.turns,
+            "reasons": [
+                {"turn": f.turn, "player": f.seat + 1, "kind": f.kind, "detail": f.detail}
+                for f in entry.faults
+            ],
+            "longest_ms": list(entry.longest_ms),
+            "median_ms": list(entry.median_ms),
+            "stderr": list(entry.stderr),
+        }
+
+    def read(self, text: bytes) -> Entry:
+        """Read a line; raise ProtocolError with what is wrong."""
+        result = read_line(text).result
+        line = decoded(text, JournalLine)
+        if (line.first, line.second) != result.players:
+            raise ProtocolError(f"{line.first} and {line.second} are not the players of this match")
+        return Entry(
+            line.stage,
+            line.group,
+            line.round,
+            result.players,
+            line.extra,
+            ranks=result.ranks,
+            scores=(line.score_1, line.score_2),
+            reason=result.ended,
+            seed=line.seed,
+            turns=line.turns,
+            faults=tuple(EntryFault(r.player - 1, r.turn, r.kind, r.detail) for r in line.reasons),
+            longest_ms=line.longest_ms,
+            median_ms=line.median_ms,
+            stderr=line.stderr,
+        )
+
+    def result(self, entry: Entry) -> Result:
+        """Return a match with all squares for the other team where one did not finish it."""
+        if entry.reason == "finished":
+            return Result(entry.players, entry.ranks, entry.scores)
+        first, second = entry.players
+        return forfeited((first, second), loser_of(entry), entry.reason, self.size)
+
+    def forfeits(self, entry: Entry) -> tuple[str | None, ...]:
+        """Return by what a team lost without playing on; what was only tried is no forfeit."""
+        if entry.reason == "finished":
+            return (None, None)
+        return tuple(entry.reason if seat == loser_of(entry) else None for seat in (0, 1))
+
+
+def loser_of(entry: Entry) -> int:
+    """Return the number of the loser's seat, from 0."""
+    return entry.ranks.index(2)
+
+
+def status_code(entry: Entry) -> int:
+    """Return the status code of a match that is over."""
+    loser = loser_of(entry)
+    named = 1 - loser if entry.reason == "finished" else loser
+    return 100 * KINDS[entry.reason] + named + 1
+
+
+def log_of(entry: Entry, result: MatchResult) -> str:
+    """Return a match in the recorded form: its moves, then how it ended."""
+    moves = [
+        f"/move/{entry.players[int(player) - 1]}/{action}"
+        for turn in result.replay["turns"]
+        for player, action in turn["actions"].items()
+        if isinstance(action, str)
+    ]
+    scores = " ".join(map(str, entry.scores))
+    end = ["----", str(status_code(entry)), " ".join(entry.players), scores]
+    return "\n".join([*moves, *end, ""])

@@ -1,26 +1,47 @@
-"""The report of a championship: tables, cross tables, bracket, and every team's games."""
+"""The report of a championship: tables, cross tables, bracket, and every team's matches."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from cw.assets import asset
-from cw.championship.journal import Journal, game_of, written_whole
-from cw.championship.runner import ChampionshipSettings, stem_of
+from cw.championship.config import ChampionshipSettings
+from cw.championship.entries import Entry, LineFormat
+from cw.championship.journal import MATCHES, Journal, Progress, stem_of
+from cw.files import write_whole
 from cw.games.rules import Json
-from cw.league.formats import Championship, Standing
-from cw.league.standings import seat_advantage, within_noise
+from cw.league.bracket import Tie
+from cw.league.fixtures import Fixture, Results, open_fixtures
+from cw.league.formats import Contest, Standing
+from cw.league.line_ups import FREE_FOR_ALL
+from cw.league.standings import Exact, Record, Row, SeatAdvantage, seat_advantage, within_noise
 
-SIGNS: Final = {4: "!", 5: "^"}
-"""Why a team lost without playing on, by the first digit of the status code."""
+SIGNS: Final[Mapping[str | None, str]] = {None: "", "timeout": "^", "illegal": "!"}
+"""What stands beside a team for a fault of this kind."""
+
+OTHER_SIGN: Final = "×"
+"""What stands beside a team for a fault of any other kind."""
+
+PRIVATE: Final = ("stderr", "first", "second")
+"""Members of a journal's line that a report does not tell: they are a team's own, or repeated."""
+
+CSV_OF_TWO: Final = (
+    "stage", "group", "round", "player_1", "player_2", "score_1", "score_2", "status_code",
+    "reason",
+)  # fmt: skip
+CSV: Final = (
+    "stage", "group", "round", "players", "ranks", "scores", "winner", "reason", "turns", "seed",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +55,14 @@ class ChampionshipReport:
         return json.dumps(self.document, indent=1) + "\n"
 
     def as_csv(self) -> str:
-        """Return one line for each game."""
+        """Return one line for each match."""
         out = io.StringIO()
-        fields = ["stage", "group", "round", "player_1", "player_2", "score_1", "score_2",
-                  "status_code", "reason"]  # fmt: skip
+        fields = CSV_OF_TWO if self.document["game"] == "circuit-wars" else CSV
         writer = csv.DictWriter(out, fields, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
         writer.writerows(
-            {key: harmless(value) for key, value in game.items()} for game in self.document["games"]
+            {key: harmless(in_a_cell(value)) for key, value in match.items()}
+            for match in self.document["games"]
         )
         return out.getvalue()
 
@@ -49,13 +70,22 @@ class ChampionshipReport:
         """Return the tables for a page of text."""
         return rendered("championship.md", self.document)
 
-    def as_html(self, running: Sequence[Json] | None = None) -> str:
+    def as_html(self, progress: Progress | None = None) -> str:
         """Return one page that needs nothing else.
 
-        `running` are the games being played, for a live page, which asks for itself again.
+        `progress` makes it a live page, which asks for itself again.
         """
-        live = {"live": running is not None, "running": running or ()}
+        live = {
+            "live": progress is not None,
+            "running": running_documents(progress) if progress else (),
+            "base": MATCHES if progress else f"../{MATCHES}",
+        }
         return rendered("championship.html", self.document | live)
+
+
+def in_a_cell(value: Json) -> Json:
+    """Return a list as one text."""
+    return " ".join(map(str, value)) if isinstance(value, list) else value
 
 
 def harmless(value: Json) -> Json:
@@ -75,170 +105,285 @@ def rendered(template: str, document: dict[str, Json]) -> str:
     return environment.get_template(template).render(document)
 
 
-def report_of(journal: Journal, settings: ChampionshipSettings) -> ChampionshipReport:
-    """Make the report of the games that are over."""
-    contest, results = settings.contest(), journal.results
-    games = [public_line(line) for line in journal.lines]
-    standings = [standing_document(one, journal) for one in contest.standings(results)]
-    bracket = [
-        {"name": ties[0].stage, "ties": [tie_document(tie, results) for tie in ties]}
-        for ties in contest.bracket(results)
+def running_documents(progress: Progress) -> list[dict[str, Json]]:
+    """Return the matches in flight."""
+    return [
+        {"players": list(match.players), "stage": match.stage, "group": match.group, "watch": url}
+        for match, url in progress.running.items()
     ]
-    seats = seat_advantage(results.values())
-    bonus = contest.bonus(results) if isinstance(contest, Championship) else {}
-    over = not list(waiting(settings, journal))
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """The matches that are over, found by what a table asks for."""
+
+    entries: Sequence[Entry]
+    results: Results
+    lines: LineFormat
+    meetings: dict[tuple[str, tuple[str, ...]], Entry] = field(init=False, default_factory=dict)
+    """By name of the table and players in seat order, without tie-break matches."""
+    appearances: dict[tuple[int, str], Entry] = field(init=False, default_factory=dict)
+    """By round and team: in a round nobody has two."""
+
+    def __post_init__(self) -> None:
+        """Find every match once."""
+        for entry in self.entries:
+            if not entry.tie_break:
+                self.meetings[entry.group or entry.stage, entry.players] = entry
+                self.appearances.update({(entry.round, team): entry for team in entry.players})
+
+    def signs(self, entry: Entry) -> list[str]:
+        """Return, by seat, the sign of a fault, "" without one."""
+        return [SIGNS.get(kind, OTHER_SIGN) for kind in self.lines.forfeits(entry)]
+
+
+def snapshot(journal: Journal) -> Played:
+    """Return the matches that are over by now: what comes later does not change it."""
+    return Played(tuple(journal.entries), dict(journal.results), journal.settings.lines())
+
+
+def report_of(
+    played: Played, settings: ChampionshipSettings, failed: Mapping[Fixture, str]
+) -> ChampionshipReport:
+    """Make the report of the matches that are over, and of those that could not be played."""
+    contest, results = settings.contest(), played.results
     return ChampionshipReport(
         {
             "title": settings.format,
-            "over": over,
-            "played": len(games),
-            "stems": [stem_of(game_of(line)) for line in journal.lines],
-            "standings": standings,
-            "bracket": bracket,
-            "bonus": bonus,
-            "order": [list(equal) for equal in contest.order(results)] if games else [],
-            "seats": seats
-            and {
-                "first_wins": seats.first_wins,
-                "games": seats.games,
-                "interval": list(seats.interval),
-                "within_noise": seats.within_noise,
-            },
-            "teams": [team_document(team, journal) for team in settings.teams],
-            "games": games,
+            "game": settings.game,
+            "over": not open_fixtures(contest.rounds(results), results),
+            "played": len(played.entries),
+            "listing": [listed(entry, played, settings.game) for entry in played.entries],
+            "standings": [standing_document(one, played) for one in contest.standings(results)],
+            "bracket": bracket_document(contest, played),
+            "bonus": contest.bonus(results),
+            "order": [list(equal) for equal in contest.order(results)] if results else [],
+            "seats": seats_document(seat_advantage(results.values())),
+            "teams": teams_document(settings.teams, played),
+            "games": [public_line(entry, played.lines) for entry in played.entries],
+            "failed": [
+                {"stem": stem_of(match), "players": list(match.players), "why": why}
+                for match, why in failed.items()
+            ],
         }
     )
 
 
-def waiting(settings: ChampionshipSettings, journal: Journal) -> Iterator[Any]:
-    """Return the games that are still to be played."""
-    for games in settings.contest().rounds(journal.results):
-        yield from (game for game in games if game not in journal.results)
+def listed(entry: Entry, played: Played, game: str) -> dict[str, Json]:
+    """Return a match as the list of all tells it, and the names of its files."""
+    stem = stem_of(entry.fixture)
+    return {
+        "table": entry.group or entry.stage,
+        "stem": stem,
+        "log": f"{stem}.log" if game == "circuit-wars" else None,
+        "told": sentence(entry, played),
+    }
 
 
-def public_line(line: dict[str, Json]) -> dict[str, Json]:
-    """Return a game as the report tells it: without what only its team may read."""
-    result = {key: value for key, value in line.items() if key not in ("stderr", "first", "second")}
-    reasons = [noted["detail"] for noted in line.get("reasons", [])]
-    return result | {"reason": reasons[0] if reasons else "", "winner": winner_of(line)}
+def public_line(entry: Entry, lines: LineFormat) -> dict[str, Json]:
+    """Return a match as the report tells it: without what only its team may read."""
+    line = {key: value for key, value in lines.write(entry).items() if key not in PRIVATE}
+    detail = entry.faults[0].detail if entry.faults else ""
+    return {"reason": detail, "detail": detail} | line | {"winner": entry.winner}
 
 
-def winner_of(line: dict[str, Json]) -> str:
-    """Name the winner of a game."""
-    kind, player = divmod(int(line["status_code"]), 100)
-    won = player if kind == 3 else 3 - player
-    return str(line[f"player_{won}"])
-
-
-def standing_document(standing: Standing, journal: Journal) -> dict[str, Json]:
-    """Return a table with the crosses of its teams."""
-    teams = [row.team for row in standing.rows]
+def standing_document(standing: Standing, played: Played) -> dict[str, Json]:
+    """Return a table with the crosses of its teams, or in a free-for-all their rounds."""
     rows = standing.rows
+    by_round = standing.name == FREE_FOR_ALL
+    rounds = sorted({entry.round for entry in played.entries}) if by_round else []
+    lead = [*(within_noise(a.record, b.record) for a, b in pairwise(rows)), None]
     return {
         "name": standing.name,
         "done": standing.done,
         "notes": list(standing.settled.notes),
+        "by_round": by_round,
+        "draws": any(row.record.draws for row in rows),
+        "rests": any(row.rests for row in rows),
+        "columns": rounds or [row.team for row in rows],
         "rows": [
-            {
-                "rank": row.rank,
-                "team": row.team,
-                "wins": row.record.wins,
-                "losses": row.record.losses,
-                "score_for": row.record.score_for,
-                "score_against": row.record.score_against,
-                "ratio": float(row.record.ratio),
-                "interval": row.record.interval and list(row.record.interval),
-                "noise": bool(
-                    number + 1 < len(rows)
-                    and row.record.games
-                    and rows[number + 1].record.games
-                    and within_noise(row.record, rows[number + 1].record)
-                ),
-                "cells": [cell(row.team, other, standing.name, journal) for other in teams],
+            row_document(row)
+            | {
+                "noise": bool(noise),
+                "cells": [appearance(row.team, number, played) for number in rounds]
+                if by_round
+                else [meeting(standing.name, row.team, other.team, played) for other in rows],
             }
-            for number, row in enumerate(rows)
+            for row, noise in zip(rows, lead, strict=True)
         ],
     }
 
 
-def cell(first: str, second: str, name: str, journal: Journal) -> dict[str, Json] | None:
-    """Return the game that a team has played from the first seat against another one."""
-    for line in journal.lines:
-        game = game_of(line)
-        met = (game.first, game.second) == (first, second) and not game.extra
-        if met and name in (game.group, game.stage):
-            return score(line)
-    return None
-
-
-def score(line: dict[str, Json]) -> dict[str, Json]:
-    """Return a score, with ^ for a time-out and ! for an illegal move beside who made it."""
-    kind, player = divmod(int(line["status_code"]), 100)
-    signs = ["", ""]
-    if kind in SIGNS:
-        signs[player - 1] = SIGNS[kind]
+def row_document(row: Row) -> dict[str, Json]:
+    """Return the figures of a row."""
+    record: Record = row.record
     return {
-        "score": [line["score_1"], line["score_2"]],
-        "signs": signs,
-        "first_won": winner_of(line) == line["player_1"],
+        "rank": row.rank,
+        "team": row.team,
+        "wins": record.wins,
+        "draws": record.draws,
+        "losses": record.losses,
+        "rests": row.rests,
+        "score_for": plain(record.score_for),
+        "score_against": plain(record.score_against),
+        "ratio": float(record.ratio),
+        "win_rate": float(record.win_rate),
+        "interval": record.interval and list(record.interval),
     }
 
 
-def tie_document(tie: Any, results: Any) -> dict[str, Json]:
+def plain(number: Exact) -> float:
+    """Return an exact number as JSON has it."""
+    return float(number) if isinstance(number, Fraction) else number
+
+
+def meeting(name: str, first: str, second: str, played: Played) -> dict[str, Json] | None:
+    """Return the match that a team has played from the first seat against another one."""
+    entry = played.meetings.get((name, (first, second)))
+    if entry is None:
+        return None
+    return match_document(entry, played) | {"first_won": entry.winner == first}
+
+
+def appearance(team: str, number: int, played: Played) -> dict[str, Json] | None:
+    """Return a team's match of a round, as it has come out for the team."""
+    entry = played.appearances.get((number, team))
+    if entry is None:
+        return None
+    seat = entry.players.index(team)
+    return match_document(entry, played) | {
+        "rank": entry.ranks[seat],
+        "own_score": entry.scores[seat],
+        "sign": played.signs(entry)[seat],
+    }
+
+
+def match_document(entry: Entry, played: Played) -> dict[str, Json]:
+    """Return what a cell tells of a match."""
+    return {
+        "score": list(entry.scores),
+        "signs": played.signs(entry),
+        "winner": entry.winner,
+        "stem": stem_of(entry.fixture),
+        "told": sentence(entry, played),
+    }
+
+
+def sentence(entry: Entry, played: Played) -> str:
+    """Say how a match came out, and who has forfeited by what."""
+    score = " : ".join(
+        f"{team} {score}" for team, score in zip(entry.players, entry.scores, strict=True)
+    )
+    faults = [
+        f"{team}: {kind}"
+        for team, kind in zip(entry.players, played.lines.forfeits(entry), strict=True)
+        if kind is not None
+    ]
+    return "; ".join([score, entry.reason, *faults])
+
+
+def bracket_document(contest: Contest, played: Played) -> list[Json]:
+    """Return the stages of the knockout."""
+    return [
+        {"name": ties[0].stage, "ties": [tie_document(tie, played) for tie in ties]}
+        for ties in contest.bracket(played.results)
+    ]
+
+
+def tie_document(tie: Tie, played: Played) -> dict[str, Json]:
     """Return a tie of the bracket."""
     return {
         "teams": list(tie.teams),
         "winner": tie.winner,
         "reason": tie.reason,
         "games": [
-            {"first": game.first, "second": game.second, "score": list(results[game].score)}
-            for game in tie.games
-            if game in results
+            {
+                "first": fixture.players[0],
+                "second": fixture.players[1],
+                "score": list(played.results[fixture].scores),
+                "stem": stem_of(fixture),
+            }
+            for fixture in tie.fixtures
+            if fixture in played.results
         ],
     }
 
 
-def team_document(team: str, journal: Journal) -> dict[str, Json]:
-    """Return all games of a team, and how long it thought."""
-    games = []
-    for line in journal.lines:
-        if team in (line["player_1"], line["player_2"]):
-            seat = 0 if line["player_1"] == team else 1
-            games.append(
-                public_line(line)
-                | {
-                    "seat": seat + 1,
-                    "won": winner_of(line) == team,
-                    "longest": line.get("longest_ms", [0, 0])[seat],
-                    "median": line.get("median_ms", [0, 0])[seat],
-                }
-            )
-    return {"id": team, "games": games, "lost": [game for game in games if not game["won"]]}
+def seats_document(seats: SeatAdvantage | None) -> dict[str, Json] | None:
+    """Return the seat advantage."""
+    return (
+        None
+        if seats is None
+        else {
+            "first_wins": seats.first_wins,
+            "games": seats.matches,
+            "interval": list(seats.interval),
+            "even": seats.even,
+            "within_noise": seats.within_noise,
+        }
+    )
 
 
-def write_report(folder: Path, journal: Journal, settings: ChampionshipSettings) -> list[Path]:
-    """Write the report in all its forms; each file appears whole or not at all."""
-    folder.mkdir(parents=True, exist_ok=True)
-    report = report_of(journal, settings)
+def teams_document(teams: Sequence[str], played: Played) -> list[dict[str, Json]]:
+    """Return all matches of each team, and how long its bot took to respond."""
+    matches: dict[str, list[dict[str, Json]]] = {team: [] for team in teams}
+    for entry in played.entries:
+        line = public_line(entry, played.lines)
+        for seat, team in enumerate(entry.players):
+            matches[team].append(line | own_document(entry, seat))
+    return [
+        {"id": team, "games": own, "lost": [match for match in own if match["result"] == "lost"]}
+        for team, own in matches.items()
+    ]
+
+
+def own_document(entry: Entry, seat: int) -> dict[str, Json]:
+    """Return what a match was to the player of a seat."""
+    rank, best = entry.ranks[seat], min(entry.ranks)
+    drew = rank == best and entry.winner is None
+    return {
+        "seat": seat + 1,
+        "won": entry.winner == entry.players[seat],
+        "result": "drawn" if drew else "won" if rank == best else "lost",
+        "rank": rank,
+        "own_score": entry.scores[seat],
+        "opponents": [team for other, team in enumerate(entry.players) if other != seat],
+        "other_scores": [score for other, score in enumerate(entry.scores) if other != seat],
+        "longest": entry.longest_ms[seat] if entry.longest_ms else 0,
+        "median": entry.median_ms[seat] if entry.median_ms else 0,
+        "stem": stem_of(entry.fixture),
+    }
+
+
+def write_report(
+    folder: Path, played: Played, settings: ChampionshipSettings, failed: Mapping[Fixture, str]
+) -> list[Path]:
+    """Write the report in all its forms, and return its files.
+
+    Each appears whole or not at all; raises Failure if one cannot be written.
+    """
+    report = report_of(played, settings, failed)
     files = {
-        "index.html": report.as_html(),
-        "report.md": report.as_markdown(),
-        "games.csv": report.as_csv(),
-        "report.json": report.as_json(),
+        folder / "index.html": report.as_html(),
+        folder / "report.md": report.as_markdown(),
+        folder / "games.csv": report.as_csv(),
+        folder / "report.json": report.as_json(),
     }
     private = folder / "stderr"
-    private.mkdir(exist_ok=True)
-    for team in settings.teams:
-        written_whole(private / f"{team}.txt", stderr_of(journal, team))
-    return [written_whole(folder / name, text) for name, text in files.items()]
+    private.mkdir(parents=True, exist_ok=True)
+    own = {private / f"{team}.txt": stderr_of(played, team) for team in settings.teams}
+    for file, text in {**own, **files}.items():
+        write_whole(file, text.encode())
+    return list(files)
 
 
-def stderr_of(journal: Journal, team: str) -> str:
-    """Return what a team's client wrote to its standard error: for this team alone."""
+def stderr_of(played: Played, team: str) -> str:
+    """Return what a team's program wrote to its standard error: for this team alone."""
     parts = []
-    for line in journal.lines:
-        for seat, other in ((0, 2), (1, 1)):
-            said = line.get("stderr", ["", ""])[seat].strip()
-            if line[f"player_{seat + 1}"] == team and said:
-                parts.append(f"against {line[f'player_{other}']}\n{said}\n")
+    for entry in played.entries:
+        if team in entry.players and entry.stderr:
+            seat = entry.players.index(team)
+            others = " and ".join(other for other in entry.players if other != team)
+            said = entry.stderr[seat].strip()
+            parts += [f"against {others}\n{said}\n"] if said else []
     return "\n".join(parts)

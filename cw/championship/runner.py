@@ -3,220 +3,181 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-import re
-import sys
-from collections import deque
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Final
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final, TypeAlias
 
 from cw.arena.sandbox import bubblewrap
-from cw.arena.transports.stdio import Answer, StdioBot
-from cw.championship.journal import GAMES, SETTINGS, Journal, load_settings, save_settings
-from cw.championship.teams import Team, read_teams
-from cw.errors import UsageError
-from cw.games.rules import Json
+from cw.championship.entries import Entry, entry_of
+from cw.championship.journal import MATCHES, Journal, Progress, stem_of
+from cw.championship.recorded import log_of
+from cw.championship.teams import Team
+from cw.championship.workers import Job, MatchFailure, Workers
+from cw.files import write_whole
+from cw.games.registry import load_protocol
 from cw.league.fixtures import Fixture, open_fixtures
-from cw.league.formats import Contest, make_contest
+from cw.matches.spec import MatchResult, MatchSpec
+from cw.replays import document as replay
 
-WORKER: Final = (sys.executable, "-m", "cw.matches.worker")
+ATTEMPTS: Final = 2
+"""How often a match is tried that cannot be played for a reason that may pass."""
 
-LONGEST_GAME: Final = 24 * 3600.0
-"""Seconds after which a game is given up: every turn has a limit, so none comes near it."""
-
-LEAVING: Final = 5.0
-"""Seconds that workers have to end the clients of their games and to tidy up."""
-
-LONGEST_LINE: Final = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class ChampionshipSettings:
-    """What a championship is played with; it never changes once it has begun."""
-
-    teams: tuple[str, ...]
-    place: str
-    """The folder or file of the teams."""
-    format: str = "championship"
-    seed: int = 1
-    groups: int | None = None
-    """Number of groups; None: as many as keep everyone at seven opponents or fewer."""
-    openings: int = 0
-    """Random segments at the start, the same for both games of a meeting."""
-    size: int = 7
-    timeout: float = 3.0
-    """Seconds for a turn."""
-
-    def contest(self) -> Contest:
-        """Make the contest."""
-        return make_contest(self.format, self.teams, self.seed, groups=self.groups)
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a championship has come."""
-
-    done: int
-    running: tuple[Fixture, ...]
-    waiting: int
-    """Games that could be played now, and are not."""
-
-
-Watch = Callable[[Progress], None]
-
-
-def begin(folder: Path, settings: ChampionshipSettings) -> None:
-    """Write the settings of a new championship; raise UsageError if there is one already."""
-    if (folder / SETTINGS).exists():
-        raise UsageError(
-            f"{folder} holds a championship already: resume it, or name another folder"
-        )
-    settings.contest()
-    save_settings(folder, asdict(settings))
-
-
-def settings_of(folder: Path) -> ChampionshipSettings:
-    """Read the settings of a championship."""
-    said = load_settings(folder)
-    try:
-        return ChampionshipSettings(**{**said, "teams": tuple(said["teams"])})
-    except (TypeError, KeyError) as error:
-        raise UsageError(f"{folder}: the settings are broken: {error}") from None
+Watch: TypeAlias = Callable[[Progress], None]
 
 
 class Runner:
-    """Plays the games that are left of a championship."""
+    """Plays the matches that are left of a championship."""
 
     def __init__(
-        self,
-        journal: Journal,
-        settings: ChampionshipSettings,
-        teams: Sequence[Team],
-        power: Capacity,
-        watch: Watch,
+        self, journal: Journal, teams: Sequence[Team], capacity: Capacity, watch: Watch
     ) -> None:
         """Play nothing yet."""
         self.journal = journal
-        self.settings = settings
+        self.settings = journal.settings
         self.teams = {team.id: team for team in teams}
-        self.power = power
+        self.capacity = capacity
         self.watch = watch
         self.stopping = False
-        self.running: dict[asyncio.Task[dict[str, Json]], Fixture] = {}
-        self.workers: list[StdioBot] = []
-        self.idle: list[StdioBot] = []
+        self.failed: dict[Fixture, str] = {}
+        self.running: dict[asyncio.Task[Entry | MatchFailure], Fixture] = {}
+        self.watched: dict[Fixture, str] = {}
+        self.workers = Workers()
+        self.todo: list[Fixture] = []
 
     def stop(self) -> None:
-        """Begin no new game; those in flight are finished."""
+        """Begin no new match; those in flight are finished."""
         self.stopping = True
 
     async def run(self) -> None:
-        """Play until nothing is left, or until told to stop."""
-        todo: deque[Fixture] = deque()
+        """Play until nothing is left that can be played, or until told to stop.
+
+        Raises Failure where this machine fails, with everything kept that is over.
+        """
         try:
             while True:
-                if not todo and not self.stopping:
-                    todo.extend(self.open_fixtures())
-                while todo and len(self.running) < self.power.jobs and not self.stopping:
-                    game = todo.popleft()
-                    self.running[asyncio.create_task(self.play(game))] = game
-                self.watch(Progress(len(self.journal.lines), self.in_flight, len(todo)))
+                self.begin_matches()
+                self.tell()
                 if not self.running:
                     return
                 finished, _ = await asyncio.wait(self.running, return_when=asyncio.FIRST_COMPLETED)
                 for task in finished:
-                    self.journal.add(self.running.pop(task), task.result())
+                    self.settle(self.running.pop(task), task.result())
         finally:
             await self.close()
 
-    @property
-    def in_flight(self) -> tuple[Fixture, ...]:
-        """The games that are being played."""
-        return tuple(self.running.values())
+    def begin_matches(self) -> None:
+        """Begin as many matches as there is room for."""
+        if self.stopping:
+            return
+        if not self.todo:
+            self.todo = self.open_fixtures()
+        while len(self.running) < self.capacity.jobs and (fixture := self.startable()) is not None:
+            self.todo.remove(fixture)
+            self.running[asyncio.create_task(self.play(fixture))] = fixture
 
     def open_fixtures(self) -> list[Fixture]:
-        """Return the games that can be played now and are not."""
+        """Return the matches that can be played now, are not, and have not failed."""
         results = self.journal.results
         known = open_fixtures(self.settings.contest().rounds(results), results)
-        flying = set(self.in_flight)
-        return [game for game in known if game not in flying]
+        apart = {*self.running.values(), *self.failed}
+        return [fixture for fixture in known if fixture not in apart]
 
-    async def play(self, game: Fixture) -> dict[str, Json]:
-        """Let a worker play a game, and give its line."""
-        worker = self.idle.pop() if self.idle else await self.start_worker()
-        fault = await worker.send(json.dumps(self.job(game)).encode(), LONGEST_GAME)
-        answer = fault or await worker.receive(LONGEST_GAME)
-        if not isinstance(answer, Answer):
-            raise UsageError(f"a worker failed: {answer.detail}\n{worker.stderr.text()}")
-        self.idle.append(worker)
-        line: dict[str, Json] = json.loads(answer.line)
-        if "error" in line:
-            raise UsageError(f"{game.first} against {game.second}: {line['error']}")
-        return line
+    def startable(self) -> Fixture | None:
+        """Return the first match whose bots can all play one more at the same time."""
+        busy = Counter(chain.from_iterable(fixture.players for fixture in self.running.values()))
+        free = (f for f in self.todo if all(self.has_room(team, busy[team]) for team in f.players))
+        return next(free, None)
 
-    async def start_worker(self) -> StdioBot:
-        """Start a process that plays games."""
-        worker = await StdioBot.start(WORKER, line_cap=LONGEST_LINE)
-        if not isinstance(worker, StdioBot):
-            raise UsageError(f"no worker can be started: {worker.detail}")
-        self.workers.append(worker)
-        return worker
+    def has_room(self, team: str, playing: int) -> bool:
+        """Return whether a bot that plays so many matches can play another one."""
+        most = self.teams[team].parallel
+        return most is None or playing < most
 
-    def job(self, game: Fixture) -> dict[str, Json]:
-        """Say what a worker needs to play a game."""
-        bots = [self.teams[team].bot for team in (game.first, game.second)]
-        most = self.settings.size**2
-        return {
-            "bots": [{"name": bot.name, "spec": bot.spec} for bot in bots],
-            "seed": f"{self.settings.seed} {game.meeting}",
-            "options": {
-                "size": self.settings.size,
-                "timeout": self.settings.timeout,
-                "openings": min(max(self.settings.openings, game.opening), most),
-            },
-            "walled": self.power.isolated,
-            "stem": str((self.journal.folder / GAMES / stem_of(game)).resolve()),
-        }
+    def settle(self, fixture: Fixture, outcome: Entry | MatchFailure) -> None:
+        """Write down a match that is over, or why it could not be played."""
+        self.watched.pop(fixture, None)
+        if isinstance(outcome, MatchFailure):
+            self.failed[fixture] = outcome.message
+        else:
+            self.journal.add(outcome)
+
+    def tell(self) -> None:
+        """Tell how far it has come."""
+        running = {fixture: self.watched.get(fixture) for fixture in self.running.values()}
+        done = len(self.journal.entries)
+        self.watch(Progress(done, running, len(self.todo), dict(self.failed)))
+
+    async def play(self, fixture: Fixture) -> Entry | MatchFailure:
+        """Play a match, and keep its files."""
+        job = self.job(fixture)
+        outcome = await self.tried(job, fixture)
+        if isinstance(outcome, MatchFailure):
+            return outcome
+        entry = entry_of(fixture, job.spec.seed, outcome)
+        await asyncio.to_thread(self.keep, entry, outcome)
+        return entry
+
+    async def tried(self, job: Job, fixture: Fixture) -> MatchResult | MatchFailure:
+        """Play a match, once more if it fails; what was asked for wrongly fails for good."""
+
+        def spectate(address: str) -> None:
+            if self.watched.get(fixture) != address:
+                self.watched[fixture] = address
+                self.tell()
+
+        for _ in range(ATTEMPTS):
+            outcome = await self.workers.play(job, spectate)
+            if isinstance(outcome, MatchResult) or outcome.kind == "usage":
+                break
+        return outcome
+
+    def job(self, fixture: Fixture) -> Job:
+        """Return what a worker needs to play a match."""
+        playing = [self.teams[team] for team in fixture.players]
+        spec = MatchSpec(
+            id=stem_of(fixture),
+            game=self.settings.game,
+            bots=tuple(team.bot for team in playing),
+            seed=self.settings.match_seed(fixture),
+            options=self.settings.match_options(fixture),
+        )
+        return Job(spec, {team.id: team.secrets for team in playing if team.secrets})
+
+    def keep(self, entry: Entry, result: MatchResult) -> None:
+        """Write the replay of a match, and of Circuit Wars the moves too."""
+        stem = self.journal.folder / MATCHES / stem_of(entry.fixture)
+        if self.settings.game == "circuit-wars":
+            write_whole(stem.with_suffix(".log"), log_of(entry, result).encode())
+        write_whole(stem.with_suffix(".json.gz"), replay.encode(result.replay, packed=True))
 
     async def close(self) -> None:
-        """Drop the games in flight and end all workers."""
+        """Drop the matches in flight and end all workers."""
         for task in self.running:
             task.cancel()
         await asyncio.gather(*self.running, return_exceptions=True)
         self.running.clear()
-        await asyncio.gather(*(worker.close(patience=LEAVING) for worker in self.workers))
+        await self.workers.close()
 
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """How many games are played at the same time, and how clients are kept apart."""
+    """How many matches are played at the same time, and how clients are kept apart."""
 
     jobs: int
     isolated: bool
-    """Whether each client has a network of its own; without, one game is played at a time."""
+    """Whether each client of our server has a network of its own; without, one match at a time."""
 
 
-def available(jobs: int | None) -> Capacity:
-    """Return what this machine can do: two cores a game, and bubblewrap for more than one."""
+def available(game: str, jobs: int | None) -> Capacity:
+    """Return what this machine can do: two cores a match, if no more is asked for.
+
+    Where bots come to a server of ours, more than one match at the same time takes bubblewrap.
+    """
+    usual = jobs or max(1, (os.cpu_count() or 2) // 2)
+    if "client" not in load_protocol(game).transports:
+        return Capacity(usual, isolated=True)
     isolated = bubblewrap.problem() is None
-    if not isolated:
-        return Capacity(1, isolated=False)
-    return Capacity(jobs or max(1, (os.cpu_count() or 2) // 2), isolated=True)
-
-
-def stem_of(game: Fixture) -> str:
-    """Name the files of a game."""
-    parts = [game.stage, game.group, f"round-{game.round}", game.first, game.second]
-    parts += [f"extra-{game.extra}"] if game.extra else []
-    return "_".join(re.sub(r"[^A-Za-z0-9-]", "-", part) for part in parts if part)
-
-
-def chosen_teams(settings: ChampionshipSettings) -> tuple[Team, ...]:
-    """Read the teams again; raise UsageError unless they are those of the settings."""
-    teams = read_teams(Path(settings.place))
-    if tuple(team.id for team in teams) != settings.teams:
-        raise UsageError(f"the teams in {settings.place} are not those the championship began with")
-    return teams
+    return Capacity(usual if isolated else 1, isolated)

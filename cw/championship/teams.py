@@ -7,36 +7,43 @@ import re
 import shlex
 import sys
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from cw.arena.bots import BotSpec, read_bot
+from cw.arena.bots import SECRET_SETTINGS, SETTINGS, BotSpec, from_environment, program, read_bot
 from cw.arena.launch import on_search_path
 from cw.errors import UsageError
 
 TEAM_ID: Final = re.compile(r"[A-Za-z0-9-]{1,39}")
 CLIENT: Final = "game_ai.py"
+BOT: Final = "bot"
 ABOUT: Final = "team.toml"
 LARGEST: Final = 64 * 1024
-KEYS: Final = frozenset({"name", "members", "run", "bot"})
+KEYS: Final = ("name", "members", "run", "bot", "parallel", *SETTINGS)
+"""What a team may say of itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """A team and its bot. Its id is the name by which its client must register."""
+    """A team and its bot. Its id is the name of the bot in every match."""
 
     id: str
     name: str
     members: tuple[str, ...]
     bot: BotSpec
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The settings of the bot that nobody else may read."""
+    parallel: int | None = None
+    """How many matches its bot plays at the same time; None for any number."""
 
 
-def read_teams(place: Path) -> tuple[Team, ...]:
+def read_teams(place: Path, game: str) -> tuple[Team, ...]:
     """Read the teams of a folder or of a TOML file, by id; raise UsageError for what is none."""
     if place.is_dir():
         folders = sorted(p for p in place.iterdir() if p.is_dir() and not p.name.startswith("."))
-        teams = [read_folder(folder) for folder in folders]
+        teams = [read_folder(folder, game) for folder in folders]
     else:
         teams = read_file(place)
     if len(teams) < 2:
@@ -44,15 +51,51 @@ def read_teams(place: Path) -> tuple[Team, ...]:
     return tuple(teams)
 
 
-def read_folder(folder: Path) -> Team:
-    """Read the team of a folder: game_ai.py, or the command that team.toml tells."""
+def read_folder(folder: Path, game: str) -> Team:
+    """Read the team of a folder: its program, or what team.toml tells.
+
+    The team has written it all, so it may name nothing outside of the folder, and nothing of our
+    environment.
+    """
     about = read_toml(folder / ABOUT) if (folder / ABOUT).exists() else {}
-    command = about.get("run")
-    if command is None:
-        if not (folder / CLIENT).is_file():
-            raise UsageError(f"{folder} has neither {CLIENT} nor a command `run` in {ABOUT}")
-        command = shlex.join([sys.executable, str((folder / CLIENT).absolute())])
-    return make_team(folder.name, about, located(str(command), folder), folder)
+    check_keys(about, folder)
+    for key in SETTINGS:
+        if str(about.get(key, "")).startswith("env:"):
+            raise UsageError(f"{folder}: env: stands in a file of all teams only, not for {key}")
+    return make_team(folder.name, about, folder_spec(folder, about, game), folder)
+
+
+def folder_spec(folder: Path, about: Mapping[str, Any], game: str) -> str:
+    """Return the bot of a folder: its command `run`, its argument `bot`, or its program."""
+    if "run" in about:
+        return located(str(about["run"]), folder)
+    if "bot" not in about:
+        return located(shlex.join(program(folder.name, found(folder, game))), folder)
+    said = str(about["bot"])
+    kind, _, rest = said.partition(":")
+    if kind in ("http", "https", "builtin"):
+        return said
+    if kind == "exec":
+        return located(rest, folder)
+    if kind == "python":
+        path, colon, name = rest.partition(":")
+        return f"python:{within(folder, path)}{colon}{name}"
+    return located(shlex.join(program(folder.name, Path(within(folder, said)))), folder)
+
+
+def found(folder: Path, game: str) -> Path:
+    """Return the program in a team's folder; raise UsageError unless there is just one."""
+    if game == "circuit-wars" and (folder / CLIENT).is_file():
+        return (folder / CLIENT).absolute()
+    programs = sorted(file for file in folder.iterdir() if file.is_file() and file.stem == BOT)
+    if len(programs) != 1:
+        names = ", ".join(file.name for file in programs) or "none"
+        wanted = f"{CLIENT} or bot.py" if game == "circuit-wars" else "bot.py, bot.js, ..."
+        raise UsageError(
+            f"{folder} must hold one program ({wanted}; there is {names}), or a command `run` or"
+            f" an argument `bot` in {ABOUT}"
+        )
+    return programs[0].absolute()
 
 
 def located(command: str, folder: Path) -> str:
@@ -79,7 +122,7 @@ def within(folder: Path, part: str) -> str:
 
 
 def read_file(file: Path) -> list[Team]:
-    """Read teams from `[teams.ID]` tables with `bot`, and `name` and `members` where known."""
+    """Read teams from `[teams.ID]` tables with `bot`, and what else is known of them."""
     tables = read_toml(file).get("teams")
     if not isinstance(tables, dict):
         raise UsageError(f"{file} must hold a table [teams.ID] for each team")
@@ -87,19 +130,60 @@ def read_file(file: Path) -> list[Team]:
 
 
 def make_team(team: str, about: Any, spec: str | None, place: Path) -> Team:
-    """Make a team of what is said about it."""
+    """Make a team of what is said about it; `spec` is its bot where that is known otherwise."""
     if not TEAM_ID.fullmatch(team):
         raise UsageError(f"{place}: {team!r} must be 1 to 39 letters, digits or hyphens")
-    if not isinstance(about, dict) or not set(about) <= KEYS:
-        raise UsageError(f"{place}: a team has {', '.join(sorted(KEYS))}, not {about!r}"[:300])
-    members, name, said = about.get("members", []), about.get("name", team), about.get("bot")
+    check_keys(about, place)
+    members, name = about.get("members", []), about.get("name", team)
     if not isinstance(members, list) or not all(isinstance(m, str) for m in members):
         raise UsageError(f"{place}: members of {team} must be a list of names")
     if not isinstance(name, str) or not name.isprintable() or len(name) > 100:
         raise UsageError(f"{place}: the name of {team} must be at most 100 printable signs")
-    if spec is None and not isinstance(said, str):
+    if spec is None and not isinstance(about.get("bot"), str):
         raise UsageError(f"{place}: team {team} needs a bot")
-    return Team(team, name, tuple(members), read_bot(team, spec or str(said), {}))
+    settings = settings_of(team, about, place)
+    public = {key: value for key, value in settings.items() if key not in SECRET_SETTINGS}
+    secrets = {key: value for key, value in settings.items() if key in SECRET_SETTINGS}
+    bot = read_bot(team, spec or beside(str(about["bot"]), place), public)
+    return Team(team, name, tuple(members), bot, secrets, at_once(team, about, bot, place))
+
+
+def check_keys(about: Any, place: Path) -> None:
+    """Raise UsageError for what a team cannot say of itself."""
+    if not isinstance(about, dict):
+        raise UsageError(f"{place}: a team is a table, not {about!r}"[:300])
+    for key in about:
+        if key not in KEYS:
+            raise UsageError(f"{place}: a team has {', '.join(KEYS)}, not {key!r}")
+
+
+def settings_of(team: str, about: Mapping[str, Any], place: Path) -> dict[str, str]:
+    """Return the settings of a team's bot; `env:VAR` stands for a variable of the environment."""
+    said = {key: about[key] for key in SETTINGS if key in about}
+    for key, value in said.items():
+        if not isinstance(value, str):
+            raise UsageError(f"{place}: the {key} of {team} must be text")
+    return {key: from_environment(value) for key, value in said.items()}
+
+
+def at_once(team: str, about: Mapping[str, Any], bot: BotSpec, place: Path) -> int | None:
+    """Return how many matches a bot plays at the same time: a web service one, if nothing is said.
+
+    Programs are started for each match, so any number of them can play.
+    """
+    usual = 1 if bot.kind == "http" else None
+    said = about.get("parallel", usual)
+    if said is not None and (type(said) is not int or said < 1):
+        raise UsageError(f"{place}: `parallel` of {team} must be a number from 1, not {said!r}")
+    return said
+
+
+def beside(spec: str, file: Path) -> str:
+    """Return a bot argument in which a path leads from the folder of the file that names it."""
+    kind = spec.partition(":")[0]
+    if kind in ("http", "https", "builtin", "python", "exec"):
+        return spec
+    return str(file.parent / spec)
 
 
 def read_toml(file: Path) -> dict[str, Any]:

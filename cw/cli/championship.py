@@ -14,14 +14,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cw.championship.recorded import RecordedGame, read_results
-from cw.cli.championship_run import (
-    new_command,
-    report_command,
-    resume_command,
-    run_command,
-    validate_command,
-)
+from cw.championship.recorded import RecordedMatch, read_results
+from cw.cli.championship_run import report_command, resume_command, run_command
+from cw.cli.championship_teams import new_command, validate_command
 from cw.games.rules import Json
 from cw.league.fixtures import Result
 from cw.league.standings import Row, SeatAdvantage, seat_advantage, table, within_noise
@@ -34,7 +29,7 @@ def championship() -> None:
     """Rank the teams of a championship.
 
     \b
-      cw championship table results.jsonl         tables of recorded games
+      cw championship table results.jsonl         tables of recorded matches
       cw championship table results.jsonl --json  the same for a program
     """
 
@@ -43,13 +38,13 @@ def championship() -> None:
 @click.argument("results", type=click.File("rb"))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def table_command(results: BinaryIO, as_json: bool) -> None:
-    """Compute all tables from the recorded games in RESULTS, one JSON object a line.
+    """Compute all tables from the recorded matches in RESULTS, one JSON object a line.
 
     \b
       {"group": "1A", "player_1": "ann", "player_2": "bob",
        "status_code": 301, "score_1": 30, "score_2": 19}
 
-    A game that ended by an illegal move or a time-out counts size * size : 0. RESULTS of - is
+    A match that ended by an illegal move or a time-out counts size * size : 0. RESULTS of - is
     standard input.
     """
     tables = Tables.of(list(read_results(results)))
@@ -61,27 +56,28 @@ def table_command(results: BinaryIO, as_json: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """All tables of a championship, by group and, for games of no group, by stage."""
+    """All tables of a championship, by group and, for matches of no group, by stage."""
 
     groups: Mapping[str, tuple[Row, ...]]
     stages: Mapping[str, tuple[Row, ...]]
     seats: SeatAdvantage | None
 
     @staticmethod
-    def of(games: Sequence[RecordedGame]) -> Tables:
-        """Compute the tables; further games that only broke a tie stand in none."""
-        counted = [game for game in games if not game.extra]
+    def of(matches: Sequence[RecordedMatch]) -> Tables:
+        """Compute the tables; matches that only broke a tie stand in none."""
         groups: dict[str, list[Result]] = defaultdict(list)
         stages: dict[str, list[Result]] = defaultdict(list)
-        for game in counted:
-            if game.group is not None:
-                groups[game.group].append(game.result)
+        for match in matches:
+            if match.tie_break:
+                continue
+            if match.group is not None:
+                groups[match.group].append(match.result)
             else:
-                stages[game.stage or "all games"].append(game.result)
+                stages[match.stage or "all games"].append(match.result)
         return Tables(
             {name: table(results) for name, results in groups.items()},
             {name: table(results) for name, results in stages.items()},
-            seat_advantage(game.result for game in games),
+            seat_advantage(match.result for match in matches),
         )
 
     def to_json(self) -> Json:
@@ -123,11 +119,11 @@ def row_to_json(row: Row) -> Json:
 
 
 def figures_to_json(rows: Sequence[Row]) -> Json:
-    """Give, by team, what tells how far a table may be trusted."""
+    """Return, by team, what tells how far a table may be trusted."""
     return {
         row.team: {
             "score_ratio": float(row.record.ratio),
-            "win_share": float(row.record.share),
+            "win_share": float(row.record.win_rate),
             "win_interval": row.record.interval,
             "next_within_noise": noise,
         }
@@ -139,14 +135,14 @@ def seats_to_json(seats: SeatAdvantage) -> Json:
     """Return the document of the seat advantage."""
     return {
         "first_wins": seats.first_wins,
-        "games": seats.games,
+        "games": seats.matches,
         "interval": seats.interval,
         "within_noise": seats.within_noise,
     }
 
 
 def noise_to_next(rows: Sequence[Row]) -> list[bool | None]:
-    """Tell for each team whether its lead over the next one is within noise; None for the last."""
+    """Return for each team whether its lead over the next is within noise; None for the last."""
     return [*(within_noise(a.record, b.record) for a, b in pairwise(rows)), None]
 
 
@@ -182,8 +178,8 @@ def seats_in_words(seats: SeatAdvantage) -> str:
     low, high = seats.interval
     verdict = "within noise of one half" if seats.within_noise else "more than noise explains"
     return (
-        f"Player 1 won {seats.first_wins} of {seats.games} games,"
-        f" {seats.first_wins / seats.games:.1%} ({low:.1%} to {high:.1%}): {verdict}."
+        f"Player 1 won {seats.first_wins} of {seats.matches} games,"
+        f" {seats.first_wins / seats.matches:.1%} ({low:.1%} to {high:.1%}): {verdict}."
     )
 
 

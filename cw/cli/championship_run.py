@@ -1,122 +1,50 @@
-"""`cw championship new`, `validate`, `run`, `resume` and `report`."""
+"""`cw championship run`, `resume` and `report`."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import signal
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 import click
 from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from cw.arena.bots import BotSpec
-from cw.assets import asset
-from cw.championship.journal import Journal, opened, save_running
-from cw.championship.report import write_report
-from cw.championship.runner import (
-    ChampionshipSettings,
-    Progress,
-    Runner,
-    available,
-    begin,
-    chosen_teams,
-    settings_of,
-)
-from cw.championship.teams import ABOUT, CLIENT, Team, read_teams
-from cw.cli.check import play as play_quietly
+from cw.championship.config import ChampionshipSettings, begin, chosen_teams, settings_of
+from cw.championship.journal import Journal, Progress, load_progress, opened
+from cw.championship.report import snapshot, write_report
+from cw.championship.runner import Capacity, Runner, available
+from cw.championship.teams import Team, read_teams
+from cw.cli.championship_teams import FOLDER, GAME, OPTION, PLACE
+from cw.cli.simulate import read_option
 from cw.errors import UsageError
-from cw.games.circuit_wars.strategies import STRATEGIES
+from cw.games.rules import Json
+from cw.league.fixtures import Fixture
 from cw.league.formats import FORMATS
-from cw.matches.check import first_fault
 from cw.server.wsgi import listen, serving
 from cw.web.championship_routes import championship_app
 
-PLACE = click.Path(exists=True, path_type=Path)
-FOLDER = click.Path(file_okay=False, path_type=Path)
-EXAMPLES = ("ada", "alan", "barbara", "donald", "edsger", "grace", "ken", "margaret")
 PORT = click.option(
     "--port", type=click.IntRange(0, 65535), help="Show /championship/ in the browser meanwhile."
 )
-STEADY = 1.0
-"""Seconds between two reports while games are played."""
+JOBS = click.option(
+    "--jobs", type=click.IntRange(1, 256), help="Matches at the same time.  [default: cores / 2]"
+)
+CIRCUIT_WARS: Final = {"size": 7, "timeout": 3.0, "openings": 0}
+"""What is played in Circuit Wars where nothing else is said."""
 
-
-@click.command("new")
-@click.argument("folder", type=FOLDER)
-def new_command(folder: Path) -> None:
-    """Make FOLDER with eight example teams: copies of game_ai.py, some of which think.
-
-    \b
-      cw championship new teams
-      cw championship run teams --out results
-    """
-    if folder.exists() and any(folder.iterdir()):
-        raise UsageError(f"{folder} is there already and not empty")
-    source = asset(CLIENT).read_text(encoding="utf-8")
-    for number, team in enumerate(EXAMPLES):
-        place = folder / team
-        place.mkdir(parents=True)
-        (place / CLIENT).write_text(example(source, number), encoding="utf-8")
-        about = f'name = "{team.capitalize()}"\nmembers = ["{team}@example.org"]\n'
-        (place / ABOUT).write_text(about, encoding="utf-8")
-    click.echo(f"{len(EXAMPLES)} teams in {folder}; play them: cw championship run {folder}")
-
-
-def example(source: str, number: int) -> str:
-    """Return the client of an example team: every second one takes the best capture it sees."""
-    if number % 2:
-        return source
-    dull = "    return random.choice(board.free_borders())\n"
-    if dull not in source:
-        raise RuntimeError(f"{CLIENT} has changed")
-    return source.replace(
-        dull,
-        "    def worth(move: tuple[int, int, str]) -> tuple[int, float]:\n"
-        "        trial = board.copy()\n"
-        "        trial.add_border(*move, player)\n"
-        "        return trial.get_colored()[player - 1], random.random()\n"
-        "\n"
-        "    return max(board.free_borders(), key=worth)\n",
-    )
-
-
-@click.command("validate")
-@click.argument("place", metavar="DIR|TEAMS.toml", type=PLACE)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a team.")
-def validate_command(place: Path, as_json: bool) -> None:
-    """Let every team play a game against random first, and report what is wrong.
-
-    Exit code 1 if a team fails.
-    """
-    failed = 0
-    for team in read_teams(place):
-        problem = why_unfit(team)
-        failed += problem is not None
-        said = {"team": team.id, "ok": problem is None, "problem": problem}
-        click.echo(json.dumps(said) if as_json else f"{team.id}: {problem or 'ok'}")
-    if failed:
-        raise SystemExit(1)
-
-
-def why_unfit(team: Team) -> str | None:
-    """Say what went wrong in a team's game against random, None if nothing did."""
-    bots = [team.bot, BotSpec("random", "builtin", next(iter(STRATEGIES)))]
-    played = play_quietly("circuit-wars", bots, 1, {"size": 5}, None).played
-    fault = first_fault(played, team.bot)
-    if fault is None:
-        return None
-    turn, seen = fault
-    return f"turn {turn}: {seen.kind}: {seen.detail}"
+STEADY: Final = 1.0
+"""Seconds between two reports while matches are played."""
 
 
 @click.command("run")
 @click.argument("place", metavar="DIR|TEAMS.toml", type=PLACE)
+@GAME
 @click.option(
     "--format",
     "form",
@@ -129,36 +57,39 @@ def why_unfit(team: Team) -> str | None:
     "--groups", type=click.IntRange(1), help="Number of groups.  [default: of 8 or fewer]"
 )
 @click.option(
+    "--players",
+    type=click.IntRange(3),
+    help="Players of a match in a free-for-all.  [default: all teams]",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(1),
+    help="Rounds of a free-for-all.  [default: as many as players, 10 at most]",
+)
+@click.option(
     "--seed",
     type=click.IntRange(0),
     default=1,
     show_default=True,
-    help="Seed of groups, openings and lots.",
+    help="Seed of groups, line-ups, matches and lots.",
 )
+@OPTION
 @click.option(
     "--openings",
     type=click.IntRange(0, 60),
-    default=0,
-    show_default=True,
-    help="Random segments at the start.",
+    help="Random moves at the start, for a game that has them.  [default: 0]",
 )
 @click.option(
     "--size",
     type=click.IntRange(1, 31),
-    default=7,
-    show_default=True,
-    help="Squares in a row of the board.",
+    help="Squares in a row, for a game that has it.  [Circuit Wars: 7]",
 )
 @click.option(
     "--timeout",
     type=click.FloatRange(0.1, 3600),
-    default=3.0,
-    show_default=True,
-    help="Seconds for a turn.",
+    help="Seconds for a turn, for a game that has it.  [Circuit Wars: 3]",
 )
-@click.option(
-    "--jobs", type=click.IntRange(1, 256), help="Games at the same time.  [default: cores / 2]"
-)
+@JOBS
 @click.option(
     "--out",
     type=FOLDER,
@@ -172,12 +103,16 @@ def why_unfit(team: Team) -> str | None:
 @PORT
 def run_command(
     place: Path,
+    game: str,
     form: str,
     groups: int | None,
+    players: int | None,
+    rounds: int | None,
     seed: int,
-    openings: int,
-    size: int,
-    timeout: float,
+    options: tuple[str, ...],
+    openings: int | None,
+    size: int | None,
+    timeout: float | None,
     jobs: int | None,
     out: Path,
     resuming: bool,
@@ -185,22 +120,29 @@ def run_command(
 ) -> None:
     """Play the championship of the teams in DIR, a folder each, or of TEAMS.toml.
 
-    A folder's name is the id by which its client must register. It holds game_ai.py, or a team.toml
-    with `run = "COMMAND"`. Everything is kept in OUT: kill it at any time, and resume.
+    A folder's name is the id of its team. It holds a program (game_ai.py in Circuit Wars, else
+    bot.py, bot.js, ...), or a team.toml with `run = "COMMAND"` or `bot = "ARGUMENT"`. Everything is
+    kept in OUT: kill it at any time, and resume.
 
     \b
       cw championship run teams --out results
       cw championship resume results
+      cw championship run teams.toml --game hexagon --format swiss
+      cw championship run painters --game paint --format free-for-all --players 4 --rounds 12
     """
+    own = {"openings": openings, "size": size, "timeout": timeout}
+    given = {name: value for name, value in own.items() if value is not None}
+    given |= dict(map(read_option, options))
     settings = ChampionshipSettings(
-        teams=tuple(team.id for team in read_teams(place)),
+        teams=tuple(team.id for team in read_teams(place, game)),
         place=str(place.resolve()),
+        game=game,
         format=form,
         seed=seed,
         groups=groups,
-        openings=openings,
-        size=size,
-        timeout=timeout,
+        players=players,
+        rounds=rounds,
+        options=chosen_options(game, given),
     )
     try:
         begin(out, settings)
@@ -210,15 +152,20 @@ def run_command(
     play(out, jobs, port)
 
 
+def chosen_options(game: str, given: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the options of a game with its usual ones."""
+    if game != "circuit-wars":
+        return dict(given)
+    chosen = {**CIRCUIT_WARS, **given}
+    return chosen | {"openings": min(chosen["openings"], chosen["size"] ** 2)}
+
+
 @click.command("resume")
 @click.argument("out", type=FOLDER)
-@click.option(
-    "--jobs", type=click.IntRange(1, 256), help="Games at the same time.  [default: cores / 2]"
-)
+@JOBS
 @PORT
 def resume_command(out: Path, jobs: int | None, port: int | None) -> None:
     """Go on with the championship in OUT, wherever it was stopped."""
-    settings_of(out)
     play(out, jobs, port)
 
 
@@ -227,35 +174,46 @@ def resume_command(out: Path, jobs: int | None, port: int | None) -> None:
 def report_command(out: Path) -> None:
     """Write the report of the championship in OUT anew: HTML, Markdown, CSV and JSON."""
     settings = settings_of(out)
-    with opened(out) as journal:
-        for file in write_report(out / "report", journal, settings):
+    with opened(out, settings) as journal:
+        for file in keep_report(journal, load_progress(out).failed):
             click.echo(file)
+
+
+def keep_report(journal: Journal, failed: Mapping[Fixture, str]) -> list[Path]:
+    """Write the report of the matches that are over."""
+    folder = journal.folder / "report"
+    return write_report(folder, snapshot(journal), journal.settings, failed)
 
 
 def play(out: Path, jobs: int | None, port: int | None) -> None:
     """Play what is left, and write the report."""
     settings = settings_of(out)
-    teams = chosen_teams(settings)
-    power = available(jobs)
+    teams, capacity = chosen_teams(settings), available(settings.game, jobs)
     console = Console(stderr=True)
-    if not power.isolated:
+    if not capacity.isolated:
         console.print(
-            "NO WALLS between clients: one game at a time on port 5000, and nobody's identity is"
+            "NO WALLS between clients: one match at a time on port 5000, and nobody's identity is"
             " enforced (bubblewrap is missing or does not work; see `cw doctor`)"
         )
     with (
-        opened(out) as journal,
+        opened(out, settings) as journal,
         served(out, port, console),
-        showing(console, journal, settings) as watch,
+        showing(console, journal) as show,
     ):
-        runner = Runner(journal, settings, teams, power, watch)
-        with suppress(KeyboardInterrupt):
-            asyncio.run(interruptible(runner))
-        write_report(out / "report", journal, settings)
-        left = len(runner.open_fixtures())
-    click.echo(f"{len(journal.lines)} games are over; the report: {out / 'report' / 'index.html'}")
-    if left:
-        click.echo(f"stopped; go on with: cw championship resume {out}")
+        runner = asyncio.run(session(journal, teams, capacity, show))
+        keep_report(journal, runner.failed)
+    conclude(out, runner)
+
+
+def conclude(out: Path, runner: Runner) -> None:
+    """Say what has come of it; exit code 1 if matches are left."""
+    over = len(runner.journal.entries)
+    click.echo(f"{over} matches are over; the report: {out / 'report' / 'index.html'}")
+    for fixture, why in runner.failed.items():
+        click.echo(f"{' against '.join(fixture.players)} could not be played: {why}", err=True)
+    if runner.failed or runner.open_fixtures():
+        stopped = f"{len(runner.failed)} could not be played" if runner.failed else "stopped"
+        click.echo(f"{stopped}; go on with: cw championship resume {out}")
         raise SystemExit(1)
 
 
@@ -270,8 +228,50 @@ def served(out: Path, port: int | None, console: Console) -> Iterator[None]:
         yield
 
 
+async def session(
+    journal: Journal,
+    teams: Sequence[Team],
+    capacity: Capacity,
+    show: Callable[[Progress], None],
+) -> Runner:
+    """Play until nothing is left or somebody stops it, and keep the report fresh."""
+    async with reporting(journal) as report:
+
+        def watch(progress: Progress) -> None:
+            progress.save(journal.folder)
+            report(progress)
+            show(progress)
+
+        runner = Runner(journal, teams, capacity, watch)
+        await interruptible(runner)
+    return runner
+
+
+@asynccontextmanager
+async def reporting(journal: Journal) -> AsyncIterator[Callable[[Progress], None]]:
+    """Write the report in a thread, soon after there is something new, and not all the time."""
+    stale, failed = asyncio.Event(), dict[Fixture, str]()
+
+    def note(progress: Progress) -> None:
+        failed.update(progress.failed)
+        stale.set()
+
+    async def keep_fresh() -> None:
+        while await stale.wait():
+            stale.clear()
+            await asyncio.to_thread(keep_report, journal, dict(failed))
+            await asyncio.sleep(STEADY)
+
+    keeping = asyncio.create_task(keep_fresh())
+    try:
+        yield note
+    finally:
+        keeping.cancel()
+        await asyncio.gather(keeping, return_exceptions=True)
+
+
 async def interruptible(runner: Runner) -> None:
-    """Run; Ctrl-C once finishes the games in flight, twice drops them."""
+    """Run; Ctrl-C once finishes the matches in flight, twice drops them."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
 
     def interrupted() -> None:
@@ -286,43 +286,30 @@ async def interruptible(runner: Runner) -> None:
 
 
 @contextmanager
-def showing(
-    console: Console, journal: Journal, settings: ChampionshipSettings
-) -> Iterator[Callable[[Progress], None]]:
-    """Show progress, and keep the report fresh."""
-    began, before = time.monotonic(), len(journal.lines)
-    reported = began
-
+def showing(console: Console, journal: Journal) -> Iterator[Callable[[Progress], None]]:
+    """Show how far it has come."""
+    began, before = time.monotonic(), len(journal.entries)
     with Live(console=console, auto_refresh=False, transient=True) as live:
 
-        def watch(progress: Progress) -> None:
-            nonlocal reported
-            now = time.monotonic()
-            if now - reported > STEADY:
-                write_report(journal.folder / "report", journal, settings)
-                reported = now
-            save_running(journal.folder, progress.running)
-            rate = (progress.done - before) / max(now - began, 1e-9)
-            live.update(picture(progress, rate, settings, journal), refresh=True)
+        def show(progress: Progress) -> None:
+            rate = (progress.done - before) / max(time.monotonic() - began, 1e-9)
+            live.update(picture(progress, rate, journal), refresh=True)
 
-        yield watch
+        yield show
 
 
-def picture(
-    progress: Progress, rate: float, settings: ChampionshipSettings, journal: Journal
-) -> Group:
-    """Draw how far it has come."""
+def picture(progress: Progress, rate: float, journal: Journal) -> Group:
+    """Draw how far it has come; `rate` is in matches a second."""
     left = progress.waiting + len(progress.running)
     clock = f", about {left / rate / 60:.0f} min for those" if rate > 0 and left else ""
     head = Text(
-        f"{progress.done} games over, {len(progress.running)} running, {left} known to be left"
+        f"{progress.done} matches over, {len(progress.running)} running, {left} known to be left"
         f" ({rate * 60:.1f} a minute{clock})"
     )
-    games = [Text(f"  {game.first} - {game.second}  {game.stage}") for game in progress.running]
-    standings = settings.contest().standings(journal.results)
+    matches = [Text(f"  {' - '.join(match.players)}  {match.stage}") for match in progress.running]
     tables = [
         Text(f"{standing.name}: " + ", ".join(
             f"{row.rank}. {row.team} {row.record.wins}" for row in standing.rows[:4]))
-        for standing in standings
+        for standing in journal.settings.contest().standings(journal.results)
     ]  # fmt: skip
-    return Group(head, *games, *tables)
+    return Group(head, *matches, *tables)

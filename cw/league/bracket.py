@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from fractions import Fraction
+from itertools import chain, zip_longest
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-from cw.league.fixtures import Fixture, Result, Results, Round
+from cw.league.fixtures import Fixture, Result, Results, Round, both_seats
 from cw.league.standings import Order, head_to_head, tally
 from cw.league.ties import TieBreaker
 
 Reason: TypeAlias = Literal[
-    "", "bye", "wins", "score ratio", "head-to-head", "further games", "lot"
+    "", "bye", "wins", "score ratio", "head-to-head", "tie-break matches", "lot"
 ]
 """What decided a tie; "" while it is open."""
 
@@ -31,14 +32,14 @@ class Tie:
     stage: str
     teams: tuple[str | None, str | None]
     """None where it is not known yet who comes, and beside a team that has a bye."""
-    games: tuple[Fixture, ...] = ()
-    """Both legs, then all further games that are known to be needed."""
+    fixtures: tuple[Fixture, ...] = ()
+    """Both legs, then all tie-break matches that are known to be needed."""
     winner: str | None = None
     reason: Reason = ""
 
     @property
     def loser(self) -> str | None:
-        """Name the team that is out, None while the tie is open and for a bye."""
+        """Return the team that is out, None while the tie is open and for a bye."""
         return next((team for team in self.teams if self.winner and team != self.winner), None)
 
 
@@ -85,7 +86,7 @@ def crossed(groups: Sequence[tuple[str, str]]) -> list[str]:
 
 
 History: TypeAlias = defaultdict[str, list[Result]]
-"""The games of each team in all stages before, without further games."""
+"""The results of each team in all stages before, without tie-break matches."""
 
 
 def bracket(
@@ -93,8 +94,8 @@ def bracket(
 ) -> Bracket:
     """Return all ties of a knockout, as far as the results settle them.
 
-    `slots` are a power of two; `before` are the games of the group stage, which count in overall
-    score ratio and head-to-head.
+    `slots` are a power of two; `before` are the results of the group stage, which count in
+    overall score ratio and head-to-head.
     """
     history: History = defaultdict(list)
     remember(history, before)
@@ -102,9 +103,9 @@ def bracket(
     while len(slots) > 1:
         paired = [Tie(stage_name(len(slots)), pair) for pair in neighbours(slots)]
         ties = [tie if stages else with_bye(tie) for tie in paired]
-        stages.append(tuple(with_games(tie, results, seed, history) for tie in ties))
-        legs = (game for tie in stages[-1] for game in tie.games if not game.extra)
-        remember(history, (results[game] for game in legs if game in results))
+        stages.append(tuple(with_matches(tie, results, seed, history) for tie in ties))
+        legs = (leg for tie in stages[-1] for leg in tie.fixtures if not leg.tie_break)
+        remember(history, (results[leg] for leg in legs if leg in results))
         slots = [tie.winner for tie in stages[-1]]
     return tuple(stages)
 
@@ -115,15 +116,15 @@ def neighbours(slots: Sequence[str | None]) -> Iterator[tuple[str | None, str | 
 
 
 def stage_name(teams: int) -> str:
-    """Name the stage in which so many teams are left."""
+    """Return the name of the stage in which so many teams are left."""
     return STAGES.get(teams, f"round of {teams}")
 
 
 def remember(history: History, results: Iterable[Result]) -> None:
-    """Add games to the history of both their teams."""
+    """Add results to the history of both their teams."""
     for result in results:
-        history[result.first].append(result)
-        history[result.second].append(result)
+        for team in result.players:
+            history[team].append(result)
 
 
 def with_bye(tie: Tie) -> Tie:
@@ -132,18 +133,18 @@ def with_bye(tie: Tie) -> Tie:
     return replace(tie, winner=present[0], reason="bye") if len(present) == 1 else tie
 
 
-def with_games(tie: Tie, results: Results, seed: int, history: History) -> Tie:
-    """Return a tie both legs, and decide it once they are played."""
-    first, second = tie.teams
-    if first is None or second is None:
+def with_matches(tie: Tie, results: Results, seed: int, history: History) -> Tie:
+    """Return a tie with both legs, and decided once they are played."""
+    one, other = tie.teams
+    if one is None or other is None:
         return tie
-    legs = (Fixture(tie.stage, None, 1, first, second), Fixture(tie.stage, None, 2, second, first))
-    tie = replace(tie, games=legs)
+    legs = tuple(chain.from_iterable(both_seats(tie.stage, None, 1, [(one, other)])))
+    tie = replace(tie, fixtures=legs)
     if any(leg not in results for leg in legs):
         return tie
     played = [results[leg] for leg in legs]
-    return decided(tie, (first, second), played, history) or further(
-        tie, (first, second), TieBreaker(tie.stage, None, results, seed)
+    return decided(tie, (one, other), played, history) or tie_broken(
+        tie, (one, other), TieBreaker(tie.stage, None, results, seed)
     )
 
 
@@ -152,36 +153,44 @@ def decided(
 ) -> Tie | None:
     """Decide a tie by its legs, then by what the teams have played so far; None if that is equal.
 
-    The overall score ratio and the head-to-head are of all games of the championship up to here.
+    The overall score ratio and the head-to-head are of all matches of the championship up to here.
     """
+    won = ordered(teams, {team: record.points for team, record in tally(legs).items()})
+    if won is not None:
+        return replace(tie, winner=won, reason="wins")
     own = {team: [*history[team], *legs] for team in teams}
-    ratios = {team: tally(own[team])[team].ratio for team in teams}
-    best = max(teams, key=ratios.__getitem__)
-    order = head_to_head(teams, own[best])
-    if legs[0].winner == legs[1].winner:
-        return replace(tie, winner=legs[0].winner, reason="wins")
-    if ratios[teams[0]] != ratios[teams[1]]:
-        return replace(tie, winner=best, reason="score ratio")
+    ahead = ordered(teams, {team: tally(own[team])[team].ratio for team in teams})
+    if ahead is not None:
+        return replace(tie, winner=ahead, reason="score ratio")
+    order = head_to_head(teams, own[teams[0]])
     if len(order) == 2:
         return replace(tie, winner=order[0][0], reason="head-to-head")
     return None
 
 
-def further(tie: Tie, teams: tuple[str, str], judge: TieBreaker) -> Tie:
-    """Decide a tie by further games or a lot, or say which games are still to be played."""
-    settled = judge.settle(teams, places=1)
-    games = tie.games + tuple(game for games in settled.rounds for game in games)
+def ordered(teams: tuple[str, str], figures: Mapping[str, Fraction]) -> str | None:
+    """Return the team with the higher figure, None if both are equal."""
+    one, other = teams
+    if figures[one] == figures[other]:
+        return None
+    return max(teams, key=figures.__getitem__)
+
+
+def tie_broken(tie: Tie, teams: tuple[str, str], breaker: TieBreaker) -> Tie:
+    """Decide a tie by tie-break matches or a lot, or say which are still to be played."""
+    settled = breaker.settle(teams, places=1)
+    fixtures = tie.fixtures + tuple(chain.from_iterable(settled.rounds))
     if len(settled.order) == 1:
-        return replace(tie, games=games)
-    reason: Reason = "lot" if settled.by_lot else "further games"
-    return replace(tie, games=games, winner=settled.order[0][0], reason=reason)
+        return replace(tie, fixtures=fixtures)
+    reason: Reason = "lot" if settled.by_lot else "tie-break matches"
+    return replace(tie, fixtures=fixtures, winner=settled.order[0][0], reason=reason)
 
 
 def bracket_rounds(ties: Bracket) -> Iterator[Round]:
-    """Return the games of all ties, stage by stage."""
+    """Return the fixtures of all ties, stage by stage."""
     for stage in ties:
-        for games in zip_longest(*(tie.games for tie in stage)):
-            yield tuple(game for game in games if game is not None)
+        for fixtures in zip_longest(*(tie.fixtures for tie in stage)):
+            yield tuple(fixture for fixture in fixtures if fixture is not None)
 
 
 def places(ties: Bracket) -> Order:

@@ -1,7 +1,12 @@
-"""The games of a contest: which are to be played, and how they ended.
+"""The matches of a contest: which are to be played, and how they ended.
 
-All formats speak through these values. A format is a function of the teams and of the results so
-far; it gives the rounds that these settle, in order, and stops where a result is missing. It keeps
+The words of this package, each with one meaning: a *fixture* is a match that a format asks for, a
+*result* is how it ended, a *round* is fixtures of which no player has two, a *meeting* is the
+fixtures of the same players with their seats changed, and a *tie-break match* separates players
+whose other matches have left them equal.
+
+All formats speak through these values. A format is a function of the players and of the results so
+far; it yields the rounds that these settle, in order, and stops where a result is missing. It keeps
 nothing, so a contest is resumed by reading its results and asking again:
 
     while to_play := open_fixtures(contest.rounds(results), results):
@@ -10,79 +15,82 @@ nothing, so a contest is resumed by reading its results and asking again:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
-
-Ended: TypeAlias = Literal["finished", "illegal", "timeout"]
-"""Why a game was over."""
-
-TIE_BREAK_OPENING: Final = 4
-"""Random segments with which a further game starts."""
+from typing import TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
 class Fixture:
-    """A game that a format asks for; no contest asks for two that are equal."""
+    """A match that a format asks for; no contest asks for two that are equal."""
 
     stage: str
     """As in `group`, `swiss`, `quarter-final`."""
     group: str | None
     round: int
-    """From 1, within the stage or the pair of further games; nobody plays twice in a round."""
-    first: str
-    """The team in the first seat."""
-    second: str
-    extra: int = 0
-    """The number of the pair of further games that are to break a tie; 0 for all other games."""
-
-    @property
-    def opening(self) -> int:
-        """Return the number of random segments that the format itself asks for."""
-        return TIE_BREAK_OPENING if self.extra else 0
+    """From 1, within the stage or the pair of tie-break matches; nobody plays twice in a round."""
+    players: tuple[str, ...]
+    """In seat order."""
+    tie_break: int = 0
+    """The number of the pair of tie-break matches it belongs to; 0 for all other matches."""
 
     @property
     def meeting(self) -> str:
-        """Name what both legs have in common: to be part of the seed of their opening."""
-        pair = sorted((self.first, self.second))
-        return f"{self.stage} {self.group or '-'} {self.extra} {' '.join(pair)}"
+        """Return what is the same for the fixtures of a meeting: to be part of their seed.
+
+        A match of more than two players is a meeting by itself.
+        """
+        names = " ".join(sorted(self.players))
+        alone = f" round {self.round}" if len(self.players) > 2 else ""
+        return f"{self.stage} {self.group or '-'} {self.tie_break} {names}{alone}"
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a game ended, as a contest counts it."""
+    """How a match ended, as a contest counts it; every tuple is in seat order."""
 
-    first: str
-    second: str
-    winner: str
-    score: tuple[int, int]
-    """Points of the first seat and of the second."""
-    ended: Ended = "finished"
+    players: tuple[str, ...]
+    ranks: tuple[int, ...]
+    """From 1; players that drew share one."""
+    scores: tuple[float, ...]
+    """Points of 0 or more."""
+    ended: str = "finished"
+    """The name that the game gives to its end."""
+
+    @property
+    def winner(self) -> str | None:
+        """Return the only player of the best rank, None if that is shared."""
+        best = min(self.ranks)
+        first = [p for p, rank in zip(self.players, self.ranks, strict=True) if rank == best]
+        return first[0] if len(first) == 1 else None
+
+    def among(self, some: Collection[str]) -> Result:
+        """Return the result as these players have it between them."""
+        seats = [seat for seat, player in enumerate(self.players) if player in some]
+        return Result(
+            tuple(self.players[seat] for seat in seats),
+            tuple(self.ranks[seat] for seat in seats),
+            tuple(self.scores[seat] for seat in seats),
+            self.ended,
+        )
 
 
 Results: TypeAlias = Mapping[Fixture, Result]
 """All that a contest has to remember."""
 
 Round: TypeAlias = tuple[Fixture, ...]
-"""Games that can be played at the same time: no team has two of them."""
-
-
-def forfeited(first: str, second: str, loser: str, ended: Ended, size: int) -> Result:
-    """Count a game that the loser did not finish: every square of the board for the other team."""
-    lost_first = loser == first
-    score = (0, size * size) if lost_first else (size * size, 0)
-    return Result(first, second, second if lost_first else first, score, ended)
+"""Fixtures that can be played at the same time: no player has two of them."""
 
 
 def open_fixtures(rounds: Iterable[Round], results: Results) -> list[Fixture]:
-    """Return the games that can be played now, in order; none if the contest is over."""
-    return [game for games in rounds for game in games if game not in results]
+    """Return the fixtures that can be played now, in order; none if the contest is over."""
+    return [fixture for fixtures in rounds for fixture in fixtures if fixture not in results]
 
 
 def both_seats(
     stage: str, group: str | None, number: int, pairs: Iterable[tuple[str, str]]
 ) -> Iterator[Round]:
-    """Return the two rounds, from this number on, in which pairs of teams meet in both seats."""
+    """Return the two rounds, from this number on, in which pairs of players meet in both seats."""
     given = tuple(pairs)
-    yield tuple(Fixture(stage, group, number, a, b) for a, b in given)
-    yield tuple(Fixture(stage, group, number + 1, b, a) for a, b in given)
+    yield tuple(Fixture(stage, group, number, (a, b)) for a, b in given)
+    yield tuple(Fixture(stage, group, number + 1, (b, a)) for a, b in given)

@@ -1,4 +1,4 @@
-"""Whole contests: which games a format still asks for, and what its results say.
+"""Whole contests: which matches a format still asks for, and what its results say.
 
 A contest is a frozen value of teams and settings. All that happens stands in the results, which are
 handed to every method; `cw.league.fixtures` says how a contest is played and resumed.
@@ -6,40 +6,66 @@ handed to every method; `cw.league.fixtures` says how a contest is played and re
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
-from typing import Final, Literal, Protocol, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 from cw.errors import UsageError
 from cw.league.bracket import Bracket, bracket, bracket_rounds, crossed, places, seeded
-from cw.league.fixtures import Results, Round, open_fixtures
+from cw.league.fixtures import Result, Results, Round, open_fixtures
 from cw.league.groups import check_groups, draw_groups
+from cw.league.line_ups import FREE_FOR_ALL, USUAL_ROUNDS, check_line_ups, free_for_all
 from cw.league.schedule import check_teams, gauntlet, resting, round_robin, swiss
-from cw.league.standings import NO_RESTS, Order, Row, bonus_points, ranked, table
+from cw.league.standings import (
+    NO_RESTS,
+    Order,
+    Row,
+    bonus_points,
+    by_win_rate,
+    ranked,
+    table,
+    with_rests,
+)
 from cw.league.ties import Settled, TieBreaker
 
 TableFormat: TypeAlias = Literal["round-robin", "double-round-robin", "swiss", "gauntlet"]
-FORMATS: Final[tuple[str, ...]] = ("championship", "knockout", *get_args(TableFormat))
+FORMATS: Final[tuple[str, ...]] = (
+    "championship",
+    "knockout",
+    *get_args(TableFormat),
+    FREE_FOR_ALL,
+)
 
 ADVANCING: Final = 2
 """Teams of a group that go on to the knockout."""
 
 
-class Contest(Protocol):
+class Contest(ABC):
     """A format with its teams and settings."""
 
+    __slots__ = ()
+
+    @abstractmethod
     def rounds(self, results: Results) -> Iterator[Round]:
         """Return all rounds that the results settle, in order, played ones among them."""
 
+    @abstractmethod
     def standings(self, results: Results) -> tuple[Standing, ...]:
         """Return a table for each group, or the one table; none for a knockout."""
 
     def bracket(self, results: Results) -> Bracket:
         """Return the ties of the knockout; () where there is none, or not yet."""
+        return ()
 
     def order(self, results: Results) -> Order:
-        """Order all teams by what they have reached so far."""
+        """Order all teams by what they have reached so far: as in the one table."""
+        return self.standings(results)[0].settled.order
+
+    def bonus(self, results: Results) -> dict[str, int]:
+        """Return the bonus points that are certain by now; none but in a championship."""
+        return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,37 +76,43 @@ class Standing:
     """Of the group, or of the stage where there are no groups."""
     rows: tuple[Row, ...]
     settled: Settled
-    """The order of the rows, with the further games that it takes and what they decided."""
+    """The order of the rows, with the tie-break matches it takes and what they decided."""
     done: bool
     """Whether nothing can change it any more."""
 
 
 def standing(
-    teams: Sequence[str],
     rounds: Sequence[Round],
-    judge: TieBreaker,
+    order: Order,
+    breaker: TieBreaker,
     places: int = ADVANCING,
     rests: Mapping[str, int] = NO_RESTS,
 ) -> Standing:
-    """Make the table of the games in `rounds`; once they are played, settle the first places."""
-    results = judge.results
-    played = [results[game] for games in rounds for game in games if game in results]
-    order = ranked(played, teams, rests)
+    """Return the table of all rounds; once they are played, its first places are settled.
+
+    `order` is that of the results so far, without tie-break matches.
+    """
+    results = breaker.results
     waiting = bool(open_fixtures(rounds, results))
-    settled = Settled(order) if waiting else judge.settle_all(order, places)
+    settled = Settled(order) if waiting else breaker.settle_all(order, places)
     done = not waiting and not open_fixtures(settled.rounds, results)
-    name = judge.group or judge.stage
-    return Standing(name, table(played, settled.order, rests), settled, done)
+    rows = table(played(rounds, results), settled.order, rests)
+    return Standing(breaker.group or breaker.stage, rows, settled, done)
+
+
+def played(rounds: Sequence[Round], results: Results) -> list[Result]:
+    """Return the results of rounds, as far as there are any."""
+    return [results[fixture] for fixture in chain.from_iterable(rounds) if fixture in results]
 
 
 def count_rests(teams: Sequence[str], rounds: Sequence[Round]) -> Mapping[str, int]:
-    """Count how often each team rests in Swiss rounds, of which two are a meeting."""
-    rested = list(chain.from_iterable(resting(teams, games) for games in rounds[::2]))
+    """Return how often each team rests in Swiss rounds, of which two are a meeting."""
+    rested = list(chain.from_iterable(resting(teams, fixtures) for fixtures in rounds[::2]))
     return {team: rested.count(team) for team in rested}
 
 
 @dataclass(frozen=True, slots=True)
-class Championship:
+class Championship(Contest):
     """Groups in double round-robin, of which the best two each go on to a two-legged knockout.
 
     Group winners meet runners-up of other groups, and the best have byes.
@@ -95,35 +127,31 @@ class Championship:
 
     def rounds(self, results: Results) -> Iterator[Round]:
         """Return the rounds of all groups side by side, then those of the knockout."""
-        for games in zip_longest(*map(self.group_rounds, self.groups), fillvalue=()):
-            yield tuple(chain.from_iterable(games))
-        standings = self.standings(results)
-        for games in zip_longest(*(one.settled.rounds for one in standings), fillvalue=()):
-            yield tuple(chain.from_iterable(games))
+        yield from merged(map(self.group_rounds, self.groups))
+        yield from merged(one.settled.rounds for one in self.standings(results))
         yield from bracket_rounds(self.bracket(results))
 
     def group_rounds(self, name: str) -> tuple[Round, ...]:
-        """Return the rounds of a group, without further games."""
+        """Return the rounds of a group, without tie-break matches."""
         return tuple(round_robin(self.groups[name], double=True, stage="group", group=name))
 
     def standings(self, results: Results) -> tuple[Standing, ...]:
         """Return the table of each group."""
-        return tuple(
-            standing(teams, self.group_rounds(name), TieBreaker("group", name, results, self.seed))
-            for name, teams in self.groups.items()
-        )
+        return tuple(self.group_standing(name, results) for name in self.groups)
+
+    def group_standing(self, name: str, results: Results) -> Standing:
+        """Return the table of one group."""
+        rounds = self.group_rounds(name)
+        order = ranked(played(rounds, results), self.groups[name])
+        return standing(rounds, order, TieBreaker("group", name, results, self.seed))
 
     def bracket(self, results: Results) -> Bracket:
         """Return the ties of the knockout; () until all groups are settled."""
         standings = self.standings(results)
         if not all(one.done for one in standings):
             return ()
-        before = [
-            results[game]
-            for name in self.groups
-            for games in self.group_rounds(name)
-            for game in games
-        ]
+        rounds = list(chain.from_iterable(map(self.group_rounds, self.groups)))
+        before = played(rounds, results)
         slots = seeded(crossed(by_strength(standings)))
         return bracket(slots, results, self.seed, before)
 
@@ -143,14 +171,20 @@ class Championship:
         return bonus_points(groups, places(ties) if over else ())
 
 
+def merged(stages: Iterable[Iterable[Round]]) -> Iterator[Round]:
+    """Return the rounds of stages that are played side by side."""
+    for rounds in zip_longest(*stages, fillvalue=()):
+        yield tuple(chain.from_iterable(rounds))
+
+
 def by_strength(standings: Iterable[Standing]) -> list[tuple[str, str]]:
     """Return winner and runner-up of groups, the group with the strongest winner first.
 
-    Strength is the share of games won, as groups may differ in size, then the score ratio; where
-    both are equal the order of the groups stays.
+    Strength is the win rate, as groups may differ in size, then the score ratio; where both are
+    equal the order of the groups stays.
     """
     firsts = [one.rows[:ADVANCING] for one in standings]
-    firsts.sort(key=lambda rows: (rows[0].record.share, rows[0].record.ratio), reverse=True)
+    firsts.sort(key=lambda rows: (rows[0].record.win_rate, rows[0].record.ratio), reverse=True)
     return [(winner.team, runner_up.team) for winner, runner_up in firsts]
 
 
@@ -163,7 +197,7 @@ def side_by_side(orders: Iterable[Order]) -> Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Knockout:
+class Knockout(Contest):
     """A two-legged knockout of teams in the order of their strength, or drawn."""
 
     teams: tuple[str, ...]
@@ -191,7 +225,7 @@ class Knockout:
 
 
 @dataclass(frozen=True, slots=True)
-class League:
+class League(Contest):
     """A contest of one table."""
 
     format: TableFormat
@@ -206,7 +240,7 @@ class League:
         next(self.table_rounds({}))
 
     def rounds(self, results: Results) -> Iterator[Round]:
-        """Return the rounds of the table, then further games for its first places."""
+        """Return the rounds of the table, then tie-break matches for its first places."""
         yield from self.table_rounds(results)
         for one in self.standings(results):
             yield from one.settled.rounds
@@ -226,45 +260,118 @@ class League:
     def standings(self, results: Results) -> tuple[Standing, ...]:
         """Return the one table."""
         rounds = tuple(self.table_rounds(results))
-        judge = TieBreaker(self.format, None, results, self.seed)
-        # The challenger of a gauntlet plays most games, so its first place says nothing.
-        places = 0 if self.format == "gauntlet" else ADVANCING
         rests = count_rests(self.teams, rounds) if self.format == "swiss" else NO_RESTS
-        return (standing(self.teams, rounds, judge, places, rests),)
-
-    def bracket(self, results: Results) -> Bracket:
-        """Return no tie."""
-        return ()
-
-    def order(self, results: Results) -> Order:
-        """Order the teams as in the table."""
-        return self.standings(results)[0].settled.order
+        order = ranked(played(rounds, results), self.teams, with_rests(rests))
+        breaker = TieBreaker(self.format, None, results, self.seed)
+        # The challenger of a gauntlet plays most matches, so its first place says nothing.
+        places = 0 if self.format == "gauntlet" else ADVANCING
+        return (standing(rounds, order, breaker, places, rests),)
 
 
-def make_contest(
-    format: str,  # noqa: A002
-    teams: Sequence[str],
-    seed: int,
-    *,
-    groups: int | Mapping[str, Sequence[str]] | None = None,
-    meetings: int | None = None,
-) -> Contest:
-    """Make a contest of teams; raise UsageError for what cannot be.
+@dataclass(frozen=True, slots=True)
+class FreeForAll(Contest):
+    """A contest of one table, in matches of three players or more.
 
-    `groups` of a championship are given, or drawn from the seed: so many, or the usual number. All
-    other formats take the teams in their order, the strongest first.
+    Teams are ranked by win rate, as some may have played one match more than others. Those that
+    stay equal share a rank: there are no tie-break matches.
     """
-    if groups is not None and format != "championship":
-        raise UsageError(f"only a championship has groups, not the format {format!r}")
-    if meetings is not None and format != "swiss":
-        raise UsageError(f"only a Swiss contest has a number of meetings, not {format!r}")
-    if format == "championship":
-        if isinstance(groups, Mapping):
-            return Championship(check_groups(groups, teams), seed)
-        return Championship(draw_groups(teams, seed, groups), seed)
-    if format == "knockout":
-        return Knockout(tuple(teams), seed)
-    for known in get_args(TableFormat):
-        if format == known:
-            return League(known, tuple(teams), seed, meetings)
-    raise UsageError(f"unknown format {format!r}; known: {', '.join(FORMATS)}")
+
+    teams: tuple[str, ...]
+    seed: int
+    players: int
+    """Of a match."""
+    number: int
+    """Of rounds."""
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for teams and matches that cannot be."""
+        check_line_ups(self.teams, self.players, self.number)
+
+    def rounds(self, results: Results) -> Iterator[Round]:
+        """Return all rounds."""
+        return iter(free_for_all(self.teams, self.players, self.number, self.seed))
+
+    def standings(self, results: Results) -> tuple[Standing, ...]:
+        """Return the one table."""
+        rounds = tuple(self.rounds(results))
+        order = ranked(played(rounds, results), self.teams, by_win_rate)
+        breaker = TieBreaker(FREE_FOR_ALL, None, results, self.seed)
+        return (standing(rounds, order, breaker, places=0),)
+
+
+TWO_PLAYERS: Final = range(2, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """Who meets whom, before the teams are known; what is None takes its usual value."""
+
+    name: str = "championship"
+    groups: int | Mapping[str, Sequence[str]] | None = None
+    """Of a championship: given, or drawn from the seed, so many or the usual number."""
+    meetings: int | None = None
+    """Of each team in a Swiss contest."""
+    players: int | None = None
+    """Of a match in a free-for-all."""
+    rounds: int | None = None
+    """Of a free-for-all."""
+
+    def contest(self, teams: Sequence[str], seed: int, seats: range = TWO_PLAYERS) -> Contest:
+        """Make a contest of teams, for a game of so many seats; raise UsageError if it cannot be.
+
+        All formats but the championship and the free-for-all take the teams in their order, the
+        strongest first.
+        """
+        self.check(seats)
+        if self.name == "championship":
+            return Championship(self.drawn_groups(teams, seed), seed)
+        if self.name == "knockout":
+            return Knockout(tuple(teams), seed)
+        if self.name == FREE_FOR_ALL:
+            return self.free_for_all(tuple(teams), seed, seats)
+        for known in get_args(TableFormat):
+            if self.name == known:
+                return League(known, tuple(teams), seed, self.meetings)
+        raise UsageError(f"unknown format {self.name!r}; known: {', '.join(FORMATS)}")
+
+    def check(self, seats: range) -> None:
+        """Raise UsageError for what belongs to another format, or to a game of other seats."""
+        owners = {
+            "groups": "championship",
+            "meetings": "swiss",
+            "players": FREE_FOR_ALL,
+            "rounds": FREE_FOR_ALL,
+        }
+        for setting, owner in owners.items():
+            if getattr(self, setting) is not None and self.name != owner:
+                raise UsageError(
+                    f"only the format {owner!r} takes a number of {setting}, not {self.name!r}"
+                )
+        if self.name != FREE_FOR_ALL and 2 not in seats:
+            raise UsageError(
+                f"the format {self.name!r} is of matches of 2 players, and this game is for"
+                f" {in_words(seats)}; choose {FREE_FOR_ALL!r}"
+            )
+
+    def drawn_groups(self, teams: Sequence[str], seed: int) -> Mapping[str, tuple[str, ...]]:
+        """Return the groups as they are given, or draw them."""
+        if isinstance(self.groups, Mapping):
+            return check_groups(self.groups, teams)
+        return draw_groups(teams, seed, self.groups)
+
+    def free_for_all(self, teams: tuple[str, ...], seed: int, seats: range) -> FreeForAll:
+        """Make a free-for-all: all in one match as far as it has the seats, if nothing is said."""
+        players = min(len(teams), seats[-1]) if self.players is None else self.players
+        if seats[-1] < 3 or players not in seats:
+            raise UsageError(
+                f"a free-for-all in matches of {players} players cannot be: this game is for"
+                f" {in_words(seats)}"
+            )
+        rounds = min(players, USUAL_ROUNDS) if self.rounds is None else self.rounds
+        return FreeForAll(teams, seed, players, rounds)
+
+
+def in_words(seats: range) -> str:
+    """Return the numbers of players of a game in words."""
+    low, high = seats[0], seats[-1]
+    return f"{low} players" if low == high else f"{low} to {high} players"

@@ -1,4 +1,4 @@
-"""How far figures of few games may be trusted."""
+"""How far figures of few matches may be trusted."""
 
 from __future__ import annotations
 
@@ -16,32 +16,33 @@ class Interval(NamedTuple):
     high: float
 
 
-def wilson(wins: int, games: int, z: float = Z_95) -> Interval:
-    """Return the Wilson score interval of a share of wins, for 95 % unless z says otherwise.
+def wilson(wins: float, matches: int, z: float = Z_95) -> Interval:
+    """Return the Wilson score interval of a win rate, for 95 % unless z says otherwise.
 
-    Raises ValueError unless 0 <= wins <= games and there was a game.
+    A draw counts as half a win. Raises ValueError unless 0 <= wins <= matches and there was a
+    match.
     """
-    if games < 1 or not 0 <= wins <= games:
-        raise ValueError(f"{wins} wins in {games} games cannot be")
-    share = wins / games
-    spread = z * z / games
-    middle = share + spread / 2
-    reach = z * sqrt((share * (1 - share) + spread / 4) / games)
+    if matches < 1 or not 0 <= wins <= matches:
+        raise ValueError(f"{wins} wins in {matches} matches cannot be")
+    rate = wins / matches
+    spread = z * z / matches
+    middle = rate + spread / 2
+    reach = z * sqrt((rate * (1 - rate) + spread / 4) / matches)
     low, high = (middle - reach) / (1 + spread), (middle + reach) / (1 + spread)
-    # At no wins or no losses a bound is the share itself, which rounding may just miss.
-    return Interval(max(0.0, min(low, share)), min(1.0, max(high, share)))
+    # At no wins or no losses a bound is the rate itself, which rounding may just miss.
+    return Interval(max(0.0, min(low, rate)), min(1.0, max(high, rate)))
 
 
-def difference(wins: int, games: int, other_wins: int, other_games: int) -> Interval:
-    """Return Newcombe's 95 % interval of the difference of two shares, from -1 to 1.
+def difference(wins: float, matches: int, other_wins: float, other_matches: int) -> Interval:
+    """Return Newcombe's 95 % interval of the difference of two win rates, from -1 to 1.
 
-    It holds 0 where the difference lies within the noise of so few games. Raises ValueError as
+    It holds 0 where the difference lies within the noise of so few matches. Raises ValueError as
     `wilson` does.
     """
-    one, other = wilson(wins, games), wilson(other_wins, other_games)
-    share, other_share = wins / games, other_wins / other_games
-    gap = share - other_share
+    one, other = wilson(wins, matches), wilson(other_wins, other_matches)
+    rate, other_rate = wins / matches, other_wins / other_matches
+    gap = rate - other_rate
     return Interval(
-        gap - hypot(share - one.low, other.high - other_share),
-        gap + hypot(one.high - share, other_share - other.low),
+        gap - hypot(rate - one.low, other.high - other_rate),
+        gap + hypot(one.high - rate, other_rate - other.low),
     )

@@ -7,11 +7,14 @@ round-robin let every pair that meets play in both seats.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
+from fractions import Fraction
+from itertools import chain
 from math import ceil, log2
 from typing import Final
 
 from cw.errors import UsageError
 from cw.league.fixtures import Fixture, Results, Round, both_seats
+from cw.league.standings import POINTS_OF_A_REST, tally
 
 MOST_TEAMS: Final = 500
 
@@ -31,11 +34,11 @@ def check_teams(teams: Sequence[str]) -> None:
 
 
 def round_robin(
-    teams: Sequence[str], *, double: bool, stage: str, group: str | None = None, extra: int = 0
+    teams: Sequence[str], *, double: bool, stage: str, group: str | None = None, tie_break: int = 0
 ) -> Iterator[Round]:
     """Let each pair meet once, or twice with the seats swapped.
 
-    A team sits first as often as second; when it has an odd number of games, once more or less.
+    A team sits first as often as second; when it has an odd number of matches, once more or less.
     """
     check_teams(teams)
     rounds = [
@@ -44,7 +47,7 @@ def round_robin(
     ]
     swapped = [[(b, a) for a, b in pairs] for pairs in rounds] if double else []
     for number, pairs in enumerate(rounds + swapped, 1):
-        yield tuple(Fixture(stage, group, number, a, b, extra) for a, b in pairs)
+        yield tuple(Fixture(stage, group, number, pair, tie_break) for pair in pairs)
 
 
 def circle_rounds(teams: int) -> int:
@@ -97,29 +100,30 @@ def swiss(
             f" not {meetings}; play a round-robin instead"
         )
     met: set[frozenset[str]] = set()
-    wins = dict.fromkeys(teams, 0)
+    points = dict.fromkeys(teams, Fraction(0))
     for meeting in range(meetings):
-        pairs = swiss_pairs(teams, wins, met)
+        pairs = swiss_pairs(teams, points, met)
         met.update(map(frozenset, pairs))
         playing = [pair for pair in pairs if REST not in pair]
         rounds = list(both_seats(stage, None, 2 * meeting + 1, playing))
         yield from rounds
-        games = [game for games in rounds for game in games]
-        if any(game not in results for game in games):
+        legs = list(chain.from_iterable(rounds))
+        if any(leg not in results for leg in legs):
             return
-        won = [results[game].winner for game in games]
-        for team in [*won, *2 * resting(teams, rounds[0])]:
-            wins[team] += 1
+        for team, record in tally(results[leg] for leg in legs).items():
+            points[team] += record.points
+        for team in resting(teams, rounds[0]):
+            points[team] += POINTS_OF_A_REST
 
 
-def resting(teams: Sequence[str], games: Round) -> list[str]:
-    """Name the teams that have no game in a round."""
-    playing = {team for game in games for team in (game.first, game.second)}
+def resting(teams: Sequence[str], fixtures: Round) -> list[str]:
+    """Return the teams that have no match in a round."""
+    playing = {team for fixture in fixtures for team in fixture.players}
     return [team for team in teams if team not in playing]
 
 
 def swiss_pairs(
-    teams: Sequence[str], wins: Mapping[str, int], met: Set[frozenset[str]]
+    teams: Sequence[str], points: Mapping[str, Fraction | int], met: Set[frozenset[str]]
 ) -> list[tuple[str, str]]:
     """Pair teams that have not met, in score groups, each top half against its bottom half.
 
@@ -127,8 +131,8 @@ def swiss_pairs(
     not met it.
     """
     # Sorting is stable: within a score group the given order stays.
-    unpaired = sorted(teams, key=lambda team: -wins[team]) + [REST] * (len(teams) % 2)
-    scores = {**wins, REST: -1}
+    unpaired = sorted(teams, key=lambda team: -points[team]) + [REST] * (len(teams) % 2)
+    scores = {**points, REST: -1}
     pairs: list[tuple[str, str]] = []
     left: list[str] = []
     while unpaired:
@@ -142,7 +146,7 @@ def swiss_pairs(
     return repaired(pairs, left, met)
 
 
-def by_preference(score: int, below: Sequence[int]) -> Iterator[int]:
+def by_preference(score: Fraction | int, below: Sequence[Fraction | int]) -> Iterator[int]:
     """Return the places of the opponents below a team, the dearest first, by the scores of all.
 
     First its counterpart in the bottom half of the score group and those after it, then those

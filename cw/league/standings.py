@@ -1,14 +1,23 @@
 """Tables: who won how often, by how much, and how far that may be trusted.
 
-Teams are ranked by number of wins, then by the share of their own points in all points, then by the
-same two figures of the games between those that are still equal. Whoever is equal after that shares
-a rank here; `cw.league.ties` separates them where it matters.
+Every match is counted between each two of its players: who ranks before the other has won against
+it, and equal ranks are a draw, which counts as half a win. A match of two players is one such
+comparison, a match of n players is n - 1 of them for each of its players. A score counts for its
+player, and against it count the scores of all others, once in each comparison.
+
+Teams are ranked by wins (or by win rate where some may have played more than others), then by the
+share of their own points in all points, then by the same two figures of the matches between those
+that are still equal. Whoever is equal after that shares a rank here; `cw.league.ties` separates
+them where it matters.
+
+The comparisons of one match depend on each other, so an interval of a win rate takes the number of
+matches for its size, not that of comparisons.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
@@ -17,8 +26,8 @@ from typing import Final, TypeAlias
 from cw.league.fixtures import Result
 from cw.league.intervals import Interval, difference, wilson
 
-WINS_OF_A_REST: Final = 2
-"""What a team that rests is given: the wins of a meeting."""
+POINTS_OF_A_REST: Final = 2
+"""What a team that rests in a Swiss contest is given: the wins of a meeting."""
 
 GROUP_BONUS: Final = (2, 1)
 """Bonus points of the winner and the runner-up of a group."""
@@ -29,22 +38,33 @@ OVERALL_BONUS: Final = (8, 5)
 Order: TypeAlias = tuple[tuple[str, ...], ...]
 """Teams, the best first; those that are equal stand together, by name."""
 
+Exact: TypeAlias = int | Fraction
+"""A number that sums up to the same in any order."""
+
 NO_RESTS: Final[Mapping[str, int]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The sums of a team's games."""
+    """The sums of a team's matches."""
 
     wins: int = 0
+    """Comparisons won: in matches of two players these are matches."""
+    draws: int = 0
     losses: int = 0
-    score_for: int = 0
-    score_against: int = 0
+    score_for: Exact = 0
+    score_against: Exact = 0
+    matches: int = 0
 
     @property
-    def games(self) -> int:
-        """Return the number of games."""
-        return self.wins + self.losses
+    def comparisons(self) -> int:
+        """Return how often the team was compared with another one."""
+        return self.wins + self.draws + self.losses
+
+    @property
+    def points(self) -> Fraction:
+        """Return the wins, with each draw as half of one."""
+        return self.wins + Fraction(self.draws, 2)
 
     @property
     def ratio(self) -> Fraction:
@@ -52,23 +72,49 @@ class Record:
         return Fraction(self.score_for, self.score_for + self.score_against or 1)
 
     @property
-    def share(self) -> Fraction:
-        """Return the share of games won; 0 where none was played."""
-        return Fraction(self.wins, self.games or 1)
+    def win_rate(self) -> Fraction:
+        """Return the share of comparisons won; 0 where there were none."""
+        return self.points / (self.comparisons or 1)
+
+    @property
+    def wins_in_matches(self) -> float:
+        """Return the win rate as a number of matches."""
+        return float(self.win_rate * self.matches)
 
     @property
     def interval(self) -> Interval | None:
-        """Return the 95 % interval of the share of wins, None where none was played."""
-        return wilson(self.wins, self.games) if self.games else None
+        """Return the 95 % interval of the win rate, None where nothing was played."""
+        return wilson(self.wins_in_matches, self.matches) if self.matches else None
 
-    def plus(self, won: bool, score_for: int, score_against: int) -> Record:
-        """Add a game."""
+    def plus(self, other: Record) -> Record:
+        """Return the sums of both."""
         return Record(
-            self.wins + won,
-            self.losses + (not won),
-            self.score_for + score_for,
-            self.score_against + score_against,
+            self.wins + other.wins,
+            self.draws + other.draws,
+            self.losses + other.losses,
+            self.score_for + other.score_for,
+            self.score_against + other.score_against,
+            self.matches + other.matches,
         )
+
+
+Merit: TypeAlias = Callable[[str, Record], Fraction]
+"""The first figure by which teams are ranked, of a team and its record."""
+
+
+def by_wins(_: str, record: Record) -> Fraction:
+    """Rank by wins."""
+    return record.points
+
+
+def by_win_rate(_: str, record: Record) -> Fraction:
+    """Rank by win rate, where some have played more matches than others."""
+    return record.win_rate
+
+
+def with_rests(rests: Mapping[str, int]) -> Merit:
+    """Return what ranks by wins, and counts each rest as two."""
+    return lambda team, record: record.points + POINTS_OF_A_REST * rests.get(team, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,42 +130,61 @@ class Row:
 
 
 def tally(results: Iterable[Result], teams: Iterable[str] = ()) -> dict[str, Record]:
-    """Sum up games by team, in the order of `teams`; others follow as they come."""
+    """Sum up matches by team, in the order of `teams`; others follow as they come."""
     records = defaultdict(Record, {team: Record() for team in teams})
     for result in results:
-        own, other = result.score
-        for team, points in ((result.first, (own, other)), (result.second, (other, own))):
-            records[team] = records[team].plus(team == result.winner, *points)
+        for team, record in counted(result):
+            records[team] = records[team].plus(record)
     return dict(records)
 
 
+def counted(result: Result) -> Iterator[tuple[str, Record]]:
+    """Return what a match adds to the record of each of its players."""
+    scores = [exact(score) for score in result.scores]
+    total, others = sum(scores), len(scores) - 1
+    for team, rank, score in zip(result.players, result.ranks, scores, strict=True):
+        wins = sum(other > rank for other in result.ranks)
+        losses = sum(other < rank for other in result.ranks)
+        yield (
+            team,
+            Record(wins, others - wins - losses, losses, score * others, total - score, matches=1),
+        )
+
+
+def exact(score: float) -> Exact:
+    """Return a score as a number whose sums do not depend on their order."""
+    return int(score) if score == int(score) else Fraction(score)
+
+
 def ranked(
-    results: Iterable[Result],
-    teams: Collection[str] | None = None,
-    rests: Mapping[str, int] = NO_RESTS,
+    results: Iterable[Result], teams: Collection[str] | None = None, merit: Merit = by_wins
 ) -> Order:
-    """Order teams by wins, score ratio and head-to-head; None for teams means all who played."""
+    """Order teams by merit, score ratio and head-to-head; None for teams means all who played."""
     played = list(results)
     records = tally(played, () if teams is None else teams)
     return tuple(
-        group for equal in by_figures(records, rests) for group in head_to_head(equal, played)
+        part for equal in by_figures(records, merit) for part in head_to_head(equal, played)
     )
 
 
-def by_figures(records: Mapping[str, Record], rests: Mapping[str, int] = NO_RESTS) -> Order:
-    """Order teams by wins and score ratio alone."""
+def by_figures(records: Mapping[str, Record], merit: Merit = by_wins) -> Order:
+    """Order teams by merit and score ratio alone."""
     equal = defaultdict(list)
     for team, record in records.items():
-        wins = record.wins + WINS_OF_A_REST * rests.get(team, 0)
-        equal[wins, record.ratio].append(team)
+        equal[merit(team, record), record.ratio].append(team)
     return tuple(tuple(sorted(equal[figures])) for figures in sorted(equal, reverse=True))
 
 
 def head_to_head(equal: tuple[str, ...], results: Sequence[Result]) -> Order:
-    """Order equal teams by the games between them, again among those that stay equal."""
+    """Order equal teams by the matches between them, again among those that stay equal.
+
+    Of a match with other players, only what these teams have of each other counts.
+    """
     if len(equal) == 1:
         return (equal,)
-    between = [game for game in results if game.first in equal and game.second in equal]
+    members = frozenset(equal)
+    meetings = [result for result in results if len(members.intersection(result.players)) > 1]
+    between = [result.among(members) for result in meetings]
     order = by_figures(tally(between, equal))
     if len(order) == 1:
         return order
@@ -133,7 +198,7 @@ def table(
 ) -> tuple[Row, ...]:
     """Return the lines of a table; an order of its own says who stands where, all teams in it."""
     played = list(results)
-    order = ranked(played, rests=rests) if order is None else order
+    order = ranked(played) if order is None else order
     records = tally(played, (team for equal in order for team in equal))
     rows: list[Row] = []
     for equal in order:
@@ -143,36 +208,42 @@ def table(
 
 
 def within_noise(better: Record, worse: Record) -> bool | None:
-    """Return whether the shares of wins of two teams differ by no more than chance can explain.
+    """Return whether the win rates of two teams differ by no more than chance can explain.
 
     None where one of them has not played.
     """
-    if not better.games or not worse.games:
+    if not better.matches or not worse.matches:
         return None
-    gap = difference(better.wins, better.games, worse.wins, worse.games)
+    gap = difference(better.wins_in_matches, better.matches, worse.wins_in_matches, worse.matches)
     return gap.low <= 0 <= gap.high
 
 
 @dataclass(frozen=True, slots=True)
 class SeatAdvantage:
-    """What it is worth to sit first, over all games of a contest."""
+    """What it is worth to sit first, over all matches of a contest."""
 
     first_wins: int
-    games: int
+    matches: int
+    """Those that somebody won."""
     interval: Interval
-    """Of the share of games that the first seat won."""
+    """Of the share of these matches that the first seat won."""
+    even: float
+    """That share without any advantage."""
 
     @property
     def within_noise(self) -> bool:
         """Return whether no advantage at all would explain the figures."""
-        return self.interval.low <= 1 / 2 <= self.interval.high
+        return self.interval.low <= self.even <= self.interval.high
 
 
 def seat_advantage(results: Iterable[Result]) -> SeatAdvantage | None:
-    """Count how often the first seat won; None where nothing was played."""
-    won = Counter(result.winner == result.first for result in results)
-    games = won.total()
-    return SeatAdvantage(won[True], games, wilson(won[True], games)) if games else None
+    """Count how often the first seat won; None where nobody won a match."""
+    decided = [result for result in results if result.winner is not None]
+    if not decided:
+        return None
+    wins = sum(result.winner == result.players[0] for result in decided)
+    even = sum(1 / len(result.players) for result in decided) / len(decided)
+    return SeatAdvantage(wins, len(decided), wilson(wins, len(decided)), even)
 
 
 def bonus_points(groups: Iterable[Order], overall: Order) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""What separates teams that their games have left equal: further games, and in the end a lot."""
+"""What separates teams that their matches have left equal: tie-break matches, and at last a lot."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cw.league.schedule import round_robin
 from cw.league.standings import Order, by_figures, tally
 
 MOST_PAIRS: Final = 10
-"""Pairs of further games between two teams before lots are drawn."""
+"""Pairs of tie-break matches between two teams before lots are drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Settled:
 
     order: Order
     rounds: tuple[Round, ...] = ()
-    """All further games that it takes, as far as known; played or not."""
+    """All tie-break matches that it takes, as far as known; played or not."""
     notes: tuple[str, ...] = ()
     """A sentence for each decision."""
     by_lot: bool = False
@@ -55,22 +55,22 @@ class TieBreaker:
     def settle(self, equal: tuple[str, ...], places: int, pair: int = 1) -> Settled:
         """Separate equal teams, as far as it matters who gets the first so many places.
 
-        Each two of them play a pair of further games with the same opening, one in either seat.
-        They are ranked by wins and score ratio of these games alone; who is still equal plays the
-        next pair. After ten pairs a lot is drawn.
+        Each two of them play a pair of tie-break matches with the same seed, one in either seat.
+        They are ranked by wins and score ratio of these matches alone; who is still equal plays
+        the next pair. After ten pairs a lot is drawn.
         """
         if len(equal) < 2 or places < 1:
             return Settled((equal,))
         if pair > MOST_PAIRS:
             return drawn(equal, self.seed)
         rounds = tuple(
-            round_robin(equal, double=True, stage=self.stage, group=self.group, extra=pair)
+            round_robin(equal, double=True, stage=self.stage, group=self.group, tie_break=pair)
         )
         if open_fixtures(rounds, self.results):
             return Settled((equal,), rounds)
-        played = [self.results[game] for games in rounds for game in games]
+        played = [self.results[fixture] for fixtures in rounds for fixture in fixtures]
         order = by_figures(tally(played, equal))
-        settled = Settled((), rounds, told(order, f"by further games, pair {pair}"))
+        settled = Settled((), rounds, note(order, f"by tie-break matches, pair {pair}"))
         for part in order:
             left = places - sum(map(len, settled.order))
             settled = settled.plus(self.settle(part, left, pair + 1))
@@ -82,11 +82,11 @@ def drawn(equal: Sequence[str], seed: int) -> Settled:
     lot = sorted(equal)
     Random(f"lot {seed} {' '.join(lot)}").shuffle(lot)
     order = tuple((team,) for team in lot)
-    return Settled(order, (), told(order, f"by a lot drawn from the seed {seed}"), by_lot=True)
+    return Settled(order, (), note(order, f"by a lot drawn from the seed {seed}"), by_lot=True)
 
 
-def told(order: Order, why: str) -> tuple[str, ...]:
-    """Say who came before whom and why; nothing if nobody did."""
+def note(order: Order, why: str) -> tuple[str, ...]:
+    """Return the sentence who came before whom and why; none if nobody did."""
     if len(order) < 2:
         return ()
     return (f"{' before '.join(' and '.join(equal) for equal in order)} {why}",)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from pathlib import Path
 
 from flask import Blueprint, Flask, Response, current_app, redirect, send_from_directory
 from werkzeug.wrappers import Response as AnyResponse
 
-from cw.championship.journal import GAMES, game_of, load_running, looked_at
-from cw.championship.report import report_of
-from cw.championship.runner import settings_of, stem_of
-from cw.games.rules import Json
-from cw.matches.hosted import WINDOW
+from cw.championship.config import settings_of
+from cw.championship.journal import MATCHES, Progress, load_progress, looked_at
+from cw.championship.report import ChampionshipReport, report_of, snapshot
 
 routes = Blueprint("championship", __name__, url_prefix="/championship")
 
@@ -33,36 +29,31 @@ def championship_app(folder: Path) -> Flask:
 
 @routes.get("/")
 def page() -> Response:
-    """Return tables, bracket and games as they stand."""
-    folder: Path = current_app.extensions["championship"]
-    report = report_of(looked_at(folder), settings_of(folder))
-    running = [game | {"window": window_of(folder, game)} for game in load_running(folder)]
-    return Response(report.as_html(running), headers={"Cache-Control": "no-store"})
-
-
-def window_of(folder: Path, game: Mapping[str, Json]) -> str | None:
-    """Return the address at which a game in flight can be watched."""
-    file = folder / GAMES / f"{stem_of(game_of(game))}{WINDOW}"
-    try:
-        address = file.read_text(encoding="utf-8")
-    except OSError:
-        return None
-    return address if re.fullmatch(r"http://127\.0\.0\.1:[0-9]{1,5}", address) else None
+    """Return tables, bracket and matches as they stand."""
+    report, progress = current()
+    return Response(report.as_html(progress), headers={"Cache-Control": "no-store"})
 
 
 @routes.get("/report.json")
 def document() -> Response:
     """Return the same for programs."""
-    folder: Path = current_app.extensions["championship"]
-    report = report_of(looked_at(folder), settings_of(folder))
+    report, _ = current()
     return Response(report.as_json(), content_type="application/json")
+
+
+def current() -> tuple[ChampionshipReport, Progress]:
+    """Return the report as it stands, and what is going on."""
+    folder: Path = current_app.extensions["championship"]
+    settings, progress = settings_of(folder), load_progress(folder)
+    played = snapshot(looked_at(folder, settings))
+    return report_of(played, settings, progress.failed), progress
 
 
 @routes.get("/games/<name>")
 def game(name: str) -> AnyResponse:
-    """Return the log or the replay of a game."""
+    """Return the log or the replay of a match."""
     folder: Path = current_app.extensions["championship"]
-    return send_from_directory(folder / GAMES, name, as_attachment=True)
+    return send_from_directory(folder / MATCHES, name, as_attachment=True)
 
 
 def _harden(response: AnyResponse) -> AnyResponse:

@@ -11,11 +11,29 @@ from hypothesis import strategies as st
 
 from cw.errors import UsageError
 from cw.league.fixtures import Fixture, Result, open_fixtures
-from cw.league.formats import FORMATS, Championship, Contest, make_contest
-from tests.league.playing import chance, names, nobody_plays_twice, play, won_by, won_by_first
+from cw.league.formats import FORMATS, Championship, Contest, Format
+from cw.league.standings import by_win_rate, ranked, table
+from tests.league.playing import (
+    chance,
+    drawn,
+    names,
+    nobody_plays_twice,
+    play,
+    players_of,
+    won_by,
+    won_by_first,
+)
 
-COUNTS = st.integers(2, 64)
+COUNTS = st.integers(3, 64)
 SEEDS = st.integers(0, 10**6)
+SEATS = range(2, 9)
+SHARED = ("gauntlet", "free-for-all")
+"""Formats without tie-break matches: teams may share the first rank."""
+
+
+def contest_of(name: str, count: int, seed: int) -> Contest:
+    """Make a contest for a game of two to eight players."""
+    return Format(name).contest(names(count), seed, SEATS)
 
 
 def two_groups() -> Championship:
@@ -23,32 +41,32 @@ def two_groups() -> Championship:
     return Championship(groups, seed=5)
 
 
-def by_name(game: Fixture) -> Result:
+def by_name(fixture: Fixture) -> Result:
     """Let the lower number win, then the group A; the more so the farther apart they are."""
-    rank = {team: (team[1], team[0]) for team in (game.first, game.second)}
+    rank = {team: (team[1], team[0]) for team in fixture.players}
     winner, loser = sorted(rank, key=lambda team: rank[team])
-    return won_by(winner, game, 30 + int(loser[1]) - int(winner[1]))
+    return won_by(winner, fixture, 30 + int(loser[1]) - int(winner[1]))
 
 
 def play_by_name(contest: Contest) -> dict[Fixture, Result]:
     results: dict[Fixture, Result] = {}
-    while games := open_fixtures(contest.rounds(results), results):
-        results |= {game: by_name(game) for game in games}
+    while fixtures := open_fixtures(contest.rounds(results), results):
+        results |= {fixture: by_name(fixture) for fixture in fixtures}
     return results
 
 
 @pytest.mark.parametrize("name", FORMATS)
 class TestEveryFormat:
     def check(self, name: str, count: int, seed: int) -> None:
-        contest = make_contest(name, names(count), seed)
+        contest = contest_of(name, count, seed)
         results = play(contest, seed)
         rounds = list(contest.rounds(results))
-        games = [game for games in rounds for game in games]
-        assert len(games) == len(set(games)) == len(results)
-        assert all(nobody_plays_twice(games) for games in rounds)
+        fixtures = [fixture for fixtures in rounds for fixture in fixtures]
+        assert len(fixtures) == len(set(fixtures)) == len(results)
+        assert all(nobody_plays_twice(fixtures) for fixtures in rounds)
         order = contest.order(results)
         assert sorted(team for equal in order for team in equal) == list(names(count))
-        if name != "gauntlet":
+        if name not in SHARED:
             assert [len(equal) for equal in order[:2]] == [1, 1]
 
     @settings(max_examples=20)
@@ -60,40 +78,56 @@ class TestEveryFormat:
         self.check(name, 131, 1)
 
     @settings(max_examples=20)
-    @given(st.integers(2, 12), SEEDS)
+    @given(st.integers(3, 12), SEEDS)
     def test_games_may_be_played_in_any_order(self, name: str, count: int, seed: int) -> None:
-        contest = make_contest(name, names(count), seed)
+        contest = contest_of(name, count, seed)
         rng = Random(seed)
         results: dict[Fixture, Result] = {}
-        while games := open_fixtures(contest.rounds(results), results):
-            for game in rng.sample(games, rng.randint(1, len(games))):
-                results[game] = chance(game, seed)
+        while fixtures := open_fixtures(contest.rounds(results), results):
+            for fixture in rng.sample(fixtures, rng.randint(1, len(fixtures))):
+                results[fixture] = chance(fixture, seed)
         assert results == play(contest, seed)
         # What an earlier contest with the same settings has recorded is all that it takes.
-        again = make_contest(name, reversed_if_drawn(name, count), seed)
+        again = Format(name).contest(reversed_if_drawn(name, count), seed, SEATS)
         assert again.order(dict(reversed(results.items()))) == contest.order(results)
 
     def test_equal_teams_are_separated_in_the_end(self, name: str) -> None:
-        contest = make_contest(name, names(4), 3)
+        contest = contest_of(name, 4, 3)
         results: dict[Fixture, Result] = {}
-        while games := open_fixtures(contest.rounds(results), results):
-            results |= {game: won_by_first(game) for game in games}
-        extra = {game.extra for game in results}
-        assert extra == ({0} if name in ("gauntlet", "round-robin") else set(range(11)))
-        if name != "gauntlet":
+        while fixtures := open_fixtures(contest.rounds(results), results):
+            results |= {fixture: drawn(fixture) for fixture in fixtures}
+        assert {fixture.tie_break for fixture in results} == (
+            {0} if name in SHARED else set(range(11))
+        )
+        if name not in SHARED:
             assert [len(equal) for equal in contest.order(results)[:2]] == [1, 1]
+
+    @settings(max_examples=10)
+    @given(st.integers(3, 12), SEEDS, st.data())
+    def test_any_part_of_the_results_is_enough_to_go_on(
+        self, name: str, count: int, seed: int, data: st.DataObject
+    ) -> None:
+        whole = play(contest_of(name, count, seed), seed)
+        kept = data.draw(st.integers(0, len(whole)))
+        results = dict(list(whole.items())[:kept])
+        contest = contest_of(name, count, seed)
+        while fixtures := open_fixtures(contest.rounds(results), results):
+            results |= {fixture: chance(fixture, seed) for fixture in fixtures}
+        assert results == whole
+        assert contest.standings(results) == contest_of(name, count, seed).standings(whole)
 
 
 def reversed_if_drawn(name: str, count: int) -> tuple[str, ...]:
     """Return the teams in another order where the order must not matter."""
-    return names(count)[::-1] if name == "championship" else names(count)
+    orderless = name in ("championship", "free-for-all")
+    return names(count)[::-1] if orderless else names(count)
 
 
 class TestChampionship:
     def test_it_is_played_to_the_end(self) -> None:
         contest = two_groups()
         results = play_by_name(contest)
-        assert Counter(game.stage for game in results) == {
+        assert Counter(fixture.stage for fixture in results) == {
             "group": 3 * 2 + 4 * 3,
             "semi-final": 4,
             "final": 2,
@@ -109,7 +143,7 @@ class TestChampionship:
 
     def test_groups_play_side_by_side(self) -> None:
         rounds = list(two_groups().rounds({}))
-        assert {game.group for game in rounds[0]} == {"A", "B"}
+        assert {fixture.group for fixture in rounds[0]} == {"A", "B"}
         assert len(rounds) == 6
 
     def test_winners_meet_runners_up_of_the_other_group(self) -> None:
@@ -122,7 +156,9 @@ class TestChampionship:
 
     def test_the_knockout_waits_for_all_groups(self) -> None:
         contest = two_groups()
-        results = {game: by_name(game) for games in contest.rounds({}) for game in games}
+        results = {
+            fixture: by_name(fixture) for fixtures in contest.rounds({}) for fixture in fixtures
+        }
         last = list(results)[-1]
         del results[last]
         assert contest.bracket(results) == ()
@@ -131,34 +167,36 @@ class TestChampionship:
         assert [one.done for one in contest.standings(results)] == [True, False]
         assert contest.bonus(results) == {"a1": 2, "a2": 1}
 
-    def test_equal_teams_of_a_group_play_further_games_for_the_first_places_alone(self) -> None:
+    def test_equal_teams_of_a_group_play_tie_break_matches_for_the_first_places_alone(self) -> None:
         groups = {"A": tuple("abcd")}
         contest = Championship(groups, seed=5)
         results = {
-            game: won_by("a", game) if "a" in (game.first, game.second) else won_by_first(game)
-            for games in contest.rounds({})
-            for game in games
+            fixture: won_by("a", fixture) if "a" in fixture.players else won_by_first(fixture)
+            for fixtures in contest.rounds({})
+            for fixture in fixtures
         }
         further = open_fixtures(contest.rounds(results), results)
-        assert {team for game in further for team in (game.first, game.second)} == set("bcd")
+        assert set(players_of(further)) == set("bcd")
         assert len(further) == 6
-        assert {(game.stage, game.group, game.extra) for game in further} == {("group", "A", 1)}
+        assert {(fixture.stage, fixture.group, fixture.tie_break) for fixture in further} == {
+            ("group", "A", 1)
+        }
         results |= {
-            game: won_by("d", game) if "d" in (game.first, game.second) else won_by_first(game)
-            for game in further
+            fixture: won_by("d", fixture) if "d" in fixture.players else won_by_first(fixture)
+            for fixture in further
         }
         (group,) = contest.standings(results)
         assert group.settled.order == (("a",), ("d",), ("b", "c"))
-        assert group.settled.notes == ("d before b and c by further games, pair 1",)
-        assert group.rows[1].record.games == 6
+        assert group.settled.notes == ("d before b and c by tie-break matches, pair 1",)
+        assert group.rows[1].record.matches == 6
         assert contest.bracket(results)[0][0].teams == ("a", "d")
 
     def test_a_lot_is_told(self) -> None:
         contest = Championship({"A": ("a", "b")}, seed=5)
         results: dict[Fixture, Result] = {}
         while not contest.bracket(results):
-            games = open_fixtures(contest.rounds(results), results)
-            results |= {game: won_by_first(game) for game in games}
+            fixtures = open_fixtures(contest.rounds(results), results)
+            results |= {fixture: won_by_first(fixture) for fixture in fixtures}
         (group,) = contest.standings(results)
         assert group.settled.notes[-1].endswith("by a lot drawn from the seed 5")
         assert group.settled.by_lot
@@ -168,32 +206,83 @@ class TestChampionship:
         contest = Championship(groups, seed=1)
         margins = {"A": 30, "B": 40, "C": 35}
         results = {
-            game: won_by(f"{str(game.group).lower()}1", game, margins[str(game.group)])
-            for games in contest.rounds({})
-            for game in games
+            fixture: won_by(f"{str(fixture.group).lower()}1", fixture, margins[str(fixture.group)])
+            for fixtures in contest.rounds({})
+            for fixture in fixtures
         }
         passed = [tie.winner for tie in contest.bracket(results)[0] if tie.reason == "bye"]
         assert sorted(filter(None, passed)) == ["b1", "c1"]
 
 
+class TestFreeForAll:
+    def test_all_meet_in_one_match_where_the_game_has_the_seats(self) -> None:
+        rounds = list(contest_of("free-for-all", 6, 1).rounds({}))
+        assert [len(fixtures) for fixtures in rounds] == [1] * 6
+        assert {len(fixtures[0].players) for fixtures in rounds} == {6}
+
+    def test_matches_are_as_large_as_the_game_allows_if_nothing_is_said(self) -> None:
+        rounds = list(contest_of("free-for-all", 20, 1).rounds({}))
+        assert {len(fixture.players) for fixtures in rounds for fixture in fixtures} == {8}
+
+    def test_its_table_ranks_by_win_rate(self) -> None:
+        contest = Format("free-for-all", players=3, rounds=4).contest(names(4), 1, SEATS)
+        results = {
+            fixture: Result(fixture.players, ranks_of(fixture), (1, 1, 1))
+            for fixtures in contest.rounds({})
+            for fixture in fixtures
+        }
+        (one,) = contest.standings(results)
+        assert one.done
+        assert one.settled.order == tuple((team,) for team in names(4))
+        assert [row.record.matches for row in one.rows] == [3, 3, 3, 3]
+
+
+def ranks_of(fixture: Fixture) -> tuple[int, ...]:
+    """Rank players by name."""
+    return tuple(1 + sorted(fixture.players).index(player) for player in fixture.players)
+
+
+@given(st.integers(3, 12), SEEDS, st.randoms(use_true_random=False))
+def test_the_table_of_many_players_does_not_depend_on_the_order_of_matches(
+    count: int, seed: int, rng: Random
+) -> None:
+    contest = Format("free-for-all", players=3, rounds=5).contest(names(count), seed, SEATS)
+    results = list(play(contest, seed).values())
+    mixed = rng.sample(results, len(results))
+    order = ranked(results, names(count), by_win_rate)
+    assert ranked(mixed, names(count)[::-1], by_win_rate) == order
+    assert table(mixed, order) == table(results, order)
+
+
 class TestSettings:
     @pytest.mark.parametrize(
-        ("given", "error"),
+        ("chosen", "teams", "error"),
         [
-            ({"format": "ladder"}, "unknown format 'ladder'; known: championship, knockout"),
-            ({"format": "swiss", "groups": 2}, "only a championship has groups"),
-            ({"format": "gauntlet", "meetings": 2}, "only a Swiss contest"),
-            ({"format": "swiss", "meetings": 9}, "1 to 2 Swiss meetings, not 9"),
-            ({"format": "knockout", "teams": ["a"]}, "2 to 500 teams, not 1"),
-            ({"format": "championship", "groups": 3}, "4 teams make 1 to 2 groups, not 3"),
-            ({"format": "championship", "groups": {"A": "ab", "B": "c"}}, "'d' is in 0 groups"),
-            ({"format": "championship", "groups": {"A": "abc", "B": "d"}}, "it needs two"),
-            (
-                {"format": "championship", "groups": {"A": "abc", "B": "dx"}},
-                "'x', which is no team",
-            ),
+            (Format("ladder"), "abcd", "unknown format 'ladder'; known: championship, knockout"),
+            (Format("swiss", groups=2), "abcd", "'championship' takes a number of groups"),
+            (Format("gauntlet", meetings=2), "abcd", "'swiss' takes a number of meetings"),
+            (Format("swiss", rounds=2), "abcd", "'free-for-all' takes a number of rounds"),
+            (Format("swiss", meetings=9), "abcd", "1 to 2 Swiss meetings, not 9"),
+            (Format("knockout"), "a", "2 to 500 teams, not 1"),
+            (Format(groups=3), "abcd", "4 teams make 1 to 2 groups, not 3"),
+            (Format(groups={"A": "ab", "B": "c"}), "abcd", "'d' is in 0 groups"),
+            (Format(groups={"A": "abc", "B": "d"}), "abcd", "it needs two"),
+            (Format(groups={"A": "abc", "B": "dx"}), "abcd", "'x', which is no team"),
+            (Format("free-for-all"), "ab", "3 to 2 players, not of 2"),
+            (Format("free-for-all", players=2), "abcd", "3 to 4 players, not of 2"),
+            (Format("free-for-all", players=5), "abcd", "3 to 4 players, not of 5"),
+            (Format("free-for-all", players=9), names(10), "this game is for 2 to 8 players"),
+            (Format("free-for-all", rounds=0), "abcd", "1 to 1000 rounds, not 0"),
         ],
     )
-    def test_what_cannot_be_is_refused(self, given: dict[str, object], error: str) -> None:
+    def test_what_cannot_be_is_refused(
+        self, chosen: Format, teams: tuple[str, ...], error: str
+    ) -> None:
         with pytest.raises(UsageError, match=error):
-            make_contest(**({"teams": tuple("abcd"), "seed": 1} | given))  # type: ignore[arg-type]
+            chosen.contest(tuple(teams), 1, SEATS)
+
+    def test_a_format_must_suit_the_seats_of_the_game(self) -> None:
+        with pytest.raises(UsageError, match="this game is for 2 players"):
+            Format("free-for-all").contest(names(4), 1)
+        with pytest.raises(UsageError, match="for 3 to 4 players; choose 'free-for-all'"):
+            Format("knockout").contest(names(4), 1, range(3, 5))

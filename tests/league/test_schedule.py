@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
 from itertools import combinations, pairwise, permutations
 
 import pytest
@@ -22,6 +23,7 @@ from cw.league.schedule import (
     swiss,
     swiss_pairs,
 )
+from cw.league.standings import tally
 from tests.league.playing import chance, names, nobody_plays_twice, played, won_by, won_by_first
 
 LARGE = (65, 128, 257, 499, 500)
@@ -29,11 +31,13 @@ COUNTS = st.integers(2, 64)
 
 
 def seats(rounds: Sequence[Round]) -> Counter[tuple[str, str]]:
-    return Counter((game.first, game.second) for games in rounds for game in games)
+    return Counter(
+        (fixture.players[0], fixture.players[1]) for fixtures in rounds for fixture in fixtures
+    )
 
 
-def pairs_of(games: Round) -> list[str]:
-    return [game.first + game.second for game in games]
+def pairs_of(fixtures: Round) -> list[str]:
+    return ["".join(fixture.players) for fixture in fixtures]
 
 
 def balance(rounds: Sequence[Round]) -> Counter[str]:
@@ -45,17 +49,21 @@ def balance(rounds: Sequence[Round]) -> Counter[str]:
     return first
 
 
+def winners(results: Iterable[Result]) -> Iterator[str]:
+    return (result.winner for result in results if result.winner is not None)
+
+
 def play_swiss(
     teams: Sequence[str], seed: int | None, meetings: int | None = None
 ) -> tuple[list[Round], dict[Fixture, Result]]:
     """Play to the end: by chance, or the better team always wins. The results are live."""
     results: dict[Fixture, Result] = {}
     rounds = []
-    for games in swiss(teams, results, meetings):
-        rounds.append(games)
-        for game in games:
-            best = min(game.first, game.second)
-            results[game] = won_by(best, game) if seed is None else chance(game, seed)
+    for fixtures in swiss(teams, results, meetings):
+        rounds.append(fixtures)
+        for fixture in fixtures:
+            best = min(fixture.players)
+            results[fixture] = won_by(best, fixture) if seed is None else chance(fixture, seed)
     return rounds, results
 
 
@@ -64,7 +72,7 @@ class TestRoundRobin:
         teams = names(count)
         rounds = list(round_robin(teams, double=False, stage="all"))
         assert len(rounds) == count - 1 + count % 2
-        assert all(nobody_plays_twice(games) for games in rounds)
+        assert all(nobody_plays_twice(fixtures) for fixtures in rounds)
         met = Counter(frozenset(pair) for pair in seats(rounds).elements())
         assert met == Counter(frozenset(pair) for pair in combinations(teams, 2))
         expected = {0} if count % 2 else {-1, 1}
@@ -73,9 +81,9 @@ class TestRoundRobin:
     def check_double(self, count: int) -> None:
         teams = names(count)
         rounds = list(round_robin(teams, double=True, stage="group", group="A"))
-        assert all(nobody_plays_twice(games) for games in rounds)
+        assert all(nobody_plays_twice(fixtures) for fixtures in rounds)
         assert seats(rounds) == Counter(permutations(teams, 2))
-        assert [{game.round for game in games} for games in rounds] == [
+        assert [{fixture.round for fixture in fixtures} for fixtures in rounds] == [
             {number} for number in range(1, len(rounds) + 1)
         ]
 
@@ -99,7 +107,10 @@ class TestRoundRobin:
         rounds = list(round_robin(names(count), double=False, stage="all"))
         for team in names(count):
             sat = [
-                g.first == team for games in rounds for g in games if team in (g.first, g.second)
+                fixture.players[0] == team
+                for fixtures in rounds
+                for fixture in fixtures
+                if team in fixture.players
             ]
             assert all(now != then for then, now in pairwise(sat))
 
@@ -115,21 +126,21 @@ class TestGauntlet:
         rounds = list(gauntlet(teams))
         pairs = [(challenger, other) for other in others]
         assert seats(rounds) == Counter(pairs) + Counter((b, a) for a, b in pairs)
-        assert all(len(games) == 1 for games in rounds)
+        assert all(len(fixtures) == 1 for fixtures in rounds)
 
 
 class TestSwiss:
     def check(self, teams: Sequence[str], rounds: Sequence[Round], meetings: int) -> None:
         assert len(rounds) == 2 * meetings
-        assert all(nobody_plays_twice(games) for games in rounds)
-        assert all(len(games) == len(teams) // 2 for games in rounds)
+        assert all(nobody_plays_twice(fixtures) for fixtures in rounds)
+        assert all(len(fixtures) == len(teams) // 2 for fixtures in rounds)
         assert max(seats(rounds).values()) == 1
         legs = seats(rounds)
         assert all((b, a) in legs for a, b in legs)
         met = Counter(frozenset(pair) for pair in legs)
         assert set(met.values()) == {2}
         assert set(balance(rounds).values()) <= {0}
-        rested = [team for games in rounds[::2] for team in resting(teams, games)]
+        rested = [team for fixtures in rounds[::2] for team in resting(teams, fixtures)]
         assert len(rested) == len(set(rested)) == len(teams) % 2 * meetings
 
     @given(
@@ -165,17 +176,20 @@ class TestSwiss:
 
     def test_the_best_two_have_met_when_it_is_over(self) -> None:
         rounds, results = play_swiss(names(500), None)
-        wins = Counter(result.winner for result in results.values())
+        wins = Counter(winners(results.values()))
         assert [team for team, won in wins.items() if won == len(rounds)] == ["t001"]
 
     @pytest.mark.parametrize("count", [16, 33, 64, 128])
     def test_like_meets_like(self, count: int) -> None:
         rounds, results = play_swiss(names(count), 7)
-        wins: Counter[str] = Counter()
+        points = dict.fromkeys(names(count), Fraction(0))
         for legs in zip(rounds[::2], rounds[1::2], strict=True):
-            assert all(abs(wins[game.first] - wins[game.second]) <= 2 for game in legs[0])
-            wins.update(result.winner for result in played(legs, results))
-            wins.update(2 * resting(names(count), legs[0]))
+            pairs = [fixture.players for fixture in legs[0]]
+            assert all(abs(points[a] - points[b]) <= 2 for a, b in pairs)
+            for team, record in tally(played(legs, results)).items():
+                points[team] += record.points
+            for team in resting(names(count), legs[0]):
+                points[team] += 2
 
     def test_the_odd_one_of_a_group_meets_the_best_of_the_next(self) -> None:
         wins = {"a": 4, "b": 4, "c": 4, "d": 2, "e": 2, "f": 2}
@@ -192,7 +206,7 @@ class TestSwiss:
         first = list(swiss(teams, {}))
         assert resting(teams, first[0]) == ["e"]
         # All others have won once, so it stands alone at the top and meets the best of them.
-        results = {game: won_by_first(game) for games in first for game in games}
+        results = {fixture: won_by_first(fixture) for fixtures in first for fixture in fixtures}
         assert pairs_of(list(swiss(teams, results))[2])[0] == "ea"
 
     def test_who_is_left_takes_over_the_last_pair_that_will_do(self) -> None:
@@ -204,9 +218,9 @@ class TestSwiss:
         results: dict[Fixture, Result] = {}
         first = list(swiss(tuple("abcd"), results))
         assert len(first) == 2
-        results |= {game: chance(game, 1) for games in first for game in games[:1]}
+        results |= {fixture: chance(fixture, 1) for fixtures in first for fixture in fixtures[:1]}
         assert list(swiss(tuple("abcd"), results)) == first
-        results |= {game: chance(game, 1) for games in first for game in games}
+        results |= {fixture: chance(fixture, 1) for fixtures in first for fixture in fixtures}
         assert list(swiss(tuple("abcd"), results))[:2] == first
         assert len(list(swiss(tuple("abcd"), results))) == 4
 

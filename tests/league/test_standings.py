@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from cw.championship.recorded import read_results
-from cw.league.fixtures import Result, forfeited
+from cw.league.fixtures import Result
+from cw.league.intervals import wilson
 from cw.league.standings import (
+    Exact,
     Record,
     bonus_points,
     ranked,
     seat_advantage,
     table,
     tally,
+    with_rests,
     within_noise,
 )
+from tests.league.playing import of_two
 
 EXTRACT = Path(__file__).parent / "data" / "two_groups.jsonl"
 RECORDS = Path(__file__).resolve().parents[3] / "shared" / "championship"
@@ -51,7 +56,7 @@ def game(text: str) -> Result:
     """Read `a b 30:19`."""
     first, second, score = text.split()
     own, other = map(int, score.split(":"))
-    return Result(first, second, first if own > other else second, (own, other))
+    return of_two(first, second, own, other)
 
 
 def order_of(*games: str) -> list[str]:
@@ -59,7 +64,7 @@ def order_of(*games: str) -> list[str]:
     return ["".join(equal) for equal in ranked(map(game, games))]
 
 
-def lines(results: Iterable[Result]) -> list[tuple[str, int, int, int, int]]:
+def lines(results: Iterable[Result]) -> list[tuple[str, int, int, Exact, Exact]]:
     return [
         (
             row.team,
@@ -85,7 +90,7 @@ class TestRecordedGroups:
         with EXTRACT.open("rb") as stream:
             seats = seat_advantage(line.result for line in read_results(stream))
         assert seats is not None
-        assert (seats.first_wins, seats.games) == (50, 112)
+        assert (seats.first_wins, seats.matches) == (50, 112)
         assert seats.interval == pytest.approx((0.3577, 0.5387), abs=5e-5)
         assert seats.within_noise
 
@@ -111,7 +116,7 @@ class TestRanking:
     def test_then_the_games_between_those_that_are_equal(self) -> None:
         games = ["a b 25:24", "b c 25:24", "b d 25:24", "a c 26:23", "d a 26:23", "c d 30:19"]
         records = tally(map(game, games))
-        assert records["a"] == records["b"] == Record(2, 1, 74, 73)
+        assert records["a"] == records["b"] == Record(2, 0, 1, 74, 73, 3)
         assert order_of(*games)[:2] == ["a", "b"]
 
     def test_and_among_those_that_are_equal_in_these_games_too(self) -> None:
@@ -133,34 +138,80 @@ class TestRanking:
 
     def test_a_rest_counts_as_two_wins_and_no_points(self) -> None:
         results = [game("a b 30:19"), game("b a 19:30")]
-        assert ranked(results, "abc", {"c": 1}) == (("a",), ("c",), ("b",))
+        assert ranked(results, "abc", with_rests({"c": 1})) == (("a",), ("c",), ("b",))
         (row,) = (row for row in table(results, ranked(results, "abc"), {"c": 1}) if row.rests)
         assert (row.team, row.record) == ("c", Record())
 
     def test_teams_that_have_not_played_are_there_too(self) -> None:
         assert ranked([], ("b", "a")) == (("a", "b"),)
         assert Record().interval is None
-        assert Record().ratio == Record().share == 0
+        assert Record().ratio == Record().win_rate == 0
 
 
-@pytest.mark.parametrize("size", [5, 7])
-def test_an_unfinished_game_gives_every_square_to_the_other_team(size: int) -> None:
-    squares = size * size
-    lost = forfeited("a", "b", "a", "timeout", size)
-    assert (lost.winner, lost.score, lost.ended) == ("b", (0, squares), "timeout")
-    lost = forfeited("a", "b", "b", "illegal", size)
-    assert (lost.winner, lost.score, lost.ended) == ("a", (squares, 0), "illegal")
+class TestDraws:
+    def test_a_draw_counts_as_half_a_win(self) -> None:
+        records = tally([game("a b 24:24"), game("a b 30:19")])
+        assert records["a"] == Record(1, 1, 0, 54, 43, 2)
+        assert records["a"].points == Fraction(3, 2)
+        assert records["a"].win_rate == Fraction(3, 4)
+        assert records["a"].interval == wilson(1.5, 2)
+
+    def test_two_draws_are_worth_one_win(self) -> None:
+        assert order_of("a b 24:24", "b a 24:24", "c d 48:0", "d c 48:0") == ["abcd"]
+
+
+class TestManyPlayers:
+    THREE = Result(("a", "b", "c"), (1, 2, 2), (7, 5, 5))
+
+    def test_everyone_is_compared_with_everyone(self) -> None:
+        records = tally([self.THREE])
+        assert records["a"] == Record(2, 0, 0, 14, 10, 1)
+        assert records["b"] == records["c"] == Record(0, 1, 1, 10, 12, 1)
+
+    def test_a_match_counts_once_in_the_interval(self) -> None:
+        assert tally([self.THREE])["a"].interval == wilson(1, 1)
+        assert tally([self.THREE])["b"].interval == wilson(0.25, 1)
+
+    def test_head_to_head_is_what_the_equal_have_of_each_other(self) -> None:
+        results = [
+            Result(("a", "b", "x"), (2, 3, 1), (1, 1, 1)),
+            Result(("b", "x", "y"), (1, 2, 3), (1, 1, 1)),
+            Result(("a", "x", "y"), (2, 1, 3), (1, 1, 1)),
+        ]
+        records = tally(results)
+        assert records["a"] == records["b"] == Record(2, 0, 2, 4, 4, 2)
+        assert [team for equal in ranked(results) for team in equal] == ["x", "a", "b", "y"]
+
+    def test_a_score_need_not_be_whole(self) -> None:
+        tenths = [Result(("a", "b"), (2, 1), (0.1, 0.7))] * 3
+        assert tally(tenths)["a"].score_for == 3 * Fraction(0.1)
+
+    def test_the_best_rank_wins_alone_or_nobody_does(self) -> None:
+        assert self.THREE.winner == "a"
+        assert Result(("a", "b"), (1, 1), (0, 0)).winner is None
+
+    def test_the_first_of_three_seats_wins_one_match_in_three(self) -> None:
+        turned = [Result(tuple("abc"[i:] + "abc"[:i]), (1, 2, 3), (3, 2, 1)) for i in range(3)]
+        seats = seat_advantage([*turned, *([Result(("a", "b", "c"), (2, 1, 3), (2, 3, 1))] * 6)])
+        assert seats is not None
+        assert (seats.first_wins, seats.matches) == (3, 9)
+        assert seats.even == pytest.approx(1 / 3)
+        assert seats.within_noise
+
+
+def of_matches(wins: int, losses: int) -> Record:
+    return Record(wins, 0, losses, matches=wins + losses)
 
 
 class TestFigures:
     def test_one_win_more_is_noise(self) -> None:
-        assert within_noise(Record(8, 6), Record(7, 7)) is True
+        assert within_noise(of_matches(8, 6), of_matches(7, 7)) is True
 
     def test_all_against_none_is_not(self) -> None:
-        assert within_noise(Record(14, 0), Record(0, 14)) is False
+        assert within_noise(of_matches(14, 0), of_matches(0, 14)) is False
 
     def test_without_games_nothing_can_be_said(self) -> None:
-        assert within_noise(Record(1, 0), Record()) is None
+        assert within_noise(of_matches(1, 0), Record()) is None
         assert seat_advantage([]) is None
 
     def test_a_seat_that_wins_every_game(self) -> None:

@@ -1,0 +1,119 @@
+"""What a championship is played with; it never changes once the championship has begun."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+import msgspec
+
+from cw.championship.entries import LineFormat, MatchLines
+from cw.championship.recorded import RecordedLines
+from cw.championship.teams import Team, read_teams
+from cw.errors import UsageError
+from cw.files import write_whole
+from cw.games.registry import load_game, load_protocol
+from cw.games.rules import Json
+from cw.league.fixtures import Fixture
+from cw.league.formats import Contest, Format
+from cw.league.line_ups import FREE_FOR_ALL
+
+SETTINGS: Final = "championship.json"
+
+TIE_BREAK_OPENING: Final = 4
+"""Random segments with which a tie-break match starts, where a game has openings."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChampionshipSettings:
+    """The teams, the game, and who meets whom."""
+
+    teams: tuple[str, ...]
+    place: str
+    """The folder or file of the teams."""
+    game: str = "circuit-wars"
+    format: str = "championship"
+    seed: int = 1
+    groups: int | None = None
+    """Number of groups; None: as many as keep everyone at seven opponents or fewer."""
+    players: int | None = None
+    """Of a match in a free-for-all; None: all teams, as far as the game has the seats."""
+    rounds: int | None = None
+    """Of a free-for-all."""
+    options: dict[str, Json] = field(default_factory=dict)
+    """Of the game and of its protocol."""
+
+    def contest(self) -> Contest:
+        """Make the contest; raise UsageError if it cannot be."""
+        chosen = Format(self.format, groups=self.groups, players=self.players, rounds=self.rounds)
+        return chosen.contest(self.teams, self.seed, load_game(self.game).rules.seats)
+
+    def lines(self) -> LineFormat:
+        """Return how the matches of the game stand in the journal."""
+        if self.game == "circuit-wars":
+            return RecordedLines(self.options.get("size", 7))
+        return MatchLines()
+
+    def match_seed(self, fixture: Fixture) -> int:
+        """Return the seed of a match; both matches of a meeting have the same."""
+        return Random(f"{self.seed} {fixture.meeting}").randrange(2**31)
+
+    def match_options(self, fixture: Fixture) -> dict[str, Json]:
+        """Return the options of a match: tie-break matches have random openings, if the game has.
+
+        The start of such a match shall not be that of the matches that have left its teams equal.
+        """
+        if not fixture.tie_break or "openings" not in self.options:
+            return self.options
+        opening = min(TIE_BREAK_OPENING, self.options.get("size", TIE_BREAK_OPENING) ** 2)
+        return {**self.options, "openings": max(self.options["openings"], opening)}
+
+    def check(self) -> None:
+        """Raise UsageError unless the contest can be played with these options."""
+        self.contest()
+        rules, known = load_game(self.game).rules, load_protocol(self.game).options
+        options = {name: value for name, value in self.options.items() if name not in known}
+        try:
+            rules.new(self.seats_of_a_match(rules.seats), self.seed, **options)
+        except UsageError as error:
+            raise UsageError(f"{self.game}: {error}") from None
+
+    def seats_of_a_match(self, seats: range) -> int:
+        """Return how many players a match has."""
+        if self.format != FREE_FOR_ALL:
+            return 2
+        return self.players or min(len(self.teams), seats[-1])
+
+
+def begin(folder: Path, settings: ChampionshipSettings) -> None:
+    """Write the settings of a new championship; raise UsageError if there is one already."""
+    if (folder / SETTINGS).exists():
+        raise UsageError(
+            f"{folder} holds a championship already: resume it, or name another folder"
+        )
+    settings.check()
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / SETTINGS, json.dumps(asdict(settings), indent=2).encode() + b"\n")
+
+
+def settings_of(folder: Path) -> ChampionshipSettings:
+    """Read the settings of a championship; raise UsageError if the folder holds none."""
+    try:
+        said: Any = json.loads((folder / SETTINGS).read_bytes())
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{folder} holds no championship: {error}") from None
+    try:
+        return msgspec.convert(said, ChampionshipSettings)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"{folder / SETTINGS}: the settings are broken: {error}") from None
+
+
+def chosen_teams(settings: ChampionshipSettings) -> tuple[Team, ...]:
+    """Read the teams again; raise UsageError unless they are those of the settings."""
+    teams = read_teams(Path(settings.place), settings.game)
+    if tuple(team.id for team in teams) != settings.teams:
+        raise UsageError(f"the teams in {settings.place} are not those the championship began with")
+    return teams

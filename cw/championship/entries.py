@@ -1,0 +1,147 @@
+"""What a championship keeps of a match that is over: a line of its journal."""
+
+from __future__ import annotations
+
+from statistics import median_high
+from typing import Annotated, Final, Protocol, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from cw.errors import ProtocolError
+from cw.games.rules import Json
+from cw.league.fixtures import Fixture, Result
+from cw.matches.spec import MatchResult
+
+STDERR_KEPT: Final = 4000
+"""Characters of what a program wrote to its standard error: the last ones."""
+
+Name = Annotated[str, Meta(min_length=1, max_length=100)]
+Number = Annotated[int, Meta(ge=1)]
+Count = Annotated[int, Meta(ge=0)]
+
+Line = TypeVar("Line")
+
+
+class EntryFault(msgspec.Struct, frozen=True):
+    """A fault of a bot."""
+
+    seat: Count
+    """The number of its seat, from 0."""
+    turn: Count
+    """Turns played before."""
+    kind: str
+    detail: str
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A match that is over; every tuple but the faults is in seat order."""
+
+    stage: Name
+    group: Name | None
+    round: Number
+    players: tuple[Name, ...]
+    tie_break: Count
+    ranks: tuple[Number, ...]
+    scores: tuple[int | float, ...]
+    """As the game gives them."""
+    reason: str
+    """The name that the game gives to its end."""
+    seed: Count = 0
+    turns: Count = 0
+    faults: tuple[EntryFault, ...] = ()
+    longest_ms: tuple[Count, ...] = ()
+    median_ms: tuple[Count, ...] = ()
+    stderr: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raise ValueError unless the tuples fit the players."""
+        seats = len(self.players)
+        if seats < 2 or len(set(self.players)) < seats:
+            raise ValueError("a match needs two players or more, each named once")
+        if {len(self.ranks), len(self.scores)} != {seats}:
+            raise ValueError(f"{seats} players need as many ranks and scores")
+        if any(fault.seat >= seats for fault in self.faults):
+            raise ValueError(f"the seat of a fault must be below {seats}")
+
+    @property
+    def fixture(self) -> Fixture:
+        """The fixture that was played."""
+        return Fixture(self.stage, self.group, self.round, self.players, self.tie_break)
+
+    @property
+    def winner(self) -> str | None:
+        """The team that alone has the first rank, None after a draw."""
+        return Result(self.players, self.ranks, self.scores).winner
+
+
+class LineFormat(Protocol):
+    """How the entries of a game stand in its journal, and how they count."""
+
+    def write(self, entry: Entry) -> dict[str, Json]:
+        """Return the line of an entry."""
+
+    def read(self, text: bytes) -> Entry:
+        """Read a line; raise ProtocolError with what is wrong."""
+
+    def result(self, entry: Entry) -> Result:
+        """Return a match as the contest counts it."""
+
+    def forfeits(self, entry: Entry) -> tuple[str | None, ...]:
+        """Return, by seat, the kind of fault that a report marks, None where there is none."""
+
+
+class MatchLines:
+    """The lines of all games but Circuit Wars: the members of an entry."""
+
+    def write(self, entry: Entry) -> dict[str, Json]:
+        """Return the line of an entry."""
+        line: dict[str, Json] = msgspec.to_builtins(entry)
+        return line
+
+    def read(self, text: bytes) -> Entry:
+        """Read a line; raise ProtocolError with what is wrong."""
+        return decoded(text, Entry)
+
+    def result(self, entry: Entry) -> Result:
+        """Return a match with the ranks and scores of its game."""
+        return Result(entry.players, entry.ranks, entry.scores, entry.reason)
+
+    def forfeits(self, entry: Entry) -> tuple[str | None, ...]:
+        """Return the kind of the first fault of each player."""
+        kinds = {fault.seat: fault.kind for fault in reversed(entry.faults)}
+        return tuple(kinds.get(seat) for seat in range(len(entry.players)))
+
+
+def decoded(text: bytes, form: type[Line]) -> Line:
+    """Read a line of JSON; raise ProtocolError with what is wrong."""
+    try:
+        return msgspec.json.decode(text, type=form)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ProtocolError(f"no result of a match: {error}") from None
+
+
+def entry_of(fixture: Fixture, seed: int, result: MatchResult) -> Entry:
+    """Return the entry of a match; who is not ranked stands behind all others."""
+    last = max((rank for rank in result.ranks if rank is not None), default=0) + 1
+    return Entry(
+        fixture.stage,
+        fixture.group,
+        fixture.round,
+        fixture.players,
+        fixture.tie_break,
+        ranks=tuple(last if rank is None else rank for rank in result.ranks),
+        scores=tuple(0 if score is None else score for score in result.scores),
+        reason=result.reason,
+        seed=seed,
+        turns=result.turns,
+        faults=tuple(EntryFault(f.bot, f.turn, f.kind, f.detail) for f in result.faults),
+        longest_ms=tuple(milliseconds(max(times, default=0.0)) for times in result.seconds),
+        median_ms=tuple(milliseconds(median_high(times or (0.0,))) for times in result.seconds),
+        stderr=tuple(said[-STDERR_KEPT:] for said in result.stderr),
+    )
+
+
+def milliseconds(seconds: float) -> int:
+    """Return seconds as whole milliseconds."""
+    return round(seconds * 1000)

@@ -1,0 +1,105 @@
+"""Processes that play matches: a specification goes in, its result comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from cw.arena.transports.stdio import Answer, StdioBot
+from cw.errors import Failure
+from cw.matches.spec import MatchResult, MatchSpec
+
+WORKER: Final = (sys.executable, "-m", "cw.matches.worker")
+
+LONGEST_SILENCE: Final = 24 * 3600.0
+"""Seconds after which a worker is given up: every turn has a limit, so none comes near it."""
+
+LEAVING: Final = 5.0
+"""Seconds that workers have to end the bots of their matches and to tidy up."""
+
+LONGEST_LINE: Final = 1 << 29
+"""Bytes of a line of a worker: a result holds the replay, of up to 256 MiB."""
+
+Spectate: TypeAlias = Callable[[str], None]
+"""Is told the address where a match in flight can be watched."""
+
+
+class MatchFailure(msgspec.Struct, frozen=True):
+    """Why a match could not be played."""
+
+    kind: Literal["usage", "capacity", "failure"]
+    message: str
+
+
+class WorkerLine(msgspec.Struct, frozen=True):
+    """A line of a worker: how far a match has come, or how it ended."""
+
+    spectate: str | None = None
+    result: MatchResult | None = None
+    error: MatchFailure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A match to play, and the settings of its bots that are handed over beside it."""
+
+    spec: MatchSpec
+    secrets: Mapping[str, Mapping[str, str]]
+
+    def line(self) -> bytes:
+        """Return what a worker is sent."""
+        secrets = {name: dict(settings) for name, settings in self.secrets.items()}
+        return json.dumps({"spec": self.spec.to_json(), "secrets": secrets}).encode()
+
+
+class Workers:
+    """Starts as many processes as there are matches at the same time, and ends them all."""
+
+    def __init__(self) -> None:
+        """Start none yet."""
+        self._all: list[StdioBot] = []
+        self._idle: list[StdioBot] = []
+
+    async def play(self, job: Job, spectate: Spectate) -> MatchResult | MatchFailure:
+        """Let a worker play a match; raise Failure if none can be started."""
+        worker = self._idle.pop() if self._idle else await self._start()
+        fault = await worker.send(job.line(), LONGEST_SILENCE)
+        if fault is not None:
+            return lost(worker, fault.detail)
+        while True:
+            answer = await worker.receive(LONGEST_SILENCE)
+            if not isinstance(answer, Answer):
+                return lost(worker, answer.detail)
+            try:
+                line = await asyncio.to_thread(msgspec.json.decode, answer.line, type=WorkerLine)
+            except msgspec.DecodeError as error:
+                return lost(worker, f"it wrote no line of a worker: {error}")
+            if line.spectate is not None:
+                spectate(line.spectate)
+            if (outcome := line.result or line.error) is not None:
+                self._idle.append(worker)
+                return outcome
+
+    async def _start(self) -> StdioBot:
+        """Start a process."""
+        worker = await StdioBot.start(WORKER, line_cap=LONGEST_LINE, flood_cap=LONGEST_LINE)
+        if not isinstance(worker, StdioBot):
+            raise Failure(f"no worker can be started: {worker.detail}")
+        self._all.append(worker)
+        return worker
+
+    async def close(self) -> None:
+        """End all workers, and with them the matches in flight."""
+        await asyncio.gather(*(worker.close(patience=LEAVING) for worker in self._all))
+
+
+def lost(worker: StdioBot, detail: str) -> MatchFailure:
+    """Return what is said of a match whose worker is gone, with the last it has written."""
+    said = worker.stderr.end(500)
+    return MatchFailure("failure", f"its worker failed: {detail}" + (f"\n{said}" if said else ""))

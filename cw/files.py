@@ -1,0 +1,28 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from secrets import token_hex
+
+from cw.errors import Failure
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that nobody ever sees a part of it, and a power cut leaves none.
+
+    Any number of writers may write it at the same time; the last one wins. Raises Failure, with
+    the file as it was, if it cannot be written.
+    """
+    partial = path.with_name(f".{path.name[:100]}.{token_hex(8)}.partial")
+    try:
+        with partial.open("xb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        partial.replace(path)
+    except OSError as error:
+        raise Failure(f"{path} cannot be written, and is as it was: {error.strerror}") from None
+    finally:
+        partial.unlink(missing_ok=True)

@@ -1,0 +1,139 @@
+"""Free-for-all: matches of many players, who plays in which of them, and in which seat.
+
+The line-ups of a round are drawn from the seed. Whoever has played less plays first, so nobody ever
+plays two matches more than another team; a match is filled with those that have met its players
+least. In every n matches of n players that a team plays it has each seat once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import chain, permutations
+from random import Random
+from typing import Final, TypeAlias
+
+from cw.errors import UsageError
+from cw.league.fixtures import Fixture, Round
+from cw.league.schedule import check_teams
+
+FREE_FOR_ALL: Final = "free-for-all"
+
+USUAL_ROUNDS: Final = 10
+"""Rounds where nothing else is said, or the number of players in a match if that is less."""
+
+MOST_ROUNDS: Final = 1000
+
+LineUp: TypeAlias = tuple[str, ...]
+Node: TypeAlias = int | tuple[str, int]
+"""A match by its number, or some matches of one team: each n that follow each other."""
+
+
+def check_line_ups(teams: Sequence[str], players: int, rounds: int) -> None:
+    """Raise UsageError unless so many teams can play matches of so many players."""
+    check_teams(teams)
+    if not 3 <= players <= len(teams):
+        raise UsageError(
+            f"{len(teams)} teams can play a free-for-all in matches of 3 to {len(teams)} players,"
+            f" not of {players}; for matches of 2 choose another format"
+        )
+    if not 1 <= rounds <= MOST_ROUNDS:
+        raise UsageError(f"a free-for-all has 1 to {MOST_ROUNDS} rounds, not {rounds}")
+
+
+@lru_cache(maxsize=16)
+def free_for_all(teams: tuple[str, ...], players: int, rounds: int, seed: int) -> tuple[Round, ...]:
+    """Return all rounds; the order of the teams plays no part.
+
+    Teams that fill no match rest in a round. Raises UsageError for what cannot be.
+    """
+    check_line_ups(teams, players, rounds)
+    drawn = drawn_line_ups(sorted(teams), players, rounds, Random(f"line-ups {seed}"))
+    seats = iter(seated(list(chain.from_iterable(drawn)), players))
+    return tuple(
+        tuple(Fixture(FREE_FOR_ALL, None, number, next(seats)) for _ in line_ups)
+        for number, line_ups in enumerate(drawn, 1)
+    )
+
+
+def drawn_line_ups(
+    teams: Sequence[str], players: int, rounds: int, rng: Random
+) -> list[list[LineUp]]:
+    """Draw the line-ups of each round, without seats."""
+    played: Counter[str] = Counter()
+    met: Counter[tuple[str, ...]] = Counter()
+    drawn = []
+    for _ in range(rounds):
+        # Sorting is stable: those that have played as often stay as they are drawn.
+        order = sorted(rng.sample(teams, len(teams)), key=played.__getitem__)
+        waiting = order[: len(teams) // players * players]
+        line_ups = [next_line_up(waiting, players, met) for _ in range(len(teams) // players)]
+        played.update(chain.from_iterable(line_ups))
+        met.update(chain.from_iterable(permutations(line_up, 2) for line_up in line_ups))
+        drawn.append(line_ups)
+    return drawn
+
+
+def next_line_up(waiting: list[str], players: int, met: Counter[tuple[str, ...]]) -> LineUp:
+    """Take the first that waits, then those who have met least of the players taken so far."""
+    known = dict.fromkeys(waiting, 0)
+    line_up: list[str] = []
+    while len(line_up) < players:
+        chosen = min(waiting, key=known.__getitem__)
+        waiting.remove(chosen)
+        line_up.append(chosen)
+        for team in waiting:
+            known[team] += met[team, chosen]
+    return tuple(line_up)
+
+
+def seated(line_ups: Sequence[LineUp], players: int) -> list[LineUp]:
+    """Seat the players of each match, so that nobody has a seat again before all others."""
+    plan = SeatPlan(players)
+    begun: Counter[str] = Counter()
+    for number, line_up in enumerate(line_ups):
+        for team in line_up:
+            plan.join(number, (team, begun[team] // players))
+        begun.update(line_up)
+    return [plan.line_up(number) for number in range(len(line_ups))]
+
+
+class SeatPlan:
+    """Who sits where: an edge colouring of matches and teams, whose colours are the seats.
+
+    Such a graph of two sides takes no more colours than the most edges of a node (König's line
+    colouring theorem); here these are as many as a match has seats.
+    """
+
+    def __init__(self, seats: int) -> None:
+        """Seat nobody yet."""
+        self._seats = seats
+        self._taken: dict[Node, dict[int, Node]] = defaultdict(dict)
+
+    def join(self, match: int, block: tuple[str, int]) -> None:
+        """Seat a team in a match; those who sit already may change seats."""
+        seat, other = self._free(match), self._free(block)
+        if seat != other:
+            self._swap(block, seat, other)
+        self._taken[match][seat] = block
+        self._taken[block][seat] = match
+
+    def line_up(self, match: int) -> LineUp:
+        """Return the teams of a full match in seat order."""
+        taken = self._taken[match]
+        return tuple(name for name, _ in (taken[seat] for seat in range(self._seats)))  # type: ignore[misc]
+
+    def _free(self, node: Node) -> int:
+        return next(seat for seat in range(self._seats) if seat not in self._taken[node])
+
+    def _swap(self, start: Node, seat: int, other: int) -> None:
+        """Exchange two seats along the path of both that begins at a node with the first one."""
+        path, wanted = [start], seat
+        while (node := self._taken[path[-1]].get(wanted)) is not None:
+            path.append(node)
+            wanted = seat + other - wanted
+        for node in path:
+            taken = self._taken[node]
+            swapped = {seat: taken.pop(other, None), other: taken.pop(seat, None)}
+            taken.update({s: end for s, end in swapped.items() if end is not None})
