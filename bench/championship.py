@@ -16,7 +16,7 @@ from typing import Final
 from bench.rows import Effort, Goal, NotMeasured, Row
 from cw.arena.sandbox import Sandbox, bubblewrap
 from cw.assets import asset
-from cw.server.player_proxy import player_proxies
+from cw.server.player_proxy import Client, player_proxies
 from cw.server.rooms import RoomRegistry
 from cw.server.wsgi import listen, serving
 from cw.web import create_app
@@ -96,8 +96,8 @@ def isolated(number: int) -> tuple[float, float]:
     """Ask a server from a network of its own."""
     app = create_app(SiteSettings())
     rooms: RoomRegistry = app.extensions["rooms"]
-    source = (files("cw.web") / "forwarder.py").read_text(encoding="utf-8")
-    with player_proxies(app, rooms.find(None).session, ["ann"]) as doors:
+    source = (files("cw.server") / "forwarder.py").read_text(encoding="utf-8")
+    with player_proxies(app, rooms.find(None).session, [Client("ann")]) as doors:
         path = doors["ann"].path
         asker = [sys.executable, "-c", ASKER, "127.0.0.1", "5000", str(number)]
         command = [sys.executable, "-c", source, str(path), *asker]

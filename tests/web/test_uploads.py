@@ -272,7 +272,7 @@ def test_the_bytes_of_the_folder_are_counted(
 def test_a_folder_that_is_gone_is_said(taking: FlaskClient, folder: Path) -> None:
     folder.rmdir()
     answer = taking.post("/replays/", data=file_of())
-    assert answer.status_code == 503
+    assert answer.status_code == 500
     assert "cannot write" in answer.get_json()["error"]
 
 
