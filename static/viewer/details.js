@@ -2,8 +2,8 @@
 
 import { Chart } from "./chart.js";
 import { badge, byId, element } from "./elements.js";
-import { gameOf } from "./games/game.js";
-import { reasonOf, standings, titleOf, winnerOf } from "./words.js";
+import { endingOf } from "./ending.js";
+import { opponents, standings, titleOf, winnerOf } from "./words.js";
 
 const MOST_EVENTS = 1000;
 const MOST_TIMES = 8;
@@ -12,13 +12,15 @@ const MARKS = { capture: "▼", death: "✕", fault: "◆", end: "■" };
 /**
  * Show all that does not change with the turn.
  * @param {import("./replay.js").Replay} replay
+ * @param {import("./games/game.js").Game} game
  */
-export function showDetails(replay) {
+export function showDetails(replay, game) {
   byId("title").textContent = winnerOf(replay);
   byId("subtitle").textContent = subtitle(replay);
   document.title = `${winnerOf(replay)} | ${titleOf(replay.document.game)} | Replay`;
-  byId("reason").textContent = `${winnerOf(replay)}. ${reasonOf(replay.document, replay.over)}`;
-  byId("legend").replaceChildren(...gameOf(replay.document.game).legend.map((text) => element("li", "", text)));
+  byId("reason").textContent = `${winnerOf(replay)}. ${endingOf(replay, game)}`;
+  byId("verdict").textContent = replay.over ? endingOf(replay, game) : "";
+  byId("legend").replaceChildren(...game.legend.map((text) => element("li", "", text)));
   byId("standings").replaceChildren(...standings(replay).map(standingRow));
   byId("facts").replaceChildren(...facts(replay).map(
     ([name, value]) => element("div", "", element("dt", "", name), element("dd", "", value)),
@@ -29,12 +31,11 @@ export function showDetails(replay) {
  * @param {import("./replay.js").Replay} replay
  * @returns {string}
  */
-function subtitle({ document, seats, last, over }) {
-  if (!over) {
-    return `${titleOf(document.game)}, being played`;
+function subtitle(replay) {
+  if (!replay.over) {
+    return `${titleOf(replay.document.game)}, being played`;
   }
-  const names = seats.length > 4 ? `${seats.length} players` : seats.map(({ name }) => name).join(" against ");
-  return `${titleOf(document.game)}: ${names}, ${last} turns`;
+  return `${titleOf(replay.document.game)}: ${opponents(replay)}, ${replay.last} turns`;
 }
 
 /**

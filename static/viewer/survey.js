@@ -1,6 +1,7 @@
 /** What a whole replay tells: its events, and everybody's numbers in every turn. */
 
-import { faultOf, reasonOf, winnerOf } from "./words.js";
+import { endingOf } from "./ending.js";
+import { faultOf, winnerOf } from "./words.js";
 
 /** Milliseconds after which the page gets its turn. */
 const SLICE = 12;
@@ -77,7 +78,7 @@ function look(found, game, moment) {
   }
   found.events.push(...faultsOf(replay, turn));
   if (turn === replay.last && replay.over) {
-    const text = `${winnerOf(replay)}. ${reasonOf(replay.document)}`;
+    const text = `${winnerOf(replay)}. ${endingOf(replay, game)}`;
     found.events.push({ kind: "end", turn, text });
   }
   found.turns = turn;

@@ -131,7 +131,7 @@ export class Viewer {
     this.log.clear();
     this.scrubber.mark([]);
     this.playback.open(replay.last, !replay.over);
-    showDetails(replay);
+    showDetails(replay, game);
     this.players = new Players(replay, game, (seat) => this.look(seat === this.focus ? -1 : seat));
     this.offer(replay, game);
     this.latency.show(replay);
@@ -153,7 +153,7 @@ export class Viewer {
     this.latency.show(replay);
     playback.grow(replay.last, !replay.over);
     if (replay.over) {
-      showDetails(replay);
+      showDetails(replay, game);
       this.log.clear();
       this.found = newSurvey(replay, game);
     }
@@ -267,7 +267,7 @@ export class Viewer {
     byId("turn").textContent = String(turn);
     byId("board").setAttribute("aria-label", game.describe(frame, replay));
     this.scrubber.show();
-    this.players?.show(frame, focus);
+    this.players?.show(frame, turn, focus);
     this.chart.point(turn);
     this.showHappenings();
     this.saveAddress();

@@ -2,9 +2,10 @@
 
 import { contextOf } from "../canvas.js";
 import { axes, colour, cross, disc, grid, inks, ringSpot, seen, strength } from "../drawing.js";
+import { atTurn, faulty, inTurn } from "../ending.js";
 import { fields, listed } from "../json.js";
 import { letterOf, pathOf } from "../palette.js";
-import { countOf } from "../words.js";
+import { countOf, listedNames } from "../words.js";
 
 /**
  * @typedef {{creatureid: number, userid: number, x: number, y: number, hp: number}} Creature
@@ -131,12 +132,43 @@ export const END_OF_CODES = {
       : [];
   },
 
+  ending(end) {
+    const words = ENDINGS[end.reason]?.(end);
+    return words ? `${words} ${faulty(end, "", "was thrown out")}`.trim() : "";
+  },
+
   describe(frame, replay) {
     const living = summed(frame, replay, () => 1);
     const words = replay.seats.map(({ name, index }) => `${name} has ${countOf(living[index], "creature")}`);
     return `Map of ${frame.W} by ${frame.H} cells after ${countOf(frame.round, "round")}. ${words.join(", ")}.`;
   },
 };
+
+/** @type {Record<string, (end: import("../ending.js").End<Frame>) => string>} */
+const ENDINGS = {
+  last_standing: ({ best, replay, frame, turn }) => {
+    const left = summed(frame, replay, () => 1)[best[0].index];
+    const fallen = fallenIn(frame, replay);
+    const last = fallen ? `${fallen} lost the last creature, and ` : "";
+    return `${atTurn(turn)} ${last}${best[0].name} alone had creatures left: ${left}.`;
+  },
+  all_dead: ({ frame, replay, turn }) => `The last creatures, of ${fallenIn(frame, replay)}, died together ${inTurn(turn)}.`,
+  round_cap: ({ best, turn }) => {
+    const names = listedNames(best.map(({ name }) => name));
+    return `The last round was played, ${turn}: ${names} still had creatures and share the first rank, whatever their number.`;
+  },
+  no_players: () => "No player took part.",
+};
+
+/**
+ * Name those who lost their last creature in the round of a frame.
+ * @param {Frame} frame
+ * @param {Replay} replay
+ * @returns {string} "" for nobody
+ */
+function fallenIn({ players, round }, replay) {
+  return listedNames(players.filter(({ died }) => died === round).map(({ userid }) => replay.name(userid)));
+}
 
 /**
  * Give what a player's creatures were told to do.

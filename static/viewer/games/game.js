@@ -43,10 +43,14 @@
  * @template [Memo=any]
  * @typedef {object} Game
  * @property {Measure<Frame>[]} measures the first is what cards show large
+ * @property {Measure<Frame>[]} [criteria] what decides who leads, the weightiest first; else the first of `measures`
+ * @property {(frame: Frame) => number} [total] how much of the first measure there is to share
+ * @property {(frame: Frame) => import("../replay.js").Player | null} [mover] who is to move; not where all act at once
  * @property {string[]} legend what the picture shows, a sentence for each of its parts
  * @property {boolean} [fog] whether a player sees only a part of the board
  * @property {boolean} [night] whether the ground is dark in the light theme too
  * @property {boolean} [moves] whether the picture moves while nothing happens
+ * @property {boolean} [wraps] whether the picture goes on beyond the edges of the board
  * @property {boolean} [numbered] whether coordinates are shown unless they are switched off
  * @property {(replay: Replay<Frame>) => Memo} [prepare] gives `memo`
  * @property {(memo: Memo, replay: Replay<Frame>) => void} [grow] takes new turns of a running match into `memo`
@@ -55,6 +59,8 @@
  * @property {(scene: Scene<Frame, Memo>, x: number, y: number) => Spot | null} spotAt
  * @property {(moment: Moment<Frame, Memo>) => Happening[]} happened
  * @property {(moment: Moment<Frame, Memo>) => Omit<Event, "turn">[]} events
+ * @property {(end: import("../ending.js").End<Frame>) => string} [ending] says why a match ended and by what it was won;
+ *   "" where the plain words do
  * @property {(frame: Frame, replay: Replay<Frame>) => string} describe the board for those who do not see it
  */
 
