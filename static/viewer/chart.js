@@ -4,7 +4,7 @@ import { emptied } from "./canvas.js";
 import { INKS } from "./drawing.js";
 import { colourOf, isDark, letterOf } from "./palette.js";
 
-const HEIGHT = 120;
+const HEIGHT = 104;
 const MARGIN = { left: 40, right: 18, top: 8, bottom: 18 };
 const MOST_LINES = 40;
 const MOST_LETTERS = 8;

@@ -77,6 +77,7 @@ export const CIRCUIT_WARS = {
       .map(({ name, index }) => ({
         kind: "capture",
         text: `${name} closed ${countOf(after.scores[index] - before.scores[index], "square")}`,
+        weight: (100 * (after.scores[index] - before.scores[index])) / after.size ** 2,
       }));
   },
 

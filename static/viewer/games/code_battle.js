@@ -125,9 +125,21 @@ export const CODE_BATTLE = {
       .map((core) => ({
         kind: /** @type {const} */ ("capture"),
         text: `A core of ${replay.name(core.owner)} was razed`,
+        short: `${replay.name(core.owner)} loses a core`,
+        weight: 60,
       }));
-    const died = after.dead.length ? [{ kind: /** @type {const} */ ("death"), text: fallen(replay, after) }] : [];
-    return [...razed, ...died];
+    const bots = Math.max(1, before.bots.length);
+    const died = after.dead.length ? [{
+      kind: /** @type {const} */ ("death"),
+      text: fallen(replay, after),
+      short: `${countOf(after.dead.length, "bot")} lost`,
+      weight: (30 * after.dead.length) / bots,
+    }] : [];
+    const [then, now] = [counted(before), counted(after)];
+    const out = replay.seats.filter(({ index }) => then[index] > 0 && now[index] === 0).map(({ name }) => ({
+      kind: /** @type {const} */ ("death"), text: `${name} has no bot left`, weight: 70,
+    }));
+    return [...razed, ...died, ...out];
   },
 
   ending(end) {

@@ -128,7 +128,7 @@ export const END_OF_CODES = {
     const rest = fallen.length > 4 ? [`${fallen.length - 4} more lost some`] : [];
     const gone = out.map(({ name }) => `${name} is out`);
     return fallen.length || out.length
-      ? [{ kind: "death", text: [...words, ...rest, ...gone].join(", ") }]
+      ? [{ kind: "death", text: [...words, ...rest, ...gone].join(", "), ...shortOf(gone, fallen, before) }]
       : [];
   },
 
@@ -168,6 +168,19 @@ const ENDINGS = {
  */
 function fallenIn({ players, round }, replay) {
   return listedNames(players.filter(({ died }) => died === round).map(({ userid }) => replay.name(userid)));
+}
+
+/**
+ * Give what the line of turns says of deaths, and how much they weigh.
+ * @param {string[]} gone who is out
+ * @param {{died: number}[]} fallen
+ * @param {Frame} before
+ * @returns {{short?: string, weight: number}}
+ */
+function shortOf(gone, fallen, before) {
+  const died = fallen.reduce((sum, each) => sum + each.died, 0);
+  const living = before.creatures.filter(({ hp }) => hp > 0).length;
+  return gone.length ? { short: gone.join(", "), weight: 70 } : { weight: (30 * died) / Math.max(1, living) };
 }
 
 /**

@@ -3,8 +3,10 @@
 /**
  * @typedef {import("../drawing.js").Spot} Spot
  * @typedef {{seat: number, text: string}} Happening one sentence of the text panel
- * @typedef {{turn: number, kind: "capture" | "death" | "fault" | "end", text: string}} Event what the
- *   scrubber marks
+ * @typedef {{
+ *   turn: number, kind: "capture" | "death" | "lead" | "fault" | "end", text: string, short?: string, weight?: number,
+ * }} Event what the line of turns marks; `short` is for where there is little room, and `weight` tells how decisive it
+ *   was: about the part of all there is that it changed, in hundredths
  */
 
 /**
@@ -54,6 +56,8 @@
  * @property {boolean} [numbered] whether coordinates are shown unless they are switched off
  * @property {(replay: Replay<Frame>) => Memo} [prepare] gives `memo`
  * @property {(memo: Memo, replay: Replay<Frame>) => void} [grow] takes new turns of a running match into `memo`
+ * @property {(frame: Frame, before: Frame) => import("../outline.js").Line[]} [lines] shows the frame as text, in place of
+ *   a picture
  * @property {(frame: Frame) => {width: number, height: number}} extent of the board in cells
  * @property {(scene: Scene<Frame, Memo>) => void} draw
  * @property {(scene: Scene<Frame, Memo>, x: number, y: number) => Spot | null} spotAt
@@ -69,6 +73,7 @@ import { CODE_BATTLE } from "./code_battle.js";
 import { END_OF_CODES } from "./end_of_codes.js";
 import { HEXAGON } from "./hexagon.js";
 import { PAINT } from "./paint.js";
+import { plainGame } from "./plain.js";
 
 const GAMES = new Map(/** @type {[string, Game][]} */ ([
   ["circuit-wars", CIRCUIT_WARS],
@@ -79,15 +84,10 @@ const GAMES = new Map(/** @type {[string, Game][]} */ ([
 ]));
 
 /**
- * Give what draws a game.
- * @param {string} name as in replays
+ * Give what shows the game of a replay.
+ * @param {Replay} replay
  * @returns {Game}
- * @throws {Error} if there is nothing that draws it
  */
-export function gameOf(name) {
-  const game = GAMES.get(name);
-  if (!game) {
-    throw new Error(`This viewer cannot draw the game ${name}.`);
-  }
-  return game;
+export function gameOf(replay) {
+  return GAMES.get(replay.document.game) ?? plainGame(replay);
 }

@@ -31,7 +31,7 @@ export const HEXAGON = {
     { name: "chips", of: chips },
     { name: "jumps", of: jumpsOf },
   ],
-  total: ({ cells }) => cells.flat().filter((value) => value !== -1).length,
+  total: openCells,
   mover: ({ color }) => color,
   numbered: true,
 
@@ -83,7 +83,9 @@ export const HEXAGON = {
       .map(({ player }) => ({ player, count: captured(before, after, player).length }))
       .filter(({ count }) => count >= MANY)
       .map(({ player, count }) => ({
-        kind: "capture", text: `${replay.name(player)} captured ${countOf(count, "chip")}`,
+        kind: "capture",
+        text: `${replay.name(player)} captured ${countOf(count, "chip")}`,
+        weight: (100 * count) / openCells(after),
       }));
   },
 
@@ -294,6 +296,15 @@ function captured(before, after, player) {
     }
   }));
   return found;
+}
+
+/**
+ * Count the cells that are no stones and can have chips.
+ * @param {Frame} frame
+ * @returns {number}
+ */
+function openCells({ cells }) {
+  return cells.flat().filter((value) => value !== -1).length;
 }
 
 /**

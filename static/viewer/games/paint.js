@@ -88,6 +88,7 @@ export const PAINT = {
         kind: /** @type {const} */ ("capture"),
         stolen,
         text: `${replay.seats[index].name} took ${countOf(stolen, "square")}`,
+        weight: (100 * stolen) / (after.width * after.height),
       }))
       .filter(({ stolen }) => stolen >= MANY);
   },
