@@ -222,7 +222,7 @@ function contentOf(turn, { replay, happened, events }, lines) {
   const found = happened(turn);
   const rest = found.length - lines;
   const told = rest > 0 ? found.slice(0, lines - 1) : found;
-  const deeds = told.map(({ seat, text }) => deedOf(replay.seats[seat]?.name ?? "", seat, text));
+  const deeds = told.map((one) => deedOf(replay.seats[one.seat]?.name ?? "", one));
   if (rest > 0) {
     deeds.push(element("span", "deed muted", `and ${rest + 1} more`));
   }
@@ -238,12 +238,11 @@ function contentOf(turn, { replay, happened, events }, lines) {
 
 /**
  * @param {string} name
- * @param {number} seat
- * @param {string} text
+ * @param {Happening} happening
  * @returns {HTMLElement}
  */
-function deedOf(name, seat, text) {
-  const deed = element("span", "deed", badge(seat), element("span", "unseen", `${name} `), text);
+function deedOf(name, { seat, text, short }) {
+  const deed = element("span", "deed", badge(seat), element("span", "unseen", `${name} `), short ?? text);
   deed.title = `${name} ${text}`;
   return deed;
 }

@@ -67,7 +67,8 @@ export const CIRCUIT_WARS = {
       .map(([player, action]) => {
         const seat = replay.seat(player);
         const won = after.scores[seat] - before.scores[seat];
-        return { seat, text: `drew ${action}${won > 0 ? ` and closed ${countOf(won, "square")}` : ""}` };
+        const text = `drew ${action}${won > 0 ? ` and closed ${countOf(won, "square")}` : ""}`;
+        return { seat, text, short: `drew ${action}${won > 0 ? `, +${won}` : ""}` };
       });
   },
 

@@ -113,7 +113,8 @@ export const END_OF_CODES = {
         const { died, hits } = lost[index];
         const parts = [`${countOf(moved, "move")}, ${countOf(attacked, "attack")}`];
         parts.push(hits ? `lost ${countOf(hits, "hit point")}` : "", died ? `${died} died` : "");
-        return { seat: index, text: parts.filter(Boolean).join("; ") };
+        const short = [died ? `${died} died` : "", ...parts.slice(0, 1), hits ? `lost ${hits}` : ""];
+        return { seat: index, text: parts.filter(Boolean).join("; "), short: short.filter(Boolean).join("; ") };
       });
   },
 

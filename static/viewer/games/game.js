@@ -2,7 +2,8 @@
 
 /**
  * @typedef {import("../drawing.js").Spot} Spot
- * @typedef {{seat: number, text: string}} Happening one sentence of the text panel
+ * @typedef {{seat: number, text: string, short?: string}} Happening what a player did in a turn; `short` is for where
+ *   there is little room
  * @typedef {{
  *   turn: number, kind: "capture" | "death" | "lead" | "fault" | "end", text: string, short?: string, weight?: number,
  * }} Event what the line of turns marks; `short` is for where there is little room, and `weight` tells how decisive it

@@ -74,7 +74,8 @@ export const HEXAGON = {
       const verb = isJump(after, from) ? "jumped" : "multiplied";
       const lost = captured(before, after, player).length;
       const took = lost ? ` and captured ${countOf(lost, "chip")}` : "";
-      return { seat, text: `${verb} from [${from.join(", ")}] to [${to.join(", ")}]${took}` };
+      const way = `[${from.join(", ")}] to [${to.join(", ")}]`;
+      return { seat, text: `${verb} from ${way}${took}`, short: `${way}, ${verb}${lost ? `, +${lost}` : ""}` };
     });
   },
 

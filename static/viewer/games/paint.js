@@ -78,7 +78,9 @@ export const PAINT = {
       const did = what ? `${type === "shoot" ? "shot" : "walked"} ${what}` : "stood still";
       const { fresh, stolen } = gains[index];
       const painted = fresh + stolen ? `, painted ${countOf(fresh + stolen, "square")}` : "";
-      return { seat: index, text: `${did}${painted}${stolen ? `, ${stolen} taken from others` : ""}` };
+      const text = `${did}${painted}${stolen ? `, ${stolen} taken from others` : ""}`;
+      const gained = fresh + stolen ? `, +${fresh + stolen}` : "";
+      return { seat: index, text, short: `${did}${gained}${stolen ? ` (${stolen} taken)` : ""}` };
     });
   },
 
