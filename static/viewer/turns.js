@@ -4,7 +4,7 @@ import { badge, element } from "./elements.js";
 import { MARKS } from "./marks.js";
 
 /** Lines of a turn, one for each player who did something. */
-const MOST_LINES = 3;
+const MOST_LINES = 4;
 const LINE = 20;
 const ROOM = 11;
 

@@ -75,7 +75,7 @@ export const HEXAGON = {
       const lost = captured(before, after, player).length;
       const took = lost ? ` and captured ${countOf(lost, "chip")}` : "";
       const way = `[${from.join(", ")}] to [${to.join(", ")}]`;
-      return { seat, text: `${verb} from ${way}${took}`, short: `${way}, ${verb}${lost ? `, +${lost}` : ""}` };
+      return { seat, text: `${verb} from ${way}${took}`, short: `${way}${lost ? `, +${lost}` : ""}, ${verb}` };
     });
   },
 
