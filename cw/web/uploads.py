@@ -55,9 +55,10 @@ class Uploads:
             raise CapacityError("another replay is just being taken in: try again")
         try:
             return self._put(checked(data))
-        except (OSError, Failure):
+        except (OSError, Failure) as error:
             # Where the folder is, is nothing for those who upload.
-            raise Failure("the server cannot write into its folder: tell its owner") from None
+            why = getattr(error.__cause__ or error, "strerror", None)
+            raise Failure(f"the server cannot write into its folder: {why}") from None
         finally:
             self._lock.release()
 
