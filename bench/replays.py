@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from functools import partial
 from statistics import mean, median
@@ -11,8 +12,8 @@ import msgspec
 
 from bench.rows import Effort, Goal, Row
 from cw.arena.bots import read_bots
-from cw.cli.play import one_match
-from cw.matches.run import PLAIN
+from cw.matches.run import run_match
+from cw.matches.spec import MatchSpec
 from cw.replays import document as replay
 
 MATCHES: Final[Mapping[str, tuple[tuple[str, ...], Mapping[str, Any]]]] = {
@@ -55,9 +56,9 @@ def of_game(game: str, matches: int) -> Iterator[Row]:
 def recorded(game: str, seed: int) -> replay.Document:
     """Play a match and give its replay."""
     names, options = MATCHES[game]
-    bots = read_bots([f"bot{seat}=builtin:{name}" for seat, name in enumerate(names)], [])
-    played = one_match(game, bots, seed, options, PLAIN).replay
-    return replay.decode(msgspec.json.encode(played))
+    bots = read_bots([f"bot{seat}=builtin:{name}" for seat, name in enumerate(names)]).bots
+    spec = MatchSpec("bench", game, tuple(bots), seed, dict(options))
+    return replay.decode(msgspec.json.encode(asyncio.run(run_match(spec)).replay))
 
 
 def bots_of(document: replay.Document) -> float:

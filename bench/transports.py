@@ -13,8 +13,6 @@ from typing import Final
 
 from bench.rows import Effort, Goal, NotMeasured, Row, medians
 from cw.arena.bots import read_bots
-from cw.arena.launch import LaunchPolicy
-from cw.arena.sandbox import Sandbox
 from cw.arena.transports.http import HttpBot
 from cw.arena.transports.stdio import StdioBot
 from cw.games.end_of_codes.codec import creatures
@@ -22,7 +20,8 @@ from cw.games.end_of_codes.rules import EndOfCodes
 from cw.games.paint.rules import Paint
 from cw.games.rules import Fault, Json
 from cw.games.wire import QueryLimits, Request, compact
-from cw.matches.run import Setup, play_match
+from cw.matches.run import run_match
+from cw.matches.spec import Isolation, MatchSpec
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 ECHO: Final = [sys.executable, "-m", "bench.echo"]
@@ -79,10 +78,12 @@ def row(what: str, ours: float, unit: str, bare: float) -> Row:
 def messages_a_second(game: str, bots: Sequence[str], options: Mapping[str, Json]) -> float:
     """Play a match of two bots; give its messages a second, from the start state to the end."""
     times: list[float] = []
-    setup = Setup(lambda _: times.append(perf_counter()), guard=LaunchPolicy(Sandbox("off")))
-    finished = play_match(game, read_bots(bots), 1, options, setup)
-    if finished.played.faults:
-        raise NotMeasured(f"a bot failed: {finished.played.faults[-1]}")
+    spec = MatchSpec(
+        "bench", game, tuple(read_bots(bots).bots), 1, dict(options), isolation=Isolation("off")
+    )
+    result = asyncio.run(run_match(spec, on_turn=lambda _: times.append(perf_counter())))
+    if result.faults:
+        raise NotMeasured(f"a bot failed: {result.faults[-1]}")
     return 2 * (len(times) - 1) / (times[-1] - times[0])
 
 

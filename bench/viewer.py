@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 from collections.abc import Iterator
@@ -13,9 +14,9 @@ from typing import Any, Final
 
 from bench.rows import Effort, Goal, NotMeasured, Row
 from cw.arena.bots import read_bots
-from cw.cli.play import one_match
 from cw.games.registry import load_game
-from cw.matches.run import PLAIN
+from cw.matches.run import run_match
+from cw.matches.spec import MatchSpec
 from cw.replays import document as replay
 from cw.replays.json_diff import difference
 from cw.server.wsgi import listen, serving
@@ -117,8 +118,9 @@ def page_at(path: str, folder: Path) -> Iterator[Any]:
 def code_battle() -> replay.Document:
     """Play a match of four players over all its turns."""
     names = ("gatherer", "hunter", "swarm", "rusher")
-    bots = read_bots([f"builtin:{name}" for name in names], [])
-    return one_match("code-battle", bots, 4, {"max_turns": TURNS}, PLAIN).replay
+    bots = read_bots([f"builtin:{name}" for name in names]).bots
+    spec = MatchSpec("bench", "code-battle", tuple(bots), 4, {"max_turns": TURNS})
+    return asyncio.run(run_match(spec)).replay
 
 
 def end_of_codes() -> replay.Document:

@@ -128,11 +128,12 @@ class Program(asyncio.SubprocessProtocol):
             await asyncio.wait({self._ending})
             raise
 
-    async def wait_gone(self) -> Fault:
-        """Wait until the bot can do nothing more; return why."""
-        while (gone := self.gone) is None:
+    async def wait_ended(self) -> Fault:
+        """Wait until the program has ended, whatever it did with its pipes; return how."""
+        while self._exit_code is None:
             await self._changed()
-        return gone
+        await self._settle()
+        return self.gone or Fault("crashed")
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take note of the program's pipes."""

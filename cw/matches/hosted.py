@@ -6,7 +6,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,7 +25,7 @@ from cw.errors import UsageError
 from cw.games.circuit_wars.protocol import time_limit
 from cw.games.rules import Fault, Json, Player
 from cw.server.app import create_server
-from cw.server.player_proxy import Door, SpectatorApp, player_proxies
+from cw.server.player_proxy import Client, Door, SpectatorApp, player_proxies
 from cw.server.refereed_session import AnnouncedSeat, ClientSeat, RefereedSession
 from cw.server.session import GITHUB
 from cw.server.settings import ServerSettings
@@ -112,7 +112,7 @@ def hosting(
         start, record.game.rules.players(start), limit, time.monotonic
     )
     app = create_server(ServerSettings(rooms=False, restart=False), session=session)
-    clients = [bot.name for bot in record.bots.values() if bot.kind == "exec"]
+    clients = clients_of(list(record.bots.values()))
     with ExitStack() as boxes:
         address, doors = boxes.enter_context(way_in(app, session, clients, policy))
         window = boxes.enter_context(spectators(app)) if spectate else None
@@ -123,9 +123,22 @@ def hosting(
             session.end()
 
 
+def clients_of(bots: Sequence[BotSpec]) -> list[Client]:
+    """Return the clients among bots; one with a `username` must register under that name."""
+    return [
+        Client(
+            bot.name,
+            bot.settings.get("username"),
+            frozenset(other.name for other in bots if other is not bot),
+        )
+        for bot in bots
+        if bot.kind == "exec"
+    ]
+
+
 @contextmanager
 def way_in(
-    app: Flask, session: RefereedSession[Any, Any], clients: list[str], policy: LaunchPolicy
+    app: Flask, session: RefereedSession[Any, Any], clients: list[Client], policy: LaunchPolicy
 ) -> Iterator[tuple[str, Mapping[str, Door]]]:
     """Open the way of clients to the server: one for each where they can be kept apart."""
     if not clients:

@@ -78,18 +78,33 @@ class Attempts:
         return [*said, f"{more} more of its requests were refused"] if more else said
 
 
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A client that a proxy lets in."""
+
+    name: str
+    """That of its bot."""
+    must_be: str | None = None
+    """The name under which it must register; None leaves that to it."""
+    others: frozenset[str] = frozenset()
+    """The names of the other bots, under which it cannot register."""
+
+
 class PlayerProxy:
     """The app as one client may use it: it looks, registers once, and moves for itself only.
 
     What it tries beside that is refused and counted in `attempts`; it never touches the game.
     """
 
-    def __init__(self, app: WSGIApp, session: Session[Any, Any], team: str) -> None:
-        """Let the client of a team in."""
+    def __init__(self, app: WSGIApp, session: Session[Any, Any], client: Client) -> None:
+        """Let a client in that has not registered."""
         self.app = app
         self.session = session
-        self.team = team
+        self.client = client
+        self.team: str | None = None
+        """The name under which it has registered."""
         self.attempts = Attempts()
+        self._lock = Lock()
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
         """Pass a request on, or refuse it."""
@@ -107,21 +122,31 @@ class PlayerProxy:
     def register(
         self, path: str, name: str, environ: Environ, start_response: Any
     ) -> Iterable[bytes]:
-        """Let the client register its own team, once."""
-        if name != self.team:
-            return self.refuse(environ, start_response, f"you must register as {self.team}")
-        if self.team in self.session.look().snapshot.teams:
-            self.attempts.add(path)
-            error = TeamIdTaken(f"you have registered as {self.team} already")
-            return answered(start_response, "200 OK", protocol.not_registered(error))
-        return self.app(environ, start_response)
+        """Let the client register once, under its own name."""
+        if self.client.must_be not in (None, name):
+            why = f"you must register as {self.client.must_be}"
+            return self.refuse(environ, start_response, why)
+        with self._lock:
+            if self.team is not None or name in self.client.others:
+                self.attempts.add(path)
+                return answered(start_response, "200 OK", protocol.not_registered(self.why_not()))
+            answer = self.app(environ, start_response)
+            self.team = name if name in self.session.look().snapshot.teams else None
+            return answer
+
+    def why_not(self) -> TeamIdTaken:
+        """Return why the client may not register as it wanted to."""
+        if self.team is None:
+            return TeamIdTaken("this is the name of your opponent: choose another")
+        return TeamIdTaken(f"you have registered as {self.team} already")
 
     def move(
         self, path: str, rest: Sequence[str], environ: Environ, start_response: Any
     ) -> Iterable[bytes]:
         """Let the client move for its own team."""
         if rest[:1] != [self.team]:
-            return self.refuse(environ, start_response, f"you may only move for {self.team}")
+            own = self.team or "the name that you register"
+            return self.refuse(environ, start_response, f"you may only move for {own}")
         return self.app(environ, start_response)
 
     def refuse(self, environ: Environ, start_response: Any, why: str) -> Iterable[bytes]:
@@ -153,19 +178,19 @@ class Door:
 
 @contextmanager
 def player_proxies(
-    app: WSGIApp, session: Session[Any, Any], teams: Iterable[str]
+    app: WSGIApp, session: Session[Any, Any], clients: Iterable[Client]
 ) -> Iterator[dict[str, Door]]:
-    """Serve an app behind a Unix socket for each team while the block runs."""
+    """Serve an app behind a Unix socket for each client while the block runs; yield them by name."""
     with TemporaryDirectory(prefix="cw-gate-") as folder, ExitStack() as servers:
         # Programs in the sandbox are other users; each is shown its own folder only.
         Path(folder).chmod(0o711)
         doors = {}
-        for number, team in enumerate(teams):
+        for number, client in enumerate(clients):
             place = Path(folder, str(number))
             place.mkdir()
-            proxy = PlayerProxy(app, session, team)
+            proxy = PlayerProxy(app, session, client)
             servers.enter_context(serving(proxy, listen_at(place / "server")))
-            doors[team] = Door(place / "server", proxy)
+            doors[client.name] = Door(place / "server", proxy)
         yield doors
 
 

@@ -270,7 +270,7 @@ class ClientSeat:
 async def first_of(program: StdioBot, awaited: Awaitable[Any], seconds: float, late: str) -> Any:
     """Return what is awaited, or the fault of a program that has ended or is late."""
     hearing = asyncio.ensure_future(awaited)
-    ending = asyncio.ensure_future(program.wait_gone())
+    ending = asyncio.ensure_future(program.wait_ended())
     try:
         limit = None if seconds == float("inf") else seconds
         done, _ = await asyncio.wait(

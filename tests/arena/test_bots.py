@@ -21,24 +21,24 @@ def test_every_kind_of_bot(tmp_path: Path) -> None:
         str(program),
         "https://bots.example:8443/me/",
     ]
-    bots = read_bots(texts, ["me.secret=abc", "c.api_key=1"])
+    bots, secrets = read_bots(texts, ["me.secret=abc", "c.api_key=1", "c.form=lines"])
     assert [bot.name for bot in bots] == ["a", "me", "c", "d", "e"]
     assert [bot.kind for bot in bots] == ["builtin", "python", "exec", "exec", "http"]
     assert bots[2].command == ["node", "bot.js", "--deep"]
     assert bots[3].command == [sys.executable, str(program)]
     assert bots[4].target == "https://bots.example:8443/me"
-    assert bots[1].settings == {"secret": "abc"}
+    assert (bots[1].settings, bots[2].settings) == ({}, {"form": "lines"})
+    assert (secrets["me"], secrets["c"]) == ({"secret": "abc"}, {"api_key": "1"})
 
 
 def test_no_secret_is_in_what_is_shown() -> None:
-    (bot,) = read_bots(["me=http://127.0.0.1:1"], ["me.secret=abc"])
+    (bot,) = read_bots(["me=http://127.0.0.1:1"], ["me.secret=abc"]).bots
     assert "abc" not in repr(bot) + bot.spec
 
 
 def test_a_setting_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MINE", "hidden")
-    (bot,) = read_bots(["builtin:x"], ["a.secret=env:MINE"])
-    assert bot.settings["secret"] == "hidden"
+    assert read_bots(["builtin:x"], ["a.secret=env:MINE"]).secrets["a"]["secret"] == "hidden"
     with pytest.raises(UsageError, match="no variable OTHER"):
         read_bots(["builtin:x"], ["a.secret=env:OTHER"])
 
@@ -80,6 +80,6 @@ def test_a_file_that_cannot_run_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_command_that_cannot_be_split_is_refused() -> None:
-    (bot,) = read_bots(['exec:python "bot.py'])
+    (bot,) = read_bots(['exec:python "bot.py']).bots
     with pytest.raises(UsageError, match="the command"):
         _ = bot.command

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from cw.arena.bots import BotSpec, read_bots
-from cw.arena.launch import LaunchPolicy, program_folder
-from cw.arena.sandbox import Policy, Sandbox, bubblewrap
-from cw.matches.run import Setup, play_match
+from cw.arena.bots import BotSpec
+from cw.arena.launch import program_folder
+from cw.arena.sandbox import Policy, bubblewrap
+from tests.matches.playing import play_match
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a shell of POSIX")
 PROBLEM = bubblewrap.problem()
@@ -69,11 +69,9 @@ def test_a_bot_works_in_the_folder_of_its_program(
     command: str, folder: str, policy: Policy, here: Path
 ) -> None:
     (here / folder / "mark").touch()
-    bots = read_bots(["builtin:random", f"me=exec:{command.format(here=here)}"])
-    setup = Setup(guard=LaunchPolicy(Sandbox(policy)))
-    played = play_match("paint", bots, 1, {"turns": 1}, setup).played
-    assert [noted.fault for noted in played.faults] == []
-    assert len(played.turns) == 1
+    bots = ["builtin:random", f"me=exec:{command.format(here=here)}"]
+    result = play_match("paint", bots, 1, {"turns": 1}, sandbox=policy).result
+    assert (result.faults, result.turns) == ((), 1)
 
 
 @pytest.mark.parametrize("command", ["sh -c 'exit 0'", "/bin/sh -c true", "env X=1 /bin/sh", "no"])

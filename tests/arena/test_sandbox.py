@@ -23,6 +23,7 @@ from cw.arena.sandbox.limits import MIB, ResourceLimits, by_shell, own_tasks
 from cw.arena.transports.http import HttpBot
 from cw.arena.transports.stdio import StdioBot
 from cw.errors import UsageError
+from cw.games.wire import QueryLimits, Reply, Request
 from tests.arena.zoo import BOTS, PATIENCE, fault_of, line_of
 
 FOLDER = BOTS / "sandboxed"

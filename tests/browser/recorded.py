@@ -7,10 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cw.arena.bots import read_bots
-from cw.cli.play import one_match
-from cw.matches.run import PLAIN
 from cw.replays import document as replay
+from tests.matches.playing import play_match
 
 MATCHES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "circuit-wars": (("greedy", "safe"), {"size": 5}),
@@ -25,10 +23,10 @@ MATCHES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 def recorded(game: str) -> replay.Document:
     """Play a match of a game and give its replay."""
     names, options = MATCHES[game]
-    bots = read_bots([f"bot{seat}=builtin:{name}" for seat, name in enumerate(names)], [])
+    bots = [f"bot{seat}=builtin:{name}" for seat, name in enumerate(names)]
     # The thread of a browser's test has an event loop already.
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(one_match, game, bots, 3, options, PLAIN).result().replay
+        return thread.submit(play_match, game, bots, 3, options).result().replay
 
 
 def frames(game: str) -> list[Any]:

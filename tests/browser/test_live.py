@@ -179,8 +179,8 @@ def most_captures(site: Site, address: str, moves: list[str]) -> str:
     """Choose as a person does who looks at the board: the most captures, rather beside than far."""
     match = site.matches.find(address.rpartition("/")[2].partition("?")[0])
     assert match is not None
-    played = match.played
-    assert played is not None
+    assert match.progress is not None
+    played = match.progress.record
     state = played.state
 
     def value(label: str) -> tuple[int, bool]:

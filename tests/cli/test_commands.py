@@ -173,12 +173,15 @@ class TestDoctor:
 class TestOpponents:
     def test_they_are_read_by_game(self) -> None:
         named = [("hexagon", "one=builtin:greedy"), ("paint", "two=exec:./bot")]
-        found = read_opponents([*named, ("hexagon", "http://127.0.0.1:3000")], ["one.form=lines"])
+        found, secrets = read_opponents(
+            [*named, ("hexagon", "http://127.0.0.1:3000")], ["one.form=lines", "one.secret=abc"]
+        )
         assert {game: [bot.name for bot in bots] for game, bots in found.items()} == {
             "hexagon": ["one", "c"],
             "paint": ["two"],
         }
         assert found["hexagon"][0].settings == {"form": "lines"}
+        assert secrets["one"] == {"secret": "abc"}
 
     @pytest.mark.parametrize(
         ("named", "settings", "said"),

@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-from cw.arena.bots import read_bots
 from cw.arena.referee import MatchRecord
 from cw.errors import UsageError
 from cw.games.registry import load_game
-from cw.matches.run import FinishedMatch, play_match
 from cw.replays import document as replay
 from tests.matches.bots_of_games import PAINT, served, write
+from tests.matches.playing import Played, play_match
 
 SERVED: list[tuple[str, str, str, dict[str, Any]]] = [
     ("paint", "random", "greedy", {"turns": 30}),
@@ -25,11 +24,11 @@ SERVED: list[tuple[str, str, str, dict[str, Any]]] = [
 ]
 
 
-def play(game: str, bots: list[str], **options: Any) -> FinishedMatch:
-    finished = play_match(game, read_bots(bots), 5, options)
-    assert replay.verify(load_game(game), finished.replay) is None
+def play(game: str, bots: list[str], **options: Any) -> Played:
+    played = play_match(game, bots, 5, options)
+    assert replay.verify(load_game(game), played.replay) is None
     assert nothing_runs()
-    return finished
+    return played
 
 
 def nothing_runs() -> bool:
@@ -52,21 +51,21 @@ def test_a_strategy_plays_the_same_over_the_wire(
 ) -> None:
     direct = play(game, [f"builtin:{inside}", f"builtin:{outside}"], **options)
     wired = play(game, [f"builtin:{inside}", f"b={served(game, outside)}"], **options)
-    assert wired.played.faults == []
+    assert wired.record.faults == []
     assert wired.replay["turns"][0]["actions"].keys() == direct.replay["turns"][0]["actions"].keys()
-    outcome = wired.played.outcome
+    outcome = wired.record.outcome
     assert outcome is not None
     assert outcome.ranks[list(outcome.ranks)[1]] == 1
 
 
 def test_code_battle_can_be_played_in_lines() -> None:
     bot = f"me={served('code-battle', 'gatherer')} --lines"
-    bots = read_bots(["builtin:random", bot], ["me.form=lines"])
-    played = play_match("code-battle", bots, 5, {"max_turns": 20}).played
+    bots = ["builtin:random", bot]
+    played = play_match("code-battle", bots, 5, {"max_turns": 20}, ["me.form=lines"]).record
     assert played.faults == []
     assert len(played.turns) == 20
     with pytest.raises(UsageError, match="not programs of lines"):
-        play_match("hexagon", read_bots(["builtin:random", bot], ["me.form=lines"]), 5, {})
+        play_match("hexagon", bots, 5, {}, ["me.form=lines"])
 
 
 def test_a_class_of_python_plays(tmp_path: Path) -> None:
@@ -78,8 +77,8 @@ def test_a_class_of_python_plays(tmp_path: Path) -> None:
         "        return {'type': 'walk', 'direction': [0, 1]}\n"
     )
     finished = play("paint", ["builtin:random", f"me=python:{bot}:Walker"], turns=9)
-    assert finished.played.faults == []
-    assert "thinking" in finished.played.stderr["me"]
+    assert finished.record.faults == []
+    assert "thinking" in finished.record.stderr["me"]
     assert finished.replay["turns"][0]["actions"]["me"]["direction"] == [0, 1]
 
 
@@ -104,7 +103,7 @@ def test_a_fault_is_named_and_the_others_play_on(
     tmp_path: Path, old: str, new: str, kind: str, said: str
 ) -> None:
     bot = write(tmp_path, PAINT, (old, new))
-    played = play("paint", ["builtin:walker", f"bad={bot}", "builtin:random"], turns=4).played
+    played = play("paint", ["builtin:walker", f"bad={bot}", "builtin:random"], turns=4).record
     assert kind in kinds(played)
     assert any(said in noted.fault.detail for noted in played.faults)
     assert {noted.player for noted in played.faults} == {"bad"}
@@ -115,7 +114,7 @@ def test_a_fault_is_named_and_the_others_play_on(
 
 def test_without_two_ready_bots_no_turn_is_played(tmp_path: Path) -> None:
     bot = write(tmp_path, PAINT, ("import json, sys", "raise SystemExit(1)"))
-    played = play_match("paint", read_bots([bot, "builtin:walker"]), 1, {}).played
+    played = play_match("paint", [bot, "builtin:walker"], 1, {}).record
     assert played.outcome is not None
     assert played.outcome.reason == "not_enough_ready"
     assert played.outcome.ranks == {"a": 2, "b": 1}
@@ -124,16 +123,16 @@ def test_without_two_ready_bots_no_turn_is_played(tmp_path: Path) -> None:
 
 def test_nobody_listens() -> None:
     bots = ["builtin:random", "http://127.0.0.1:9"]
-    played = play("hexagon", bots).played
+    played = play("hexagon", bots).record
     assert played.outcome is not None
     assert (played.outcome.reason, played.outcome.winner) == ("disconnected", 1)
     assert "nobody listens" in played.faults[0].fault.detail
     bots = ["builtin:sample", "http://127.0.0.1:9"]
-    played = play("end-of-codes", [*bots, "builtin:sample"], M=5, MAX_HP=2).played
+    played = play("end-of-codes", [*bots, "builtin:sample"], M=5, MAX_HP=2).record
     assert played.faults[0].fault.detail == "initiate_could_not_connect"
     assert [player.userid for player in played.state.players] == [1, 3]
-    signed = read_bots(["builtin:random", bots[1]], ["b.secret=abc"])
-    played = play_match("code-battle", signed, 5, {"max_turns": 15}).played
+    signed = ["builtin:random", bots[1]]
+    played = play_match("code-battle", signed, 5, {"max_turns": 15}, ["b.secret=abc"]).record
     assert played.state.stats[1].crashed
 
 
@@ -146,7 +145,8 @@ def test_nobody_listens() -> None:
         ("paint", ["builtin:random", "builtin:random"], {"hat": 1}, "unknown option"),
         ("hexagon", ["builtin:random", "python:nowhere.py"], {}, "no file"),
         ("hexagon", ["builtin:random", "exec:no-such-program-here"], {}, "no-such-program-here"),
-        ("circuit-wars", ["builtin:random", "builtin:random"], {}, "clients of its server"),
+        ("circuit-wars", ["builtin:random", "http://127.0.0.1:1"], {}, "programs"),
+        ("circuit-wars", ["builtin:random"] * 3, {}, "exactly 2 bots; you gave 3"),
         ("chess", ["builtin:random", "builtin:random"], {}, "no game 'chess'"),
     ],
 )
@@ -154,5 +154,5 @@ def test_what_cannot_be_played_is_refused(
     game: str, bots: list[str], options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):
-        play_match(game, read_bots(bots), 1, options)
+        play_match(game, bots, 1, options)
     assert nothing_runs()

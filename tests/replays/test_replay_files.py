@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from cw.arena.bots import read_bots
 from cw.errors import ProtocolError
 from cw.games.registry import load_game
-from cw.matches.run import play_match
 from cw.replays import document as replay
+from tests.matches.playing import play_match
 
 Match = tuple[str, list[str], dict[str, Any]]
 
@@ -28,7 +27,7 @@ MATCHES: list[Match] = [
 def document(request: pytest.FixtureRequest) -> replay.Document:
     match: Match = request.param
     game, names, options = match
-    bots = read_bots([f"builtin:{name}" for name in names])
+    bots = [f"builtin:{name}" for name in names]
     return play_match(game, bots, 3, options).replay
 
 

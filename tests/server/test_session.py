@@ -11,7 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from cw.errors import GameStarted, InvalidTeamId, TeamIdTaken, UnknownTeam, UsageError
+from cw.errors import GameStarted, InvalidTeamId, TeamIdTaken, UnknownTeam
 from cw.games.circuit_wars.protocol import status_code
 from cw.games.circuit_wars.rules import CircuitWars, State
 from cw.server.session import GITHUB, SHORT, MatchSession, TeamIdForm
@@ -136,7 +136,7 @@ class TestTags:
         tag = session.look().snapshot.tag
         with pytest.raises(UnknownTeam):
             session.move("nobody", "0,0,top")
-        with pytest.raises(UsageError):
+        with pytest.raises(TeamIdTaken):
             session.register("a")
         assert session.look().snapshot.tag == tag
 

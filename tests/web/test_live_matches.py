@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -223,9 +224,13 @@ def test_a_match_is_given_up(served: Served) -> None:
 def test_a_form_is_refused_with_a_sentence(
     served: Served, form: dict[str, str], error: str
 ) -> None:
-    answer = served().post("/games/hexagon/matches", data=form)
+    client, path = served(), "/games/hexagon/matches"
+    answer = client.post(path, data=form, headers={"Accept": "text/html,*/*;q=0.8"})
     assert answer.status_code == 400
     assert error in answer.text
+    assert "<h1>" in answer.text
+    said = client.post(path, data=form)
+    assert html.unescape(error) in said.json["error"]  # type: ignore[index]
 
 
 def test_who_is_unknown_is_not_found(served: Served) -> None:
@@ -247,7 +252,7 @@ def test_a_match_that_nobody_looks_at_makes_way(served: Served, clock: FakeClock
     client = served(matches=1)
     first = begin(client, "hexagon", AGAINST_RANDOM)
     answer = client.post("/games/hexagon/matches", data=AGAINST_RANDOM)
-    assert answer.status_code == 400
+    assert answer.status_code == 503
     assert "try again later" in answer.text
     clock.advance(UNWATCHED)
     begin(client, "hexagon", AGAINST_RANDOM)
@@ -269,7 +274,7 @@ def test_old_matches_are_forgotten(
 def test_bots_of_the_owner_hear_that_it_is_training(served: Served, tmp_path: Path) -> None:
     told = 'GAMES[said["id"]] = said["board"]["cells"]'
     spec = write(tmp_path, HEXAGON, (told, f'{told} if said["training"] is True else None'))
-    client = served(opponents={"hexagon": read_bots([f"mine={spec}"])})
+    client = served(opponents={"hexagon": read_bots([f"mine={spec}"]).bots})
     address = begin(client, "hexagon", {"bot": "bot:mine", "hand": "1", "size": "3"})
     yours = asked(client, address)
     said = {"turn": yours["turn"], "action": yours["moves"][0]}
@@ -297,7 +302,7 @@ def test_a_client_that_sleeps_loses_to_a_person(served: Served, tmp_path: Path) 
         "urllib.request.urlopen(os.environ['CW_SERVER'] + '/reg/sleeper')\n"
         "time.sleep(600)\n"
     )
-    client = served(opponents={"circuit-wars": read_bots([f"sleeper={file}"])})
+    client = served(opponents={"circuit-wars": read_bots([f"sleeper={file}"]).bots})
     address = begin(client, "circuit-wars", {"bot": "bot:sleeper", "hand": "1", "size": "3"})
     yours = asked(client, address)
     said = {"turn": yours["turn"], "action": yours["moves"][0]}

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from cw.games.code_battle.codec import view_document
-from cw.games.code_battle.orders import read_orders
+from cw.games.code_battle.rules import FAILURES
 from cw.games.code_battle.state import Slot, State
 from cw.games.code_battle.vision import view_of
 from cw.games.rules import Fault, Json, Player
@@ -51,15 +51,14 @@ class CodeBattleProtocol:
         while referee.rules.outcome(state) is None:
             queries = {slot: signer.turn(state, int(slot)) for slot in referee.rules.to_move(state)}
             answers = await referee.ask(queries)
-            for slot, answer in answers.items():
-                if isinstance(answer, list):
-                    note_wrong_entries(referee, state, int(slot), answer)
-            state = referee.step(answers)
+            after = referee.step(answers)
+            note_crashes(referee, state, after)
+            state = after
 
 
 async def check_health(referee: Referee) -> None:
     """Ask the web services for their health; a bad one is noted once."""
-    ask = Query(Request("GET", "/health"), read_health, HEALTH)
+    ask = Query(Request("GET", "/health"), read_health, HEALTH, noted=False)
     called = {slot: ask for slot in referee.names if referee.transport(slot) == "http"}
     for slot, answer in (await referee.ask(called)).items():
         if isinstance(answer, Fault):
@@ -73,12 +72,12 @@ def read_health(reply: Reply) -> Json | Fault:
     return True
 
 
-def note_wrong_entries(referee: Referee, state: State, slot: Slot, moves: list[Json]) -> None:
-    """Note the entries of a reply that are ignored, once a turn."""
-    _, wrong = read_orders(state, slot, moves)
-    if wrong:
-        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-        referee.note(slot, Fault("illegal", f"{wrong[0]}{more}"))
+def note_crashes(referee: Referee, before: State, after: State) -> None:
+    """Note the slots that have failed so often that they are asked no more."""
+    for slot, stats in enumerate(after.stats):
+        if stats.crashed and not before.stats[slot].crashed:
+            detail = f"{FAILURES} faults in a row: it is asked no more"
+            referee.note(slot, Fault("crashed", detail))
 
 
 class Signer:

@@ -46,14 +46,15 @@ class CodeBattle:
         return tuple(slot for slot in sorted(state.living) if not state.stats[slot].crashed)
 
     def check(self, state: State, player: Player, action: Moves) -> None:
-        """Raise IllegalAction for the first entry that is ignored."""
+        """Raise IllegalAction, with the first entry that is ignored and how many follow."""
         if player not in self.to_move(state):
             raise OutOfTurn(f"slot {player} is not asked now")
         if not isinstance(action, list):
             raise IllegalAction(f"moves must be a list, not {short(action)}")
         _, wrong = read_orders(state, int(player), action)
         if wrong:
-            raise IllegalAction(wrong[0])
+            more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+            raise IllegalAction(f"{wrong[0]}{more}")
 
     def step(self, state: State, actions: Mapping[Player, Moves | Fault]) -> State:
         """Play a turn; entries that are no orders are ignored, and a fault holds all bots."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 from urllib.parse import quote_plus
@@ -89,8 +90,10 @@ class EndOfCodesProtocol:
         state = await grader.create(players)
         referee.begin(state)
         while referee.rules.to_move(state):
-            state = referee.step(await grader.ask_round(state))
-        await grader.ask_round(state)
+            state = referee.step(await referee.ask(grader.round_queries(state)))
+        # Everybody is shown how it ended; whatever they say to that has no effect.
+        shown = grader.round_queries(state)
+        await referee.ask({player: replace(query, noted=False) for player, query in shown.items()})
 
 
 class Grader:
@@ -149,8 +152,8 @@ class Grader:
         faults = {int(p): answer for p, answer in answers.items() if isinstance(answer, Fault)}
         return expelled(state, faults)
 
-    async def ask_round(self, state: State) -> dict[Player, Any]:
-        """Send a round to all connected players; give their replies."""
+    def round_queries(self, state: State) -> dict[Player, Query]:
+        """Return the queries that send a round to all connected players."""
         world = compact(creatures(state))
         encoded = self.encoded(world)
         queries: dict[Player, Query] = {}
@@ -167,7 +170,7 @@ class Grader:
                 queries[player.userid] = self.post(
                     "round", player.userid, fields, lambda said: said, encoded
                 )
-        return await self.referee.ask(queries)
+        return queries
 
     def encoded(self, world: bytes) -> str:
         """Encode a map for forms, once for all bots."""
@@ -204,6 +207,7 @@ class Grader:
             limits,
             action=action,
             explain=partial(name_failure, request),
+            noted=request != "initiate",
         )
 
     def key(self, player: Player) -> str:

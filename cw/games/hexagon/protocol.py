@@ -85,9 +85,7 @@ class Battle:
         """Close the battle; what comes back has no effect."""
         for color in self.opened:
             call = Request("DELETE", f"/games/{self.ids[color]}", b"{}", JSON_HEADERS)
-            fault = (await self.referee.ask({color: Query(call, read_ok, self.limits)}))[color]
-            if isinstance(fault, Fault):
-                self.referee.note(color, fault)
+            await self.referee.ask({color: Query(call, read_ok, self.limits)})
 
     async def say(self, color: int, method: str, path: str, body: bytes) -> None:
         """Tell a bot something; if it does not take it as it must, it loses."""

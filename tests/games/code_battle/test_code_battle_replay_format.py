@@ -8,15 +8,14 @@ from typing import Any
 
 import pytest
 
-from cw.arena.bots import read_bots
 from cw.games.code_battle import replay as book
 from cw.games.code_battle.codec import CodeBattleCodec
 from cw.games.code_battle.rules import CodeBattle
 from cw.games.code_battle.state import Bot, Config, Core, Node, PlayerStats, State, Terrain
 from cw.games.codec import Game
 from cw.games.wire import compact
-from cw.matches.run import play_match
 from cw.replays import document as replay
+from tests.matches.playing import play_match
 
 GAME = CodeBattle()
 CODEC = CodeBattleCodec(GAME)
@@ -86,7 +85,7 @@ def written_again(document: Any, states: list[State]) -> bytes:
 def test_a_file_gives_the_states_and_the_states_the_file(
     names: tuple[str, ...], options: dict[str, Any]
 ) -> None:
-    bots = read_bots([f"builtin:{name}" for name in names])
+    bots = [f"builtin:{name}" for name in names]
     recorded = play_match("code-battle", bots, 11, options).replay
     states = list(replay.states(Game(GAME, CODEC), recorded))
     data = book.export(recorded, states)
@@ -99,7 +98,7 @@ def test_a_file_gives_the_states_and_the_states_the_file(
 
 
 def test_faults_are_part_of_the_file() -> None:
-    bots = read_bots(["builtin:gatherer", "builtin:rusher"])
+    bots = ["builtin:gatherer", "builtin:rusher"]
     recorded = play_match("code-battle", bots, 3, {"max_turns": 30}).replay
     for turn in recorded["turns"][-5:]:
         turn["actions"]["1"] = {"fault": "timeout"}

@@ -1,0 +1,43 @@
+"""Plays a match for a test, and keeps how it went."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cw.arena.bots import read_bots
+from cw.arena.referee import MatchRecord
+from cw.matches.run import MatchProgress, run_match
+from cw.matches.spec import Isolation, MatchResult, MatchSpec, SandboxPolicy
+
+
+@dataclass(frozen=True)
+class Played:
+    """A match that is over."""
+
+    result: MatchResult
+    record: MatchRecord
+
+    @property
+    def replay(self) -> dict[str, Any]:
+        return self.result.replay
+
+
+def play_match(  # noqa: PLR0917 - as many as a match has
+    game: str,
+    bots: Sequence[str],
+    seed: int,
+    options: dict[str, Any],
+    settings: Sequence[str] = (),
+    sandbox: SandboxPolicy = "auto",
+    start: Any = None,
+) -> Played:
+    """Play bots as `cw play` takes them."""
+    read = read_bots(bots, settings)
+    isolation = Isolation(sandbox)
+    spec = MatchSpec("test", game, tuple(read.bots), seed, options, start, isolation)
+    seen: list[MatchProgress] = []
+    result = asyncio.run(run_match(spec, on_turn=seen.append, secrets=read.secrets))
+    return Played(result, seen[-1].record)
