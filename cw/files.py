@@ -23,6 +23,6 @@ def write_whole(path: Path, data: bytes) -> None:
             os.fsync(stream.fileno())
         partial.replace(path)
     except OSError as error:
-        raise Failure(f"{path} cannot be written, and is as it was: {error.strerror}") from None
+        raise Failure(f"{path} cannot be written, and is as it was: {error.strerror}") from error
     finally:
         partial.unlink(missing_ok=True)

@@ -72,15 +72,20 @@ LANGUAGES: Mapping[str, Language] = {
 }
 """The languages, in the order in which they are listed."""
 
-GAMES = ("circuit-wars", "code-battle", "end-of-codes", "hexagon", "paint")
-"""The games that there are kits for."""
+
+def games() -> list[str]:
+    """Name the games that there are kits for."""
+    folders = asset("sample_bots").iterdir()
+    return sorted(
+        game.name for game in folders if any((game / name).is_dir() for name in LANGUAGES)
+    )
 
 
 def folder(game: str, language: str) -> Path:
     """Return the folder of a kit; raise UsageError for one that there is not."""
-    if game not in GAMES:
+    if game not in games():
         raise UsageError(
-            f"there is no kit for the game {game!r}; the games are: {', '.join(GAMES)}"
+            f"there is no kit for the game {game!r}; the games are: {', '.join(games())}"
         )
     if language not in LANGUAGES:
         known = ", ".join(LANGUAGES)

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from io import BytesIO
 from pathlib import Path
 from random import Random
@@ -24,6 +23,7 @@ sys.path.insert(0, str(ROOT))
 from cw.arena import replay  # noqa: E402
 from cw.arena.bots import BotSpec, read_bots  # noqa: E402
 from cw.cli.play import one_match  # noqa: E402
+from cw.cli.replays import drawn  # noqa: E402
 from cw.game import Board  # noqa: E402
 from cw.matches.run import PLAIN  # noqa: E402
 from cw.pictures.exports import animation  # noqa: E402
@@ -285,7 +285,7 @@ def watched(browser: Browser, replay_store: str, match: Match) -> Page:
 def animate(match: Match) -> None:
     """Keep a whole match as an animation."""
     document = record(match)
-    data = animation(document, partial(replay.frames, document), (0, -1), 8)
+    data = animation(drawn(document), (0, -1), 8)
     (IMAGES / f"animation-{match.game}.gif").write_bytes(data)
 
 

@@ -22,9 +22,10 @@ from rich.table import Table
 from rich.text import Text
 
 from cw.assets import asset
-from cw.cli.boards import PLAYERS, draw
+from cw.drawing.terminal import color
 from cw.errors import UsageError
 from cw.games.circuit_wars.protocol import STATUS, status_code
+from cw.games.circuit_wars.terminal import draw_state
 from cw.server.rooms import CircuitObservation, RoomRegistry
 from cw.server.wsgi import listen, serving
 from cw.web import create_app
@@ -149,10 +150,10 @@ def picture(observation: CircuitObservation) -> RenderableType:
     scores = Table.grid(padding=(0, 2))
     teams = (*snapshot.teams, "", "")
     for player, (team, score) in enumerate(zip(teams, state.scores, strict=False), start=1):
-        scores.add_row(Text(f" {player} ", PLAYERS[player]), team, str(score))
+        scores.add_row(Text(f" {player} ", color(player - 1)), team, str(score))
     clock = "" if observation.time_left is None else f"{observation.time_left:.1f} s left"
     status = STATUS[status_code(len(snapshot.teams), state)]
-    return Panel(Group(draw(state), scores, Text(f"{status}  {clock}")), expand=False)
+    return Panel(Group(draw_state(state), scores, Text(f"{status}  {clock}")), expand=False)
 
 
 def result(observation: CircuitObservation) -> str:

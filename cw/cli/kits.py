@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from cw.games.rules import Json
-from cw.kits import GAMES, LANGUAGES, Language
+from cw.kits import LANGUAGES, Language, games
 
 
 @click.command()
@@ -21,7 +21,7 @@ def kits(as_json: bool) -> None:
     """
     if as_json:
         languages = {name: described(language) for name, language in LANGUAGES.items()}
-        click.echo(json.dumps({"games": GAMES, "languages": languages}))
+        click.echo(json.dumps({"games": games(), "languages": languages}))
     else:
         Console().print(table())
 
@@ -48,5 +48,5 @@ def table() -> Table:
         lacking = language.missing()
         here = f"no: {', '.join(lacking)}" if lacking else "yes"
         made.add_row(name, here, language.packages, language.build, language.run)
-    made.caption = f"Each for the games {', '.join(GAMES)}."
+    made.caption = f"Each for the games {', '.join(games())}."
     return made

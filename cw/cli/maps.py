@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 from rich.console import Console
 from rich.progress import track
+from rich.text import Text
 
-from cw.cli.pictures import map_in_letters
+from cw.drawing.terminal import DIM, WALL, color
 from cw.errors import UsageError
 from cw.games.registry import AnyMapMaker, load_map_maker
 from cw.games.rules import Json
-from cw.pictures.maps import map_sheet
 from cw.pictures.raster import png as as_png
 from cw.pictures.svg import svg as as_svg
 
@@ -161,13 +162,22 @@ def show(maker: AnyMapMaker, file: Path, svg: Path | None, png: Path | None) -> 
       A, B...  where the slots start
     """
     made = read(maker, file)
-    lines, title = maker.picture(made), str(maker.facts(made)["map_id"])
     if svg:
-        write(svg, as_svg(map_sheet(lines, title)))
+        write(svg, as_svg(maker.sheet(made)))
     if png:
-        write(png, as_png(map_sheet(lines, title)))
+        write(png, as_png(maker.sheet(made)))
     if not svg and not png:
-        Console(soft_wrap=True).print(map_in_letters(lines), highlight=False)
+        Console(soft_wrap=True).print(map_in_letters(maker.picture(made)), highlight=False)
+
+
+def map_in_letters(lines: Sequence[str]) -> Text:
+    """Draw a map from its signs: walls, energy, and the letters of the starts."""
+    text = Text("\n".join(lines), no_wrap=True)
+    styles = {"#": f"white on {WALL}", "*": "bold yellow", ".": DIM}
+    for place, sign in enumerate(text.plain):
+        if sign != "\n":
+            text.stylize(styles.get(sign) or color(ord(sign) - ord("A")), place, place + 1)
+    return text
 
 
 def read(maker: AnyMapMaker, file: Path) -> Json:

@@ -20,10 +20,9 @@ from rich.text import Text
 from cw.arena.bots import BotSpec, read_bots
 from cw.arena.referee import MatchRecord
 from cw.cli.browser import in_browser
-from cw.cli.pictures import picture
 from cw.cli.simulate import read_option
 from cw.errors import Failure
-from cw.games.registry import game_entry
+from cw.games.registry import game_entry, load_terminal
 from cw.games.rules import Json
 from cw.matches.run import MatchProgress, OnLaunch, OnTurn, run_match
 from cw.matches.spec import (
@@ -184,7 +183,9 @@ def scene(record: MatchRecord) -> Group:
     """Draw the board, and say which turn it is and who plays."""
     frame = replay.frame_of(record.game, record.state)
     names = "  ".join(f"{player}: {bot.name}" for player, bot in record.bots.items())
-    return Group(picture(record.game.name, frame), Text(f"turn {len(record.turns)}   {names}"))
+    return Group(
+        load_terminal(record.game.name)(frame), Text(f"turn {len(record.turns)}   {names}")
+    )
 
 
 def write_replay(result: MatchResult, out: Path | None, number: int | None) -> Path | None:

@@ -15,13 +15,12 @@ from rich.console import Console
 from rich.progress import track
 from rich.text import Text
 
-from cw.cli.pictures import picture
+from cw.drawing.shapes import Sheet
 from cw.errors import UsageError
-from cw.games.registry import load_exporter, load_game
+from cw.games.registry import load_exporter, load_game, load_picture, load_terminal
 from cw.games.rules import Json
-from cw.pictures.exports import animation, number_of, still
+from cw.pictures.exports import DrawnReplay, animation, number_of, still
 from cw.pictures.raster import png
-from cw.pictures.shapes import Sheet
 from cw.pictures.svg import svg
 from cw.replays import document as replay
 from cw.server.wsgi import address_of, listen, serve
@@ -61,7 +60,7 @@ def show(file: Path, turn: int) -> None:
     last, number = len(document["turns"]), number_of(document, turn)
     frame = next(islice(replay.frames(document), number, None))
     console = Console()
-    console.print(picture(document["game"], frame), highlight=False)
+    console.print(load_terminal(document["game"])(frame), highlight=False)
     names = ", ".join(f"{seat['player']}: {seat['name']}" for seat in document["players"])
     console.print(f"turn {number} of {last}   {names}", highlight=False)
     if number:
@@ -193,15 +192,14 @@ def export(
     refuse_options(form, ("gif",), {"--from": first, "--to": last, "--speed": speed})
     place = out or beside(file, form)
     document = read(file)
-    frames = partial(replay.frames, document)
     match form:
         case "png":
-            data = png(still(document, frames, -1 if turn is None else turn))
+            data = png(still(drawn(document), -1 if turn is None else turn))
         case "svg":
-            data = svg(still(document, frames, -1 if turn is None else turn))
+            data = svg(still(drawn(document), -1 if turn is None else turn))
         case "gif":
             span = first or 0, -1 if last is None else last
-            data = animation(document, frames, span, SPEED if speed is None else speed, watched)
+            data = animation(drawn(document), span, SPEED if speed is None else speed, watched)
         case "html":
             data = html(document)
         case "game":
@@ -214,6 +212,12 @@ def export(
     except OSError as error:
         raise UsageError(f"{place} cannot be written: {error.strerror}") from None
     click.echo(f"{place}: {len(data)} bytes")
+
+
+def drawn(document: replay.Document) -> DrawnReplay:
+    """Return a replay with the picture of its game; raise UsageError for an unknown game."""
+    picture = load_picture(document["game"])
+    return DrawnReplay(picture, document, partial(replay.frames, document))
 
 
 def refuse_options(form: str, forms: tuple[str, ...], given: dict[str, Any]) -> None:

@@ -77,12 +77,20 @@ class DefaultCodec(Generic[State, Action, View]):
     """
 
     def __init__(
-        self, rules: Rules[State, Action, View], state: type[State], action: type[Action]
+        self,
+        rules: Rules[State, Action, View],
+        state: type[State],
+        action: type[Action],
+        view: type[View] | None = None,
     ) -> None:
-        """Speak of a game whose rules take and return values of these types."""
+        """Speak of a game whose rules take and return values of these types.
+
+        Where nothing is said of views, they are states: nothing is hidden.
+        """
         self.rules = rules
         self.state = state
         self.action = action
+        self.view: type[Any] = state if view is None else view
 
     def state_to_json(self, state: State) -> Json:
         """Return the state as a document."""
@@ -95,6 +103,11 @@ class DefaultCodec(Generic[State, Action, View]):
     def view_to_json(self, view: View) -> Json:
         """Return the view as a document."""
         return to_json(view)
+
+    def view_from_json(self, document: Json) -> View:
+        """Read a view, as a built-in strategy does that is told it over the wire."""
+        view: View = from_json(f"view of {self.rules.name}", document, self.view)
+        return view
 
     def player_from_json(self, state: State, name: Json) -> Player:
         """Read a player by the number or the text that names it."""

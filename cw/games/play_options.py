@@ -1,9 +1,9 @@
-"""What pages offer of a game to people: matches to watch, and playing by hand."""
+"""How a game is offered to people: matches to watch, playing by hand, measured strength."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from cw.games.rules import Json, Player
@@ -33,3 +33,8 @@ class PlayOptions:
     choices: Sequence[Choice] = ()
     moves: Moves | None = None
     """For a game that people play by hand."""
+    measured: Mapping[str, Json] = field(default_factory=dict)
+    """Options of the matches in which the strength of strategies is measured.
+
+    They keep matches of two strategies from being alike, where the game does not start by chance.
+    """

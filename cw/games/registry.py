@@ -1,24 +1,36 @@
 """The games by name; a game's modules are loaded when it is asked for.
 
-Another package adds a game with an entry point in the group `cw.games` that names a Listing.
+Another package adds a game with an entry point in the group `cw.games` that names a GameEntry.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from pkgutil import resolve_name
-from typing import Any, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
-from cw.errors import UsageError
-from cw.games.codec import Game
+from rich.text import Text
+
+from cw.drawing.scenes import Picture
+from cw.errors import UsageError, short
+from cw.games.codec import DefaultCodec, Game
+from cw.games.defaults.bot_server import DefaultBotHandler
+from cw.games.defaults.checks import DefaultChecks
+from cw.games.defaults.play_options import default_play_options
+from cw.games.defaults.protocol import DefaultProtocol
+from cw.games.defaults.text import draw_in_terminal, text_picture
 from cw.games.play_options import PlayOptions
-from cw.games.rules import MapMaker, StrategyFactory
+from cw.games.rules import Json, MapMaker, StrategyFactory
 from cw.games.wire import BotContext, BotHandler, Checks, WireProtocol
 
 AnyMapMaker: TypeAlias = MapMaker[Any]
 Strategies: TypeAlias = Mapping[str, StrategyFactory[Any, Any]]
+
+DrawInTerminal: TypeAlias = Callable[[Json], Text]
+"""Draws a frame of a replay."""
 
 Exporter: TypeAlias = Callable[[Mapping[str, Any], Sequence[Any]], bytes]
 """Returns the bytes of a file from a replay's document and all its states."""
@@ -26,7 +38,7 @@ Exporter: TypeAlias = Callable[[Mapping[str, Any], Sequence[Any]], bytes]
 
 @dataclass(frozen=True, slots=True)
 class GameEntry:
-    """Where the parts of a game are, each as `module:name`."""
+    """Where the parts of a game are, each as `module:name`; None where the default is used."""
 
     rules: str
     """The class of its rules."""
@@ -35,79 +47,99 @@ class GameEntry:
     strategies: str
     """A mapping from names to strategy classes, the weakest first."""
     protocol: str | None = None
-    """The class of its wire protocol; None where bots come to us."""
+    """The class of its wire protocol."""
     bot_handler: str | None = None
     """The class that lets a built-in strategy speak that protocol."""
     checks: str | None = None
     """The class of what a bot is tried with before it plays."""
-    maps: str | None = None
-    """The class of its map maker, for a game that is played on stored maps."""
     play_options: str | None = None
-    """What pages offer of it: matches to watch, and playing by hand."""
+    """How it is offered to people: matches to watch, and playing by hand."""
+    picture: str | None = None
+    """How its frames are drawn as pictures."""
+    terminal: str | None = None
+    """A function that draws a frame in the terminal."""
+    maps: str | None = None
+    """The class of its map maker; None for a game that is not played on stored maps."""
     exporter: str | None = None
-    """A function that writes a replay in a format of the game's own."""
+    """A function that writes a replay in a format of the game's own; None if there is none."""
     rules_version: int = 1
     """Grows when old replays would be played otherwise."""
 
+    @property
+    def has_checks(self) -> bool:
+        """Whether bots can be tried: by checks of its own, or by those of the default protocol."""
+        return self.checks is not None or self.protocol is None
+
+
+USUAL: Final[Mapping[str, str]] = {
+    "rules": "rules:{}",
+    "codec": "codec:{}Codec",
+    "strategies": "strategies:STRATEGIES",
+    "protocol": "protocol:{}Protocol",
+    "bot_handler": "bot_server:{}BotHandler",
+    "checks": "checks:{}Checks",
+    "play_options": "play_options:PLAY_OPTIONS",
+    "picture": "picture:PICTURE",
+    "terminal": "terminal:draw",
+    "maps": "map_maker:{}Maps",
+    "exporter": "exporter:export",
+}
+"""Where the parts of a game stand in its folder; `{}` is the name of the folder, as a class."""
+
+
+def in_folder(package: str, rules_version: int = 1) -> GameEntry:
+    """Return the entry of a game whose parts stand where they usually do.
+
+    `package` is the dotted name of its folder. A part whose module is missing is the default.
+    """
+    stem = "".join(word.capitalize() for word in package.rpartition(".")[2].split("_"))
+    parts = {
+        part: f"{package}.{place.format(stem)}"
+        for part, place in USUAL.items()
+        if find_spec(f"{package}.{place.partition(':')[0]}") is not None
+    }
+    return GameEntry(**parts, rules_version=rules_version)
+
 
 GAMES: Mapping[str, GameEntry] = {
-    "circuit-wars": GameEntry(
-        protocol="cw.games.circuit_wars.protocol:CircuitWarsProtocol",
-        rules="cw.games.circuit_wars.rules:CircuitWars",
-        codec="cw.games.circuit_wars.codec:CircuitWarsCodec",
-        strategies="cw.games.circuit_wars.strategies:STRATEGIES",
-        checks="cw.games.circuit_wars.checks:CircuitWarsChecks",
-        play_options="cw.games.circuit_wars.play_options:PLAY_OPTIONS",
-    ),
-    "code-battle": GameEntry(
-        rules="cw.games.code_battle.rules:CodeBattle",
-        codec="cw.games.code_battle.codec:CodeBattleCodec",
-        strategies="cw.games.code_battle.strategies:STRATEGIES",
-        protocol="cw.games.code_battle.protocol:CodeBattleProtocol",
-        bot_handler="cw.games.code_battle.bot_server:CodeBattleBotHandler",
-        checks="cw.games.code_battle.checks:CodeBattleChecks",
-        play_options="cw.games.code_battle.play_options:PLAY_OPTIONS",
-        maps="cw.games.code_battle.map_maker:CodeBattleMaps",
-        exporter="cw.games.code_battle.replay:export",
-    ),
-    "end-of-codes": GameEntry(
-        rules="cw.games.end_of_codes.rules:EndOfCodes",
-        codec="cw.games.end_of_codes.codec:EndOfCodesCodec",
-        strategies="cw.games.end_of_codes.strategies:STRATEGIES",
-        protocol="cw.games.end_of_codes.protocol:EndOfCodesProtocol",
-        bot_handler="cw.games.end_of_codes.bot_server:EndOfCodesBotHandler",
-        checks="cw.games.end_of_codes.checks:EndOfCodesChecks",
-        play_options="cw.games.end_of_codes.play_options:PLAY_OPTIONS",
-    ),
-    "hexagon": GameEntry(
-        rules="cw.games.hexagon.rules:Hexagon",
-        codec="cw.games.hexagon.codec:HexagonCodec",
-        strategies="cw.games.hexagon.strategies:STRATEGIES",
-        protocol="cw.games.hexagon.protocol:HexagonProtocol",
-        bot_handler="cw.games.hexagon.bot_server:HexagonBotHandler",
-        checks="cw.games.hexagon.checks:HexagonChecks",
-        play_options="cw.games.hexagon.play_options:PLAY_OPTIONS",
-    ),
-    "paint": GameEntry(
-        rules="cw.games.paint.rules:Paint",
-        codec="cw.games.paint.codec:PaintCodec",
-        strategies="cw.games.paint.strategies:STRATEGIES",
-        protocol="cw.games.paint.protocol:PaintProtocol",
-        bot_handler="cw.games.paint.bot_server:PaintBotHandler",
-        checks="cw.games.paint.checks:PaintChecks",
-        play_options="cw.games.paint.play_options:PLAY_OPTIONS",
-    ),
+    "circuit-wars": in_folder("cw.games.circuit_wars"),
+    "code-battle": in_folder("cw.games.code_battle"),
+    "end-of-codes": in_folder("cw.games.end_of_codes"),
+    "hexagon": in_folder("cw.games.hexagon"),
+    "paint": in_folder("cw.games.paint"),
 }
 
 
 def game_entries() -> dict[str, GameEntry]:
-    """Return our games and those of other packages; nobody can take the name of one of ours."""
-    others = {entry.name: cast(GameEntry, entry.load()) for entry in entry_points(group="cw.games")}
+    """Return our games and those of other packages; nobody can take the name of one of ours.
+
+    Raises UsageError for an entry point that cannot be loaded.
+    """
+    others = {entry.name: loaded(entry) for entry in entry_points(group="cw.games")}
     return others | dict(GAMES)
 
 
+def loaded(point: EntryPoint) -> GameEntry:
+    """Return what another package says of its game; raise UsageError, with its name, for a fault.
+
+    Whatever its modules raise is its fault: without the sentence nobody would know whose.
+    """
+    try:
+        entry = point.load()
+    except Exception as error:
+        raise UsageError(
+            f"the game {point.name!r} of another package cannot be loaded from {point.value}:"
+            f" {error!r}; repair that package, or uninstall it"
+        ) from error
+    if not isinstance(entry, GameEntry):
+        raise UsageError(f"{point.value} must be a GameEntry, not {short(entry)}")
+    return entry
+
+
 def game_entry(name: str) -> GameEntry:
-    """Return the listing of a game; raise UsageError for an unknown name."""
+    """Return the entry of a game; raise UsageError for an unknown name."""
+    if name in GAMES:
+        return GAMES[name]
     known = game_entries()
     if name not in known:
         raise UsageError(f"there is no game {name!r}; the games are: {', '.join(known)}")
@@ -127,35 +159,63 @@ def load_strategies(name: str) -> Strategies:
 
 
 def load_protocol(name: str) -> WireProtocol:
-    """Load the wire protocol of a game; raise UsageError for a game whose bots come to us."""
+    """Load the wire protocol of a game: its own, or the default one."""
     where = game_entry(name).protocol
     if where is None:
-        raise UsageError(f"the bots of {name} are clients of its server: they are not called")
+        return DefaultProtocol(load_game(name))
     return cast(WireProtocol, resolve_name(where)())
 
 
 def load_bot_handler(name: str, context: BotContext) -> BotHandler:
-    """Make a built-in bot of a game that is asked over the wire."""
-    where = game_entry(name).bot_handler
-    if where is None:
+    """Make a built-in bot of a game that is asked over the wire.
+
+    Raises UsageError for a game whose bots are clients of its server, and for one whose views
+    nobody reads: by the default protocol a strategy is told no more than their documents.
+    """
+    entry = game_entry(name)
+    if entry.bot_handler is not None:
+        return cast(BotHandler, resolve_name(entry.bot_handler)(context))
+    if entry.protocol is not None:
         raise UsageError(f"the bots of {name} are clients of its server: they cannot be served")
-    return cast(BotHandler, resolve_name(where)(context))
+    codec = load_game(name).codec
+    if not isinstance(codec, DefaultCodec):
+        raise UsageError(f"bots of {name} cannot be served: its codec does not read views")
+    return DefaultBotHandler(context, codec)
 
 
 def load_checks(name: str) -> Checks:
     """Load what bots of a game are tried with; raise UsageError for a game that has nothing."""
-    where = game_entry(name).checks
-    if where is None:
+    entry = game_entry(name)
+    if entry.checks is not None:
+        return cast(Checks, resolve_name(entry.checks)())
+    if not entry.has_checks:
         raise UsageError(f"there are no checks for the bots of {name}")
-    return cast(Checks, resolve_name(where)())
+    return DefaultChecks(load_game(name), list(load_strategies(name)))
 
 
 def load_play_options(name: str) -> PlayOptions:
-    """Load what pages offer of a game; raise UsageError for a game of which they offer nothing."""
+    """Load how a game is offered to people."""
     where = game_entry(name).play_options
     if where is None:
-        raise UsageError(f"{name} is not played on pages")
+        return default_play_options(load_game(name), list(load_strategies(name)))
     return cast(PlayOptions, resolve_name(where))
+
+
+def load_picture(name: str) -> Picture[Any]:
+    """Load how frames of a game are drawn: by itself, or as text."""
+    where = game_entry(name).picture
+    return text_picture(name) if where is None else cast(Picture[Any], resolve_name(where))
+
+
+def load_terminal(name: str) -> DrawInTerminal:
+    """Load how frames of a game are drawn in the terminal: by itself, or as text.
+
+    Those of a game that is not here are text too: a replay can be looked at without its rules.
+    """
+    entry = game_entries().get(name)
+    if entry is None or entry.terminal is None:
+        return draw_in_terminal
+    return cast(DrawInTerminal, resolve_name(entry.terminal))
 
 
 def load_exporter(name: str) -> Exporter:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Protocol, TypeAlias, TypeVar, get_args
 
+from cw.drawing.shapes import Sheet
 from cw.errors import FaultKind, ProtocolError, UsageError, short
 
 Player: TypeAlias = int | str
@@ -151,6 +152,9 @@ class MapMaker(Protocol[Map]):
 
     def facts(self, made: Map) -> dict[str, Json]:
         """Return the figures of a map, `map_id` and `seed` among them."""
+
+    def sheet(self, made: Map) -> Sheet:
+        """Return the picture of a map."""
 
     def picture(self, made: Map) -> Sequence[str]:
         """Draw a map as lines of signs: wall `#`, open `.`, source `*`, slot 0's start `A`, ..."""

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
-from typing import Final
 
 from cw.errors import UsageError
-from cw.games.rules import Json
+from cw.games.registry import load_play_options
 from cw.league.intervals import Interval, wilson
 from cw.matches.simulate import series, simulate, winner_of
 from cw.matches.spec import MatchResult, MatchSpec
-
-OPTIONS: Final[Mapping[str, Mapping[str, Json]]] = {"circuit-wars": {"openings": 4}}
-"""What keeps the games of a pair from being alike, where a game does not start at random."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +50,10 @@ def measure(
     """Play an even number of games a pair, on `jobs` processes, and give each pair's figures."""
     if games < 2 or games % 2:
         raise UsageError(f"the number of games must be even and at least 2, not {games}")
+    options = load_play_options(game).measured
     with ProcessPoolExecutor(jobs) as processes:
         for pair in pairs:
-            specs = list(series(game, pair, games, seed, OPTIONS.get(game, {})))
+            specs = list(series(game, pair, games, seed, options))
             yield summary(pair, specs, list(processes.map(simulate, specs)))
 
 

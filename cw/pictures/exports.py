@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
 from typing import Any, Final
 
+from cw.drawing.scenes import STILL, Picture
+from cw.drawing.shapes import Sheet
 from cw.errors import UsageError
-from cw.pictures.games import GAMES
 from cw.pictures.raster import gif
 from cw.pictures.scenes import scenes
-from cw.pictures.shapes import Sheet
-from cw.pictures.sheets import MOVING, STILL, sheet_of
+from cw.pictures.sheets import MOVING, sheet_of
 
 Document = Mapping[str, Any]
 Frames = Callable[[], Iterable[Any]]
 """Returns all frames of the replay, the start first."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnReplay:
+    """A replay, and how its game is drawn."""
+
+    picture: Picture[Any]
+    document: Document
+    frames: Frames
+
 
 Watched = Callable[[Iterable[Sheet], int], Iterable[Sheet]]
 """Is given the sheets of an animation and how many there are, and hands them on."""
@@ -33,18 +44,16 @@ SAMPLES: Final = 6
 """Frames from which the colours of an animation are taken."""
 
 
-def still(document: Document, frames: Frames, turn: int) -> Sheet:
+def still(replay: DrawnReplay, turn: int) -> Sheet:
     """Draw the moment after so many turns; -1 is the last one, -2 the one before.
 
-    Raises UsageError for a turn that is not there or a game without pictures, and ProtocolError for
-    what cannot be read.
+    Raises UsageError for a turn that is not there, and ProtocolError for what cannot be read.
     """
-    return next(sheets(document, frames, [number_of(document, turn)], STILL))
+    return next(sheets(replay, [number_of(replay.document, turn)], STILL))
 
 
 def animation(
-    document: Document,
-    frames: Frames,
+    replay: DrawnReplay,
     span: tuple[int, int],
     speed: float,
     watched: Watched = lambda sheets, _: sheets,
@@ -57,14 +66,14 @@ def animation(
     slowest, fastest = SPEEDS
     if not slowest <= speed <= fastest:
         raise UsageError(f"the speed must be {slowest} to {fastest} turns a second, not {speed}")
-    first, last = (number_of(document, turn) for turn in span)
+    first, last = (number_of(replay.document, turn) for turn in span)
     if first > last:
         raise UsageError(f"turn {first} comes after turn {last}")
     turns = evenly(first, last, ceil(max((last - first) / (MOST_FRAMES - 1), speed / FASTEST)))
     samples = evenly(first, last, ceil((last - first) / (SAMPLES - 1)))
     return gif(
-        watched(sheets(document, frames, turns, MOVING), len(turns)),
-        list(sheets(document, frames, samples, MOVING)),
+        watched(sheets(replay, turns, MOVING), len(turns)),
+        list(sheets(replay, samples, MOVING)),
         times(turns, speed),
     )
 
@@ -89,8 +98,6 @@ def times(turns: Sequence[int], speed: float) -> list[int]:
     return [*(end - begin for begin, end in pairwise(begins)), LAST]
 
 
-def sheets(
-    document: Document, frames: Frames, turns: Sequence[int], size: tuple[int, int]
-) -> Iterator[Sheet]:
+def sheets(replay: DrawnReplay, turns: Sequence[int], size: tuple[int, int]) -> Iterator[Sheet]:
     """Draw turns, in order."""
-    return map(sheet_of, scenes(GAMES, document, frames(), turns, size))
+    return map(sheet_of, scenes(replay.picture, replay.document, replay.frames(), turns, size))

@@ -11,8 +11,8 @@ from typing import Final, cast
 
 from PIL import Image, ImageDraw
 
+from cw.drawing.shapes import Circle, Line, Point, Polygon, Rectangle, Shape, Sheet, Text
 from cw.pictures.fonts import font
-from cw.pictures.shapes import Circle, Line, Point, Polygon, Rectangle, Shape, Sheet, Text
 from cw.pictures.svg import BASELINE
 
 FINE: Final = 3

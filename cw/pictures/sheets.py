@@ -7,21 +7,19 @@ from itertools import islice
 from math import ceil
 from typing import Any, Final
 
+from cw.drawing.palette import letter_of, mark_of
+from cw.drawing.scenes import MARGIN, Scene
+from cw.drawing.shapes import Circle, Part, Shape, Sheet, Text
 from cw.errors import UsageError
 from cw.pictures.fonts import fitted, printable, width_of
-from cw.pictures.palette import letter_of, mark_of
-from cw.pictures.scenes import Scene
-from cw.pictures.shapes import Circle, Part, Shape, Sheet, Text
 
-STILL: Final = (960, 96)
 MOVING: Final = (600, 48)
-"""Pixels of a board's longer side, and at most of a cell."""
+"""Pixels of the longer side of a board in an animation, and at most of a cell."""
 
 MOST_SHAPES: Final = 250_000
 MOST_LISTED: Final = 12
 """Players that are named in the caption."""
 
-MARGIN: Final = 16
 NUMBERED_MARGIN: Final = 32
 NARROWEST: Final = 360
 COLUMN: Final = 250
@@ -41,11 +39,11 @@ SMALL: Final = 15
 
 def sheet_of(scene: Scene[Any]) -> Sheet:
     """Draw a scene; raise UsageError if there is too much on the board."""
-    shapes = tuple(islice(scene.game.draw(scene), MOST_SHAPES + 1))
+    shapes = tuple(islice(scene.picture.draw(scene), MOST_SHAPES + 1))
     if len(shapes) > MOST_SHAPES:
         raise UsageError(f"there are more than {MOST_SHAPES} things to draw in turn {scene.turn}")
-    width, height = (ceil(side * scene.scale) for side in scene.game.extent(scene.frame))
-    margin = NUMBERED_MARGIN if scene.game.numbered else MARGIN
+    width, height = (ceil(side * scene.scale) for side in scene.picture.extent(scene.frame))
+    margin = NUMBERED_MARGIN if scene.picture.numbered else MARGIN
     whole = max(width + 2 * margin, NARROWEST)
     board = Part(shapes, (whole - width) // 2, margin, scene.scale)
     below = margin + height + margin
@@ -54,7 +52,7 @@ def sheet_of(scene: Scene[Any]) -> Sheet:
         width=whole,
         height=below + caption_height(scene, whole),
         ground=scene.inks.ground,
-        title=f"{scene.game.title}, turn {scene.turn} of {len(scene.turns)}",
+        title=f"{scene.picture.title}, turn {scene.turn} of {len(scene.turns)}",
         parts=(board, caption),
     )
 
@@ -74,13 +72,13 @@ def columns(listed: int, width: int) -> int:
 def caption_of(scene: Scene[Any], width: int) -> Iterator[Shape]:
     """Write the game and the turn, and below them the players."""
     ink, muted = scene.inks.ink, scene.inks.muted
-    yield Text(MARGIN, ROW / 2, scene.game.title, LARGE, ink, "start")
+    yield Text(MARGIN, ROW / 2, scene.picture.title, LARGE, ink, "start")
     turn = f"turn {scene.turn} of {len(scene.turns)}"
     yield Text(width - MARGIN, ROW / 2, turn, SMALL, muted, "end")
     listed = min(len(scene.seats), MOST_LISTED)
     count = columns(listed, width)
     column = min(WIDE, (width - 2 * MARGIN + BETWEEN) / count - BETWEEN)
-    scores = scene.game.scores(scene)
+    scores = scene.picture.scores(scene)
     for seat in range(listed):
         left = MARGIN + seat % count * (column + BETWEEN)
         top = ROW * (1 + seat // count)
@@ -101,8 +99,8 @@ def player_line(
     yield Circle(left + 10, y, 10, scene.colour(seat))
     yield Text(left + 10, y, letter, 12 if len(letter) == 1 else 9, scene.inks.letter)
     yield mark_of(seat, (left + 30, y), 5, scene.colour(seat))
-    one, many = scene.game.counted
-    said = f"{score} {one if score == 1 else many}"
+    one, many = scene.picture.counted
+    said = f"{score} {one if score == 1 else many}" if many else ""
     space = (width - 42) / WIDER - width_of(said, SMALL) - 8
     name = fitted(printable(scene.seats[seat].name), SMALL, space)
     yield Text(left + 42, y, name, SMALL, scene.inks.ink, "start")

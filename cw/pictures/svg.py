@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import Final
 
-from cw.pictures.shapes import Circle, Line, Part, Point, Polygon, Rectangle, Shape, Sheet, Text
+from cw.drawing.shapes import Circle, Line, Part, Point, Polygon, Rectangle, Shape, Sheet, Text
 
 BASELINE: Final = 0.355
 """Half of the height of capitals, in sizes of the font."""

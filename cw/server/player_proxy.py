@@ -180,7 +180,7 @@ class Door:
 def player_proxies(
     app: WSGIApp, session: Session[Any, Any], clients: Iterable[Client]
 ) -> Iterator[dict[str, Door]]:
-    """Serve an app behind a Unix socket for each client while the block runs; yield them by name."""
+    """Serve an app behind a Unix socket for each client while the block runs, by name."""
     with TemporaryDirectory(prefix="cw-gate-") as folder, ExitStack() as servers:
         # Programs in the sandbox are other users; each is shown its own folder only.
         Path(folder).chmod(0o711)

@@ -10,8 +10,8 @@ from werkzeug.routing import BaseConverter
 
 from cw.assets import asset
 from cw.games.registry import game_entries, game_entry, load_strategies
-from cw.kits import GAMES as KITS
 from cw.kits import LANGUAGES
+from cw.kits import games as games_with_kits
 from cw.web.game_pages import game_page
 
 routes = Blueprint("games", __name__, url_prefix="/games")
@@ -44,10 +44,10 @@ def about(game: str) -> Response:
         page=game_page(game),
         picture=picture(game),
         strategies=strategies(game),
-        languages=LANGUAGES if game in KITS else {},
+        languages=LANGUAGES if game in games_with_kits() else {},
         language=LANGUAGE,
         bot=LANGUAGES[LANGUAGE].bot,
-        checked=game_entry(game).checks is not None,
+        checked=game_entry(game).has_checks,
     )
     return _fresh(page)
 

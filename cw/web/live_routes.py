@@ -24,7 +24,7 @@ from flask import (
 from cw.arena.bots import BotSpec
 from cw.errors import ArenaError, CapacityError, UsageError
 from cw.games.play_options import Choice, PlayOptions
-from cw.games.registry import game_entry, load_play_options, load_strategies
+from cw.games.registry import load_play_options, load_strategies
 from cw.games.rules import Json
 from cw.matches.spec import MatchSpec, Secrets
 from cw.server.guard import changes_the_game
@@ -125,7 +125,7 @@ def _for_pages() -> dict[str, Any]:
 def match_form(game: str) -> dict[str, Any] | None:
     """Return what the forms of a game need; None if the server plays no matches of it."""
     matches, settings = _matches(), _settings()
-    if not matches.is_open or game_entry(game).play_options is None:
+    if not matches.is_open:
         return None
     return {
         "play_options": load_play_options(game),

@@ -20,7 +20,6 @@ from flask import (
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.routing import BaseConverter
 
-from cw.errors import ProtocolError, UsageError
 from cw.games.registry import game_entries
 from cw.replays.document import unpacked
 from cw.server.app import CONTENT_SECURITY_POLICY
@@ -69,15 +68,10 @@ def save() -> Response:
     if uploads is None:
         abort(403, "this server keeps no replays; its owner allows it with --uploads")
     refuse_other_sites()
-    try:
-        kept = uploads.save(sent())
-    except ProtocolError as error:
-        abort(400, str(error))
-    except UsageError as refusal:
-        abort(503, str(refusal))
-    address = url_for("replays.watch", name=kept.name)
-    answer = jsonify(name=kept.name, address=address, is_new=kept.is_new)
-    answer.status_code = 201 if kept.is_new else 200
+    saved = uploads.save(sent())
+    address = url_for("replays.watch", name=saved.name)
+    answer = jsonify(name=saved.name, address=address, is_new=saved.is_new)
+    answer.status_code = 201 if saved.is_new else 200
     answer.headers["Location"] = address
     return answer
 

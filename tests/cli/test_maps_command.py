@@ -12,10 +12,10 @@ from click.testing import CliRunner, Result
 from PIL import Image, ImageColor
 
 from cw.cli import main
+from cw.drawing.palette import WALL
+from cw.drawing.scenes import MARGIN
 from cw.games.code_battle.generate import make_map
 from cw.games.code_battle.maps import decode_map, encode_map
-from cw.pictures.palette import WALL
-from cw.pictures.sheets import MARGIN
 
 MADE = make_map("m4_001", 4, 7, rows=30, cols=44, cores_per_player=2)
 SMALL = ("--rows", "30", "--cols", "44", "--cores-per-player", "2")

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from cw.kits import GAMES, LANGUAGES
+from cw.kits import LANGUAGES, games
 from tests.kits.judging import ROOT, Document
 from tests.kits.pages import OPPONENTS
 from tests.kits.running import Kit, build
@@ -81,7 +81,7 @@ def matrix() -> str:
     """Try every kit, and give the table."""
     lines = ["| | " + " | ".join(how.title for how in LANGUAGES.values()) + " |"]
     lines.append("|---" * (len(LANGUAGES) + 1) + "|")
-    for game in GAMES:
+    for game in games():
         with TemporaryDirectory() as folder:
             cells = [cell(game, language, Path(folder, language)) for language in LANGUAGES]
         lines.append(f"| `{game}` | {' | '.join(cells)} |")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cw.cli.new_bot import quoted
-from cw.kits import GAMES, LANGUAGES
+from cw.kits import LANGUAGES, games
 from tests.kits.judging import ROOT
 
 KITS = ROOT / "sample_bots"
@@ -136,7 +136,7 @@ RUNNING = {
 }
 """How to play against a bot that runs, for those that serve."""
 
-OPPONENTS = {game: "sample" if game == "end-of-codes" else "random" for game in GAMES}
+OPPONENTS = {game: "sample" if game == "end-of-codes" else "random" for game in games()}
 """The weakest strategy that makes moves."""
 
 NOTES: Mapping[str, str] = {
@@ -230,7 +230,7 @@ def source(game: str, language: str) -> str:
 
 
 def main() -> None:
-    for game in GAMES:
+    for game in games():
         for language in LANGUAGES:
             (KITS / game / language / "README.md").write_text(readme(game, language), "utf-8")
 

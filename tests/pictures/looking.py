@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from PIL import Image, ImageColor
 
+from cw.cli.replays import drawn
+from cw.drawing.shapes import Sheet
 from cw.pictures.exports import still
 from cw.pictures.raster import image_of
-from cw.pictures.shapes import Sheet
 from cw.replays import document as replay
 from tests.browser.recorded import recorded
 
@@ -23,7 +23,7 @@ def document_of(game: str) -> replay.Document:
 
 def sheet_at(document: replay.Document, turn: int = -1) -> Sheet:
     """Draw a turn."""
-    return still(document, partial(replay.frames, document), turn)
+    return still(drawn(document), turn)
 
 
 class Look:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from functools import partial
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
@@ -16,12 +15,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cw.cli.replays import drawn
+from cw.drawing.shapes import Circle, Line, Part, Polygon, Rectangle, Shape, Sheet, Text
 from cw.errors import ArenaError, ProtocolError, UsageError
 from cw.pictures import exports
 from cw.pictures.exports import animation, still
 from cw.pictures.fonts import fitted, printable, width_of
 from cw.pictures.raster import capsule, image_of, png
-from cw.pictures.shapes import Circle, Line, Part, Polygon, Rectangle, Shape, Sheet, Text
 from cw.pictures.svg import number, svg
 from cw.replays import document as replay
 from tests.browser.recorded import MATCHES
@@ -41,7 +41,7 @@ HOSTILE = (
 
 
 def moving(document: replay.Document, span: tuple[int, int] = (0, -1), speed: float = 8) -> bytes:
-    return animation(document, partial(replay.frames, document), span, speed)
+    return animation(drawn(document), span, speed)
 
 
 def opened(data: bytes) -> Any:
@@ -158,9 +158,7 @@ class TestAnimations:
         assert image.n_frames == 11
         for frame, turn in ((0, 10), (5, 15), (10, 20)):
             image.seek(frame)
-            [said] = islice(
-                exports.sheets(document, partial(replay.frames, document), [turn], (600, 48)), 1
-            )
+            [said] = islice(exports.sheets(drawn(document), [turn], (600, 48)), 1)
             ours = np.asarray(image_of(said)).astype(int)
             difference = np.abs(np.asarray(image.convert("RGB")) - ours).max(axis=2)
             # The palette holds the flat colours exactly, and those of edges nearly.
@@ -272,10 +270,8 @@ class TestBounds:
         sheet = sheet_at(self.paint(*board, "bot1"))
         assert image_of(sheet).getpixel((2, 2)) == rgb(sheet.ground)
 
-    def test_a_game_without_pictures(self) -> None:
-        with pytest.raises(
-            UsageError, match="no pictures of 'chess'; there are: circuit-wars, code-"
-        ):
+    def test_a_game_that_is_not_here(self) -> None:
+        with pytest.raises(UsageError, match="there is no game 'chess'; the games are: "):
             sheet_at(document_of("paint") | {"game": "chess"})
 
 
@@ -328,7 +324,7 @@ def test_what_cannot_be_read_is_an_error_in_a_line(game: str, place: list[Any], 
         within = within[key]
     within[place[-1]] = value
     with pytest.raises(ProtocolError) as error:
-        still(document, partial(replay.frames, document), 1)
+        still(drawn(document), 1)
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < 300
 

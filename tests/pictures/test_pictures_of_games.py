@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from cw.assets import asset
-from cw.pictures import palette
-from cw.pictures.games import GAMES
-from cw.pictures.palette import COLOURS, DARK, LIGHT, colour_of, letter_of
-from cw.pictures.shapes import Text
+from cw.drawing import palette
+from cw.drawing.palette import COLOURS, DARK, LIGHT, colour_of, letter_of
+from cw.drawing.shapes import Text
+from cw.games.registry import GAMES, load_picture
 from tests.browser.recorded import MATCHES, recorded
 from tests.pictures.looking import Look, close, document_of, mixed, rgb, sheet_at
 
@@ -255,7 +255,7 @@ def test_the_caption_tells_game_turn_players_and_scores(game: str) -> None:
     caption = sheet_at(document).parts[1]
     texts = [shape.text for shape in caption.shapes if isinstance(shape, Text)]
     turns = len(document["turns"])
-    assert texts[:2] == [GAMES[game].title, f"turn {turns} of {turns}"]
+    assert texts[:2] == [load_picture(game).title, f"turn {turns} of {turns}"]
     names = [seat["name"] for seat in document["players"]]
     letters = [letter_of(seat) for seat in range(len(names))]
     assert (texts[2::3], texts[3::3]) == (letters, names)

@@ -23,4 +23,5 @@ PLAY_OPTIONS: Final = PlayOptions(
         Choice("openings", "Random segments at the start", (0, 2, 4, 8)),
     ),
     moves=moves,
+    measured={"openings": 4},
 )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cw.drawing.shapes import Sheet
 from cw.games.code_battle.curation import library
 from cw.games.code_battle.generate import make_maps, map_ids
+from cw.games.code_battle.map_picture import map_sheet
 from cw.games.code_battle.maps import Map, decode_map, encode_map
 from cw.games.rules import Json
 
@@ -50,6 +52,10 @@ class CodeBattleMaps:
             "energy_nodes": len(made.nodes),
             "cores": len(made.cores),
         }
+
+    def sheet(self, made: Map) -> Sheet:
+        """Return the picture of a map, drawn like the board of a match."""
+        return map_sheet(self.picture(made), made.map_id)
 
     def picture(self, made: Map) -> list[str]:
         """Draw a map: `#` wall, `*` energy node, `A` a core of slot 0, `.` open."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cw.games.code_battle import replay as book
+from cw.games.code_battle import exporter as book
 from cw.games.code_battle.codec import CodeBattleCodec
 from cw.games.code_battle.rules import CodeBattle
 from cw.games.code_battle.state import Bot, Config, Core, Node, PlayerStats, State, Terrain

@@ -10,10 +10,10 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from cw.pictures.drawing import MARKED, arc, axes, cross, disc, grid
-from cw.pictures.palette import mark_of
-from cw.pictures.scenes import BEFORE, Game, Key, Number, Place, Scene, Side, understood
-from cw.pictures.shapes import Circle, Line, Rectangle, Shape
+from cw.drawing.elements import MARKED, arc, axes, cross, disc, grid
+from cw.drawing.palette import mark_of
+from cw.drawing.scenes import BEFORE, Key, Number, Picture, Place, Scene, Side, understood
+from cw.drawing.shapes import Circle, Line, Rectangle, Shape
 
 STEPS: Final[Mapping[str, tuple[int, int]]] = {
     "north": (0, -1),
@@ -153,7 +153,7 @@ def scores(scene: Scene[Frame]) -> list[int]:
     return [living[seat] for seat in range(len(scene.seats))]
 
 
-END_OF_CODES: Final = Game(
+PICTURE: Final = Picture(
     title="End of Codes",
     frame=Frame,
     extent=lambda frame: (frame.width, frame.height),

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 import msgspec
 from msgspec import Meta
 
-from cw.pictures.palette import mark_of
-from cw.pictures.scenes import Game, Number, Scene
-from cw.pictures.shapes import Circle, Line, Rectangle, Shape
+from cw.drawing.palette import mark_of
+from cw.drawing.scenes import Number, Picture, Scene
+from cw.drawing.shapes import Circle, Line, Rectangle, Shape
 
 TOP, RIGHT, BOTTOM, LEFT = 1, 2, 4, 8
 MOVE: Final = re.compile(r"(\d{1,4}),(\d{1,4}),(top|right|bottom|left)")
@@ -138,7 +138,7 @@ def segment_of(move: Any) -> Segment | None:
     return Segment("down", x + (border == "right"), y)
 
 
-CIRCUIT_WARS: Final = Game(
+PICTURE: Final = Picture(
     title="Circuit Wars",
     frame=Frame,
     extent=lambda frame: (frame.size, frame.size),

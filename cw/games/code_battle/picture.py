@@ -9,8 +9,8 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from cw.pictures.drawing import LETTERED, cross, disc, grid
-from cw.pictures.palette import (
+from cw.drawing.elements import LETTERED, cross, disc, grid
+from cw.drawing.palette import (
     DEATH,
     EDGE,
     ENERGY,
@@ -21,8 +21,8 @@ from cw.pictures.palette import (
     colour_of,
     letter_of,
 )
-from cw.pictures.scenes import BEFORE, MOST_PLAYERS, Game, Number, Place, Scene, Side
-from cw.pictures.shapes import Circle, Line, Polygon, Rectangle, Shape, Text
+from cw.drawing.scenes import BEFORE, MOST_PLAYERS, Number, Picture, Place, Scene, Side
+from cw.drawing.shapes import Circle, Line, Polygon, Rectangle, Shape, Text
 
 Slot = Annotated[int, Meta(ge=0, lt=MOST_PLAYERS)]
 
@@ -174,7 +174,7 @@ def scores(scene: Scene[Frame]) -> list[int]:
     return [stats.score for stats in scene.frame.players]
 
 
-CODE_BATTLE: Final = Game(
+PICTURE: Final = Picture(
     title="Code Battle",
     frame=Frame,
     extent=lambda frame: (frame.config.cols, frame.config.rows),

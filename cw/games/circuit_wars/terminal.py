@@ -1,22 +1,29 @@
-"""The board of a game, drawn in the terminal."""
+"""Boards of Circuit Wars, drawn in the terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
 from rich.text import Text
 
+from cw.drawing.terminal import color
 from cw.errors import IllegalAction
 from cw.games.circuit_wars.board import is_drawn, owner
 from cw.games.circuit_wars.rules import State
 from cw.games.circuit_wars.segments import Move, parse_move
+from cw.games.rules import Json
 
-PLAYERS = {0: "", 1: "bold white on blue", 2: "bold black on orange1"}
 DRAWN = "bold"
 LAST = "bold magenta"
 
 
-def draw(state: State) -> Text:
+def draw(frame: Json) -> Text:
+    """Draw a frame of a match."""
+    return draw_state(msgspec.convert(frame, State))
+
+
+def draw_state(state: State) -> Text:
     """Draw a position: segments as lines, owned squares with the number of their owner."""
     style = segment_style(state)
     text = Text()
@@ -38,7 +45,7 @@ def _draw_squares(text: Text, state: State, y: int, style: Callable[[Move], str]
         text.append("│" if line else " ", line)
         if x < state.size:
             player = owner(state.board[y][x])
-            text.append(f" {player or ' '} ", PLAYERS[player])
+            text.append(f" {player or ' '} ", color(player - 1) if player else "")
     text.append("\n")
 
 

@@ -10,9 +10,9 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from cw.pictures.drawing import arrow, disc, ring, step_of, tick
-from cw.pictures.scenes import Game, Place, Scene, understood
-from cw.pictures.shapes import Circle, Point, Polygon, Shape
+from cw.drawing.elements import arrow, disc, ring, step_of, tick
+from cw.drawing.scenes import Picture, Place, Scene, understood
+from cw.drawing.shapes import Circle, Point, Polygon, Shape
 
 PITCH: Final = sqrt(3) / 2
 """Between two rows; the middles of two cells of a row are 1 apart."""
@@ -148,7 +148,7 @@ def scores(scene: Scene[Frame]) -> list[int]:
     ]
 
 
-HEXAGON: Final = Game(
+PICTURE: Final = Picture(
     title="Hexagon",
     frame=Frame,
     extent=extent,

@@ -1,15 +1,14 @@
-"""Maps, drawn as Code Battle draws them, from the lines of signs that a map maker gives."""
+"""Maps as pictures, drawn like the board of a match."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import ceil
 
-from cw.pictures.games.code_battle import Core, draw_core, draw_ground, draw_node
-from cw.pictures.palette import DARK
-from cw.pictures.scenes import fitting
-from cw.pictures.shapes import Part, Shape, Sheet
-from cw.pictures.sheets import MARGIN, STILL
+from cw.drawing.palette import DARK
+from cw.drawing.scenes import MARGIN, STILL, fitting
+from cw.drawing.shapes import Part, Shape, Sheet
+from cw.games.code_battle.picture import Core, draw_core, draw_ground, draw_node
 
 
 def map_sheet(lines: Sequence[str], title: str) -> Sheet:

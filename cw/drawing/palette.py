@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from cw.pictures.shapes import Circle, Point, Polygon, Shape
+from cw.drawing.shapes import Circle, Point, Polygon, Shape
 
 COLOURS: Final = (
     ("#0a63b0", "#6cb8ff"),

@@ -9,10 +9,10 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from cw.pictures.drawing import disc, grid
-from cw.pictures.palette import mark_of
-from cw.pictures.scenes import Game, Key, Place, Scene, Side, understood
-from cw.pictures.shapes import Circle, Line, Rectangle, Shape
+from cw.drawing.elements import disc, grid
+from cw.drawing.palette import mark_of
+from cw.drawing.scenes import Key, Picture, Place, Scene, Side, understood
+from cw.drawing.shapes import Circle, Line, Rectangle, Shape
 
 MARKED: Final = 16
 """Pixels of a square from which on it has its owner's mark."""
@@ -110,7 +110,7 @@ def scores(scene: Scene[Frame]) -> list[int]:
     return [owned[seat] for seat in range(len(scene.seats))]
 
 
-PAINT: Final = Game(
+PICTURE: Final = Picture(
     title="Paint",
     frame=Frame,
     extent=lambda frame: (frame.width, frame.height),

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from math import atan2, cos, hypot, pi, sin
 from typing import Any, Final
 
-from cw.pictures.palette import letter_of, mark_of
-from cw.pictures.scenes import Scene
-from cw.pictures.shapes import Circle, Line, Point, Polygon, Rectangle, Shape, Text
+from cw.drawing.palette import letter_of, mark_of
+from cw.drawing.scenes import Scene
+from cw.drawing.shapes import Circle, Line, Point, Polygon, Rectangle, Shape, Text
 
 LETTERED: Final = 6
 """Pixels of a disc's radius from which on it has a letter."""

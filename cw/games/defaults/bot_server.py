@@ -1,0 +1,51 @@
+"""A strategy as a bot of the default protocol: on lines, or as a web service."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from cw.errors import ProtocolError
+from cw.games.codec import DefaultCodec
+from cw.games.defaults.protocol import Question
+from cw.games.rules import Fault, Player, Strategy
+from cw.games.wire import BotContext, LineMessage, Reply, Request, as_json
+
+MOST_SEATS: Final = 64
+"""Seats that are remembered; the oldest makes way."""
+
+
+class DefaultBotHandler:
+    """Answers every question; a strategy sits down where the first one of a match comes from."""
+
+    def __init__(self, context: BotContext, codec: DefaultCodec[Any, Any, Any]) -> None:
+        """Know no match."""
+        self.context = context
+        self.codec = codec
+        self.seats: dict[tuple[str, Player], Strategy[Any, Any]] = {}
+
+    def answer(self, message: Request | LineMessage) -> Reply | None:
+        """Answer a question; None for a line that is none, status 400 for a request."""
+        body = message.text if isinstance(message, LineMessage) else message.body or b""
+        try:
+            return self.act(msgspec.json.decode(body, type=Question))
+        except (ProtocolError, msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+            if isinstance(message, LineMessage):
+                return None
+            return as_json({"error": str(error)}, 400)
+
+    def act(self, question: Question) -> Reply:
+        """Return the action of the strategy; none where it refuses to act."""
+        action = self.seat(question).act(self.codec.view_from_json(question.view))
+        said = {} if isinstance(action, Fault) else {"action": self.codec.action_to_json(action)}
+        return as_json({"turn": question.turn, **said})
+
+    def seat(self, question: Question) -> Strategy[Any, Any]:
+        """Return the strategy that plays for a player of a match."""
+        key = (question.match, question.player)
+        if key not in self.seats:
+            while len(self.seats) >= MOST_SEATS:
+                del self.seats[next(iter(self.seats))]
+            self.seats[key] = self.context.make(question.player)
+        return self.seats[key]

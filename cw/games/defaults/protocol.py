@@ -1,0 +1,214 @@
+"""The wire protocol of games that have none of their own (docs/default-protocol.md).
+
+A view goes out, an action comes in: as lines of JSON to a program, or as requests to a web service.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+
+from cw.errors import ProtocolError, UsageError, short
+from cw.games.codec import Game, is_fault
+from cw.games.rules import Fault, Json, Player
+from cw.games.wire import (
+    Ignore,
+    LineMessage,
+    Query,
+    QueryLimits,
+    Referee,
+    Reply,
+    Request,
+    Transport,
+    compact,
+)
+
+TIMEOUT: Final = 1.0
+"""Seconds for an action where nothing else is said."""
+
+LONGEST_TIMEOUT: Final = 3600.0
+STARTING: Final = 5.0
+"""Seconds that the first answer of a program may take longer: it is starting."""
+
+GRACE: Final = 0.05
+"""Seconds for our own scheduling; not promised to bots."""
+
+PATH: Final = "/act"
+QUOTED: Final = 200
+"""Bytes of an answer that a sentence quotes."""
+
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What a bot is asked: what it sees, and who it is there."""
+
+    game: str
+    match: str
+    """Text that is the same in all questions of a match, and in those of no other match."""
+    player: Player
+    turn: int
+    """Turns played before; the answer names it."""
+    view: Any
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What a bot answers."""
+
+    action: Any
+    turn: int | None = None
+
+
+class DefaultProtocol:
+    """All players who owe an action are asked for it at the same time, turn by turn.
+
+    The option `timeout` is the time for an action in seconds; strategies and people have none.
+    """
+
+    transports: Sequence[Transport] = ("lines", "http")
+    signed_with: str | None = None
+    options: Sequence[str] = ("timeout",)
+
+    def __init__(self, game: Game) -> None:
+        """Lead matches of this game."""
+        self.rules = game.rules
+
+    def players(self, names: Sequence[str]) -> Sequence[Player]:
+        """Return the players as a new game of so many names them."""
+        number = max(len(names), self.rules.seats.start)
+        return self.rules.players(self.rules.new(number, 0))[: len(names)]
+
+    async def conduct(self, referee: Referee) -> None:
+        """Lead a match."""
+        questions = Questions(referee)
+        referee.begin(referee.rules.new(len(referee.names), referee.seed, **referee.options))
+        while referee.rules.outcome(referee.state) is None:
+            await questions.play_turn()
+
+
+class Questions:
+    """The questions of one match."""
+
+    def __init__(self, referee: Referee) -> None:
+        """Ask nothing yet; raise UsageError for a time limit that is none."""
+        self.referee = referee
+        self.timeout = time_limit(referee.protocol_options.get("timeout", TIMEOUT))
+        self.match = referee.token()[:16]
+        self.turn = 0
+        self.asked: set[Player] = set()
+
+    async def play_turn(self) -> None:
+        """Ask all who are to move, and apply what they do."""
+        self.apply(await self.ask(self.referee.rules.to_move(self.referee.state)))
+
+    async def ask(self, players: Sequence[Player]) -> dict[Player, Any]:
+        """Return the action or the fault of each player.
+
+        A program that could not be started or has crashed is asked nothing more.
+        """
+        answers = await self.referee.ask({player: self.query(player) for player in players})
+        for player, answer in answers.items():
+            if isinstance(answer, Fault) and answer.kind in ("startup", "crashed"):
+                self.referee.disqualify(player, answer)
+        return answers
+
+    def apply(self, actions: Mapping[Player, Any]) -> None:
+        """Apply actions and faults by the rules, and go on to the next turn."""
+        self.referee.step(actions)
+        self.turn += 1
+
+    def query(self, player: Player) -> Query:
+        """Return the question to a player."""
+        referee = self.referee
+        view = referee.codec.view_to_json(referee.rules.observe(referee.state, player))
+        question = Question(referee.rules.name, self.match, player, self.turn, view)
+        text = compact(msgspec.structs.asdict(question))
+        read = ActionReader(self.turn, partial(self.action_of, referee.state, player))
+        if referee.transport(player) == "http":
+            call = Request("POST", PATH, text, {"Content-Type": "application/json"})
+            return Query(call, read.from_response, QueryLimits(self.timeout, GRACE), action=True)
+        limits = QueryLimits(self.timeout + self.starting(player), GRACE)
+        return Query(LineMessage(text, numbered=True), read.from_line, limits, action=True)
+
+    def starting(self, player: Player) -> float:
+        """Return the seconds that a program may need to start: for its first answer only."""
+        first = player not in self.asked
+        self.asked.add(player)
+        return STARTING if first else 0.0
+
+    def action_of(self, state: Any, player: Player, document: Json) -> Any:
+        """Read the action of a player; raise ProtocolError for what is none."""
+        if is_fault(document):
+            raise ProtocolError(f"expected an action, not {short(document)}")
+        return self.referee.codec.actions_from_json(state, {str(player): document})[player]
+
+
+@dataclass(frozen=True, slots=True)
+class ActionReader:
+    """Says what an answer to one question means."""
+
+    turn: int
+    action_of: Callable[[Json], Any]
+
+    @property
+    def expected(self) -> str:
+        """The form of an answer, for a sentence."""
+        return f'expected {{"turn": {self.turn}, "action": ...}}'
+
+    def from_line(self, reply: Reply) -> Any | Fault | Ignore:
+        """Return the action of a line; a line without the number of the turn is passed over."""
+        answer = decoded(reply.body)
+        if isinstance(answer, Fault) or answer.turn is None:
+            return Ignore(Fault("malformed", f"{self.expected}, but it wrote {quote(reply.body)}"))
+        if answer.turn != self.turn:
+            said = f"it answered turn {answer.turn}, but turn {self.turn} was asked for"
+            return Ignore(Fault("timeout", said))
+        return self.action(answer, reply)
+
+    def from_response(self, reply: Reply) -> Any | Fault:
+        """Return the action of a web service; it need not name the turn."""
+        if not 200 <= reply.status <= 299:
+            said = f"HTTP status {reply.status}, expected 200: {quote(reply.body)}"
+            return Fault("malformed", said)
+        answer = decoded(reply.body)
+        if isinstance(answer, Fault):
+            return Fault("malformed", f"{self.expected}: {answer.detail}: {quote(reply.body)}")
+        if answer.turn not in (None, self.turn):
+            said = f"it answered turn {answer.turn}, but turn {self.turn} was asked for"
+            return Fault("malformed", said)
+        return self.action(answer, reply)
+
+    def action(self, answer: Answer, reply: Reply) -> Any | Fault:
+        """Return the action of an answer, or the fault `malformed`."""
+        try:
+            return self.action_of(answer.action)
+        except ProtocolError as error:
+            return Fault("malformed", f"{error}; it wrote {quote(reply.body)}")
+
+
+def time_limit(timeout: Json) -> float:
+    """Return seconds; raise UsageError for anything but a number above 0 and at most an hour."""
+    number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    if number and 0 < timeout <= LONGEST_TIMEOUT:
+        return float(timeout)
+    raise UsageError(
+        f"timeout must be a number of seconds above 0 and up to {LONGEST_TIMEOUT:g},"
+        f" not {short(timeout)}"
+    )
+
+
+def decoded(body: bytes) -> Answer | Fault:
+    """Read an answer."""
+    try:
+        return msgspec.json.decode(body.removeprefix(BYTE_ORDER_MARK), type=Answer)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        return Fault("malformed", str(error))
+
+
+def quote(body: bytes) -> str:
+    """Return the beginning of an answer for a sentence."""
+    return repr(body[:QUOTED].decode(errors="replace"))
