@@ -1,4 +1,4 @@
-"""Games of a championship a second, and what the walls round each client cost a request."""
+"""Matches of a championship a second, and what the walls round each client cost a request."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def rows(effort: Effort) -> list[Row]:
 
 
 def throughput() -> list[Row]:
-    """Compare games a second with one game at a time and with one for every two cores."""
+    """Compare matches a second, one at a time and one for every two cores."""
     cores = os.cpu_count() or 1
     jobs = max(1, cores // 2)
     one, many = championship(1), championship(jobs)
@@ -86,7 +86,7 @@ def throughput() -> list[Row]:
 
 
 def direct(number: int) -> tuple[float, float]:
-    """Ask a server over loopback; give kept and fresh milliseconds."""
+    """Ask a server over loopback; return kept and fresh milliseconds."""
     with serving(create_app(SiteSettings()), listen("127.0.0.1", 0)) as address:
         host, port = address.removeprefix("http://").split(":")
         return asked([sys.executable, "-c", ASKER, host, port, str(number)])
@@ -106,7 +106,7 @@ def isolated(number: int) -> tuple[float, float]:
 
 
 def asked(command: list[str], env: dict[str, str] | None = None) -> tuple[float, float]:
-    """Run what asks, and give its two figures."""
+    """Run what asks, and return its two figures."""
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     if done.returncode:
         raise NotMeasured(f"asking failed: {done.stderr}")
@@ -115,7 +115,7 @@ def asked(command: list[str], env: dict[str, str] | None = None) -> tuple[float,
 
 
 def championship(jobs: int) -> float:
-    """Play a small championship of clients without pauses; give games a second."""
+    """Play a small championship of clients without pauses; return matches a second."""
     with TemporaryDirectory(prefix="cw-bench-") as folder:
         for team in TEAMS:
             place = Path(folder, "teams", team)

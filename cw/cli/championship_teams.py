@@ -24,6 +24,7 @@ from cw.matches.spec import MatchSpec
 
 PLACE: Final = click.Path(exists=True, path_type=Path)
 FOLDER: Final = click.Path(file_okay=False, path_type=Path)
+RANDOM: Final = "random"
 EXAMPLES: Final = ("ada", "alan", "barbara", "donald", "edsger", "grace", "ken", "margaret")
 GAME = click.option("--game", default="circuit-wars", show_default=True, help="The game.")
 OPTION = click.option(
@@ -107,7 +108,7 @@ def example(source: str, number: int) -> str:
 @OPTION
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a team.")
 def validate_command(place: Path, game: str, options: tuple[str, ...], as_json: bool) -> None:
-    """Let every team play a match against the weakest strategy, and report what is wrong.
+    """Let every team play a match against random moves, and report what is wrong.
 
     Exit code 1 if a team fails.
     """
@@ -155,8 +156,9 @@ async def why_unfit(
 
 
 def opponents(team: str, game: str) -> list[BotSpec]:
-    """Return as many of the weakest strategy as the game needs beside a team."""
-    weakest = next(iter(load_strategies(game)))
+    """Return as many built-in players as the game needs beside a team: random ones, if it has."""
+    strategies = load_strategies(game)
+    chosen = RANDOM if RANDOM in strategies else next(iter(strategies))
     names = (name for number in count(1) if (name := f"opponent-{number}") != team)
     needed = max(2, load_game(game).rules.seats[0]) - 1
-    return [BotSpec(name, "builtin", weakest) for name in islice(names, needed)]
+    return [BotSpec(name, "builtin", chosen) for name in islice(names, needed)]
