@@ -66,7 +66,7 @@ def make_example(game: str, place: Path, number: int) -> str:
         source = asset(CLIENT).read_text(encoding="utf-8")
         (place / CLIENT).write_text(example(source, number), encoding="utf-8")
         return ""
-    if game in kits.GAMES:
+    if game in kits.games():
         language = next(islice(cycle(languages()), number, None))
         kits.new_bot(game, language, place)
         return ""
