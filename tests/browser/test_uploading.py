@@ -60,7 +60,8 @@ def test_a_file_is_kept_when_one_says_so(site: str, folder: Path, watcher: Watch
     assert page.url.startswith(f"{site}/replays/{file.name.removesuffix('.json.gz')}")
     choose(page, site, file_of(folder, "hexagon"))
     page.get_by_role("button", name="Upload it to this server").click()
-    expect(page.get_by_role("region", name="Upload the replay")).to_contain_text("It was here before")
+    panel = page.get_by_role("region", name="Upload the replay")
+    expect(panel).to_contain_text("It was here before")
     assert list(folder.iterdir()) == [file]
 
 
