@@ -21,6 +21,10 @@ class UsageError(ArenaError):
     """A request that is understood and not granted: a bad option, a seat that is not free."""
 
 
+class UnfitProgram(UsageError):
+    """A bot's program that cannot be started as it is: not there, or its folder holds too much."""
+
+
 class Abandoned(ArenaError):
     """A match that ends without a result, because somebody has left it."""
 

@@ -83,7 +83,8 @@ def read_bots(texts: Sequence[str], settings: Iterable[str] = ()) -> BotArgument
         if names.count(name) > 1:
             raise UsageError(f"two bots are named {name}")
     given = read_settings(settings, names)
-    public, secrets = ({name: {} for name in names} for _ in range(2))
+    public: dict[str, dict[str, str]] = {name: {} for name in names}
+    secrets: dict[str, dict[str, str]] = {name: {} for name in names}
     for name, values in given.items():
         for key, value in values.items():
             (secrets if key in SECRET_SETTINGS else public)[name][key] = value

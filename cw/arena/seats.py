@@ -161,15 +161,16 @@ class HttpSeat:
             most_body=limits.most_body,
         )
         if isinstance(response, Fault):
-            fault = self._ended() or response
+            broken = response.kind == "disconnected"
+            fault = (await self._ended() if broken else None) or response
             return Answer(ask.explain(fault), perf_counter() - began)
         value = ask.read(Reply(response.body, response.status, response.headers))
         return Answer(value, response.latency)
 
-    def _ended(self) -> Fault | None:
+    async def _ended(self) -> Fault | None:
         """Return the reason if the program that we have started has ended."""
-        gone = self.process.gone if self.process else None
-        return Fault("crashed", gone.detail) if gone else None
+        ended = await self.process.ended() if self.process else None
+        return Fault("crashed", ended.detail) if ended else None
 
     async def close(self) -> None:
         """Close the connections; end the program if it is ours."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from cw.arena.bots import BotSpec, read_bot
-from cw.arena.launch import on_search_path
+from cw.arena.sources import on_search_path
 from cw.errors import UsageError
 
 TEAM_ID: Final = re.compile(r"[A-Za-z0-9-]{1,39}")

@@ -100,7 +100,8 @@ def play(
       cw play code-battle builtin:hunter builtin:rusher --browser
     """
     game_entry(game)
-    read = read_bots(bots, settings)
+    arguments = read_bots(bots, settings)
+    read = [bot.with_settings(arguments.secrets[bot.name]) for bot in arguments.bots]
     given = dict(map(read_option, options)) | ({} if openings is None else {"openings": openings})
     first = secrets.randbelow(2**31) if seed is None else seed
     console = Console(stderr=True)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from importlib.resources import files
 from typing import Any, Final, TypeAlias
 
 from cw.arena.bots import BotSpec
 from cw.arena.hand import HumanSeat
-from cw.arena.launch import ROOT, LaunchPolicy, ProgramNeeds, launch
+from cw.arena.launch import LaunchPolicy, launch
 from cw.arena.referee import MatchRecord, NotedFault, Turn, Watcher
+from cw.arena.sandbox import ProgramNeeds
 from cw.arena.transports.stdio import StdioBot
+from cw.assets import PACKAGE, client_library
 from cw.errors import UsageError
 from cw.games.circuit_wars.rules import CircuitWars
 from cw.games.registry import game_entry
@@ -29,8 +29,6 @@ from cw.server.rooms import CircuitSession, RoomRegistry
 from cw.server.session import GITHUB
 from cw.server.settings import NO_LIMIT, ServerSettings
 from cw.server.wsgi import listen, serving
-
-FORWARDER: Final = files("cw.web") / "forwarder.py"
 
 USUAL_PORT: Final = 5000
 """The port that an unmodified client asks."""
@@ -69,10 +67,10 @@ class Hosting:
     watch: Watcher
     guard: LaunchPolicy
     isolated: bool = False
-    """Whether each client has a network of its own, in which only its way to the server is.
+    """Whether each client must register under the name of its bot. It takes bubblewrap.
 
-    Then any number of matches can be played at the same time, and no client can speak for another.
-    It takes bubblewrap.
+    With bubblewrap each client has a network of its own, in which only its way to the server is:
+    any number of matches can be played at the same time, and no client can speak for another.
     """
     show: Callable[[str], None] | None = None
     """Is told where the match can be watched, through a window through which nobody plays."""
@@ -135,12 +133,12 @@ async def conduct_hosted(hosting: Hosting) -> MatchRecord:
     hosting.watch(played)
     session = rooms.find(None).session
     with ExitStack() as boxes:
-        if hosting.isolated:
-            names = [bot.name for bot in hosting.bots]
-            doors = boxes.enter_context(player_proxies(app, session, names))
-            way = Way(f"http://127.0.0.1:{USUAL_PORT}", doors)
-        elif all(bot.kind in INSIDE for bot in hosting.bots):
+        if all(bot.kind in INSIDE for bot in hosting.bots):
             way = Way("", {})
+        elif hosting.isolated or hosting.guard.sandbox.problem() is None:
+            teams = {bot.name: bot.name if hosting.isolated else None for bot in hosting.bots}
+            doors = boxes.enter_context(player_proxies(app, session, teams))
+            way = Way(f"http://127.0.0.1:{USUAL_PORT}", doors)
         else:
             way = Way(boxes.enter_context(serving(app, listen_somewhere())), {})
         if hosting.show is not None:
@@ -234,15 +232,14 @@ class Hosted:
 
     async def start(self, bot: BotSpec) -> StdioBot | Fault:
         """Start a client, behind its door if there is one; it may import cw.game."""
-        settings = {"CW_SERVER": self.way.address} | pause()
         door = self.way.doors.get(bot.name)
-        if door is None:
-            needs = ProgramNeeds(settings, network=True, readable=[ROOT])
-            return await launch(bot, bot.command, self.hosting.guard, self.boxes, needs)
-        source = FORWARDER.read_text(encoding="utf-8")
-        command = [sys.executable, "-c", source, str(door.path), *bot.command]
-        needs = ProgramNeeds(settings, readable=[ROOT, door.path.parent])
-        return await launch(bot, command, self.hosting.guard, self.boxes, needs)
+        needs = ProgramNeeds(
+            {"CW_SERVER": self.way.address, "PYTHONPATH": str(PACKAGE.parent)} | pause(),
+            client_library(),
+            server=door.path if door else None,
+        )
+        guard = replace(self.hosting.guard, bots=tuple(self.hosting.bots))
+        return await launch(bot, bot.command, guard, self.boxes, needs)
 
     async def registered(self, program: StdioBot, number: int) -> Fault | None:
         """Wait until one more team is registered."""

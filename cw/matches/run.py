@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from random import Random
@@ -133,7 +133,7 @@ def room_for(game: str, played: MatchRecord, seed: int, setup: Setup = PLAIN) ->
         strategy=partial(strategy_for, game, seed=seed),
         write_view=played.game.view_to_json,
         read_action=read_action,
-        guard=setup.guard,
+        guard=replace(setup.guard, bots=tuple(played.bots.values())),
     )
 
 

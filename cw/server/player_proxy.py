@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from cw.arena.transports.sockets import UNIX
 from cw.errors import TeamIdTaken
 from cw.games.circuit_wars import protocol
 from cw.server.rooms import CircuitSession
@@ -39,8 +40,8 @@ class PlayerProxy:
     What it tries beside that is refused and kept in `attempts`; it never touches the game.
     """
 
-    def __init__(self, app: WSGIApp, session: CircuitSession, team: str) -> None:
-        """Open the gate for the client of a team."""
+    def __init__(self, app: WSGIApp, session: CircuitSession, team: str | None) -> None:
+        """Open the gate for the client of a team; None for one that chooses its name itself."""
         self.app = app
         self.session = session
         self.team = team
@@ -62,6 +63,8 @@ class PlayerProxy:
         self, path: str, name: str, environ: dict[str, Any], start_response: Any
     ) -> Iterable[bytes]:
         """Let the client register its own team, once."""
+        if self.team is None:
+            return self.register_as_it_likes(name, environ, start_response)
         if name != self.team:
             return self.refuse(start_response, path, f"you must register as {self.team}")
         if self.team in self.session.look().snapshot.teams:
@@ -70,6 +73,16 @@ class PlayerProxy:
             body = json.dumps(protocol.not_registered(error)).encode()
             return said(start_response, "200 OK", body)
         return self.app(environ, start_response)
+
+    def register_as_it_likes(
+        self, name: str, environ: dict[str, Any], start_response: Any
+    ) -> Iterable[bytes]:
+        """Let the client register under a name that is free; it keeps it."""
+        taken = name in self.session.look().snapshot.teams
+        answer = self.app(environ, start_response)
+        if not taken and name in self.session.look().snapshot.teams:
+            self.team = name
+        return answer
 
     def refuse(self, start_response: Any, path: str, why: str) -> Iterable[bytes]:
         """Refuse a request."""
@@ -86,19 +99,22 @@ def said(start_response: Any, status: str, body: bytes) -> Iterable[bytes]:
 
 @contextmanager
 def player_proxies(
-    app: WSGIApp, session: CircuitSession, teams: Iterable[str]
+    app: WSGIApp, session: CircuitSession, teams: Mapping[str, str | None]
 ) -> Iterator[dict[str, Door]]:
-    """Serve an app behind a Unix socket for each team while the block runs."""
+    """Serve an app behind a Unix socket for each bot while the block runs.
+
+    `teams` has the team as which a bot must register, None where it may choose.
+    """
     with TemporaryDirectory(prefix="cw-gate-") as folder, ExitStack() as servers:
         # Programs in the sandbox are other users; each is shown its own folder only.
         Path(folder).chmod(0o711)
         doors = {}
-        for number, team in enumerate(teams):
+        for number, (bot, team) in enumerate(teams.items()):
             place = Path(folder, str(number))
             place.mkdir()
             gate = PlayerProxy(app, session, team)
             servers.enter_context(serving(gate, listen_at(place / "server")))
-            doors[team] = Door(place / "server", gate)
+            doors[bot] = Door(place / "server", gate)
         yield doors
 
 
@@ -113,7 +129,7 @@ class Door:
 
 def listen_at(path: Path) -> socket.socket:
     """Listen on a Unix socket that every user may use who can see it."""
-    listener = socket.socket(socket.AF_UNIX)
+    listener = socket.socket(UNIX)
     listener.bind(str(path))
     path.chmod(0o666)
     listener.listen(BACKLOG)

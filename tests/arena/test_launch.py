@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from cw.arena.bots import BotSpec, read_bots
-from cw.arena.launch import LaunchPolicy, program_folder
+from cw.arena.launch import LaunchPolicy
 from cw.arena.sandbox import Policy, Sandbox, bubblewrap
+from cw.arena.sources import program_folder
 from cw.matches.run import Setup, play_match
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a shell of POSIX")
@@ -69,7 +70,7 @@ def test_a_bot_works_in_the_folder_of_its_program(
     command: str, folder: str, policy: Policy, here: Path
 ) -> None:
     (here / folder / "mark").touch()
-    bots = read_bots(["builtin:random", f"me=exec:{command.format(here=here)}"])
+    bots = read_bots(["builtin:random", f"me=exec:{command.format(here=here)}"]).bots
     setup = Setup(guard=LaunchPolicy(Sandbox(policy)))
     played = play_match("paint", bots, 1, {"turns": 1}, setup).played
     assert [noted.fault for noted in played.faults] == []

@@ -6,7 +6,7 @@ import asyncio
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from pathlib import Path
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
@@ -25,6 +25,7 @@ from cw.arena.transports.http_faults import (
     late,
 )
 from cw.arena.transports.sockets import Traffic, open_socket
+from cw.arena.transports.tunnel import TunnelConnector
 from cw.errors import UsageError
 
 MOST_HEAD: Final = 32 * 1024
@@ -57,21 +58,22 @@ class HttpBot:
     does not tell whether a byte came; there it is sent once more in any case.) `keep=False` takes a
     fresh connection for each request. `private=False` refuses loopback and private addresses, also
     those that a name resolves to. Proxies of the environment, cookies and redirects are ignored.
+    `door` is the Unix socket through which a service in a network of its own is reached; of its
+    address only the port counts then.
 
     To be made in an event loop. Raises UsageError for a base that is no address of a server.
     """
 
-    def __init__(self, base: str, *, private: bool = True, keep: bool = True) -> None:
+    def __init__(
+        self, base: str, *, private: bool = True, keep: bool = True, door: Path | None = None
+    ) -> None:
         """Open no connection yet."""
         self.base = check_base(base)
         self._traffic = Traffic()
         self._turn = asyncio.Lock()
-        connect = partial(
-            aiohttp.TCPConnector,
-            socket_factory=lambda info: open_socket(info, self._traffic, private),
-        )
+        options = {"keepalive_timeout": KEPT_OPEN} if keep else {"force_close": True}
         self._session = aiohttp.ClientSession(
-            connector=connect(keepalive_timeout=KEPT_OPEN) if keep else connect(force_close=True),
+            connector=_connector(door, self._traffic, private, options),
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
             max_line_size=MOST_HEAD,
@@ -175,6 +177,17 @@ def check_base(base: str) -> str:
         example = "http://127.0.0.1:3000"
         raise UsageError(f"{base!r} is no address of a bot; one looks like {example}")
     return base.removesuffix("/")
+
+
+def _connector(
+    door: Path | None, traffic: Traffic, private: bool, options: Mapping[str, Any]
+) -> aiohttp.BaseConnector:
+    """Return what connects to a service, by the address or through a door."""
+    if door is not None:
+        return TunnelConnector(door, traffic, **options)
+    return aiohttp.TCPConnector(
+        socket_factory=lambda info: open_socket(info, traffic, private), **options
+    )
 
 
 def _payload(body: bytes | None) -> bytes | io.BytesIO | None:
