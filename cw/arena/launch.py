@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 import socket
 import sys
@@ -18,7 +19,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from cw.arena.bots import BotSpec
-from cw.arena.sandbox import PLAIN, Launch, ProgramNeeds, Sandbox, Source
+from cw.arena.sandbox import PLAIN, WALLED, Launch, ProgramNeeds, Sandbox, Source
 from cw.arena.sandbox.installation import installation
 from cw.arena.seats import (
     ClassSeat,
@@ -47,10 +48,17 @@ LOOK: Final = 0.05
 LISTENING: Final = b"listening on "
 RUNNER: Final = files("cw.arena") / "class_runner.py"
 OWN_NAMES: Final = ("127.0.0.1", "localhost", "0.0.0.0", "::", "::1")  # noqa: S104
+LOG: Final = logging.getLogger(__name__)
 QUOTED: Final = 200
 T = TypeVar("T")
 
 VARIABLES: Final = {"secret": "BOT_SECRET", "api_key": "API_KEY", "username": "BOT_USERNAME"}
+
+
+def warn_of(bot: BotSpec, protection: str) -> None:
+    """Warn of a program that is started without walls, wherever nobody says it better."""
+    if not protection.startswith(WALLED):
+        LOG.warning("%s: %s", bot.name, protection)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +66,7 @@ class LaunchPolicy:
     """How programs are started."""
 
     sandbox: Sandbox = field(default_factory=Sandbox)
-    tell: Callable[[BotSpec, str], None] = lambda *_: None
+    tell: Callable[[BotSpec, str], None] = warn_of
     """Is told how we are protected from each program."""
     bots: Sequence[BotSpec] = ()
     """All bots of the match: none is shown the program of another one."""
@@ -215,11 +223,11 @@ async def open_lines(bot: BotSpec, room: SeatContext, stack: ExitStack) -> Seat:
 
 async def open_class(bot: BotSpec, player: Player, room: SeatContext, stack: ExitStack) -> Seat:
     """Start the process of a Python class."""
-    path, _, name = bot.target.partition(":")
+    path, name = bot.python_class
     if not Path(path).is_file():
         raise UsageError(f"bot {bot.name}: there is no file {path!r}")
     source = RUNNER.read_text(encoding="utf-8")
-    command = [sys.executable, "-c", source, str(Path(path).resolve()), name or "Bot"]
+    command = [sys.executable, "-c", source, str(Path(path).resolve()), name]
     started = await launch(bot, command, room.guard, stack)
     if isinstance(started, Fault):
         return FailedSeat("inside", started)

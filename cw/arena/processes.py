@@ -21,6 +21,8 @@ PROC: Final = Path("/proc")
 KILL: Final[int] = getattr(signal, "SIGKILL", signal.SIGTERM)
 """The signal that no program can catch; Windows has none."""
 
+ENDING: Final = ("SIGTERM", "SIGHUP", "SIGBREAK")
+
 MOST_ROUNDS: Final = 200
 YOUNG: Final = 1.0
 """Seconds after its start in which a process may still be loading its program."""
@@ -35,6 +37,17 @@ HINTS: Final[Mapping[str, str]] = {
     "SIGXFSZ": "it wrote a file that is too large",
     "SIGABRT": "it gave up by itself",
 }
+
+
+def end_as_interrupted() -> None:
+    """Let what ends this process end it as Ctrl-C does: with all that it has started.
+
+    That is SIGTERM, the end of the terminal (SIGHUP), and on Windows Ctrl-Break.
+    """
+    for name in ENDING:
+        number: int | None = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
 
 
 def new_mark() -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from cw.arena.bots import BotSpec, read_bot
+from cw.arena.bots import BotSpec, read_bot, split_command
 from cw.arena.sources import on_search_path
 from cw.errors import UsageError
 
@@ -58,9 +58,9 @@ def read_folder(folder: Path) -> Team:
 def located(command: str, folder: Path) -> str:
     """Return a command in which the files of the folder are named by their whole path."""
     try:
-        parts = shlex.split(command)
-    except ValueError as error:
-        raise UsageError(f"{folder}: the command {command!r}: {error}") from None
+        parts = split_command(command)
+    except UsageError as error:
+        raise UsageError(f"{folder}: {error}") from None
     return "exec:" + shlex.join(within(folder, part) for part in parts)
 
 

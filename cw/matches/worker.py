@@ -16,6 +16,7 @@ from typing import Any
 
 from cw.arena.bots import BotSpec, read_bot
 from cw.arena.launch import LaunchPolicy
+from cw.arena.processes import end_as_interrupted
 from cw.arena.referee import MatchRecord
 from cw.arena.sandbox import Sandbox
 from cw.errors import ArenaError
@@ -32,7 +33,7 @@ def main() -> None:
     """Play every job; the end of standard input ends a game in flight too."""
     jobs: Queue[str | None] = Queue()
     Thread(target=read_jobs, args=(jobs,), daemon=True).start()
-    signal.signal(signal.SIGTERM, lambda *_: interrupt())
+    end_as_interrupted()
     with suppress(KeyboardInterrupt, BrokenPipeError):
         while (line := jobs.get()) is not None:
             try:

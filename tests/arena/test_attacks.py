@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -28,7 +29,7 @@ from tests.arena.attacking import (
     stderr,
     written,
 )
-from tests.arena.zoo import wait_until
+from tests.arena.zoo import PATIENCE, commands_with, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs the rm of POSIX")
@@ -326,3 +327,33 @@ def test_a_service_that_ends_has_crashed(policy: Policy, tmp_path: Path) -> None
     played = match("hexagon", written(tmp_path, "leaver", LEAVES), RANDOM, policy=policy)
     assert faults(played, "leaver")[0] == "crashed"
     assert "exit code 3" in played.faults[0].fault.detail
+
+
+SLEEPS = "import time\nprint('asleep', flush=True)\ntime.sleep(600)\n"
+
+
+@POSIX
+@BOTH
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_command_that_is_ended_leaves_nothing_running(
+    policy: Policy, number: int, tmp_path: Path
+) -> None:
+    bot = written(tmp_path / "bot", "sleeper", f"{SLEEPS}# {tmp_path}", "sleeper.py")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    sign = f"sign-of-{tmp_path.name}-{os.getpid()}"
+    command = [sys.executable, "-m", "cw", "play", "paint", f"exec:{bot.target} {sign}"]
+    command += ["builtin:random", "--no-replay", "--sandbox", policy]
+    env = {**os.environ, "TMPDIR": str(scratch)}
+    playing = subprocess.Popen(
+        command, cwd=tmp_path, env=env | {"PYTHONPATH": str(ROOT)}, stderr=subprocess.DEVNULL
+    )
+    try:
+        wait_until(lambda: any("sleeper.py" in line for line in commands_with(sign)[1:]))
+        playing.send_signal(number)
+        assert playing.wait(PATIENCE) != 0
+        assert commands_with(sign) == []
+        assert list(scratch.iterdir()) == []
+    finally:
+        playing.kill()
+        playing.wait()

@@ -80,3 +80,14 @@ def test_a_bot_works_in_the_folder_of_its_program(
 @pytest.mark.parametrize("command", ["sh -c 'exit 0'", "/bin/sh -c true", "env X=1 /bin/sh", "no"])
 def test_a_command_without_a_file_has_no_folder(command: str) -> None:
     assert program_folder(BotSpec("me", "exec", command)) is None
+
+
+def test_a_program_without_walls_is_warned_of(caplog: pytest.LogCaptureFixture, here: Path) -> None:
+    bot = BotSpec("me", "exec", "sh mine/bot.sh")
+    rival = BotSpec("rival", "builtin", "random")
+    setup = Setup(guard=LaunchPolicy(Sandbox("off")))
+    for _ in range(2):
+        play_match("paint", [rival, bot], 1, {"turns": 1}, setup)
+    said = [record.getMessage() for record in caplog.records]
+    assert len(said) == 2
+    assert all(line.startswith("me: LIMITS ONLY, it can read your files") for line in said)

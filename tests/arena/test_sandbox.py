@@ -35,7 +35,7 @@ from cw.arena.sandbox.shares import places
 from cw.arena.transports.http import HttpBot, Response
 from cw.arena.transports.stdio import StdioBot
 from cw.errors import UnfitProgram, UsageError
-from tests.arena.zoo import BOTS, PATIENCE, fault_of, line_of, wait_until
+from tests.arena.zoo import BOTS, PATIENCE, commands_with, fault_of, line_of, wait_until
 
 FOLDER = BOTS / "sandboxed"
 PROBLEM = bubblewrap.problem()
@@ -231,17 +231,6 @@ def test_a_daemon_without_mark_dies_with_its_namespace(tmp_path: Path) -> None:
 
     sign = asyncio.run(play())
     assert not commands_with(sign)
-
-
-def commands_with(sign: str) -> list[str]:
-    """List the command lines that hold a word."""
-    found = []
-    for folder in Path("/proc").iterdir():
-        try:
-            found.append((folder / "cmdline").read_text())
-        except OSError:
-            continue
-    return [command for command in found if sign in command]
 
 
 @BWRAP

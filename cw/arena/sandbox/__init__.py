@@ -25,6 +25,9 @@ from cw.errors import UsageError
 Policy: TypeAlias = Literal["auto", "require", "off"]
 
 KEPT_OF_WINDOWS: Final = ("SYSTEMROOT", "PATHEXT", "TEMP", "TMP")
+WALLED: Final = "bubblewrap"
+"""How the sentence begins that says how we are protected from a program, if it is by walls."""
+
 FEW: Final = 64
 """Processes of a bot where nothing else keeps it from taking all of the CPU."""
 
@@ -164,7 +167,7 @@ class _Held:
         size = sum(-(-entry.size // BLOCK) * BLOCK for entry in self.given)
         readable = [*installations(programs), *needs.readable]
         walls = bubblewrap.wrap(command, bubblewrap.Box(self.home, readable, given, size))
-        protection = f"bubblewrap: files, processes and network of its own; {said}"
+        protection = f"{WALLED}: files, processes and network of its own; {said}"
         return Launch(self._joined(walls), self.env, self.home, protection, inherited, tunnel)
 
     def bare(self, missing: str) -> Launch:
