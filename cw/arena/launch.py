@@ -45,6 +45,9 @@ SERVICE_READY: Final = 10.0
 LOOK: Final = 0.05
 """Seconds between two looks whether it does."""
 
+KNOCKED: Final = 1.0
+"""Seconds that a look may take: a bot can stop its forwarder, which then never answers."""
+
 LISTENING: Final = b"listening on "
 RUNNER: Final = files("cw.arena") / "class_runner.py"
 OWN_NAMES: Final = ("127.0.0.1", "localhost", "0.0.0.0", "::", "::1")  # noqa: S104
@@ -306,10 +309,11 @@ def own_address(said: str) -> str | Fault:
 async def accepts(port: int, tunnel: Path | None) -> bool:
     """Return whether a port accepts connections, of this machine or behind a tunnel."""
     try:
-        if tunnel:
-            (await reach(tunnel, port, Traffic())).close()
-        else:
-            (await asyncio.open_connection("127.0.0.1", port))[1].close()
+        async with asyncio.timeout(KNOCKED):
+            if tunnel:
+                (await reach(tunnel, port, Traffic())).close()
+            else:
+                (await asyncio.open_connection("127.0.0.1", port))[1].close()
     except OSError:
         return False
     return True

@@ -16,8 +16,11 @@ from pathlib import Path
 import pytest
 
 from cw.arena.bots import BotSpec
-from cw.arena.sandbox import Policy
+from cw.arena.launch import start
+from cw.arena.sandbox import Policy, Sandbox, Source
+from cw.arena.sandbox.limits import MIB, ResourceLimits
 from cw.arena.sandbox.shares import places
+from cw.arena.transports.stdio import StdioBot
 from tests.arena.attacking import (
     BOTH,
     BWRAP,
@@ -29,7 +32,7 @@ from tests.arena.attacking import (
     stderr,
     written,
 )
-from tests.arena.zoo import PATIENCE, commands_with, wait_until
+from tests.arena.zoo import PATIENCE, commands_with, fault_of, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs the rm of POSIX")
@@ -307,6 +310,61 @@ def test_a_bot_that_closes_its_pipes_is_disconnected_and_not_late(
 ) -> None:
     played = match("paint", written(tmp_path, "mute", CLOSES), RANDOM, policy=policy, turns=5)
     assert set(faults(played, "mute")) == {"disconnected"}
+
+
+STOPS = """
+import os, signal, sys, time
+for process in filter(str.isdigit, os.listdir("/proc")):
+    with open(f"/proc/{process}/cmdline") as file:
+        words = file.read().split("\\0")
+    if any(word.endswith("/forwarder.py") for word in words[:4]):
+        os.kill(int(process), signal.SIGSTOP)
+        print("stopped", file=sys.stderr, flush=True)
+time.sleep(600)
+"""
+
+
+@BWRAP
+def test_a_service_that_stops_its_forwarder_holds_nobody_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cw.arena.launch.SERVICE_READY", 1.0)
+    played = match("hexagon", written(tmp_path, "stopper", STOPS), RANDOM)
+    assert stderr(played)["stopper"] == "stopped\n"
+    assert set(faults(played, "stopper")) == {"startup"}
+
+
+HOARDS = """
+import os, sys
+print("hoarding", file=sys.stderr, flush=True)
+held = [os.memfd_create(str(number)) for number in range(200)]
+for file in held:
+    for _ in range(60):
+        os.write(file, bytes(2**20))
+print("has 12 GB", file=sys.stderr, flush=True)
+"""
+
+
+@BWRAP
+@pytest.mark.skipif(
+    not any("memory" in place.controllers for place in places()),
+    reason="needs control groups that may be written",
+)
+def test_memory_that_is_no_process_own_is_bounded_too(tmp_path: Path) -> None:
+    """Files in memory count for no limit of a process: 200 of them would make 12 GB."""
+
+    async def play() -> str:
+        bot = written(tmp_path, "hoarder", HOARDS)
+        sandbox = Sandbox("require", ResourceLimits(whole_memory=256 * MIB))
+        with sandbox.prepare(bot.command, Source(tmp_path)) as prepared:
+            program = await start(prepared)
+            assert isinstance(program, StdioBot)
+            async with program:
+                return fault_of(await program.receive(PATIENCE)).detail
+
+    detail = asyncio.run(play())
+    assert "SIGKILL: it was killed, perhaps because it took too much memory" in detail
+    assert "has 12 GB" not in detail
 
 
 LEAVES = """

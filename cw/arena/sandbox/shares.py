@@ -81,7 +81,7 @@ class Share:
         if self.groups:
             files = (str(group / PROCESSES) for group in self.groups)
             return ["/bin/sh", "-c", JOIN, "sh", *files, "--"]
-        nice = shutil.which("nice")
+        nice = shutil.which("nice") if os.name == "posix" else None
         return [nice, "-n", "5"] if nice else []
 
     def describe(self, limits: ResourceLimits) -> str:
