@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import gettempdir
@@ -44,10 +45,12 @@ def _belongings(bot: BotSpec, folder: Path) -> Iterator[Path]:
 def program_folder(bot: BotSpec) -> Path | None:
     """Return the folder of a bot's program; None for one that is no program, or names no file.
 
-    That is the folder of the first file that its command names; programs on the search path do not
-    count, and those of any folder `bin`, then the command itself, only where there is nothing else.
+    That is the folder of the first file that its command names; programs on the search path and of
+    virtual environments do not count, and those of any folder `bin`, then the command itself, only
+    where there is nothing else.
     """
-    files = [file for file in map(Path, named(bot)) if not on_search_path(file)]
+    named_paths = map(Path, named(bot))
+    files = [file for file in named_paths if not on_search_path(file) and not is_installed(file)]
     chosen = [file for file in files if file.absolute().parent.name != "bin"] or files
     return chosen[0].resolve().parent if chosen else None
 
@@ -66,6 +69,12 @@ def named_files(bot: BotSpec, folder: Path) -> Iterator[Path]:
     for file in map(Path, named(bot)):
         if file.resolve().is_relative_to(folder):
             yield file.resolve()
+
+
+def is_installed(file: Path) -> bool:
+    """Return whether a file is a program of our own Python, or of any virtual environment."""
+    prefix = file.absolute().parent.parent
+    return prefix in map(Path, (sys.prefix, sys.base_prefix)) or (prefix / "pyvenv.cfg").is_file()
 
 
 def on_search_path(file: Path) -> bool:

@@ -101,11 +101,10 @@ def hosting(
     spectate: bool,
 ) -> Iterator[Host]:
     """Serve a match while the block runs; to be entered in the event loop of its referee."""
-    start = record.game.rules.new(len(record.bots), record.seed, **record.options)
+    rules = record.game.rules
+    start = rules.new(len(record.bots), record.seed, **record.options)
     limit = time_limit(protocol_options["timeout"])
-    session: RefereedSession[Any, Any] = RefereedSession(
-        start, record.game.rules.players(start), limit, time.monotonic
-    )
+    session: RefereedSession[Any, Any] = RefereedSession(rules, start, limit, time.monotonic)
     app = create_server(ServerSettings(rooms=False, restart=False), session=session)
     clients = clients_of(list(record.bots.values()))
     with ExitStack() as boxes:
