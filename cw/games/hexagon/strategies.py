@@ -110,7 +110,7 @@ class Search:
         return best
 
     def value(self, board: FastBoard, depth: int, alpha: int, beta: int) -> int:
-        """Return the lead in chips that the mover reaches in `depth` moves, at least 1.
+        """Return the lead in chips that the mover can reach in `depth` moves (at least 1).
 
         The value is exact between alpha and beta, else only a bound. A pass is not counted as a
         move. Whether the last of the moves ends the battle is not examined. Raises
