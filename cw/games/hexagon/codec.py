@@ -11,7 +11,7 @@ from cw.games.codec import actions_by_player, is_fault, plain_result, player_nam
 from cw.games.hexagon.boards import check_cells
 from cw.games.hexagon.grid import LARGEST, SMALLEST
 from cw.games.hexagon.rules import Hexagon
-from cw.games.hexagon.state import Lost, Move, State, is_cell
+from cw.games.hexagon.state import DecidingFault, Move, State, is_cell
 from cw.games.rules import FAULT_KINDS, Fault, Json, Player
 
 KEYS: Final = ("size", "cells", "jumps", "placed", "color", "ended", "winner")
@@ -135,7 +135,7 @@ def read_pair(name: str, value: Json) -> tuple[int, int]:
     raise ProtocolError(f'{name} must be {{"1": number, "2": number}}, got {short(value)}')
 
 
-def read_fault(document: dict[str, Json]) -> Lost | None:
+def read_fault(document: dict[str, Json]) -> DecidingFault | None:
     """Read the fault that ended a battle; it may be missing, but not stand where there is none."""
     value = document.get("fault")
     if value is None:
@@ -149,7 +149,7 @@ def read_fault(document: dict[str, Json]) -> Lost | None:
     error = value.get("error")
     if not isinstance(error, str):
         raise ProtocolError(f"error of the fault must be text, got {short(error)}")
-    return Lost(color, kind, error)
+    return DecidingFault(color, kind, error)
 
 
 def move_document(move: Move) -> dict[str, Json]:
