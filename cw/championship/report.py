@@ -71,14 +71,15 @@ class ChampionshipReport:
         return rendered("championship.md", self.document)
 
     def as_html(self, progress: Progress | None = None) -> str:
-        """Return one page that needs nothing else.
+        """Return one page that needs nothing else, and leads to the files of the replays.
 
-        `progress` makes it a live page, which asks for itself again.
+        `progress` makes it a live page, which asks for itself again, and leads to the viewer.
         """
         live = {
             "live": progress is not None,
             "running": running_documents(progress) if progress else (),
             "base": MATCHES if progress else f"../{MATCHES}",
+            "ending": ".html" if progress else ".json.gz",
         }
         return rendered("championship.html", self.document | live)
 
