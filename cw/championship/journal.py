@@ -12,13 +12,14 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 import msgspec
 from filelock import FileLock, Timeout
 
-from cw.championship.config import ChampionshipSettings
+from cw.championship.config import SETTINGS, ChampionshipSettings
 from cw.championship.entries import Entry
 from cw.errors import Failure, ProtocolError, UsageError
 from cw.files import write_whole
@@ -106,7 +107,19 @@ def looked_at(folder: Path, settings: ChampionshipSettings) -> Journal:
             journal.take(lines.read(text))
         except ProtocolError as error:
             raise UsageError(f"{file} line {number}: {error}") from None
+    check_fixtures(journal)
     return journal
+
+
+def check_fixtures(journal: Journal) -> None:
+    """Raise UsageError for a match that the championship does not ask for: it would not count."""
+    asked = set(chain.from_iterable(journal.settings.contest().rounds(journal.results)))
+    for number, entry in enumerate(journal.entries, start=1):
+        if entry.fixture not in asked:
+            raise UsageError(
+                f"{journal.folder / RESULTS} line {number}: {stem_of(entry.fixture)} is no match of"
+                f" this championship, as {SETTINGS} has it"
+            )
 
 
 @dataclass(frozen=True, slots=True)

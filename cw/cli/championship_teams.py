@@ -67,21 +67,27 @@ def make_example(game: str, place: Path, number: int) -> str:
         source = asset(CLIENT).read_text(encoding="utf-8")
         (place / CLIENT).write_text(example(source, number), encoding="utf-8")
         return ""
-    if game in kits.GAMES:
-        language = next(islice(cycle(languages()), number, None))
+    if game in kits.games():
+        language = next(islice(cycle(languages(game)), number, None))
         kits.new_bot(game, language, place)
         return ""
     strategies = list(load_strategies(game))
     return f'bot = "builtin:{strategies[number % len(strategies)]}"\n'
 
 
-def languages() -> list[str]:
-    """Return the languages whose programs run here as they stand."""
-    return [
+def languages(game: str) -> list[str]:
+    """Return the languages of a game's kits whose programs run here as they stand.
+
+    Raises UsageError if there is none.
+    """
+    ready = [
         name
         for name, language in kits.LANGUAGES.items()
-        if not language.build and not language.missing()
+        if not language.build and not language.missing() and kits.folder(game, name).is_dir()
     ]
+    if not ready:
+        raise UsageError(f"no kit of {game} runs here; `cw bots kits` says what is missing")
+    return ready
 
 
 def example(source: str, number: int) -> str:

@@ -183,7 +183,8 @@ def test_a_match_that_cannot_be_played_does_not_stop_the_others(tmp_path: Path) 
 def test_ctrl_c_finishes_the_matches_in_flight(tmp_path: Path) -> None:
     file = built_in(tmp_path / "teams.toml", ("random", "strong", "greedy"))
     out = tmp_path / "out"
-    runner = run_in_background(file, out, "--game", "paint", "--format", "double-round-robin")
+    more = ("--game", "paint", "--format", "double-round-robin", "--option", "turns=40")
+    runner = run_in_background(file, out, *more)
     until = time.monotonic() + 60
     while time.monotonic() < until and not (out / "results.jsonl").exists():
         time.sleep(0.05)
