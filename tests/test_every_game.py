@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from random import Random
-from types import ModuleType
 from typing import Any, TypeAlias
 
 import pytest
 
 from cw.errors import UsageError
 from cw.games.codec import Game
-from cw.games.registry import game_entries, load_game, load_strategies
+from cw.games.registry import GAMES, load_game, load_strategies
 from cw.games.rules import FAULT_KINDS, Fault, Json, Rules
+from tests.documented import installed
 from tests.games.code_battle.fog import alter_unseen
 
 AnyRules: TypeAlias = Rules[Any, Any, Any]
-
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "add-a-game.md"
 
 SMALL: dict[str, dict[str, Json]] = {
     "circuit-wars": {"size": 3},
@@ -41,28 +37,12 @@ UNSEEN: dict[str, Callable[[Any, Any, Random], Any]] = {"code-battle": alter_uns
 MOST_TURNS = 3000
 
 
-def documented_game() -> ModuleType:
-    """Return the module that docs/add-a-game.md writes down."""
-    module = ModuleType("nim")
-    sys.modules["nim"] = module
-    for block in re.findall(r"^```python\n(.*?)^```", PAGE.read_text("utf-8"), re.M | re.S):
-        exec(compile(block, str(PAGE), "exec"), module.__dict__)
-    return module
+NAMES = [*GAMES, "nim"]
 
 
-NIM = documented_game()
-NAMES = [*game_entries(), "nim"]
-
-
-def game_of(name: str) -> Game:
-    if name == "nim":
-        rules = NIM.Nim()
-        return Game(rules, NIM.NimCodec(rules))
-    return load_game(name)
-
-
-def strategies_of(name: str) -> dict[str, Any]:
-    return dict(NIM.STRATEGIES if name == "nim" else load_strategies(name))
+@pytest.fixture(autouse=True)
+def with_the_documented_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(installed())
 
 
 @pytest.fixture(params=NAMES)
@@ -72,7 +52,7 @@ def name(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def game(name: str) -> Game:
-    return game_of(name)
+    return load_game(name)
 
 
 @pytest.fixture
@@ -233,7 +213,7 @@ def test_unknown_options_are_refused(rules: AnyRules) -> None:
 
 def test_every_strategy_plays_legally(name: str, game: Game) -> None:
     rules = game.rules
-    for strategy, make in strategies_of(name).items():
+    for strategy, make in load_strategies(name).items():
         if (name, strategy) in ILLEGAL_ON_PURPOSE:
             continue
         state = start(rules, 8)

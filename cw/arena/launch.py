@@ -118,11 +118,11 @@ def refuse_unsigned(bot: BotSpec, setting: str | None) -> None:
 
 def speaks_lines(bot: BotSpec, context: SeatContext) -> bool:
     """Return whether a program is asked on its standard input: if the game or its owner says so."""
-    chosen: Transport = "lines" if bot.settings.get("form") == "lines" else context.transports[0]
+    form = bot.settings.get("form")
+    chosen = form if form in ("lines", "http") else context.transports[0]
     if chosen not in context.transports:
-        raise UsageError(
-            f"bot {bot.name}: bots of this game are web services, not programs of lines"
-        )
+        known = " or ".join(context.transports)
+        raise UsageError(f"bot {bot.name}: programs of this game speak {known}, not {chosen}")
     return chosen == "lines"
 
 

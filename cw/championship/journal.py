@@ -22,7 +22,7 @@ from filelock import FileLock, Timeout
 from cw.championship.config import SETTINGS, ChampionshipSettings
 from cw.championship.entries import Entry
 from cw.errors import Failure, ProtocolError, UsageError
-from cw.files import write_whole
+from cw.files import make_folder, write_whole
 from cw.league.fixtures import Fixture, Result
 
 RESULTS: Final = "results.jsonl"
@@ -75,10 +75,9 @@ class Journal:
 @contextmanager
 def opened(folder: Path, settings: ChampionshipSettings) -> Iterator[Journal]:
     """Open the journal of a folder, alone; raise UsageError if it is in use or broken."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder / MATCHES)
     try:
         with FileLock(folder / LOCK, timeout=0):
-            (folder / MATCHES).mkdir(exist_ok=True)
             (folder / RESULTS).touch()
             cut_torn_line(folder / RESULTS)
             yield looked_at(folder, settings)

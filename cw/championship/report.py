@@ -18,7 +18,7 @@ from cw.assets import asset
 from cw.championship.config import ChampionshipSettings
 from cw.championship.entries import Entry, LineFormat
 from cw.championship.journal import MATCHES, Journal, Progress, stem_of
-from cw.files import write_whole
+from cw.files import make_folder, write_whole
 from cw.games.rules import Json
 from cw.league.bracket import Tie
 from cw.league.fixtures import Fixture, Results, open_fixtures
@@ -371,7 +371,7 @@ def write_report(
         folder / "report.json": report.as_json(),
     }
     private = folder / "stderr"
-    private.mkdir(parents=True, exist_ok=True)
+    make_folder(private)
     own = {private / f"{team}.txt": stderr_of(played, team) for team in settings.teams}
     for file, text in {**own, **files}.items():
         write_whole(file, text.encode())

@@ -158,8 +158,11 @@ def check_keys(about: Any, place: Path) -> None:
 
 
 def settings_of(team: str, about: Mapping[str, Any], place: Path) -> dict[str, str]:
-    """Return the settings of a team's bot; `env:VAR` stands for a variable of the environment."""
-    said = {key: about[key] for key in SETTINGS if key in about}
+    """Return the settings of a team's bot; `env:VAR` stands for a variable of the environment.
+
+    Its username is the id of the team unless it says another: a client must register by that.
+    """
+    said = {"username": team} | {key: about[key] for key in SETTINGS if key in about}
     for key, value in said.items():
         if not isinstance(value, str):
             raise UsageError(f"{place}: the {key} of {team} must be text")

@@ -18,6 +18,7 @@ from cw.championship.teams import ABOUT, CLIENT, Team, read_teams
 from cw.championship.workers import Job, MatchFailure, Workers
 from cw.cli.simulate import read_option
 from cw.errors import UsageError
+from cw.files import make_folder
 from cw.games.registry import game_entry, load_game, load_strategies
 from cw.games.rules import Json
 from cw.matches.spec import MatchSpec
@@ -50,7 +51,7 @@ def new_command(folder: Path, game: str) -> None:
         raise UsageError(f"{folder} is there already and not empty")
     for number, team in enumerate(EXAMPLES):
         place = folder / team
-        place.mkdir(parents=True)
+        make_folder(place)
         about = f'name = "{team.capitalize()}"\nmembers = ["{team}@example.org"]\n'
         about += make_example(game, place, number)
         (place / ABOUT).write_text(about, encoding="utf-8")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar, get_type_hints
 
 import msgspec
 
-from cw.errors import ProtocolError, short
+from cw.errors import ProtocolError, UsageError, short
 from cw.games.rules import Action, Fault, Json, Outcome, Player, Rules, State, View, View_contra
 
 T = TypeVar("T")
@@ -131,6 +131,26 @@ class DefaultCodec(Generic[State, Action, View]):
     def result_to_json(self, state: State) -> dict[str, Json]:
         """Return the outcome."""
         return plain_result(self.rules.outcome(state))
+
+
+def default_codec(rules: Rules[Any, Any, Any]) -> DefaultCodec[Any, Any, Any]:
+    """Return the codec of the types that the rules say they return.
+
+    Raises UsageError for rules that do not say what `new`, `sample` or `observe` return.
+    """
+    state, action, view = (returned(rules, name) for name in ("new", "sample", "observe"))
+    return DefaultCodec(rules, state, action, view)
+
+
+def returned(rules: Rules[Any, Any, Any], name: str) -> Any:
+    """Return the type that a method says it returns; raise UsageError if it says none."""
+    method = getattr(type(rules), name)
+    found = get_type_hints(method).get("return")
+    if found is None:
+        raise UsageError(
+            f"{method.__qualname__} must say which type it returns, or {rules.name} needs a codec"
+        )
+    return found
 
 
 def to_json(value: Any) -> Json:

@@ -49,15 +49,12 @@ class LiveMatch:
     """Whoever knows it plays by hand."""
     seen: float
     """When a page last looked."""
+    name: str = field(default_factory=lambda: secrets.token_hex(8))
+    """The name of the match in addresses."""
     progress: MatchProgress | None = None
     version: int = 0
     """Grows with whatever a page may show."""
     result: Future[MatchResult] = field(default_factory=Future)
-
-    @property
-    def name(self) -> str:
-        """The name of the match in addresses."""
-        return self.spec.id
 
     @property
     def over(self) -> bool:

@@ -96,7 +96,12 @@ def watch(name: str) -> Response:
     """Return the page on which a replay is watched."""
     _find(name)
     embedded = request.args.get("embed") == "1"
-    page = _fresh(render_template("replay.html", name=name, embedded=embedded))
+    previous, following = (None, None) if embedded else _replay_store().neighbours(name)
+    page = _fresh(
+        render_template(
+            "replay.html", name=name, embedded=embedded, previous=previous, following=following
+        )
+    )
     if embedded:
         # Nothing can be changed on this page, so that any site may show it.
         page.headers["Content-Security-Policy"] = f"{CONTENT_SECURITY_POLICY}*"

@@ -51,7 +51,7 @@ export function markPicture(seat) {
  * @typedef {{
  *   board: HTMLCanvasElement, chart: HTMLCanvasElement, download: HTMLAnchorElement,
  *   file: HTMLInputElement | null, "hand-move": HTMLSelectElement, "hand-play": HTMLButtonElement,
- *   "keep-button": HTMLButtonElement, hide: HTMLInputElement,
+ *   "upload-button": HTMLButtonElement, hide: HTMLInputElement,
  *   keys: HTMLDialogElement, latency: HTMLCanvasElement, live: HTMLButtonElement | null,
  *   marks: HTMLCanvasElement, minimap: HTMLCanvasElement, numbers: HTMLInputElement,
  *   "next-replay": HTMLAnchorElement, "previous-replay": HTMLAnchorElement, "share-dialog": HTMLDialogElement,

@@ -13,9 +13,9 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from cw.arena import replay
+from cw.replays import document as replay
 from cw.web import create_app
-from cw.web.settings import Settings
+from cw.web.settings import SiteSettings
 from tests.browser.conftest import Watcher
 from tests.browser.recorded import MATCHES, fill, frames, recorded
 from tests.browser.test_monitor import AXE, serious
@@ -55,7 +55,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def site(serve: Serve, folder: Path) -> str:
-    return serve(create_app(Settings(timeout=3, replays=folder)))
+    return serve(create_app(SiteSettings(timeout=3, replays=folder)))
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def altered(serve: Serve, watcher: Watcher, tmp_path: Path) -> Altered:
 
     def go(document: replay.Document, after: str = "") -> Page:
         (tmp_path / "made.json").write_bytes(replay.encode(document, packed=False))
-        site = serve(create_app(Settings(timeout=3, replays=tmp_path)))
+        site = serve(create_app(SiteSettings(timeout=3, replays=tmp_path)))
         watcher.page.goto(f"{site}/replays/made{after}")
         watcher.page.wait_for_selector(READY)
         return watcher.page
@@ -93,7 +93,7 @@ def last_turn(game: str) -> int:
 def box(found: Locator) -> dict[str, float]:
     place = found.bounding_box()
     assert place is not None
-    return dict(place)
+    return {side: float(place[side]) for side in ("x", "y", "width", "height")}
 
 
 # Who leads, and whose turn it is
@@ -642,7 +642,7 @@ def test_the_board_is_saved_as_a_picture(opened: Open, tmp_path: Path, game: str
     waiting.value.save_as(file)
     picture = Image.open(file)
     assert list(picture.size) == page.evaluate("[board.width, board.height]")
-    assert picture.convert("RGBA").getextrema()[3] == (255, 255), "it has a ground"
+    assert picture.convert("RGBA").getchannel("A").getextrema() == (255, 255), "it has a ground"
     assert len(picture.convert("RGB").getcolors(100_000) or []) > 5
 
 

@@ -64,7 +64,7 @@ def test_code_battle_can_be_played_in_lines() -> None:
     played = play_match("code-battle", bots, 5, {"max_turns": 20}, ["me.form=lines"]).record
     assert played.faults == []
     assert len(played.turns) == 20
-    with pytest.raises(UsageError, match="not programs of lines"):
+    with pytest.raises(UsageError, match="speak http, not lines"):
         play_match("hexagon", bots, 5, {}, ["me.form=lines"])
 
 
