@@ -17,7 +17,8 @@ from rich.text import Text
 
 from cw.championship.config import ChampionshipSettings, begin, chosen_teams, settings_of
 from cw.championship.journal import Journal, Progress, load_progress, opened
-from cw.championship.report import snapshot, write_report
+from cw.championship.report import write_report
+from cw.championship.report_document import snapshot
 from cw.championship.runner import Capacity, Runner, available
 from cw.championship.teams import Team, read_teams
 from cw.cli.championship_teams import FOLDER, GAME, OPTION, PLACE

@@ -10,7 +10,8 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from cw.championship.config import settings_of
 from cw.championship.journal import MATCHES, Progress, load_progress, looked_at
-from cw.championship.report import ChampionshipReport, report_of, snapshot
+from cw.championship.report import ChampionshipReport, report_of
+from cw.championship.report_document import snapshot
 from cw.replays.document import decode
 from cw.web import export
 

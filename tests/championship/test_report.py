@@ -19,9 +19,9 @@ from cw.championship.report import (
     harmless,
     rendered,
     report_of,
-    snapshot,
     write_report,
 )
+from cw.championship.report_document import snapshot
 from cw.league.fixtures import Fixture, open_fixtures
 from cw.league.formats import FORMATS
 
