@@ -12,8 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from cw.arena.bots import SECRET_SETTINGS, SETTINGS, BotSpec, from_environment, program, read_bot
-from cw.arena.launch import on_search_path
+from cw.arena.bots import (
+    SECRET_SETTINGS,
+    SETTINGS,
+    BotSpec,
+    from_environment,
+    program,
+    read_bot,
+    split_command,
+)
+from cw.arena.sources import on_search_path
 from cw.errors import UsageError
 
 TEAM_ID: Final = re.compile(r"[A-Za-z0-9-]{1,39}")
@@ -101,9 +109,9 @@ def found(folder: Path, game: str) -> Path:
 def located(command: str, folder: Path) -> str:
     """Return a command in which the files of the folder are named by their whole path."""
     try:
-        parts = shlex.split(command)
-    except ValueError as error:
-        raise UsageError(f"{folder}: the command {command!r}: {error}") from None
+        parts = split_command(command)
+    except UsageError as error:
+        raise UsageError(f"{folder}: {error}") from None
     return "exec:" + shlex.join(within(folder, part) for part in parts)
 
 
