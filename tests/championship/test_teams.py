@@ -51,10 +51,10 @@ def test_a_file_of_teams_that_is_wrong_is_refused(tmp_path: Path, text: str, mes
 
 
 def test_a_file_names_bots_of_any_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CW_TEST_SECRET", "hush")
+    monkeypatch.setenv("WEAVER_SECRET", "hush")
     (tmp_path / "mine.py").write_text(BOT)
     (tmp_path / "teams.toml").write_text(
-        '[teams.web]\nbot = "http://127.0.0.1:3000/"\nsecret = "env:CW_TEST_SECRET"\n'
+        '[teams.web]\nbot = "http://127.0.0.1:3000/"\nsecret = "env:WEAVER_SECRET"\n'
         'username = "weaver"\n'
         '[teams.busy]\nbot = "http://127.0.0.1:3001"\nparallel = 4\n'
         '[teams.own]\nbot = "mine.py"\n'
