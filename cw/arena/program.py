@@ -115,9 +115,12 @@ class Program(asyncio.SubprocessProtocol):
                 return Fault("disconnected", f"it closed its standard {name}, but runs on")
         return None
 
-    async def ended(self) -> Fault | None:
-        """Return how the program has ended, if it has or does so within 0.5 s."""
-        await self._exited(SETTLE)
+    async def ended(self, seconds: float = SETTLE) -> Fault | None:
+        """Return how the program has ended, if it has or does so within `seconds`.
+
+        One that serves or asks over HTTP may close its pipes and run on.
+        """
+        await self._exited(seconds)
         if self._exit_code is None:
             return None
         await self._settle()

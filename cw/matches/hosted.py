@@ -246,15 +246,14 @@ class Hosted:
         clock = asyncio.get_running_loop().time
         until = clock() + REGISTERED
         while len(self.session.look().snapshot.teams) < number:
-            if program.gone:
-                return Fault("startup", program.gone.detail)
+            if ended := await program.ended(LOOK):
+                return Fault("startup", ended.detail)
             if clock() > until:
                 return Fault(
                     "startup",
                     f"it has not registered within {REGISTERED:g} s: it must ask"
                     f" {self.way.address}/reg/<team_id> (the address is in CW_SERVER)",
                 )
-            await asyncio.sleep(LOOK)
         return None
 
     async def move(self) -> None:
@@ -270,9 +269,8 @@ class Hosted:
             await asyncio.sleep(self.hosting.pace)
             action = await asyncio.to_thread(self.strategies[player].act, state)
             self.session.move(name, action)
-        elif self.programs[player].gone:
-            fault = self.programs[player].gone or Fault("crashed")
-            self.session.fault(player, fault)
+        elif ended := await self.programs[player].ended(0):
+            self.session.fault(player, ended)
         elif self.hosting.hands and self.is_late():
             self.session.fault(player, Fault("timeout", "its time for a turn is over"))
 
