@@ -36,7 +36,7 @@ from cw.games.wire import Transport
 SERVICE_READY: Final = 10.0
 """Seconds that the program of a web service has until it listens."""
 
-LOOK: Final = 0.05
+LOOK: Final = 0.02
 """Seconds between two looks whether it does."""
 
 KNOCKED: Final = 1.0
@@ -272,11 +272,11 @@ async def wait_until_ready(program: StdioBot, port: int, tunnel: Path | None) ->
     clock = asyncio.get_running_loop().time
     until = clock() + SERVICE_READY
     while clock() < until:
-        said = await program.receive(LOOK)
+        said = await program.receive(0)
         if isinstance(said, Answer) and said.line.startswith(LISTENING):
             return own_address(said.line.removeprefix(LISTENING).decode(errors="replace").strip())
-        if program.gone:
-            return Fault("startup", program.gone.detail)
+        if ended := await program.ended(LOOK):
+            return Fault("startup", ended.detail)
         if await accepts(port, tunnel):
             return f"http://127.0.0.1:{port}"
     return Fault(

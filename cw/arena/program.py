@@ -115,13 +115,13 @@ class Program(asyncio.SubprocessProtocol):
                 return Fault("disconnected", f"it closed its standard {name}, but runs on")
         return None
 
-    async def ended(self) -> Fault | None:
-        """Return how the program has ended, if it has or does so within 0.5 s."""
-        await self._exited(SETTLE)
-        if self._exit_code is None:
-            return None
-        await self._settle()
-        return self.gone
+    async def ended(self, seconds: float = SETTLE) -> Fault | None:
+        """Return how the program has ended, if it has or does so within `seconds`.
+
+        One that serves or asks over HTTP may close its pipes and run on.
+        """
+        await self._exited(seconds)
+        return None if self._exit_code is None else await self.wait_ended()
 
     async def close(self, grace: float = GRACE, patience: float = 0.0) -> None:
         """End the program and all that it has started; afterwards none of it runs.

@@ -367,6 +367,19 @@ def test_memory_that_is_no_process_own_is_bounded_too(tmp_path: Path) -> None:
     assert "has 12 GB" not in detail
 
 
+MUTE = "import os; os.close(1); os.close(0)\n"
+
+
+@BOTH
+def test_a_client_and_a_service_need_no_pipes(policy: Policy, tmp_path: Path) -> None:
+    client = (ROOT / "game_ai.py").read_text().replace("import os\n", MUTE, 1)
+    client = client.replace("print(", "str(").replace(", flush=True", "")
+    service = LEAVES.replace("import os\n", MUTE, 1)
+    for game, source, kinds in (("circuit-wars", client, []), ("hexagon", service, ["crashed"])):
+        played = match(game, written(tmp_path / game, "mute", source), RANDOM, policy=policy)
+        assert faults(played, "mute")[:1] == kinds
+
+
 LEAVES = """
 import os
 from http.server import BaseHTTPRequestHandler, HTTPServer

@@ -36,7 +36,9 @@ exec "$@"
 """
 """Joins control groups, then becomes the command."""
 
-LOUD: Final = {"cpu": "their use of the CPU", "memory": "their memory", "pids": "their number"}
+LOUD: Final = {"cpu": "their use of the CPU", "memory": "their memory"}
+"""What nothing else bounds."""
+
 KILL: Final = "cgroup.kill"
 PROCESSES: Final = "cgroup.procs"
 PASSED_ON: Final = "cgroup.subtree_control"
@@ -92,9 +94,9 @@ class Share:
             "pids": f"{limits.processes + OURS} processes",
         }
         known = [said for name, said in bounds.items() if name in self.controllers]
-        free = [name for name in CONTROLLERS if name not in self.controllers]
-        loud = f"NO BOUND on {' and '.join(map(LOUD.__getitem__, free))}" if free else ""
-        return "all its processes together: " + ", ".join([*known, *([loud] if loud else [])])
+        free = [said for name, said in LOUD.items() if name not in self.controllers]
+        loud = [f"NO BOUND on {' and '.join(free)}"] if free else []
+        return f"all its processes together: {', '.join([*known, *loud])}"
 
     def remove(self) -> None:
         """Kill what is left in the groups and remove them; raise OSError if that fails."""
