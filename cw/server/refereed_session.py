@@ -94,6 +94,7 @@ class RefereedSession(Generic[State, Action]):
         self._teams: dict[Player, str] = {}
         self._awaited: tuple[Player, TeamIdForm] | None = None
         self._registered = asyncio.Event()
+        self._begun = asyncio.Event()
         self._pending: list[SentMove] = []
         self._changed = Condition()
         self._name = secrets.token_hex(6)
@@ -181,6 +182,10 @@ class RefereedSession(Generic[State, Action]):
             self._awaited = player, form
         await self._registered.wait()
 
+    def begin(self) -> None:
+        """Take note that the referee asks for moves: all have registered."""
+        self._begun.set()
+
     async def sent_by(self, player: Player) -> SentMove:
         """Wait for the next move of a player."""
         return await self._inboxes[player].take()
@@ -192,6 +197,9 @@ class RefereedSession(Generic[State, Action]):
             return move.action
         if len(self._teams) < len(self._inboxes):
             return NOT_STARTED
+        # The last team shows as registered before the referee asks for the first move. Who moves
+        # in between is judged by that query: it finds the move where it lies.
+        await self._begun.wait()
         return Fault("illegal", f"it is not the turn of player {player}")
 
 
@@ -232,6 +240,7 @@ class ClientSeat:
                 return Answer(await self._register(query.limits), 0.0)
             case "nothing":
                 return Answer(await self._session.out_of_turn(self._player), 0.0)
+        self._session.begin()
         return await self._move(query.limits)
 
     async def _register(self, limits: QueryLimits) -> Fault | None:
@@ -307,6 +316,8 @@ class AnnouncedSeat:
         """Register, or ask the seat."""
         if query.message == "registration":
             self._session.seat(self._player, self._name)
+        else:
+            self._session.begin()
         return await self._seat.ask(query, look)
 
     async def close(self) -> None:
