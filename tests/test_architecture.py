@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,9 +59,19 @@ def floor_of(room: str) -> int:
     return FLOORS.index(("cw.games.*",))
 
 
+NAMES = frozenset(map(name_of, MODULES))
+
+NAMED = re.compile(r"(cw(?:\.\w+)+)(?::\w+)?")
+"""A module, or something in it, that is named by text: it is imported by that."""
+
+
 def imports(path: Path) -> Iterator[str]:
-    """Name every module that a file imports, wherever in it."""
+    """Name every module that a file imports, wherever in it, and be it by text."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            named = NAMED.fullmatch(node.value)
+            if named and named[1] in NAMES:
+                yield named[1]
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -96,7 +96,7 @@ class Workers:
 
     async def close(self) -> None:
         """End all workers, and with them the matches in flight."""
-        await asyncio.gather(*(worker.close(patience=LEAVING) for worker in self._all))
+        await asyncio.gather(*(worker.close(grace=LEAVING) for worker in self._all))
 
 
 def lost(worker: StdioBot, detail: str) -> MatchFailure:

@@ -160,7 +160,7 @@ def series(spec: MatchSpec, games: int, *, swap: bool) -> Iterator[MatchSpec]:
         for shift in range(len(bots) if swap else 1):
             order = (*bots[shift:], *bots[:shift])
             yield msgspec.structs.replace(
-                spec, id=f"{spec.id} {number} {shift}", bots=order, seed=spec.seed + number
+                spec, id=f"{spec.id}-{number}-{shift}", bots=order, seed=spec.seed + number
             )
 
 

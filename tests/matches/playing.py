@@ -10,7 +10,14 @@ from typing import Any
 from cw.arena.bots import read_bots
 from cw.arena.referee import MatchRecord
 from cw.matches.run import MatchProgress, run_match
-from cw.matches.spec import Isolation, MatchResult, MatchSpec, SandboxPolicy
+from cw.matches.spec import (
+    NO_SECRETS,
+    Isolation,
+    MatchResult,
+    MatchSpec,
+    SandboxPolicy,
+    Secrets,
+)
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,11 @@ def play_match(  # noqa: PLR0917 - as many as a match has
     read = read_bots(bots, settings)
     isolation = Isolation(sandbox)
     spec = MatchSpec("test", game, tuple(read.bots), seed, options, start, isolation)
+    return play_spec(spec, read.secrets)
+
+
+def play_spec(spec: MatchSpec, secrets: Secrets = NO_SECRETS) -> Played:
+    """Play a match as it is described."""
     seen: list[MatchProgress] = []
-    result = asyncio.run(run_match(spec, on_turn=seen.append, secrets=read.secrets))
+    result = asyncio.run(run_match(spec, on_turn=seen.append, secrets=secrets))
     return Played(result, seen[-1].record)

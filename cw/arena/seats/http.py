@@ -32,13 +32,15 @@ class HttpSeat:
         began = perf_counter()
         reply = await self.service.request(cast(Request, query.message), query.limits)
         if isinstance(reply, Fault):
-            return Answer(query.explain(self._ended() or reply), perf_counter() - began)
+            broken = reply.kind == "disconnected"
+            fault = (await self._ended() if broken else None) or reply
+            return Answer(query.explain(fault), perf_counter() - began)
         return Answer(query.read(reply), reply.seconds)
 
-    def _ended(self) -> Fault | None:
+    async def _ended(self) -> Fault | None:
         """Return the reason if the program that we have started has ended."""
-        gone = self.process.gone if self.process else None
-        return Fault("crashed", gone.detail) if gone else None
+        ended = await self.process.ended() if self.process else None
+        return Fault("crashed", ended.detail) if ended else None
 
     async def close(self) -> None:
         """Close the connections; end the program if it is ours."""

@@ -14,7 +14,7 @@ from cw.games.codec import actions_by_player, from_json, is_fault, plain_result,
 from cw.games.hexagon.boards import check_cells
 from cw.games.hexagon.grid import LARGEST, SMALLEST
 from cw.games.hexagon.rules import Hexagon
-from cw.games.hexagon.state import Lost, Move, State, is_cell
+from cw.games.hexagon.state import DecidingFault, Move, State, is_cell
 from cw.games.rules import Fault, Json, Player
 
 Color = Literal[1, 2]
@@ -94,7 +94,7 @@ class PairDocument(msgspec.Struct, frozen=True, rename={"one": "1", "two": "2"})
         return self.one, self.two
 
 
-class LostDocument(msgspec.Struct, frozen=True):
+class FaultDocument(msgspec.Struct, frozen=True):
     """The fault that ended a battle."""
 
     color: Color
@@ -112,7 +112,7 @@ class StateDocument(msgspec.Struct, frozen=True):
     color: Color | None
     ended: Literal["finished", "fault"] | None
     winner: Color | None
-    fault: LostDocument | None = None
+    fault: FaultDocument | None = None
 
 
 def read_state(document: Json) -> State:
@@ -133,7 +133,7 @@ def read_state(document: Json) -> State:
         color=said.color,
         ended=said.ended,
         winner=said.winner,
-        fault=None if fault is None else Lost(fault.color, fault.kind, fault.error),
+        fault=None if fault is None else DecidingFault(fault.color, fault.kind, fault.error),
     )
 
 

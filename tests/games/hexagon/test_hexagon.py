@@ -20,7 +20,7 @@ from cw.games.hexagon.fast_board import FastBoard
 from cw.games.hexagon.grid import distance, grid
 from cw.games.hexagon.rules import Hexagon, legal_moves, moved
 from cw.games.hexagon.state import Move, State
-from cw.games.hexagon.strategies import STRATEGIES, Expert, Search, Spent
+from cw.games.hexagon.strategies import STRATEGIES, BudgetExceeded, Expert, Search
 from cw.games.rules import FAULT_KINDS, Fault, Player
 from tests.games.hexagon import hexagon_reference as reference
 
@@ -608,10 +608,10 @@ def test_the_next_strategy_wins(stronger: str, weaker: str, size: int, games: in
     assert won >= games * 0.8
 
 
-def test_the_expert_stops_when_its_budget_is_spent() -> None:
+def test_the_expert_stops_when_its_budget_is_exceeded() -> None:
     board = FastBoard.from_state(GAME.new(2, 1, size=7))
     search = Search(5000)
-    with pytest.raises(Spent):
+    with pytest.raises(BudgetExceeded):
         search.best(board, Expert.deepest, board.moves()[0])
     assert -1000 < search.budget < 0
 
