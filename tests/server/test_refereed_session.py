@@ -16,12 +16,13 @@ Session = RefereedSession[Any, Any]
 OUT_OF_TURN = Fault("illegal", "it is not the turn of player 1")
 
 
-def play(scenario: Callable[[Session], Awaitable[None]]) -> None:
-    """Run a scenario with the session of a new match."""
+def play(scenario: Callable[[Session], Awaitable[None]], openings: int = 0) -> None:
+    """Run a scenario with the session of a match in which so many segments are drawn."""
+    rules = CircuitWars()
 
     async def run() -> None:
-        session: Session = RefereedSession(CircuitWars().new(2, 1), (1, 2), None, lambda: 0.0)
-        await scenario(session)
+        start = rules.new(2, 1, openings=openings)
+        await scenario(RefereedSession(rules, start, None, lambda: 0.0))
 
     asyncio.run(run())
 
@@ -67,7 +68,6 @@ def test_who_moves_as_soon_as_both_have_registered_is_not_out_of_turn() -> None:
             await asyncio.sleep(0)
             assert not waiting.done()
             waiting.cancel()
-            session.begin()
             assert await session.sent_by(1) == sent
 
     play(scenario)
@@ -77,8 +77,7 @@ def test_who_moves_while_the_other_is_asked_is_out_of_turn() -> None:
     async def scenario(session: Session) -> None:
         await register(session, 1, "ann")
         await register(session, 2, "bob")
-        session.begin()
         with moving(session, "ann"):
             assert await session.out_of_turn(1) == OUT_OF_TURN
 
-    play(scenario)
+    play(scenario, openings=1)
