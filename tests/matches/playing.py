@@ -9,8 +9,10 @@ from typing import Any
 
 from cw.arena.bots import read_bots
 from cw.arena.referee import MatchRecord
+from cw.games.registry import load_game
 from cw.matches.run import MatchProgress, run_match
 from cw.matches.spec import Isolation, MatchResult, MatchSpec, SandboxPolicy
+from cw.replays import document as replay
 
 
 @dataclass(frozen=True)
@@ -34,10 +36,12 @@ def play_match(  # noqa: PLR0917 - as many as a match has
     sandbox: SandboxPolicy = "auto",
     start: Any = None,
 ) -> Played:
-    """Play bots as `cw play` takes them."""
+    """Play bots as `cw play` takes them; the replay must be true."""
     read = read_bots(bots, settings)
     isolation = Isolation(sandbox)
     spec = MatchSpec("test", game, tuple(read.bots), seed, options, start, isolation)
     seen: list[MatchProgress] = []
     result = asyncio.run(run_match(spec, on_turn=seen.append, secrets=read.secrets))
+    again = replay.decode(replay.encode(result.replay, packed=False))
+    assert replay.verify(load_game(game), again) is None
     return Played(result, seen[-1].record)
