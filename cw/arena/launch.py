@@ -237,7 +237,7 @@ async def open_class(bot: BotSpec, player: Player, context: SeatContext, stack: 
         try:
             return context.read_action(player, document)
         except ProtocolError as error:
-            return Fault("malformed", str(error))
+            return Fault("malformed", str(error), "unreadable")
 
     return ClassSeat(started, context.write_view, read)
 

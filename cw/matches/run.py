@@ -21,8 +21,8 @@ from cw.arena.seats import Seat
 from cw.arena.seats.human import HumanSeat
 from cw.arena.seats.wrappers import PacedSeat
 from cw.arena.transports.sockets import Reachable
-from cw.errors import Failure, UsageError
-from cw.games.codec import Game
+from cw.errors import Failure, ProtocolError, UsageError, short
+from cw.games.codec import Game, is_fault
 from cw.games.registry import load_game, load_protocol, load_strategies
 from cw.games.rules import Json, Player, Strategy
 from cw.games.wire import WireProtocol
@@ -243,6 +243,8 @@ def context_of(
     """Return what is the same for all seats of a match."""
 
     def read_action(player: Player, document: Json) -> Any:
+        if is_fault(document):
+            raise ProtocolError(f"an action must not have the key fault: {short(document)}")
         actions = record.game.codec.actions_from_json(record.state, {str(player): document})
         return actions[player]
 
@@ -294,7 +296,7 @@ def result_of(spec: MatchSpec, progress: MatchProgress) -> MatchResult:
                 noted.player,
                 noted.turn,
                 noted.fault.kind,
-                noted.fault.detail,
+                noted.fault.sentence,
             )
             for noted in record.faults
         ),
