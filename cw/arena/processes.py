@@ -47,7 +47,15 @@ def end_as_interrupted() -> None:
     for name in ENDING:
         number: int | None = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
+            signal.signal(number, _interrupt)
+
+
+def _interrupt(*_: object) -> None:
+    """Do what Ctrl-C does, also where a shell had us ignore it because we run in its background."""
+    if callable(signal.getsignal(signal.SIGINT)):
+        signal.raise_signal(signal.SIGINT)
+    else:
+        raise KeyboardInterrupt
 
 
 def new_mark() -> str:

@@ -41,7 +41,7 @@ class Team:
     name: str
     members: tuple[str, ...]
     bot: BotSpec
-    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    secrets: dict[str, str] = field(default_factory=dict, repr=False)
     """The settings of the bot that nobody else may read."""
     parallel: int | None = None
     """How many matches its bot plays at the same time; None for any number."""

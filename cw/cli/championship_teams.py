@@ -15,13 +15,14 @@ from cw import kits
 from cw.arena.bots import BotSpec
 from cw.assets import asset
 from cw.championship.teams import ABOUT, CLIENT, Team, read_teams
-from cw.championship.workers import Job, MatchFailure, Workers
+from cw.championship.workers import MatchFailure, Workers
 from cw.cli.simulate import read_option
 from cw.errors import UsageError
 from cw.files import make_folder
 from cw.games.registry import game_entry, load_game, load_strategies
 from cw.games.rules import Json
 from cw.matches.spec import MatchSpec
+from cw.matches.worker import Job
 
 PLACE: Final = click.Path(exists=True, path_type=Path)
 FOLDER: Final = click.Path(file_okay=False, path_type=Path)

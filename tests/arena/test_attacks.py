@@ -405,15 +405,24 @@ SLEEPS = "import time\nprint('asleep', flush=True)\ntime.sleep(600)\n"
 
 @POSIX
 @BOTH
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize(
+    ("number", "before"),
+    [
+        (signal.SIGTERM, []),
+        (signal.SIGTERM, ["sh", "-c", "trap '' INT; exec \"$@\"", "in the background"]),
+        (signal.SIGHUP, []),
+        (signal.SIGINT, []),
+    ],
+)
 def test_a_command_that_is_ended_leaves_nothing_running(
-    policy: Policy, number: int, tmp_path: Path
+    policy: Policy, number: int, before: list[str], tmp_path: Path
 ) -> None:
     bot = written(tmp_path / "bot", "sleeper", f"{SLEEPS}# {tmp_path}", "sleeper.py")
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     sign = f"sign-of-{tmp_path.name}-{os.getpid()}"
-    command = [sys.executable, "-m", "cw", "play", "paint", f"exec:{bot.target} {sign}"]
+    command = [*before, sys.executable, "-m", "cw", "play", "paint"]
+    command += [f"exec:{bot.target} {sign}"]
     command += ["builtin:random", "--no-replay", "--sandbox", policy]
     env = {**os.environ, "TMPDIR": str(scratch)}
     playing = subprocess.Popen(
