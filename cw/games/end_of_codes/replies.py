@@ -1,4 +1,4 @@
-"""The checks of a reply (document, "Faults"): the first that fails names the fault."""
+"""The checks of a reply to `/round`, in a fixed order: the first that fails names the fault."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ FIELDS: Final = ("creatureid", "direction", "action")
 
 
 class WrongReply(Exception):
-    """A reply that throws its player out."""
+    """A reply for which its player is thrown out."""
 
     def __init__(self, error: str, kind: FaultKind = "malformed") -> None:
-        """Name the fault as in the tables of the document, without `round_`."""
+        """Make the fault; `error` is its name without `round_`."""
         super().__init__(error)
         self.fault = Fault(kind, f"round_{error}")
 
 
-class Owned(NamedTuple):
-    """What a player may command."""
+class Sender(NamedTuple):
+    """The player who sent a reply, in the state that it replies to."""
 
     state: State
     userid: int
 
 
 def read_reply(state: State, userid: int, reply: Json) -> list[Intent] | Fault:
-    """Return the intents of a reply, or the fault that it is."""
+    """Return the intents of a reply, or the fault for which its player is thrown out."""
     try:
         intents = read_list(reply)
         for said in intents:
             check_fields(said)
-        return check_intents(Owned(state, userid), intents)
+        return check_intents(Sender(state, userid), intents)
     except WrongReply as wrong:
         return wrong.fault
 
 
 def read_list(reply: Json) -> list[Json]:
-    """Return the list of intents of a reply."""
+    """Return the list of intents of a reply; raise WrongReply if it is not one."""
     if reply is None:
         raise WrongReply("invalid_json")
     if isinstance(reply, dict) and list(reply) == ["error"]:
@@ -56,7 +56,7 @@ def read_list(reply: Json) -> list[Json]:
 
 
 def check_fields(said: Json) -> None:
-    """Pass 1: an intent is a dictionary with all its keys."""
+    """Raise WrongReply unless an intent is an object with all its members (pass 1)."""
     if not isinstance(said, dict):
         raise WrongReply("response_not_object")
     for field in FIELDS:
@@ -64,14 +64,17 @@ def check_fields(said: Json) -> None:
             raise WrongReply(f"{field}_not_set")
 
 
-def check_intents(owned: Owned, intents: list[Json]) -> list[Intent]:
-    """Pass 2: each intent has the right types and means something that its player may do."""
+def check_intents(sender: Sender, intents: list[Json]) -> list[Intent]:
+    """Return the intents; raise WrongReply for the first that the sender may not give (pass 2).
+
+    Pass 1 has checked all of them before: a missing member of a later intent is found first.
+    """
     seen: set[int] = set()
     read = []
     for said in intents:
         check_types(said)
         creature = said["creatureid"]
-        check_creature(owned, creature)
+        check_creature(sender, creature)
         if said["action"] not in ACTIONS:
             raise WrongReply("action_invalid", "illegal")
         if said["direction"] not in DIRECTIONS:
@@ -84,7 +87,7 @@ def check_intents(owned: Owned, intents: list[Json]) -> list[Intent]:
 
 
 def check_types(said: dict[str, Json]) -> None:
-    """Raise WrongReply for a fourth key and for values of a wrong type."""
+    """Raise WrongReply for a fourth member, and for values of a wrong type."""
     if len(said) > len(FIELDS):
         raise WrongReply("intent_additional_data")
     texts = isinstance(said["action"], str) and isinstance(said["direction"], str)
@@ -92,9 +95,9 @@ def check_types(said: dict[str, Json]) -> None:
         raise WrongReply("wrong_type")
 
 
-def check_creature(owned: Owned, creature: int) -> None:
-    """Raise WrongReply unless the creature is the player's and alive in this round."""
-    state, userid = owned
+def check_creature(sender: Sender, creature: int) -> None:
+    """Raise WrongReply unless a creature is the sender's, and alive in this round."""
+    state, userid = sender
     place = state.index.get(creature)
     if place is None:
         raise WrongReply("invalid_creatureid", "illegal")
