@@ -11,7 +11,7 @@ from msgspec import Meta
 from msgspec.structs import asdict
 
 from cw.errors import ProtocolError, short
-from cw.games.code_battle.rules import CodeBattle, Moves, merit
+from cw.games.code_battle.rules import CodeBattle, Moves, ranking_key
 from cw.games.code_battle.state import (
     Bot,
     Config,
@@ -77,7 +77,7 @@ class CodeBattleCodec:
                 "ranks": list(outcome.ranks.values()),
                 "final_scores": [stats.score for stats in state.stats],
                 "final_energy": [stats.collected for stats in state.stats],
-                "final_bots": [merit(state, slot)[-1] for slot in self.rules.players(state)],
+                "final_bots": [ranking_key(state, slot)[-1] for slot in self.rules.players(state)],
             }
         }
 
