@@ -1,4 +1,4 @@
-"""Games of a championship a second, and what the walls round each client cost a request."""
+"""Matches of a championship a second, and what the walls round each client cost a request."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import shlex
 import subprocess
 import sys
-from importlib.resources import files
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -14,9 +13,9 @@ from time import perf_counter
 from typing import Final
 
 from bench.rows import Effort, Goal, NotMeasured, Row
-from cw.arena.sandbox import Sandbox, bubblewrap
+from cw.arena.sandbox import ProgramNeeds, Sandbox, bubblewrap
 from cw.assets import asset
-from cw.server.player_proxy import player_proxies
+from cw.server.player_proxy import Client, player_proxies
 from cw.server.rooms import RoomRegistry
 from cw.server.wsgi import listen, serving
 from cw.web import create_app
@@ -68,7 +67,7 @@ def rows(effort: Effort) -> list[Row]:
 
 
 def throughput() -> list[Row]:
-    """Compare games a second with one game at a time and with one for every two cores."""
+    """Compare matches a second, one at a time and one for every two cores."""
     cores = os.cpu_count() or 1
     jobs = max(1, cores // 2)
     one, many = championship(1), championship(jobs)
@@ -86,7 +85,7 @@ def throughput() -> list[Row]:
 
 
 def direct(number: int) -> tuple[float, float]:
-    """Ask a server over loopback; give kept and fresh milliseconds."""
+    """Ask a server over loopback; return kept and fresh milliseconds."""
     with serving(create_app(SiteSettings()), listen("127.0.0.1", 0)) as address:
         host, port = address.removeprefix("http://").split(":")
         return asked([sys.executable, "-c", ASKER, host, port, str(number)])
@@ -96,17 +95,15 @@ def isolated(number: int) -> tuple[float, float]:
     """Ask a server from a network of its own."""
     app = create_app(SiteSettings())
     rooms: RoomRegistry = app.extensions["rooms"]
-    source = (files("cw.web") / "forwarder.py").read_text(encoding="utf-8")
-    with player_proxies(app, rooms.find(None).session, ["ann"]) as doors:
-        path = doors["ann"].path
+    with player_proxies(app, rooms.find(None).session, [Client("ann")]) as doors:
         asker = [sys.executable, "-c", ASKER, "127.0.0.1", "5000", str(number)]
-        command = [sys.executable, "-c", source, str(path), *asker]
-        with Sandbox("require").prepare(command, readable=[path.parent]) as launch:
+        needs = ProgramNeeds(server=doors["ann"].path)
+        with Sandbox("require").prepare(asker, needs=needs) as launch:
             return asked([*launch.argv], dict(launch.env))
 
 
 def asked(command: list[str], env: dict[str, str] | None = None) -> tuple[float, float]:
-    """Run what asks, and give its two figures."""
+    """Run what asks, and return its two figures."""
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     if done.returncode:
         raise NotMeasured(f"asking failed: {done.stderr}")
@@ -115,7 +112,7 @@ def asked(command: list[str], env: dict[str, str] | None = None) -> tuple[float,
 
 
 def championship(jobs: int) -> float:
-    """Play a small championship of clients without pauses; give games a second."""
+    """Play a small championship of clients without pauses; return matches a second."""
     with TemporaryDirectory(prefix="cw-bench-") as folder:
         for team in TEAMS:
             place = Path(folder, "teams", team)

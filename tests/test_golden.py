@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from cw.games.registry import game_entries
+from cw.games.registry import GAMES, load_game
 from cw.games.rules import Json
-from tests.test_every_game import game_of, turns
+from tests.test_every_game import turns
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
 SEEDS = (1, 2)
@@ -21,7 +21,7 @@ SEEDS = (1, 2)
 
 def lines(name: str, seed: int) -> Iterator[str]:
     """Write down a random game: the start, then of each turn the actions and what has changed."""
-    game = game_of(name)
+    game = load_game(name)
     codec = game.codec
     before: dict[str, Json] = {}
     for state, actions in turns(game.rules, seed):
@@ -42,7 +42,7 @@ def file_of(name: str, seed: int) -> Path:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("name", game_entries())
+@pytest.mark.parametrize("name", GAMES)
 def test_the_game_is_played_as_it_was(name: str, seed: int) -> None:
     recorded = file_of(name, seed).read_text(encoding="utf-8").splitlines()
     for number, (now, then) in enumerate(zip(lines(name, seed), recorded, strict=True), start=1):
@@ -51,7 +51,7 @@ def test_the_game_is_played_as_it_was(name: str, seed: int) -> None:
 
 def rewrite() -> None:
     """Write all golden games anew."""
-    for name in game_entries():
+    for name in GAMES:
         for seed in SEEDS:
             path = file_of(name, seed)
             path.parent.mkdir(parents=True, exist_ok=True)

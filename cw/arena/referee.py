@@ -6,7 +6,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -33,7 +33,7 @@ class NotedFault:
             "turn": self.turn,
             "player": self.player,
             "kind": self.fault.kind,
-            "detail": self.fault.detail,
+            "detail": self.fault.sentence,
         }
 
 
@@ -86,6 +86,10 @@ class MatchReferee:
         self.protocol_options = protocol_options
         self.watch = watch
         self.disqualified: dict[Player, Fault] = {}
+        self._gone: set[Player] = set()
+        """Players of whom a lasting fault is noted."""
+        self._warned: set[Player] = set()
+        """Players of whom it is noted that a line was passed over."""
         self.seconds: dict[Player, float] = {}
 
     @property
@@ -180,6 +184,9 @@ class MatchReferee:
             self.seconds[player] = answer.seconds
         if isinstance(answer.value, Fault) and query.noted:
             self.note(player, answer.value)
+        if answer.passed_over is not None and player not in self._warned:
+            self._warned.add(player)
+            self.note(player, answer.passed_over)
         return answer.value
 
     def step(self, actions: Mapping[Player, Any]) -> Any:
@@ -202,13 +209,17 @@ class MatchReferee:
             self.note(player, Fault(error.kind, str(error)))
 
     def note(self, player: Player, fault: Fault) -> None:
-        """Keep a fault for the report, once for a player who is asked no more."""
-        if self.disqualified.get(player) != fault:
-            self.record.note(player, fault)
+        """Keep a fault for the report, a lasting one only when it is met first."""
+        if fault.lasting and player in self._gone:
+            return
+        self.record.note(player, fault)
+        if fault.lasting:
+            self._gone.add(player)
 
     def disqualify(self, player: Player, fault: Fault) -> None:
-        """Ask a player nothing more."""
-        self.disqualified[player] = fault
+        """Ask a player nothing more; the fault has been noted."""
+        self.disqualified[player] = replace(fault, lasting=True)
+        self._gone.add(player)
 
     def finish(self, outcome: Outcome) -> None:
         """End the match with an outcome that the rules do not know."""

@@ -118,7 +118,7 @@ def decoded(text: bytes, form: type[Line]) -> Line:
     try:
         return msgspec.json.decode(text, type=form)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ProtocolError(f"no result of a match: {error}") from None
+        raise ProtocolError(f"no result of a game: {error}") from None
 
 
 def entry_of(fixture: Fixture, seed: int, result: MatchResult) -> Entry:

@@ -128,7 +128,7 @@ def serve(game: str, name: str, host: str, port: int, lines: bool, seed: int) ->
     transports = load_protocol(game).transports
     if lines and "lines" not in transports:
         raise UsageError(f"bots of {game} are web services, not programs that speak lines")
-    if lines or transports[0] == "lines":
+    if lines or "http" not in transports:
         serve_lines(service)
     else:
         serve_http(service, host, port, announce)

@@ -15,15 +15,18 @@ from cw import kits
 from cw.arena.bots import BotSpec
 from cw.assets import asset
 from cw.championship.teams import ABOUT, CLIENT, Team, read_teams
-from cw.championship.workers import Job, MatchFailure, Workers
+from cw.championship.workers import MatchFailure, Workers
 from cw.cli.simulate import read_option
 from cw.errors import UsageError
+from cw.files import make_folder
 from cw.games.registry import game_entry, load_game, load_strategies
 from cw.games.rules import Json
 from cw.matches.spec import MatchSpec
+from cw.matches.worker import Job
 
 PLACE: Final = click.Path(exists=True, path_type=Path)
 FOLDER: Final = click.Path(file_okay=False, path_type=Path)
+RANDOM: Final = "random"
 EXAMPLES: Final = ("ada", "alan", "barbara", "donald", "edsger", "grace", "ken", "margaret")
 GAME = click.option("--game", default="circuit-wars", show_default=True, help="The game.")
 OPTION = click.option(
@@ -49,7 +52,7 @@ def new_command(folder: Path, game: str) -> None:
         raise UsageError(f"{folder} is there already and not empty")
     for number, team in enumerate(EXAMPLES):
         place = folder / team
-        place.mkdir(parents=True)
+        make_folder(place)
         about = f'name = "{team.capitalize()}"\nmembers = ["{team}@example.org"]\n'
         about += make_example(game, place, number)
         (place / ABOUT).write_text(about, encoding="utf-8")
@@ -66,21 +69,27 @@ def make_example(game: str, place: Path, number: int) -> str:
         source = asset(CLIENT).read_text(encoding="utf-8")
         (place / CLIENT).write_text(example(source, number), encoding="utf-8")
         return ""
-    if game in kits.GAMES:
-        language = next(islice(cycle(languages()), number, None))
+    if game in kits.games():
+        language = next(islice(cycle(languages(game)), number, None))
         kits.new_bot(game, language, place)
         return ""
     strategies = list(load_strategies(game))
     return f'bot = "builtin:{strategies[number % len(strategies)]}"\n'
 
 
-def languages() -> list[str]:
-    """Return the languages whose programs run here as they stand."""
-    return [
+def languages(game: str) -> list[str]:
+    """Return the languages of a game's kits whose programs run here as they stand.
+
+    Raises UsageError if there is none.
+    """
+    ready = [
         name
         for name, language in kits.LANGUAGES.items()
-        if not language.build and not language.missing()
+        if not language.build and not language.missing() and kits.folder(game, name).is_dir()
     ]
+    if not ready:
+        raise UsageError(f"no kit of {game} runs here; `cw bots kits` says what is missing")
+    return ready
 
 
 def example(source: str, number: int) -> str:
@@ -107,7 +116,7 @@ def example(source: str, number: int) -> str:
 @OPTION
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a team.")
 def validate_command(place: Path, game: str, options: tuple[str, ...], as_json: bool) -> None:
-    """Let every team play a match against the weakest strategy, and report what is wrong.
+    """Let every team play a match against random moves, and report what is wrong.
 
     Exit code 1 if a team fails.
     """
@@ -155,8 +164,9 @@ async def why_unfit(
 
 
 def opponents(team: str, game: str) -> list[BotSpec]:
-    """Return as many of the weakest strategy as the game needs beside a team."""
-    weakest = next(iter(load_strategies(game)))
+    """Return as many built-in players as the game needs beside a team: random ones, if it has."""
+    strategies = load_strategies(game)
+    chosen = RANDOM if RANDOM in strategies else next(iter(strategies))
     names = (name for number in count(1) if (name := f"opponent-{number}") != team)
     needed = max(2, load_game(game).rules.seats[0]) - 1
-    return [BotSpec(name, "builtin", weakest) for name in islice(names, needed)]
+    return [BotSpec(name, "builtin", chosen) for name in islice(names, needed)]

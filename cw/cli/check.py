@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import click
+from rich.console import Console
 
 from cw.arena.bots import read_bots
 from cw.games.registry import game_entry
@@ -38,15 +40,31 @@ def check_command(
     """
     game_entry(game)
     read = read_bots([bot], settings)
-    failed = 0
-    for finding in check(game, read.bots[0], read.secrets, Isolation(sandbox)):
-        failed += finding.problem is not None
-        click.echo(json.dumps(finding.to_json()) if as_json else in_words(finding))
+    failed = []
+    with Console(stderr=True).status("") as status:
+        found = check(
+            game,
+            read.bots[0],
+            read.secrets,
+            Isolation(sandbox),
+            lambda tried: status.update(f"trying: {tried}"),
+        )
+        for finding in found:
+            if finding.problem is not None:
+                failed.append(finding)
+            click.echo(json.dumps(finding.to_json()) if as_json else in_words(finding))
     if not as_json:
-        more = "; whole games are tried when all steps of the protocol are fine"
-        click.echo(f"{failed} failed{more}" if failed else "all fine")
+        click.echo(summary(failed))
     if failed:
         raise SystemExit(1)
+
+
+def summary(failed: Sequence[Finding]) -> str:
+    """Return the last line: what has failed, and how."""
+    if not failed:
+        return "all fine"
+    said = "; ".join(f"{one.name}: {one.brief}" for one in failed)
+    return f"{len(failed)} failed: {said} (what comes after it was not tried)"
 
 
 def in_words(finding: Finding) -> str:

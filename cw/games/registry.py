@@ -16,7 +16,7 @@ from rich.text import Text
 
 from cw.drawing.scenes import Picture
 from cw.errors import UsageError, short
-from cw.games.codec import DefaultCodec, Game
+from cw.games.codec import DefaultCodec, Game, default_codec
 from cw.games.defaults.bot_server import DefaultBotHandler
 from cw.games.defaults.checks import DefaultChecks
 from cw.games.defaults.play_options import default_play_options
@@ -42,10 +42,10 @@ class GameEntry:
 
     rules: str
     """The class of its rules."""
-    codec: str
-    """Returns the codec for these rules."""
     strategies: str
     """A mapping from names to strategy classes, the weakest first."""
+    codec: str | None = None
+    """Returns the codec for these rules."""
     protocol: str | None = None
     """The class of its wire protocol."""
     bot_handler: str | None = None
@@ -150,7 +150,8 @@ def load_game(name: str) -> Game:
     """Load the rules of a game and its codec; raise UsageError for an unknown name."""
     entry = game_entry(name)
     rules = resolve_name(entry.rules)()
-    return Game(rules, resolve_name(entry.codec)(rules), entry.rules_version)
+    codec = default_codec if entry.codec is None else resolve_name(entry.codec)
+    return Game(rules, codec(rules), entry.rules_version)
 
 
 def load_strategies(name: str) -> Strategies:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Protocol, TypeAlias, TypeVar, get_args
 
@@ -27,6 +27,11 @@ class Fault:
     detail: str = ""
     cause: str = ""
     """What went wrong with the exchange, finer than the kind, as transports name it; not told."""
+    note: str = field(default="", compare=False)
+    """What came and what was expected, where `detail` is only a name; for reports, not for rules.
+    """
+    lasting: bool = field(default=False, compare=False)
+    """Whether it will stay so: the program has ended or never ran, or is asked no more."""
 
     @staticmethod
     def from_json(document: Mapping[str, Json]) -> Fault:
@@ -40,6 +45,11 @@ class Fault:
         if not isinstance(detail, str):
             raise ProtocolError(f"the error of a fault must be text, not {short(detail)}")
         return Fault(kind, detail)
+
+    @property
+    def sentence(self) -> str:
+        """The detail, with the note behind it if there is one."""
+        return f"{self.detail}: {self.note}" if self.note else self.detail
 
     def to_json(self) -> dict[str, str]:
         """Return the form that `from_json` reads."""

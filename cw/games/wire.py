@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
+import msgspec
+
+from cw.errors import ProtocolError
 from cw.games.codec import Codec
 from cw.games.rules import Fault, Json, Outcome, Player, Rules, Strategy
 
@@ -19,6 +22,12 @@ this process, or as a person.
 
 Expectation: TypeAlias = Literal["registration", "move", "nothing"]
 """What a client of our server shall do; of one that shall do nothing, any move is out of turn."""
+
+
+DEEPEST: Final = 100
+"""Lists and objects that may stand in each other in a reply; none needs more than 4."""
+
+TOO_DEEP: Final = f"it is nested more than {DEEPEST} times"
 
 
 class QueryLimits(NamedTuple):
@@ -171,6 +180,46 @@ class WireProtocol(Protocol):
 
     async def conduct(self, referee: Referee) -> None:
         """Lead a match from its first question to its last."""
+
+
+def read_json(body: bytes) -> Json:
+    """Return the JSON value of a reply.
+
+    Raises ProtocolError for what is none, and for what no replay can hold: values nested more than
+    DEEPEST times, numbers beyond a float, and text with half a surrogate pair.
+    """
+    try:
+        value = msgspec.json.decode(body)
+    except (msgspec.DecodeError, ValueError) as error:
+        raise ProtocolError(str(error)) from None
+    except RecursionError:
+        raise ProtocolError(TOO_DEEP) from None
+    if is_deep(value):
+        raise ProtocolError(TOO_DEEP)
+    return value
+
+
+def is_deep(value: Json) -> bool:
+    """Return whether a value is nested more than DEEPEST times."""
+    level = [value]
+    for _ in range(DEEPEST + 1):
+        level = [inner for one in level for inner in members(one)]
+    return bool(level)
+
+
+def members(value: Json) -> Iterable[Json]:
+    """Return what a list or an object holds, nothing for any other value."""
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def null_list(name: str) -> str:
+    """Return what to do about a list that came as null."""
+    return (
+        f"{name} is null, expected a list, [] for an empty one;"
+        f" in Go a nil slice is encoded as null: make an empty one, {name} := []T{{}}"
+    )
 
 
 def compact(document: Json) -> bytes:

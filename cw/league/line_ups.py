@@ -8,7 +8,7 @@ least. In every n matches of n players that a team plays it has each seat once.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, permutations
 from random import Random
@@ -24,6 +24,12 @@ USUAL_ROUNDS: Final = 10
 """Rounds where nothing else is said, or the number of players in a match if that is less."""
 
 MOST_ROUNDS: Final = 1000
+
+TEAMS_DRAWN: Final = 200
+"""A round is drawn as often as this makes, of which the one is taken where the fewest meet again.
+
+With many teams one draw will do: there are enough that have not met.
+"""
 
 LineUp: TypeAlias = tuple[str, ...]
 Node: TypeAlias = int | tuple[str, int]
@@ -65,27 +71,48 @@ def drawn_line_ups(
     met: Counter[tuple[str, ...]] = Counter()
     drawn = []
     for _ in range(rounds):
-        # Sorting is stable: those that have played as often stay as they are drawn.
-        order = sorted(rng.sample(teams, len(teams)), key=played.__getitem__)
-        waiting = order[: len(teams) // players * players]
-        line_ups = [next_line_up(waiting, players, met) for _ in range(len(teams) // players)]
+        times = max(1, TEAMS_DRAWN // len(teams))
+        draws = [drawn_round(teams, players, rng, played, met) for _ in range(times)]
+        line_ups = min(draws, key=lambda one: sum(met[pair] ** 2 for pair in pairs_of(one)))
         played.update(chain.from_iterable(line_ups))
-        met.update(chain.from_iterable(permutations(line_up, 2) for line_up in line_ups))
+        met.update(pairs_of(line_ups))
         drawn.append(line_ups)
     return drawn
 
 
+def drawn_round(
+    teams: Sequence[str],
+    players: int,
+    rng: Random,
+    played: Counter[str],
+    met: Counter[tuple[str, ...]],
+) -> list[LineUp]:
+    """Draw the line-ups of one round, after what has been played and who has met whom."""
+    # Sorting is stable: those that have played as often stay as they are drawn.
+    order = sorted(rng.sample(teams, len(teams)), key=played.__getitem__)
+    waiting = order[: len(teams) // players * players]
+    return [next_line_up(waiting, players, met) for _ in range(len(teams) // players)]
+
+
+def pairs_of(line_ups: Iterable[LineUp]) -> Iterator[tuple[str, ...]]:
+    """Return each two teams that meet, in both orders."""
+    return chain.from_iterable(permutations(line_up, 2) for line_up in line_ups)
+
+
 def next_line_up(waiting: list[str], players: int, met: Counter[tuple[str, ...]]) -> LineUp:
     """Take the first that waits, then those who have met least of the players taken so far."""
+    if len(waiting) == players:
+        line_up, waiting[:] = tuple(waiting), []
+        return line_up
     known = dict.fromkeys(waiting, 0)
-    line_up: list[str] = []
-    while len(line_up) < players:
+    taken: list[str] = []
+    while len(taken) < players:
         chosen = min(waiting, key=known.__getitem__)
         waiting.remove(chosen)
-        line_up.append(chosen)
+        taken.append(chosen)
         for team in waiting:
             known[team] += met[team, chosen]
-    return tuple(line_up)
+    return tuple(taken)
 
 
 def seated(line_ups: Sequence[LineUp], players: int) -> list[LineUp]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 from cw.arena.bots import BotSpec
 from cw.arena.launch import LaunchPolicy, open_seat, with_secrets
 from cw.arena.referee import MatchRecord, MatchReferee
+from cw.arena.sandbox import Sandbox
 from cw.errors import FaultKind
 from cw.games.registry import load_checks, load_game, load_protocol
 from cw.games.rules import Fault, Json
@@ -21,7 +23,7 @@ FIXES: Final[Mapping[FaultKind, str]] = {
     "startup": "run the command by hand in the same folder, and read what it prints",
     "disconnected": "keep the program running and its connection open until the match is over",
     "timeout": "answer sooner, flush what you print, and never wait for more input than one line",
-    "crashed": "run it by hand with the same input; the end of its error output is shown above",
+    "crashed": "run it by hand with the same input, and read its error output",
     "malformed": "compare what came with the protocol on the game's page in docs/games/",
     "illegal": "check the move against the rules before you send it; `cw step` tries a rule",
     "oversize": "send only the answer, nothing else",
@@ -33,8 +35,11 @@ class Finding:
     """A step of a check: fine if there is no problem."""
 
     name: str
-    problem: str | None
-    fix: str
+    problem: str | None = None
+    """What came and what was expected."""
+    fix: str = ""
+    brief: str = ""
+    """The problem in few words: the kind of a fault, and the turn of a match."""
 
     def to_json(self) -> dict[str, Json]:
         """Return it for programs."""
@@ -42,43 +47,69 @@ class Finding:
         return said if self.problem is None else {**said, "problem": self.problem, "fix": self.fix}
 
 
+class BotGone(Exception):
+    """The bot under check has ended: nothing more can be asked of it."""
+
+
 @dataclass(slots=True)
 class Findings:
-    """The steps so far (see `wire.Report`)."""
+    """The steps so far (see `wire.CheckReport`)."""
 
     found: list[Finding] = field(default_factory=list)
 
     def step(self, name: str, problem: Fault | str | None, fix: str) -> bool:
-        """Note a step."""
-        said = f"{problem.kind}: {problem.detail}" if isinstance(problem, Fault) else problem
-        self.found.append(Finding(name, said, fix))
-        return said is None
+        """Note a step; raise BotGone where the bot has ended: what a step needs mends nothing."""
+        if not isinstance(problem, Fault):
+            self.found.append(Finding(name, problem, fix, "failed"))
+            return problem is None
+        mended = FIXES[problem.kind] if problem.lasting else fix
+        said = f"{problem.kind}: {problem.sentence}"
+        self.found.append(Finding(name, said, mended, problem.kind))
+        if problem.lasting:
+            raise BotGone
+        return False
 
 
-def check(game: str, bot: BotSpec, secrets: Secrets, isolation: Isolation) -> Iterator[Finding]:
-    """Try a bot step by step; whole games only when the steps of the protocol are fine."""
+OnTry: TypeAlias = Callable[[str], None]
+"""Is told what is tried next, in words."""
+
+
+def check(
+    game: str, bot: BotSpec, secrets: Secrets, isolation: Isolation, on_try: OnTry = lambda _: None
+) -> Iterator[Finding]:
+    """Try a bot step by step, up to the first whole game that is not fine.
+
+    Whole games come when the steps of the protocol are fine.
+    """
     # Those that we ask inside speak no protocol.
     own = {bot.name: {**with_secrets(bot).settings, **secrets.get(bot.name, {})}}
-    probed = [] if bot.kind in ("builtin", "python") else asyncio.run(probe(game, bot, own))
+    on_try("the steps of the protocol")
+    inside = bot.kind in ("builtin", "python")
+    probed = [] if inside else asyncio.run(probe(game, bot, own, isolation))
     yield from probed
     if any(step.problem for step in probed):
         return
     for number, trial in enumerate(load_checks(game).trials):
-        yield tried(trial, specs_of(game, bot, trial, number, isolation), bot, own)
+        on_try(trial.name)
+        finding = tried(trial, specs_of(game, bot, trial, number, isolation), bot, own)
+        yield finding
+        if finding.problem is not None:
+            return
 
 
-async def probe(game: str, bot: BotSpec, secrets: Secrets) -> list[Finding]:
+async def probe(game: str, bot: BotSpec, secrets: Secrets, isolation: Isolation) -> list[Finding]:
     """Ask a bot for every step of the protocol."""
     checks, findings, protocol = load_checks(game), Findings(), load_protocol(game)
     if "client" in protocol.transports:
         return []
-    spec = MatchSpec("check", game, (bot,), seed=0)
+    spec = MatchSpec("check", game, (bot,), seed=0, isolation=isolation)
     record = MatchRecord(load_game(game), seated(spec, protocol, secrets), 0, {})
     player, known = next(iter(record.bots.items()))
-    context = context_of(spec, protocol, record, LaunchPolicy())
+    context = context_of(spec, protocol, record, LaunchPolicy(Sandbox(isolation.sandbox)))
     seat = await open_seat(known, player, context)
     try:
-        await checks.probe(MatchReferee(record, {player: seat}, {}), player, findings)
+        with suppress(BotGone):
+            await checks.probe(MatchReferee(record, {player: seat}, {}), player, findings)
     finally:
         await seat.close()
     return findings.found
@@ -113,10 +144,10 @@ def tried(trial: Trial, specs: list[MatchSpec], bot: BotSpec, secrets: Secrets) 
         faults = result.faults_of(spec.bots.index(bot))
         if faults:
             return fault_of(trial, faults[0])
-    return Finding(trial.name, None, "")
+    return Finding(trial.name)
 
 
 def fault_of(trial: Trial, fault: MatchFault) -> Finding:
     """Explain a fault."""
     problem = f"turn {fault.turn}: {fault.kind}: {fault.detail}"
-    return Finding(trial.name, problem, FIXES[fault.kind])
+    return Finding(trial.name, problem, FIXES[fault.kind], f"{fault.kind} in turn {fault.turn}")

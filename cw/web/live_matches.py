@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Final, TypeVar
 
+from cw.arena.launch import warn_of
 from cw.arena.seats.human import HumanSeat
 from cw.errors import (
     Abandoned,
@@ -49,15 +50,12 @@ class LiveMatch:
     """Whoever knows it plays by hand."""
     seen: float
     """When a page last looked."""
+    name: str = field(default_factory=lambda: secrets.token_hex(8))
+    """The name of the match in addresses."""
     progress: MatchProgress | None = None
     version: int = 0
     """Grows with whatever a page may show."""
     result: Future[MatchResult] = field(default_factory=Future)
-
-    @property
-    def name(self) -> str:
-        """The name of the match in addresses."""
-        return self.spec.id
 
     @property
     def over(self) -> bool:
@@ -167,7 +165,7 @@ class LiveMatches:
         *,
         pace: float = 0.0,
         bot_secrets: Secrets = NO_SECRETS,
-        on_launch: OnLaunch = lambda *_: None,
+        on_launch: OnLaunch = warn_of,
     ) -> LiveMatch:
         """Begin a match; raise CapacityError if too many are played."""
         with self._lock:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from random import SystemRandom
-from secrets import token_hex
 from typing import Any, Final
 
 import msgspec
@@ -176,7 +175,7 @@ def read_form(game: str, form: Mapping[str, str], settings: SiteSettings) -> Wan
     if pace not in PACES:
         raise UsageError(f"the pace must be one of {', '.join(PACES)}")
     by_hand = any(bot.kind == PERSON for bot in bots)
-    spec = MatchSpec(token_hex(8), game, tuple(bots), read_seed(form), options)
+    spec = MatchSpec("page", game, tuple(bots), read_seed(form), options)
     return WantedMatch(spec, ANSWER_PACE if by_hand else PACES[pace], secrets)
 
 

@@ -20,7 +20,6 @@ from flask import (
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.routing import BaseConverter
 
-from cw.errors import ProtocolError, UsageError
 from cw.games.registry import game_entries
 from cw.replays.document import unpacked
 from cw.server.app import CONTENT_SECURITY_POLICY
@@ -69,15 +68,10 @@ def save() -> Response:
     if uploads is None:
         abort(403, "this server keeps no replays; its owner allows it with --uploads")
     refuse_other_sites()
-    try:
-        kept = uploads.save(sent())
-    except ProtocolError as error:
-        abort(400, str(error))
-    except UsageError as refusal:
-        abort(503, str(refusal))
-    address = url_for("replays.watch", name=kept.name)
-    answer = jsonify(name=kept.name, address=address, is_new=kept.is_new)
-    answer.status_code = 201 if kept.is_new else 200
+    saved = uploads.save(sent())
+    address = url_for("replays.watch", name=saved.name)
+    answer = jsonify(name=saved.name, address=address, is_new=saved.is_new)
+    answer.status_code = 201 if saved.is_new else 200
     answer.headers["Location"] = address
     return answer
 
@@ -102,7 +96,12 @@ def watch(name: str) -> Response:
     """Return the page on which a replay is watched."""
     _find(name)
     embedded = request.args.get("embed") == "1"
-    page = _fresh(render_template("replay.html", name=name, embedded=embedded))
+    previous, following = (None, None) if embedded else _replay_store().neighbours(name)
+    page = _fresh(
+        render_template(
+            "replay.html", name=name, embedded=embedded, previous=previous, following=following
+        )
+    )
     if embedded:
         # Nothing can be changed on this page, so that any site may show it.
         page.headers["Content-Security-Policy"] = f"{CONTENT_SECURITY_POLICY}*"

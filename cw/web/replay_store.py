@@ -70,7 +70,8 @@ class ReplayStore:
 
     def __init__(self, place: Path | None) -> None:
         """Take a folder, one file, or nothing."""
-        self._place = place
+        # Flask would look for a relative one beside its own modules.
+        self._place = None if place is None else place.absolute()
         self._heads: dict[tuple[str, str], ReplayHead | None] = {}
 
     @property
@@ -96,6 +97,15 @@ class ReplayStore:
         self._heads = heads
         entries = [ReplayEntry(name, head) for (name, _), head in heads.items() if head is not None]
         return entries, len(heads) - len(entries)
+
+    def neighbours(self, name: str) -> tuple[str | None, str | None]:
+        """Return the names of the replays before and after one in the list, None for none."""
+        names = [entry.name for entry in self.entries()[0]]
+        if name not in names:
+            return None, None
+        around = [None, *names, None]
+        place = names.index(name)
+        return around[place], around[place + 2]
 
     def _stands(self) -> Iterator[tuple[str, StoredFile]]:
         for path in self._files():

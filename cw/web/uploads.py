@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from threading import Lock
 from typing import Final
 
 import msgspec
 
-from cw.errors import ProtocolError, UsageError
+from cw.errors import CapacityError, Failure, ProtocolError
+from cw.files import write_whole
 from cw.games.registry import game_entries
 from cw.replays.document import Document, digest, encode, parse, unpacked
 from cw.web.replay_store import MOST_FILES, ReplayHead
@@ -48,16 +47,18 @@ class Uploads:
     def save(self, data: bytes) -> Saved:
         """Put the replay of a file, packed or not, into the folder.
 
-        Raises ProtocolError for what is no replay, and UsageError if there is no room for it, or
-        another one is just being taken in: who waited here could not be asked for a game.
+        Raises ProtocolError for what is no replay, CapacityError if there is no room for it or
+        another one is just being taken in, as a thread that waited here could serve no game, and
+        Failure if the folder cannot be written.
         """
         if not self._lock.acquire(blocking=False):
-            raise UsageError("another replay is just being taken in: try again")
+            raise CapacityError("another replay is just being taken in: try again")
         try:
             return self._put(checked(data))
-        except OSError as error:
-            why = error.strerror or str(error)
-            raise UsageError(f"the server cannot write into its folder: {why}") from None
+        except (OSError, Failure) as error:
+            # Where the folder is, is nothing for those who upload.
+            why = getattr(error.__cause__ or error, "strerror", None)
+            raise Failure(f"the server cannot write into its folder: {why}") from None
         finally:
             self._lock.release()
 
@@ -68,13 +69,15 @@ class Uploads:
             return Saved(name, is_new=False)
         packed = encode(document, packed=True)
         self._make_sure_of_room_for(len(packed))
-        write(file, packed)
+        write_whole(file, packed)
         return Saved(name, is_new=True)
 
     def _make_sure_of_room_for(self, size: int) -> None:
         sizes = [file.lstat().st_size for file in self._folder.iterdir()]
         if len(sizes) >= MOST_FILES or sum(sizes) + size > MOST_BYTES:
-            raise UsageError("the folder of this server is full: its owner has to clear it first")
+            raise CapacityError(
+                "the folder of this server is full: its owner has to clear it first"
+            )
 
 
 def checked(data: bytes) -> Document:
@@ -104,17 +107,3 @@ def name_of(document: Document) -> str:
     """Name a replay: another one has another name."""
     day = date.fromisoformat(document["date"][:10]).isoformat()
     return f"{document['game']}-{day}-{sha256(encode(document, packed=False)).hexdigest()[:16]}"
-
-
-def write(file: Path, data: bytes) -> None:
-    """Write a file so that it is there as a whole or not at all."""
-    with NamedTemporaryFile(dir=file.parent, prefix=".upload-", delete=False) as part:
-        try:
-            part.write(data)
-            part.flush()
-            os.fsync(part.fileno())
-            part.close()
-            Path(part.name).replace(file)
-        except BaseException:
-            Path(part.name).unlink(missing_ok=True)
-            raise

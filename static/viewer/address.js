@@ -1,4 +1,4 @@
-/** The turn, speed and view that the address of the page carries, after its "#". */
+/** The turn, speed and view that the address of the page carries: after its "#", or in a link after its "?". */
 
 const SOON = 250;
 
@@ -13,7 +13,7 @@ export class Address {
    * @returns {{turn: number | null, speed: number, view: string}}
    */
   read() {
-    const said = new URLSearchParams(location.hash.slice(1));
+    const said = new URLSearchParams(location.hash.length > 1 ? location.hash.slice(1) : location.search);
     return {
       turn: said.has("turn") ? Number(said.get("turn")) || 0 : null,
       speed: Number(said.get("speed")) || 1,

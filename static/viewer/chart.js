@@ -4,7 +4,7 @@ import { emptied } from "./canvas.js";
 import { INKS } from "./drawing.js";
 import { colourOf, isDark, letterOf } from "./palette.js";
 
-const HEIGHT = 120;
+const HEIGHT = 104;
 const MARGIN = { left: 40, right: 18, top: 8, bottom: 18 };
 const MOST_LINES = 40;
 const MOST_LETTERS = 8;
@@ -132,8 +132,9 @@ function drawLetters({ ctx, dark, right }, ends) {
   ctx.textAlign = "left";
   ctx.font = "650 11px system-ui, sans-serif";
   let above = HEIGHT;
-  for (const { seat, left, top } of ends.sort((one, other) => other.top - one.top)) {
-    above = Math.min(top + 4, above - LETTER);
+  for (const [index, { seat, left, top }] of ends.sort((one, other) => other.top - one.top).entries()) {
+    // As many letters as are still to come need room above.
+    above = Math.max(Math.min(top + 4, above - LETTER), LETTER * (ends.length - index));
     ctx.fillStyle = colourOf(seat, dark);
     ctx.fillText(letterOf(seat), Math.min(left + 4, right + 3), above);
   }

@@ -2,23 +2,28 @@
 
 import { Chart } from "./chart.js";
 import { badge, byId, element } from "./elements.js";
-import { gameOf } from "./games/game.js";
-import { reasonOf, standings, titleOf, winnerOf } from "./words.js";
+import { endingOf } from "./ending.js";
+import { MARKS } from "./marks.js";
+import { countOf, opponents, standings, titleOf, winnerOf } from "./words.js";
 
 const MOST_EVENTS = 1000;
 const MOST_TIMES = 8;
-const MARKS = { capture: "▼", death: "✕", fault: "◆", end: "■" };
 
 /**
  * Show all that does not change with the turn.
  * @param {import("./replay.js").Replay} replay
+ * @param {import("./games/game.js").Game} game
+ * @param {boolean} told whether the result may be told
  */
-export function showDetails(replay) {
-  byId("title").textContent = winnerOf(replay);
-  byId("subtitle").textContent = subtitle(replay);
-  document.title = `${winnerOf(replay)} | ${titleOf(replay.document.game)} | Replay`;
-  byId("reason").textContent = `${winnerOf(replay)}. ${reasonOf(replay.document, replay.over)}`;
-  byId("legend").replaceChildren(...gameOf(replay.document.game).legend.map((text) => element("li", "", text)));
+export function showDetails(replay, game, told) {
+  const title = told ? winnerOf(replay) : opponents(replay);
+  byId("title").textContent = title;
+  byId("subtitle").textContent = subtitle(replay, told);
+  document.title = `${title} | ${titleOf(replay.document.game)} | Replay`;
+  byId("result").hidden = !told;
+  byId("reason").textContent = `${winnerOf(replay)}. ${endingOf(replay, game)}`;
+  byId("verdict").textContent = replay.over && told ? endingOf(replay, game) : "";
+  byId("legend").replaceChildren(...game.legend.map((text) => element("li", "", text)));
   byId("standings").replaceChildren(...standings(replay).map(standingRow));
   byId("facts").replaceChildren(...facts(replay).map(
     ([name, value]) => element("div", "", element("dt", "", name), element("dd", "", value)),
@@ -27,14 +32,15 @@ export function showDetails(replay) {
 
 /**
  * @param {import("./replay.js").Replay} replay
+ * @param {boolean} told
  * @returns {string}
  */
-function subtitle({ document, seats, last, over }) {
-  if (!over) {
-    return `${titleOf(document.game)}, being played`;
+function subtitle(replay, told) {
+  if (!replay.over) {
+    return `${titleOf(replay.document.game)}, being played`;
   }
-  const names = seats.length > 4 ? `${seats.length} players` : seats.map(({ name }) => name).join(" against ");
-  return `${titleOf(document.game)}: ${names}, ${last} turns`;
+  const names = told ? `: ${opponents(replay)}` : "";
+  return `${titleOf(replay.document.game)}${names}, ${countOf(replay.last, "turn")}`;
 }
 
 /**
@@ -99,7 +105,7 @@ export class EventLog {
  * @returns {HTMLElement}
  */
 function eventItem({ turn, kind, text }) {
-  const mark = element("span", `kind ${kind}`, MARKS[kind]);
+  const mark = element("span", `kind ${kind}`, MARKS[kind].sign);
   mark.setAttribute("aria-hidden", "true");
   const button = element("button", "event-link", mark, element("span", "at", String(turn)), element("span", "", text));
   button.type = "button";

@@ -51,9 +51,11 @@ export function markPicture(seat) {
  * @typedef {{
  *   board: HTMLCanvasElement, chart: HTMLCanvasElement, download: HTMLAnchorElement,
  *   file: HTMLInputElement | null, "hand-move": HTMLSelectElement, "hand-play": HTMLButtonElement,
- *   "keep-button": HTMLButtonElement, keys: HTMLDialogElement, latency: HTMLCanvasElement, live: HTMLButtonElement | null,
+ *   "upload-button": HTMLButtonElement, hide: HTMLInputElement,
+ *   keys: HTMLDialogElement, latency: HTMLCanvasElement, live: HTMLButtonElement | null,
  *   marks: HTMLCanvasElement, minimap: HTMLCanvasElement, numbers: HTMLInputElement,
- *   perspective: HTMLSelectElement, "replay-data": HTMLScriptElement | null,
+ *   "next-replay": HTMLAnchorElement, "previous-replay": HTMLAnchorElement, "share-dialog": HTMLDialogElement,
+ *   "share-embed": HTMLTextAreaElement, "share-link": HTMLInputElement, perspective: HTMLSelectElement, "replay-data": HTMLScriptElement | null,
  *   scrubber: HTMLInputElement, shelf: HTMLElement | null,
  * }} Elements
  */

@@ -108,6 +108,18 @@ function bindFiles(input) {
   });
 }
 
+/**
+ * Show a link to another replay of this server, where the page names one.
+ * @param {HTMLAnchorElement} link
+ * @param {string | undefined} address
+ */
+function linkTo(link, address) {
+  const there = address ? new URL(address, location.href) : null;
+  if (there && there.origin === location.origin) {
+    Object.assign(link, { href: there.href, hidden: false });
+  }
+}
+
 const chooser = byId("file");
 if (chooser) {
   bindFiles(chooser);
@@ -116,6 +128,9 @@ const { source, live, key, download } = root.dataset;
 const address = source ?? live;
 if (address && download) {
   Object.assign(byId("download"), { href: address, download, hidden: false });
+}
+for (const which of /** @type {const} */ (["previous", "next"])) {
+  linkTo(byId(`${which}-replay`), root.dataset[which]);
 }
 const data = byId("replay-data");
 if (live) {

@@ -1,12 +1,25 @@
-/** The cards of the players, and what each did in a turn. */
+/** The cards of the players, who leads, and what each did in a turn. */
 
 import { shortNumber } from "./chart.js";
 import { badge, byId, element, markPicture } from "./elements.js";
+import { endingOf } from "./ending.js";
+import { leadOf, leadWords, sharesOf } from "./lead.js";
+import { paintElement } from "./palette.js";
+import { standingWords, winnerOf } from "./words.js";
 
 /** Players whose deeds of a turn are listed. */
 const MOST_LISTED = 24;
 
-/** Cards with the numbers of every player. */
+/** Players up to which cards stand beside one another, with a large number. */
+const FEW = 2;
+
+/**
+ * @typedef {{
+ *   card: HTMLElement, button: HTMLButtonElement, values: HTMLElement[], leads: HTMLElement, standing: HTMLElement,
+ * }} Card
+ */
+
+/** Cards with the numbers of every player, and the bar of who leads. */
 export class Players {
   /**
    * @param {import("./replay.js").Replay} replay
@@ -18,38 +31,83 @@ export class Players {
     this.game = game;
     this.cards = replay.seats.map((seat) => cardOf(seat, game, chosen));
     byId("players").replaceChildren(...this.cards.map(({ card }) => card));
-    byId("players").classList.toggle("many", this.cards.length > 2);
+    byId("players").classList.toggle("many", this.cards.length > FEW);
+    byId("viewer").classList.toggle("crowd", this.cards.length > FEW);
+    byId("shares").classList.toggle("halved", this.cards.length === FEW);
   }
 
   /**
-   * Show the numbers of a frame.
+   * Show how a turn stands.
    * @param {unknown} frame
+   * @param {number} turn
    * @param {number} focus the player whose view is shown, -1 for none
    */
-  show(frame, focus) {
-    const numbers = this.game.measures.map(({ of }) => of(frame, this.replay));
-    this.cards.forEach(({ button, values }, seat) => {
-      values.forEach((value, index) => { value.textContent = shortNumber(numbers[index][seat] ?? 0); });
-      button.setAttribute("aria-pressed", String(seat === focus));
+  show(frame, turn, focus) {
+    const { game, replay } = this;
+    const numbers = game.measures.map(({ of }) => of(frame, replay));
+    const lead = leadOf(frame, replay, game);
+    const ended = replay.over && turn === replay.last;
+    const mover = ended ? null : game.mover?.(frame) ?? null;
+    const moving = mover === null ? -1 : replay.seat(mover);
+    const standings = ended ? standingWords(replay) : [];
+    this.cards.forEach((card, seat) => {
+      card.values.forEach((value, index) => { value.textContent = shortNumber(numbers[index][seat] ?? 0); });
+      card.button.setAttribute("aria-pressed", String(seat === focus));
+      card.leads.hidden = ended || lead.seat !== seat;
+      const words = standings[seat] ?? (moving === seat ? "to move" : "");
+      card.standing.textContent = words;
+      card.standing.hidden = words === "";
+      card.card.classList.toggle("active", moving === seat || words === "won");
     });
+    this.showLead(frame, lead, ended);
   }
+
+  /**
+   * @param {unknown} frame
+   * @param {import("./lead.js").Lead} lead
+   * @param {boolean} ended
+   */
+  showLead(frame, lead, ended) {
+    const { game, replay } = this;
+    const why = ended ? [element("span", "why", `. ${endingOf(replay, game)}`)] : [];
+    byId("lead").replaceChildren(ended ? winnerOf(replay) : leadWords(lead, replay), ...why);
+    const total = lead.by === game.measures[0]?.name ? game.total?.(frame) ?? 0 : 0;
+    byId("shares").replaceChildren(...sharesOf(lead, total).map(shareElement));
+  }
+}
+
+/**
+ * @param {number} share
+ * @param {number} seat
+ * @returns {HTMLElement}
+ */
+function shareElement(share, seat) {
+  const made = element("span", "share");
+  paintElement(made, seat);
+  made.style.setProperty("--share", String(share));
+  return made;
 }
 
 /**
  * @param {import("./replay.js").Seat} seat
  * @param {import("./games/game.js").Game} game
  * @param {(seat: number) => void} chosen
- * @returns {{card: HTMLElement, button: HTMLButtonElement, values: HTMLElement[]}}
+ * @returns {Card}
  */
 function cardOf(seat, game, chosen) {
   const values = game.measures.map(() => element("b", ""));
-  const numbers = game.measures.map(({ name }, index) => element("span", "number", `${name} `, values[index]));
+  const numbers = game.measures.map(({ name }, index) => element("span", "number", values[index], " ", element("span", "unit", name)));
   const name = element("span", "name", seat.name);
   name.title = seat.name;
-  const button = element("button", "card", badge(seat.index), markPicture(seat.index), name, element("span", "numbers", ...numbers));
+  const [leads, standing] = [element("span", "chip leads", "leads"), element("span", "chip standing")];
+  const chips = element("span", "chips", leads, standing);
+  const who = element("span", "who", badge(seat.index), markPicture(seat.index));
+  const button = element("button", "card", who, name, chips, element("span", "numbers", ...numbers));
   button.type = "button";
   button.addEventListener("click", () => chosen(seat.index));
-  return { card: element("li", "", button), button, values };
+  const card = element("li", "", button);
+  paintElement(card, seat.index);
+  return { card, button, values, leads, standing };
 }
 
 /**

@@ -2,8 +2,8 @@
 
 import { isRecord } from "./json.js";
 import { letterOf } from "./palette.js";
-import { patched } from "./patches.js";
-import { untabled } from "./tables.js";
+import { patched } from "./json_diff.js";
+import { fromColumns } from "./columns.js";
 
 const VERSION = 1;
 const LARGEST = 256 * 1024 * 1024;
@@ -250,7 +250,7 @@ export function checked(document) {
     throw new Error(`This replay has more than ${MOST_PLAYERS} players.`);
   }
   for (const turn of document.turns) {
-    const sent = "tables" in turn ? untabled(/** @type {Json} */ (turn.tables)) : turn.actions;
+    const sent = "tables" in turn ? fromColumns(/** @type {Json} */ (turn.tables)) : turn.actions;
     if (!isRecord(sent)) {
       throw new Error("This replay has a turn without actions.");
     }

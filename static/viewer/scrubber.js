@@ -1,29 +1,18 @@
 /** The line on which the turn is chosen, and the events marked on it. */
 
 import { emptied } from "./canvas.js";
+import { HEIGHT, MARKS } from "./marks.js";
 import { isDark } from "./palette.js";
 
-/** @typedef {import("./games/game.js").Event["kind"]} Kind */
+/** @typedef {import("./marks.js").Kind} Kind */
 
-const HEIGHT = 14;
 const THUMB = 16;
-
-/**
- * How an event is marked: the shape is the second signal beside the colour.
- * @type {Record<Kind, {light: string, dark: string, draw: (ctx: CanvasRenderingContext2D, x: number) => void}>}
- */
-const MARKS = {
-  capture: { light: "#a0247c", dark: "#f48fd3", draw: triangle },
-  death: { light: "#53625a", dark: "#9db0a6", draw: (ctx, x) => ctx.fillRect(x - 0.75, 5, 1.5, 9) },
-  fault: { light: "#a3201d", dark: "#ff9c94", draw: square },
-  end: { light: "#14201a", dark: "#e9f0ec", draw: (ctx, x) => ctx.fillRect(x - 1.5, 0, 3, HEIGHT) },
-};
 
 /**
  * Marks are drawn in this order: rare ones over frequent ones.
  * @type {Kind[]}
  */
-const ORDER = ["death", "capture", "fault", "end"];
+const ORDER = ["death", "capture", "lead", "fault", "end"];
 
 /** The line. */
 export class Scrubber {
@@ -38,6 +27,7 @@ export class Scrubber {
     this.playback = playback;
     /** @type {import("./games/game.js").Event[]} */
     this.events = [];
+    this.horizon = 0;
     input.addEventListener("input", () => {
       playback.pause();
       playback.seek(input.valueAsNumber);
@@ -53,15 +43,18 @@ export class Scrubber {
     const { input, playback } = this;
     input.max = String(playback.last);
     input.value = String(playback.turn);
-    input.setAttribute("aria-valuetext", `Turn ${playback.turn} of ${playback.last}`);
+    const words = this.events.filter(({ turn }) => turn === playback.turn).map(({ text }) => `. ${text}`);
+    input.setAttribute("aria-valuetext", `Turn ${playback.turn} of ${playback.last}${words.join("")}`);
   }
 
   /**
    * Mark events.
    * @param {import("./games/game.js").Event[]} events
+   * @param {number} horizon no later ones are shown
    */
-  mark(events) {
+  mark(events, horizon) {
     this.events = events;
+    this.horizon = horizon;
     this.draw();
   }
 
@@ -83,7 +76,7 @@ export class Scrubber {
     const { light, dark, draw } = MARKS[kind];
     ctx.fillStyle = isDark() ? dark : light;
     for (const event of this.events) {
-      if (event.kind === kind) {
+      if (event.kind === kind && event.turn <= this.horizon) {
         const share = event.turn / Math.max(1, this.playback.last);
         draw(ctx, THUMB / 2 + share * (width - THUMB));
       }
@@ -105,28 +98,3 @@ export class Scrubber {
     return found.reduce((one, other) => ((other - one) * direction < 0 ? other : one));
   }
 }
-
-/**
- * @param {CanvasRenderingContext2D} ctx
- * @param {number} x
- */
-function triangle(ctx, x) {
-  ctx.beginPath();
-  ctx.moveTo(x, HEIGHT - 1);
-  ctx.lineTo(x - 4, 5);
-  ctx.lineTo(x + 4, 5);
-  ctx.fill();
-}
-
-/**
- * @param {CanvasRenderingContext2D} ctx
- * @param {number} x
- */
-function square(ctx, x) {
-  ctx.save();
-  ctx.translate(x, 5);
-  ctx.rotate(Math.PI / 4);
-  ctx.fillRect(-3.4, -3.4, 6.8, 6.8);
-  ctx.restore();
-}
-

@@ -6,10 +6,11 @@ import { byId } from "./elements.js";
 import { isDark } from "./palette.js";
 import { bindPointer } from "./pointer.js";
 
-const PADDING = { plain: 12, numbered: 30, cramped: 21 };
+const PADDING = { plain: 12, wrapped: 6, numbered: 30, cramped: 21 };
 const CRAMPED = 480;
 const LARGE_MAP = 24;
 const MINIMAP = 132;
+const FLATTEST = 0.5;
 const STEP = 60;
 const ZOOM = 1.4;
 
@@ -80,7 +81,9 @@ export class Stage {
     if (isNew) {
       this.camera.board = shown.game.extent(shown.replay.frame(0));
       const { width, height } = this.camera.board;
-      this.root.style.setProperty("--shape", String(height / width));
+      // The page gives the board a place of its shape, within reason.
+      const shape = Math.min(Math.max(height / width, FLATTEST), 1 / FLATTEST);
+      document.documentElement.style.setProperty("--shape", String(shape));
       this.root.classList.toggle("night", Boolean(shown.game.night));
       this.camera.fitted = true;
     }
@@ -95,7 +98,8 @@ export class Stage {
     const { clientWidth: width, clientHeight: height } = this.root;
     fitCanvas(this.canvas, width, height);
     const numbered = width < CRAMPED ? PADDING.cramped : PADDING.numbered;
-    const padding = this.shown?.coordinates ? numbered : PADDING.plain;
+    const plain = this.shown?.game.wraps ? PADDING.wrapped : PADDING.plain;
+    const padding = this.shown?.coordinates ? numbered : plain;
     this.camera.resize(width, height, padding);
     this.request();
   }

@@ -1,6 +1,7 @@
 /** What a whole replay tells: its events, and everybody's numbers in every turn. */
 
-import { faultOf, reasonOf, winnerOf } from "./words.js";
+import { endingOf } from "./ending.js";
+import { faultOf, winnerOf } from "./words.js";
 
 /** Milliseconds after which the page gets its turn. */
 const SLICE = 12;
@@ -13,6 +14,7 @@ const REPORT = 12;
  * @typedef {object} Survey
  * @property {Event[]} events in the order of turns
  * @property {{name: string, series: number[][]}[]} measures a series for every player
+ * @property {number} leader who was the last to lead alone, -1 for nobody yet
  * @property {number} turns how many are looked through
  * @property {boolean} busy whether somebody is looking
  */
@@ -58,7 +60,7 @@ export async function survey(replay, game, memo, found, report) {
  */
 export function newSurvey(replay, game) {
   const measures = game.measures.map(({ name }) => ({ name, series: replay.seats.map(() => []) }));
-  return { events: [], measures, turns: -1, busy: false };
+  return { events: [], measures, leader: -1, turns: -1, busy: false };
 }
 
 /**
@@ -75,12 +77,33 @@ function look(found, game, moment) {
   if (turn > 0) {
     found.events.push(...game.events(moment).map((event) => ({ ...event, turn })));
   }
-  found.events.push(...faultsOf(replay, turn));
+  found.events.push(...leadOfTurn(found, replay, turn), ...faultsOf(replay, turn));
   if (turn === replay.last && replay.over) {
-    const text = `${winnerOf(replay)}. ${reasonOf(replay.document)}`;
-    found.events.push({ kind: "end", turn, text });
+    const text = `${winnerOf(replay)}. ${endingOf(replay, game)}`;
+    found.events.push({ kind: "end", turn, text, short: winnerOf(replay) });
   }
   found.turns = turn;
+}
+
+/**
+ * Tell of a turn in which another player came to lead.
+ * @param {Survey} found the leader is noted in it
+ * @param {import("./replay.js").Replay} replay
+ * @param {number} turn
+ * @returns {Event[]}
+ */
+function leadOfTurn(found, replay, turn) {
+  const { name, series } = found.measures[0] ?? { name: "", series: [] };
+  const values = series.map((numbers) => numbers[turn] ?? 0);
+  const most = Math.max(...values);
+  const ahead = values.indexOf(most);
+  if (values.length < 2 || values.lastIndexOf(most) !== ahead || ahead === found.leader) {
+    return [];
+  }
+  found.leader = ahead;
+  const next = Math.max(...values.filter((_, seat) => seat !== ahead));
+  const who = replay.seats[ahead].name;
+  return turn > 0 ? [{ turn, kind: "lead", text: `${who} takes the lead by ${name}, ${most} to ${next}`, short: `${who} leads` }] : [];
 }
 
 /**
@@ -91,7 +114,7 @@ function look(found, game, moment) {
  */
 function faultsOf(replay, turn) {
   return (replay.faults.get(turn) ?? []).map(({ player, kind, detail }) => ({
-    turn, kind: "fault", text: `${replay.name(player)} ${faultOf(kind, detail)}`,
+    turn, kind: "fault", text: `${replay.name(player)} ${faultOf(kind, detail)}`, short: `${replay.name(player)} ${faultOf(kind, "")}`,
   }));
 }
 

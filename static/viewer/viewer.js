@@ -7,14 +7,22 @@ import { EventLog, Latency, showDetails } from "./details.js";
 import { byId, element } from "./elements.js";
 import { gameOf } from "./games/game.js";
 import { bindKeys } from "./keys.js";
+import { Moments } from "./moments.js";
+import { Outline } from "./outline.js";
 import { Playback } from "./playback.js";
 import { listHappenings, Players } from "./players.js";
 import { Scrubber } from "./scrubber.js";
+import { Share } from "./share.js";
 import { Stage } from "./stage.js";
 import { newSurvey, survey } from "./survey.js";
+import { TurnList } from "./turns.js";
 
 const JUMP = 10;
+
+/** Turns of which it is kept what was done. */
+const MOST_DEEDS = 2000;
 const REMEMBERED = "viewer-coordinates";
+const HIDDEN = "viewer-hide-result";
 
 /** Shows replays, one after the other. */
 export class Viewer {
@@ -22,15 +30,26 @@ export class Viewer {
     this.playback = new Playback();
     this.stage = new Stage(byId("stage"), (spot) => { byId("spot").textContent = spot?.text ?? ""; });
     this.scrubber = new Scrubber(byId("scrubber"), byId("marks"), this.playback);
+    const visit = (/** @type {number} */ turn) => this.playback.step(turn - this.playback.turn);
+    this.moments = new Moments(byId("moments"), visit);
+    this.turnList = new TurnList(byId("turn-scroller"), byId("turn-list"), visit);
     this.chart = new Chart(byId("chart"));
     this.latency = new Latency();
-    this.log = new EventLog((turn) => this.playback.step(turn - this.playback.turn));
+    this.log = new EventLog(visit);
+    this.outline = new Outline(byId("outline"));
     this.announcer = new Announcer(byId("announcer"));
     this.address = new Address();
+    this.share = new Share(() => this.shared());
+    /** Whether the end of the replay was seen. */
+    this.isSeen = false;
+    /** The latest turn that was shown. */
+    this.farthest = 0;
     this.focus = -1;
     this.measure = 0;
     /** @type {Map<number, import("./games/game.js").Event[]>} */
     this.events = new Map();
+    /** @type {Map<number, import("./games/game.js").Happening[]>} what was done in turns that were looked at */
+    this.deeds = new Map();
     /** @type {import("./survey.js").Survey | null} */
     this.found = null;
     /** @type {import("./replay.js").Replay | null} */
@@ -83,6 +102,31 @@ export class Viewer {
       window["memory"]?.keep(REMEMBERED, byId("numbers").checked ? "on" : "off");
       this.showTurn();
     });
+    byId("hide").checked = window["memory"]?.recall(HIDDEN, "off") === "on";
+    byId("hide").addEventListener("change", () => {
+      window["memory"]?.keep(HIDDEN, byId("hide").checked ? "on" : "off");
+      this.showKnown();
+    });
+  }
+
+  /** Whether nothing may be told of what comes after the turns that were shown. */
+  get isHidden() {
+    return byId("hide").checked && Boolean(this.replay?.over) && !this.isSeen;
+  }
+
+  /** The latest turn of which something may be told. */
+  get horizon() {
+    return this.isHidden ? this.farthest : this.replay?.last ?? 0;
+  }
+
+  /**
+   * Give what is shown, for others.
+   * @returns {import("./share.js").Shared | null}
+   */
+  shared() {
+    const { replay, game, playback: { turn }, focus } = this;
+    const view = replay?.seats[focus]?.key ?? "";
+    return replay && { replay, turn, view, told: !this.isHidden, pictured: !game?.lines };
   }
 
   /**
@@ -117,28 +161,33 @@ export class Viewer {
   /**
    * Show a replay.
    * @param {import("./replay.js").Replay} replay
-   * @throws {Error} if its game cannot be drawn
    */
   open(replay) {
-    const game = gameOf(replay.document.game);
+    const game = gameOf(replay);
     this.game = game;
     this.memo = game.prepare?.(replay) ?? null;
     this.replay = replay;
     this.focus = -1;
     this.measure = 0;
     this.events = new Map();
+    this.deeds = new Map();
     this.found = newSurvey(replay, game);
-    this.log.clear();
-    this.scrubber.mark([]);
+    this.isSeen = false;
+    this.farthest = 0;
+    this.turnList.open({
+      replay, alternating: Boolean(game.mover),
+      happened: (turn) => this.happened(turn), events: (turn) => this.events.get(turn) ?? [],
+    });
     this.playback.open(replay.last, !replay.over);
-    showDetails(replay);
     this.players = new Players(replay, game, (seat) => this.look(seat === this.focus ? -1 : seat));
     this.offer(replay, game);
     this.latency.show(replay);
     byId("turns").textContent = String(replay.last);
     byId("viewer").dataset.state = "ready";
+    byId("hide-part").hidden = !replay.over;
     this.obeyAddress();
     this.showTurn();
+    this.showKnown();
     this.lookThrough();
   }
 
@@ -153,11 +202,12 @@ export class Viewer {
     this.latency.show(replay);
     playback.grow(replay.last, !replay.over);
     if (replay.over) {
-      showDetails(replay);
-      this.log.clear();
+      this.isSeen ||= playback.turn === replay.last;
       this.found = newSurvey(replay, game);
+      this.showKnown();
     }
     this.scrubber.show();
+    this.turnList.show(playback.turn, this.horizon);
     this.lookThrough();
   }
 
@@ -176,6 +226,8 @@ export class Viewer {
    * @param {import("./games/game.js").Game} game
    */
   offer(replay, game) {
+    byId("viewer").classList.toggle("plain", Boolean(game.lines));
+    byId("viewer").classList.toggle("measureless", game.measures.length === 0);
     const what = game.fog ? "fog" : "highlight";
     const options = replay.seats.map(({ letter, name, key }) => new Option(`${letter} ${name} (${what})`, key));
     byId("perspective").replaceChildren(new Option("All players", ""), ...options);
@@ -212,12 +264,51 @@ export class Viewer {
       return false;
     }
     this.events = grouped(found.events);
-    this.scrubber.mark(found.events);
-    this.log.show(found.events);
+    this.showEvents();
+    this.turnList.fill(true);
     this.plot(this.measure);
     byId("viewer").dataset.surveyed = String(found.turns === this.replay?.last);
     this.showHappenings();
     return true;
+  }
+
+  /** Show what may be told of the whole match, and nothing else. */
+  showKnown() {
+    const { replay, game, playback } = this;
+    if (replay && game) {
+      showDetails(replay, game, !this.isHidden);
+      this.log.clear();
+      this.showEvents();
+      this.plot(this.measure);
+      this.turnList.show(playback.turn, this.horizon);
+    }
+  }
+
+  /** Show the events of which may be told. */
+  showEvents() {
+    const { found, horizon, replay } = this;
+    const events = found?.events ?? [];
+    const known = this.isHidden ? events.filter(({ turn }) => turn <= horizon) : events;
+    this.scrubber.mark(events, horizon);
+    this.moments.show(known, replay?.last ?? 0);
+    this.log.show(known);
+  }
+
+  /**
+   * Take in that a turn is shown: while the result is hidden, more of the match is known with it.
+   * @param {number} turn
+   */
+  advance(turn) {
+    const wasHidden = this.isHidden;
+    const isFarther = turn > this.farthest;
+    this.farthest = Math.max(this.farthest, turn);
+    this.isSeen ||= Boolean(this.replay?.over) && turn === this.replay?.last;
+    if (wasHidden && !this.isHidden) {
+      this.showKnown();
+    } else if (wasHidden && isFarther) {
+      this.plot(this.measure);
+      this.showEvents();
+    }
   }
 
   /**
@@ -227,7 +318,7 @@ export class Viewer {
   plot(measure) {
     this.measure = measure;
     const { name, series } = this.found?.measures[measure] ?? { name: "", series: [] };
-    this.chart.show(series, this.replay?.last ?? 0);
+    this.chart.show(series.map((values) => values.slice(0, this.horizon + 1)), this.replay?.last ?? 0);
     byId("chart").setAttribute("aria-label", `Chart of the ${name} over time`);
     [...byId("measures").children].forEach((button, index) => {
       button.setAttribute("aria-pressed", String(index === measure));
@@ -262,29 +353,51 @@ export class Viewer {
       return;
     }
     const { turn } = playback;
+    this.advance(turn);
     const frame = replay.frame(turn);
-    this.stage.show({ replay, game, memo, turn, focus, coordinates: byId("numbers").checked });
+    if (game.lines) {
+      this.outline.show(game.lines(frame, replay.frame(Math.max(0, turn - 1))));
+    } else {
+      this.stage.show({ replay, game, memo, turn, focus, coordinates: byId("numbers").checked });
+    }
     byId("turn").textContent = String(turn);
     byId("board").setAttribute("aria-label", game.describe(frame, replay));
     this.scrubber.show();
-    this.players?.show(frame, focus);
+    this.players?.show(frame, turn, focus);
+    this.turnList.show(turn, this.horizon);
     this.chart.point(turn);
     this.showHappenings();
     this.saveAddress();
   }
 
+  /**
+   * Tell what was done in a turn; the list of turns asks again and again.
+   * @param {number} turn
+   * @returns {import("./games/game.js").Happening[]}
+   */
+  happened(turn) {
+    const { replay, game, memo, deeds } = this;
+    const known = deeds.get(turn);
+    if (known || !replay || !game || turn === 0) {
+      return known ?? [];
+    }
+    if (deeds.size >= MOST_DEEDS) {
+      deeds.clear();
+    }
+    const before = replay.frame(turn - 1);
+    const found = game.happened({ replay, turn, before, after: replay.frame(turn), actions: replay.actions(turn), memo });
+    deeds.set(turn, found);
+    return found;
+  }
+
   /** Show what happened in the turn, and say its events. */
   showHappenings() {
-    const { replay, game, memo, playback: { turn } } = this;
-    if (!replay || !game) {
+    const { replay, playback: { turn } } = this;
+    if (!replay) {
       return;
     }
     const events = this.events.get(turn) ?? [];
-    const moment = turn > 0 && {
-      replay, turn, before: replay.frame(turn - 1), after: replay.frame(turn), actions: replay.actions(turn), memo,
-    };
-    const happenings = moment ? game.happened(moment) : [];
-    listHappenings(byId("happened"), replay, happenings, events);
+    listHappenings(byId("happened"), replay, this.happened(turn), events);
     if (turn === 0 && events.length === 0) {
       byId("happened").append(element("li", "muted", "The start: nothing has happened yet."));
     }

@@ -1,32 +1,7 @@
 /** Sentences about matches. */
 
-/** @type {Record<string, Record<string, string>>} */
-const REASONS = {
-  "circuit-wars": {
-    finished: "No segment is free any more; the larger area wins.",
-    illegal: "A move was not allowed, and the other player wins.",
-    timeout: "A turn took too long, and the other player wins.",
-  },
-  "code-battle": {
-    sole_survivor: "One player alone had bots left.",
-    annihilation: "Nobody had a bot left: a draw.",
-    dominance: "One player had four fifths of all bots for 100 turns.",
-    turn_limit: "The last turn was played; the highest score wins.",
-  },
-  "end-of-codes": {
-    all_dead: "No creature is alive any more.",
-    last_standing: "One player alone had living creatures.",
-    round_cap: "The last round was played.",
-    no_players: "No player took part.",
-  },
-  hexagon: {
-    finished: "Neither colour can move; more chips win.",
-    fault: "A reply that cannot be used ended the battle, and the other colour wins.",
-  },
-  paint: {
-    turns_over: "The last turn was played; more squares win.",
-  },
-};
+/** Players that a sentence names. */
+const MOST_NAMES = 4;
 
 /** @type {Record<string, string>} */
 const FAULTS = {
@@ -70,18 +45,12 @@ export function titleOf(game) {
 }
 
 /**
- * Say why a match ended.
- * @param {import("./replay.js").ReplayDocument} document
- * @param {boolean} over whether no more turns will come
- * @returns {string}
+ * Tell whether the rules know a kind of fault by this name.
+ * @param {string} kind
+ * @returns {boolean}
  */
-export function reasonOf({ game, result }, over = true) {
-  const outcome = result.outcome ?? {};
-  const reason = outcome.reason ?? outcome.condition;
-  if (reason === undefined) {
-    return over ? "The match did not come to an end." : "The match is being played.";
-  }
-  return REASONS[game]?.[reason] ?? String(reason).replaceAll("_", " ");
+export function isFault(kind) {
+  return Object.hasOwn(FAULTS, kind);
 }
 
 /**
@@ -91,7 +60,16 @@ export function reasonOf({ game, result }, over = true) {
  * @returns {string}
  */
 export function faultOf(kind, detail) {
-  return `${FAULTS[kind] ?? `fault ${kind}`}${detail ? `: ${detail}` : ""}`;
+  return `${isFault(kind) ? FAULTS[kind] : `fault ${kind}`}${detail ? `: ${detail}` : ""}`;
+}
+
+/**
+ * Say who plays against whom.
+ * @param {import("./replay.js").Replay} replay
+ * @returns {string}
+ */
+export function opponents({ seats }) {
+  return seats.length > MOST_NAMES ? `${seats.length} players` : seats.map(({ name }) => name).join(" against ");
 }
 
 /**
@@ -101,22 +79,26 @@ export function faultOf(kind, detail) {
  */
 export function winnerOf(replay) {
   if (!replay.over) {
-    return replay.seats.length > 4 ? `${replay.seats.length} players` : replay.seats.map(({ name }) => name).join(" against ");
+    return opponents(replay);
   }
   const best = standings(replay).filter((standing) => standing.rank === 1);
   if (best.length === 0) {
     return "Nobody won";
   }
   const names = best.map(({ seat }) => seat.name);
-  return best.length === 1 ? `${names[0]} won` : `Draw: ${listed(names)}`;
+  return best.length === 1 ? `${names[0]} won` : `Draw: ${listedNames(names)}`;
 }
 
 /**
+ * Name players, or count them where they are many.
  * @param {string[]} names
  * @returns {string}
  */
-function listed(names) {
-  return names.length > 4 ? `${names.length} players` : names.join(", ");
+export function listedNames(names) {
+  if (names.length > MOST_NAMES) {
+    return `${names.length} players`;
+  }
+  return names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names.join("");
 }
 
 /**
@@ -126,10 +108,40 @@ function listed(names) {
  */
 export function standings(replay) {
   const outcome = replay.document.result.outcome ?? {};
-  const scores = outcome.scores ?? outcome.final_scores;
   return replay.seats
-    .map((seat) => ({ seat, rank: numberOf(outcome.ranks, seat), score: numberOf(scores, seat) }))
+    .map((seat) => ({ seat, rank: numberOf(outcome.ranks, seat), score: numberOf(finalScores(replay), seat) }))
     .sort((one, other) => (one.rank ?? Infinity) - (other.rank ?? Infinity) || 0);
+}
+
+/**
+ * Give the scores at the end.
+ * @param {import("./replay.js").Replay} replay
+ * @returns {number[]} of all players, or none
+ */
+export function scoresOf(replay) {
+  const scores = replay.seats.map((seat) => numberOf(finalScores(replay), seat));
+  return scores.every((score) => score !== null) ? scores : [];
+}
+
+/**
+ * @param {import("./replay.js").Replay} replay
+ * @returns {import("./replay.js").Numbers | undefined}
+ */
+function finalScores({ document }) {
+  const { scores, final_scores: final } = document.result.outcome ?? {};
+  return scores ?? final;
+}
+
+/**
+ * Say in a word how every player came out of a match.
+ * @param {import("./replay.js").Replay} replay
+ * @returns {string[]} "" for those without a rank
+ */
+export function standingWords(replay) {
+  const ranks = replay.seats.map((seat) => numberOf(replay.document.result.outcome?.ranks, seat));
+  const first = ranks.filter((rank) => rank === 1).length > 1 ? "draw" : "won";
+  const rest = (/** @type {number} */ rank) => (ranks.length > 2 ? `rank ${rank}` : "lost");
+  return ranks.map((rank) => (rank === null ? "" : rank === 1 ? first : rest(rank)));
 }
 
 /**
@@ -138,5 +150,6 @@ export function standings(replay) {
  * @returns {number | null}
  */
 function numberOf(numbers, seat) {
-  return (Array.isArray(numbers) ? numbers[seat.index] : numbers?.[seat.key]) ?? null;
+  const number = Array.isArray(numbers) ? numbers[seat.index] : numbers?.[seat.key];
+  return typeof number === "number" ? number : null;
 }

@@ -32,6 +32,7 @@ FAR_ODD = [
     (2, 0), (2, 1),
 ]
 GAMES = {}
+TOLD = {}
 
 def choose(cells, color):
     for near, far in ((EVEN, ODD), (FAR_EVEN, FAR_ODD)):
@@ -63,15 +64,18 @@ class Bot(BaseHTTPRequestHandler):
     def do_POST(self):
         said = self.read()
         GAMES[said["id"]] = said["board"]["cells"]
+        TOLD[said["id"]] = 0
         self.reply({"status": "ok"})
 
     def do_GET(self):
         if self.game() not in GAMES:
             return self.reply({"status": "error"}, 404)
+        turn = TOLD[self.game()]
         start, target = choose(GAMES[self.game()], int(self.path[-1]))
         self.reply({"status": "ok", "move_from": start, "move_to": target})
 
     def do_PUT(self):
+        TOLD[self.game()] += 1
         for i, j, old, new in self.read()["changes"]:
             GAMES[self.game()][i][j] = new
         self.reply({"status": "ok"})
@@ -86,6 +90,139 @@ class Bot(BaseHTTPRequestHandler):
 
 ThreadingHTTPServer(("127.0.0.1", int(os.environ["PORT"])), Bot).serve_forever()
 """
+
+
+END_OF_CODES = """
+import json, os, sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs
+
+HELLO = {"botname": "still", "version": "1", "username": os.environ["BOT_USERNAME"]}
+
+class Bot(BaseHTTPRequestHandler):
+    def reply(self, document, status=200):
+        body = json.dumps(document).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        self.reply(HELLO)
+
+    def do_POST(self):
+        form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+        if self.path == "/game":
+            return self.reply([])
+        turn, me = int(form["round"][0]), int(form["myid"][0])
+        world = json.loads(form["map"][0])
+        mine = [c["creatureid"] for c in world if c["userid"] == me and c["hp"] > 0]
+        others = [c["creatureid"] for c in world if c["userid"] != me]
+        intents = [{"creatureid": c, "action": "attack", "direction": "north"} for c in mine]
+        answer = {"intent": intents}
+        self.reply(answer)
+
+    def log_message(self, *args):
+        pass
+
+ThreadingHTTPServer(("127.0.0.1", int(os.environ["PORT"])), Bot).serve_forever()
+"""
+
+CODE_BATTLE = """
+import hashlib, hmac, json, os, sys, time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+SECRET = os.environ["BOT_SECRET"].encode()
+SEEN = set()
+
+def signature(*parts):
+    return hmac.new(SECRET, ".".join(parts).encode(), hashlib.sha256).hexdigest()
+
+class Bot(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def reply(self, body, status=200, mark=""):
+        self.send_response(status)
+        self.send_header("X-ACB-Signature", mark)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        status = 200 if self.path == "/health" else 404
+        self.reply(b'{"status": "ok"}', status)
+
+    def do_POST(self):
+        said = self.rfile.read(int(self.headers["Content-Length"]))
+        match, turn, sent, mark = (
+            self.headers["X-ACB-" + name] for name in ("Match-Id", "Turn", "Timestamp", "Signature")
+        )
+        digest = hashlib.sha256(said).hexdigest()
+        try:
+            old = abs(time.time() - int(sent)) > 30
+        except ValueError:
+            return self.reply(b"", 401)
+        if old or not hmac.compare_digest(mark, signature(match, turn, sent, digest)):
+            return self.reply(b"", 401)
+        try:
+            state = json.loads(said)
+        except ValueError:
+            return self.reply(b"", 400)
+        turn = state["turn"]
+        mine = [bot for bot in state["bots"] if bot["owner"] == 0]
+        moves = [{"row": bot["row"], "col": bot["col"], "direction": "N"} for bot in mine]
+        answer = {"moves": moves}
+        body = json.dumps(answer).encode()
+        mark = signature(match, str(turn), hashlib.sha256(body).hexdigest())
+        self.reply(body, 200, mark)
+
+    def log_message(self, *args):
+        pass
+
+ThreadingHTTPServer(("127.0.0.1", int(os.environ["PORT"])), Bot).serve_forever()
+"""
+
+CIRCUIT_WARS = """
+import json, os, sys, time
+from urllib.request import urlopen
+
+SERVER = os.environ["CW_SERVER"]
+BITS = {"top": 1, "right": 2, "bottom": 4, "left": 8}
+BESIDE = {"top": (0, -1), "right": (1, 0), "bottom": (0, 1), "left": (-1, 0)}
+
+def get(path):
+    with urlopen(SERVER + path) as answer:
+        return json.load(answer)
+
+def free(board):
+    size = len(board)
+    for y, row in enumerate(board):
+        for x, square in enumerate(row):
+            for border, bit in BITS.items():
+                a, b = x + BESIDE[border][0], y + BESIDE[border][1]
+                inner = 0 <= a < size and 0 <= b < size
+                owned = square >> 4 and (not inner or board[b][a] >> 4 == square >> 4)
+                if not square & bit and not owned:
+                    return f"{x},{y},{border}"
+
+me = get("/reg/tester")["player"]
+turn = 0
+while (status := get("/status"))["status_code"] < 300:
+    if status["status_code"] != 200 + me:
+        time.sleep(0.01)
+        continue
+    move = free(status["board"])
+    get("/move/tester/" + move)
+    turn += 1
+"""
+
+SOURCES = {
+    "circuit-wars": CIRCUIT_WARS,
+    "code-battle": CODE_BATTLE,
+    "end-of-codes": END_OF_CODES,
+    "hexagon": HEXAGON,
+    "paint": PAINT,
+}
 
 
 def write(folder: Path, source: str, *changes: tuple[str, str]) -> str:

@@ -64,7 +64,7 @@ def test_code_battle_can_be_played_in_lines() -> None:
     played = play_match("code-battle", bots, 5, {"max_turns": 20}, ["me.form=lines"]).record
     assert played.faults == []
     assert len(played.turns) == 20
-    with pytest.raises(UsageError, match="not programs of lines"):
+    with pytest.raises(UsageError, match="speak http, not lines"):
         play_match("hexagon", bots, 5, {}, ["me.form=lines"])
 
 
@@ -144,7 +144,6 @@ def test_nobody_listens() -> None:
         ("paint", ["builtin:random", "http://127.0.0.1:1"], {}, "programs, not web services"),
         ("paint", ["builtin:random", "builtin:random"], {"hat": 1}, "unknown option"),
         ("hexagon", ["builtin:random", "python:nowhere.py"], {}, "no file"),
-        ("hexagon", ["builtin:random", "exec:no-such-program-here"], {}, "no-such-program-here"),
         ("circuit-wars", ["builtin:random", "http://127.0.0.1:1"], {}, "programs"),
         ("circuit-wars", ["builtin:random"] * 3, {}, "exactly 2 bots; you gave 3"),
         ("chess", ["builtin:random", "builtin:random"], {}, "no game 'chess'"),
@@ -156,3 +155,10 @@ def test_what_cannot_be_played_is_refused(
     with pytest.raises(UsageError, match=message):
         play_match(game, bots, 1, options)
     assert nothing_runs()
+
+
+def test_a_program_that_is_not_there_never_starts() -> None:
+    played = play("hexagon", ["builtin:random", "exec:no-such-program-here"])
+    assert played.result.winner == 0
+    assert played.result.faults[0].kind == "startup"
+    assert "no-such-program-here" in played.result.faults[0].detail

@@ -262,7 +262,8 @@ def test_a_game_of_another_package_has_its_pages(
     page = client.get("/games/tic-tac/").text
     assert "builtin:walker" in page
     assert "cw new-bot" not in page
-    assert "cw check" not in page
+    assert "cw check tic-tac" in page
+    assert "Play and watch" in page
     assert "/games/tic-tac/rules" not in page
     assert "not written down" in client.get("/games/tic-tac/rules").text
     (shelf_of_documents / "tic_tac.md").write_text("# Tic: the rules\n\nThree in a row.\n")
@@ -313,7 +314,7 @@ def test_the_documents_are_where_a_wheel_has_them(
     project = (Path(__file__).resolve().parents[2] / "pyproject.toml").read_text(encoding="utf-8")
     assert '"docs/games" = "cw/_assets/docs/games"' in project
     (tmp_path / "_assets" / "docs").mkdir(parents=True)
-    monkeypatch.setattr(assets, "_PACKAGE", tmp_path)
+    monkeypatch.setattr(assets, "PACKAGE", tmp_path)
     assert assets.asset("docs") == tmp_path / "_assets" / "docs"
 
 

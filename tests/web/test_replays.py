@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -208,3 +209,27 @@ def test_nothing_can_be_sent(tmp_path: Path) -> None:
         assert client.post(path).status_code == 405
     for path in ("/replays/", "/replays/match", "/replays/match/document"):
         assert client.delete(path).status_code == 405
+
+
+def test_a_folder_may_be_named_from_where_one_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "replays").mkdir()
+    put(tmp_path / "replays", "match.json.gz")
+    monkeypatch.chdir(tmp_path)
+    client = client_of(Path("replays"))
+    with client.get("/replays/match/document", headers=PACKED) as answer:
+        assert answer.status_code == 200
+        assert replay.decode(answer.data)["game"] == "paint"
+
+
+def test_a_replay_leads_to_its_neighbours_in_the_list(tmp_path: Path) -> None:
+    for number, name in enumerate(("old", "mid", "new")):
+        os.utime(put(tmp_path, f"{name}.json"), (number, number))
+    client = client_of(tmp_path)
+    middle = client.get("/replays/mid").text
+    assert 'data-previous="/replays/new"' in middle
+    assert 'data-next="/replays/old"' in middle
+    assert "data-previous" not in client.get("/replays/new").text
+    assert "data-next" not in client.get("/replays/old").text
+    assert "data-previous" not in client.get("/replays/mid?embed=1").text

@@ -17,7 +17,7 @@ import requests
 from flask.testing import FlaskClient
 
 from cw.cli import main
-from cw.errors import UsageError
+from cw.errors import CapacityError, UsageError
 from cw.replays import document as replay
 from cw.server.settings import LARGEST_REQUEST
 from cw.web import create_app, uploads
@@ -272,7 +272,7 @@ def test_the_bytes_of_the_folder_are_counted(
 def test_a_folder_that_is_gone_is_said(taking: FlaskClient, folder: Path) -> None:
     folder.rmdir()
     answer = taking.post("/replays/", data=file_of())
-    assert answer.status_code == 503
+    assert answer.status_code == 500
     assert "cannot write" in answer.get_json()["error"]
 
 
@@ -284,7 +284,7 @@ def test_what_fails_half_way_leaves_nothing(
 
     monkeypatch.setattr("os.fsync", fail)
     answer = taking.post("/replays/", data=file_of())
-    assert answer.status_code == 503
+    assert answer.status_code == 500
     assert "No space left" in answer.get_json()["error"]
     assert names(folder) == []
     monkeypatch.undo()
@@ -317,7 +317,7 @@ def test_one_is_taken_in_at_a_time(folder: Path, monkeypatch: pytest.MonkeyPatch
     taking_in = Uploads(folder)
 
     def check(data: bytes) -> replay.Document:
-        with pytest.raises(UsageError, match="try again"):
+        with pytest.raises(CapacityError, match="try again"):
             taking_in.save(data)
         return recorded("hexagon")
 

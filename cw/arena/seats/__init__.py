@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
+from cw.games.rules import Fault
 from cw.games.wire import Query, Transport
 
 Look: TypeAlias = Callable[[], Any]
@@ -18,6 +19,8 @@ class Answer:
 
     value: Any
     seconds: float
+    passed_over: Fault | None = None
+    """What came before it that could not be read."""
 
 
 class Seat(Protocol):

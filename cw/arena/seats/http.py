@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
-from typing import cast
+from typing import Final, cast
 
 from cw.arena.seats import Answer, Look
 from cw.arena.transports.http import HttpBot
 from cw.arena.transports.stdio import StdioBot
 from cw.games.rules import Fault
 from cw.games.wire import Query, Request, Transport
+
+MOMENT: Final = 0.5
+"""Seconds after a broken connection in which the end of its program may show."""
 
 
 class HttpSeat:
@@ -32,13 +36,16 @@ class HttpSeat:
         began = perf_counter()
         reply = await self.service.request(cast(Request, query.message), query.limits)
         if isinstance(reply, Fault):
-            return Answer(query.explain(self._ended() or reply), perf_counter() - began)
+            seconds = perf_counter() - began
+            return Answer(query.explain(await self._with_reason(reply)), seconds)
         return Answer(query.read(reply), reply.seconds)
 
-    def _ended(self) -> Fault | None:
-        """Return the reason if the program that we have started has ended."""
-        gone = self.process.gone if self.process else None
-        return Fault("crashed", gone.detail) if gone else None
+    async def _with_reason(self, fault: Fault) -> Fault:
+        """Return a fault, as `crashed` if the program that we have started has ended."""
+        if self.process is None:
+            return fault
+        ended = await self.process.ended(MOMENT if fault.kind == "disconnected" else 0.0)
+        return replace(fault, kind="crashed", detail=ended.detail, lasting=True) if ended else fault
 
     async def close(self) -> None:
         """Close the connections; end the program if it is ours."""

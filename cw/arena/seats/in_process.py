@@ -29,13 +29,14 @@ class InProcessSeat:
         began = perf_counter()
         # In a thread, so that a long thought does not hold up the answers of other bots.
         value = await asyncio.to_thread(self._act, view)
-        return Answer(value, perf_counter() - began)
+        seconds = perf_counter() - began
+        return Answer(query.explain(value) if isinstance(value, Fault) else value, seconds)
 
     def _act(self, view: Any) -> Any:
         try:
             return self.strategy.act(view)
         except Exception as error:
-            return Fault("crashed", f"the strategy raised {error!r}")
+            return Fault("crashed", f"the strategy raised {error!r}", "exception")
 
     async def close(self) -> None:
         """Do nothing: nothing was started."""

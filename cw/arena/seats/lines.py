@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final, cast
-
-import msgspec
 
 from cw.arena.seats import Answer, Look
 from cw.arena.transports.stdio import StdioBot
+from cw.errors import ProtocolError
 from cw.games.rules import Fault, Json
-from cw.games.wire import Ignore, LineMessage, Query, Reply, Transport, compact
+from cw.games.wire import Ignore, LineMessage, Query, Reply, Transport, compact, read_json
 
 SEVERITY: Final = ("crashed", "disconnected", "oversize", "malformed", "startup", "timeout")
 
@@ -39,17 +39,16 @@ class LineSeat:
         began = clock()
         fault = await self.bot.send(message.text, limits.seconds)
         if fault is not None:
-            return Answer(query.explain(fault), clock() - began)
+            return Answer(query.explain(self._lasting(fault)), clock() - began)
         deadline = clock() + limits.seconds + limits.grace
         worst: Fault | None = None
         self.owed += 1
         while True:
             answer = await self.bot.receive(max(0.0, deadline - clock()))
             if isinstance(answer, Fault):
+                worst = more_severe(worst, answer)
                 if answer.kind != "oversize" or self.bot.gone or clock() > deadline:
-                    fault = more_severe(worst, answer) if worst else answer
-                    return Answer(query.explain(fault), clock() - began)
-                worst = more_severe(worst, answer) if worst else answer
+                    return Answer(query.explain(self._lasting(worst)), clock() - began)
                 continue
             if not message.numbered:
                 self.owed -= 1
@@ -58,17 +57,30 @@ class LineSeat:
             value = query.read(Reply(answer.line))
             if not isinstance(value, Ignore):
                 self.owed = 0
-                return Answer(value, answer.seconds)
-            worst = more_severe(worst, value.fault) if worst else value.fault
+                return Answer(value, answer.seconds, passed_over(worst))
+            worst = more_severe(worst, value.fault)
+
+    def _lasting(self, fault: Fault) -> Fault:
+        """Return a fault, marked if the program will answer nothing more."""
+        return replace(fault, lasting=self.bot.gone is not None)
 
     async def close(self) -> None:
         """End the program and all that it has started."""
         await self.bot.close()
 
 
-def more_severe(one: Fault, other: Fault) -> Fault:
+def more_severe(one: Fault | None, other: Fault) -> Fault:
     """Return the fault that counts of two; the first of equal ones."""
-    return min(one, other, key=lambda fault: SEVERITY.index(fault.kind))
+    faults = (one, other) if one else (other,)
+    return min(faults, key=lambda fault: SEVERITY.index(fault.kind))
+
+
+def passed_over(worst: Fault | None) -> Fault | None:
+    """Return what is told of lines that were no answers before one came; None for late ones."""
+    if worst is None or worst.kind == "timeout":
+        return None
+    detail = f"passed over, as an answer came after it: {worst.detail}"
+    return Fault("malformed", f"{detail}; print everything else to standard error")
 
 
 class ClassSeat:
@@ -94,15 +106,29 @@ class ClassSeat:
         if not query.action:
             return Answer(None, 0.0)
         line = LineMessage(compact({"view": self.write(look())}))
-        return await self.lines.ask(Query(line, self._read, query.limits), look)
+        return await self.lines.ask(
+            Query(
+                line,
+                lambda reply: self._read(query, reply),
+                query.limits,
+                explain=lambda fault: query.explain(raised(fault)),
+            ),
+            look,
+        )
 
-    def _read(self, reply: Reply) -> Any:
+    def _read(self, query: Query, reply: Reply) -> Any:
+        """Return the action of a line, or what the game calls the lack of one."""
         try:
-            document = msgspec.json.decode(reply.body)["action"]
-        except (msgspec.DecodeError, ValueError, RecursionError, KeyError, TypeError) as error:
-            return Fault("malformed", f"no object with the key action: {error}")
-        return self.read(document)
+            value = self.read(read_json(reply.body)["action"])
+        except (ProtocolError, KeyError, TypeError) as error:
+            value = Fault("malformed", f"no object with the key action: {error}", "unreadable")
+        return query.explain(value) if isinstance(value, Fault) else value
 
     async def close(self) -> None:
         """End the process."""
         await self.lines.close()
+
+
+def raised(fault: Fault) -> Fault:
+    """Return the fault of a class; where its process has ended, `act` has raised an exception."""
+    return replace(fault, cause="exception") if fault.lasting else fault

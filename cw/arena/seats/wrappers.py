@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import ExitStack
+from dataclasses import replace
 
 from cw.arena.seats import Answer, Look, Seat
 from cw.arena.transports.stdio import StdioBot
@@ -45,7 +46,7 @@ class FailedSeat:
     def __init__(self, transport: Transport, fault: Fault, program: StdioBot | None = None) -> None:
         """Keep the reason."""
         self.transport = transport
-        self.fault = fault
+        self.fault = replace(fault, lasting=True)
         self.program = program
 
     @property

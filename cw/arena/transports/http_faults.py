@@ -95,7 +95,7 @@ def large_body(asked: Exchange) -> Fault:
 
 def compressed(asked: Exchange, coding: str) -> Fault:
     """Say that an answer is compressed."""
-    why = f"compressed (Content-Encoding: {coding}), which was not asked for"
+    why = f"compressed (Content-Encoding: {plain(coding)}), which was not asked for"
     return Fault("malformed", f"the answer to {asked.name} is {why}", "compressed")
 
 
@@ -127,7 +127,12 @@ def _unconnected(error: aiohttp.ClientConnectorError) -> Fault:
 
 
 def _unreadable(asked: Exchange, error: aiohttp.ClientResponseError) -> Fault:
-    message = " ".join(error.message.split())[:QUOTED]
+    message = plain(" ".join(error.message.split())[:QUOTED])
     if message.startswith(TOO_LARGE):
         return large_head(asked, message)
     return Fault("malformed", f"the answer to {asked.name} is no HTTP: {message}", "not_http")
+
+
+def plain(header: str) -> str:
+    """Return text of a header with `?` for bytes that are no UTF-8, so that it can be written."""
+    return header.encode(errors="replace").decode()

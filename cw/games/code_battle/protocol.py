@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from typing import Any, Final
 
-import msgspec
-
+from cw.errors import ProtocolError
 from cw.games.code_battle.codec import view_document
 from cw.games.code_battle.rules import FAILURES
 from cw.games.code_battle.state import Slot, State
@@ -24,6 +24,8 @@ from cw.games.wire import (
     Request,
     Transport,
     compact,
+    null_list,
+    read_json,
 )
 
 HEALTH: Final = QueryLimits(seconds=5.0)
@@ -47,22 +49,35 @@ class CodeBattleProtocol:
         state: State = referee.rules.new(len(referee.names), referee.seed, **referee.options)
         referee.begin(state)
         signer = Signer(referee)
-        await check_health(referee)
+        told = await check_health(referee)
         while referee.rules.outcome(state) is None:
             queries = {slot: signer.turn(state, int(slot)) for slot in referee.rules.to_move(state)}
             answers = await referee.ask(queries)
+            note_faults(referee, answers, told)
             after = referee.step(answers)
             note_crashes(referee, state, after)
             state = after
 
 
-async def check_health(referee: Referee) -> None:
-    """Ask the web services for their health; a bad one is noted once."""
+async def check_health(referee: Referee) -> dict[Player, Fault]:
+    """Ask the web services for their health; return what was wrong, which is noted."""
     ask = Query(Request("GET", "/health"), read_health, HEALTH, noted=False)
     called = {slot: ask for slot in referee.names if referee.transport(slot) == "http"}
-    for slot, answer in (await referee.ask(called)).items():
-        if isinstance(answer, Fault):
-            referee.note(slot, Fault("startup", f"GET /health: {answer.detail}"))
+    answers = await referee.ask(called)
+    told = {slot: answer for slot, answer in answers.items() if isinstance(answer, Fault)}
+    for slot, fault in told.items():
+        startup = replace(fault, kind="startup", detail=f"GET /health: {fault.detail}")
+        referee.note(slot, startup)
+    return told
+
+
+def note_faults(
+    referee: Referee, answers: Mapping[Player, Any], told: Mapping[Player, Fault]
+) -> None:
+    """Note the faults of a turn, but not again that nobody is there at all."""
+    for slot, answer in answers.items():
+        if isinstance(answer, Fault) and answer != told.get(slot):
+            referee.note(slot, answer)
 
 
 def read_health(reply: Reply) -> Json | Fault:
@@ -93,10 +108,11 @@ class Signer:
         """Ask a slot for its moves."""
         body = compact({"match_id": self.match, **view_document(view_of(state, slot))})
         if self.referee.transport(slot) != "http":
-            return Query(LineMessage(body), read_moves, TURN, action=True)
+            return Query(LineMessage(body), read_moves, TURN, action=True, noted=False)
         head = f"{self.match}.{state.turn}"
         call = Request("POST", "/turn", body, self.signed(body, slot, state.turn))
-        return Query(call, partial(read_signed, self.secret(slot), head), TURN, action=True)
+        read = partial(read_signed, self.secret(slot), head)
+        return Query(call, read, TURN, action=True, noted=False)
 
     def secret(self, slot: Slot) -> str:
         """Return the secret of a slot's bot."""
@@ -140,12 +156,14 @@ def read_signed(secret: str, head: str, reply: Reply) -> list[Json] | Fault:
 def read_moves(reply: Reply) -> list[Json] | Fault:
     """Read the moves of a reply."""
     try:
-        document: Any = msgspec.json.decode(reply.body)
-    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        document = read_json(reply.body)
+    except ProtocolError as error:
         return Fault("malformed", f"the reply is no JSON ({error}): {quote(reply.body)}")
     if not isinstance(document, dict):
         return Fault("malformed", f"the reply is no object: {quote(reply.body)}")
     moves = document.get("moves")
+    if "moves" in document and moves is None:
+        return Fault("malformed", f"moves is not an array: {null_list('moves')}")
     if not isinstance(moves, list):
         return Fault("malformed", f"moves is not an array: {quote(reply.body)}")
     return moves

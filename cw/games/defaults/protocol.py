@@ -154,19 +154,15 @@ class ActionReader:
     turn: int
     action_of: Callable[[Json], Any]
 
-    @property
-    def expected(self) -> str:
-        """The form of an answer, for a sentence."""
-        return f'expected {{"turn": {self.turn}, "action": ...}}'
-
     def from_line(self, reply: Reply) -> Any | Fault | Ignore:
-        """Return the action of a line; a line without the number of the turn is passed over."""
+        """Return the action of a line; one for another turn came late, and is passed over."""
         answer = decoded(reply.body)
-        if isinstance(answer, Fault) or answer.turn is None:
-            return Ignore(Fault("malformed", f"{self.expected}, but it wrote {quote(reply.body)}"))
+        if isinstance(answer, Fault):
+            return self.unreadable(answer, reply)
+        if answer.turn is None:
+            return self.unreadable(Fault("malformed", "it names no turn"), reply)
         if answer.turn != self.turn:
-            said = f"it answered turn {answer.turn}, but turn {self.turn} was asked for"
-            return Ignore(Fault("timeout", said))
+            return Ignore(Fault("timeout", self.another_turn(answer)))
         return self.action(answer, reply)
 
     def from_response(self, reply: Reply) -> Any | Fault:
@@ -176,11 +172,19 @@ class ActionReader:
             return Fault("malformed", said)
         answer = decoded(reply.body)
         if isinstance(answer, Fault):
-            return Fault("malformed", f"{self.expected}: {answer.detail}: {quote(reply.body)}")
+            return self.unreadable(answer, reply)
         if answer.turn not in (None, self.turn):
-            said = f"it answered turn {answer.turn}, but turn {self.turn} was asked for"
-            return Fault("malformed", said)
+            return Fault("malformed", self.another_turn(answer))
         return self.action(answer, reply)
+
+    def unreadable(self, why: Fault, reply: Reply) -> Fault:
+        """Return the fault of what is no answer."""
+        expected = f'expected {{"turn": {self.turn}, "action": ...}}'
+        return Fault("malformed", f"{expected}, but it wrote {quote(reply.body)}: {why.detail}")
+
+    def another_turn(self, answer: Answer) -> str:
+        """Say that the turn of an answer is another one."""
+        return f"it answered turn {answer.turn}, but turn {self.turn} was asked for"
 
     def action(self, answer: Answer, reply: Reply) -> Any | Fault:
         """Return the action of an answer, or the fault `malformed`."""

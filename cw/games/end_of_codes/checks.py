@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from cw.games.end_of_codes.codec import creatures
-from cw.games.end_of_codes.protocol import TEXTS, Grader, read_created, sanity
+from cw.games.end_of_codes.protocol import TEXTS, Grader, read_created, read_round, sanity
 from cw.games.end_of_codes.replies import read_reply
 from cw.games.end_of_codes.rules import EndOfCodes
 from cw.games.end_of_codes.state import State
@@ -61,7 +61,7 @@ class EndOfCodesChecks:
         for name, text, fine in zip(NAMES, TEXTS, sanity(error), strict=True):
             if fine is not None:
                 fix = ADVICE.get(error or "", text)
-                report.step(name, None if fine else f"{error}: {text}", fix)
+                report.step(name, None if fine else told(answer, text), fix)
         if error is None:
             await self.game(grader, int(player), report)
 
@@ -102,9 +102,14 @@ class EndOfCodesChecks:
             "W": state.width,
             "H": state.height,
         }
-        ask = grader.post("round", player, fields, lambda said: said, grader.encoded(world))
+        ask = grader.post("round", player, fields, read_round, grader.encoded(world))
         answer = (await grader.referee.ask({player: ask}))[player]
         if isinstance(answer, Fault):
             return answer
         read = read_reply(state, player, answer)
         return read if isinstance(read, Fault) else None
+
+
+def told(fault: Fault, text: str) -> Fault:
+    """Return a failed sanity check with the text that the document has for it."""
+    return replace(fault, kind="startup", detail=f"{fault.detail}: {text}")

@@ -9,12 +9,14 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import quote_plus
 
-from cw.errors import FaultKind
+from cw.errors import FaultKind, ProtocolError, short
+from cw.games.codec import is_fault
 from cw.games.end_of_codes.codec import creatures
+from cw.games.end_of_codes.replies import wrong_whole
 from cw.games.end_of_codes.resolution import expelled
 from cw.games.end_of_codes.state import Participant, State
 from cw.games.rules import Fault, Json, Player
-from cw.games.wire import Query, QueryLimits, Referee, Reply, Request, Transport, compact
+from cw.games.wire import Query, QueryLimits, Referee, Reply, Request, Transport, compact, read_json
 
 USER_AGENT: Final = "EndOfCodes/0.1.0 (grader) <grader@endofcodes.com>"
 HEADERS: Final = {"User-Agent": USER_AGENT, "Accept": "application/json"}
@@ -23,6 +25,8 @@ BOUNDARY: Final = "end-of-codes-0f2c7d31"
 MOST_REPLY: Final = 64 * 1024
 MOST_INTENTS: Final = 256 * 1024
 SAID: Final = ("botname", "version", "username")
+HELLO: Final = f"three texts, {', '.join(SAID)}"
+QUOTED: Final = 200
 
 TEXTS: Final = (
     "Your bot hostname is invalid. Did you enter a valid hostname?",
@@ -63,11 +67,20 @@ FAILURES: Final = {
     "tls": "tls_error",
     "timeout": "timeout",
     "oversize": "oversize",
-    "crashed": "could_not_connect",
+    "startup": "could_not_connect",
+    "unreadable": "invalid_json",
+    "exception": "exception",
 }
-"""Causes of failures as transports name them, by their names in the document."""
+"""Causes of failures as transports name them, and kinds: by their names in the document."""
 
-UNREACHED: Final = ("could_not_resolve", "unreachable", "could_not_connect", "tls_error")
+DISCONNECTED: Final = (
+    "could_not_resolve",
+    "unreachable",
+    "could_not_connect",
+    "tls_error",
+    "broken_reply",
+)
+"""Failures of the kind `disconnected`, however the transport calls them."""
 
 Read = Callable[[Json], Json | Fault]
 
@@ -116,8 +129,9 @@ class Grader:
         for player, name in users.items():
             answer = answers[player]
             if isinstance(answer, Fault):
-                self.referee.note(player, Fault("startup", answer.detail))
-                self.referee.disqualify(player, Fault("startup", answer.detail))
+                fault = replace(answer, kind="startup")
+                self.referee.note(player, fault)
+                self.referee.disqualify(player, fault)
             else:
                 players.append(Participant(int(player), name, None, None))
         return players
@@ -168,7 +182,7 @@ class Grader:
                     "H": state.height,
                 }
                 queries[player.userid] = self.post(
-                    "round", player.userid, fields, lambda said: said, encoded
+                    "round", player.userid, fields, read_round, encoded
                 )
         return queries
 
@@ -241,42 +255,42 @@ def plain(value: Any) -> str:
 def name_failure(request: str, fault: Fault) -> Fault:
     """Return a failure of the exchange the name that it has in the document."""
     name = FAILURES.get(fault.cause or fault.kind, "broken_reply")
-    kind: FaultKind = "disconnected" if name == "broken_reply" else fault.kind
-    return Fault("disconnected" if name in UNREACHED else kind, f"{request}_{name}")
+    kind: FaultKind = "disconnected" if name in DISCONNECTED else fault.kind
+    named = f"{request}_{name}"
+    return Fault(kind, named, note=fault.sentence, lasting=fault.lasting)
 
 
 def read_reply(request: str, read: Read, reply: Reply) -> Json | Fault:
     """Check a reply as all are checked, then as its request asks; the first failure names it."""
     if reply.status != 200:
         kind: FaultKind = "crashed" if reply.status >= 500 else "malformed"
-        return Fault(kind, f"{request}_http_code_not_ok")
+        note = f"HTTP status {reply.status}, expected 200"
+        return Fault(kind, f"{request}_http_code_not_ok", note=note)
     try:
         document = strict_json(reply.body)
-    except (ValueError, RecursionError):
-        document = None
-    if document is None:
-        return Fault("malformed", f"{request}_invalid_json")
+    except ProtocolError as error:
+        return Fault("malformed", f"{request}_invalid_json", note=f"{error}, in {quoted(reply)}")
     if isinstance(document, dict) and list(document) == ["error"]:
-        return Fault("crashed", f"{request}_error_key")
+        note = f"the bot says {short(document['error'])}"
+        return Fault("crashed", f"{request}_error_key", note=note)
     said = read(document)
     if isinstance(said, Fault):
-        return Fault(said.kind, f"{request}_{said.detail}")
+        return replace(said, detail=f"{request}_{said.detail}")
     return said
 
 
 def strict_json(body: bytes) -> Json:
-    """Read JSON; raise ValueError for what is none, repeats a key, or has no finite number."""
+    """Read JSON; raise ProtocolError for what is none, null, and for a key that comes twice."""
 
     def pairs(members: list[tuple[str, Json]]) -> dict[str, Json]:
         found = dict(members)
         if len(found) < len(members):
-            raise ValueError("a key comes twice")
+            raise ProtocolError("a key comes twice")
         return found
 
-    def refuse(name: str) -> Json:
-        raise ValueError(f"{name} is no JSON")
-
-    return json.loads(body.decode("utf-8"), object_pairs_hook=pairs, parse_constant=refuse)
+    if read_json(body) is None:
+        raise ProtocolError("null is no answer")
+    return json.loads(body, object_pairs_hook=pairs)
 
 
 def read_bot(username: str, said: Json) -> Json | Fault:
@@ -284,19 +298,41 @@ def read_bot(username: str, said: Json) -> Json | Fault:
     entry = said if isinstance(said, dict) else {}
     for name in SAID:
         if entry.get(name) is None:
-            return Fault("malformed", f"{name}_not_set")
+            return malformed(f"{name}_not_set", f"expected {HELLO}, got {short(said)}")
     if not all(isinstance(entry[name], str) for name in SAID):
-        return Fault("malformed", "wrong_type")
+        return malformed("wrong_type", f"expected {HELLO}, got {short(said)}")
     if len(entry) > len(SAID):
-        return Fault("malformed", "additional_data")
+        return malformed("additional_data", f"expected {HELLO}, got {', '.join(entry)[:QUOTED]}")
     if entry["username"] != username:
-        return Fault("malformed", "username_mismatch")
+        note = f"expected {username!r}, got {short(entry['username'])}"
+        return malformed("username_mismatch", note)
     return entry
 
 
 def read_created(said: Json) -> Json | Fault:
     """Check the reply to POST /game."""
-    return said if said in ([], {}) else Fault("malformed", "additional_data")
+    if said in ([], {}):
+        return said
+    return malformed("additional_data", f"expected [], got {short(said)}")
+
+
+def read_round(said: Json) -> Json | Fault:
+    """Take the reply to POST /round as it is, but one with a key `fault`, which is wrong.
+
+    Among the actions of a round such an object tells what the grader saw.
+    """
+    wrong = wrong_whole(said) if is_fault(said) else None
+    return said if wrong is None else replace(wrong, detail=wrong.detail.removeprefix("round_"))
+
+
+def malformed(name: str, note: str) -> Fault:
+    """Return a fault by its name in the document, without the request."""
+    return Fault("malformed", name, note=note)
+
+
+def quoted(reply: Reply) -> str:
+    """Return the beginning of a reply for a sentence."""
+    return repr(reply.body[:QUOTED].decode(errors="replace"))
 
 
 def sanity(error: str | None) -> list[bool | None]:

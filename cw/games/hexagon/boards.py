@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from random import Random
 from typing import Final
 
-from cw.errors import UsageError
+from cw.errors import UsageError, short
 from cw.games.hexagon.grid import LARGEST, SMALLEST, STONE, Cell, Grid, grid
 from cw.games.hexagon.state import State
 from cw.games.rules import Json, refuse_unknown_options
@@ -19,7 +19,7 @@ MOST_DRAWS: Final = 1000
 def start(players: Json, seed: int, options: Mapping[str, Json]) -> State:
     """Return the start of a battle; raise UsageError for an option that is unknown or invalid."""
     if players != 2 or isinstance(players, bool):
-        raise UsageError(f"Hexagon is for 2 players, got {players!r}")
+        raise UsageError(f"Hexagon is for 2 players, got {short(players)}")
     refuse_unknown_options(options, OPTIONS)
     if "cells" in options:
         if len(options) > 1:
@@ -30,7 +30,7 @@ def start(players: Json, seed: int, options: Mapping[str, Json]) -> State:
     stones = options.get("stones", usual_stones(empty))
     number("stones", stones, 0, empty // 3, f" for size {size}")
     if type(seed) is not int or seed < 0:
-        raise UsageError(f"seed must be a whole number of 0 or more, got {seed!r}")
+        raise UsageError(f"seed must be a whole number of 0 or more, got {short(seed)}")
     return place_stones(size, stones, Random(seed))
 
 
@@ -38,7 +38,7 @@ def number(name: str, value: Json, low: int, high: int, why: str) -> int:
     """Return the value if it is a whole number from low to high; raise UsageError otherwise."""
     if type(value) is int and low <= value <= high:
         return value
-    raise UsageError(f"{name} must be a whole number from {low} to {high}{why}, got {value!r}")
+    raise UsageError(f"{name} must be a whole number from {low} to {high}{why}, got {short(value)}")
 
 
 def usual_stones(empty: int) -> int:
@@ -106,7 +106,7 @@ def from_cells(cells: Json) -> State:
 
 def described(value: Json, items: str) -> str:
     """Return the length of a list for an error message, or the value if it is no list."""
-    return f"{len(value)} {items}" if isinstance(value, list) else repr(value)
+    return f"{len(value)} {items}" if isinstance(value, list) else short(value)
 
 
 def check_cells(cells: Json, size: int) -> None:
@@ -122,7 +122,7 @@ def check_cells(cells: Json, size: int) -> None:
     for i, row in enumerate(cells):
         for j, value in enumerate(row):
             if type(value) is not int or not -1 <= value <= 2:
-                raise UsageError(f"cells[{i}][{j}] must be -1, 0, 1 or 2, got {value!r}")
+                raise UsageError(f"cells[{i}][{j}] must be -1, 0, 1 or 2, got {short(value)}")
             if (i, j) not in inside and value != STONE:
                 raise UsageError(
                     f"cells[{i}][{j}] lies outside the hexagon and must be -1, got {value}"

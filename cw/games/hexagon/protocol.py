@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-import msgspec
-
+from cw.errors import ProtocolError
 from cw.games.hexagon.codec import pair_document
 from cw.games.hexagon.state import Move, State, is_cell
 from cw.games.rules import Fault, Json, Player
-from cw.games.wire import Query, QueryLimits, Referee, Reply, Request, Transport, compact
+from cw.games.wire import (
+    Query,
+    QueryLimits,
+    Referee,
+    Reply,
+    Request,
+    Transport,
+    as_it_is,
+    compact,
+    read_json,
+)
 
 HEADERS: Final = {"Accept": "application/json"}
 JSON_HEADERS: Final = {**HEADERS, "Content-Type": "application/json"}
@@ -85,7 +94,7 @@ class Battle:
         """Close the battle; what comes back has no effect."""
         for color in self.opened:
             call = Request("DELETE", f"/games/{self.ids[color]}", b"{}", JSON_HEADERS)
-            await self.referee.ask({color: Query(call, read_ok, self.limits)})
+            await self.referee.ask({color: Query(call, as_it_is, self.limits, noted=False)})
 
     async def say(self, color: int, method: str, path: str, body: bytes) -> None:
         """Tell a bot something; if it does not take it as it must, it loses."""
@@ -113,8 +122,8 @@ def read_ok(reply: Reply) -> Json | Fault:
     if not 200 <= reply.status <= 299:
         return Fault("malformed", f"HTTP status {reply.status}, expected 200: {quote(reply)}")
     try:
-        document = msgspec.json.decode(reply.body.removeprefix(BYTE_ORDER_MARK))
-    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        document = read_json(reply.body.removeprefix(BYTE_ORDER_MARK))
+    except ProtocolError as error:
         return Fault("malformed", f"the answer is no JSON ({error}): {quote(reply)}")
     if not isinstance(document, dict) or document.get("status") != "ok":
         return Fault("malformed", f'expected an object with "status": "ok", got {quote(reply)}')

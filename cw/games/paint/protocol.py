@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
-import msgspec
-
-from cw.errors import UsageError
+from cw.errors import ProtocolError, UsageError
 from cw.games.paint.messages import judge, latest, state_message, turn_document
 from cw.games.paint.player_ids import PLAYER_ID
 from cw.games.paint.state import Action, State
@@ -22,6 +21,7 @@ from cw.games.wire import (
     Reply,
     Transport,
     compact,
+    read_json,
 )
 
 READY: Final = QueryLimits(seconds=5.0, grace=0.05)
@@ -98,7 +98,7 @@ def greeting(player: Player) -> Query:
 
 def not_ready(fault: Fault) -> Fault:
     """Call whatever keeps a bot from being ready by one name."""
-    return Fault("startup", fault.detail)
+    return replace(fault, kind="startup")
 
 
 def read_ready(reply: Reply) -> Json | Ignore:
@@ -128,8 +128,8 @@ def read_answer(turns_left: int, reply: Reply) -> Action | Fault | Ignore:
 def decode(line: bytes) -> Json:
     """Read JSON; None for what is none."""
     try:
-        return msgspec.json.decode(line.removeprefix(BYTE_ORDER_MARK))
-    except (msgspec.DecodeError, ValueError, RecursionError):
+        return read_json(line.removeprefix(BYTE_ORDER_MARK))
+    except ProtocolError:
         return None
 
 

@@ -1,13 +1,14 @@
 /** Circuit Wars: segments, areas, and the last move. */
 
 import { allSegments, areas, condition, keyOf, owner } from "../../monitor/geometry.js";
+import { comparedThings, forfeit, inTurn } from "../ending.js";
 import { axes, colour, inks, mark, strength, write } from "../drawing.js";
 import { letterOf } from "../palette.js";
 import { countOf } from "../words.js";
 
 /**
  * @typedef {import("../../monitor/geometry.js").Segment} Segment
- * @typedef {{size: number, board: number[][], scores: [number, number], last_move: string}} Frame
+ * @typedef {{size: number, board: number[][], scores: [number, number], last_move: string, player: number, ended: string | null}} Frame
  * @typedef {{segments: Segment[], drawn: Map<string, {seat: number, turn: number}>}} Memo
  * @typedef {import("./game.js").Replay<Frame>} Replay
  * @typedef {import("./game.js").Scene<Frame, Memo>} Scene
@@ -24,6 +25,8 @@ export const CIRCUIT_WARS = {
     "The last move is outlined.",
   ],
   measures: [{ name: "squares", of: (frame) => frame.scores }],
+  total: ({ size }) => size * size,
+  mover: ({ player, ended }) => (ended ? null : player),
 
   prepare(replay) {
     const size = replay.frame(0).size;
@@ -64,7 +67,8 @@ export const CIRCUIT_WARS = {
       .map(([player, action]) => {
         const seat = replay.seat(player);
         const won = after.scores[seat] - before.scores[seat];
-        return { seat, text: `drew ${action}${won > 0 ? ` and closed ${countOf(won, "square")}` : ""}` };
+        const text = `drew ${action}${won > 0 ? ` and closed ${countOf(won, "square")}` : ""}`;
+        return { seat, text, short: `drew ${action}${won > 0 ? `, +${won}` : ""}` };
       });
   },
 
@@ -74,7 +78,17 @@ export const CIRCUIT_WARS = {
       .map(({ name, index }) => ({
         kind: "capture",
         text: `${name} closed ${countOf(after.scores[index] - before.scores[index], "square")}`,
+        weight: (100 * (after.scores[index] - before.scores[index])) / after.size ** 2,
       }));
+  },
+
+  ending(end) {
+    const { reason, turn, scores, best } = end;
+    if (reason !== "finished") {
+      return `${forfeit(end)} The board stood at ${scores.join(" to ")} squares, which do not count then.`;
+    }
+    const owned = best.length > 1 ? `both own ${countOf(scores[0], "square")}` : comparedThings(end, scores, "square");
+    return `The last free segment was drawn ${inTurn(turn)}: ${owned}.`;
   },
 
   describe({ size, scores, last_move: last }, { seats }) {

@@ -1,8 +1,11 @@
 /** Code Battle: a dark torus with walls, energy, cores, bots and their trails, and fog. */
 
+import { Camera } from "../camera.js";
 import { axes, colour, cross, disc, grid, ringSpot, seen, strength, write } from "../drawing.js";
+import { atTurn, compared, faulty, inTurn } from "../ending.js";
+import { leadOf } from "../lead.js";
 import { letterOf } from "../palette.js";
-import { countOf } from "../words.js";
+import { countOf, listedNames } from "../words.js";
 
 /**
  * @typedef {{row: number, col: number}} Tile
@@ -31,8 +34,16 @@ const WALL = "#4a5663";
 const ENERGY = "#ffe14d";
 const DEATH = "#ff5c5c";
 const FLASH = "#ffffff";
+const VEIL = "#0b1118a6";
 const TRAIL = 3;
-const FADING = 3;
+
+/** Pixels of a bot's radius, as long as it does not grow over its neighbours for that: in tiles, at most so much. */
+const UNIT = 7.2;
+const LEAST_UNIT = 0.42;
+const LARGEST_UNIT = 0.8;
+
+/** Tiles that a thing reaches beyond its own. */
+const REACH = 2;
 
 /** @type {import("./game.js").Game<Frame, Memo>} */
 export const CODE_BATTLE = {
@@ -40,17 +51,23 @@ export const CODE_BATTLE = {
     "A bot is a disc with its letter, or, when small, a mark; the line behind it is its way in the last three turns.",
     "A yellow diamond is energy; a hollow one is a place where energy will be.",
     "A ring with a letter is a core; a razed one is crossed out.",
-    "Where a bot died there is a flash, and a red cross that fades.",
-    "The board goes on at the opposite edge.",
+    "Where a bot died there is a flash and a red cross, for one turn.",
+    "The board goes on at the opposite edge: what is seen beyond its frame is the same board again, paler.",
   ],
   measures: [
     { name: "score", of: (frame) => frame.players.map(({ score }) => score) },
     { name: "bots", of: (frame) => counted(frame) },
     { name: "energy", of: (frame) => frame.players.map(({ energy }) => energy) },
   ],
+  criteria: [
+    { name: "score", of: (frame) => frame.players.map(({ score }) => score) },
+    { name: "energy collected", of: (frame) => frame.players.map(({ collected }) => collected) },
+    { name: "bots", of: (frame) => counted(frame) },
+  ],
   fog: true,
   night: true,
   moves: true,
+  wraps: true,
 
   prepare: (replay) => ({ ids: new WeakMap(), sight: new WeakMap(), walls: wallsOf(replay.frame(0)) }),
 
@@ -60,36 +77,28 @@ export const CODE_BATTLE = {
     const { ctx, frame, camera } = scene;
     const { rows, cols } = frame.config;
     ctx.fillStyle = GROUND;
-    ctx.fillRect(0, 0, cols, rows);
-    if (camera.scale >= 5 && !scene.mini) {
-      grid(scene, cols, rows, LINES);
+    ctx.fillRect(camera.x, camera.y, camera.width / camera.scale, camera.height / camera.scale);
+    for (const [across, down] of copiesInSight(scene)) {
+      ctx.save();
+      ctx.translate(across * cols, down * rows);
+      drawBoard({ ...scene, camera: movedCamera(camera, across * cols, down * rows) });
+      ctx.restore();
     }
-    ctx.strokeStyle = EDGE;
-    ctx.lineWidth = 1.5 / camera.scale;
-    ctx.strokeRect(0, 0, cols, rows);
-    drawWalls(scene);
-    const visible = sightOf(scene);
-    frame.nodes.filter(visible).forEach((node) => drawNode(scene, node));
-    frame.cores.filter(visible).forEach((core) => drawCore(scene, core));
-    drawTrails(scene, visible);
-    frame.bots.filter(visible).forEach((bot) => disc(scene, bot.owner, bot.col + 0.5, bot.row + 0.5, 0.42));
-    drawDeaths(scene, visible);
-    drawFog(scene, visible);
+    drawEdge(scene);
     axes(scene, cols, rows);
     ringSpot(scene);
   },
 
   spotAt(scene, x, y) {
-    const { frame } = scene;
-    const [row, col] = [Math.floor(y), Math.floor(x)];
-    if (row < 0 || col < 0 || row >= frame.config.rows || col >= frame.config.cols) {
-      return null;
-    }
+    const { rows, cols } = scene.frame.config;
+    const row = wrapped(Math.floor(y), rows);
+    const col = wrapped(Math.floor(x), cols);
     const visible = sightOf(scene);
     const parts = visible({ row, col }) ? thingsAt(scene, row, col) : ["not seen"];
     const text = `[${row}, ${col}] ${parts.join(", ") || "open"}`;
     const named = parts.filter((part) => part !== "wall" && part !== "not seen");
-    return { key: `${row},${col}`, text, x: col + 0.5, y: row + 0.5, r: 0.6, bubble: named.length ? named : undefined };
+    const middle = { x: Math.floor(x) + 0.5, y: Math.floor(y) + 0.5 };
+    return { key: `${row},${col}`, text, ...middle, r: 0.6, bubble: named.length ? named : undefined };
   },
 
   happened({ replay, before, after, actions }) {
@@ -116,9 +125,26 @@ export const CODE_BATTLE = {
       .map((core) => ({
         kind: /** @type {const} */ ("capture"),
         text: `A core of ${replay.name(core.owner)} was razed`,
+        short: `${replay.name(core.owner)} loses a core`,
+        weight: 60,
       }));
-    const died = after.dead.length ? [{ kind: /** @type {const} */ ("death"), text: fallen(replay, after) }] : [];
-    return [...razed, ...died];
+    const bots = Math.max(1, before.bots.length);
+    const died = after.dead.length ? [{
+      kind: /** @type {const} */ ("death"),
+      text: fallen(replay, after),
+      short: `${countOf(after.dead.length, "bot")} lost`,
+      weight: (30 * after.dead.length) / bots,
+    }] : [];
+    const [then, now] = [counted(before), counted(after)];
+    const out = replay.seats.filter(({ index }) => then[index] > 0 && now[index] === 0).map(({ name }) => ({
+      kind: /** @type {const} */ ("death"), text: `${name} has no bot left`, weight: 70,
+    }));
+    return [...razed, ...died, ...out];
+  },
+
+  ending(end) {
+    const words = ENDINGS[end.reason]?.(end);
+    return words ? `${words} ${faulty(end, "crashed", "was given up as crashed")}`.trim() : "";
   },
 
   describe(frame, { seats }) {
@@ -129,6 +155,61 @@ export const CODE_BATTLE = {
 };
 
 /**
+ * @typedef {import("../ending.js").End<Frame>} End
+ */
+
+/** @type {Record<string, (end: End) => string>} */
+const ENDINGS = {
+  sole_survivor: (end) => {
+    const { best: [winner], frame, turn, scores } = end;
+    const left = counted(frame)[winner.index];
+    const bonus = `With 2 points for each active core of the others the score is ${compared(end, scores)}.`;
+    return `${atTurn(turn)} ${lastLost(end)} lost the last bot, and ${winner.name} alone had bots left: ${left}. ${bonus}`;
+  },
+  annihilation: (end) => `The last bots, of ${lastLost(end)}, died together ${inTurn(end.turn)}, and nobody had one left.`,
+  dominance: ({ best: [winner], frame, turn, scores }) => {
+    const bots = counted(frame);
+    const all = bots.reduce((sum, count) => sum + count, 0);
+    const had = `For 100 turns ${winner.name} had at least four fifths of all bots, ${inTurn(turn)} ${bots[winner.index]} of ${all}`;
+    return `${had}. The scores, ${scores.join(scores.length > 2 ? ", " : " to ")}, do not count then.`;
+  },
+  turn_limit: atTurnLimit,
+};
+
+/**
+ * Name those who lost their last bot in the last turn.
+ * @param {End} end
+ * @returns {string}
+ */
+function lastLost({ replay, frame, turn }) {
+  const [then, now] = [counted(replay.frame(Math.max(0, turn - 1))), counted(frame)];
+  return listedNames(replay.seats.filter(({ index }) => then[index] > 0 && now[index] === 0).map(({ name }) => name));
+}
+
+/**
+ * Say what decided at the turn limit: the score, or what breaks a tie.
+ * @param {End} end
+ * @returns {string}
+ */
+function atTurnLimit(end) {
+  const { replay, frame, turn, best } = end;
+  const lead = leadOf(frame, replay, CODE_BATTLE);
+  const played = `The last turn, ${turn}, was played.`;
+  const level = lead.level.map((name) => {
+    const values = CODE_BATTLE.criteria?.find((one) => one.name === name)?.of(frame, replay) ?? [];
+    return `${name} (${values[best[0]?.index ?? 0]})`;
+  });
+  if (best.length > 1) {
+    return `${played} ${listedNames(best.map(({ name }) => name))} are level by ${listedNames(level)}: a draw.`;
+  }
+  if (lead.seat !== best[0]?.index) {
+    return "";
+  }
+  const tie = level.length ? `The best were level by ${listedNames(level)}; the tie-break, ${lead.by}, decided` : "The highest score won";
+  return `${played} ${tie}: ${compared(end, lead.values)}.`;
+}
+
+/**
  * @param {Frame} frame
  * @returns {number[]} living bots by slot
  */
@@ -136,6 +217,117 @@ function counted(frame) {
   const bots = frame.players.map(() => 0);
   frame.bots.forEach(({ owner }) => { bots[owner] += 1; });
   return bots;
+}
+
+/**
+ * @param {number} place
+ * @param {number} size
+ * @returns {number} where it is on a torus
+ */
+function wrapped(place, size) {
+  return ((place % size) + size) % size;
+}
+
+/**
+ * Give how often the board lies beside itself in the picture: the torus fills it.
+ * @param {Scene} scene
+ * @returns {number[][]} boards to the right and down
+ */
+function copiesInSight({ camera, frame, mini }) {
+  if (mini) {
+    return [[0, 0]];
+  }
+  const { rows, cols } = frame.config;
+  const across = copiesAlong(camera.x, camera.width / camera.scale, cols);
+  return copiesAlong(camera.y, camera.height / camera.scale, rows).flatMap((down) => across.map((right) => [right, down]));
+}
+
+/**
+ * @param {number} from where the picture begins
+ * @param {number} seen its length
+ * @param {number} size the board's
+ * @returns {number[]}
+ */
+function copiesAlong(from, seen, size) {
+  return [-1, 0, 1].filter((copy) => copy * size < from + seen && (copy + 1) * size > from);
+}
+
+/**
+ * @param {Camera} camera
+ * @param {number} right
+ * @param {number} down
+ * @returns {Camera} the same view, of a board that lies elsewhere
+ */
+function movedCamera(camera, right, down) {
+  return Object.assign(new Camera(), camera, { x: camera.x - right, y: camera.y - down });
+}
+
+/** @param {Scene} scene */
+function drawBoard(scene) {
+  const { frame, camera } = scene;
+  const { rows, cols } = frame.config;
+  if (camera.scale >= 5 && !scene.mini) {
+    grid(scene, cols, rows, LINES);
+  }
+  const inPicture = pictureOf(scene);
+  drawWalls(scene, inPicture);
+  const inSight = sightOf(scene);
+  /** @type {Visible} */
+  const visible = (tile) => inPicture(tile) && inSight(tile);
+  frame.nodes.filter(visible).forEach((node) => drawNode(scene, node));
+  frame.cores.filter(visible).forEach((core) => drawCore(scene, core));
+  drawTrails(scene, visible);
+  frame.bots.filter(visible).forEach((bot) => drawBot(scene, bot));
+  drawDeaths(scene, visible);
+  drawFog(scene, inSight);
+}
+
+/**
+ * Give what tells whether a thing is in the picture.
+ * @param {Scene} scene
+ * @returns {Visible}
+ */
+function pictureOf({ camera }) {
+  const [right, bottom] = [camera.x + camera.width / camera.scale, camera.y + camera.height / camera.scale];
+  return ({ row, col }) => col > camera.x - REACH && col < right + REACH && row > camera.y - REACH && row < bottom + REACH;
+}
+
+/**
+ * Draw where the board ends, and fade what goes on beyond.
+ * @param {Scene} scene
+ */
+function drawEdge({ ctx, frame, camera }) {
+  const { rows, cols } = frame.config;
+  ctx.fillStyle = VEIL;
+  ctx.beginPath();
+  ctx.rect(camera.x, camera.y, camera.width / camera.scale, camera.height / camera.scale);
+  ctx.rect(0, 0, cols, rows);
+  ctx.fill("evenodd");
+  ctx.strokeStyle = EDGE;
+  ctx.lineWidth = 1.5 / camera.scale;
+  ctx.strokeRect(0, 0, cols, rows);
+}
+
+/**
+ * @param {Scene} scene
+ * @param {Bot} bot
+ */
+function drawBot(scene, { row, col, owner }) {
+  const { ctx, camera } = scene;
+  const [x, y, r] = [col + 0.5, row + 0.5, unitOf(scene)];
+  // A rim of the ground keeps neighbours apart where they are larger than their tiles.
+  ctx.fillStyle = GROUND;
+  circle(ctx, x, y, r + 1 / camera.scale);
+  ctx.fill();
+  disc(scene, owner, x, y, r);
+}
+
+/**
+ * @param {Scene} scene
+ * @returns {number} a bot's radius in tiles
+ */
+function unitOf({ camera, mini }) {
+  return mini ? LEAST_UNIT : Math.min(Math.max(LEAST_UNIT, UNIT / camera.scale), LARGEST_UNIT);
 }
 
 /**
@@ -203,8 +395,7 @@ function tilesInSight({ bots, config }, slot) {
   for (const bot of bots) {
     if (bot.owner === slot) {
       for (const [down, across] of around) {
-        const row = (((bot.row + down) % rows) + rows) % rows;
-        tiles[row * cols + ((((bot.col + across) % cols) + cols) % cols)] = 1;
+        tiles[wrapped(bot.row + down, rows) * cols + wrapped(bot.col + across, cols)] = 1;
       }
     }
   }
@@ -222,13 +413,18 @@ function circleOf(radius2) {
     .filter(([down, across]) => down * down + across * across <= radius2);
 }
 
-/** @param {Scene} scene */
-function drawWalls(scene) {
+/**
+ * @param {Scene} scene
+ * @param {Visible} visible
+ */
+function drawWalls(scene, visible) {
   const { ctx, frame } = scene;
   ctx.fillStyle = WALL;
   for (const [row, col] of frame.walls) {
-    // A little more than a tile, so that no seam is seen between two.
-    ctx.fillRect(col, row, 1.04, 1.04);
+    if (visible({ row, col })) {
+      // A little more than a tile, so that no seam is seen between two.
+      ctx.fillRect(col, row, 1.04, 1.04);
+    }
   }
 }
 
@@ -334,22 +530,19 @@ function byId(memo, frame) {
 }
 
 /**
- * Draw a flash where bots died in this turn, and a cross that fades over the next ones.
+ * Draw a flash and a cross where bots died in this turn.
  * @param {Scene} scene
  * @param {Visible} visible
  */
 function drawDeaths(scene, visible) {
-  const { ctx, replay, turn } = scene;
-  for (let back = Math.min(FADING, turn) - 1; back >= 0; back--) {
-    for (const { row, col, owner } of replay.frame(turn - back).dead.filter(visible)) {
-      const [x, y] = [col + 0.5, row + 0.5];
-      if (back === 0) {
-        flash(ctx, x, y);
-      }
-      ctx.globalAlpha = (1 - back / FADING) * strength(scene, owner);
-      ctx.strokeStyle = DEATH;
-      cross(ctx, x, y, 0.34, 0.16);
-    }
+  const { ctx, frame } = scene;
+  const r = unitOf(scene) * 0.8;
+  for (const { row, col, owner } of frame.dead.filter(visible)) {
+    const [x, y] = [col + 0.5, row + 0.5];
+    flash(ctx, x, y);
+    ctx.globalAlpha = strength(scene, owner);
+    ctx.strokeStyle = DEATH;
+    cross(ctx, x, y, r, r * 0.45);
   }
   ctx.globalAlpha = 1;
 }

@@ -2,9 +2,10 @@
 
 import { contextOf } from "../canvas.js";
 import { axes, colour, cross, disc, grid, inks, ringSpot, seen, strength } from "../drawing.js";
+import { atTurn, faulty, inTurn } from "../ending.js";
 import { fields, listed } from "../json.js";
 import { letterOf, pathOf } from "../palette.js";
-import { countOf } from "../words.js";
+import { countOf, listedNames } from "../words.js";
 
 /**
  * @typedef {{creatureid: number, userid: number, x: number, y: number, hp: number}} Creature
@@ -112,7 +113,8 @@ export const END_OF_CODES = {
         const { died, hits } = lost[index];
         const parts = [`${countOf(moved, "move")}, ${countOf(attacked, "attack")}`];
         parts.push(hits ? `lost ${countOf(hits, "hit point")}` : "", died ? `${died} died` : "");
-        return { seat: index, text: parts.filter(Boolean).join("; ") };
+        const short = [died ? `${died} died` : "", ...parts.slice(0, 1), hits ? `lost ${hits}` : ""];
+        return { seat: index, text: parts.filter(Boolean).join("; "), short: short.filter(Boolean).join("; ") };
       });
   },
 
@@ -127,8 +129,13 @@ export const END_OF_CODES = {
     const rest = fallen.length > 4 ? [`${fallen.length - 4} more lost some`] : [];
     const gone = out.map(({ name }) => `${name} is out`);
     return fallen.length || out.length
-      ? [{ kind: "death", text: [...words, ...rest, ...gone].join(", ") }]
+      ? [{ kind: "death", text: [...words, ...rest, ...gone].join(", "), ...shortOf(gone, fallen, before) }]
       : [];
+  },
+
+  ending(end) {
+    const words = ENDINGS[end.reason]?.(end);
+    return words ? `${words} ${faulty(end, "", "was thrown out")}`.trim() : "";
   },
 
   describe(frame, replay) {
@@ -137,6 +144,45 @@ export const END_OF_CODES = {
     return `Map of ${frame.W} by ${frame.H} cells after ${countOf(frame.round, "round")}. ${words.join(", ")}.`;
   },
 };
+
+/** @type {Record<string, (end: import("../ending.js").End<Frame>) => string>} */
+const ENDINGS = {
+  last_standing: ({ best, replay, frame, turn }) => {
+    const left = summed(frame, replay, () => 1)[best[0].index];
+    const fallen = fallenIn(frame, replay);
+    const last = fallen ? `${fallen} lost the last creature, and ` : "";
+    return `${atTurn(turn)} ${last}${best[0].name} alone had creatures left: ${left}.`;
+  },
+  all_dead: ({ frame, replay, turn }) => `The last creatures, of ${fallenIn(frame, replay)}, died together ${inTurn(turn)}.`,
+  round_cap: ({ best, turn }) => {
+    const names = listedNames(best.map(({ name }) => name));
+    return `The last round was played, ${turn}: ${names} still had creatures and share the first rank, whatever their number.`;
+  },
+  no_players: () => "No player took part.",
+};
+
+/**
+ * Name those who lost their last creature in the round of a frame.
+ * @param {Frame} frame
+ * @param {Replay} replay
+ * @returns {string} "" for nobody
+ */
+function fallenIn({ players, round }, replay) {
+  return listedNames(players.filter(({ died }) => died === round).map(({ userid }) => replay.name(userid)));
+}
+
+/**
+ * Give what the line of turns says of deaths, and how much they weigh.
+ * @param {string[]} gone who is out
+ * @param {{died: number}[]} fallen
+ * @param {Frame} before
+ * @returns {{short?: string, weight: number}}
+ */
+function shortOf(gone, fallen, before) {
+  const died = fallen.reduce((sum, each) => sum + each.died, 0);
+  const living = before.creatures.filter(({ hp }) => hp > 0).length;
+  return gone.length ? { short: gone.join(", "), weight: 70 } : { weight: (30 * died) / Math.max(1, living) };
+}
 
 /**
  * Give what a player's creatures were told to do.

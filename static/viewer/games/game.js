@@ -2,9 +2,12 @@
 
 /**
  * @typedef {import("../drawing.js").Spot} Spot
- * @typedef {{seat: number, text: string}} Happening one sentence of the text panel
- * @typedef {{turn: number, kind: "capture" | "death" | "fault" | "end", text: string}} Event what the
- *   scrubber marks
+ * @typedef {{seat: number, text: string, short?: string}} Happening what a player did in a turn; `short` is for where
+ *   there is little room
+ * @typedef {{
+ *   turn: number, kind: "capture" | "death" | "lead" | "fault" | "end", text: string, short?: string, weight?: number,
+ * }} Event what the line of turns marks; `short` is for where there is little room, and `weight` tells how decisive it
+ *   was: about the part of all there is that it changed, in hundredths
  */
 
 /**
@@ -43,18 +46,26 @@
  * @template [Memo=any]
  * @typedef {object} Game
  * @property {Measure<Frame>[]} measures the first is what cards show large
+ * @property {Measure<Frame>[]} [criteria] what decides who leads, the weightiest first; else the first of `measures`
+ * @property {(frame: Frame) => number} [total] how much of the first measure there is to share
+ * @property {(frame: Frame) => import("../replay.js").Player | null} [mover] who is to move; not where all act at once
  * @property {string[]} legend what the picture shows, a sentence for each of its parts
  * @property {boolean} [fog] whether a player sees only a part of the board
  * @property {boolean} [night] whether the ground is dark in the light theme too
  * @property {boolean} [moves] whether the picture moves while nothing happens
+ * @property {boolean} [wraps] whether the picture goes on beyond the edges of the board
  * @property {boolean} [numbered] whether coordinates are shown unless they are switched off
  * @property {(replay: Replay<Frame>) => Memo} [prepare] gives `memo`
  * @property {(memo: Memo, replay: Replay<Frame>) => void} [grow] takes new turns of a running match into `memo`
+ * @property {(frame: Frame, before: Frame) => import("../outline.js").Line[]} [lines] shows the frame as text, in place of
+ *   a picture
  * @property {(frame: Frame) => {width: number, height: number}} extent of the board in cells
  * @property {(scene: Scene<Frame, Memo>) => void} draw
  * @property {(scene: Scene<Frame, Memo>, x: number, y: number) => Spot | null} spotAt
  * @property {(moment: Moment<Frame, Memo>) => Happening[]} happened
  * @property {(moment: Moment<Frame, Memo>) => Omit<Event, "turn">[]} events
+ * @property {(end: import("../ending.js").End<Frame>) => string} [ending] says why a match ended and by what it was won;
+ *   "" where the plain words do
  * @property {(frame: Frame, replay: Replay<Frame>) => string} describe the board for those who do not see it
  */
 
@@ -63,6 +74,7 @@ import { CODE_BATTLE } from "./code_battle.js";
 import { END_OF_CODES } from "./end_of_codes.js";
 import { HEXAGON } from "./hexagon.js";
 import { PAINT } from "./paint.js";
+import { plainGame } from "./plain.js";
 
 const GAMES = new Map(/** @type {[string, Game][]} */ ([
   ["circuit-wars", CIRCUIT_WARS],
@@ -73,15 +85,10 @@ const GAMES = new Map(/** @type {[string, Game][]} */ ([
 ]));
 
 /**
- * Give what draws a game.
- * @param {string} name as in replays
+ * Give what shows the game of a replay.
+ * @param {Replay} replay
  * @returns {Game}
- * @throws {Error} if there is nothing that draws it
  */
-export function gameOf(name) {
-  const game = GAMES.get(name);
-  if (!game) {
-    throw new Error(`This viewer cannot draw the game ${name}.`);
-  }
-  return game;
+export function gameOf(replay) {
+  return GAMES.get(replay.document.game) ?? plainGame(replay);
 }

@@ -1,12 +1,13 @@
 /** Hexagon: true hexagons in shifted rows, stones, jumps and captures. */
 
 import { arrow, colour, disc, inks, strength, tick } from "../drawing.js";
+import { comparedThings, forfeit, inTurn } from "../ending.js";
 import { fields, isPair } from "../json.js";
 import { letterOf } from "../palette.js";
 import { countOf } from "../words.js";
 
 /**
- * @typedef {{size: number, cells: number[][], jumps: Record<string, number>}} Frame cells of -1
+ * @typedef {{size: number, cells: number[][], jumps: Record<string, number>, color: number | null}} Frame cells of -1
  *   are stones, 0 is empty, 1 and 2 are chips
  * @typedef {[number, number]} Cell row and column
  * @typedef {{player: 1 | 2, from: Cell, to: Cell}} Move
@@ -30,6 +31,8 @@ export const HEXAGON = {
     { name: "chips", of: chips },
     { name: "jumps", of: jumpsOf },
   ],
+  total: openCells,
+  mover: ({ color }) => color,
   numbered: true,
 
   extent({ size }) {
@@ -71,7 +74,8 @@ export const HEXAGON = {
       const verb = isJump(after, from) ? "jumped" : "multiplied";
       const lost = captured(before, after, player).length;
       const took = lost ? ` and captured ${countOf(lost, "chip")}` : "";
-      return { seat, text: `${verb} from [${from.join(", ")}] to [${to.join(", ")}]${took}` };
+      const way = `[${from.join(", ")}] to [${to.join(", ")}]`;
+      return { seat, text: `${verb} from ${way}${took}`, short: `${way}${lost ? `, +${lost}` : ""}, ${verb}` };
     });
   },
 
@@ -80,8 +84,19 @@ export const HEXAGON = {
       .map(({ player }) => ({ player, count: captured(before, after, player).length }))
       .filter(({ count }) => count >= MANY)
       .map(({ player, count }) => ({
-        kind: "capture", text: `${replay.name(player)} captured ${countOf(count, "chip")}`,
+        kind: "capture",
+        text: `${replay.name(player)} captured ${countOf(count, "chip")}`,
+        weight: (100 * count) / openCells(after),
       }));
+  },
+
+  ending(end) {
+    const { reason, turn, scores, best } = end;
+    if (reason !== "finished") {
+      return `${forfeit(end)} The chips stood at ${scores.join(" to ")}, which does not count then.`;
+    }
+    const owned = best.length > 1 ? `both have ${countOf(scores[0], "chip")}` : comparedThings(end, scores, "chip");
+    return `Neither colour could move any more after the move ${inTurn(turn)}: ${owned}.`;
   },
 
   describe(frame, { seats }) {
@@ -282,6 +297,15 @@ function captured(before, after, player) {
     }
   }));
   return found;
+}
+
+/**
+ * Count the cells that are no stones and can have chips.
+ * @param {Frame} frame
+ * @returns {number}
+ */
+function openCells({ cells }) {
+  return cells.flat().filter((value) => value !== -1).length;
 }
 
 /**

@@ -1,9 +1,10 @@
 /** Paint: squares, avatars, shots in flight, obstacles. */
 
 import { axes, colour, disc, grid, inks, mark, ringSpot, strength } from "../drawing.js";
+import { comparedThings, faulty, inTurn } from "../ending.js";
 import { fields, isPair } from "../json.js";
 import { letterOf } from "../palette.js";
-import { countOf } from "../words.js";
+import { countOf, listedNames } from "../words.js";
 
 /**
  * @typedef {{
@@ -29,6 +30,7 @@ export const PAINT = {
     "A line with a dot at its end is a shot: it has painted up to there.",
   ],
   measures: [{ name: "squares", of: owned }],
+  total: ({ width, height, obstacles = [] }) => width * height - obstacles.length,
 
   extent: ({ width, height }) => ({ width, height }),
 
@@ -76,7 +78,9 @@ export const PAINT = {
       const did = what ? `${type === "shoot" ? "shot" : "walked"} ${what}` : "stood still";
       const { fresh, stolen } = gains[index];
       const painted = fresh + stolen ? `, painted ${countOf(fresh + stolen, "square")}` : "";
-      return { seat: index, text: `${did}${painted}${stolen ? `, ${stolen} taken from others` : ""}` };
+      const text = `${did}${painted}${stolen ? `, ${stolen} taken from others` : ""}`;
+      const gained = fresh + stolen ? `, +${fresh + stolen}` : "";
+      return { seat: index, text, short: `${did}${gained}${stolen ? ` (${stolen} taken)` : ""}` };
     });
   },
 
@@ -86,8 +90,22 @@ export const PAINT = {
         kind: /** @type {const} */ ("capture"),
         stolen,
         text: `${replay.seats[index].name} took ${countOf(stolen, "square")}`,
+        weight: (100 * stolen) / (after.width * after.height),
       }))
       .filter(({ stolen }) => stolen >= MANY);
+  },
+
+  ending(end) {
+    const { reason, turn, scores, best } = end;
+    if (reason === "not_enough_ready") {
+      return `Fewer than two bots were ready, so no turn was played. ${faulty(end, "", "was not ready")}`.trim();
+    }
+    if (reason !== "turns_over") {
+      return "";
+    }
+    const names = listedNames(best.map(({ name }) => name));
+    const tie = `${names} own ${countOf(scores[best[0]?.index ?? 0], "square")} each, and there is no tie-break`;
+    return `The last turn was played, ${inTurn(turn).slice(3)}: ${best.length > 1 ? tie : comparedThings(end, scores, "square")}.`;
   },
 
   describe(frame, replay) {

@@ -1,4 +1,4 @@
-/** Lists of like objects that a file has as tables; see cw/arena/tables.py. */
+/** Lists of like objects that a file has as tables; see cw/replays/columns.py. */
 
 import { isRecord } from "./json.js";
 
@@ -12,16 +12,16 @@ const TABLE = "@";
  * @returns {Json}
  * @throws {Error} if a table is broken
  */
-export function untabled(document) {
+export function fromColumns(document) {
   if (Array.isArray(document)) {
-    return document.map(untabled);
+    return document.map(fromColumns);
   }
   if (!isRecord(document)) {
     return document;
   }
   const keys = Object.keys(document);
   if (keys.length !== 1 || keys[0] !== TABLE) {
-    return Object.fromEntries(keys.map((key) => [key, untabled(document[key])]));
+    return Object.fromEntries(keys.map((key) => [key, fromColumns(document[key])]));
   }
   return rowsOf(document[TABLE]);
 }
@@ -32,7 +32,7 @@ export function untabled(document) {
  */
 function rowsOf(columns) {
   const named = isRecord(columns) ? Object.entries(columns) : [];
-  const whole = named.map(([key, values]) => /** @type {const} */ ([key, untabled(values)]));
+  const whole = named.map(([key, values]) => /** @type {const} */ ([key, fromColumns(values)]));
   const lengths = new Set(whole.map(([, values]) => (Array.isArray(values) ? values.length : -1)));
   const [length] = lengths;
   if (lengths.size !== 1 || length === undefined || length < 0) {

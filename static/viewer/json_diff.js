@@ -1,4 +1,4 @@
-/** The document that a patch of a replay makes; see cw/arena/patches.py. */
+/** The document that a patch of a replay makes; see cw/replays/json_diff.py. */
 
 import { fields, isRecord, listed } from "./json.js";
 

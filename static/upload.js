@@ -1,11 +1,11 @@
-/** The button that leaves the file which is watched on the server. */
+/** Uploads the file that is watched. */
 
 import { byId, element } from "./viewer/elements.js";
 
-const keep = byId("keep");
-const button = byId("keep-button");
-const words = byId("keep-words");
-const largest = Number(keep.dataset.largest);
+const panel = byId("upload");
+const button = byId("upload-button");
+const words = byId("upload-words");
+const largest = Number(panel.dataset.largest);
 
 /** @type {File | null} */
 let shown = null;
@@ -21,7 +21,7 @@ function say(refused, ...parts) {
 }
 
 /**
- * Send a file; give where its replay is watched from now on.
+ * Send a file; return where its replay is watched from now on.
  * @param {File} file
  * @returns {Promise<{address: string, name: string, is_new: boolean}>}
  */
@@ -31,7 +31,7 @@ async function send(file) {
   }
   let answer;
   try {
-    answer = await fetch(String(keep.dataset.address), { method: "POST", body: file });
+    answer = await fetch(String(panel.dataset.address), { method: "POST", body: file });
   } catch {
     throw new Error("The server does not answer, or the file has changed.");
   }
@@ -42,8 +42,8 @@ async function send(file) {
   return said;
 }
 
-/** Keep the file that is watched, and link to its page. */
-async function keepShown() {
+/** Upload the file that is watched, and link to its page. */
+async function uploadShown() {
   const file = shown;
   if (!file) {
     return;
@@ -55,7 +55,7 @@ async function keepShown() {
     if (file === shown) {
       const link = element("a", "", name);
       link.href = address;
-      say(false, isNew ? "It is kept: " : "It was here before: ", link);
+      say(false, isNew ? "It is uploaded: " : "It was here before: ", link);
     }
   } catch (error) {
     if (file === shown) {
@@ -65,10 +65,10 @@ async function keepShown() {
   }
 }
 
-button.addEventListener("click", () => void keepShown());
+button.addEventListener("click", () => void uploadShown());
 document.addEventListener("file-shown", (event) => {
   shown = /** @type {CustomEvent<File>} */ (event).detail;
   button.disabled = false;
-  keep.hidden = false;
+  panel.hidden = false;
   say(false, "Only this browser has it so far.");
 });

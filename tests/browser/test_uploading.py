@@ -47,11 +47,11 @@ def choose(page: Page, site: str, file: Path) -> None:
 def test_a_file_is_kept_when_one_says_so(site: str, folder: Path, watcher: Watcher) -> None:
     page = watcher.page
     choose(page, site, file_of(folder, "hexagon"))
-    kept = page.get_by_role("region", name="Keep the replay")
+    kept = page.get_by_role("region", name="Upload the replay")
     expect(kept).to_contain_text("Only this browser has it so far.")
     assert list(folder.iterdir()) == []
-    kept.get_by_role("button", name="Keep it on this server").click()
-    expect(kept.get_by_role("status")).to_contain_text("It is kept:")
+    kept.get_by_role("button", name="Upload it to this server").click()
+    expect(kept.get_by_role("status")).to_contain_text("It is uploaded:")
     expect(kept.get_by_role("button")).to_be_disabled()
     (file,) = folder.iterdir()
     kept.get_by_role("link", name=file.name.removesuffix(".json.gz")).click()
@@ -59,8 +59,9 @@ def test_a_file_is_kept_when_one_says_so(site: str, folder: Path, watcher: Watch
     expect(page.locator("#subtitle")).to_contain_text("Hexagon")
     assert page.url.startswith(f"{site}/replays/{file.name.removesuffix('.json.gz')}")
     choose(page, site, file_of(folder, "hexagon"))
-    page.get_by_role("button", name="Keep it on this server").click()
-    expect(page.get_by_role("region", name="Keep the replay")).to_contain_text("It was here before")
+    page.get_by_role("button", name="Upload it to this server").click()
+    panel = page.get_by_role("region", name="Upload the replay")
+    expect(panel).to_contain_text("It was here before")
     assert list(folder.iterdir()) == [file]
 
 
@@ -70,7 +71,7 @@ def test_a_refusal_is_shown_and_can_be_tried_again(
     watcher.server_leaves = True  # The browser complains of the refusal by itself.
     page = watcher.page
     choose(page, site, file_of(folder, "hexagon"))
-    kept = page.get_by_role("region", name="Keep the replay")
+    kept = page.get_by_role("region", name="Upload the replay")
     button = kept.get_by_role("button")
     monkeypatch.setattr(uploads, "MOST_FILES", 0)
     button.click()
@@ -79,23 +80,23 @@ def test_a_refusal_is_shown_and_can_be_tried_again(
     assert serious(page) == []
     monkeypatch.undo()
     button.click()
-    expect(kept.get_by_role("status")).to_contain_text("It is kept:")
+    expect(kept.get_by_role("status")).to_contain_text("It is uploaded:")
 
 
 def test_a_large_file_is_not_sent(site: str, folder: Path, watcher: Watcher) -> None:
     page = watcher.page
     choose(page, site, file_of(folder, "hexagon", LARGEST_UPLOAD))
-    page.get_by_role("button", name="Keep it on this server").click()
-    expect(page.get_by_role("region", name="Keep the replay")).to_contain_text("up to 8 MiB")
+    page.get_by_role("button", name="Upload it to this server").click()
+    expect(page.get_by_role("region", name="Upload the replay")).to_contain_text("up to 8 MiB")
     assert all(request.method == "GET" for request in watcher.requests)
 
 
 def test_another_file_is_another_choice(site: str, folder: Path, watcher: Watcher) -> None:
     page = watcher.page
     choose(page, site, file_of(folder, "hexagon"))
-    page.get_by_role("button", name="Keep it on this server").click()
-    kept = page.get_by_role("region", name="Keep the replay")
-    expect(kept.get_by_role("status")).to_contain_text("It is kept:")
+    page.get_by_role("button", name="Upload it to this server").click()
+    kept = page.get_by_role("region", name="Upload the replay")
+    expect(kept.get_by_role("status")).to_contain_text("It is uploaded:")
     # The field is hidden with the list, but what is dropped takes the same way.
     page.locator("#file").set_input_files(file_of(folder, "paint"))
     expect(page.locator("#subtitle")).to_contain_text("Paint")
@@ -108,7 +109,7 @@ def test_another_file_is_another_choice(site: str, folder: Path, watcher: Watche
 def test_without_uploads_there_is_no_button(serve: Serve, folder: Path, watcher: Watcher) -> None:
     site = serve(create_app(SiteSettings(replays=folder)))
     choose(watcher.page, site, file_of(folder, "hexagon"))
-    expect(watcher.page.get_by_role("button", name="Keep it")).to_have_count(0)
+    expect(watcher.page.get_by_role("button", name="Upload it")).to_have_count(0)
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (390, 844)], ids=["wide", "phone"])
@@ -122,7 +123,7 @@ def test_axe_finds_nothing_serious(
     choose(page, site, file_of(folder, "hexagon"))
     page.evaluate(AXE.read_text(encoding="utf-8"))
     assert serious(page) == []
-    page.get_by_role("button", name="Keep it on this server").click()
-    expect(page.get_by_role("region", name="Keep the replay")).to_contain_text("It is kept:")
+    page.get_by_role("button", name="Upload it to this server").click()
+    expect(page.get_by_role("region", name="Upload the replay")).to_contain_text("It is uploaded:")
     assert serious(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") == size[0]

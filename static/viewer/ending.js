@@ -1,0 +1,160 @@
+/** Why a match ended, and by what it was won: what all games share of it. */
+
+import { countOf, faultOf, isFault, listedNames, scoresOf, standings } from "./words.js";
+
+/** Faults that are told with a result. */
+const MOST_FAULTS = 3;
+
+/** Letters of a fault's details that are told with a result. */
+const LONGEST_DETAIL = 160;
+
+/**
+ * The end of a match that is over and has an outcome.
+ * @template [Frame=unknown]
+ * @typedef {object} End
+ * @property {import("./replay.js").Replay<Frame>} replay
+ * @property {Frame} frame the last one
+ * @property {number} turn the last one
+ * @property {string} reason as the game calls it
+ * @property {import("./replay.js").Outcome} outcome
+ * @property {import("./replay.js").Seat[]} best who share the first rank, or the only one
+ * @property {number[]} scores of all players
+ */
+
+/** @type {Record<string, (end: End<any>) => string>} */
+const COMMON = {
+  resigned: (end) => `${atTurn(end.turn)} ${losers(end)} resigned.`,
+  resignation: (end) => `${atTurn(end.turn)} ${losers(end)} resigned.`,
+  stopped: (end) => `The match was stopped ${inTurn(end.turn)}${end.scores.length ? `, at ${compared(end, end.scores)}` : ""}.`,
+};
+
+/**
+ * Say why a match ended: in sentences, for everybody who sees the result.
+ * @param {import("./replay.js").Replay} replay
+ * @param {import("./games/game.js").Game} game
+ * @returns {string}
+ */
+export function endingOf(replay, game) {
+  if (!replay.over) {
+    return "The match is being played.";
+  }
+  const outcome = replay.document.result.outcome ?? {};
+  const reason = outcome.reason ?? outcome.condition;
+  if (reason === undefined) {
+    return `It was given up or broken off ${inTurn(replay.last)}, without a result.`;
+  }
+  const best = standings(replay).filter(({ rank }) => rank === 1).map(({ seat }) => seat);
+  /** @type {End<any>} */
+  const end = {
+    replay, frame: replay.frame(replay.last), turn: replay.last, reason: String(reason), outcome, best, scores: scoresOf(replay),
+  };
+  return game.ending?.(end) || plainEnding(end);
+}
+
+/**
+ * Say why a match ended, without knowing its game.
+ * @param {End<any>} end
+ * @returns {string}
+ */
+export function plainEnding(end) {
+  const common = Object.hasOwn(COMMON, end.reason) ? COMMON[end.reason] : undefined;
+  if (common) {
+    return common(end);
+  }
+  if (isFault(end.reason)) {
+    return forfeit(end);
+  }
+  const scores = end.scores.length ? ` The scores were ${compared(end, end.scores)}.` : "";
+  return `The match ended ${inTurn(end.turn)}: ${end.reason.replaceAll("_", " ")}.${scores}`;
+}
+
+/**
+ * Say whose fault decided the match, and which.
+ * @param {End<any>} end
+ * @returns {string}
+ */
+export function forfeit(end) {
+  const { replay, turn, reason } = end;
+  const fault = replay.document.faults.at(-1);
+  const who = fault ? replay.name(fault.player) : losers(end);
+  const what = fault ? faultOf(fault.kind, shortened(fault.detail)) : faultOf(reason, "");
+  return `${atTurn(turn)} ${who} forfeited: it ${what}.`;
+}
+
+/**
+ * Say which players did something wrong, as far as a few words can.
+ * @param {End<any>} end
+ * @param {string} kind of the faults
+ * @param {string} words what came of it
+ * @returns {string} "" if nobody did
+ */
+export function faulty({ replay }, kind, words) {
+  const found = replay.document.faults.filter((fault) => kind === "" || fault.kind === kind);
+  const told = found.slice(0, MOST_FAULTS).map(
+    ({ turn, player, kind: what, detail }) => `${atTurn(Math.min(Number(turn) + 1, replay.last))} ${replay.name(player)} ${words}: it ${faultOf(what, shortened(detail))}.`,
+  );
+  const rest = found.length - told.length;
+  return [...told, ...(rest > 0 ? [`So did ${rest} more.`] : [])].join(" ");
+}
+
+/**
+ * @param {number} turn
+ * @returns {string}
+ */
+export function inTurn(turn) {
+  return turn > 0 ? `in turn ${turn}` : "before the first turn";
+}
+
+/**
+ * @param {number} turn
+ * @returns {string} the same, at the beginning of a sentence
+ */
+export function atTurn(turn) {
+  return turn > 0 ? `In turn ${turn}` : "Before the first turn";
+}
+
+/**
+ * Set the winner's number against the others'.
+ * @param {End<any>} end
+ * @param {number[]} values of all players
+ * @returns {string}
+ */
+export function compared({ best, replay }, values) {
+  const seat = best[0]?.index ?? 0;
+  const next = Math.max(...values.filter((_, index) => index !== seat));
+  if (replay.seats.length === 2) {
+    return `${values[seat]} to ${next}`;
+  }
+  return replay.seats.length === 1 ? String(values[seat]) : `${values[seat]}, next ${next}`;
+}
+
+/**
+ * Set the winner's things against the others'.
+ * @param {End<any>} end
+ * @param {number[]} values of all players
+ * @param {string} thing in the singular
+ * @returns {string}
+ */
+export function comparedThings(end, values, thing) {
+  const own = values[end.best[0]?.index ?? 0];
+  return compared(end, values).replace(String(own), countOf(own, thing));
+}
+
+/**
+ * Name those who did not win.
+ * @param {End<any>} end
+ * @returns {string}
+ */
+export function losers({ replay, best }) {
+  return listedNames(replay.seats.filter((seat) => !best.includes(seat)).map(({ name }) => name));
+}
+
+/**
+ * @param {unknown} detail of a fault
+ * @returns {string} without a stop at its end, and not too long
+ */
+function shortened(detail) {
+  const text = String(detail ?? "");
+  const cut = text.length > LONGEST_DETAIL ? `${text.slice(0, LONGEST_DETAIL)}…` : text;
+  return cut.replace(/[.\s]+$/, "");
+}

@@ -1,0 +1,54 @@
+/** A game of which the viewer knows nothing: what its frames say is shown as text. */
+
+import { isRecord } from "../json.js";
+import { brief, linesOf } from "../outline.js";
+
+/** Letters of an action that are told. */
+const LONGEST = 140;
+
+/** @typedef {import("./game.js").Replay} Replay */
+
+/**
+ * Give what shows a game that has no module of its own.
+ * @param {Replay} replay
+ * @returns {import("./game.js").Game<unknown, null>}
+ */
+export function plainGame(replay) {
+  const scored = scoresIn(replay.frame(0), replay) || scoresIn(replay.frame(replay.last), replay);
+  return {
+    legend: [
+      "This viewer has no picture of the game: it shows as text what the frame of each turn says.",
+      "What is new in a turn is marked at its left edge.",
+    ],
+    measures: scored ? [{ name: "score", of: (frame) => scoresIn(frame, replay) ?? replay.seats.map(() => 0) }] : [],
+    lines: (frame, before) => linesOf(frame, before),
+    extent: () => ({ width: 1, height: 1 }),
+    draw: () => {},
+    spotAt: () => null,
+    happened: ({ actions }) => replay.seats
+      .filter(({ key }) => Object.hasOwn(actions, key))
+      .map(({ key, index }) => ({ seat: index, text: brief(actions[key], LONGEST) })),
+    events: () => [],
+    describe: () => "No picture: the frame stands below as text.",
+  };
+}
+
+/**
+ * Give the scores that a frame tells, if it does: as `scores`, or as `score` of its `players`.
+ * @param {unknown} frame
+ * @param {Replay} replay
+ * @returns {number[] | null} of all players
+ */
+function scoresIn(frame, { seats }) {
+  if (!isRecord(frame)) {
+    return null;
+  }
+  const { scores, players } = frame;
+  const found = seats.map(({ key, index }) => {
+    if (Array.isArray(scores)) {
+      return scores[index];
+    }
+    return isRecord(scores) ? scores[key] : Array.isArray(players) && isRecord(players[index]) ? players[index].score : null;
+  });
+  return found.length > 0 && found.every((score) => typeof score === "number") ? found : null;
+}

@@ -1,0 +1,72 @@
+/** Who leads at a turn, and by what. */
+
+import { shortNumber } from "./chart.js";
+
+/** Players that the bar shows. */
+const MOST_SHARES = 40;
+
+/**
+ * How a turn stands.
+ * @typedef {object} Lead
+ * @property {number} seat who leads alone, -1 for nobody
+ * @property {string} by the name of the number that decides
+ * @property {number[]} values that number of every player
+ * @property {string[]} level names of the weightier numbers on which the best are level
+ */
+
+/**
+ * Tell who leads: the first number in which one player is ahead of all others decides.
+ * @param {unknown} frame
+ * @param {import("./replay.js").Replay} replay
+ * @param {import("./games/game.js").Game} game
+ * @returns {Lead}
+ */
+export function leadOf(frame, replay, game) {
+  const criteria = game.criteria ?? game.measures.slice(0, 1);
+  const level = [];
+  let rivals = replay.seats.map(({ index }) => index);
+  let first = { by: "", values: /** @type {number[]} */ ([]) };
+  for (const { name, of } of criteria) {
+    const values = of(frame, replay);
+    const most = Math.max(...rivals.map((seat) => values[seat] ?? 0));
+    rivals = rivals.filter((seat) => (values[seat] ?? 0) === most);
+    if (rivals.length === 1) {
+      return { seat: rivals[0], by: name, values, level };
+    }
+    first = level.length ? first : { by: name, values };
+    level.push(name);
+  }
+  return { seat: -1, ...first, level };
+}
+
+/**
+ * Say who leads, and by what.
+ * @param {Lead} lead
+ * @param {import("./replay.js").Replay} replay
+ * @returns {string}
+ */
+export function leadWords({ seat, by, values, level }, replay) {
+  if (by === "") {
+    return "";
+  }
+  const others = values.filter((_, index) => index !== seat);
+  const next = shortNumber(Math.max(0, ...others));
+  if (seat < 0) {
+    return `Level: ${by} ${shortNumber(Math.max(0, ...values))} each`;
+  }
+  const tie = level.length ? `Level by ${level.join(" and ")}; ` : "";
+  const second = replay.seats.length > 2 ? `, next ${next}` : ` to ${next}`;
+  return `${tie}${replay.seats[seat].name} leads by ${by}, ${shortNumber(values[seat])}${second}`;
+}
+
+/**
+ * Give what part of the bar each player fills.
+ * @param {Lead} lead
+ * @param {number} total how much there is to share, 0 where players share what they have
+ * @returns {number[]} parts of 1
+ */
+export function sharesOf({ values }, total) {
+  const known = values.slice(0, MOST_SHARES).map((value) => Math.max(0, value || 0));
+  const whole = Math.max(total, known.reduce((sum, value) => sum + value, 0), 1);
+  return known.map((value) => value / whole);
+}

@@ -1,0 +1,126 @@
+/** The decisive moments of a match in words, above the line of turns. */
+
+import { element } from "./elements.js";
+import { MARKS } from "./marks.js";
+
+const MOST = 12;
+const CANDIDATES = 48;
+const GAP = 6;
+
+/** Pixels that the words may stand beside their mark. */
+const FARTHEST = 60;
+
+/** Half the thumb of the line of turns, which never reaches its very ends. */
+const EDGE = 8;
+
+/** @typedef {import("./games/game.js").Event} Event */
+
+/** How much an event of a kind weighs that does not say so itself. */
+const WEIGHTS = { end: 1000, fault: 40, lead: 15, capture: 5, death: 3 };
+
+/** Buttons that name the weightiest events and lead to them; as many as have room. */
+export class Moments {
+  /**
+   * @param {HTMLElement} list
+   * @param {(turn: number) => void} chosen
+   */
+  constructor(list, chosen) {
+    this.list = list;
+    this.chosen = chosen;
+    /** @type {Event[]} */
+    this.events = [];
+    this.last = 0;
+    new ResizeObserver(() => this.arrange()).observe(list);
+  }
+
+  /**
+   * Name events.
+   * @param {Event[]} events
+   * @param {number} last the last turn
+   */
+  show(events, last) {
+    this.last = last;
+    this.events = weightiest(events, last);
+    this.list.replaceChildren(...this.events.map((event) => this.item(event)));
+    this.arrange();
+  }
+
+  /**
+   * @param {Event} event
+   * @returns {HTMLElement}
+   */
+  item({ turn, kind, text, short }) {
+    const mark = element("span", `kind ${kind}`, MARKS[kind].sign);
+    mark.setAttribute("aria-hidden", "true");
+    const words = element("span", "words", short ?? text);
+    const button = element("button", "moment", element("span", "unseen", `Turn ${turn}: `), mark, words);
+    button.type = "button";
+    button.title = `Turn ${turn}: ${text}`;
+    button.addEventListener("click", () => this.chosen(turn));
+    return element("li", "", button);
+  }
+
+  /** Put the weightiest where they belong, then others where there is still room; the rest is not shown. */
+  arrange() {
+    const width = this.list.clientWidth;
+    const items = /** @type {HTMLElement[]} */ ([...this.list.children]);
+    items.forEach((item) => { item.hidden = false; });
+    const widths = items.map((item) => item.offsetWidth);
+    /** @type {{from: number, to: number}[]} */
+    const taken = [];
+    const order = items.map((_, index) => index).sort((one, other) => weightOf(this.events[other]) - weightOf(this.events[one]));
+    for (const index of order) {
+      const at = EDGE + (this.events[index].turn / Math.max(1, this.last)) * (width - 2 * EDGE);
+      const from = taken.length < MOST ? placeFor(at, widths[index], width, taken) : null;
+      items[index].hidden = from === null;
+      if (from !== null) {
+        taken.push({ from, to: from + widths[index] });
+        items[index].style.left = `${from}px`;
+      }
+    }
+  }
+}
+
+/**
+ * Find where words can stand: over their mark, or else beside what stands there, if that is near enough.
+ * @param {number} at where the mark is
+ * @param {number} size of the words
+ * @param {number} width of the line
+ * @param {{from: number, to: number}[]} taken
+ * @returns {number | null}
+ */
+function placeFor(at, size, width, taken) {
+  const middle = Math.max(0, Math.min(at - size / 2, width - size));
+  const places = [middle, ...taken.flatMap(({ from, to }) => [from - GAP - size, to + GAP])];
+  const free = places.filter((from) => from >= 0 && from + size <= width
+    && from - FARTHEST <= at && at <= from + size + FARTHEST
+    && taken.every((other) => from + size + GAP <= other.from || from >= other.to + GAP));
+  return free.length ? free.reduce((one, other) => (Math.abs(other - middle) < Math.abs(one - middle) ? other : one)) : null;
+}
+
+/**
+ * @param {Event} event
+ * @returns {number}
+ */
+function weightOf({ kind, weight }) {
+  return weight ?? WEIGHTS[kind];
+}
+
+/**
+ * Give the events that may be named: the weightiest of every part of the match.
+ * @param {Event[]} events
+ * @param {number} last the last turn
+ * @returns {Event[]} in the order of turns
+ */
+function weightiest(events, last) {
+  /** @type {Map<number, Event>} */
+  const best = new Map();
+  for (const event of events) {
+    const part = Math.floor((event.turn * CANDIDATES) / Math.max(1, last));
+    const known = best.get(part);
+    if (!known || weightOf(event) > weightOf(known)) {
+      best.set(part, event);
+    }
+  }
+  return [...best.values()].sort((one, other) => one.turn - other.turn);
+}

@@ -1,0 +1,169 @@
+/** A document as lines of text, and the place where they are shown. */
+
+import { element } from "./elements.js";
+import { isRecord } from "./json.js";
+
+const MOST_LINES = 500;
+const MOST_MEMBERS = 100;
+const DEEPEST = 8;
+const WIDEST = 96;
+const LONGEST_KEY = 60;
+
+/**
+ * One line; `isNew` tells that it was not the same in the turn before.
+ * @typedef {{depth: number, key: string, text: string, isNew: boolean}} Line
+ */
+
+/**
+ * Write a value in one line.
+ * @param {unknown} value
+ * @param {number} longest letters
+ * @returns {string} cut with "…" where it would be longer
+ */
+export function brief(value, longest) {
+  const parts = new Parts(longest);
+  parts.add(value);
+  return parts.text.length > longest ? `${parts.text.slice(0, longest - 1)}…` : parts.text;
+}
+
+/** A text that stops growing when it is too long: values may be huge. */
+class Parts {
+  /** @param {number} longest */
+  constructor(longest) {
+    this.longest = longest;
+    this.text = "";
+  }
+
+  /** @param {unknown} value */
+  add(value) {
+    if (this.text.length > this.longest) {
+      return;
+    }
+    if (Array.isArray(value)) {
+      this.list("[", "]", value, (member) => this.add(member));
+    } else if (isRecord(value)) {
+      this.list("{", "}", Object.keys(value), (key) => {
+        this.text += `${key.slice(0, LONGEST_KEY)}: `;
+        this.add(value[key]);
+      });
+    } else {
+      this.text += typeof value === "string" ? `"${value.slice(0, this.longest)}"` : String(value);
+    }
+  }
+
+  /**
+   * @template Member
+   * @param {string} open
+   * @param {string} close
+   * @param {Member[]} members
+   * @param {(member: Member) => void} add
+   */
+  list(open, close, members, add) {
+    this.text += open;
+    for (const [index, member] of members.entries()) {
+      if (this.text.length > this.longest) {
+        return;
+      }
+      this.text += index ? ", " : "";
+      add(member);
+    }
+    this.text += close;
+  }
+}
+
+/**
+ * Write a document as lines, as many as one can read.
+ * @param {unknown} value
+ * @param {unknown} before the document of the turn before; what did not change is the same object there
+ * @returns {Line[]}
+ */
+export function linesOf(value, before) {
+  /** @type {Line[]} */
+  const lines = [];
+  addMembers(lines, value, before, 0);
+  if (lines.length >= MOST_LINES) {
+    lines.push({ depth: 0, key: "", text: "… and more", isNew: false });
+  }
+  return lines;
+}
+
+/**
+ * @param {Line[]} lines
+ * @param {unknown} value an object or a list
+ * @param {unknown} before
+ * @param {number} depth
+ */
+function addMembers(lines, value, before, depth) {
+  const keys = isRecord(value) || Array.isArray(value) ? Object.keys(value) : [];
+  for (const key of keys.slice(0, MOST_MEMBERS)) {
+    addLine(lines, key, memberOf(value, key), memberOf(before, key), depth);
+  }
+  if (keys.length > MOST_MEMBERS && lines.length < MOST_LINES) {
+    lines.push({ depth, key: "", text: `… and ${keys.length - MOST_MEMBERS} more`, isNew: false });
+  }
+}
+
+/**
+ * @param {Line[]} lines
+ * @param {string} key
+ * @param {unknown} value
+ * @param {unknown} before
+ * @param {number} depth
+ */
+function addLine(lines, key, value, before, depth) {
+  if (lines.length >= MOST_LINES) {
+    return;
+  }
+  const text = brief(value, WIDEST);
+  const isNew = value !== before;
+  const line = { depth, key: key.slice(0, LONGEST_KEY), text, isNew };
+  if (text.endsWith("…") && typeof value === "object" && depth < DEEPEST) {
+    lines.push({ ...line, text: Array.isArray(value) ? `list of ${value.length}` : "" });
+    addMembers(lines, value, before, depth + 1);
+  } else {
+    lines.push(line);
+  }
+}
+
+/**
+ * @param {unknown} value
+ * @param {string} key
+ * @returns {unknown} undefined where there is no such member
+ */
+function memberOf(value, key) {
+  const whole = /** @type {Record<string, unknown>} */ (value);
+  return typeof value === "object" && value !== null && Object.hasOwn(value, key) ? whole[key] : undefined;
+}
+
+/** Shows lines; elements are used again from turn to turn. */
+export class Outline {
+  /** @param {HTMLElement} place */
+  constructor(place) {
+    this.place = place;
+    /** @type {HTMLElement[]} */
+    this.rows = [];
+  }
+
+  /** @param {Line[]} lines */
+  show(lines) {
+    while (this.rows.length < lines.length) {
+      const row = element("p", "outline-line", element("b", ""), element("span", ""));
+      this.rows.push(row);
+      this.place.append(row);
+    }
+    this.rows.splice(lines.length).forEach((row) => row.remove());
+    lines.forEach((line, index) => fillRow(this.rows[index], line));
+  }
+}
+
+/**
+ * @param {HTMLElement} row
+ * @param {Line} line
+ */
+function fillRow(row, { depth, key, text, isNew }) {
+  const [name, value] = /** @type {HTMLCollectionOf<HTMLElement>} */ (row.children);
+  row.style.setProperty("--depth", String(depth));
+  row.classList.toggle("fresh", isNew);
+  name.textContent = key === "" ? "" : `${key}: `;
+  value.textContent = text;
+}

@@ -1,0 +1,137 @@
+/** Sharing: a link to the turn, code for another page, and a picture of the board. */
+
+import { byId } from "./elements.js";
+import { scoresOf, titleOf, winnerOf } from "./words.js";
+
+/** What `&`, `<` and the like are written as in HTML. */
+const ENTITIES = /** @type {Record<string, string>} */ ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" });
+
+/** Players that the title of a frame names. */
+const MOST_NAMES = 6;
+
+/**
+ * What is shared.
+ * @typedef {object} Shared
+ * @property {import("./replay.js").Replay} replay
+ * @property {number} turn
+ * @property {string} view the player whose view is shown, "" for all
+ * @property {boolean} told whether the result may be told
+ * @property {boolean} pictured whether there is a picture of the board
+ */
+
+/** The dialog that shares what is shown. */
+export class Share {
+  /** @param {() => Shared | null} shared gives what is to be shared now */
+  constructor(shared) {
+    this.shared = shared;
+    const root = byId("viewer").dataset;
+    byId("share-link-part").hidden = !(root.source || root.live);
+    byId("share-embed-part").hidden = !root.source;
+    byId("share").addEventListener("click", () => this.open());
+    byId("copy-link").addEventListener("click", () => void copy(byId("share-link")));
+    byId("copy-embed").addEventListener("click", () => void copy(byId("share-embed")));
+    byId("save-picture").addEventListener("click", () => this.save());
+  }
+
+  /** Fill the dialog and open it. */
+  open() {
+    const shared = this.shared();
+    if (shared) {
+      byId("share-turn").textContent = String(shared.turn);
+      byId("share-link").value = addressOf(shared, false);
+      byId("share-embed").value = embedCode(shared);
+      byId("share-picture-part").hidden = !shared.pictured;
+      byId("share-words").textContent = "";
+      byId("share-dialog").showModal();
+    }
+  }
+
+  /** Save the picture of the board as a file. */
+  save() {
+    const shared = this.shared();
+    if (!shared) {
+      return;
+    }
+    const game = shared.replay.document.game.replace(/[^a-z0-9]+/gi, "-").slice(0, 40);
+    boardPicture().toBlob((blob) => {
+      if (blob) {
+        const address = URL.createObjectURL(blob);
+        Object.assign(document.createElement("a"), { href: address, download: `${game}-turn-${shared.turn}.png` }).click();
+        setTimeout(() => URL.revokeObjectURL(address));
+        byId("share-words").textContent = "The picture is saved.";
+      }
+    }, "image/png");
+  }
+}
+
+/**
+ * Give the address that shows the same. What else the address of the page says, such as the key with which
+ * one plays, is not for others.
+ * @param {Shared} shared
+ * @param {boolean} embedded
+ * @returns {string}
+ */
+function addressOf({ turn, view }, embedded) {
+  const address = new URL(location.pathname, location.href);
+  const said = { ...(embedded ? { embed: "1" } : {}), turn: String(turn), ...(view ? { view } : {}) };
+  address.search = String(new URLSearchParams(said));
+  return address.href;
+}
+
+/**
+ * Give the code with which another page shows the replay, with names and scores for those who cannot see it.
+ * @param {Shared} shared
+ * @returns {string}
+ */
+function embedCode(shared) {
+  const words = escaped(`${titleOf(shared.replay.document.game)}: ${matchWords(shared)}`);
+  const frame = `<iframe src="${escaped(addressOf(shared, true))}" title="${words}" width="720" height="640" loading="lazy" style="max-width: 100%; border: 0"></iframe>`;
+  return `${frame}\n<p><a href="${escaped(addressOf(shared, false))}">${words}</a></p>`;
+}
+
+/**
+ * Name who plays, and how it ended if that may be told.
+ * @param {Shared} shared
+ * @returns {string}
+ */
+function matchWords({ replay, told }) {
+  const scores = told ? scoresOf(replay) : [];
+  const names = replay.seats.slice(0, MOST_NAMES).map(({ name, index }) => (scores.length ? `${name} ${scores[index]}` : name));
+  const rest = replay.seats.length - names.length;
+  const players = [...names, ...(rest > 0 ? [`${rest} more`] : [])].join(", ");
+  return told && replay.over ? `${players}. ${winnerOf(replay)}` : players;
+}
+
+/**
+ * @param {string} text
+ * @returns {string} as it is written in HTML
+ */
+function escaped(text) {
+  return text.replace(/[&<>"']/g, (sign) => ENTITIES[sign]);
+}
+
+/**
+ * Give the board on its ground: the canvas itself is clear where nothing is drawn.
+ * @returns {HTMLCanvasElement}
+ */
+function boardPicture() {
+  const board = byId("board");
+  const picture = Object.assign(document.createElement("canvas"), { width: board.width, height: board.height });
+  const ctx = picture.getContext("2d");
+  if (ctx) {
+    ctx.fillStyle = getComputedStyle(byId("stage")).backgroundColor;
+    ctx.fillRect(0, 0, picture.width, picture.height);
+    ctx.drawImage(board, 0, 0);
+  }
+  return picture;
+}
+
+/**
+ * Copy a text; where the browser does not allow it, select it for the person to copy.
+ * @param {HTMLInputElement | HTMLTextAreaElement} field
+ */
+async function copy(field) {
+  field.select();
+  const copied = await (navigator.clipboard?.writeText(field.value) ?? Promise.reject(new Error())).then(() => true, () => false);
+  byId("share-words").textContent = copied ? "Copied." : "This browser does not let the page copy: the text is selected, copy it yourself.";
+}

@@ -1,0 +1,248 @@
+/** The list of all turns, of which only those in sight are in the page: a match may have thousands. */
+
+import { badge, element } from "./elements.js";
+import { MARKS } from "./marks.js";
+
+/** Lines of a turn, one for each player who did something. */
+const MOST_LINES = 4;
+const LINE = 20;
+const ROOM = 11;
+
+/** Turns that the list has at most: browsers do not scroll farther. */
+const MOST_TURNS = 150_000;
+
+/**
+ * @typedef {import("./games/game.js").Happening} Happening
+ * @typedef {import("./games/game.js").Event} Event
+ */
+
+/**
+ * What the list asks for.
+ * @typedef {object} Source
+ * @property {import("./replay.js").Replay} replay
+ * @property {boolean} alternating whether one player moves in a turn
+ * @property {(turn: number) => Happening[]} happened
+ * @property {(turn: number) => Event[]} events
+ */
+
+/** Milliseconds for which words are made before the page gets its turn. */
+const SLICE = 6;
+
+/**
+ * A row of the page; `due` while its words are still to be made.
+ * @typedef {{item: HTMLElement, button: HTMLButtonElement, turn: number, due: boolean}} Row
+ */
+
+/** Shows turns, and lets one be chosen. */
+export class TurnList {
+  /**
+   * @param {HTMLElement} scroller around the list
+   * @param {HTMLElement} list
+   * @param {(turn: number) => void} chosen
+   */
+  constructor(scroller, list, chosen) {
+    this.scroller = scroller;
+    this.list = list;
+    this.chosen = chosen;
+    /** @type {Source | null} */
+    this.source = null;
+    this.turn = 0;
+    this.last = 0;
+    this.height = LINE + ROOM;
+    this.lines = 1;
+    /** @type {Row[]} */
+    this.rows = [];
+    this.working = false;
+    scroller.addEventListener("scroll", () => this.fill());
+    scroller.addEventListener("keydown", (event) => this.key(event));
+    list.addEventListener("click", (event) => this.click(event));
+    new ResizeObserver(() => this.fill()).observe(scroller);
+  }
+
+  /**
+   * Begin with a replay.
+   * @param {Source} source
+   */
+  open(source) {
+    this.source = source;
+    this.lines = source.alternating ? 1 : Math.min(MOST_LINES, source.replay.seats.length);
+    this.height = this.lines * LINE + ROOM;
+    this.turn = 0;
+    this.rows = [];
+    this.list.replaceChildren();
+    this.list.style.setProperty("--turn-height", `${this.height}px`);
+    this.scroller.scrollTop = 0;
+  }
+
+  /**
+   * Mark the turn that is shown, and keep it in sight.
+   * @param {number} turn
+   * @param {number} last the last turn that is listed
+   */
+  show(turn, last) {
+    const isOther = turn !== this.turn;
+    this.turn = turn;
+    this.last = Math.min(last, MOST_TURNS);
+    this.list.style.height = `${(this.last + 1) * this.height}px`;
+    if (isOther) {
+      this.follow();
+    }
+    this.fill();
+  }
+
+  /** Scroll to the turn that is shown if it is out of sight; the page itself stays where it is. */
+  follow() {
+    const { scroller, height } = this;
+    const top = this.turn * height;
+    if (top < scroller.scrollTop || top + height > scroller.scrollTop + scroller.clientHeight) {
+      scroller.scrollTop = top - (scroller.clientHeight - height) / 2;
+    }
+  }
+
+  /** Show the turns that are in sight; `anew` where what is known of them has changed. */
+  fill(anew = false) {
+    const { scroller, height, source } = this;
+    if (!source || scroller.clientHeight === 0) {
+      return;
+    }
+    const first = Math.max(0, Math.floor(scroller.scrollTop / height) - 1);
+    const count = Math.ceil(scroller.clientHeight / height) + 3;
+    this.hold(count);
+    for (let turn = first; turn < first + count; turn++) {
+      this.fillRow(this.rows[turn % count], turn, anew);
+    }
+    this.work();
+  }
+
+  /** Make the words of rows, a few at a time: those of large games take long, and the board comes first. */
+  work() {
+    if (this.working || !this.rows.some(({ due }) => due)) {
+      return;
+    }
+    this.working = true;
+    setTimeout(() => {
+      const until = performance.now() + SLICE;
+      for (const row of this.rows) {
+        if (row.due && this.source && performance.now() < until) {
+          row.due = false;
+          row.button.replaceChildren(...contentOf(row.turn, this.source, this.lines));
+        }
+      }
+      this.working = false;
+      this.work();
+    });
+  }
+
+  /**
+   * Have as many rows as are needed.
+   * @param {number} count
+   */
+  hold(count) {
+    if (this.rows.length !== count) {
+      this.rows = Array.from({ length: count }, newRow);
+      this.list.replaceChildren(...this.rows.map(({ item }) => item));
+    }
+  }
+
+  /**
+   * @param {Row} row
+   * @param {number} turn
+   * @param {boolean} anew
+   */
+  fillRow(row, turn, anew) {
+    const { item, button } = row;
+    item.hidden = turn > this.last;
+    if (item.hidden) {
+      Object.assign(row, { turn: -1, due: false });
+      return;
+    }
+    row.due ||= anew;
+    if (row.turn !== turn) {
+      Object.assign(row, { turn, due: true });
+      item.style.transform = `translateY(${turn * this.height}px)`;
+      item.setAttribute("aria-posinset", String(turn + 1));
+      button.dataset.turn = String(turn);
+      button.replaceChildren(element("span", "at", String(turn)));
+    }
+    item.setAttribute("aria-setsize", String(this.last + 1));
+    const isCurrent = turn === this.turn;
+    button.tabIndex = isCurrent ? 0 : -1;
+    if (isCurrent) {
+      button.setAttribute("aria-current", "true");
+    } else {
+      button.removeAttribute("aria-current");
+    }
+  }
+
+  /** @param {MouseEvent} event */
+  click(event) {
+    const button = /** @type {HTMLElement} */ (event.target).closest("button");
+    if (button) {
+      this.chosen(Number(button.dataset.turn));
+    }
+  }
+
+  /**
+   * Go through the turns; these keys are the list's while it has the focus.
+   * @param {KeyboardEvent} event
+   */
+  key(event) {
+    const page = Math.max(1, Math.floor(this.scroller.clientHeight / this.height) - 1);
+    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -this.turn, End: this.last - this.turn };
+    const step = Object.hasOwn(steps, event.key) ? steps[/** @type {keyof typeof steps} */ (event.key)] : null;
+    if (step === null || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+    this.chosen(Math.min(this.last, Math.max(0, this.turn + step)));
+    this.rows.find(({ turn }) => turn === this.turn)?.button.focus({ preventScroll: true });
+  }
+}
+
+/** @returns {Row} */
+function newRow() {
+  const button = element("button", "turn-row");
+  button.type = "button";
+  return { item: element("li", "", button), button, turn: -1, due: false };
+}
+
+/**
+ * Say what was done in a turn.
+ * @param {number} turn
+ * @param {Source} source
+ * @param {number} lines how many there is room for
+ * @returns {HTMLElement[]}
+ */
+function contentOf(turn, { replay, happened, events }, lines) {
+  const number = element("span", "at", String(turn));
+  if (turn === 0) {
+    return [number, element("span", "deeds muted", "The start")];
+  }
+  const found = happened(turn);
+  const rest = found.length - lines;
+  const told = rest > 0 ? found.slice(0, lines - 1) : found;
+  const deeds = told.map((one) => deedOf(replay.seats[one.seat]?.name ?? "", one));
+  if (rest > 0) {
+    deeds.push(element("span", "deed muted", `and ${rest + 1} more`));
+  }
+  const kinds = [...new Set(events(turn).map(({ kind }) => kind))];
+  const marks = kinds.map((kind) => element("span", `kind ${kind}`, MARKS[kind].sign));
+  const words = events(turn).map(({ text }) => text).join(". ");
+  const signs = element("span", "signs", ...marks);
+  signs.title = words;
+  signs.setAttribute("aria-hidden", "true");
+  const empty = deeds.length ? [] : [element("span", "deed muted", words || "nothing")];
+  return [number, element("span", "deeds", ...deeds, ...empty), signs];
+}
+
+/**
+ * @param {string} name
+ * @param {Happening} happening
+ * @returns {HTMLElement}
+ */
+function deedOf(name, { seat, text, short }) {
+  const deed = element("span", "deed", badge(seat), element("span", "unseen", `${name} `), short ?? text);
+  deed.title = `${name} ${text}`;
+  return deed;
+}

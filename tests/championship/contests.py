@@ -1,0 +1,67 @@
+"""Teams for championships that are really played, and what stands in their folders."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner, Result
+
+from cw.arena.sandbox import bubblewrap
+from cw.assets import asset
+from cw.championship.entries import Entry
+from cw.cli import main
+
+CLIENT = asset("game_ai.py").read_text(encoding="utf-8")
+FIRST_FREE = CLIENT.replace("random.choice(board.free_borders())", "board.free_borders()[0]")
+
+WALLED = bubblewrap.problem() is None
+
+
+def make_teams(folder: Path, sources: dict[str, str], program: str = "game_ai.py") -> Path:
+    """Write a folder for each team."""
+    for team, source in sources.items():
+        (folder / team).mkdir(parents=True)
+        (folder / team / program).write_text(source, encoding="utf-8")
+    return folder
+
+
+def built_in(file: Path, strategies: Iterable[str]) -> Path:
+    """Write a file of teams, each a built-in strategy under its own name."""
+    tables = [f'[teams.{name}]\nbot = "builtin:{name}"\n' for name in strategies]
+    file.write_text("".join(tables), encoding="utf-8")
+    return file
+
+
+def cw(*arguments: str | float | Path) -> Result:
+    return CliRunner().invoke(main, ["championship", *map(str, arguments)])
+
+
+def run_in_background(teams: Path, out: Path, *more: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "cw", "championship", "run", str(teams), "--out", str(out)]
+    command += ["--resume", *more]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def lines_of(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
+
+
+def report_of(out: Path) -> dict[str, Any]:
+    report: dict[str, Any] = json.loads((out / "report" / "report.json").read_text())
+    return report
+
+
+def tables_of(out: Path) -> Any:
+    report = report_of(out)
+    return report["standings"], report["bracket"], report["order"]
+
+
+def entry(first: str, second: str, round_: int = 1, **changed: Any) -> Entry:
+    """Return a match of a gauntlet that the first team has won by 5:4."""
+    said: dict[str, Any] = {"tie_break": 0, "ranks": (1, 2), "scores": (5, 4), "reason": "finished"}
+    return Entry("gauntlet", None, round_, (first, second), **(said | changed))

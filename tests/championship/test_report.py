@@ -1,0 +1,191 @@
+"""The report: every cell, every team, every match that could not be played."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from cw.championship.config import ChampionshipSettings
+from cw.championship.entries import Entry, EntryFault
+from cw.championship.journal import Journal, Progress, opened
+from cw.championship.report import (
+    ChampionshipReport,
+    harmless,
+    rendered,
+    report_of,
+    write_report,
+)
+from cw.championship.report_document import snapshot
+from cw.league.fixtures import Fixture, open_fixtures
+from cw.league.formats import FORMATS
+
+EVIL = "<img src=x onerror=alert(1)>"
+
+
+def settings(form: str, count: int = 5, game: str = "paint") -> ChampionshipSettings:
+    teams = tuple(f"t{number}" for number in range(count))
+    return ChampionshipSettings(teams, "teams", game=game, format=form, options={})
+
+
+def played_out(chosen: ChampionshipSettings, folder: Path = Path()) -> Journal:
+    """Play a championship in which the name that comes first wins, by 7 : 3 or so."""
+    journal = Journal(folder, chosen)
+    while fixtures := open_fixtures(chosen.contest().rounds(journal.results), journal.results):
+        for fixture in fixtures:
+            journal.take(by_name(fixture))
+    return journal
+
+
+def by_name(fixture: Fixture) -> Entry:
+    ranks = tuple(1 + sorted(fixture.players).index(player) for player in fixture.players)
+    return Entry(
+        fixture.stage, fixture.group, fixture.round, fixture.players, fixture.tie_break,
+        ranks=ranks, scores=tuple(9 - rank for rank in ranks), reason="finished", turns=4,
+        longest_ms=(20,) * len(ranks), median_ms=(10,) * len(ranks), stderr=("",) * len(ranks),
+    )  # fmt: skip
+
+
+def report(journal: Journal, failed: dict[Fixture, str] | None = None) -> ChampionshipReport:
+    return report_of(snapshot(journal), journal.settings, failed or {})
+
+
+def links(html: str) -> set[str]:
+    return set(re.findall(r'href="\.\./games/([^"]+)\.json\.gz"', html))
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_match_leads_to_its_replay(form: str) -> None:
+    journal = played_out(settings(form))
+    document = report(journal).document
+    stems = {match["stem"] for match in document["listing"]}
+    assert len(stems) == len(journal.entries)
+    assert links(report(journal).as_html()) == stems
+    rows = [row for standing in document["standings"] for row in standing["rows"]]
+    ties = [tie for stage in document["bracket"] for tie in stage["ties"]]
+    cells = [cell for row in rows for cell in row["cells"] if cell]
+    legs = [leg for tie in ties for leg in tie["games"]]
+    assert {one["stem"] for one in [*cells, *legs]} == stems
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_all_formats_are_told_in_all_forms(form: str) -> None:
+    told = report(played_out(settings(form)))
+    assert told.document["over"]
+    assert told.document["order"][0] == ["t0"]
+    assert "t0" in told.as_markdown()
+    rows = list(csv.DictReader(io.StringIO(told.as_csv())))
+    assert len(rows) == told.document["played"]
+    assert {row["winner"] for row in rows} <= {"t0", "t1", "t2", "t3"}
+
+
+def test_a_cell_shows_score_draw_and_who_forfeited() -> None:
+    chosen = settings("round-robin", 3)
+    journal = Journal(Path(), chosen)
+    one, two, three = open_fixtures(chosen.contest().rounds({}), {})
+    journal.take(entry_like(one, (1, 1), (4, 4)))
+    late = (EntryFault(0, 3, "timeout", "no line came"), EntryFault(0, 4, "crashed", "exit 3"))
+    journal.take(entry_like(two, (2, 1), (1, 8), late))
+    journal.take(entry_like(three, (1, 2), (9, 0), (EntryFault(1, 0, "startup", "no program"),)))
+    html = report(journal).as_html()
+    assert "4=4" in html
+    assert "1^:<b>8</b>" in html
+    assert "<b>9</b>:0×" in html
+    assert f"{two.players[0]}: timeout" in html
+    assert "<th>drawn</th>" in html
+    document = report(journal).document
+    drawn = [row["draws"] for row in document["standings"][0]["rows"]]
+    assert sorted(drawn) == [0, 1, 1]
+    results = {match["result"] for team in document["teams"] for match in team["games"]}
+    assert results == {"won", "drawn", "lost"}
+
+
+def entry_like(
+    fixture: Fixture,
+    ranks: tuple[int, int],
+    scores: tuple[int, int],
+    faults: tuple[EntryFault, ...] = (),
+) -> Entry:
+    return Entry(
+        fixture.stage, fixture.group, fixture.round, fixture.players, fixture.tie_break,
+        ranks, scores, "turns_over", faults=faults,
+    )  # fmt: skip
+
+
+def test_a_free_for_all_shows_ranks_by_round() -> None:
+    chosen = ChampionshipSettings(
+        ("a", "b", "c", "d"), "teams", game="paint", format="free-for-all", players=3, rounds=4
+    )
+    (standing,) = report(played_out(chosen)).document["standings"]
+    assert standing["columns"] == [1, 2, 3, 4]
+    cells = {row["team"]: row["cells"] for row in standing["rows"]}
+    assert [cell and cell["rank"] for cell in cells["a"]].count(1) == 3
+    assert [cell and cell["rank"] for cell in cells["a"]].count(None) == 1
+
+
+def test_circuit_wars_keeps_the_members_of_its_report() -> None:
+    document = report(played_out(settings("championship", 4, "circuit-wars"))).document
+    assert set(document["games"][0]) >= {
+        "stage", "group", "round", "extra", "player_1", "player_2", "status_code", "score_1",
+        "score_2", "size", "seed", "turns", "reasons", "longest_ms", "median_ms", "reason",
+        "winner",
+    }  # fmt: skip
+    assert not {"stderr", "first", "second"} & set(document["games"][0])
+    assert set(document["standings"][0]["rows"][0]) >= {
+        "rank", "team", "wins", "losses", "score_for", "score_against", "ratio", "interval",
+        "noise", "cells",
+    }  # fmt: skip
+    assert document["bonus"] == {"t0": 10, "t1": 6}
+
+
+def test_a_match_that_could_not_be_played_is_told() -> None:
+    chosen = settings("round-robin", 2)
+    fixture = Fixture("round-robin", None, 1, ("t0", "t1"))
+    told = report(Journal(Path(), chosen), {fixture: "the disk is full"})
+    assert "t0 against t1: the disk is full" in told.as_html()
+    assert "t0 against t1: the disk is full" in told.as_markdown()
+    assert not told.document["over"]
+
+
+def test_a_live_page_asks_for_itself_again_and_leads_to_matches_in_flight() -> None:
+    chosen = settings("round-robin", 3)
+    fixture = Fixture("round-robin", None, 1, ("t0", "t1"))
+    journal = Journal(Path(), chosen)
+    journal.take(by_name(Fixture("round-robin", None, 1, ("t1", "t2"))))
+    live = report(journal).as_html(Progress(running={fixture: "http://127.0.0.1:1"}))
+    assert 'http-equiv="refresh"' in live
+    assert "t0 against t1" in live
+    assert 'href="http://127.0.0.1:1"' in live
+    assert 'href="games/round-robin_round-1_t1_t2.html"' in live
+    assert 'http-equiv="refresh"' not in report(journal).as_html()
+
+
+def test_what_a_bot_wrote_to_its_error_output_is_for_its_team_alone(tmp_path: Path) -> None:
+    chosen = settings("round-robin", 2)
+    with opened(tmp_path, chosen) as journal:
+        fixture = Fixture("round-robin", None, 1, ("t0", "t1"))
+        said = msgspec.structs.replace(by_name(fixture), stderr=("my plan", ""))
+        journal.take(said)
+        write_report(tmp_path / "report", snapshot(journal), chosen, {})
+    written = [file for file in (tmp_path / "report").rglob("*.*") if file.is_file()]
+    files = {file.name: file.read_text() for file in written}
+    assert "my plan" in files["t0.txt"]
+    assert "against t1" in files["t0.txt"]
+    assert [name for name, text in files.items() if "my plan" in text] == ["t0.txt"]
+
+
+def test_names_are_text_in_the_report() -> None:
+    document: dict[str, Any] = {
+        "title": EVIL, "game": EVIL, "over": True, "played": 1, "standings": [], "bracket": [],
+        "bonus": {EVIL: 1}, "order": [[EVIL]], "seats": None, "teams": [], "games": [],
+        "listing": [{"table": EVIL, "told": EVIL, "stem": "x", "log": None}], "live": True,
+        "failed": [{"players": [EVIL], "why": EVIL}], "base": "games", "ending": ".html",
+        "running": [{"players": [EVIL, "b"], "stage": EVIL, "group": None, "watch": None}],
+    }  # fmt: skip
+    assert EVIL not in rendered("championship.html", document)
+    assert harmless("=1+1") == "'=1+1"

@@ -1,0 +1,166 @@
+"""`cw championship new`, `validate`, `run`, `resume` and `report`: what they say and refuse."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cw.championship.config import settings_of
+from cw.championship.teams import read_teams
+from cw.kits import LANGUAGES
+from tests.championship.contests import (
+    CLIENT,
+    FIRST_FREE,
+    built_in,
+    cw,
+    lines_of,
+    make_teams,
+)
+
+ILLEGAL = CLIENT.replace("return random.choice(board.free_borders())", 'return (0, 0, "up")')
+PAINTERS = ("random", "greedy", "walker")
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CW_PAUSE", "0")
+
+
+def keep_two(folder: Path) -> None:
+    """Leave the first two teams of a folder."""
+    for team in sorted(folder.iterdir())[2:]:
+        shutil.rmtree(team)
+
+
+class TestNew:
+    def test_eight_example_teams_of_circuit_wars_are_made_and_valid(self, tmp_path: Path) -> None:
+        folder = tmp_path / "teams"
+        made = cw("new", folder)
+        assert made.exit_code == 0
+        assert f"cw championship run {folder}\n" in made.stdout
+        assert len(read_teams(folder, "circuit-wars")) == 8
+        assert cw("new", folder).exit_code == 2
+        keep_two(folder)
+        result = cw("validate", folder, "--json")
+        assert result.exit_code == 0, result.output
+        assert [json.loads(line)["ok"] for line in result.stdout.splitlines()] == [True, True]
+
+    @pytest.mark.skipif(bool(LANGUAGES["python"].missing()), reason="python3 is missing")
+    def test_example_teams_of_another_game_are_made_and_valid(self, tmp_path: Path) -> None:
+        folder = tmp_path / "teams"
+        made = cw("new", folder, "--game", "paint")
+        assert made.exit_code == 0, made.output
+        assert f"cw championship run {folder} --game paint\n" in made.stdout
+        assert len(read_teams(folder, "paint")) == 8
+        keep_two(folder)
+        result = cw("validate", folder, "--game", "paint", "--option", "turns=5")
+        assert result.exit_code == 0, result.output + result.stderr
+        assert result.stdout == "ada: ok\nalan: ok\n"
+
+    def test_an_unknown_game_is_refused_before_anything_is_made(self, tmp_path: Path) -> None:
+        result = cw("new", tmp_path / "teams", "--game", "chess")
+        assert result.exit_code == 2
+        assert "there is no game 'chess'" in result.stderr
+        assert not (tmp_path / "teams").exists()
+
+
+class TestValidate:
+    def test_a_team_that_fails_is_told_why(self, tmp_path: Path) -> None:
+        sources = {"good": FIRST_FREE, "bad": ILLEGAL}
+        result = cw("validate", make_teams(tmp_path / "teams", sources))
+        assert result.exit_code == 1
+        assert "good: ok" in result.stdout
+        assert "bad: turn " in result.stdout
+        assert "illegal" in result.stdout
+
+    def test_a_bot_that_cannot_be_asked_is_a_team_that_fails(self, tmp_path: Path) -> None:
+        file = built_in(tmp_path / "teams.toml", ("random", "nothing"))
+        result = cw("validate", file, "--game", "paint", "--option", "turns=5")
+        assert result.exit_code == 1
+        assert "nothing: paint has no strategy 'nothing'" in result.stdout
+        assert "random: ok" in result.stdout
+
+
+class TestRun:
+    @pytest.mark.parametrize(
+        ("arguments", "error"),
+        [
+            (["--game", "chess"], "there is no game 'chess'; the games are: circuit-wars"),
+            (["--game", "paint", "--openings", "2"], "paint: unknown option 'openings'"),
+            (["--game", "paint", "--size", "7"], "paint: unknown option 'size'"),
+            (["--game", "paint", "--option", "turns=0"], "paint: "),
+            (["--game", "paint", "--players", "4"], "only the format 'free-for-all' takes"),
+            (["--option", "boards=3"], "circuit-wars: unknown option 'boards'"),
+            (["--format", "free-for-all"], "this game is for 2 players"),
+            (["--game", "paint", "--format", "free-for-all", "--players", "4"], "of 3 to 3"),
+            (["--format", "swiss", "--groups", "2"], "only the format 'championship' takes"),
+        ],
+    )
+    def test_what_cannot_be_is_refused_and_nothing_is_begun(
+        self, tmp_path: Path, arguments: list[str], error: str
+    ) -> None:
+        out = tmp_path / "out"
+        file = built_in(tmp_path / "teams.toml", PAINTERS)
+        result = cw("run", file, "--out", out, *arguments)
+        assert result.exit_code == 2
+        assert error in " ".join(result.stderr.split())
+        assert not out.exists()
+
+    def test_circuit_wars_is_played_as_usual_if_nothing_is_said(self, tmp_path: Path) -> None:
+        file = built_in(tmp_path / "teams.toml", ("random", "greedy"))
+        out = tmp_path / "out"
+        assert cw("run", file, "--out", out, "--openings", 60, "--size", 3).exit_code == 0
+        assert settings_of(out).options == {"size": 3, "timeout": 3.0, "openings": 9}
+
+    def test_it_is_begun_once_resumed_and_told_again(self, tmp_path: Path) -> None:
+        file = built_in(tmp_path / "teams.toml", PAINTERS)
+        out = tmp_path / "out"
+        arguments = ("run", file, "--game", "paint", "--option", "turns=5", "--out", out)
+        first = cw(*arguments)
+        assert first.exit_code == 0, first.output + first.stderr
+        lines = lines_of(out)
+        again = cw(*arguments)
+        assert again.exit_code == 2
+        assert "holds a championship already" in again.stderr
+        assert cw(*arguments, "--resume").exit_code == 0
+        assert cw(*arguments, "--resume", "--seed", "2").exit_code == 2
+        assert cw("resume", out).exit_code == 0
+        assert lines_of(out) == lines
+        report = (out / "report" / "report.json").read_bytes()
+        (out / "report" / "report.json").unlink()
+        assert cw("report", out).exit_code == 0
+        assert (out / "report" / "report.json").read_bytes() == report
+
+    def test_other_teams_than_those_it_began_with_are_refused(self, tmp_path: Path) -> None:
+        file = built_in(tmp_path / "teams.toml", PAINTERS)
+        out = tmp_path / "out"
+        assert (
+            cw("run", file, "--game", "paint", "--option", "turns=5", "--out", out).exit_code == 0
+        )
+        built_in(file, PAINTERS[:2])
+        resumed = cw("resume", out)
+        assert resumed.exit_code == 2
+        assert "are not those the championship began with" in resumed.stderr
+
+    def test_a_machine_that_fails_is_told_in_a_sentence(self, tmp_path: Path) -> None:
+        file = built_in(tmp_path / "teams.toml", PAINTERS)
+        for out in (file / "out", tmp_path / "out"):
+            (tmp_path / "out").mkdir(exist_ok=True)
+            (tmp_path / "out" / "games").touch()
+            result = cw("run", file, "--game", "paint", "--option", "turns=5", "--out", out)
+            assert result.exit_code == 1
+            assert "cannot be made" in result.stderr
+            assert "Traceback" not in result.output + result.stderr
+
+    @pytest.mark.parametrize(
+        ("text", "error"),
+        [("{", "holds no championship"), ('{"teams": 1, "place": ""}', "the settings are broken")],
+    )
+    def test_broken_settings_are_told(self, tmp_path: Path, text: str, error: str) -> None:
+        (tmp_path / "championship.json").write_text(text)
+        result = cw("resume", tmp_path)
+        assert result.exit_code == 2
+        assert error in " ".join(result.stderr.split())

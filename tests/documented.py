@@ -1,0 +1,45 @@
+"""The game that docs/add-a-game.md writes down, as a package that can be installed."""
+
+from __future__ import annotations
+
+import atexit
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+FILE = re.compile(r"^`([\w./]+)`:\n\n```\w+\n(.*?)^```", re.M | re.S)
+
+
+@cache
+def installed() -> Path:
+    """Return a folder with the package of the page, to be put on the search path."""
+    folder = TemporaryDirectory(prefix="cw-documented-")
+    atexit.register(folder.cleanup)
+    return install(Path(folder.name))
+
+
+def install(folder: Path) -> Path:
+    """Write the package of the page, and what an installer writes beside it; return the folder."""
+    files = dict(FILE.findall((DOCS / "add-a-game.md").read_text("utf-8")))
+    project = tomllib.loads(files.pop("pyproject.toml"))["project"]
+    said = f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    points = "\n".join(
+        f"[{group}]\n" + "\n".join(f"{name} = {place}" for name, place in entries.items())
+        for group, entries in project["entry-points"].items()
+    )
+    information = f"{project['name']}-{project['version']}.dist-info"
+    files |= {f"{information}/METADATA": said, f"{information}/entry_points.txt": points}
+    for name, text in files.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    return folder
+
+
+def programs() -> dict[str, str]:
+    """Return the bots of docs/default-protocol.md by the names of their files."""
+    page = (DOCS / "default-protocol.md").read_text("utf-8")
+    return dict(re.findall(r"^```python\n# (\w+\.py)\n(.*?)^```", page, re.M | re.S))
