@@ -6,7 +6,6 @@ import os
 import shlex
 import subprocess
 import sys
-from importlib.resources import files
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -14,7 +13,7 @@ from time import perf_counter
 from typing import Final
 
 from bench.rows import Effort, Goal, NotMeasured, Row
-from cw.arena.sandbox import Sandbox, bubblewrap
+from cw.arena.sandbox import ProgramNeeds, Sandbox, bubblewrap
 from cw.assets import asset
 from cw.server.player_proxy import Client, player_proxies
 from cw.server.rooms import RoomRegistry
@@ -96,12 +95,10 @@ def isolated(number: int) -> tuple[float, float]:
     """Ask a server from a network of its own."""
     app = create_app(SiteSettings())
     rooms: RoomRegistry = app.extensions["rooms"]
-    source = (files("cw.server") / "forwarder.py").read_text(encoding="utf-8")
     with player_proxies(app, rooms.find(None).session, [Client("ann")]) as doors:
-        path = doors["ann"].path
         asker = [sys.executable, "-c", ASKER, "127.0.0.1", "5000", str(number)]
-        command = [sys.executable, "-c", source, str(path), *asker]
-        with Sandbox("require").prepare(command, readable=[path.parent]) as launch:
+        needs = ProgramNeeds(server=doors["ann"].path)
+        with Sandbox("require").prepare(asker, needs=needs) as launch:
             return asked([*launch.argv], dict(launch.env))
 
 

@@ -1,13 +1,33 @@
-"""Where the files stand that are no modules: beside the package, or inside it in a wheel."""
+"""Where files stand: those that are no modules, and the modules that clients import."""
 
 from __future__ import annotations
 
+from importlib.util import cache_from_source
 from pathlib import Path
+from typing import Final
 
-_PACKAGE = Path(__file__).resolve().parent
+PACKAGE: Final = Path(__file__).resolve().parent
+
+CLIENT_MODULES: Final = (
+    "__init__.py",
+    "errors.py",
+    "game.py",
+    "games/__init__.py",
+    "games/circuit_wars/__init__.py",
+    "games/circuit_wars/board.py",
+    "games/circuit_wars/segments.py",
+)
+"""`cw.game`, which clients of Circuit Wars import, with all that it imports of this package."""
 
 
 def asset(name: str) -> Path:
     """Return the path of `static`, `templates`, `docs`, `game_ai.py` and the like."""
-    packed = _PACKAGE / "_assets" / name
-    return packed if packed.exists() else _PACKAGE.parent / name
+    packed = PACKAGE / "_assets" / name
+    return packed if packed.exists() else PACKAGE.parent / name
+
+
+def client_library() -> list[Path]:
+    """Return the files of `cw.game` and of all that it imports, compiled ones too."""
+    sources = [PACKAGE / name for name in CLIENT_MODULES]
+    compiled = [Path(cache_from_source(str(source))) for source in sources]
+    return [*sources, *(path for path in compiled if path.exists())]

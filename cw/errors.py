@@ -56,6 +56,10 @@ class Failure(ArenaError):
     """Something that we rely on has failed: a worker, a disk, a program of this machine."""
 
 
+class UnfitProgram(UsageError):
+    """A bot's program that cannot be started as it is: not there, or its folder holds too much."""
+
+
 class Abandoned(ArenaError):
     """A match that ends without a result, because somebody has left it or stopped it."""
 

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Folders, and files that appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -26,3 +26,11 @@ def write_whole(path: Path, data: bytes) -> None:
         raise Failure(f"{path} cannot be written, and is as it was: {error.strerror}") from error
     finally:
         partial.unlink(missing_ok=True)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it, if they are not there; raise Failure if that cannot be."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Failure(f"the folder {path} cannot be made: {error.strerror}") from None

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from random import Random
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from cw.errors import UsageError
+from cw.errors import ProtocolError, UsageError
 from cw.games.codec import Game
 from cw.games.registry import GAMES, load_game, load_strategies
 from cw.games.rules import FAULT_KINDS, Fault, Json, Rules
@@ -18,6 +21,8 @@ from tests.documented import installed
 from tests.games.code_battle.fog import alter_unseen
 
 AnyRules: TypeAlias = Rules[Any, Any, Any]
+
+T = TypeVar("T")
 
 SMALL: dict[str, dict[str, Json]] = {
     "circuit-wars": {"size": 3},
@@ -227,3 +232,116 @@ def test_every_strategy_plays_legally(name: str, game: Game) -> None:
                     rules.check(state, player, action)
             state = rules.step(state, actions)
         assert shown(game, state), strategy
+
+
+def nested(depth: int) -> Json:
+    """Return lists in lists."""
+    document: Json = 1
+    for _ in range(depth):
+        document = [document]
+    return document
+
+
+AWKWARD: tuple[Json, ...] = (
+    None, True, -1, 0, 1, 2, 2**31, 2**63 - 1, 2**63, 2**64, 10**400, 1.0, 0.5, 1e308,
+    float("inf"), float("nan"), "", "1", "walk", "\x00", "\ud800", "a" * 5000, [], [[]], {}, [1, 2],
+    {"\ud800": 1}, {"1": 1}, {"fault": "timeout"}, {"fault": "\ud800"}, {"fault": [], "error": 7},
+    nested(5000), {"fault": nested(5000)},
+)  # fmt: skip
+"""Values that JSON can hold and that readers trip over."""
+
+documents = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=8,
+)
+
+UNCHANGED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+"""The search path is the same for all examples of a test."""
+
+
+def places(document: Json, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Return the way to every value within a document; of a list to its first and last."""
+    yield path
+    keys: Any = ()
+    if isinstance(document, dict):
+        keys = document
+    elif isinstance(document, list):
+        keys = {0, len(document) - 1} if document else ()
+    for key in keys:
+        yield from places(document[key], (*path, key))
+
+
+def changed(document: Json, path: tuple[Any, ...], value: Json) -> Json:
+    """Return a copy of a document with another value at a place."""
+    if not path:
+        return value
+    copy = document.copy()
+    copy[path[0]] = changed(copy[path[0]], path[1:], value)
+    return copy
+
+
+def without(document: Json, path: tuple[Any, ...]) -> Json:
+    """Return a copy of a document without a value."""
+    if len(path) > 1:
+        return changed(document, path[:1], without(document[path[0]], path[1:]))
+    copy = document.copy()
+    del copy[path[0]]
+    return copy
+
+
+def read(reading: Callable[[], T]) -> T | None:
+    """Return what is read; None if it was refused, with a sentence."""
+    try:
+        return reading()
+    except ProtocolError as error:
+        said = str(error)
+    assert 0 < len(said) < 1000
+    assert "\n" not in said
+    return None
+
+
+def look_at(game: Game, document: Json) -> None:
+    """Read a state; one that is not refused can be played on."""
+    state = read(lambda: game.codec.state_from_json(document))
+    if state is not None:
+        assert shown(game, state)
+        assert set(game.rules.to_move(state)) <= set(game.rules.players(state))
+
+
+def test_a_state_of_which_a_part_is_another_is_a_state_or_refused(game: Game) -> None:
+    for state, _ in some(game.rules, 10, most=2):
+        document = json.loads(json.dumps(game.codec.state_to_json(state)))
+        for place in places(document):
+            for value in AWKWARD:
+                look_at(game, changed(document, place, value))
+            if place:
+                look_at(game, without(document, place))
+
+
+@UNCHANGED
+@given(document=documents)
+def test_any_document_is_a_state_or_refused(name: str, document: Json) -> None:
+    look_at(load_game(name), document)
+
+
+def test_any_value_is_a_player_or_refused(game: Game) -> None:
+    state = start(game.rules, 12)
+    for value in AWKWARD:
+        player = read(partial(game.codec.player_from_json, state, value))
+        assert player is None or player in game.rules.players(state)
+
+
+def test_any_actions_are_actions_or_refused(game: Game) -> None:
+    state, actions = some(game.rules, 11)[0]
+    player, action = next(iter(actions.items()))
+    usual = json.loads(json.dumps(game.codec.action_to_json(action)))
+    said = [changed(usual, place, value) for place in places(usual) for value in AWKWARD]
+    for document in ({str(player): one} for one in (*said, *AWKWARD)):
+        given_actions = read(partial(game.codec.actions_from_json, state, document))
+        if given_actions is not None:
+            assert shown(game, game.rules.step(state, given_actions))
+    for document in AWKWARD:
+        read(partial(game.codec.actions_from_json, state, document))
+    with pytest.raises(ProtocolError, match="nobody"):
+        game.codec.actions_from_json(state, {"nobody": None})

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cw.errors import Failure
-from cw.files import write_whole
+from cw.files import make_folder, write_whole
 
 
 def test_a_file_is_replaced(tmp_path: Path) -> None:
@@ -48,3 +48,11 @@ def test_many_writers_leave_one_whole_file(tmp_path: Path) -> None:
         list(writers.map(lambda text: write_whole(file, text), texts))
     assert file.read_bytes() in texts
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_folder_cannot_stand_on_a_file(tmp_path: Path) -> None:
+    make_folder(tmp_path / "a" / "b")
+    make_folder(tmp_path / "a" / "b")
+    (tmp_path / "file").touch()
+    with pytest.raises(Failure, match="file/c cannot be made: Not a directory"):
+        make_folder(tmp_path / "file" / "c")

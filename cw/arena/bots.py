@@ -59,9 +59,18 @@ class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def command(self) -> list[str]:
         """The program and its arguments; raise UsageError for a command that cannot be split."""
         try:
-            return shlex.split(self.target, posix=os.name == "posix")
-        except ValueError as error:
-            raise UsageError(f"bot {self.name}: the command {self.target!r}: {error}") from None
+            return split_command(self.target)
+        except UsageError as error:
+            raise UsageError(f"bot {self.name}: {error}") from None
+
+    @property
+    def python_class(self) -> tuple[str, str]:
+        """The file and the name of the class of `python:PATH[:Class]`.
+
+        A path on Windows may have a colon of its own.
+        """
+        path, colon, name = self.target.rpartition(":")
+        return (path, name) if colon and name.isidentifier() else (self.target, "Bot")
 
     def with_settings(self, settings: Mapping[str, str]) -> BotSpec:
         """Return the bot with further settings."""
@@ -73,6 +82,22 @@ class BotArguments(NamedTuple):
 
     bots: list[BotSpec]
     secrets: dict[str, dict[str, str]]
+
+
+def split_command(text: str, *, windows: bool = sys.platform == "win32") -> list[str]:
+    """Return the parts of a command, as a shell of POSIX quotes them.
+
+    On Windows a backslash stands for itself, as paths there are full of them; what `shlex.join`
+    has put together is split as it was in any case. Raises UsageError for a quote without end.
+    """
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=False)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    lexer.escape = "" if windows else lexer.escape
+    try:
+        return list(lexer)
+    except ValueError as error:
+        raise UsageError(f"the command {text!r}: {error}") from None
 
 
 def read_bots(texts: Sequence[str], settings: Iterable[str] = ()) -> BotArguments:

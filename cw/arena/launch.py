@@ -1,43 +1,61 @@
-"""How a bot comes to the table: strategies are seated, programs started, services waited for."""
+"""Opens the seat of a bot: starts its program, waits for its service, or makes a strategy."""
 
 from __future__ import annotations
 
 import asyncio
-import os
+import logging
 import secrets
 import socket
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit
 
 from cw.arena.bots import BotSpec
-from cw.arena.sandbox import Sandbox, installation
+from cw.arena.sandbox import PLAIN, WALLED, Launch, ProgramNeeds, Sandbox, Source
+from cw.arena.sandbox.installation import installation
 from cw.arena.seats import Seat
 from cw.arena.seats.http import HttpSeat
 from cw.arena.seats.in_process import InProcessSeat
 from cw.arena.seats.lines import ClassSeat, LineSeat
 from cw.arena.seats.wrappers import FailedSeat, SandboxedSeat
-from cw.arena.transports.http import ANYWHERE, HttpBot
-from cw.arena.transports.sockets import Reachable
+from cw.arena.sources import ROOT, anchored, source_of
+from cw.arena.transports.http import ANYWHERE, HttpBot, check_base
+from cw.arena.transports.sockets import Reachable, Traffic
 from cw.arena.transports.stdio import Answer, StdioBot
-from cw.errors import ProtocolError, UsageError
+from cw.arena.transports.tunnel import reach
+from cw.errors import ProtocolError, UnfitProgram, UsageError
 from cw.games.rules import Fault, Json, Player, Strategy
 from cw.games.wire import Transport
 
 SERVICE_READY: Final = 10.0
 """Seconds that the program of a web service has until it listens."""
 
-LOOK: Final = 0.05
+LOOK: Final = 0.02
 """Seconds between two looks whether it does."""
+
+KNOCKED: Final = 1.0
+"""Seconds that a look may take: a bot can stop its forwarder, which then never answers."""
 
 LISTENING: Final = b"listening on "
 RUNNER: Final = files("cw.arena") / "class_runner.py"
-ROOT: Final = Path(__file__).resolve().parents[2]
+OWN_NAMES: Final = ("127.0.0.1", "localhost", "0.0.0.0", "::", "::1")  # noqa: S104
+LOG: Final = logging.getLogger(__name__)
+QUOTED: Final = 200
+T = TypeVar("T")
+
 VARIABLES: Final = {"secret": "BOT_SECRET", "api_key": "API_KEY", "username": "BOT_USERNAME"}
+
+
+def warn_of(bot: BotSpec, protection: str) -> None:
+    """Warn of a program that is started without walls, wherever nobody says it better."""
+    if not protection.startswith(WALLED):
+        LOG.warning("%s: %s", bot.name, protection)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +63,14 @@ class LaunchPolicy:
     """How programs are started."""
 
     sandbox: Sandbox = field(default_factory=Sandbox)
-    tell: Callable[[BotSpec, str], None] = lambda *_: None
+    tell: Callable[[BotSpec, str], None] = warn_of
     """Is told how we are protected from each program."""
+    bots: Sequence[BotSpec] = ()
+    """All bots of the match: none is shown the program of another one."""
 
-
-@dataclass(frozen=True, slots=True)
-class ProgramNeeds:
-    """What a program needs beside its command."""
-
-    settings: Mapping[str, str] = field(default_factory=dict)
-    network: bool = False
-    """Whether it must reach this machine, or be reached."""
-    readable: Sequence[Path] = ()
-
-
-PLAIN: Final = ProgramNeeds()
+    def source(self, bot: BotSpec) -> Source:
+        """Return what a bot's program is given a copy of."""
+        return source_of(bot, [other for other in self.bots if other.name != bot.name])
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,55 +146,64 @@ async def launch(
 ) -> StdioBot | Fault:
     """Start a program in the sandbox, which lasts as long as the stack.
 
-    `command` is that of the bot, or runs it within another.
+    `command` is that of the bot, or runs it within another. The fault is `startup`. Raises
+    UsageError for a policy that cannot be kept.
     """
-    folder = program_folder(bot)
-    prepared = stack.enter_context(
-        policy.sandbox.prepare(
-            [anchored(part, folder) for part in command],
-            None if folder == ROOT else folder,
-            settings={**environment(bot), **needs.settings},
-            network=needs.network,
-            readable=[*needs.readable, *(ourselves() if runs_cw(command) else [])],
-        )
+    prepared = await prepare(bot, command, policy, stack, needs)
+    return prepared if isinstance(prepared, Fault) else await start(prepared)
+
+
+async def prepare(
+    bot: BotSpec,
+    command: Sequence[str],
+    policy: LaunchPolicy,
+    stack: ExitStack,
+    needs: ProgramNeeds = PLAIN,
+) -> Launch | Fault:
+    """Return how a program is started, and say how we are protected from it (see `launch`)."""
+    source = policy.source(bot)
+    wanted = replace(
+        needs,
+        settings={**environment(bot), **needs.settings},
+        readable=[*needs.readable, *(ourselves() if runs_cw(command) else [])],
     )
-    policy.tell(bot, prepared.protection)
-    return await StdioBot.start(prepared.argv, env=prepared.env, cwd=prepared.cwd)
+    launching = policy.sandbox.prepare(
+        [anchored(part, source.folder) for part in command], source, wanted
+    )
+    try:
+        prepared = await in_thread(partial(stack.enter_context, launching))
+    except UnfitProgram as error:
+        return Fault("startup", str(error))
+    policy.tell(bot, f"{prepared.protection}{alone(source)}")
+    return prepared
 
 
-def program_folder(bot: BotSpec) -> Path | None:
-    """Return the folder of a bot's program, of which it gets a copy; None without one.
-
-    That is the first file that its command names; programs on the search path do not count, and
-    those of any folder `bin`, then the command itself, only where there is nothing else.
-    """
-    if bot.kind == "python":
-        return Path(bot.target.partition(":")[0]).resolve().parent
-    program, *arguments = bot.command
-    # Unlike Path.is_file it takes an argument of any length.
-    named = [part for part in (*arguments, program) if os.path.isfile(part)]  # noqa: PTH113
-    files = [file for file in map(Path, named) if not on_search_path(file)]
-    chosen = [file for file in files if file.absolute().parent.name != "bin"] or files
-    return chosen[0].resolve().parent if chosen else None
+def alone(source: Source) -> str:
+    """Return what is to be said of a program that is given a part of its folder; else nothing."""
+    if not source.only:
+        return ""
+    named = " and ".join(file.name for file in source.only)
+    return f"; it sees {named} alone: to see more of {source.folder}, it needs a folder of its own"
 
 
-def on_search_path(file: Path) -> bool:
-    """Return whether a file is a program in a folder of PATH."""
-    folders = [Path(folder).resolve() for folder in os.get_exec_path()]
-    return os.access(file, os.X_OK) and file.parent.resolve() in folders
+async def start(prepared: Launch) -> StdioBot | Fault:
+    """Start a program that is prepared; the fault is `startup`."""
+    started = await StdioBot.start(
+        prepared.argv, env=prepared.env, cwd=prepared.cwd, pass_fds=prepared.pass_fds
+    )
+    for inherited in prepared.inherited:
+        inherited.close()
+    return started
 
 
-def anchored(part: str, folder: Path | None) -> str:
-    """Return the whole path of a file in the bot's folder that is named from where we are.
-
-    The bot works in the copy of its folder, from where a relative path leads elsewhere.
-    """
-    path = Path(part)
-    # Unlike Path.is_file it takes an argument of any length.
-    if folder is None or path.is_absolute() or path.name == part or not os.path.isfile(part):  # noqa: PTH113
-        return part
-    file = path.resolve()
-    return str(file) if file.is_relative_to(folder) else part
+async def in_thread(work: Callable[[], T]) -> T:
+    """Return what `work` returns, called in a thread; a cancelled call is waited for."""
+    working = asyncio.ensure_future(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(working)
+    except asyncio.CancelledError:
+        await asyncio.wait({working})
+        raise
 
 
 def runs_cw(command: Sequence[str]) -> bool:
@@ -192,8 +212,8 @@ def runs_cw(command: Sequence[str]) -> bool:
 
 
 def ourselves() -> list[Path]:
-    """Name where we and our Python are."""
-    return [ROOT, *installation(Path(sys.executable), ROOT)]
+    """Return where our package is, and our Python."""
+    return [ROOT / "cw", *installation(Path(sys.executable))]
 
 
 async def open_lines(bot: BotSpec, context: SeatContext, stack: ExitStack) -> Seat:
@@ -204,11 +224,11 @@ async def open_lines(bot: BotSpec, context: SeatContext, stack: ExitStack) -> Se
 
 async def open_class(bot: BotSpec, player: Player, context: SeatContext, stack: ExitStack) -> Seat:
     """Start the process of a Python class."""
-    path, _, name = bot.target.partition(":")
+    path, name = bot.python_class
     if not Path(path).is_file():
         raise UsageError(f"bot {bot.name}: there is no file {path!r}")
     source = RUNNER.read_text(encoding="utf-8")
-    command = [sys.executable, "-c", source, str(Path(path).resolve()), name or "Bot"]
+    command = [sys.executable, "-c", source, str(Path(path).resolve()), name]
     started = await launch(bot, command, context.policy, stack)
     if isinstance(started, Fault):
         return FailedSeat("in-process", started)
@@ -225,12 +245,15 @@ async def open_class(bot: BotSpec, player: Player, context: SeatContext, stack: 
 async def open_service(bot: BotSpec, context: SeatContext, stack: ExitStack) -> Seat:
     """Start the program of a web service, and wait until it listens."""
     port = free_port()
-    needs = ProgramNeeds({"PORT": str(port), "BOT_PORT": str(port)}, network=True)
-    started = await launch(bot, bot.command, context.policy, stack, needs)
+    needs = ProgramNeeds({"PORT": str(port), "BOT_PORT": str(port)}, serves=True)
+    prepared = await prepare(bot, bot.command, context.policy, stack, needs)
+    if isinstance(prepared, Fault):
+        return FailedSeat("http", prepared)
+    started = await start(prepared)
     if isinstance(started, Fault):
         return FailedSeat("http", started)
     try:
-        address = await wait_until_ready(started, port)
+        address = await wait_until_ready(started, port, prepared.tunnel)
     except BaseException:
         await started.close(grace=0)
         raise
@@ -238,20 +261,23 @@ async def open_service(bot: BotSpec, context: SeatContext, stack: ExitStack) -> 
         await started.close()
         return FailedSeat("http", address, started)
     started.ignore_output()
-    return HttpSeat(HttpBot(address), started)
+    return HttpSeat(HttpBot(address, door=prepared.tunnel), started)
 
 
-async def wait_until_ready(program: StdioBot, port: int) -> str | Fault:
-    """Wait until a program says where it listens, or its port accepts connections."""
+async def wait_until_ready(program: StdioBot, port: int, tunnel: Path | None) -> str | Fault:
+    """Return the address of a service once it says where it listens, or its port is open.
+
+    The fault is `startup`: it has ended, says what is no address, or is not ready in time.
+    """
     clock = asyncio.get_running_loop().time
     until = clock() + SERVICE_READY
     while clock() < until:
-        said = await program.receive(LOOK)
+        said = await program.receive(0)
         if isinstance(said, Answer) and said.line.startswith(LISTENING):
-            return said.line.removeprefix(LISTENING).decode(errors="replace").strip().rstrip("/")
-        if program.gone:
-            return Fault("startup", program.gone.detail)
-        if await accepts(port):
+            return own_address(said.line.removeprefix(LISTENING).decode(errors="replace").strip())
+        if ended := await program.ended(LOOK):
+            return Fault("startup", ended.detail)
+        if await accepts(port, tunnel):
             return f"http://127.0.0.1:{port}"
     return Fault(
         "startup",
@@ -260,13 +286,34 @@ async def wait_until_ready(program: StdioBot, port: int) -> str | Fault:
     )
 
 
-async def accepts(port: int) -> bool:
-    """Return whether a port of this machine accepts connections."""
+def own_address(said: str) -> str | Fault:
+    """Return the address that a program says it listens on, if it is one of its own machine.
+
+    It could else have us send requests to whomever it likes.
+    """
     try:
-        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        base = check_base(said)
+        if urlsplit(base).scheme == "http" and urlsplit(base).hostname in OWN_NAMES:
+            return base
+    except UsageError:
+        pass
+    return Fault(
+        "startup",
+        f'it says that it is "listening on {said[:QUOTED]}", which must be http:// and a port'
+        f" of its own machine, such as http://127.0.0.1:3000",
+    )
+
+
+async def accepts(port: int, tunnel: Path | None) -> bool:
+    """Return whether a port accepts connections, of this machine or behind a tunnel."""
+    try:
+        async with asyncio.timeout(KNOCKED):
+            if tunnel:
+                (await reach(tunnel, port, Traffic())).close()
+            else:
+                (await asyncio.open_connection("127.0.0.1", port))[1].close()
     except OSError:
         return False
-    writer.close()
     return True
 
 

@@ -14,9 +14,14 @@ from typing import Final
 MARK: Final = "BOT_PROCESS"
 """Environment variable that tells the processes of one bot from all others."""
 
+TICKS: Final = 100
+"""Parts of a second in which Linux counts for programs, whatever the machine."""
+
 PROC: Final = Path("/proc")
 KILL: Final[int] = getattr(signal, "SIGKILL", signal.SIGTERM)
 """The signal that no program can catch; Windows has none."""
+
+ENDING: Final = ("SIGTERM", "SIGHUP", "SIGBREAK")
 
 MOST_ROUNDS: Final = 200
 YOUNG: Final = 1.0
@@ -32,6 +37,25 @@ HINTS: Final[Mapping[str, str]] = {
     "SIGXFSZ": "it wrote a file that is too large",
     "SIGABRT": "it gave up by itself",
 }
+
+
+def end_as_interrupted() -> None:
+    """Let what ends this process end it as Ctrl-C does: with all that it has started.
+
+    That is SIGTERM, the end of the terminal (SIGHUP), and on Windows Ctrl-Break.
+    """
+    for name in ENDING:
+        number: int | None = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _interrupt)
+
+
+def _interrupt(*_: object) -> None:
+    """Do what Ctrl-C does, also where a shell had us ignore it because we run in its background."""
+    if callable(signal.getsignal(signal.SIGINT)):
+        signal.raise_signal(signal.SIGINT)
+    else:
+        raise KeyboardInterrupt
 
 
 def new_mark() -> str:
@@ -65,7 +89,7 @@ def kill_marked(mark: str) -> None:
 
 def marked(mark: str) -> Iterator[int]:
     """Return the ids of the processes that bear the mark; none where there is no /proc."""
-    if sys.platform == "linux":
+    if PROC.is_dir():
         for folder in PROC.iterdir():
             if folder.name.isdecimal() and _bears(int(folder.name), mark):
                 yield int(folder.name)
@@ -88,11 +112,15 @@ def _environment(process: Path) -> bytes:
 
 def _is_young(process: Path) -> bool:
     """Return whether a process has just been started; zombies and the system's own are not."""
-    if sys.platform != "linux" or (process / "statm").read_bytes().startswith(b"0 "):
+    if (process / "statm").read_bytes().startswith(b"0 "):
         return False
     started = int((process / "stat").read_text().rpartition(")")[2].split()[19])
-    age = time.clock_gettime(time.CLOCK_BOOTTIME) - started / os.sysconf("SC_CLK_TCK")
-    return age < YOUNG
+    return _since_boot() - started / TICKS < YOUNG
+
+
+def _since_boot() -> float:
+    """Return the seconds since this machine started."""
+    return float((PROC / "uptime").read_text().split()[0])
 
 
 def _kill(process: int, mark: str) -> None:

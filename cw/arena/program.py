@@ -56,14 +56,16 @@ class Program(asyncio.SubprocessProtocol):
         *,
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
+        pass_fds: Sequence[int] = (),
         **caps: Any,
     ) -> Self | Fault:
         """Start a program; the fault `startup` if the system cannot.
 
-        `env` is its whole environment (None: ours); a mark is added to it. `caps` go to the class.
+        `env` is its whole environment (None: ours); a mark is added to it. `pass_fds` are the
+        numbers of further files that it inherits, on POSIX. `caps` go to the class.
         """
         program = cls(**caps)
-        starting = asyncio.ensure_future(program._start(argv, env, cwd))
+        starting = asyncio.ensure_future(program._start(argv, env, cwd, pass_fds))
         try:
             fault = await asyncio.shield(starting)
         except asyncio.CancelledError:
@@ -73,12 +75,16 @@ class Program(asyncio.SubprocessProtocol):
         return program if fault is None else fault
 
     async def _start(
-        self, argv: Sequence[str], env: Mapping[str, str] | None, cwd: Path | None
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str] | None,
+        cwd: Path | None,
+        pass_fds: Sequence[int],
     ) -> Fault | None:
         marked = {**(os.environ if env is None else env), MARK: self.mark}
         try:
             await self._loop.subprocess_exec(
-                lambda: self, *argv, env=marked, cwd=cwd, start_new_session=True
+                lambda: self, *argv, env=marked, cwd=cwd, start_new_session=True, pass_fds=pass_fds
             )
         except (OSError, ValueError) as error:
             return Fault("startup", f"the program {argv[0]!r} cannot be started: {error}")
@@ -108,6 +114,14 @@ class Program(asyncio.SubprocessProtocol):
             if pipe not in self._open:
                 return Fault("disconnected", f"it closed its standard {name}, but runs on")
         return None
+
+    async def ended(self, seconds: float = SETTLE) -> Fault | None:
+        """Return how the program has ended, if it has or does so within `seconds`.
+
+        One that serves or asks over HTTP may close its pipes and run on.
+        """
+        await self._exited(seconds)
+        return None if self._exit_code is None else await self.wait_ended()
 
     async def close(self, grace: float = GRACE, patience: float = 0.0) -> None:
         """End the program and all that it has started; afterwards none of it runs.

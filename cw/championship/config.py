@@ -14,11 +14,12 @@ from cw.championship.entries import LineFormat, MatchLines
 from cw.championship.recorded import RecordedLines
 from cw.championship.teams import Team, read_teams
 from cw.errors import UsageError
-from cw.files import write_whole
+from cw.files import make_folder, write_whole
 from cw.games.registry import load_game, load_protocol
 from cw.games.rules import Json
+from cw.league.contests import Contest
 from cw.league.fixtures import Fixture
-from cw.league.formats import Contest, Format
+from cw.league.formats import Format
 from cw.league.line_ups import FREE_FOR_ALL
 
 SETTINGS: Final = "championship.json"
@@ -95,7 +96,7 @@ def begin(folder: Path, settings: ChampionshipSettings) -> None:
             f"{folder} holds a championship already: resume it, or name another folder"
         )
     settings.check()
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     write_whole(folder / SETTINGS, json.dumps(asdict(settings), indent=2).encode() + b"\n")
 
 

@@ -12,16 +12,17 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 import msgspec
 from filelock import FileLock, Timeout
 
-from cw.championship.config import ChampionshipSettings
+from cw.championship.config import SETTINGS, ChampionshipSettings
 from cw.championship.entries import Entry
 from cw.errors import Failure, ProtocolError, UsageError
-from cw.files import write_whole
+from cw.files import make_folder, write_whole
 from cw.league.fixtures import Fixture, Result
 
 RESULTS: Final = "results.jsonl"
@@ -74,10 +75,9 @@ class Journal:
 @contextmanager
 def opened(folder: Path, settings: ChampionshipSettings) -> Iterator[Journal]:
     """Open the journal of a folder, alone; raise UsageError if it is in use or broken."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder / MATCHES)
     try:
         with FileLock(folder / LOCK, timeout=0):
-            (folder / MATCHES).mkdir(exist_ok=True)
             (folder / RESULTS).touch()
             cut_torn_line(folder / RESULTS)
             yield looked_at(folder, settings)
@@ -106,7 +106,19 @@ def looked_at(folder: Path, settings: ChampionshipSettings) -> Journal:
             journal.take(lines.read(text))
         except ProtocolError as error:
             raise UsageError(f"{file} line {number}: {error}") from None
+    check_fixtures(journal)
     return journal
+
+
+def check_fixtures(journal: Journal) -> None:
+    """Raise UsageError for a match that the championship does not ask for: it would not count."""
+    asked = set(chain.from_iterable(journal.settings.contest().rounds(journal.results)))
+    for number, entry in enumerate(journal.entries, start=1):
+        if entry.fixture not in asked:
+            raise UsageError(
+                f"{journal.folder / RESULTS} line {number}: {stem_of(entry.fixture)} is no match of"
+                f" this championship, as {SETTINGS} has it"
+            )
 
 
 @dataclass(frozen=True, slots=True)

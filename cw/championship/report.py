@@ -1,14 +1,12 @@
-"""The report of a championship: tables, cross tables, bracket, and every team's matches."""
+"""The report of a championship in all its forms: HTML, Markdown, CSV and JSON."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from fractions import Fraction
-from itertools import pairwise
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -16,24 +14,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from cw.assets import asset
 from cw.championship.config import ChampionshipSettings
-from cw.championship.entries import Entry, LineFormat
-from cw.championship.journal import MATCHES, Journal, Progress, stem_of
-from cw.files import write_whole
+from cw.championship.journal import MATCHES, Progress
+from cw.championship.report_document import Played, report_document
+from cw.files import make_folder, write_whole
 from cw.games.rules import Json
-from cw.league.bracket import Tie
-from cw.league.fixtures import Fixture, Results, open_fixtures
-from cw.league.formats import Contest, Standing
-from cw.league.line_ups import FREE_FOR_ALL
-from cw.league.standings import Exact, Record, Row, SeatAdvantage, seat_advantage, within_noise
-
-SIGNS: Final[Mapping[str | None, str]] = {None: "", "timeout": "^", "illegal": "!"}
-"""What stands beside a team for a fault of this kind."""
-
-OTHER_SIGN: Final = "×"
-"""What stands beside a team for a fault of any other kind."""
-
-PRIVATE: Final = ("stderr", "first", "second")
-"""Members of a journal's line that a report does not tell: they are a team's own, or repeated."""
+from cw.league.fixtures import Fixture
 
 CSV_OF_TWO: Final = (
     "stage", "group", "round", "player_1", "player_2", "score_1", "score_2", "status_code",
@@ -71,14 +56,15 @@ class ChampionshipReport:
         return rendered("championship.md", self.document)
 
     def as_html(self, progress: Progress | None = None) -> str:
-        """Return one page that needs nothing else.
+        """Return one page that needs nothing else, and leads to the files of the replays.
 
-        `progress` makes it a live page, which asks for itself again.
+        `progress` makes it a live page, which asks for itself again, and leads to the viewer.
         """
         live = {
             "live": progress is not None,
             "running": running_documents(progress) if progress else (),
             "base": MATCHES if progress else f"../{MATCHES}",
+            "ending": ".html" if progress else ".json.gz",
         }
         return rendered("championship.html", self.document | live)
 
@@ -113,246 +99,11 @@ def running_documents(progress: Progress) -> list[dict[str, Json]]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class Played:
-    """The matches that are over, found by what a table asks for."""
-
-    entries: Sequence[Entry]
-    results: Results
-    lines: LineFormat
-    meetings: dict[tuple[str, tuple[str, ...]], Entry] = field(init=False, default_factory=dict)
-    """By name of the table and players in seat order, without tie-break matches."""
-    appearances: dict[tuple[int, str], Entry] = field(init=False, default_factory=dict)
-    """By round and team: in a round nobody has two."""
-
-    def __post_init__(self) -> None:
-        """Find every match once."""
-        for entry in self.entries:
-            if not entry.tie_break:
-                self.meetings[entry.group or entry.stage, entry.players] = entry
-                self.appearances.update({(entry.round, team): entry for team in entry.players})
-
-    def signs(self, entry: Entry) -> list[str]:
-        """Return, by seat, the sign of a fault, "" without one."""
-        return [SIGNS.get(kind, OTHER_SIGN) for kind in self.lines.forfeits(entry)]
-
-
-def snapshot(journal: Journal) -> Played:
-    """Return the matches that are over by now: what comes later does not change it."""
-    return Played(tuple(journal.entries), dict(journal.results), journal.settings.lines())
-
-
 def report_of(
     played: Played, settings: ChampionshipSettings, failed: Mapping[Fixture, str]
 ) -> ChampionshipReport:
     """Make the report of the matches that are over, and of those that could not be played."""
-    contest, results = settings.contest(), played.results
-    return ChampionshipReport(
-        {
-            "title": settings.format,
-            "game": settings.game,
-            "over": not open_fixtures(contest.rounds(results), results),
-            "played": len(played.entries),
-            "listing": [listed(entry, played, settings.game) for entry in played.entries],
-            "standings": [standing_document(one, played) for one in contest.standings(results)],
-            "bracket": bracket_document(contest, played),
-            "bonus": contest.bonus(results),
-            "order": [list(equal) for equal in contest.order(results)] if results else [],
-            "seats": seats_document(seat_advantage(results.values())),
-            "teams": teams_document(settings.teams, played),
-            "games": [public_line(entry, played.lines) for entry in played.entries],
-            "failed": [
-                {"stem": stem_of(match), "players": list(match.players), "why": why}
-                for match, why in failed.items()
-            ],
-        }
-    )
-
-
-def listed(entry: Entry, played: Played, game: str) -> dict[str, Json]:
-    """Return a match as the list of all tells it, and the names of its files."""
-    stem = stem_of(entry.fixture)
-    return {
-        "table": entry.group or entry.stage,
-        "stem": stem,
-        "log": f"{stem}.log" if game == "circuit-wars" else None,
-        "told": sentence(entry, played),
-    }
-
-
-def public_line(entry: Entry, lines: LineFormat) -> dict[str, Json]:
-    """Return a match as the report tells it: without what only its team may read."""
-    line = {key: value for key, value in lines.write(entry).items() if key not in PRIVATE}
-    detail = entry.faults[0].detail if entry.faults else ""
-    return {"reason": detail, "detail": detail} | line | {"winner": entry.winner}
-
-
-def standing_document(standing: Standing, played: Played) -> dict[str, Json]:
-    """Return a table with the crosses of its teams, or in a free-for-all their rounds."""
-    rows = standing.rows
-    by_round = standing.name == FREE_FOR_ALL
-    rounds = sorted({entry.round for entry in played.entries}) if by_round else []
-    lead = [*(within_noise(a.record, b.record) for a, b in pairwise(rows)), None]
-    return {
-        "name": standing.name,
-        "done": standing.done,
-        "notes": list(standing.settled.notes),
-        "by_round": by_round,
-        "draws": any(row.record.draws for row in rows),
-        "rests": any(row.rests for row in rows),
-        "columns": rounds or [row.team for row in rows],
-        "rows": [
-            row_document(row)
-            | {
-                "noise": bool(noise),
-                "cells": [appearance(row.team, number, played) for number in rounds]
-                if by_round
-                else [meeting(standing.name, row.team, other.team, played) for other in rows],
-            }
-            for row, noise in zip(rows, lead, strict=True)
-        ],
-    }
-
-
-def row_document(row: Row) -> dict[str, Json]:
-    """Return the figures of a row."""
-    record: Record = row.record
-    return {
-        "rank": row.rank,
-        "team": row.team,
-        "wins": record.wins,
-        "draws": record.draws,
-        "losses": record.losses,
-        "rests": row.rests,
-        "score_for": plain(record.score_for),
-        "score_against": plain(record.score_against),
-        "ratio": float(record.ratio),
-        "win_rate": float(record.win_rate),
-        "interval": record.interval and list(record.interval),
-    }
-
-
-def plain(number: Exact) -> float:
-    """Return an exact number as JSON has it."""
-    return float(number) if isinstance(number, Fraction) else number
-
-
-def meeting(name: str, first: str, second: str, played: Played) -> dict[str, Json] | None:
-    """Return the match that a team has played from the first seat against another one."""
-    entry = played.meetings.get((name, (first, second)))
-    if entry is None:
-        return None
-    return match_document(entry, played) | {"first_won": entry.winner == first}
-
-
-def appearance(team: str, number: int, played: Played) -> dict[str, Json] | None:
-    """Return a team's match of a round, as it has come out for the team."""
-    entry = played.appearances.get((number, team))
-    if entry is None:
-        return None
-    seat = entry.players.index(team)
-    return match_document(entry, played) | {
-        "rank": entry.ranks[seat],
-        "own_score": entry.scores[seat],
-        "sign": played.signs(entry)[seat],
-    }
-
-
-def match_document(entry: Entry, played: Played) -> dict[str, Json]:
-    """Return what a cell tells of a match."""
-    return {
-        "score": list(entry.scores),
-        "signs": played.signs(entry),
-        "winner": entry.winner,
-        "stem": stem_of(entry.fixture),
-        "told": sentence(entry, played),
-    }
-
-
-def sentence(entry: Entry, played: Played) -> str:
-    """Say how a match came out, and who has forfeited by what."""
-    score = " : ".join(
-        f"{team} {score}" for team, score in zip(entry.players, entry.scores, strict=True)
-    )
-    faults = [
-        f"{team}: {kind}"
-        for team, kind in zip(entry.players, played.lines.forfeits(entry), strict=True)
-        if kind is not None
-    ]
-    return "; ".join([score, entry.reason, *faults])
-
-
-def bracket_document(contest: Contest, played: Played) -> list[Json]:
-    """Return the stages of the knockout."""
-    return [
-        {"name": ties[0].stage, "ties": [tie_document(tie, played) for tie in ties]}
-        for ties in contest.bracket(played.results)
-    ]
-
-
-def tie_document(tie: Tie, played: Played) -> dict[str, Json]:
-    """Return a tie of the bracket."""
-    return {
-        "teams": list(tie.teams),
-        "winner": tie.winner,
-        "reason": tie.reason,
-        "games": [
-            {
-                "first": fixture.players[0],
-                "second": fixture.players[1],
-                "score": list(played.results[fixture].scores),
-                "stem": stem_of(fixture),
-            }
-            for fixture in tie.fixtures
-            if fixture in played.results
-        ],
-    }
-
-
-def seats_document(seats: SeatAdvantage | None) -> dict[str, Json] | None:
-    """Return the seat advantage."""
-    return (
-        None
-        if seats is None
-        else {
-            "first_wins": seats.first_wins,
-            "games": seats.matches,
-            "interval": list(seats.interval),
-            "even": seats.even,
-            "within_noise": seats.within_noise,
-        }
-    )
-
-
-def teams_document(teams: Sequence[str], played: Played) -> list[dict[str, Json]]:
-    """Return all matches of each team, and how long its bot took to respond."""
-    matches: dict[str, list[dict[str, Json]]] = {team: [] for team in teams}
-    for entry in played.entries:
-        line = public_line(entry, played.lines)
-        for seat, team in enumerate(entry.players):
-            matches[team].append(line | own_document(entry, seat))
-    return [
-        {"id": team, "games": own, "lost": [match for match in own if match["result"] == "lost"]}
-        for team, own in matches.items()
-    ]
-
-
-def own_document(entry: Entry, seat: int) -> dict[str, Json]:
-    """Return what a match was to the player of a seat."""
-    rank, best = entry.ranks[seat], min(entry.ranks)
-    drew = rank == best and entry.winner is None
-    return {
-        "seat": seat + 1,
-        "won": entry.winner == entry.players[seat],
-        "result": "drawn" if drew else "won" if rank == best else "lost",
-        "rank": rank,
-        "own_score": entry.scores[seat],
-        "opponents": [team for other, team in enumerate(entry.players) if other != seat],
-        "other_scores": [score for other, score in enumerate(entry.scores) if other != seat],
-        "longest": entry.longest_ms[seat] if entry.longest_ms else 0,
-        "median": entry.median_ms[seat] if entry.median_ms else 0,
-        "stem": stem_of(entry.fixture),
-    }
+    return ChampionshipReport(report_document(played, settings, failed))
 
 
 def write_report(
@@ -370,7 +121,7 @@ def write_report(
         folder / "report.json": report.as_json(),
     }
     private = folder / "stderr"
-    private.mkdir(parents=True, exist_ok=True)
+    make_folder(private)
     own = {private / f"{team}.txt": stderr_of(played, team) for team in settings.teams}
     for file, text in {**own, **files}.items():
         write_whole(file, text.encode())

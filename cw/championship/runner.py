@@ -15,11 +15,12 @@ from cw.championship.entries import Entry, entry_of
 from cw.championship.journal import MATCHES, Journal, Progress, stem_of
 from cw.championship.recorded import log_of
 from cw.championship.teams import Team
-from cw.championship.workers import Job, MatchFailure, Workers
+from cw.championship.workers import MatchFailure, Workers
 from cw.files import write_whole
 from cw.games.registry import load_protocol
 from cw.league.fixtures import Fixture, open_fixtures
 from cw.matches.spec import MatchResult, MatchSpec
+from cw.matches.worker import Job
 from cw.replays import document as replay
 
 ATTEMPTS: Final = 2

@@ -7,13 +7,21 @@ import re
 import shlex
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from cw.arena.bots import SECRET_SETTINGS, SETTINGS, BotSpec, from_environment, program, read_bot
-from cw.arena.launch import on_search_path
+from cw.arena.bots import (
+    SECRET_SETTINGS,
+    SETTINGS,
+    BotSpec,
+    from_environment,
+    program,
+    read_bot,
+    split_command,
+)
+from cw.arena.sources import on_search_path, program_folder
 from cw.errors import UsageError
 
 TEAM_ID: Final = re.compile(r"[A-Za-z0-9-]{1,39}")
@@ -33,7 +41,7 @@ class Team:
     name: str
     members: tuple[str, ...]
     bot: BotSpec
-    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    secrets: dict[str, str] = field(default_factory=dict, repr=False)
     """The settings of the bot that nobody else may read."""
     parallel: int | None = None
     """How many matches its bot plays at the same time; None for any number."""
@@ -101,9 +109,9 @@ def found(folder: Path, game: str) -> Path:
 def located(command: str, folder: Path) -> str:
     """Return a command in which the files of the folder are named by their whole path."""
     try:
-        parts = shlex.split(command)
-    except ValueError as error:
-        raise UsageError(f"{folder}: the command {command!r}: {error}") from None
+        parts = split_command(command)
+    except UsageError as error:
+        raise UsageError(f"{folder}: {error}") from None
     return "exec:" + shlex.join(within(folder, part) for part in parts)
 
 
@@ -126,7 +134,21 @@ def read_file(file: Path) -> list[Team]:
     tables = read_toml(file).get("teams")
     if not isinstance(tables, dict):
         raise UsageError(f"{file} must hold a table [teams.ID] for each team")
-    return [make_team(name, about, None, file) for name, about in sorted(tables.items())]
+    teams = [make_team(name, about, None, file) for name, about in sorted(tables.items())]
+    refuse_common_folders(file, teams)
+    return teams
+
+
+def refuse_common_folders(file: Path, teams: Sequence[Team]) -> None:
+    """Raise UsageError for two programs in one folder: each team could read the other's."""
+    owners: dict[Path, str] = {}
+    for team in teams:
+        folder = program_folder(team.bot)
+        if folder is not None and owners.setdefault(folder, team.id) != team.id:
+            raise UsageError(
+                f"{file}: the bots of {owners[folder]} and {team.id} both lie in {folder}:"
+                " give each team a folder of its own"
+            )
 
 
 def make_team(team: str, about: Any, spec: str | None, place: Path) -> Team:

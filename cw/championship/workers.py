@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Final, Literal, TypeAlias
 
 import msgspec
 
 from cw.arena.transports.stdio import Answer, StdioBot
 from cw.errors import Failure
-from cw.matches.spec import MatchResult, MatchSpec
+from cw.matches.spec import MatchResult
+from cw.matches.worker import Job
 
 WORKER: Final = (sys.executable, "-m", "cw.matches.worker")
 
@@ -43,19 +42,6 @@ class WorkerLine(msgspec.Struct, frozen=True):
     spectate: str | None = None
     result: MatchResult | None = None
     error: MatchFailure | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A match to play, and the settings of its bots that are handed over beside it."""
-
-    spec: MatchSpec
-    secrets: Mapping[str, Mapping[str, str]]
-
-    def line(self) -> bytes:
-        """Return what a worker is sent."""
-        secrets = {name: dict(settings) for name, settings in self.secrets.items()}
-        return json.dumps({"spec": self.spec.to_json(), "secrets": secrets}).encode()
 
 
 class Workers:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from cw import __version__
+from cw.arena.processes import end_as_interrupted
 from cw.errors import ArenaError, CapacityError, Failure
 
 COMMANDS: Mapping[str, str] = {
@@ -68,3 +69,4 @@ def main() -> None:
     Results go to standard output, progress and errors to standard error. Exit codes: 0 fine,
     1 something failed, 2 wrong usage.
     """
+    end_as_interrupted()

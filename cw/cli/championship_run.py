@@ -17,7 +17,8 @@ from rich.text import Text
 
 from cw.championship.config import ChampionshipSettings, begin, chosen_teams, settings_of
 from cw.championship.journal import Journal, Progress, load_progress, opened
-from cw.championship.report import snapshot, write_report
+from cw.championship.report import write_report
+from cw.championship.report_document import snapshot
 from cw.championship.runner import Capacity, Runner, available
 from cw.championship.teams import Team, read_teams
 from cw.cli.championship_teams import FOLDER, GAME, OPTION, PLACE
@@ -38,6 +39,7 @@ JOBS = click.option(
 CIRCUIT_WARS: Final = {"size": 7, "timeout": 3.0, "openings": 0}
 """What is played in Circuit Wars where nothing else is said."""
 
+REPORT: Final = "report"
 STEADY: Final = 1.0
 """Seconds between two reports while matches are played."""
 
@@ -181,8 +183,7 @@ def report_command(out: Path) -> None:
 
 def keep_report(journal: Journal, failed: Mapping[Fixture, str]) -> list[Path]:
     """Write the report of the matches that are over."""
-    folder = journal.folder / "report"
-    return write_report(folder, snapshot(journal), journal.settings, failed)
+    return write_report(journal.folder / REPORT, snapshot(journal), journal.settings, failed)
 
 
 def play(out: Path, jobs: int | None, port: int | None) -> None:
@@ -208,7 +209,7 @@ def play(out: Path, jobs: int | None, port: int | None) -> None:
 def conclude(out: Path, runner: Runner) -> None:
     """Say what has come of it; exit code 1 if matches are left."""
     over = len(runner.journal.entries)
-    click.echo(f"{over} matches are over; the report: {out / 'report' / 'index.html'}")
+    click.echo(f"{over} matches are over; the report: {out / REPORT / 'index.html'}")
     for fixture, why in runner.failed.items():
         click.echo(f"{' against '.join(fixture.players)} could not be played: {why}", err=True)
     if runner.failed or runner.open_fixtures():
@@ -259,7 +260,8 @@ async def reporting(journal: Journal) -> AsyncIterator[Callable[[Progress], None
     async def keep_fresh() -> None:
         while await stale.wait():
             stale.clear()
-            await asyncio.to_thread(keep_report, journal, dict(failed))
+            folder, played = journal.folder / REPORT, snapshot(journal)
+            await asyncio.to_thread(write_report, folder, played, journal.settings, dict(failed))
             await asyncio.sleep(STEADY)
 
     keeping = asyncio.create_task(keep_fresh())

@@ -15,12 +15,14 @@ from cw import kits
 from cw.arena.bots import BotSpec
 from cw.assets import asset
 from cw.championship.teams import ABOUT, CLIENT, Team, read_teams
-from cw.championship.workers import Job, MatchFailure, Workers
+from cw.championship.workers import MatchFailure, Workers
 from cw.cli.simulate import read_option
 from cw.errors import UsageError
+from cw.files import make_folder
 from cw.games.registry import game_entry, load_game, load_strategies
 from cw.games.rules import Json
 from cw.matches.spec import MatchSpec
+from cw.matches.worker import Job
 
 PLACE: Final = click.Path(exists=True, path_type=Path)
 FOLDER: Final = click.Path(file_okay=False, path_type=Path)
@@ -50,7 +52,7 @@ def new_command(folder: Path, game: str) -> None:
         raise UsageError(f"{folder} is there already and not empty")
     for number, team in enumerate(EXAMPLES):
         place = folder / team
-        place.mkdir(parents=True)
+        make_folder(place)
         about = f'name = "{team.capitalize()}"\nmembers = ["{team}@example.org"]\n'
         about += make_example(game, place, number)
         (place / ABOUT).write_text(about, encoding="utf-8")
@@ -68,20 +70,26 @@ def make_example(game: str, place: Path, number: int) -> str:
         (place / CLIENT).write_text(example(source, number), encoding="utf-8")
         return ""
     if game in kits.games():
-        language = next(islice(cycle(languages()), number, None))
+        language = next(islice(cycle(languages(game)), number, None))
         kits.new_bot(game, language, place)
         return ""
     strategies = list(load_strategies(game))
     return f'bot = "builtin:{strategies[number % len(strategies)]}"\n'
 
 
-def languages() -> list[str]:
-    """Return the languages whose programs run here as they stand."""
-    return [
+def languages(game: str) -> list[str]:
+    """Return the languages of a game's kits whose programs run here as they stand.
+
+    Raises UsageError if there is none.
+    """
+    ready = [
         name
         for name, language in kits.LANGUAGES.items()
-        if not language.build and not language.missing()
+        if not language.build and not language.missing() and kits.folder(game, name).is_dir()
     ]
+    if not ready:
+        raise UsageError(f"no kit of {game} runs here; `cw bots kits` says what is missing")
+    return ready
 
 
 def example(source: str, number: int) -> str:

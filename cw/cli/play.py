@@ -33,6 +33,7 @@ from cw.matches.spec import (
     SandboxPolicy,
     Secrets,
 )
+from cw.matches.verdict import never_played, verdict
 from cw.replays import document as replay
 
 PACE = 0.25
@@ -91,6 +92,8 @@ def play(
 ) -> None:
     """Play matches of GAME between bots, and write their replays.
 
+    Exit code 1 if a bot never played because it could not be started.
+
     \b
     A BOT is one of these, with NAME= before it if it shall be named:
       builtin:NAME           a built-in strategy; `cw bots GAME` lists them
@@ -115,6 +118,7 @@ def play(
     one = MatchSpec("play", game, tuple(read.bots), first, given, isolation=Isolation(sandbox))
     specs = list(series(one, games, swap=swap))
     reports = []
+    absent = False
     with ExitStack() as pages:
         in_page = pages.enter_context(in_browser()) if browser else None
         for number, spec in enumerate(specs):
@@ -129,9 +133,12 @@ def play(
             )
             reports.append(report_of(spec, result, file))
             explain_faults(console, spec, result, file)
+            absent = absent or bool(never_played(result))
             click.echo(json.dumps(reports[-1]) if as_json else in_words(reports[-1]))
         if len(reports) > 1 and not as_json:
             click.echo(tally([bot.name for bot in read.bots], reports))
+    if absent:
+        raise SystemExit(1)
 
 
 def announcer(console: Console) -> OnLaunch:
@@ -221,6 +228,7 @@ def report_of(spec: MatchSpec, result: MatchResult, file: Path | None) -> dict[s
             for number, bot in enumerate(spec.bots)
         ],
         "reason": result.reason,
+        "verdict": verdict(spec, result),
         "turns": result.turns,
         "replay": None if file is None else str(file),
     }
@@ -235,6 +243,7 @@ def in_words(report: Mapping[str, Json]) -> str:
         suffix = f"   ({faults} faults)" if faults else ""
         rank = "-" if player["rank"] is None else player["rank"]
         lines.append(f"  {rank}. {player['name']:<16} {player['score']}{suffix}")
+    lines.append(f"  {report['verdict']}")
     if report["replay"]:
         lines.append(f"  replay: {report['replay']}")
     return "\n".join(lines)

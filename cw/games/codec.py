@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Generic, Protocol, TypeVar, get_type_hints
+from typing import Any, Final, Generic, Protocol, get_type_hints
 
 import msgspec
 
 from cw.errors import ProtocolError, UsageError, short
 from cw.games.rules import Action, Fault, Json, Outcome, Player, Rules, State, View, View_contra
 
-T = TypeVar("T")
-
 UNREADABLE: Final = (msgspec.ValidationError, RecursionError, UnicodeError)
 """What `msgspec.convert` raises for a document; text of half a surrogate pair is no Unicode."""
+
+
+LONGEST_ERROR: Final = 200
+PLACE: Final = re.compile(r" - at `\$((?:\.\w+|\[\d+\])+)`$")
+"""Where msgspec says what it refuses; without places among the members of a mapping."""
+
+STEP: Final = re.compile(r"\.(\w+)|\[(\d+)\]")
 
 
 class Codec(Protocol[State, Action, View_contra]):
@@ -98,7 +104,8 @@ class DefaultCodec(Generic[State, Action, View]):
 
     def state_from_json(self, document: Json, **options: Json) -> State:
         """Read a state; options have no effect."""
-        return from_json(f"state of {self.rules.name}", document, self.state)
+        state: State = from_json(f"state of {self.rules.name}", document, self.state)
+        return state
 
     def view_to_json(self, view: View) -> Json:
         """Return the view as a document."""
@@ -126,7 +133,8 @@ class DefaultCodec(Generic[State, Action, View]):
     def _read_action(self, player: Player, document: Json) -> Action | Fault:
         if is_fault(document):
             return Fault.from_json(document)
-        return from_json(f"action of player {player}", document, self.action)
+        action: Action = from_json(f"action of player {player}", document, self.action)
+        return action
 
     def result_to_json(self, state: State) -> dict[str, Json]:
         """Return the outcome."""
@@ -167,12 +175,26 @@ def listed(document: Any) -> Json:
     return document
 
 
-def from_json(what: str, document: Json, kind: type[T]) -> T:
-    """Read a value of a type; raise ProtocolError that says what it is, and where it is wrong."""
+def from_json(what: str, document: Json, kind: Any) -> Any:
+    """Read a value of a type; raise ProtocolError that says what is wrong, where, and what came.
+
+    `kind` is whatever msgspec converts to, such as `tuple[int, int]`.
+    """
     try:
         return msgspec.convert(document, kind, str_keys=True)
     except UNREADABLE as error:
-        raise ProtocolError(f"this is no {what}: {error}") from None
+        raise ProtocolError(f"this is no {what}: {explained(str(error), document)}") from None
+
+
+def explained(error: str, document: Json) -> str:
+    """Return an error of msgspec with the value at the place that it names, cut for a sentence."""
+    said = error if len(error) <= LONGEST_ERROR else f"{error[:100]}...{error[-80:]}"
+    place = PLACE.search(error)
+    if place is None:
+        return said
+    for member, index in STEP.findall(place[1]):
+        document = document[member or int(index)]
+    return f"{said}: it is {short(document)}"
 
 
 def player_named(players: Sequence[Player], name: Json) -> Player:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import os
 import socket
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from importlib.resources import files
 from typing import Any, Final
 
 from flask import Flask
 
 from cw.arena.bots import BotSpec
-from cw.arena.launch import ROOT, LaunchPolicy, ProgramNeeds, launch
+from cw.arena.launch import LaunchPolicy, launch
 from cw.arena.referee import MatchRecord
-from cw.arena.sandbox import bubblewrap
+from cw.arena.sandbox import ProgramNeeds
 from cw.arena.seats import Seat
 from cw.arena.transports.stdio import StdioBot
+from cw.assets import PACKAGE, client_library
 from cw.errors import UsageError
 from cw.games.circuit_wars.protocol import time_limit
 from cw.games.rules import Fault, Json, Player
@@ -30,8 +29,6 @@ from cw.server.refereed_session import AnnouncedSeat, ClientSeat, RefereedSessio
 from cw.server.session import GITHUB
 from cw.server.settings import ServerSettings
 from cw.server.wsgi import listen, serving
-
-FORWARDER: Final = files("cw.server") / "forwarder.py"
 
 USUAL_PORT: Final = 5000
 """The port that an unmodified client asks."""
@@ -69,15 +66,13 @@ class Host:
 
     async def start(self, bot: BotSpec) -> StdioBot | Fault:
         """Start a client, behind its door if there is one; it may import cw.game."""
-        settings = {"CW_SERVER": self.address} | pause()
         door = self.doors.get(bot.name)
-        if door is None:
-            needs = ProgramNeeds(settings, network=True, readable=[ROOT])
-            return await launch(bot, bot.command, self.policy, self.boxes, needs)
-        source = FORWARDER.read_text(encoding="utf-8")
-        command = [sys.executable, "-c", source, str(door.path), *bot.command]
-        needs = ProgramNeeds(settings, readable=[ROOT, door.path.parent])
-        return await launch(bot, command, self.policy, self.boxes, needs)
+        needs = ProgramNeeds(
+            {"CW_SERVER": self.address, "PYTHONPATH": str(PACKAGE.parent)} | pause(),
+            client_library(),
+            server=door.path if door else None,
+        )
+        return await launch(bot, bot.command, self.policy, self.boxes, needs)
 
     def show(self, record: MatchRecord) -> None:
         """Show the start, or a turn."""
@@ -106,11 +101,10 @@ def hosting(
     spectate: bool,
 ) -> Iterator[Host]:
     """Serve a match while the block runs; to be entered in the event loop of its referee."""
-    start = record.game.rules.new(len(record.bots), record.seed, **record.options)
+    rules = record.game.rules
+    start = rules.new(len(record.bots), record.seed, **record.options)
     limit = time_limit(protocol_options["timeout"])
-    session: RefereedSession[Any, Any] = RefereedSession(
-        start, record.game.rules.players(start), limit, time.monotonic
-    )
+    session: RefereedSession[Any, Any] = RefereedSession(rules, start, limit, time.monotonic)
     app = create_server(ServerSettings(rooms=False, restart=False), session=session)
     clients = clients_of(list(record.bots.values()))
     with ExitStack() as boxes:
@@ -143,7 +137,7 @@ def way_in(
     """Open the way of clients to the server: one for each where they can be kept apart."""
     if not clients:
         yield "", {}
-    elif policy.sandbox.policy != "off" and bubblewrap.problem() is None:
+    elif policy.sandbox.problem() is None:
         with player_proxies(app, session, clients) as doors:
             yield f"http://127.0.0.1:{USUAL_PORT}", doors
     else:

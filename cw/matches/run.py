@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from cw import game as student
 from cw.arena.bots import BotSpec
-from cw.arena.launch import LaunchPolicy, SeatContext, open_seat, with_secrets
+from cw.arena.launch import LaunchPolicy, SeatContext, open_seat, warn_of, with_secrets
 from cw.arena.referee import MatchRecord, MatchReferee
 from cw.arena.sandbox import Sandbox
 from cw.arena.seats import Seat
@@ -70,7 +70,7 @@ class RunOptions:
     """How a match is played, beside what is played; nothing of it travels."""
 
     on_turn: OnTurn = lambda _: None
-    on_launch: OnLaunch = lambda *_: None
+    on_launch: OnLaunch = warn_of
     people: Mapping[str, HumanSeat] = field(default_factory=dict)
     """The people who play, by the name of their bot."""
     pace: float = 0.0
@@ -84,7 +84,7 @@ async def run_match(  # noqa: PLR0913 - each of them is a thing of its own
     spec: MatchSpec,
     *,
     on_turn: OnTurn = lambda _: None,
-    on_launch: OnLaunch = lambda *_: None,
+    on_launch: OnLaunch = warn_of,
     people: Mapping[str, HumanSeat] = NOBODY,
     pace: float = 0.0,
     secrets: Secrets = NO_SECRETS,
@@ -191,7 +191,8 @@ async def opened(
 ) -> AsyncIterator[ReadyMatch]:
     """Open the seats of a match, and its server where its bots are clients of one."""
     record = progress.record
-    policy = LaunchPolicy(Sandbox(spec.isolation.sandbox), options.on_launch)
+    bots = tuple(record.bots.values())
+    policy = LaunchPolicy(Sandbox(spec.isolation.sandbox), options.on_launch, bots)
     async with AsyncExitStack() as stack:
         host = None
         if "client" in protocol.transports:

@@ -32,10 +32,14 @@ Say = Callable[[Json], None]
 
 
 class Job(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a line asks for."""
+    """What a line asks for: a match, and what of the settings of its bots nobody else may read."""
 
     spec: MatchSpec
     secrets: dict[str, dict[str, str]] = {}
+
+    def line(self) -> bytes:
+        """Return the line, without its end."""
+        return msgspec.json.encode(self)
 
 
 def main() -> None:

@@ -103,7 +103,7 @@ def _explain(error: HTTPException) -> Response:
         return cast(Response, error.get_response())
     is_plain = error.description == NotFound.description
     text = current_app.config["NO_SUCH_PAGE"] if is_plain else error.description
-    return _answer(code, error.name, text or "", dict(error.get_headers()))
+    return _answer(code, error.name.capitalize(), text or "", dict(error.get_headers()))
 
 
 def _refuse(error: ArenaError) -> Response:

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Any, Final, TypeAlias
 
+from cw.arena.transports.sockets import UNIX
 from cw.errors import TeamIdTaken
 from cw.games.circuit_wars import protocol
 from cw.server.session import Session
@@ -196,7 +197,7 @@ def player_proxies(
 
 def listen_at(path: Path) -> socket.socket:
     """Listen on a Unix socket that every user may use who can see it."""
-    listener = socket.socket(socket.AF_UNIX)
+    listener = socket.socket(UNIX)
     listener.bind(str(path))
     path.chmod(0o666)
     listener.listen(BACKLOG)

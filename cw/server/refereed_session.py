@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import Condition
@@ -15,7 +15,7 @@ from cw.arena.referee import MatchRecord
 from cw.arena.seats import Answer, Look, Seat
 from cw.arena.transports.stdio import StdioBot
 from cw.errors import UsageError
-from cw.games.rules import Action, Fault, Player, State
+from cw.games.rules import Action, Fault, Player, Rules, State
 from cw.games.wire import Expectation, Query, QueryLimits, Transport
 from cw.server.session import (
     NOT_STARTED,
@@ -83,14 +83,15 @@ class RefereedSession(Generic[State, Action]):
     """
 
     def __init__(
-        self, start: State, players: Collection[Player], limit: float | None, clock: Clock
+        self, rules: Rules[State, Action, Any], start: State, limit: float | None, clock: Clock
     ) -> None:
         """Make the session of a match that begins with `start`; to be called in the event loop."""
+        self._rules = rules
         self.start = start
         self.limit = limit
         self._clock = clock
         self._loop = asyncio.get_running_loop()
-        self._inboxes = {player: Inbox() for player in players}
+        self._inboxes = {player: Inbox() for player in rules.players(start)}
         self._teams: dict[Player, str] = {}
         self._awaited: tuple[Player, TeamIdForm] | None = None
         self._registered = asyncio.Event()
@@ -187,11 +188,12 @@ class RefereedSession(Generic[State, Action]):
 
     async def out_of_turn(self, player: Player) -> Fault:
         """Wait until a player moves who owes nothing now."""
-        move = await self._inboxes[player].look()
-        if isinstance(move.action, Fault):
-            return move.action
+        await self._inboxes[player].look()
         if len(self._teams) < len(self._inboxes):
             return NOT_STARTED
+        if player in self._rules.to_move(self._snapshot.state):
+            # All could see that it is its turn, and the referee is about to ask for the move.
+            await asyncio.get_running_loop().create_future()
         return Fault("illegal", f"it is not the turn of player {player}")
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from flask import Blueprint, Flask, Response, current_app, redirect, send_from_directory
+from flask import Blueprint, Flask, Response, abort, current_app, redirect, send_from_directory
+from werkzeug.security import safe_join
 from werkzeug.wrappers import Response as AnyResponse
 
 from cw.championship.config import settings_of
 from cw.championship.journal import MATCHES, Progress, load_progress, looked_at
-from cw.championship.report import ChampionshipReport, report_of, snapshot
+from cw.championship.report import ChampionshipReport, report_of
+from cw.championship.report_document import snapshot
+from cw.replays.document import decode
+from cw.web import export
 
 routes = Blueprint("championship", __name__, url_prefix="/championship")
 
@@ -31,7 +35,8 @@ def championship_app(folder: Path) -> Flask:
 def page() -> Response:
     """Return tables, bracket and matches as they stand."""
     report, progress = current()
-    return Response(report.as_html(progress), headers={"Cache-Control": "no-store"})
+    headers = {"Cache-Control": "no-store", "Content-Security-Policy": STYLED}
+    return Response(report.as_html(progress), headers=headers)
 
 
 @routes.get("/report.json")
@@ -52,11 +57,23 @@ def current() -> tuple[ChampionshipReport, Progress]:
 @routes.get("/games/<name>")
 def game(name: str) -> AnyResponse:
     """Return the log or the replay of a match."""
+    return send_from_directory(_matches(), name, as_attachment=True)
+
+
+@routes.get("/games/<stem>.html")
+def watch(stem: str) -> Response:
+    """Return the page on which a match is watched again."""
+    file = safe_join(str(_matches()), f"{stem}.json.gz")
+    if file is None or not Path(file).is_file():
+        abort(404, f"there is no match {stem!r}")
+    return Response(export.html(decode(Path(file).read_bytes())))
+
+
+def _matches() -> Path:
     folder: Path = current_app.extensions["championship"]
-    return send_from_directory(folder / MATCHES, name, as_attachment=True)
+    return folder / MATCHES
 
 
 def _harden(response: AnyResponse) -> AnyResponse:
-    response.headers["Content-Security-Policy"] = STYLED
     response.headers["X-Content-Type-Options"] = "nosniff"
     return response

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Final, TypeVar
 
+from cw.arena.launch import warn_of
 from cw.arena.seats.human import HumanSeat
 from cw.errors import (
     Abandoned,
@@ -164,7 +165,7 @@ class LiveMatches:
         *,
         pace: float = 0.0,
         bot_secrets: Secrets = NO_SECRETS,
-        on_launch: OnLaunch = lambda *_: None,
+        on_launch: OnLaunch = warn_of,
     ) -> LiveMatch:
         """Begin a match; raise CapacityError if too many are played."""
         with self._lock:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
 import pytest
 
-from cw.arena.bots import read_bots
+from cw.arena.bots import BotSpec, read_bots, split_command
 from cw.errors import UsageError
 
 
@@ -83,3 +84,36 @@ def test_a_command_that_cannot_be_split_is_refused() -> None:
     (bot,) = read_bots(['exec:python "bot.py']).bots
     with pytest.raises(UsageError, match="the command"):
         _ = bot.command
+
+
+@pytest.mark.parametrize("windows", [False, True])
+@pytest.mark.parametrize(
+    "path", [r"C:\Users\Ann Lee\bots\my bot.py", r"C:\it's\bot.py", "/home/ann/bot#1.py", r"\\pc\x"]
+)
+def test_the_path_of_a_program_survives_in_its_command(path: str, windows: bool) -> None:
+    command = ["python", path, "--deep", 'say "a\'b"', ""]
+    assert split_command(shlex.join(command), windows=windows) == command
+
+
+@pytest.mark.parametrize(
+    ("target", "found"),
+    [
+        ("bot.py", ("bot.py", "Bot")),
+        ("bot.py:Mine", ("bot.py", "Mine")),
+        (r"C:\bots\bot.py", (r"C:\bots\bot.py", "Bot")),
+        (r"C:\bots\bot.py:Mine", (r"C:\bots\bot.py", "Mine")),
+    ],
+)
+def test_the_file_and_the_class_of_a_bot_are_told_apart(
+    target: str, found: tuple[str, str]
+) -> None:
+    assert BotSpec("me", "python", target).python_class == found
+
+
+def test_a_command_is_split_as_it_is_written_on_windows() -> None:
+    written = r'C:\py\python.exe "C:\my bots\bot.py" --deep'
+    assert split_command(written, windows=True) == [
+        r"C:\py\python.exe",
+        r"C:\my bots\bot.py",
+        "--deep",
+    ]

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from cw.arena.bots import BotSpec
-from cw.arena.launch import program_folder
 from cw.arena.sandbox import Policy, bubblewrap
+from cw.arena.sources import program_folder
 from tests.matches.playing import play_match
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a shell of POSIX")
@@ -77,3 +77,12 @@ def test_a_bot_works_in_the_folder_of_its_program(
 @pytest.mark.parametrize("command", ["sh -c 'exit 0'", "/bin/sh -c true", "env X=1 /bin/sh", "no"])
 def test_a_command_without_a_file_has_no_folder(command: str) -> None:
     assert program_folder(BotSpec("me", "exec", command)) is None
+
+
+def test_a_program_without_walls_is_warned_of(caplog: pytest.LogCaptureFixture, here: Path) -> None:
+    bots = ["builtin:random", "me=exec:sh mine/bot.sh"]
+    for _ in range(2):
+        play_match("paint", bots, 1, {"turns": 1}, sandbox="off")
+    said = [record.getMessage() for record in caplog.records]
+    assert len(said) == 2
+    assert all(line.startswith("me: LIMITS ONLY, it can read your files") for line in said)

@@ -10,21 +10,33 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cw.arena.launch import start
 from cw.arena.processes import marked
-from cw.arena.sandbox import Launch, Policy, Sandbox, bubblewrap, copy_folder, installation
+from cw.arena.sandbox import (
+    PLAIN,
+    Launch,
+    Policy,
+    ProgramNeeds,
+    Sandbox,
+    Source,
+    bubblewrap,
+)
+from cw.arena.sandbox.folders import contents, copy
+from cw.arena.sandbox.installation import installation, installations
 from cw.arena.sandbox.limits import MIB, ResourceLimits, by_shell, own_tasks
+from cw.arena.sandbox.shares import places
 from cw.arena.transports.http import HttpBot
 from cw.arena.transports.stdio import StdioBot
-from cw.errors import UsageError
+from cw.errors import UnfitProgram, UsageError
 from cw.games.wire import QueryLimits, Reply, Request
-from tests.arena.zoo import BOTS, PATIENCE, fault_of, line_of
+from tests.arena.zoo import BOTS, PATIENCE, commands_with, fault_of, line_of, wait_until
 
 FOLDER = BOTS / "sandboxed"
 PROBLEM = bubblewrap.problem()
@@ -42,18 +54,17 @@ async def running(
     name: str,
     *arguments: str,
     sandbox: Sandbox,
-    settings: Mapping[str, str] | None = None,
-    network: bool = False,
+    needs: ProgramNeeds = PLAIN,
 ) -> AsyncIterator[tuple[StdioBot, Launch]]:
     """Run a bot of tests/bots/sandboxed as a match would; check that nothing is left."""
     command = [sys.executable, str(FOLDER / f"{name}.py"), *arguments]
-    with sandbox.prepare(command, FOLDER, settings=settings, network=network) as launch:
-        bot = await StdioBot.start(launch.argv, env=launch.env, cwd=launch.cwd)
+    with sandbox.prepare(command, Source(FOLDER), needs) as launch:
+        bot = await start(launch)
         assert isinstance(bot, StdioBot), bot
         async with bot:
             yield bot, launch
     assert list(marked(bot.mark)) == []
-    assert not launch.folder.exists()
+    wait_until(lambda: not launch.cwd.exists())
 
 
 def first_line(name: str, *arguments: str, sandbox: Sandbox, **options: Any) -> str:
@@ -64,6 +75,11 @@ def first_line(name: str, *arguments: str, sandbox: Sandbox, **options: Any) -> 
             return line_of(await bot.receive(PATIENCE)).decode()
 
     return asyncio.run(play())
+
+
+def known_controllers() -> frozenset[str]:
+    """Return what is bounded for all processes of a bot together on this machine."""
+    return frozenset().union(*(place.controllers for place in places()))
 
 
 def run(launch: Launch) -> subprocess.CompletedProcess[str]:
@@ -136,9 +152,9 @@ def test_cpu_time_is_limited(policy: Policy) -> None:
 @BOTH
 def test_the_environment_is_clean(policy: Policy, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_SECRET", "hidden")
-    settings = {"BOT_SECRET": "theirs"}
+    needs = ProgramNeeds({"BOT_SECRET": "theirs"})
     sandbox = Sandbox(policy)
-    env = json.loads(first_line("tells_its_environment", sandbox=sandbox, settings=settings))
+    env = json.loads(first_line("tells_its_environment", sandbox=sandbox, needs=needs))
     assert env["BOT_SECRET"] == "theirs"
     known = {"PATH", "LANG", "HOME", "PYTHONUNBUFFERED", "BOT_SECRET", "BOT_PROCESS", "PWD"}
     assert set(env) - {"LC_CTYPE", "SYSTEMROOT", "PATHEXT", "TEMP", "TMP", "USERPROFILE"} <= known
@@ -174,19 +190,12 @@ def test_no_other_processes_are_seen() -> None:
     assert not any("pytest" in command for command in seen)
 
 
-def reached(sandbox: Sandbox, network: bool) -> Mapping[str, str]:
+@BWRAP
+def test_there_is_no_network() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = str(server.getsockname()[1])
-        said = first_line("opens_sockets", port, sandbox=sandbox, network=network)
-    found: Mapping[str, str] = json.loads(said)
-    return found
-
-
-@BWRAP
-def test_there_is_no_network_unless_asked_for() -> None:
-    closed, opened = (reached(Sandbox("require"), network) for network in (False, True))
-    assert closed == {"127.0.0.1": "Connection refused", "192.0.2.1": "Network is unreachable"}
-    assert opened["127.0.0.1"] == "reached"
+        said = json.loads(first_line("opens_sockets", port, sandbox=Sandbox("require")))
+    assert said == {"127.0.0.1": "Connection refused", "192.0.2.1": "Network is unreachable"}
 
 
 @BOTH
@@ -194,12 +203,14 @@ def test_a_web_service_can_be_reached(policy: Policy) -> None:
     async def play() -> int:
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = str(free.getsockname()[1])
-        async with running(
-            "serves_what_it_should", sandbox=Sandbox(policy), settings={"PORT": port}, network=True
-        ) as (bot, launch):
+        needs = ProgramNeeds({"PORT": port}, serves=True)
+        async with running("serves_what_it_should", sandbox=Sandbox(policy), needs=needs) as (
+            bot,
+            launch,
+        ):
             ready = line_of(await bot.receive(PATIENCE)).decode()
-            assert policy == "off" or "THE NETWORK OF THIS MACHINE" in launch.protection
-            async with HttpBot(ready.removeprefix("listening on ")) as service:
+            address = ready.removeprefix("listening on ")
+            async with HttpBot(address, door=launch.tunnel) as service:
                 answer = await service.request(Request("GET", "/"), QueryLimits(PATIENCE))
             assert isinstance(answer, Reply), answer
             return answer.status
@@ -221,22 +232,11 @@ def test_a_daemon_without_mark_dies_with_its_namespace(tmp_path: Path) -> None:
     assert not commands_with(sign)
 
 
-def commands_with(sign: str) -> list[str]:
-    """List the command lines that hold a word."""
-    found = []
-    for folder in Path("/proc").iterdir():
-        try:
-            found.append((folder / "cmdline").read_text())
-        except OSError:
-            continue
-    return [command for command in found if sign in command]
-
-
 @BWRAP
 def test_how_a_bot_ended_is_seen_through_the_walls() -> None:
     async def play(code: str) -> str:
         with Sandbox("require").prepare([sys.executable, "-c", code]) as launch:
-            bot = await StdioBot.start(launch.argv, env=launch.env, cwd=launch.cwd)
+            bot = await start(launch)
             assert isinstance(bot, StdioBot)
             async with bot:
                 return fault_of(await bot.receive(PATIENCE)).detail
@@ -254,7 +254,7 @@ def test_nothing_is_left_when_cancelled(moment: float) -> None:
     async def play() -> None:
         command = [sys.executable, "-c", "import time; time.sleep(600)", sign]
         with Sandbox("require").prepare(command) as launch:
-            bot = await StdioBot.start(launch.argv, env=launch.env, cwd=launch.cwd)
+            bot = await start(launch)
             assert isinstance(bot, StdioBot)
             async with bot:
                 await bot.receive(PATIENCE)
@@ -273,13 +273,11 @@ def test_nothing_is_left_when_cancelled(moment: float) -> None:
 def test_a_bot_works_in_a_copy_of_its_folder(policy: Policy, tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_text("open('trace', 'w').close(); print(open('data').read())")
     (tmp_path / "data").write_text("my data")
-    (tmp_path / ".git").mkdir()
     command = [sys.executable, str(tmp_path / "bot.py")]
-    with Sandbox(policy).prepare(command, tmp_path) as launch:
+    with Sandbox(policy).prepare(command, Source(tmp_path)) as launch:
         done = run(launch)
         assert (done.stdout, done.stderr) == ("my data\n", "")
-        assert sorted(path.name for path in launch.folder.iterdir()) == ["bot.py", "data", "trace"]
-    assert not launch.folder.exists()
+    wait_until(lambda: not launch.cwd.exists())
     assert not (tmp_path / "trace").exists()
 
 
@@ -289,7 +287,7 @@ def test_a_program_of_the_folder_can_be_started(policy: Policy, tmp_path: Path) 
     (tmp_path / "bot").write_text("#!/bin/sh\necho here: $1\n")
     (tmp_path / "bot").chmod(0o755)
     for name in ("./bot", "bot", str(tmp_path / "bot")):
-        with Sandbox(policy).prepare([name, "x"], tmp_path) as launch:
+        with Sandbox(policy).prepare([name, "x"], Source(tmp_path)) as launch:
             assert run(launch).stdout == "here: x\n"
 
 
@@ -313,10 +311,14 @@ def test_what_protects_us_is_said_loudly(monkeypatch: pytest.MonkeyPatch, tmp_pa
 @BWRAP
 def test_auto_takes_bubblewrap_where_it_works() -> None:
     with Sandbox().prepare([sys.executable]) as launch:
-        assert launch.protection == (
-            "bubblewrap: files and processes of its own, no network; at most 1 GiB of memory, "
-            "256 open files, 256 processes, 3600 s of CPU, files of 64 MiB"
-        )
+        walls, each, together = launch.protection.split("; ")
+    assert walls == "bubblewrap: files, processes and network of its own"
+    number = 256 if "cpu" in known_controllers() else 64
+    assert each == (
+        f"at most 1 GiB of memory, 256 open files, {number} processes, 3600 s of CPU,"
+        " files of 64 MiB"
+    )
+    assert together.startswith("all its processes together: ")
 
 
 @POSIX
@@ -343,27 +345,41 @@ def test_own_processes_are_counted() -> None:
 @pytest.mark.parametrize("command", [["no-such-program-anywhere"], ["./missing"]])
 def test_a_program_that_is_not_there_is_refused(command: Sequence[str], tmp_path: Path) -> None:
     refused = pytest.raises(UsageError, match="there is no program")
-    with refused, Sandbox("off").prepare(command, tmp_path):
+    with refused, Sandbox("off").prepare(command, Source(tmp_path)):
         pass
 
 
 def test_a_folder_that_is_too_large_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "home").mkdir()
-    with (tmp_path / "home" / "film").open("wb") as film:
+    with (tmp_path / "film").open("wb") as film:
         film.truncate(300 * MIB)
-    with pytest.raises(UsageError, match="give the bot a folder of its own"):
-        copy_folder(tmp_path / "home", tmp_path / "copy")
+    with pytest.raises(UnfitProgram, match="give the bot a folder of its own"):
+        contents(tmp_path)
+
+
+def test_a_folder_that_is_too_deep_is_refused(tmp_path: Path) -> None:
+    tmp_path.joinpath(*["d"] * 100).mkdir(parents=True)
+    with pytest.raises(UnfitProgram, match="more than 64 folders within each other"):
+        contents(tmp_path)
 
 
 @POSIX
 def test_links_stay_links_and_pipes_stay_away(tmp_path: Path) -> None:
-    source, copy = tmp_path / "source", tmp_path / "copy"
+    source, made = tmp_path / "source", tmp_path / "copy"
     source.mkdir()
+    made.mkdir()
     (source / "link").symlink_to("/etc/passwd")
     os.mkfifo(source / "pipe")
-    copy_folder(source, copy)
-    assert [path.name for path in copy.iterdir()] == ["link"]
-    assert (copy / "link").is_symlink()
+    copy(contents(source), made)
+    assert [path.name for path in made.iterdir()] == ["link"]
+    assert (made / "link").is_symlink()
+
+
+def test_hidden_files_and_virtual_environments_stay_away(tmp_path: Path) -> None:
+    for name in ("bot.py", "data/.key", ".ssh/id", "venv/pyvenv.cfg", "data/book"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    names = [entry.name for entry in contents(tmp_path)]
+    assert sorted(names) == ["bot.py", "data", "data/book"]
 
 
 @POSIX
@@ -375,8 +391,33 @@ def test_the_installation_of_a_program_is_found(tmp_path: Path) -> None:
     (real / "bin" / "python3").touch()
     (environment / "bin" / "python").symlink_to("../../python-3/bin/python3")
     (tmp_path / "tool").touch()
-    elsewhere = Path("/nowhere")
-    assert list(installation(environment / "bin" / "python", elsewhere)) == [environment, real]
-    assert list(installation(tmp_path / "tool", elsewhere)) == [tmp_path / "tool"]
-    assert list(installation(tmp_path / "tool", tmp_path)) == []
-    assert list(installation(Path("/usr/bin/env"), elsewhere)) == []
+    assert list(installation(environment / "bin" / "python")) == [environment, real]
+    assert list(installation(tmp_path / "tool")) == [tmp_path / "tool"]
+    assert list(installation(Path("/usr/bin/env"))) == []
+
+
+@POSIX
+def test_the_links_to_an_installation_are_found(tmp_path: Path) -> None:
+    real = tmp_path / "envs" / "one"
+    (real / "bin").mkdir(parents=True)
+    (real / "lib").mkdir()
+    (real / "bin" / "python").symlink_to("/usr/bin/env")
+    (tmp_path / ".venv").symlink_to("envs/one")
+    assert installations([tmp_path / ".venv/bin/python"]) == (tmp_path / ".venv", real)
+    (tmp_path / "loop").symlink_to("loop")
+    assert len(installations([tmp_path / "loop"])) == 1
+
+
+@BOTH
+def test_a_virtual_environment_that_is_a_link_runs_a_bot(policy: Policy, tmp_path: Path) -> None:
+    folder = tmp_path / "bot"
+    folder.mkdir()
+    subprocess.run(
+        [sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "elsewhere")], check=True
+    )
+    (folder / ".venv").symlink_to(tmp_path / "elsewhere")
+    (folder / "bot.py").write_text("import sys; print(sys.prefix)")
+    command = [str(folder / ".venv/bin/python"), str(folder / "bot.py")]
+    with Sandbox(policy).prepare(command, Source(folder)) as launch:
+        done = run(launch)
+    assert (done.stderr, done.stdout.strip()) == ("", str(folder / ".venv"))

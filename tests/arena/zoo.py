@@ -70,6 +70,17 @@ def is_running(process: int) -> bool:
     return state not in "ZX"
 
 
+def commands_with(sign: str) -> list[str]:
+    """List the command lines that hold a word."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        try:
+            found.append((folder / "cmdline").read_text())
+        except OSError:
+            continue
+    return [command for command in found if sign in command]
+
+
 def wait_until(condition: Callable[[], bool]) -> None:
     """Wait until something holds that must hold soon."""
     until = time.monotonic() + PATIENCE

@@ -62,6 +62,6 @@ def tables_of(out: Path) -> Any:
 
 
 def entry(first: str, second: str, round_: int = 1, **changed: Any) -> Entry:
-    """Return a match that the first team has won by 5:4."""
+    """Return a match of a gauntlet that the first team has won by 5:4."""
     said: dict[str, Any] = {"tie_break": 0, "ranks": (1, 2), "scores": (5, 4), "reason": "finished"}
-    return Entry("group", "A", round_, (first, second), **(said | changed))
+    return Entry("gauntlet", None, round_, (first, second), **(said | changed))

@@ -28,6 +28,7 @@ from tests.championship.contests import (
     run_in_background,
     tables_of,
 )
+from tests.documented import installed, programs
 
 KITS = asset("sample_bots")
 QUICK = ("--option", "turns=10")
@@ -183,7 +184,8 @@ def test_a_match_that_cannot_be_played_does_not_stop_the_others(tmp_path: Path) 
 def test_ctrl_c_finishes_the_matches_in_flight(tmp_path: Path) -> None:
     file = built_in(tmp_path / "teams.toml", ("random", "strong", "greedy"))
     out = tmp_path / "out"
-    runner = run_in_background(file, out, "--game", "paint", "--format", "double-round-robin")
+    more = ("--game", "paint", "--format", "double-round-robin", "--option", "turns=40")
+    runner = run_in_background(file, out, *more)
     until = time.monotonic() + 60
     while time.monotonic() < until and not (out / "results.jsonl").exists():
         time.sleep(0.05)
@@ -192,3 +194,30 @@ def test_ctrl_c_finishes_the_matches_in_flight(tmp_path: Path) -> None:
     assert all(line["reason"] == "turns_over" for line in lines_of(out))
     assert cw("resume", out).exit_code == 0
     assert report_of(out)["over"]
+
+
+def test_a_game_of_another_package_has_its_championships(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(installed())}
+
+    def run(*arguments: str) -> str:
+        command = [sys.executable, "-m", "cw", "championship", *arguments]
+        done = subprocess.run(
+            command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    run("new", "teams", "--game", "nim")
+    for team in ("grace", "ken"):
+        (tmp_path / "teams" / team / "team.toml").unlink()
+        (tmp_path / "teams" / team / "bot.py").write_text(programs()["bot.py"])
+    slow = ("--option", "timeout=60")
+    said = run("validate", "teams", "--game", "nim", *slow)
+    teams = sorted(team.name for team in (tmp_path / "teams").iterdir())
+    assert said.splitlines() == [f"{team}: ok" for team in teams]
+    run("run", "teams", "--game", "nim", "--out", "out", "--format", "swiss", *slow)
+    lines = [line for line in lines_of(tmp_path / "out") if not line["tie_break"]]
+    assert len(lines) == 3 * 8
+    assert [line["faults"] for line in lines] == [[]] * 24
+    assert {line["reason"] for line in lines} == {"last_object"}
+    assert report_of(tmp_path / "out")["over"]

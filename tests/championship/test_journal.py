@@ -22,8 +22,8 @@ from cw.errors import Failure, UsageError
 from cw.league.fixtures import Fixture
 from tests.championship.contests import entry
 
-CIRCUIT = ChampionshipSettings(("a", "b", "c"), "teams", options={"size": 3})
-PAINT = ChampionshipSettings(("a", "b", "c"), "teams", game="paint")
+CIRCUIT = ChampionshipSettings(("a", "b", "c"), "teams", format="gauntlet", options={"size": 3})
+PAINT = ChampionshipSettings(("a", "b", "c"), "teams", game="paint", format="gauntlet")
 
 COUNTS = st.integers(0, 10**6)
 TEXT = st.text(max_size=20)
@@ -99,7 +99,9 @@ def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
     ("changed", "error"),
     [
         ({"player_1": "eve", "first": "eve"}, "'eve' is no team of this championship"),
-        ({}, "group_A_round-1_a_b is there already"),
+        ({}, "gauntlet_round-1_a_b is there already"),
+        ({"round": 7}, "gauntlet_round-7_a_b is no match of this championship"),
+        ({"stage": "final"}, "final_round-1_a_b is no match of this championship"),
         ({"first": "c"}, "c and b are not the players of this match"),
         ({"round": "2"}, "Expected `int`, got `str`"),
         ({"round": 0}, r"\$.round"),

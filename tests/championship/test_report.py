@@ -19,9 +19,9 @@ from cw.championship.report import (
     harmless,
     rendered,
     report_of,
-    snapshot,
     write_report,
 )
+from cw.championship.report_document import snapshot
 from cw.league.fixtures import Fixture, open_fixtures
 from cw.league.formats import FORMATS
 
@@ -161,7 +161,7 @@ def test_a_live_page_asks_for_itself_again_and_leads_to_matches_in_flight() -> N
     assert 'http-equiv="refresh"' in live
     assert "t0 against t1" in live
     assert 'href="http://127.0.0.1:1"' in live
-    assert 'href="games/round-robin_round-1_t1_t2.json.gz"' in live
+    assert 'href="games/round-robin_round-1_t1_t2.html"' in live
     assert 'http-equiv="refresh"' not in report(journal).as_html()
 
 
@@ -184,7 +184,7 @@ def test_names_are_text_in_the_report() -> None:
         "title": EVIL, "game": EVIL, "over": True, "played": 1, "standings": [], "bracket": [],
         "bonus": {EVIL: 1}, "order": [[EVIL]], "seats": None, "teams": [], "games": [],
         "listing": [{"table": EVIL, "told": EVIL, "stem": "x", "log": None}], "live": True,
-        "failed": [{"players": [EVIL], "why": EVIL}], "base": "games",
+        "failed": [{"players": [EVIL], "why": EVIL}], "base": "games", "ending": ".html",
         "running": [{"players": [EVIL, "b"], "stage": EVIL, "group": None, "watch": None}],
     }  # fmt: skip
     assert EVIL not in rendered("championship.html", document)

@@ -51,10 +51,10 @@ def test_a_file_of_teams_that_is_wrong_is_refused(tmp_path: Path, text: str, mes
 
 
 def test_a_file_names_bots_of_any_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CW_TEST_SECRET", "hush")
+    monkeypatch.setenv("WEAVER_SECRET", "hush")
     (tmp_path / "mine.py").write_text(BOT)
     (tmp_path / "teams.toml").write_text(
-        '[teams.web]\nbot = "http://127.0.0.1:3000/"\nsecret = "env:CW_TEST_SECRET"\n'
+        '[teams.web]\nbot = "http://127.0.0.1:3000/"\nsecret = "env:WEAVER_SECRET"\n'
         'username = "weaver"\n'
         '[teams.busy]\nbot = "http://127.0.0.1:3001"\nparallel = 4\n'
         '[teams.own]\nbot = "mine.py"\n'
@@ -135,3 +135,13 @@ def test_a_link_to_what_is_outside_is_refused(folder: Path) -> None:
 def test_a_team_cannot_read_our_environment(folder: Path) -> None:
     with pytest.raises(UsageError, match="env: stands in a file of all teams only"):
         with_about(folder, 'bot = "http://127.0.0.1:1"\nsecret = "env:HOME"')
+
+
+def test_two_teams_of_one_folder_are_refused(tmp_path: Path) -> None:
+    for name in ("ann", "bob"):
+        (tmp_path / f"{name}.py").touch()
+    file = tmp_path / "teams.toml"
+    bots = {name: str(tmp_path / f"{name}.py") for name in ("ann", "bob")}
+    file.write_text("".join(f"[teams.{name}]\nbot = '{bot}'\n" for name, bot in bots.items()))
+    with pytest.raises(UsageError, match=r"ann and bob both lie in .* a folder of its own"):
+        read_teams(file, "paint")

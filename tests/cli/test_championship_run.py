@@ -145,6 +145,16 @@ class TestRun:
         assert resumed.exit_code == 2
         assert "are not those the championship began with" in resumed.stderr
 
+    def test_a_machine_that_fails_is_told_in_a_sentence(self, tmp_path: Path) -> None:
+        file = built_in(tmp_path / "teams.toml", PAINTERS)
+        for out in (file / "out", tmp_path / "out"):
+            (tmp_path / "out").mkdir(exist_ok=True)
+            (tmp_path / "out" / "games").touch()
+            result = cw("run", file, "--game", "paint", "--option", "turns=5", "--out", out)
+            assert result.exit_code == 1
+            assert "cannot be made" in result.stderr
+            assert "Traceback" not in result.output + result.stderr
+
     @pytest.mark.parametrize(
         ("text", "error"),
         [("{", "holds no championship"), ('{"teams": 1, "place": ""}', "the settings are broken")],

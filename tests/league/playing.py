@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from random import Random
 
+from cw.league.contests import Contest
 from cw.league.fixtures import Fixture, Result, Results, Round, open_fixtures
-from cw.league.formats import Contest
 
 SQUARES = 49
 

@@ -11,7 +11,14 @@ from cw.arena.bots import read_bots
 from cw.arena.referee import MatchRecord
 from cw.games.registry import load_game
 from cw.matches.run import MatchProgress, run_match
-from cw.matches.spec import Isolation, MatchResult, MatchSpec, SandboxPolicy
+from cw.matches.spec import (
+    NO_SECRETS,
+    Isolation,
+    MatchResult,
+    MatchSpec,
+    SandboxPolicy,
+    Secrets,
+)
 from cw.replays import document as replay
 
 
@@ -36,12 +43,17 @@ def play_match(  # noqa: PLR0917 - as many as a match has
     sandbox: SandboxPolicy = "auto",
     start: Any = None,
 ) -> Played:
-    """Play bots as `cw play` takes them; the replay must be true."""
+    """Play bots as `cw play` takes them."""
     read = read_bots(bots, settings)
     isolation = Isolation(sandbox)
     spec = MatchSpec("test", game, tuple(read.bots), seed, options, start, isolation)
+    return play_spec(spec, read.secrets)
+
+
+def play_spec(spec: MatchSpec, secrets: Secrets = NO_SECRETS) -> Played:
+    """Play a match as it is described; the replay must be true."""
     seen: list[MatchProgress] = []
-    result = asyncio.run(run_match(spec, on_turn=seen.append, secrets=read.secrets))
+    result = asyncio.run(run_match(spec, on_turn=seen.append, secrets=secrets))
     again = replay.decode(replay.encode(result.replay, packed=False))
-    assert replay.verify(load_game(game), again) is None
+    assert replay.verify(load_game(spec.game), again) is None
     return Played(result, seen[-1].record)

@@ -191,6 +191,7 @@ def test_a_program_that_does_not_start_is_one_fault(game: str, tmp_path: Path) -
     bot = tmp_path / "bot.py"
     bot.write_text("def broken(:\n")
     played = play(game, str(bot), "--json", "--no-replay")
+    assert played.exit_code == 1
     told = json.loads(played.stdout)["players"][1]["faults"]
     told = [fault for fault in told if "faults in a row" not in fault["detail"]]
     assert [fault["kind"] for fault in told] == [kind]

@@ -144,7 +144,6 @@ def test_nobody_listens() -> None:
         ("paint", ["builtin:random", "http://127.0.0.1:1"], {}, "programs, not web services"),
         ("paint", ["builtin:random", "builtin:random"], {"hat": 1}, "unknown option"),
         ("hexagon", ["builtin:random", "python:nowhere.py"], {}, "no file"),
-        ("hexagon", ["builtin:random", "exec:no-such-program-here"], {}, "no-such-program-here"),
         ("circuit-wars", ["builtin:random", "http://127.0.0.1:1"], {}, "programs"),
         ("circuit-wars", ["builtin:random"] * 3, {}, "exactly 2 bots; you gave 3"),
         ("chess", ["builtin:random", "builtin:random"], {}, "no game 'chess'"),
@@ -156,3 +155,10 @@ def test_what_cannot_be_played_is_refused(
     with pytest.raises(UsageError, match=message):
         play_match(game, bots, 1, options)
     assert nothing_runs()
+
+
+def test_a_program_that_is_not_there_never_starts() -> None:
+    played = play("hexagon", ["builtin:random", "exec:no-such-program-here"])
+    assert played.result.winner == 0
+    assert played.result.faults[0].kind == "startup"
+    assert "no-such-program-here" in played.result.faults[0].detail

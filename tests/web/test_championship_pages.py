@@ -42,4 +42,11 @@ def test_the_page_of_another_game(tmp_path: Path) -> None:
     page = client.get("/championship/")
     assert "paint, format free-for-all, 3 matches played" in page.text
     for file in (out / "games").iterdir():
+        stem = file.name.removesuffix(".json.gz")
         assert f'href="games/{file.name}"' in page.text
+        assert f'href="games/{stem}.html"' in page.text
+        watched = client.get(f"/championship/games/{stem}.html")
+        assert watched.status_code == 200
+        assert "viewer/main.js" in watched.text
+    for name in ("../results.html", "..%2fresults.html", "nothing.html"):
+        assert client.get(f"/championship/games/{name}").status_code == 404

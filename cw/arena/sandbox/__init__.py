@@ -3,24 +3,72 @@
 from __future__ import annotations
 
 import os
-import shutil
+import socket
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import Final, Literal, TypeAlias
 
 from cw.arena.sandbox import bubblewrap
-from cw.arena.sandbox.limits import MIB, ResourceLimits, limited, own_tasks
+from cw.arena.sandbox.folders import Entry, contents, copy, pack
+from cw.arena.sandbox.installation import find_program, installations, is_whole_program
+from cw.arena.sandbox.limits import ResourceLimits, limited, own_tasks
+from cw.arena.sandbox.removal import remove_later, remove_tree
+from cw.arena.sandbox.shares import Share, open_share
+from cw.arena.transports.sockets import UNIX
 from cw.errors import UsageError
 
 Policy: TypeAlias = Literal["auto", "require", "off"]
 
-MOST_FILES: Final = 20_000
-MOST_BYTES: Final = 256 * MIB
 KEPT_OF_WINDOWS: Final = ("SYSTEMROOT", "PATHEXT", "TEMP", "TMP")
+WALLED: Final = "bubblewrap"
+"""How the sentence begins that says how we are protected from a program, if it is by walls."""
+
+FEW: Final = 64
+"""Processes of a bot where nothing else keeps it from taking all of the CPU."""
+
+BLOCK: Final = 4096
+"""Bytes that are taken at once, by the smallest file too."""
+
+BACKLOG: Final = 16
+ABOVE_PIPES: Final = 10
+"""The first number of a socket that is inherited: shells use those below for what they redirect."""
+
+FORWARDER: Final = Path(__file__).parents[1] / "forwarder.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a program is given a copy of."""
+
+    folder: Path | None = None
+    """The folder it works in; None for an empty one."""
+    only: tuple[Path, ...] = ()
+    """The only files of the folder that it is given; none stands for all but hidden ones."""
+    without: frozenset[Path] = frozenset()
+    """Files and folders that it is not given."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramNeeds:
+    """What a program needs beside its command."""
+
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Further variables of its environment."""
+    readable: Sequence[Path] = ()
+    """Further folders and files that it may read."""
+    server: Path | None = None
+    """The Unix socket of the server that it finds on 127.0.0.1:5000 of its own network."""
+    serves: bool = False
+    """Whether it serves on ports of its own network, and must be reached there."""
+
+
+EMPTY: Final = Source()
+PLAIN: Final = ProgramNeeds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +80,15 @@ class Launch:
     """The whole environment."""
     cwd: Path
     protection: str
-    folder: Path
-    """The working copy as we see it."""
+    inherited: tuple[socket.socket, ...] = ()
+    """The sockets that the program must inherit, to be closed here once it runs."""
+    tunnel: Path | None = None
+    """The Unix socket through which its ports are reached; None where they are ours."""
+
+    @property
+    def pass_fds(self) -> tuple[int, ...]:
+        """The numbers of what the program must inherit."""
+        return tuple(inherited.fileno() for inherited in self.inherited)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,59 +96,15 @@ class Sandbox:
     """Starts programs of bots with as much protection as the policy asks for.
 
     `auto` takes bubblewrap where it works, `require` refuses to go on without it, `off` does
-    without. Limits, a clean environment and a working copy are there in any case. Memory, CPU time
-    and file size are bounded for each process, not for all of a bot together, and there is no bound
-    on the number of its files.
+    without. Limits, a clean environment and a working copy are there in any case; bounds for all
+    processes of a bot together are there where this machine lets us make control groups.
     """
 
     policy: Policy = "auto"
     limits: ResourceLimits = field(default_factory=ResourceLimits)
 
-    @contextmanager
-    def prepare(
-        self,
-        command: Sequence[str],
-        folder: Path | None = None,
-        *,
-        settings: Mapping[str, str] | None = None,
-        network: bool = False,
-        readable: Sequence[Path] = (),
-    ) -> Iterator[Launch]:
-        """Return what starts `command` in a copy of `folder`, which is removed at the end.
-
-        Paths in the command that lie in the folder lead to the copy. `settings` are added to the
-        environment, which else holds PATH, LANG, HOME and PYTHONUNBUFFERED. `network` leaves the
-        bot the network of this machine: a bot that serves on a port cannot be reached without.
-        `readable` are further folders that it may read, beside where the programs are installed
-        that the command names by their whole paths.
-
-        Raises UsageError for a program that is not found, a folder too large to copy, and a policy
-        that cannot be kept.
-        """
-        missing = self._missing()
-        with TemporaryDirectory(prefix="cw-bot-", ignore_cleanup_errors=True) as home:
-            copy = Path(home, "bot")
-            copy_folder(folder, copy)
-            source = (folder or copy).absolute()
-            program = find_program(command[0], source)
-            inside = copy if missing else bubblewrap.INSIDE
-            argv = [_moved(part, source, inside) for part in (program, *command[1:])]
-            folders = os.environ.get("PATH", os.defpath) if missing else bubblewrap.PATH
-            env = clean_environment(inside, program, folders) | dict(settings or {})
-            if missing:
-                yield self._bare(argv, env, copy, missing)
-            else:
-                programs = map(Path, (program, *filter(is_whole_program, command[1:])))
-                seen = [path for each in programs for path in installation(each, source)]
-                inner, limits = limited(self.limits, argv)
-                outer = bubblewrap.wrap(
-                    inner, Path(home), network=network, readable=[*seen, *readable]
-                )
-                said = f"bubblewrap: files and processes of its own, {_network(network)}; {limits}"
-                yield Launch(tuple(outer), env, copy, said, copy)
-
-    def _missing(self) -> str | None:
-        """Say why there is no bubblewrap; None if it is used. Raise UsageError if it has to be."""
+    def problem(self) -> str | None:
+        """Return why there is no bubblewrap, None if it is used; raise UsageError if it must be."""
         if self.policy == "off":
             return "the sandbox is switched off"
         problem = bubblewrap.problem()
@@ -101,80 +112,111 @@ class Sandbox:
             raise UsageError(f"no bot is started without a sandbox: {problem}")
         return problem
 
-    def _bare(self, argv: list[str], env: dict[str, str], copy: Path, missing: str) -> Launch:
-        """Return the launch without bubblewrap.
+    @contextmanager
+    def prepare(
+        self, command: Sequence[str], source: Source = EMPTY, needs: ProgramNeeds = PLAIN
+    ) -> Iterator[Launch]:
+        """Return what starts `command` in a copy of its source, which is removed at the end.
 
-        The system counts all processes of this user, so those that run already are added.
+        Paths in the command to what is copied lead to the copy. The environment holds PATH, LANG,
+        HOME, PYTHONUNBUFFERED and the settings that it needs. With bubblewrap, programs that the
+        command names by their whole paths can be run wherever they are installed.
+
+        Raises UnfitProgram for a program that is not found and a folder that cannot be copied, and
+        UsageError for a policy that cannot be kept.
         """
-        command, limits = limited(self.limits, argv, own_tasks())
-        root = os.name == "posix" and os.geteuid() == 0
-        free = "; AS ROOT it is not held to its number of processes" if root else ""
-        said = f"LIMITS ONLY, it can read your files and use your network ({missing}); {limits}"
-        return Launch(tuple(command), env, copy, f"{said}{free}", copy)
+        missing = self.problem()
+        place = (source.folder or Path.cwd()).absolute()
+        program = find_program(command[0], place)
+        given = contents(place, source.only, source.without) if source.folder else ()
+        with ExitStack() as stack:
+            home = Path(mkdtemp(prefix="cw-bot-"))
+            stack.callback(remove_later, partial(remove_tree, home))
+            share = open_share(self.limits)
+            stack.callback(remove_later, share.remove)
+            inside = home / "bot" if missing else bubblewrap.INSIDE
+            argv = moved([str(program), *command[1:]], place, given, inside)
+            folders = os.environ.get("PATH", os.defpath) if missing else bubblewrap.PATH
+            env = clean_environment(inside, argv[0], folders) | dict(needs.settings)
+            held = _Held(argv, env, home, given, share, self.limits)
+            yield held.bare(missing) if missing else held.boxed(needs, stack)
 
 
-def copy_folder(folder: Path | None, copy: Path) -> None:
-    """Copy files, folders and links; raise UsageError if they are too many. None copies nothing."""
-    copy.mkdir()
-    if folder is None:
-        return
-    if not folder.is_dir():
-        raise UsageError(f"{folder} is no folder")
-    files = size = 0
-    for place, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if name != ".git"]
-        files += len(folders) + len(names)
-        size += sum(os.lstat(os.path.join(place, name)).st_size for name in names)  # noqa: PTH118
-        if files > MOST_FILES or size > MOST_BYTES:
-            most = f"{MOST_FILES} files or {MOST_BYTES // MIB} MiB"
-            raise UsageError(f"{folder} holds more than {most}: give the bot a folder of its own")
-    shutil.copytree(folder, copy, symlinks=True, dirs_exist_ok=True, ignore=_uncopied)
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A program and all that holds it, but for the walls."""
+
+    argv: Sequence[str]
+    env: Mapping[str, str]
+    home: Path
+    """A folder of ours that is removed with all that is in it."""
+    given: Sequence[Entry]
+    share: Share
+    limits: ResourceLimits
+
+    def boxed(self, needs: ProgramNeeds, stack: ExitStack) -> Launch:
+        """Return what starts it in bubblewrap."""
+        archive = self.home / bubblewrap.ARCHIVE
+        pack(self.given, archive)
+        tunnel = self.home / "tunnel" if needs.serves else None
+        inherited = (stack.enter_context(_listening(tunnel)),) if tunnel else ()
+        limited_command, said = self._limited()
+        command = [*_forwarder(needs.server, inherited), *limited_command]
+        programs = map(Path, filter(is_whole_program, command))
+        given = [archive, FORWARDER, *([needs.server] if needs.server else [])]
+        size = sum(-(-entry.size // BLOCK) * BLOCK for entry in self.given)
+        readable = [*installations(programs), *needs.readable]
+        walls = bubblewrap.wrap(command, bubblewrap.Box(self.home, readable, given, size))
+        protection = f"{WALLED}: files, processes and network of its own; {said}"
+        return Launch(self._joined(walls), self.env, self.home, protection, inherited, tunnel)
+
+    def bare(self, missing: str) -> Launch:
+        """Return what starts it without bubblewrap."""
+        folder = self.home / "bot"
+        folder.mkdir()
+        copy(self.given, folder)
+        # The system counts all processes of a user, so those that run already are added.
+        command, said = self._limited(own_tasks())
+        walls = f"LIMITS ONLY, it can read your files and use your network ({missing})"
+        unheld = bubblewrap.is_root() and "pids" not in self.share.controllers
+        free = "; AS ROOT it is not held to its number of processes" if unheld else ""
+        return Launch(self._joined(command), self.env, folder, f"{walls}; {said}{free}")
+
+    def _limited(self, others: int = 0) -> tuple[list[str], str]:
+        """Return the command under limits, and the sentence's end about them."""
+        fair = "cpu" in self.share.controllers
+        most = self.limits.processes if fair else min(self.limits.processes, FEW)
+        command, said = limited(replace(self.limits, processes=most), self.argv, others)
+        return command, f"{said}; {self.share.describe(self.limits)}"
+
+    def _joined(self, command: Sequence[str]) -> tuple[str, ...]:
+        """Return the command as part of the bot's control groups, or else behind all others."""
+        return (*self.share.joining(), *command)
 
 
-def _uncopied(place: str, names: list[str]) -> list[str]:
-    """Name what is no file, folder or link: pipes and sockets."""
-    found = (Path(place, name) for name in names)
-    return [
-        path.name
-        for path in found
-        if path.name == ".git" or not (path.is_symlink() or path.is_file() or path.is_dir())
-    ]
+def moved(argv: Sequence[str], folder: Path, given: Sequence[Entry], inside: Path) -> list[str]:
+    """Return a command in which the paths of what is copied lead to the copy."""
+    copied = {folder / entry.name: inside / entry.name for entry in given} | {folder: inside}
+    return [str(copied.get(Path(part), part)) for part in argv]
 
 
-def find_program(name: str, folder: Path) -> str:
-    """Return the path of a program, on PATH or in the folder; raise UsageError if there is none."""
-    found = shutil.which(name) if Path(name).name == name else None
-    path = Path(found) if found else folder / name
-    if not path.is_file():
-        raise UsageError(f"there is no program {name!r}, neither on the PATH nor in {folder}")
-    return str(path.absolute())
+def _forwarder(server: Path | None, inherited: Sequence[socket.socket]) -> list[str]:
+    """Return what opens the ways out and in before it becomes the program."""
+    python = [sys.executable, "-I", "-S", str(bubblewrap.GIVEN / FORWARDER.name)]
+    if server:
+        return [*python, "out", str(bubblewrap.GIVEN / server.name)]
+    return [*python, "in", str(inherited[0].fileno())] if inherited else []
 
 
-def is_whole_program(part: str) -> bool:
-    """Return whether a part of a command is the whole path of a program."""
-    return os.path.isabs(part) and os.path.isfile(part) and os.access(part, os.X_OK)  # noqa: PTH113, PTH117
-
-
-def installation(program: Path, folder: Path) -> Iterator[Path]:
-    """Name what a program outside of the system needs of the disk: where it is installed.
-
-    Follows links one by one, as a virtual environment is one to the Python that it was made with.
-    """
-    known = (*bubblewrap.SYSTEM, Path("/etc"), folder)
-    while True:
-        if not any(map(program.is_relative_to, known)):
-            yield _prefix(program)
-        if not program.is_symlink():
-            return
-        program = Path(os.path.normpath(program.parent / program.readlink()))
-
-
-def _prefix(program: Path) -> Path:
-    """Return the folder above `bin`, if it is one program's; else the program alone."""
-    prefix, home = program.parent.parent, Path.home()
-    shared = prefix in (Path("/"), home, home / ".local", *home.parents)
-    own = program.parent.name == "bin" and (prefix / "lib").is_dir() and not shared
-    return prefix if own else program
+def _listening(path: Path) -> socket.socket:
+    """Listen on a Unix socket that can be inherited; its number is above those of the pipes."""
+    listener = socket.socket(UNIX)
+    listener.bind(str(path))
+    listener.listen(BACKLOG)
+    with ExitStack() as low:
+        while listener.fileno() < ABOVE_PIPES:
+            listener = low.enter_context(listener).dup()
+    return listener
 
 
 def clean_environment(home: Path, program: str, folders: str) -> dict[str, str]:
@@ -189,15 +231,3 @@ def clean_environment(home: Path, program: str, folders: str) -> dict[str, str]:
         env |= {name: os.environ[name] for name in KEPT_OF_WINDOWS if name in os.environ}
         env["USERPROFILE"] = str(home)
     return env
-
-
-def _moved(part: str, source: Path, inside: Path) -> str:
-    """Lead a path in the bot's folder to the working copy."""
-    path = Path(part)
-    if path.is_absolute() and path.is_relative_to(source):
-        return str(inside / path.relative_to(source))
-    return part
-
-
-def _network(network: bool) -> str:
-    return "but THE NETWORK OF THIS MACHINE" if network else "no network"

@@ -6,36 +6,75 @@ import os
 import secrets
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from cw.arena.sandbox.installation import SYSTEM
+from cw.arena.sandbox.limits import MIB
+
 INSIDE: Final = Path("/bot")
 """Where a bot finds its working copy."""
 
-SYSTEM: Final = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix")))
-"""Where the system's programs are; /bin and the like are links into /usr on most systems."""
+GIVEN: Final = Path("/run/given")
+"""Where it finds what we give it beside: a file under a name."""
 
+ARCHIVE: Final = "bot.tar"
 PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 ETC: Final = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "java*")
-ETC_NETWORK: Final = ("hosts", "nsswitch.conf", "resolv.conf", "ssl")
-TMP_SIZE: Final = 64 * 2**20
+WRITTEN: Final = ("passwd", "hosts", "nsswitch.conf")
+SCRATCH: Final = 64 * MIB
+"""Bytes that a bot may write: beside its working copy, in /tmp, and in /dev/shm."""
+
 USERS: Final = range(2_000_000_000, 2_100_000_000)
 """Users that no system has; root gives each bot one of its own."""
 
+NEEDED: Final = ("bwrap", "tar", "setpriv")
 PATIENCE: Final = 20.0
 """Seconds that bubblewrap may take to show that it works."""
+
+OUTSIDE: Final = """exec 8<&0 9>&1 </dev/null >/dev/null; exec "$@"
+"""
+"""Hides the pipes from bubblewrap.
+
+It would hold them open for as long as the bot runs, so that nobody saw the bot close them.
+"""
+
+WITHIN: Final = f"""
+exec <&8 >&9 8<&- 9>&-
+[ ! -e {GIVEN}/{ARCHIVE} ] || tar -xpf {GIVEN}/{ARCHIVE} || exit 70
+exec "$@"
+"""
+"""Takes the pipes up again, and unpacks the working copy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """What a bot is put into."""
+
+    home: Path
+    """An empty folder of ours, in which files for the bot may be made."""
+    readable: Sequence[Path] = ()
+    """Folders, files and links that it sees where they are."""
+    given: Sequence[Path] = ()
+    """Files that it sees in GIVEN, by their names."""
+    size: int = 0
+    """Bytes of its working copy."""
 
 
 @cache
 def problem() -> str | None:
     """Run bubblewrap once and say why it cannot be used here; None if it can."""
-    if shutil.which("bwrap") is None:
-        return "bubblewrap is not installed; on Debian: apt-get install bubblewrap"
+    for program in NEEDED:
+        if shutil.which(program) is None:
+            name = "bubblewrap" if program == "bwrap" else program
+            return f"{name} is not installed; on Debian: apt-get install bubblewrap tar util-linux"
     with TemporaryDirectory(prefix="cw-bot-") as folder:
-        command = wrap(["true"], Path(folder), network=False)
+        command = wrap(["true"], Box(Path(folder)))
         try:
             tried = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False)
         except (OSError, subprocess.TimeoutExpired) as error:
@@ -44,40 +83,44 @@ def problem() -> str | None:
     return f"bubblewrap does not work here: {said[-1:]}" if tried.returncode else None
 
 
-def wrap(
-    command: Sequence[str], home: Path, *, network: bool, readable: Sequence[Path] = ()
-) -> list[str]:
-    """Return the command that runs `command` in the folder `home / "bot"`, seen as /bot.
+def wrap(command: Sequence[str], box: Box) -> list[str]:
+    """Return the command that runs `command` in a box, in the folder /bot.
 
-    It has processes, IPC, host name and, without `network`, a network of its own, in which there is
-    nothing. Read-only: the system's programs, few files of /etc, and `readable`. An ordinary user
-    gets a user namespace. Root would keep its powers in one, among them to ignore the limit of
-    processes; so root becomes a user without a name, one for each bot, before the bot is started.
+    It has processes, IPC, host name and a network of its own, in which there is nothing. Read-only:
+    the system's programs, few files of /etc, and what the box says; what the bot writes is in
+    memory, and bounded. An ordinary user gets a user namespace. Root would keep its powers in one,
+    among them to ignore the limit of processes; so root becomes a user without a name, one for each
+    bot, before the bot is started.
     """
-    root = os.geteuid() == 0
+    root = is_root()
     user = secrets.choice(USERS) if root else 65534
-    folder = _prepare(home, user)
-    line = [shutil.which("bwrap") or "bwrap", "--die-with-parent", "--new-session"]
-    line += ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
-    line += ["--hostname", "bot", *([] if network else ["--unshare-net"])]
+    _write_etc(box.home, user)
+    line = ["/bin/sh", "-c", OUTSIDE, "sh", shutil.which("bwrap") or "bwrap"]
+    line += ["--die-with-parent", "--new-session", "--unshare-pid", "--unshare-ipc"]
+    line += ["--unshare-uts", "--unshare-net", "--unshare-cgroup-try", "--hostname", "bot"]
     line += [] if root else ["--unshare-user", "--uid", str(user), "--gid", str(user)]
-    line += ["--proc", "/proc", "--dev", "/dev", *_tmpfs("/tmp"), *_tmpfs("/dev/shm")]  # noqa: S108
-    line += [*_system(), *_etc(home, network)]
-    line += [part for path in readable for part in _readable(path)]
-    line += ["--bind", str(folder), str(INSIDE), "--chdir", str(INSIDE)]
-    line += ["--remount-ro", "/", "--remount-ro", "/dev", "--"]
-    return [*line, *(_become(user) if root else ()), *command]
+    line += ["--proc", "/proc", "--dev", "/dev", *_system(), *_etc(box.home)]
+    line += [*_memory("/tmp"), *_memory("/dev/shm"), *_memory(str(INSIDE), box.size)]  # noqa: S108
+    line += [part for path in box.readable for part in _shown(path, path)]
+    line += [part for path in box.given for part in _shown(path, GIVEN / path.name)]
+    line += ["--remount-ro", "/", "--remount-ro", "/dev", "--chdir", str(INSIDE), "--"]
+    line += _become(user) if root else []
+    return [*line, "/bin/sh", "-c", WITHIN, "sh", *command]
 
 
-def _prepare(home: Path, user: int) -> Path:
-    """Write who the bot is, and give it its folder."""
-    (home / "passwd").write_text(f"bot:x:{user}:{user}::{INSIDE}:/bin/false\n", encoding="ascii")
-    folder = home / "bot"
-    folder.mkdir(exist_ok=True)
-    if os.geteuid() == 0:
-        for path in (folder, *folder.rglob("*")):
-            os.chown(path, user, user, follow_symlinks=False)
-    return folder
+def is_root() -> bool:
+    """Return whether we are the user that may do everything; there is none on Windows."""
+    return sys.platform != "win32" and os.geteuid() == 0
+
+
+def _write_etc(home: Path, user: int) -> None:
+    """Write down who the bot is, and what it may call its own machine."""
+    for name, text in (
+        ("passwd", f"bot:x:{user}:{user}::{INSIDE}:/bin/false\n"),
+        ("hosts", "127.0.0.1 localhost bot\n::1 localhost\n"),
+        ("nsswitch.conf", "passwd: files\nhosts: files\n"),
+    ):
+        (home / name).write_text(text, encoding="ascii")
 
 
 def _become(user: int) -> list[str]:
@@ -85,28 +128,33 @@ def _become(user: int) -> list[str]:
     return ["setpriv", *who, "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs", "--"]
 
 
-def _tmpfs(path: str) -> list[str]:
-    return ["--perms", "1777", "--size", str(TMP_SIZE), "--tmpfs", path]
+def _memory(path: str, filled: int = 0) -> list[str]:
+    return ["--perms", "1777", "--size", str(filled + SCRATCH), "--tmpfs", path]
 
 
 def _system() -> Iterator[str]:
     for path in SYSTEM:
-        if path.is_symlink():
-            yield from ("--symlink", str(path.readlink()), str(path))
-        elif path.exists():
-            yield from ("--ro-bind", str(path), str(path))
+        if path.is_symlink() or path.exists():
+            yield from _bound(path, path)
 
 
-def _readable(path: Path) -> Iterator[str]:
-    """Show a file or folder; the folders above it are made so that every user may pass."""
-    for above in reversed(path.parents[:-1]):
+def _shown(path: Path, place: Path) -> Iterator[str]:
+    """Show a file, folder or link; the folders above it are made so that every user may pass."""
+    for above in reversed(place.parents[:-1]):
         yield from ("--perms", "0755", "--dir", str(above))
-    yield from ("--ro-bind", str(path), str(path))
+    yield from _bound(path, place)
 
 
-def _etc(home: Path, network: bool) -> Iterator[str]:
+def _bound(path: Path, place: Path) -> tuple[str, str, str]:
+    if path.is_symlink():
+        return ("--symlink", str(path.readlink()), str(place))
+    return ("--ro-bind", str(path), str(place))
+
+
+def _etc(home: Path) -> Iterator[str]:
     yield from ("--perms", "0755", "--dir", "/etc")
-    yield from ("--ro-bind", str(home / "passwd"), "/etc/passwd")
-    for pattern in ETC + (ETC_NETWORK if network else ()):
+    for name in WRITTEN:
+        yield from ("--ro-bind", str(home / name), f"/etc/{name}")
+    for pattern in ETC:
         for path in Path("/etc").glob(pattern):
             yield from ("--ro-bind-try", str(path), str(path))

@@ -1,4 +1,4 @@
-"""What one process of a bot may take, and the command that holds it to that."""
+"""What a bot may take, and the command that holds each of its processes to that."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-MIB = 2**20
-GIB = 2**30
+PROC: Final = Path("/proc")
+MIB: Final = 2**20
+GIB: Final = 2**30
 
 
 @dataclass(frozen=True, slots=True)
 class ResourceLimits:
-    """Bounds for each process of a bot; `processes` bounds their number."""
+    """Bounds for each process of a bot; `processes` and `whole_memory` are for all together."""
 
     memory: int = GIB
     """Bytes of memory of its own."""
@@ -28,13 +30,15 @@ class ResourceLimits:
     cpu_seconds: int = 3600
     file_size: int = 64 * MIB
     """Bytes of one file."""
+    whole_memory: int = 2 * GIB
+    """Bytes of memory of all processes together, files in memory included."""
 
     def describe(self) -> str:
         """Return the limits in a sentence's end."""
         return (
-            f"at most {_size(self.memory)} of memory, {self.files} open files, "
+            f"at most {size(self.memory)} of memory, {self.files} open files, "
             f"{self.processes} processes, {self.cpu_seconds} s of CPU, "
-            f"files of {_size(self.file_size)}"
+            f"files of {size(self.file_size)}"
         )
 
 
@@ -51,7 +55,7 @@ def limited(
         return [program, *_prlimit_options(limits, others), "--", *command], limits.describe()
     if os.name == "posix":
         said = f"at most {limits.files} open files, {limits.cpu_seconds} s of CPU, "
-        return by_shell(limits, command), f"{said}files of {_size(limits.file_size)}"
+        return by_shell(limits, command), f"{said}files of {size(limits.file_size)}"
     return [*command], "NO LIMITS, as this system has none to give"
 
 
@@ -64,15 +68,15 @@ def by_shell(limits: ResourceLimits, command: Sequence[str]) -> list[str]:
 
 def own_tasks() -> int:
     """Count the processes and threads of this user, as far as the system tells."""
-    if sys.platform != "linux":
+    if not PROC.exists():
         return 0
-    return sum(_tasks(folder) for folder in Path("/proc").iterdir() if folder.name.isdecimal())
+    return sum(_tasks(folder) for folder in PROC.iterdir() if folder.name.isdecimal())
 
 
 def _tasks(process: Path) -> int:
     """Count the threads of a process, 0 if it is another user's or has ended meanwhile."""
     try:
-        own = process.stat().st_uid == os.getuid()
+        own = process.stat().st_uid == Path("/proc/self").stat().st_uid
         return len(list((process / "task").iterdir())) if own else 0
     except OSError:
         return 0
@@ -94,7 +98,9 @@ def _prlimit_options(limits: ResourceLimits, others: int) -> Iterator[str]:
         ):
             hard = resource.getrlimit(kind)[1]
             yield f"--{name}={value if hard == resource.RLIM_INFINITY else min(value, hard)}"
+    yield from ()
 
 
-def _size(size: int) -> str:
-    return f"{size / GIB:g} GiB" if size >= GIB else f"{size / MIB:g} MiB"
+def size(number: int) -> str:
+    """Return a number of bytes in words."""
+    return f"{number / GIB:g} GiB" if number >= GIB else f"{number / MIB:g} MiB"

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-from contextlib import suppress
 from dataclasses import replace
 from time import perf_counter
-from typing import Final, cast
+from typing import cast
 
 from cw.arena.seats import Answer, Look
 from cw.arena.transports.http import HttpBot
 from cw.arena.transports.stdio import StdioBot
 from cw.games.rules import Fault
 from cw.games.wire import Query, Request, Transport
-
-MOMENT: Final = 0.5
-"""Seconds after a failed request in which the end of its program may show."""
 
 
 class HttpSeat:
@@ -44,12 +39,11 @@ class HttpSeat:
 
     async def _with_reason(self, fault: Fault) -> Fault:
         """Return a fault, as `crashed` if the program that we have started has ended."""
-        if self.process is not None:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(MOMENT):
-                    ended = await self.process.wait_ended()
-                    return replace(fault, kind="crashed", detail=ended.detail, lasting=True)
-        return fault
+        broken = fault.kind == "disconnected"
+        ended = await self.process.ended() if self.process and broken else None
+        if ended is None:
+            return fault
+        return replace(fault, kind="crashed", detail=ended.detail, lasting=True)
 
     async def close(self) -> None:
         """Close the connections; end the program if it is ours."""

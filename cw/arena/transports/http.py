@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import io
-from functools import partial
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
@@ -22,6 +23,7 @@ from cw.arena.transports.http_faults import (
     late,
 )
 from cw.arena.transports.sockets import Reachable, Traffic, open_socket
+from cw.arena.transports.tunnel import TunnelConnector
 from cw.errors import UsageError
 from cw.games.rules import Fault
 from cw.games.wire import QueryLimits, Reply, Request
@@ -46,21 +48,27 @@ class HttpBot:
     does not tell whether a byte came; there it is sent once more in any case.) `keep=False` takes a
     fresh connection for each request. `reachable` says which addresses it may have, also
     those that its name resolves to. Proxies of the environment, cookies and redirects are ignored.
+    `door` is the Unix socket through which a service in a network of its own is reached; of its
+    address only the port counts then.
 
     To be made in an event loop. Raises UsageError for a base that is no address of a server.
     """
 
-    def __init__(self, base: str, *, reachable: Reachable = ANYWHERE, keep: bool = True) -> None:
+    def __init__(
+        self,
+        base: str,
+        *,
+        reachable: Reachable = ANYWHERE,
+        keep: bool = True,
+        door: Path | None = None,
+    ) -> None:
         """Open no connection yet."""
         self.base = check_base(base)
         self._traffic = Traffic()
         self._turn = asyncio.Lock()
-        connect = partial(
-            aiohttp.TCPConnector,
-            socket_factory=lambda info: open_socket(info, self._traffic, reachable),
-        )
+        options = {"keepalive_timeout": KEPT_OPEN} if keep else {"force_close": True}
         self._session = aiohttp.ClientSession(
-            connector=connect(keepalive_timeout=KEPT_OPEN) if keep else connect(force_close=True),
+            connector=_connector(door, self._traffic, reachable, options),
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
             max_line_size=MOST_HEAD,
@@ -154,6 +162,17 @@ def check_base(base: str) -> str:
         example = "http://127.0.0.1:3000"
         raise UsageError(f"{base!r} is no address of a bot; one looks like {example}")
     return base.removesuffix("/")
+
+
+def _connector(
+    door: Path | None, traffic: Traffic, reachable: Reachable, options: Mapping[str, Any]
+) -> aiohttp.BaseConnector:
+    """Return what connects to a service, by the address or through a door."""
+    if door is not None:
+        return TunnelConnector(door, traffic, **options)
+    return aiohttp.TCPConnector(
+        socket_factory=lambda info: open_socket(info, traffic, reachable), **options
+    )
 
 
 def _payload(body: bytes | None) -> bytes | io.BytesIO | None:

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer, WriteableBuffer
 
+UNIX: Final[int] = getattr(socket, "AF_UNIX", socket.AF_UNSPEC)
+"""The family of sockets in the file system; Python knows none of them on Windows."""
+
 NAT64: Final = IPv6Network("64:ff9b::/96")
 
 AddressInfo = tuple[

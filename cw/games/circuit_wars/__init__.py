@@ -1,1 +1,4 @@
-"""Circuit Wars: two players draw segments in turn; who closes an area owns its squares."""
+"""Circuit Wars: two players draw segments in turn; whoever closes an area owns its squares.
+
+"Rule book" and "rule N" in this package refer to docs/games/circuit_wars.md.
+"""

@@ -1,4 +1,4 @@
-"""The board as the seed represents it: rows of 6-bit squares, and what a drawn segment does."""
+"""The board as rows of 6-bit squares (rule book, "Squares as numbers"), and what a move does."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ def empty(size: int) -> Squares:
 
 
 def owner(square: int) -> int:
-    """Return who owns a square: 0 nobody, 1 or 2."""
+    """Return the player who owns a square: 1 or 2, 0 for nobody."""
     return square >> 4
 
 
 def scores(squares: Squares) -> tuple[int, int]:
-    """Count the squares of player 1 and of player 2."""
+    """Return the numbers of squares of player 1 and of player 2."""
     owners = [owner(square) for row in squares for square in row]
     return owners.count(1), owners.count(2)
 
 
 def is_drawn(squares: Squares, move: Move) -> bool:
-    """Return whether the segment was drawn by a player."""
+    """Return whether a player has drawn the segment, which must be on the board."""
     return bool(squares[move.y][move.x] & BORDERS[move.border])
 
 
 def is_free(squares: Squares, move: Move) -> bool:
-    """Return whether the segment, which is on the board, is neither drawn nor in a closed area."""
+    """Return whether the segment, which must be on the board, is not drawn nor in a closed area."""
     return not squares[move.y][move.x] & (BORDERS[move.border] | ANY_OWNER)
 
 
 def free_moves(squares: Squares) -> list[Move]:
-    """Name each free segment once."""
+    """Return one name of each free segment, in reading order of the squares."""
     return [move for move in all_segments(len(squares)) if is_free(squares, move)]
 
 
@@ -65,10 +65,10 @@ def check_free(squares: Squares, move: Move) -> None:
 
 
 def draw(squares: Squares, move: Move, player: int) -> Squares:
-    """Draw a free segment; an unowned area that it closes becomes the player's.
+    """Return the board after a player draws a free segment, and takes the area that it closes.
 
-    Only drawn segments set border bits: the ones inside a closed area are no longer free, and
-    their bits stay unset (the seed's example status).
+    Only drawn segments set border bits: those inside a closed area are no longer free, but their
+    bits stay unset (rule 3).
     """
     board = [list(row) for row in squares]
     for side in (move, move.from_across()):
@@ -81,7 +81,7 @@ def draw(squares: Squares, move: Move, player: int) -> Squares:
 
 
 def closed_area(board: list[list[int]], x: int, y: int) -> set[tuple[int, int]]:
-    """Return the unowned closed area around the square (x, y); empty if there is none."""
+    """Return the unowned squares of the closed area around (x, y); none if it is not closed."""
     size = len(board)
     area = {(x, y)}
     border = [(x, y)]
@@ -97,7 +97,7 @@ def closed_area(board: list[list[int]], x: int, y: int) -> set[tuple[int, int]]:
 
 
 def neighbours(square: int, x: int, y: int) -> Iterator[tuple[int, int]]:
-    """Name the squares beyond the undrawn borders of a square, the outside too."""
+    """Yield the squares across the undrawn borders of (x, y), even those off the board."""
     for name, bit in BORDERS.items():
         if not square & bit:
             dx, dy, _ = ACROSS[name]

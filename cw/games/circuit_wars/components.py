@@ -1,15 +1,16 @@
-"""The game as searchers see it: free segments link walls, and what lines enclose is an XOR.
+"""A position as a graph: grid points joined by drawn segments are its nodes, free segments edges.
 
-A wall is a set of grid points joined by drawn segments; a lone point is one too. A segment between
-two walls makes them one and scores nothing; a segment from a wall to itself closes an area. So
-where several segments link the same two walls, drawing one lets the others score, and a segment
-that links its two walls alone is safe.
+Drawn segments join grid points into components; a point that none touches is a component too. A
+free segment between two components merges them and scores nothing; one within a component is a
+loop, and closes an area. So once one of several parallel edges is drawn, the others are loops that
+score, and an edge that is alone between its components is safe to draw.
 
-A closed line encloses in each row the squares that have an odd number of its vertical segments to
-their left. So let every vertical segment bear the set of squares to its right, and every horizontal
-one no square: the XOR along a closed line is what it encloses. Each wall has a root point, and a
-link knows the XOR along the way from root to root through its segment. Then two links of the same
-walls enclose the XOR of the two, and no square need be visited.
+A closed line encloses, in each row, the squares with an odd number of its vertical segments to
+their left (the even-odd rule). So let a vertical segment bear the set of the squares to its right,
+and a horizontal one the empty set: the XOR along a closed line is the area that it encloses. As in
+a union-find with weights, each component has a root, and the label of an edge is the XOR along the
+path from root to root through its segment. The label of a loop is then the area that it closes,
+the XOR of two parallel labels the area between the edges, and no square need be visited.
 """
 
 from __future__ import annotations
@@ -22,157 +23,182 @@ from cw.games.circuit_wars import board
 from cw.games.circuit_wars.board import Squares
 from cw.games.circuit_wars.segments import Move, all_segments
 
-Walls: TypeAlias = tuple[int, int]
-"""Two walls by their roots, the smaller first; twice the same for a segment that scores."""
+Pair: TypeAlias = tuple[int, int]
+"""Two components by their root points, the smaller first; for a loop both are the same."""
 
 
-class Segment(NamedTuple):
-    """One segment of an empty board."""
+class GridSegment(NamedTuple):
+    """A segment of a board of one size, as a line between two grid points."""
 
     move: Move
     bit: int
-    """Its place in the set of free segments."""
-    ends: Walls
+    """Its bit in the set of free segments."""
+    ends: tuple[int, int]
     """Its two grid points, numbered in reading order."""
     sides: int
     """The squares beside it, as bits."""
     right: int
-    """The squares to its right in its row, as bits; none for a horizontal segment."""
+    """The squares to its right in its row, as bits; 0 for a horizontal segment."""
 
 
-class Link(NamedTuple):
-    """A free segment, and the XOR along the way through it from root to root."""
+class Edge(NamedTuple):
+    """A free segment between two components, or within one."""
 
-    segment: Segment
-    way: int
+    segment: GridSegment
+    label: int
+    """The XOR of `right` along the path through the segment from root to root."""
 
 
-class Choice(NamedTuple):
-    """A legal move with all that can be told without drawing it."""
+class Candidate(NamedTuple):
+    """A legal move with what it wins and what it leaves to the opponent, found without drawing."""
 
     value: int
-    """Its points, less the most that the opponent can capture at once."""
+    """Its points, less the most that the opponent can capture with the next move."""
     points: int
-    link: Link
-    walls: Walls
+    edge: Edge
+    pair: Pair
 
 
 class Position(NamedTuple):
-    """What is still to be won: the links between the walls, and the squares nobody owns."""
+    """All that is still to be won: the edges between components, and the unowned squares."""
 
-    links: Mapping[Walls, tuple[Link, ...]]
-    open: int
-    """The unowned squares, as bits."""
+    edges: Mapping[Pair, tuple[Edge, ...]]
+    unowned: int
+    """The squares that nobody owns, as bits."""
     free: int
-    """The free segments, as bits; they alone decide all the rest."""
+    """The free segments, as bits; they alone determine the rest of the game."""
 
     @staticmethod
     def from_squares(squares: Squares) -> Position:
-        """Take over a position in the seed's representation."""
+        """Return the position of a board of 6-bit squares."""
         size = len(squares)
         drawn = [part for part in segments(size) if board.is_drawn(squares, part.move)]
         free = [part for part in segments(size) if board.is_free(squares, part.move)]
         roots = _roots(size, drawn)
-        links: dict[Walls, tuple[Link, ...]] = {}
+        edges: dict[Pair, tuple[Edge, ...]] = {}
         for segment in free:
-            (a, way_a), (b, way_b) = (roots[end] for end in segment.ends)
-            walls = (min(a, b), max(a, b))
-            links[walls] = (*links.get(walls, ()), Link(segment, way_a ^ way_b ^ segment.right))
+            (a, label_a), (b, label_b) = (roots[end] for end in segment.ends)
+            pair = (min(a, b), max(a, b))
+            edges[pair] = (*edges.get(pair, ()), Edge(segment, label_a ^ label_b ^ segment.right))
         unowned = (
             1 << y * size + x
             for y, row in enumerate(squares)
             for x, square in enumerate(row)
             if not board.owner(square)
         )
-        return Position(links, sum(unowned), sum(segment.bit for segment in free))
+        return Position(edges, sum(unowned), sum(segment.bit for segment in free))
 
-    def draw(self, choice: Choice) -> Position:
-        """Return the position after one of its choices."""
-        if choice.points:
-            return self._capture(choice.link.way)
-        return self._join(choice.walls, choice.link)
+    def draw(self, candidate: Candidate) -> Position:
+        """Return the position after one of its candidates."""
+        if candidate.points:
+            return self._capture(candidate.edge.label)
+        return self._merge(candidate.pair, candidate.edge)
 
-    def is_safe(self, choice: Choice) -> bool:
-        """Return whether a choice scores nothing and lets nothing new be captured."""
-        return not choice.points and len(self.links[choice.walls]) == 1
+    def is_safe(self, candidate: Candidate) -> bool:
+        """Return whether a candidate scores nothing and allows no new capture."""
+        return not candidate.points and len(self.edges[candidate.pair]) == 1
 
     def _capture(self, area: int) -> Position:
-        links: dict[Walls, tuple[Link, ...]] = {}
-        free = 0
-        for walls, group in self.links.items():
-            kept = tuple([link for link in group if not link.segment.sides & area])
-            if kept:
-                links[walls] = kept
-                for link in kept:
-                    free |= link.segment.bit
-        return Position(links, self.open & ~area, free)
+        """Return the position without the free segments in an area or on its border.
 
-    def _join(self, walls: Walls, drawn: Link) -> Position:
-        kept, gone = walls
-        links: dict[Walls, tuple[Link, ...]] = {}
-        for (a, b), group in self.links.items():
-            if gone not in (a, b):
-                key, moved = (a, b), group
+        A loop joins no components, so all other edges keep their pairs and labels.
+        """
+        edges: dict[Pair, tuple[Edge, ...]] = {}
+        free = 0
+        for pair, parallel in self.edges.items():
+            kept = tuple([edge for edge in parallel if not edge.segment.sides & area])
+            if kept:
+                edges[pair] = kept
+                for edge in kept:
+                    free |= edge.segment.bit
+        return Position(edges, self.unowned & ~area, free)
+
+    def _merge(self, pair: Pair, drawn: Edge) -> Position:
+        """Return the position after drawing an edge that scores nothing.
+
+        The second component takes the root of the first, and the label of the drawn edge is the
+        path between the two roots. It is added to every edge that leaves the second component; a
+        loop there would get it twice, and so keeps its label.
+        """
+        kept, merged = pair
+        edges: dict[Pair, tuple[Edge, ...]] = {}
+        for (a, b), parallel in self.edges.items():
+            if merged not in (a, b):
+                key, moved = (a, b), parallel
             elif a == b:
-                key, moved = (kept, kept), group
+                key, moved = (kept, kept), parallel
             else:
-                other = b if a == gone else a
+                other = b if a == merged else a
                 key = (kept, other) if kept < other else (other, kept)
                 moved = tuple(
                     [
-                        Link(part, way ^ drawn.way)
-                        for part, way in group
-                        if part is not drawn.segment
+                        Edge(segment, label ^ drawn.label)
+                        for segment, label in parallel
+                        if segment is not drawn.segment
                     ]
                 )
             if moved:
-                links[key] = links[key] + moved if key in links else moved
-        return Position(links, self.open, self.free ^ drawn.segment.bit)
+                edges[key] = edges[key] + moved if key in edges else moved
+        return Position(edges, self.unowned, self.free ^ drawn.segment.bit)
 
-    def choices(self) -> list[Choice]:
-        """Value all legal moves."""
-        captures = [
-            (walls, link) for walls, group in self.links.items() if _scores(walls) for link in group
+    def candidates(self) -> list[Candidate]:
+        """Return all legal moves with their points and values."""
+        loops = [
+            (pair, edge)
+            for pair, parallel in self.edges.items()
+            if _is_loop(pair)
+            for edge in parallel
         ]
-        outermost = _outermost([link.way & self.open for _, link in captures])
-        choices = [self._capturing(walls, link, outermost) for walls, link in captures]
-        there = max([area.bit_count() for area in outermost], default=0)
-        for walls, group in self.links.items():
-            if not _scores(walls):
-                choices += self._quiet(walls, group, there)
-        return choices
+        outermost = _outermost([loop.label & self.unowned for _, loop in loops])
+        candidates = [self._capturing(pair, loop, outermost) for pair, loop in loops]
+        available = max([area.bit_count() for area in outermost], default=0)
+        for pair, parallel in self.edges.items():
+            if not _is_loop(pair):
+                candidates += self._quiet(pair, parallel, available)
+        return candidates
 
-    def _capturing(self, walls: Walls, link: Link, outermost: list[int]) -> Choice:
-        area = link.way & self.open
+    def _capturing(self, pair: Pair, loop: Edge, outermost: list[int]) -> Candidate:
+        area = loop.label & self.unowned
         points = area.bit_count()
-        left = max([(other & ~area).bit_count() for other in outermost])
-        return Choice(points - left, points, link, walls)
+        remaining = max([(other & ~area).bit_count() for other in outermost])
+        return Candidate(points - remaining, points, loop, pair)
 
-    def _quiet(self, walls: Walls, group: tuple[Link, ...], there: int) -> list[Choice]:
-        """Value the links of a group: the most that is left is there already, or up to one end.
+    def _quiet(self, pair: Pair, parallel: tuple[Edge, ...], available: int) -> list[Candidate]:
+        """Return the candidates of parallel edges; `available` squares can be captured already.
 
-        The links of a group lie side by side, so the one furthest from any of them is one of the
-        two at the ends, and is the furthest from anywhere.
+        The graph is planar, so parallel edges lie side by side, and the area between two of them
+        is the sum of the areas in between: they are points on a line. The farthest from any of
+        them is one of its two ends, which a double sweep finds: the farthest from the first edge,
+        then the farthest from that.
         """
-        ways = [link.way & self.open for link in group]
-        first = _furthest(ways, ways[0])
-        last = _furthest(ways, first)
+        labels = [edge.label & self.unowned for edge in parallel]
+        first = _farthest(labels, labels[0])
+        last = _farthest(labels, first)
         return [
-            Choice(-max(there, (way ^ first).bit_count(), (way ^ last).bit_count()), 0, link, walls)
-            for way, link in zip(ways, group, strict=True)
+            Candidate(
+                -max(available, (label ^ first).bit_count(), (label ^ last).bit_count()),
+                0,
+                edge,
+                pair,
+            )
+            for label, edge in zip(labels, parallel, strict=True)
         ]
 
 
-def _scores(walls: Walls) -> bool:
-    return walls[0] == walls[1]
+def _is_loop(pair: Pair) -> bool:
+    return pair[0] == pair[1]
 
 
-def _furthest(ways: list[int], start: int) -> int:
-    return max(ways, key=lambda way: (way ^ start).bit_count())
+def _farthest(labels: list[int], start: int) -> int:
+    return max(labels, key=lambda label: (label ^ start).bit_count())
 
 
 def _outermost(areas: list[int]) -> list[int]:
-    """Keep the areas that lie in no other one; any two are apart or one within the other."""
+    """Return the areas that lie within no other one.
+
+    Loops do not cross, so any two areas are disjoint or nested. By falling size each one is either
+    within an area that is kept already, or apart from all of them.
+    """
     outermost: list[int] = []
     for area in sorted(areas, key=int.bit_count, reverse=True):
         if not any(area & other for other in outermost):
@@ -181,17 +207,17 @@ def _outermost(areas: list[int]) -> list[int]:
 
 
 @cache
-def segments(size: int) -> tuple[Segment, ...]:
+def segments(size: int) -> tuple[GridSegment, ...]:
     """Return all segments of a board of size x size squares."""
     return tuple(_segment(size, number, move) for number, move in enumerate(all_segments(size)))
 
 
-def _segment(size: int, number: int, move: Move) -> Segment:
+def _segment(size: int, number: int, move: Move) -> GridSegment:
     x = move.x + (move.border == "right")
     y = move.y + (move.border == "bottom")
     point = y * (size + 1) + x
     horizontal = move.border in ("top", "bottom")
-    return Segment(
+    return GridSegment(
         move=move,
         bit=1 << number,
         ends=(point, point + 1 if horizontal else point + size + 1),
@@ -204,22 +230,25 @@ def _squares(size: int, moves: list[Move]) -> int:
     return sum(1 << move.y * size + move.x for move in moves if move.is_on(size))
 
 
-def _roots(size: int, drawn: list[Segment]) -> dict[int, tuple[int, int]]:
-    """Return for each grid point the root of its wall and the XOR of the way there."""
-    beside: dict[int, list[tuple[int, int]]] = {}
+def _roots(size: int, drawn: list[GridSegment]) -> dict[int, tuple[int, int]]:
+    """Return for each grid point the root of its component, and the XOR along the path there.
+
+    Any path will do: two paths differ by closed lines, whose areas are owned already.
+    """
+    adjacent: dict[int, list[tuple[int, int]]] = {}
     for segment in drawn:
         a, b = segment.ends
-        beside.setdefault(a, []).append((b, segment.right))
-        beside.setdefault(b, []).append((a, segment.right))
+        adjacent.setdefault(a, []).append((b, segment.right))
+        adjacent.setdefault(b, []).append((a, segment.right))
     roots: dict[int, tuple[int, int]] = {}
     for root in range((size + 1) ** 2):
         if root not in roots:
             roots[root] = (root, 0)
-            found = [root]
-            while found:
-                point = found.pop()
-                for end, right in beside.get(point, ()):
+            stack = [root]
+            while stack:
+                point = stack.pop()
+                for end, right in adjacent.get(point, ()):
                     if end not in roots:
                         roots[end] = (root, roots[point][1] ^ right)
-                        found.append(end)
+                        stack.append(end)
     return roots

@@ -1,12 +1,12 @@
-"""A mutable board for playouts and search: the position is two integers and a union-find.
+"""A mutable bitboard for playouts: two integers for the free segments, and a union-find.
 
-Squares are the bits of an integer, in rows of size + 1: the extra bit of each row and one row
-above and below stand for the outside. Bit i of `horizontal` says that the top segment of square i
-is free, bit i of `vertical` that its left segment is. Shifting by 1 or by a row moves to the
-neighbouring squares, so a whole area grows by one step in a few operations.
+Squares are the bits of an integer, in rows of size + 1 bits: the extra bit of each row, and one row
+above and one below, stand for the outside. Bit i of `horizontal` says that the top segment of
+square i is free, bit i of `vertical` that its left segment is. Shifting by 1 or by a row leads to
+the neighbouring squares, so a whole area grows by one step in a few operations.
 
-Drawn segments join grid points. A segment closes an area exactly when its two ends are joined
-already, which the union-find answers without looking at the board.
+Drawn segments join grid points. A segment closes an area exactly when its two ends are connected
+already (it completes a cycle), which the union-find answers without looking at the squares.
 """
 
 from __future__ import annotations
@@ -20,36 +20,37 @@ from cw.games.circuit_wars.board import Squares
 from cw.games.circuit_wars.segments import Move, all_segments
 
 
-class Segment(NamedTuple):
-    """One segment as the fast board sees it."""
+class FastSegment(NamedTuple):
+    """A segment of a board of one size, by the bits of the fast board."""
 
     horizontal: bool
     bit: int
-    """Its bit in `horizontal` or in `vertical`."""
+    """Its bit in `FastBoard.horizontal` or `FastBoard.vertical`."""
     ends: tuple[int, int]
-    """The two grid points, numbered in reading order."""
+    """Its two grid points, numbered in reading order."""
     sides: tuple[int, int]
-    """The two squares, as bits; one may lie outside."""
+    """The two squares beside it, as bits; one may lie outside."""
     move: Move
-    """Its name."""
+    """One of its names."""
 
 
 class Geometry(NamedTuple):
-    """All that depends on the size of the board alone."""
+    """The tables of a board size."""
 
     size: int
     row: int
-    """Bits in a row of squares."""
+    """Bits in a row of squares: size + 1."""
     outside: int
     """The bits that are no squares of the board."""
-    segments: tuple[Segment, ...]
-    by_move: dict[Move, Segment]
-    """Both names of each segment."""
-    around: dict[int, tuple[tuple[Segment, int], ...]]
-    """Square or outside (0), as a bit -> its segments, each with the square beyond it."""
+    segments: tuple[FastSegment, ...]
+    by_move: dict[Move, FastSegment]
+    """Each segment under both of its names."""
+    around: dict[int, tuple[tuple[FastSegment, int], ...]]
+    """Bit of a square, 0 for the outside -> its segments, each with the square beyond it."""
     horizontal: int
+    """All horizontal segments, as bits."""
     vertical: int
-    """All horizontal and all vertical segments."""
+    """All vertical segments, as bits."""
 
 
 @cache
@@ -60,7 +61,7 @@ def geometry(size: int) -> Geometry:
     inside = sum(_square(size, x, y) for y in range(size) for x in range(size))
     by_move = {segment.move: segment for segment in segments}
     by_move |= {segment.move.from_across(): segment for segment in segments}
-    around: dict[int, list[tuple[Segment, int]]] = {}
+    around: dict[int, list[tuple[FastSegment, int]]] = {}
     for segment in segments:
         here, beyond = (side if side & inside else 0 for side in segment.sides)
         around.setdefault(here, []).append((segment, beyond))
@@ -81,13 +82,13 @@ def _square(size: int, x: int, y: int) -> int:
     return 1 << (y + 1) * (size + 1) + x + 1
 
 
-def _segment(size: int, move: Move) -> Segment:
+def _segment(size: int, move: Move) -> FastSegment:
     x = move.x + (move.border == "right")
     y = move.y + (move.border == "bottom")
     horizontal = move.border in ("top", "bottom")
     point = y * (size + 1) + x
     bit = _square(size, x, y)
-    return Segment(
+    return FastSegment(
         horizontal=horizontal,
         bit=bit,
         ends=(point, point + 1 if horizontal else point + size + 1),
@@ -97,12 +98,12 @@ def _segment(size: int, move: Move) -> Segment:
 
 
 class FastBoard:
-    """A position without owners and scores; `draw` tells what each segment scores."""
+    """A position without owners and scores, for playouts; `draw` returns what each move scores."""
 
     __slots__ = ("_root", "geometry", "horizontal", "vertical")
 
     def __init__(self, size: int = 7) -> None:
-        """Return the empty board of size x size squares."""
+        """Start with an empty board of size x size squares."""
         self.geometry = geometry(size)
         self.horizontal = self.geometry.horizontal
         self.vertical = self.geometry.vertical
@@ -110,7 +111,7 @@ class FastBoard:
 
     @classmethod
     def from_squares(cls, squares: Squares) -> FastBoard:
-        """Take over a position in the seed's representation."""
+        """Return the position of a board of 6-bit squares."""
         fast = cls(len(squares))
         for segment in fast.geometry.segments:
             if board.is_drawn(squares, segment.move):
@@ -130,19 +131,19 @@ class FastBoard:
 
     @property
     def key(self) -> int:
-        """The set of free segments as one integer: it decides all that is still to be won."""
+        """The free segments as one integer, which determine all that can still be won."""
         return self.horizontal << self.geometry.outside.bit_length() | self.vertical
 
     def is_over(self) -> bool:
         """Return whether no segment is free."""
         return not self.horizontal | self.vertical
 
-    def is_free(self, segment: Segment) -> bool:
+    def is_free(self, segment: FastSegment) -> bool:
         """Return whether the segment can be drawn."""
         return bool((self.horizontal if segment.horizontal else self.vertical) & segment.bit)
 
-    def free(self) -> list[Segment]:
-        """Name all free segments."""
+    def free(self) -> list[FastSegment]:
+        """Return all free segments."""
         horizontal, vertical = self.horizontal, self.vertical
         return [
             segment
@@ -150,8 +151,8 @@ class FastBoard:
             if (horizontal if segment.horizontal else vertical) & segment.bit
         ]
 
-    def draw(self, segment: Segment) -> int:
-        """Draw a free segment and give its points, the size of the area that it closes."""
+    def draw(self, segment: FastSegment) -> int:
+        """Draw a free segment; return its points, the number of squares that it closes in."""
         horizontal, bit, (a, b), sides, _ = segment
         if horizontal:
             self.horizontal ^= bit
@@ -159,14 +160,16 @@ class FastBoard:
             self.vertical ^= bit
         return 0 if self._join(a, b) else self._close(sides)
 
-    def _take(self, segment: Segment) -> None:
+    def _take(self, segment: FastSegment) -> None:
         if segment.horizontal:
             self.horizontal &= ~segment.bit
         else:
             self.vertical &= ~segment.bit
 
     def _join(self, a: int, b: int) -> bool:
-        """Join two grid points; False if they were joined already."""
+        """Join two grid points; return False if they were connected already."""
+        # Neither ranks nor path compression: on boards of 7 x 7 a path has two steps on average,
+        # and without ranks a copy of the board copies one list only.
         root = self._root
         while a != root[a]:
             a = root[a]
@@ -176,14 +179,19 @@ class FastBoard:
         return a != b
 
     def _close(self, sides: tuple[int, int]) -> int:
-        """Take the area that has just been closed on one of two sides; give its size."""
+        """Take the segments inside the area just closed on one of two sides; return its size."""
         area = self._area(sides[0]) or self._area(sides[1])
+        # A segment lies inside where the area holds both of the squares beside it.
         self.horizontal &= ~(area & area << self.geometry.row)
         self.vertical &= ~(area & area << 1)
         return area.bit_count()
 
     def _area(self, area: int) -> int:
-        """Return the closed area around a square, 0 if it reaches the outside."""
+        """Return the closed area around a square, as bits; 0 if it reaches the outside.
+
+        A flood fill of all its squares at once: each pass adds the neighbours of the whole area
+        that no drawn segment separates from it, in the four directions.
+        """
         horizontal, vertical = self.horizontal, self.vertical
         row, outside = self.geometry.row, self.geometry.outside
         grown = 0
@@ -199,18 +207,19 @@ class FastBoard:
             )
         return area
 
-    def scoring(self) -> list[tuple[Segment, int]]:
-        """Name every free segment that closes an area, with its points.
+    def scoring(self) -> list[tuple[FastSegment, int]]:
+        """Return every free segment that closes an area, with its points.
 
         Squares and the outside are the nodes of a graph, free segments its edges: a segment scores
         exactly when it is a bridge, and what it cuts off is the subtree below it in a depth-first
-        search from the outside. One pass with low-links finds them all.
+        search from the outside. Tarjan's low-links find all bridges in one pass; the stack is
+        explicit, for a path may be as long as there are squares.
         """
         order = {0: 0}
         low = {0: 0}
         size = {0: 0}
-        bridges: list[tuple[Segment, int]] = []
-        path: list[tuple[int, Segment | None, Iterator[tuple[Segment, int]]]]
+        bridges: list[tuple[FastSegment, int]] = []
+        path: list[tuple[int, FastSegment | None, Iterator[tuple[FastSegment, int]]]]
         path = [(0, None, iter(self.geometry.around[0]))]
         while path:
             node, entry, edges = path[-1]

@@ -1,90 +1,99 @@
-"""Looking ahead: a few moves deep, or to the end of the game along the best few choices."""
+"""Search: a few moves deep, or to the end of the game over the most promising candidates."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from cw.games.circuit_wars.components import Choice, Position, Walls
+from cw.games.circuit_wars.components import Candidate, Pair, Position
 
-EVERY: Final = 10_000
-"""A width that leaves out no choice."""
+UNLIMITED: Final = 10_000
+"""A width that leaves out no candidate."""
 
-WIDTHS: Final = (2, 3, 4, 6, 9, EVERY)
-"""How many choices are looked at in each position, one attempt after the other."""
+WIDTHS: Final = (2, 3, 4, 6, 9, UNLIMITED)
+"""The widths that are tried one after the other."""
 
 ROOT_WIDTH: Final = 8
-"""How many choices are looked at, at the least, for the move to be made now."""
+"""The least number of candidates that are searched for the move to be played now."""
 
 
-class Spent(Exception):
-    """The budget is spent before the answer is known."""
+class BudgetExceeded(Exception):
+    """The budget does not suffice to finish a search."""
 
 
-def promising(position: Position, width: int) -> list[Choice]:
-    """Return at most `width` choices, the highest values first, of the quiet ones one per walls.
+def promising(position: Position, width: int) -> list[Candidate]:
+    """Return up to `width` candidates by falling value, or all of them for UNLIMITED.
 
-    The links between two walls lie side by side, so that drawing one is much like drawing another.
+    Of parallel edges that score nothing only the best is kept: they lie side by side, so drawing
+    one leaves much the same as drawing another.
     """
-    choices = sorted(position.choices(), key=lambda choice: -choice.value)
-    if width == EVERY:
-        return choices
-    seen: set[Walls] = set()
+    candidates = sorted(position.candidates(), key=lambda candidate: -candidate.value)
+    if width == UNLIMITED:
+        return candidates
+    seen: set[Pair] = set()
     kept = []
-    for choice in choices:
-        if choice.points or choice.walls not in seen:
-            kept.append(choice)
-            seen.add(choice.walls)
+    for candidate in candidates:
+        if candidate.points or candidate.pair not in seen:
+            kept.append(candidate)
+            seen.add(candidate.pair)
     return kept[:width]
 
 
-def gains(position: Position, width: int, depth: int) -> list[tuple[int, Choice]]:
-    """Value the promising choices by what the mover gains in `depth` moves and the best after."""
+def gains(position: Position, width: int, depth: int) -> list[tuple[int, Candidate]]:
+    """Return the promising candidates, each with what the mover gains in `depth` moves.
+
+    A gain is in squares, less those of the opponent. Where the search ends it adds the value of
+    the best candidate (one capture and the reply to it) instead of looking further.
+    """
     return [
-        (choice.points - _gain(position.draw(choice), width, depth - 1), choice)
-        for choice in promising(position, width)
+        (candidate.points - _gain(position.draw(candidate), width, depth - 1), candidate)
+        for candidate in promising(position, width)
     ]
 
 
 def _gain(position: Position, width: int, depth: int) -> int:
     if depth == 0:
-        return max((choice.value for choice in position.choices()), default=0)
+        return max((candidate.value for candidate in position.candidates()), default=0)
     return max((gain for gain, _ in gains(position, width, depth)), default=0)
 
 
 class Solver:
-    """Alpha-beta to the end of the game over the `width` most promising choices.
+    """Alpha-beta search to the end of the game over the `width` most promising candidates.
 
-    With a width of EVERY the values are exact. `budget` is how many more free segments may be
-    looked at: a measure of time that is the same on every machine.
+    With a width of UNLIMITED the values are exact. `budget` is the sum of the numbers of free
+    segments of the positions that may still be expanded: a measure of time that is the same on
+    every machine.
     """
 
     def __init__(self, width: int, budget: int = 0) -> None:
-        """Start with an empty table of what is known."""
+        """Start with an empty transposition table."""
         self.width = width
         self.budget = budget
+        # The free segments determine all that can still be won, so they are the key: transposed
+        # move orders meet here, whoever owns the squares. Kept are a lower and an upper bound.
         self._bounds: dict[int, tuple[int, int]] = {}
 
-    def best(self, position: Position) -> Choice:
-        """Return the choice of the highest value in a position that is not over.
+    def best(self, position: Position) -> Candidate:
+        """Return the candidate of the highest value in a position that is not over.
 
-        Raises Spent if the budget does not suffice.
+        Raises BudgetExceeded.
         """
-        most = position.open.bit_count()
-        choices = promising(position, max(self.width, ROOT_WIDTH))
-        top, best = -most - 1, choices[0]
-        for choice in choices:
-            points = choice.points
-            value = points - self.value(position.draw(choice), points - most, points - top)
+        most = position.unowned.bit_count()
+        candidates = promising(position, max(self.width, ROOT_WIDTH))
+        top, best = -most - 1, candidates[0]
+        for candidate in candidates:
+            points = candidate.points
+            value = points - self.value(position.draw(candidate), points - most, points - top)
             if value > top:
-                top, best = value, choice
+                top, best = value, candidate
         return best
 
     def value(self, position: Position, alpha: int, beta: int) -> int:
-        """Return the points that the mover will win from here on, less those of the other player.
+        """Return the squares that the mover will win from here on, less those of the opponent.
 
-        The value is exact if it lies between alpha and beta, else it is a bound.
+        The value is exact if it is between alpha and beta; else it is only a bound: an upper one at
+        or below alpha, a lower one at or above beta (fail-soft). Raises BudgetExceeded.
         """
-        squares = position.open.bit_count()
+        squares = position.unowned.bit_count()
         low, high = self._bounds.get(position.free, (-squares, squares))
         if low >= beta or low == high:
             return low
@@ -92,12 +101,14 @@ class Solver:
             return high
         self._spend(position)
         best = -squares
-        for choice in promising(position, self.width):
-            points, floor = choice.points, max(alpha, best)
-            after = self.value(position.draw(choice), points - beta, points - floor)
+        for candidate in promising(position, self.width):
+            # The opponent moves next: the window is negated, and shifted by the points just won.
+            points, floor = candidate.points, max(alpha, best)
+            after = self.value(position.draw(candidate), points - beta, points - floor)
             best = max(best, points - after)
             if best >= beta:
                 break
+        # A value at or below alpha is an upper bound only, one at or above beta a lower bound.
         self._bounds[position.free] = (
             low if best <= alpha else best,
             high if best >= beta else best,
@@ -107,24 +118,28 @@ class Solver:
     def _spend(self, position: Position) -> None:
         self.budget -= position.free.bit_count()
         if self.budget < 0:
-            raise Spent
+            raise BudgetExceeded
 
 
 class WideningSolver:
-    """Solvers of growing width that remember, from move to move, what they found out."""
+    """Iterative broadening: solvers of growing width, which keep their tables between moves.
+
+    A narrow search reaches the end of the game early and gives a move at any time; the wider ones
+    follow while the budget lasts, and the widest is exact.
+    """
 
     def __init__(self) -> None:
-        """Start knowing nothing."""
+        """Start with empty tables."""
         self._solvers = [Solver(width) for width in WIDTHS]
 
-    def best(self, position: Position, budget: int) -> Choice | None:
+    def best(self, position: Position, budget: int) -> Candidate | None:
         """Return the choice of the widest solver that finishes; None if not even the first does."""
         best = None
         for solver in self._solvers:
             solver.budget = budget
             try:
                 best = solver.best(position)
-            except Spent:
+            except BudgetExceeded:
                 break
             budget = solver.budget
         return best

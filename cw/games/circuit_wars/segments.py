@@ -1,4 +1,4 @@
-"""Segments and their names (seed, "Definitions" and "Square representation")."""
+"""Segments and their names (document, "Terms" and "Squares as numbers")."""
 
 from __future__ import annotations
 
@@ -30,31 +30,32 @@ MOVE_PATTERN: Final = re.compile(r"([0-9]{1,3}),([0-9]{1,3}),(top|right|bottom|l
 
 
 class Move(NamedTuple):
-    """One name of a segment: a square, x to the right and y down from 0, and a side of it."""
+    """A name of a segment: a square, x to the right and y downwards from 0, and a border of it."""
 
     x: int
     y: int
     border: str
 
     def __str__(self) -> str:
+        """Return the move as it is sent: `x,y,border`."""
         return f"{self.x},{self.y},{self.border}"
 
     def is_on(self, size: int) -> bool:
-        """Return whether the square lies on a board of size x size squares."""
+        """Return whether the move names a square and a border of a board of size x size squares."""
         return 0 <= self.x < size and 0 <= self.y < size and self.border in BORDERS
 
     def from_across(self) -> Move:
-        """Name the same segment from its other side, which may lie off the board."""
+        """Return the other name of the segment, whose square may lie off the board."""
         dx, dy, border = ACROSS[self.border]
         return Move(self.x + dx, self.y + dy, border)
 
 
 @lru_cache(maxsize=8192)
 def parse_move(text: str) -> Move:
-    """Read a move in the form `x,y,border`; raise IllegalAction for anything else.
+    """Return the move of a text `x,y,border`; raise IllegalAction for any other text.
 
-    A move stays text as it was sent, for the status shows it so; who needs its parts asks here, and
-    each text is read once.
+    States keep a move as it was sent, since the status document shows it so; the cache reads each
+    text once.
     """
     match = MOVE_PATTERN.fullmatch(text)
     if match is None:
@@ -66,7 +67,7 @@ def parse_move(text: str) -> Move:
 
 
 def all_segments(size: int) -> Iterator[Move]:
-    """Name each segment of the board once, in reading order of the squares."""
+    """Yield one name of each segment of the board, in reading order of the squares."""
     for y in range(size):
         for x in range(size):
             yield Move(x, y, "top")

@@ -1,4 +1,4 @@
-"""The built-in strategies of Circuit Wars, each a step up from the one before."""
+"""The built-in strategies of Circuit Wars, the weakest first."""
 
 from __future__ import annotations
 
@@ -8,55 +8,56 @@ from random import Random
 from typing import Final
 
 from cw.games.circuit_wars import board
-from cw.games.circuit_wars.components import Choice, Position
+from cw.games.circuit_wars.components import Candidate, Position
 from cw.games.circuit_wars.rules import Action, State
 from cw.games.circuit_wars.search import WideningSolver, gains
 from cw.games.circuit_wars.segments import ACROSS, Move, parse_move
 from cw.games.rules import Player, StrategyFactory
 
 
-class Chooser(ABC):
-    """A strategy that looks at the position only, and breaks ties by chance."""
+class CandidateStrategy(ABC):
+    """A strategy that compares the candidates of a position, and breaks ties at random."""
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat."""
+        """Take a seat; all draws come from `rng`."""
         self.rng = rng
 
     def act(self, view: State) -> Action:
-        """Name the segment that is chosen."""
-        return str(self.choose(Position.from_squares(view.board)).link.segment.move)
+        """Return the chosen move."""
+        return str(self.choose(Position.from_squares(view.board)).edge.segment.move)
 
     @abstractmethod
-    def choose(self, position: Position) -> Choice:
-        """Choose a move in a position that is not over."""
+    def choose(self, position: Position) -> Candidate:
+        """Return the candidate to play, in a position that is not over."""
 
-    def any_best(self, valued: Iterable[tuple[int, Choice]]) -> Choice:
-        """Draw one of the choices that have the highest value."""
+    def any_best(self, valued: Iterable[tuple[int, Candidate]]) -> Candidate:
+        """Return one of the candidates of the highest value, drawn at random."""
         valued = list(valued)
         highest = max(value for value, _ in valued)
-        return self.rng.choice([choice for value, choice in valued if value == highest])
+        return self.rng.choice([candidate for value, candidate in valued if value == highest])
 
 
-class RandomMoves(Chooser):
-    """Draws any free segment."""
+class RandomMoves(CandidateStrategy):
+    """Draws a random free segment."""
 
-    def choose(self, position: Position) -> Choice:
-        """Draw any choice."""
-        return self.rng.choice(position.choices())
+    def choose(self, position: Position) -> Candidate:
+        """Draw any candidate."""
+        return self.rng.choice(position.candidates())
 
 
 class Mirror:
-    """Answers each segment with its image through the centre of the board.
+    """Answers each move with its image through the centre of the board (rule 7).
 
-    As player 2 on an empty board it cannot lose; where there is no image to draw, any segment does.
+    As player 2 on an empty board it cannot lose. Without a last move, or where its image is not
+    free, it draws a random free segment.
     """
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat."""
+        """Take a seat; all draws come from `rng`."""
         self.rng = rng
 
     def act(self, view: State) -> Action:
-        """Name the image of the last move if it is free."""
+        """Return the image of the last move if that is free, else a random free segment."""
         if view.last_move:
             image = opposite(parse_move(view.last_move), view.size)
             if board.is_free(view.board, image):
@@ -64,47 +65,49 @@ class Mirror:
         return str(self.rng.choice(board.free_moves(view.board)))
 
 
-class Greedy(Chooser):
-    """Captures the largest area that it can, else draws any segment."""
+class Greedy(CandidateStrategy):
+    """Captures the largest area that it can; without one, draws a random free segment."""
 
-    def choose(self, position: Position) -> Choice:
-        """Choose by the points of the move."""
-        return self.any_best((choice.points, choice) for choice in position.choices())
-
-
-class Safe(Chooser):
-    """Weighs what a move captures against the most that it leaves to be captured."""
-
-    def choose(self, position: Position) -> Choice:
-        """Choose by the value of the move."""
-        return self.any_best((choice.value, choice) for choice in position.choices())
+    def choose(self, position: Position) -> Candidate:
+        """Return a candidate with the most points."""
+        return self.any_best((candidate.points, candidate) for candidate in position.candidates())
 
 
-class Search(Chooser):
-    """Weighs its few safest moves by the best answers, and those by what is left after them."""
+class Safe(CandidateStrategy):
+    """Weighs what a move captures against the most that the opponent can capture next."""
+
+    def choose(self, position: Position) -> Candidate:
+        """Return a candidate of the highest value."""
+        return self.any_best((candidate.value, candidate) for candidate in position.candidates())
+
+
+class Search(CandidateStrategy):
+    """Searches two moves deep over the candidates of the highest values."""
 
     width: Final = 8
     depth: Final = 2
 
-    def choose(self, position: Position) -> Choice:
-        """Choose by what can be gained two moves ahead."""
+    def choose(self, position: Position) -> Candidate:
+        """Return a candidate of the highest gain."""
         return self.any_best(gains(position, self.width, self.depth))
 
 
 class Expert(Search):
-    """Plays like search until few safe moves are left, and then thinks to the end of the game."""
+    """Plays like Search until few safe moves are left, then searches to the end of the game."""
 
     few: Final = 24
+    """Safe moves up to which the end of the game is searched."""
     budget: Final = 80_000
+    """See Solver."""
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat, with nothing solved yet."""
+        """Take a seat, with an empty solver."""
         super().__init__(player, rng)
         self.solver = WideningSolver()
 
-    def choose(self, position: Position) -> Choice:
-        """Choose by the end of the game where it can be seen."""
-        if sum(map(position.is_safe, position.choices())) <= self.few:
+    def choose(self, position: Position) -> Candidate:
+        """Return the solver's candidate, or that of Search if the solver does not finish."""
+        if sum(map(position.is_safe, position.candidates())) <= self.few:
             solved = self.solver.best(position, self.budget)
             if solved is not None:
                 return solved

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Protocol
+
+import msgspec
+from msgspec import Meta
+from msgspec.structs import asdict
 
 from cw.errors import ProtocolError, short
 from cw.games.code_battle.rules import CodeBattle, Moves, merit
@@ -14,29 +19,17 @@ from cw.games.code_battle.state import (
     Death,
     Node,
     PlayerStats,
-    Slot,
     State,
     Terrain,
 )
 from cw.games.code_battle.torus import Tile
 from cw.games.code_battle.vision import View
-from cw.games.codec import actions_by_player, is_fault, player_named
+from cw.games.codec import actions_by_player, from_json, is_fault, player_named
 from cw.games.rules import Fault, Json, Player
 
-T = TypeVar("T")
-
-LARGEST_SIDE: Final = 1000
-LARGEST_NUMBER: Final = 2**63 - 1
-LEAST: Final = Config(
-    rows=3,
-    cols=3,
-    max_turns=1,
-    vision_radius2=1,
-    attack_radius2=1,
-    spawn_cost=1,
-    energy_interval=1,
-)
-KEYS: Final = ("config", "turn", "walls", "nodes", "cores", "bots", "players")
+Side = Annotated[int, Meta(ge=3, le=1000)]
+Positive = Annotated[int, Meta(ge=1, le=2**63 - 1)]
+Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
 class CodeBattleCodec:
@@ -139,27 +132,112 @@ def view_document(view: View) -> dict[str, Json]:
     }
 
 
+class ConfigDocument(msgspec.Struct, frozen=True):
+    """The seven settings."""
+
+    rows: Side
+    cols: Side
+    max_turns: Positive
+    vision_radius2: Positive
+    attack_radius2: Positive
+    spawn_cost: Positive
+    energy_interval: Positive
+
+
+class NodeDocument(msgspec.Struct, frozen=True):
+    """An energy node."""
+
+    row: Count
+    col: Count
+    energy: bool
+    timer: Count
+
+
+class BotDocument(msgspec.Struct, frozen=True):
+    """A living bot."""
+
+    id: Count
+    row: Count
+    col: Count
+    owner: Count
+
+
+class CoreDocument(msgspec.Struct, frozen=True):
+    """A core."""
+
+    id: Count
+    row: Count
+    col: Count
+    owner: Count
+    active: bool
+    last_spawn: Count
+
+
+class DeathDocument(msgspec.Struct, frozen=True):
+    """Where a bot died."""
+
+    row: Count
+    col: Count
+    owner: Count
+
+
+class StatsDocument(msgspec.Struct, frozen=True):
+    """The counts of a slot; those that count faults and kills may be left out."""
+
+    energy: Count
+    collected: Count
+    score: Annotated[int, Meta(ge=1 - 2**63, le=2**63 - 1)]
+    dominant_turns: Count
+    eliminated: Count = 0
+    failures: Count = 0
+    crashed: bool = False
+
+
+class StateDocument(msgspec.Struct, frozen=True):
+    """A state; who died, and the next id, may be left out."""
+
+    config: ConfigDocument
+    turn: Count
+    walls: list[tuple[Count, Count]]
+    nodes: list[NodeDocument]
+    cores: list[CoreDocument]
+    bots: list[BotDocument]
+    players: list[StatsDocument]
+    next_bot_id: Count | None = None
+    dead: list[DeathDocument] = []
+
+
 def read_state(document: Json, seed: Json = 0) -> State:
     """Read a state; raise ProtocolError that names the place of what is wrong."""
-    whole = read_object("state", document)
-    for key in KEYS:
-        if key not in whole:
-            raise ProtocolError(f"the state has no {short(key)}")
-    config = read_config(whole["config"])
-    slots = read_list("players", whole, read_stats)
-    reader = Reader(config, len(slots))
-    bots = sorted(read_list("bots", whole, reader.bot))
+    said = from_json("state of code-battle", document, StateDocument)
+    check_owners(said)
+    tiles = Tiles(said.config.rows, said.config.cols)
+    bots = sorted(
+        Bot(bot.id, tile, bot.owner)
+        for bot, tile in zip(said.bots, tiles.of("bots", said.bots), strict=True)
+    )
     state = State(
-        config=config,
-        terrain=Terrain(config.rows, config.cols, tuple(read_list("walls", whole, reader.wall))),
-        turn=read_number("turn", whole["turn"]),
-        nodes=tuple(read_list("nodes", whole, reader.node)),
-        cores=tuple(read_list("cores", whole, reader.core)),
+        config=Config(**asdict(said.config)),
+        terrain=Terrain(tiles.rows, tiles.cols, tuple(tiles.of_walls(said.walls))),
+        turn=said.turn,
+        nodes=tuple(
+            Node(tile, node.energy, node.timer)
+            for node, tile in zip(said.nodes, tiles.of("nodes", said.nodes), strict=True)
+        ),
+        cores=tuple(
+            Core(core.id, tile, core.owner, core.active, core.last_spawn)
+            for core, tile in zip(said.cores, tiles.of("cores", said.cores), strict=True)
+        ),
         bots=tuple(bots),
-        next_bot_id=read_number("next_bot_id", whole.get("next_bot_id", next_id(bots))),
-        stats=tuple(slots),
-        dead=tuple(sorted(read_list("dead", {"dead": []} | whole, reader.death))),
-        seed=read_number("seed", seed),
+        next_bot_id=next_id(bots) if said.next_bot_id is None else said.next_bot_id,
+        stats=tuple(PlayerStats(**asdict(stats)) for stats in said.players),
+        dead=tuple(
+            sorted(
+                Death(tile, death.owner)
+                for death, tile in zip(said.dead, tiles.of("dead", said.dead), strict=True)
+            )
+        ),
+        seed=from_json("seed", seed, Count),
     )
     check_places(state)
     return state
@@ -170,118 +248,55 @@ def next_id(bots: list[Bot]) -> int:
     return bots[-1].id + 1 if bots else 0
 
 
-def read_object(place: str, document: Json) -> dict[str, Json]:
-    """Return an object back; raise ProtocolError for anything else."""
-    if isinstance(document, dict):
-        return document
-    raise ProtocolError(f"{place} must be an object, not {short(document)}")
+class Placed(Protocol):
+    """What lies on a tile."""
+
+    @property
+    def row(self) -> int:
+        """Its row."""
+
+    @property
+    def col(self) -> int:
+        """Its column."""
 
 
-def read_list(name: str, document: Mapping[str, Json], read: Callable[[str, Json], T]) -> list[T]:
-    """Read each entry of a list, told where it is."""
-    entries = document[name]
-    if not isinstance(entries, list):
-        raise ProtocolError(f"{name} must be a list, not {short(entries)}")
-    return [read(f"{name}[{number}]", entry) for number, entry in enumerate(entries)]
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """The numbers of the tiles of a grid."""
+
+    rows: int
+    cols: int
+
+    def of(self, name: str, things: Sequence[Placed]) -> list[Tile]:
+        """Return the tiles of things; raise ProtocolError for the first one off the grid."""
+        for number, thing in enumerate(things):
+            self.check(f"{name}[{number}]", thing.row, thing.col)
+        return [thing.row * self.cols + thing.col for thing in things]
+
+    def of_walls(self, walls: Sequence[tuple[int, int]]) -> list[Tile]:
+        """Return the tiles of walls; raise ProtocolError for the first one off the grid."""
+        for number, (row, col) in enumerate(walls):
+            self.check(f"walls[{number}]", row, col)
+        return [row * self.cols + col for row, col in walls]
+
+    def check(self, place: str, row: int, col: int) -> None:
+        """Raise ProtocolError for a tile off the grid."""
+        for name, value, sides in (("row", row, self.rows), ("col", col, self.cols)):
+            if value >= sides:
+                raise ProtocolError(f"{place}.{name} must be from 0 to {sides - 1}, not {value}")
 
 
-def read_number(place: str, value: Json, low: int = 0, high: int = LARGEST_NUMBER) -> int:
-    """Read a whole number."""
-    if type(value) is int and low <= value <= high:
-        return value
-    raise ProtocolError(f"{place} must be a whole number from {low} to {high}, not {short(value)}")
-
-
-def read_flag(place: str, value: Json) -> bool:
-    """Read true or false."""
-    if isinstance(value, bool):
-        return value
-    raise ProtocolError(f"{place} must be true or false, not {short(value)}")
-
-
-def read_config(document: Json) -> Config:
-    """Read the seven settings."""
-    settings = read_object("config", document)
-    highest = {"rows": LARGEST_SIDE, "cols": LARGEST_SIDE}
-    return Config(
-        **{
-            name: read_number(
-                f"config.{name}", settings.get(name), low, highest.get(name, LARGEST_NUMBER)
-            )
-            for name, low in LEAST._asdict().items()
-        }
-    )
-
-
-def read_stats(place: str, document: Json) -> PlayerStats:
-    """Read the counts of a slot; those that count faults and kills may be left out."""
-    counts = {"eliminated": 0, "failures": 0, "crashed": False} | read_object(place, document)
-    return PlayerStats(
-        energy=read_number(f"{place}.energy", counts.get("energy")),
-        collected=read_number(f"{place}.collected", counts.get("collected")),
-        score=read_number(f"{place}.score", counts.get("score"), low=-LARGEST_NUMBER),
-        eliminated=read_number(f"{place}.eliminated", counts["eliminated"]),
-        dominant_turns=read_number(f"{place}.dominant_turns", counts.get("dominant_turns")),
-        failures=read_number(f"{place}.failures", counts["failures"]),
-        crashed=read_flag(f"{place}.crashed", counts["crashed"]),
-    )
-
-
-class Reader:
-    """Reads what lies on a grid and belongs to slots."""
-
-    def __init__(self, config: Config, slots: int) -> None:
-        """Know the size of the grid and the number of slots."""
-        self.config = config
-        self.slots = slots
-
-    def wall(self, place: str, entry: Json) -> Tile:
-        """Read `[row, col]`."""
-        if not isinstance(entry, list) or len(entry) != 2:
-            raise ProtocolError(f"{place} must be [row, col], not {short(entry)}")
-        return self.tile(place, {"row": entry[0], "col": entry[1]})
-
-    def tile(self, place: str, entry: Mapping[str, Json]) -> Tile:
-        """Read `row` and `col`."""
-        row = read_number(f"{place}.row", entry.get("row"), high=self.config.rows - 1)
-        return row * self.config.cols + read_number(
-            f"{place}.col", entry.get("col"), high=self.config.cols - 1
-        )
-
-    def owner(self, place: str, entry: Mapping[str, Json]) -> Slot:
-        """Read the slot that something belongs to."""
-        return read_number(f"{place}.owner", entry.get("owner"), high=self.slots - 1)
-
-    def node(self, place: str, document: Json) -> Node:
-        """Read an energy node."""
-        entry = read_object(place, document)
-        return Node(
-            tile=self.tile(place, entry),
-            energy=read_flag(f"{place}.energy", entry.get("energy")),
-            timer=read_number(f"{place}.timer", entry.get("timer")),
-        )
-
-    def core(self, place: str, document: Json) -> Core:
-        """Read a core."""
-        entry = read_object(place, document)
-        return Core(
-            id=read_number(f"{place}.id", entry.get("id")),
-            tile=self.tile(place, entry),
-            owner=self.owner(place, entry),
-            active=read_flag(f"{place}.active", entry.get("active")),
-            last_spawn=read_number(f"{place}.last_spawn", entry.get("last_spawn")),
-        )
-
-    def bot(self, place: str, document: Json) -> Bot:
-        """Read a living bot."""
-        entry = read_object(place, document)
-        number = read_number(f"{place}.id", entry.get("id"))
-        return Bot(number, self.tile(place, entry), self.owner(place, entry))
-
-    def death(self, place: str, document: Json) -> Death:
-        """Read where a bot died."""
-        entry = read_object(place, document)
-        return Death(self.tile(place, entry), self.owner(place, entry))
+def check_owners(said: StateDocument) -> None:
+    """Raise ProtocolError for the first thing of a slot that there is not."""
+    owned: Mapping[str, Sequence[BotDocument | CoreDocument | DeathDocument]]
+    owned = {"bots": said.bots, "cores": said.cores, "dead": said.dead}
+    slots = len(said.players)
+    for name, things in owned.items():
+        for number, thing in enumerate(things):
+            if thing.owner >= slots:
+                raise ProtocolError(
+                    f"{name}[{number}].owner must be from 0 to {slots - 1}, not {thing.owner}"
+                )
 
 
 def check_places(state: State) -> None:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Final
 
+import msgspec
 import numpy as np
+from msgspec import Meta
 
-from cw.errors import ProtocolError, short
-from cw.games.codec import actions_by_player, is_fault, player_named
+from cw.errors import FaultKind, ProtocolError, short
+from cw.games.codec import actions_by_player, from_json, is_fault, player_named
 from cw.games.end_of_codes.rules import EndOfCodes
-from cw.games.end_of_codes.state import Expelled, Participant, State
-from cw.games.rules import FAULT_KINDS, Fault, Json, Player
+from cw.games.end_of_codes.state import Column, Expelled, Participant, State
+from cw.games.rules import Fault, Json, Player
 
-CREATURE = ("creatureid", "userid", "x", "y", "hp")
+CREATURE: Final = ("creatureid", "userid", "x", "y", "hp")
+
+Id = Annotated[int, Meta(ge=1, le=2**63 - 1)]
+Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Side = Annotated[int, Meta(ge=1, lt=2**31)]
+"""Cells of the map's width or height: both together number the cells in 64 bits."""
 
 
 class EndOfCodesCodec:
@@ -81,22 +88,61 @@ def player_document(player: Participant) -> dict[str, Json]:
     return player._asdict() | {"fault": fault}
 
 
+class CreatureDocument(msgspec.Struct, frozen=True):
+    """A creature of a state."""
+
+    creatureid: Id
+    userid: Id
+    x: Count
+    y: Count
+    hp: Count
+
+
+class FaultDocument(msgspec.Struct, frozen=True):
+    """The fault that threw a player out."""
+
+    kind: FaultKind
+    round: Count
+    error: str | None = None
+
+
+class PlayerDocument(msgspec.Struct, frozen=True):
+    """A player of a state."""
+
+    userid: Id
+    username: str
+    died: int | None = None
+    fault: FaultDocument | None = None
+
+
+class StateDocument(msgspec.Struct, frozen=True):
+    """A state."""
+
+    round: Count
+    W: Side
+    H: Side
+    MAX_HP: Id
+    players: list[PlayerDocument]
+    creatures: list[CreatureDocument]
+
+
 def read_state(document: Json, max_rounds: Json = 10_000) -> State:
     """Read a state; raise ProtocolError that names the place of what is wrong."""
-    whole = read_numbers("state", document, {"round": 0, "W": 1, "H": 1, "MAX_HP": 1})
-    rows = [
-        read_creature(n, said, whole) for n, said in enumerate(read_list(document, "creatures"))
-    ]
-    table = np.array(sorted(rows), dtype=np.int64).reshape(-1, 5)
-    ids, owners, x, y, hp = (column.copy() for column in table.T)
+    said = from_json("state of end-of-codes", document, StateDocument)
+    columns = {
+        name: np.array([getattr(one, name) for one in said.creatures], dtype=np.int64)
+        for name in CREATURE
+    }
+    check_creatures(said, columns)
+    order = np.argsort(columns["creatureid"], kind="stable")
+    ids, owners, x, y, hp = (column[order] for column in columns.values())
     alive = set(owners[hp > 0].tolist())
-    players = [read_player(said, whole["round"], alive) for said in read_list(document, "players")]
     state = State(
-        round=whole["round"],
-        width=whole["W"],
-        height=whole["H"],
-        most_hp=whole["MAX_HP"],
-        players=tuple(sorted(players)),
+        round=said.round,
+        width=said.W,
+        height=said.H,
+        most_hp=said.MAX_HP,
+        players=tuple(sorted(read_player(player, said.round, alive) for player in said.players)),
         ids=ids,
         owners=owners,
         x=x,
@@ -112,64 +158,30 @@ def read_cap(value: Json) -> int:
     """Read the option `max_rounds`."""
     if type(value) is int and 1 <= value <= 1_000_000:
         return value
-    raise ProtocolError("max_rounds must be an integer from 1 to 1000000")
+    raise ProtocolError(f"max_rounds must be an integer from 1 to 1000000, not {short(value)}")
 
 
-def read_numbers(place: str, document: Json, least: Mapping[str, int]) -> dict[str, int]:
-    """Read integers that are not below a bound."""
-    if not isinstance(document, dict):
-        raise ProtocolError(f"{place} must be an object, not {short(document)}")
-    for name, low in least.items():
-        value = document.get(name)
-        if type(value) is not int or value < low:
-            raise ProtocolError(
-                f"{place}: {name} must be an integer from {low}, not {short(value)}"
-            )
-    return {name: document[name] for name in least}
+def check_creatures(said: StateDocument, columns: Mapping[str, Column]) -> None:
+    """Raise ProtocolError for the first creature off the map, and for too many hit points."""
+    off = (columns["x"] >= said.W) | (columns["y"] >= said.H)
+    if off.any():
+        raise ProtocolError(f"creatures[{int(off.argmax())}] stands off the map")
+    healthy = columns["hp"] > said.MAX_HP
+    if healthy.any():
+        place = f"creatures[{int(healthy.argmax())}]"
+        raise ProtocolError(f"{place}: hp must be from 0 to {said.MAX_HP}")
 
 
-def read_list(document: dict[str, Json], name: str) -> list[Json]:
-    """Read a list."""
-    if not isinstance(document.get(name), list):
-        raise ProtocolError(f"state: {name} must be a list")
-    entries: list[Json] = document[name]
-    return entries
-
-
-def read_creature(number: int, said: Json, whole: Mapping[str, int]) -> tuple[int, ...]:
-    """Read a creature: its five numbers."""
-    place = f"creatures[{number}]"
-    least = {"creatureid": 1, "userid": 1, "x": 0, "y": 0, "hp": 0}
-    creature = read_numbers(place, said, least)
-    if creature["x"] >= whole["W"] or creature["y"] >= whole["H"]:
-        raise ProtocolError(f"{place} stands off the map")
-    if creature["hp"] > whole["MAX_HP"]:
-        raise ProtocolError(f"{place}: hp must be from 0 to {whole['MAX_HP']}")
-    return tuple(creature.values())
-
-
-def read_player(said: Json, now: int, alive: set[Any]) -> Participant:
+def read_player(said: PlayerDocument, now: int, alive: set[int]) -> Participant:
     """Read a player; without a living creature and `died` it counts as having died now."""
-    userid = read_numbers("player", said, {"userid": 1})["userid"]
-    username, died = said.get("username"), said.get("died")
-    if not isinstance(username, str):
-        raise ProtocolError(f"player {userid}: username must be text, not {short(username)}")
-    if died is not None and (type(died) is not int or userid in alive):
-        raise ProtocolError(f"player {userid}: died is {short(died)}, but that cannot be")
-    if died is None and userid not in alive:
-        died = now
-    return Participant(userid, username, died, read_fault(userid, said.get("fault")))
-
-
-def read_fault(userid: int, said: Json) -> Expelled | None:
-    """Read the fault that threw a player out."""
-    if said is None:
-        return None
-    round_number = read_numbers(f"fault of player {userid}", said, {"round": 0})["round"]
-    if said.get("kind") not in FAULT_KINDS:
-        raise ProtocolError(f"player {userid}: unknown fault {short(said.get('kind'))}")
-    error = said.get("error")
-    return Expelled(said["kind"], None if error is None else str(error), round_number)
+    if said.died is not None and said.userid in alive:
+        raise ProtocolError(
+            f"player {said.userid}: died is {short(said.died)}, but a creature of it lives"
+        )
+    died = now if said.died is None and said.userid not in alive else said.died
+    fault = said.fault
+    expelled = None if fault is None else Expelled(fault.kind, fault.error, fault.round)
+    return Participant(said.userid, said.username, died, expelled)
 
 
 def check_world(state: State) -> None:

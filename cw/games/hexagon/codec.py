@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Final, Literal, cast
+from typing import Annotated, Any, Literal
 
-from cw.errors import ProtocolError, UsageError, short
-from cw.games.codec import actions_by_player, is_fault, plain_result, player_named
+import msgspec
+from msgspec import Meta
+
+from cw.errors import FaultKind, ProtocolError, UsageError
+from cw.games.codec import actions_by_player, from_json, is_fault, plain_result, player_named
 from cw.games.hexagon.boards import check_cells
 from cw.games.hexagon.grid import LARGEST, SMALLEST
 from cw.games.hexagon.rules import Hexagon
-from cw.games.hexagon.state import Lost, Move, State, is_cell
-from cw.games.rules import FAULT_KINDS, Fault, Json, Player
+from cw.games.hexagon.state import DecidingFault, Move, State, is_cell
+from cw.games.rules import Fault, Json, Player
 
-KEYS: Final = ("size", "cells", "jumps", "placed", "color", "ended", "winner")
+Color = Literal[1, 2]
+Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
 class HexagonCodec:
@@ -78,78 +82,80 @@ def pair_document(pair: tuple[int, int]) -> dict[str, int]:
     return {"1": pair[0], "2": pair[1]}
 
 
+class PairDocument(msgspec.Struct, frozen=True, rename={"one": "1", "two": "2"}):
+    """Two numbers by colour."""
+
+    one: Count
+    two: Count
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        """Both numbers."""
+        return self.one, self.two
+
+
+class FaultDocument(msgspec.Struct, frozen=True):
+    """The fault that ended a battle."""
+
+    color: Color
+    kind: FaultKind
+    error: str
+
+
+class StateDocument(msgspec.Struct, frozen=True):
+    """A state; the cells are read by `check_cells`."""
+
+    size: Annotated[int, Meta(ge=SMALLEST, le=LARGEST)]
+    cells: Any
+    jumps: PairDocument
+    placed: PairDocument
+    color: Color | None
+    ended: Literal["finished", "fault"] | None
+    winner: Color | None
+    fault: FaultDocument | None = None
+
+
 def read_state(document: Json) -> State:
     """Read a state; raise ProtocolError that names the place of what is wrong."""
-    if not isinstance(document, dict):
-        raise ProtocolError(f"a state must be an object, got {short(document)}")
-    for key in KEYS:
-        if key not in document:
-            raise ProtocolError(f"the state has no {short(key)}")
-    size = document["size"]
-    if type(size) is not int or not SMALLEST <= size <= LARGEST:
-        raise ProtocolError(
-            f"size must be a whole number from {SMALLEST} to {LARGEST}, got {short(size)}"
-        )
+    said = from_json("state of hexagon", document, StateDocument)
     try:
-        check_cells(document["cells"], size)
+        check_cells(said.cells, said.size)
     except UsageError as error:
         raise ProtocolError(str(error)) from None
-    jumps, placed = (read_pair(key, document[key]) for key in ("jumps", "placed"))
-    for color in (0, 1):
-        if not 0 <= jumps[color] <= placed[color] // 2:
-            raise ProtocolError(
-                f"jumps of colour {color + 1} must be from 0 to {placed[color] // 2},"
-                f" half of placed, got {jumps[color]}"
-            )
+    check_jumps(said.jumps.pair, said.placed.pair)
+    check_end(said)
+    fault = said.fault
     return State(
-        size=size,
-        cells=tuple(map(tuple, document["cells"])),
-        jumps=jumps,
-        placed=placed,
-        color=one_of("color", document["color"], (1, 2, None)),
-        ended=read_ended(document),
-        winner=one_of("winner", document["winner"], (1, 2, None)),
-        fault=read_fault(document),
+        size=said.size,
+        cells=tuple(map(tuple, said.cells)),
+        jumps=said.jumps.pair,
+        placed=said.placed.pair,
+        color=said.color,
+        ended=said.ended,
+        winner=said.winner,
+        fault=None if fault is None else DecidingFault(fault.color, fault.kind, fault.error),
     )
 
 
-def one_of(name: str, value: Json, allowed: tuple[Any, ...]) -> Any:
-    """Return a value; raise ProtocolError if it is not among those allowed."""
-    if isinstance(value, bool | float) or value not in allowed:
-        raise ProtocolError(f"{name} must be one of {allowed}, got {short(value)}")
-    return value
+def check_jumps(jumps: tuple[int, int], placed: tuple[int, int]) -> None:
+    """Raise ProtocolError for more jumps than were earned (rule 6)."""
+    for color in (0, 1):
+        if jumps[color] > placed[color] // 2:
+            raise ProtocolError(
+                f"jumps of colour {color + 1} must be from 0 to {placed[color] // 2},"
+                f" half of placed, not {jumps[color]}"
+            )
 
 
-def read_ended(document: dict[str, Json]) -> Literal["finished", "fault"] | None:
-    """Read how a battle ended; it has a colour to move exactly when it has not."""
-    ended = one_of("ended", document["ended"], ("finished", "fault", None))
-    if (ended is None) != (document["color"] is not None):
-        raise ProtocolError(f"color is {short(document['color'])}, but ended is {short(ended)}")
-    return cast(Literal["finished", "fault"] | None, ended)
+def check_end(said: StateDocument) -> None:
+    """Raise ProtocolError unless a colour is to move exactly before the end, and for a lone fault.
 
-
-def read_pair(name: str, value: Json) -> tuple[int, int]:
-    """Read two numbers by colour."""
-    if isinstance(value, dict) and all(type(value.get(color)) is int for color in ("1", "2")):
-        return value["1"], value["2"]
-    raise ProtocolError(f'{name} must be {{"1": number, "2": number}}, got {short(value)}')
-
-
-def read_fault(document: dict[str, Json]) -> Lost | None:
-    """Read the fault that ended a battle; it may be missing, but not stand where there is none."""
-    value = document.get("fault")
-    if value is None:
-        return None
-    if document["ended"] != "fault":
-        raise ProtocolError(f"ended is {short(document['ended'])}, but fault is {short(value)}")
-    if not isinstance(value, dict):
-        raise ProtocolError(f"fault must be an object or null, got {short(value)}")
-    color = one_of("color of the fault", value.get("color"), (1, 2))
-    kind = one_of("kind", value.get("kind"), FAULT_KINDS)
-    error = value.get("error")
-    if not isinstance(error, str):
-        raise ProtocolError(f"error of the fault must be text, got {short(error)}")
-    return Lost(color, kind, error)
+    The fault may be missing where a battle was ended by one.
+    """
+    if (said.ended is None) != (said.color is not None):
+        raise ProtocolError(f"color is {said.color!r}, but ended is {said.ended!r}")
+    if said.fault is not None and said.ended != "fault":
+        raise ProtocolError(f"ended is {said.ended!r}, but there is a fault")
 
 
 def move_document(move: Move) -> dict[str, Json]:

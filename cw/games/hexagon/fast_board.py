@@ -1,11 +1,11 @@
-"""A position of Hexagon for playouts and search: each colour's chips as bits of an integer.
+"""A bitboard for playouts and search: each colour's chips are the bits of an integer.
 
-A cell's bit follows from its axial coordinates, so the neighbours of a whole set of cells are found
-by the same six shifts everywhere. Rows are one bit longer than the board is wide: a step across an
-edge ends on a bit that is no cell.
+A cell's bit is given by its axial coordinates, in which the six neighbours of a cell are at the
+same offsets everywhere: the neighbours of a whole set of cells are found by shifting it. Rows are
+one bit longer than the board is wide, so that a step across an edge ends on a bit that is no cell.
 
-A move is an integer too: the bit of its target, and for a jump that of its start. The start of a
-multiplication does not matter, so multiplications to one cell are one move.
+A move is an integer as well: the bit of its target, and for a jump also that of its start. Where a
+multiplication starts has no effect, so all multiplications into a cell are one move.
 """
 
 from __future__ import annotations
@@ -17,80 +17,89 @@ from cw.games.hexagon.grid import Cell, axial, grid
 from cw.games.hexagon.state import Move, State
 
 
-class Tables(NamedTuple):
-    """All that depends on the size of the board alone."""
+class BitTables(NamedTuple):
+    """The tables of a board size, by the bits of cells."""
 
-    slant: int
-    """How many bits later the left one of the two neighbours below comes; the right one is next."""
+    down_left: int
+    """The shift to the lower left neighbour; that to the lower right one is 1 more."""
     near: dict[int, int]
-    """Cell, as a bit -> the cells at distance 1."""
+    """Bit of a cell -> the cells at distance 1, as bits."""
     jumps: dict[int, tuple[int, ...]]
-    """Cell, as a bit -> all jumps from there, or to there."""
+    """Bit of a cell -> all jumps that start there, which are also those that end there."""
     cell: dict[int, Cell]
+    """Bit of a cell -> its row and column."""
 
 
 @cache
-def tables(size: int) -> Tables:
-    """Return the tables for a board of a size."""
-    cells = grid(size)
-    row = cells.side + 1
+def bit_tables(size: int) -> BitTables:
+    """Return the tables of a board size."""
+    layout = grid(size)
+    row = layout.side + 1
 
     def bit(cell: Cell) -> int:
         q, r = axial(cell)
         return 1 << r * row + q + (size - 1) // 2
 
-    return Tables(
-        slant=row - 1,
-        near={bit(cell): sum(map(bit, around)) for cell, around in cells.near.items()},
+    return BitTables(
+        down_left=row - 1,
+        near={bit(cell): sum(map(bit, around)) for cell, around in layout.near.items()},
         jumps={
             bit(cell): tuple(bit(cell) | bit(target) for target in around)
-            for cell, around in cells.far.items()
+            for cell, around in layout.far.items()
         },
-        cell={bit(cell): cell for cell in cells.cells},
+        cell={bit(cell): cell for cell in layout.cells},
     )
 
 
 class FastBoard(NamedTuple):
-    """A position from the side of the colour to move."""
+    """A position as the colour to move sees it."""
 
-    tables: Tables
+    tables: BitTables
     mine: int
+    """The mover's chips, as bits."""
     theirs: int
+    """The opponent's chips, as bits."""
     empty: int
+    """The empty cells, as bits."""
     my_credit: int
-    """Twice the jumps, and 1 more if `placed` is odd: a multiplication adds 1, a jump costs 2."""
+    """Both counters of the mover in one: 2 * jumps + placed % 2.
+
+    A multiplication adds 1, which carries into a jump every second time; a jump costs 2 (rule 3).
+    """
     their_credit: int
+    """The same for the opponent."""
 
     @staticmethod
     def from_state(state: State) -> FastBoard:
-        """Take over a position in which a colour is to move."""
+        """Return the position of a state, as the colour to move sees it; colour 1 after the end."""
         color = state.color or 1
-        layout = tables(state.size)
+        tables = bit_tables(state.size)
         mine, theirs, empty = (
-            sum(bit for bit, cell in layout.cell.items() if state.at(cell) == value)
+            sum(bit for bit, cell in tables.cell.items() if state.at(cell) == value)
             for value in (color, 3 - color, 0)
         )
         credit = [
             2 * jumps + placed % 2 for jumps, placed in zip(state.jumps, state.placed, strict=True)
         ]
-        return FastBoard(layout, mine, theirs, empty, credit[color - 1], credit[2 - color])
+        return FastBoard(tables, mine, theirs, empty, credit[color - 1], credit[2 - color])
 
     def moves(self) -> list[int]:
-        """List the legal moves, the multiplications first."""
-        layout, mine, _, empty, credit, _ = self
+        """Return the legal moves, the multiplications first."""
+        tables, mine, _, empty, credit, _ = self
+        # Shifting `right` reaches both neighbours below each chip, shifting `left` both above it.
         right, left = mine | mine << 1, mine | mine >> 1
-        targets = (right | left | right << layout.slant | left >> layout.slant) & empty
+        targets = (right | left | right << tables.down_left | left >> tables.down_left) & empty
         moves = []
         while targets:
             target = targets & -targets
             targets ^= target
             moves.append(target)
         if credit > 1:
-            # A jump has the same bits from either end: begin where there are fewer cells.
+            # A jump has the same bits seen from either end: start from the smaller set.
             few, many = sorted((mine, empty), key=int.bit_count)
             moves += [
                 jump
-                for end, jumps in layout.jumps.items()
+                for end, jumps in tables.jumps.items()
                 if end & few
                 for jump in jumps
                 if jump & many
@@ -98,32 +107,32 @@ class FastBoard(NamedTuple):
         return moves
 
     def gain(self, move: int) -> int:
-        """Tell by how much a move raises the lead: 1 by a multiplication, 2 by each capture."""
+        """Return by how much a move raises the lead: 1 for a multiplication, 2 for each capture."""
         target = move & self.empty
         taken = self.tables.near[target] & self.theirs
         return (move == target) + 2 * taken.bit_count()
 
     def moved(self, move: int) -> FastBoard:
-        """Return the position after a move, from the other colour's side; nobody passes here."""
-        layout, mine, theirs, empty, credit, their_credit = self
+        """Return the position after a move, as the opponent sees it, even if it has to pass."""
+        tables, mine, theirs, empty, credit, their_credit = self
         target = move & empty
-        taken = layout.near[target] & theirs
+        taken = tables.near[target] & theirs
         credit += 1 if move == target else -2
         return FastBoard(
-            layout, theirs ^ taken, mine ^ move | taken, empty ^ move, their_credit, credit
+            tables, theirs ^ taken, mine ^ move | taken, empty ^ move, their_credit, credit
         )
 
     def turned(self) -> FastBoard:
-        """Return the same position from the other colour's side."""
-        layout, mine, theirs, empty, credit, their_credit = self
-        return FastBoard(layout, theirs, mine, empty, their_credit, credit)
+        """Return the same position as the opponent sees it."""
+        tables, mine, theirs, empty, credit, their_credit = self
+        return FastBoard(tables, theirs, mine, empty, their_credit, credit)
 
     def lead(self) -> int:
-        """Count the mover's chips less the other's."""
+        """Return the number of the mover's chips less the opponent's."""
         return self.mine.bit_count() - self.theirs.bit_count()
 
     def as_move(self, move: int) -> Move:
-        """Name a move by its cells."""
+        """Return a move by its cells; a multiplication starts at the first own chip beside it."""
         target = move & self.empty
         sources = self.tables.near[target] & self.mine if move == target else move ^ target
         return Move(self.tables.cell[sources & -sources], self.tables.cell[target])

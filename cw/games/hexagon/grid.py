@@ -1,4 +1,4 @@
-"""The hexagonal grid in an array of rows (rules 1 to 3): odd rows lie half a cell to the right."""
+"""The hexagonal grid as an array of rows, odd rows shifted right (rule book, "The board")."""
 
 from __future__ import annotations
 
@@ -6,39 +6,45 @@ from functools import cache
 from typing import Final, NamedTuple, TypeAlias
 
 Cell: TypeAlias = tuple[int, int]
-"""Row and column, both from 0; row grows downward, column to the right."""
+"""Row and column, both from 0; rows grow downwards, columns to the right."""
 
 STONE: Final = -1
-"""What stands on stones and on padding."""
+"""The value of a stone, and of padding outside the hexagon."""
 
 SMALLEST: Final = 2
 LARGEST: Final = 12
+"""The range of board sizes."""
 
 
 class Grid(NamedTuple):
-    """All that depends on the size of the board alone."""
+    """The tables of a board size."""
 
     size: int
     side: int
-    """Rows and columns of the array."""
+    """The number of rows, and of columns, of the array: 2 * size - 1."""
     cells: tuple[Cell, ...]
-    """The cells of the hexagon in reading order."""
+    """The cells inside the hexagon, in reading order."""
     near: dict[Cell, tuple[Cell, ...]]
     """Cell -> the cells at distance 1, in reading order."""
     far: dict[Cell, tuple[Cell, ...]]
     """Cell -> the cells at distance 2, in reading order."""
     corners: tuple[tuple[Cell, int], ...]
-    """Where chips stand at the start, and of which colour."""
+    """The cells on which chips stand at the start, each with its colour."""
 
 
 def axial(cell: Cell) -> Cell:
-    """Return the axial coordinates of a cell."""
+    """Return the axial coordinates (q, r) of a cell.
+
+    They undo the shift of odd rows, so that a step in a direction is the same difference
+    everywhere.
+    """
     row, col = cell
     return col - (row - row % 2) // 2, row
 
 
 def distance(a: Cell, b: Cell) -> int:
-    """Count the steps between two cells."""
+    """Return the number of steps between two cells."""
+    # The third cube coordinate is -q - r; the distance is the largest of the three differences.
     (qa, ra), (qb, rb) = axial(a), axial(b)
     dq, dr = qa - qb, ra - rb
     return max(abs(dq), abs(dr), abs(dq + dr))
@@ -46,7 +52,7 @@ def distance(a: Cell, b: Cell) -> int:
 
 @cache
 def grid(size: int) -> Grid:
-    """Return the tables for a board of a size."""
+    """Return the tables of a board size."""
     side = 2 * size - 1
     centre = (size - 1, size - 1)
     cells = tuple(

@@ -9,7 +9,7 @@ from random import Random
 from cw.errors import IllegalAction, OutOfTurn
 from cw.games.hexagon import boards
 from cw.games.hexagon.grid import distance
-from cw.games.hexagon.state import Change, Lost, Move, State, is_cell
+from cw.games.hexagon.state import Change, DecidingFault, Move, State, is_cell
 from cw.games.rules import Fault, Json, Outcome, Player
 
 
@@ -180,5 +180,5 @@ def lost(state: State, color: int, fault: Fault) -> State:
         color=None,
         ended="fault",
         winner=3 - color,
-        fault=Lost(color, fault.kind, error),
+        fault=DecidingFault(color, fault.kind, error),
     )

@@ -1,4 +1,4 @@
-"""A position of Hexagon, and the moves."""
+"""The state of a battle, and the moves."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from cw.errors import FaultKind
 from cw.games.hexagon.grid import Cell, Grid, grid
 
 Change: TypeAlias = tuple[int, int, int, int]
-"""Row, column, old and new value of a cell that a move alters."""
+"""Row, column, old value and new value of a cell that a move changes."""
 
 
 class Move(NamedTuple):
-    """An action: a chip multiplies into a cell at distance 1, or jumps to one at distance 2."""
+    """An action: a multiplication into a cell at distance 1, or a jump to one at distance 2."""
 
     move_from: Cell
     move_to: Cell
 
 
-class Lost(NamedTuple):
-    """The fault that ended a battle."""
+class DecidingFault(NamedTuple):
+    """The fault that ended a battle, with the colour that made it and so has lost."""
 
     color: int
     kind: FaultKind
@@ -29,43 +29,45 @@ class Lost(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The board of a battle; pairs are of colour 1 and colour 2."""
+    """The board of a battle and its counters; pairs are for colours 1 and 2."""
 
     size: int
     cells: tuple[tuple[int, ...], ...]
-    """`cells[row][column]`: -1 stone or padding, 0 empty, 1 or 2 a chip."""
+    """`cells[row][column]`: -1 for a stone or padding, 0 for an empty cell, 1 or 2 for a chip."""
     jumps: tuple[int, int]
+    """The jumps that each colour has left."""
     placed: tuple[int, int]
+    """Chips that each colour has placed: the three of the start, and one a multiplication."""
     color: int | None
-    """Who is to move after automatic passes; None when the battle has ended."""
+    """The colour to move, after automatic passes; None when the battle has ended."""
     ended: Literal["finished", "fault"] | None
     winner: int | None
-    fault: Lost | None = None
+    fault: DecidingFault | None = None
     changes: tuple[Change, ...] = ()
-    """What the last step altered; no part of the position."""
+    """The cells that the last step changed; not part of the position."""
 
     @property
     def grid(self) -> Grid:
-        """The tables of this size."""
+        """The tables of this board size."""
         return grid(self.size)
 
     def at(self, cell: Cell) -> int:
-        """Tell what stands on a cell of the array."""
+        """Return the value of a cell of the array."""
         return self.cells[cell[0]][cell[1]]
 
     def chips(self, color: int) -> int:
-        """Count the chips of a colour."""
+        """Return the number of chips of a colour."""
         return sum(row.count(color) for row in self.cells)
 
     def can_move(self, color: int) -> bool:
         """Return whether a colour has a legal move."""
         jumps = self.jumps[color - 1]
-        tables = self.grid
+        layout = self.grid
         return any(
             self.at(target) == 0
-            for cell in tables.cells
+            for cell in layout.cells
             if self.at(cell) == color
-            for target in (tables.near[cell] + tables.far[cell] if jumps else tables.near[cell])
+            for target in (layout.near[cell] + layout.far[cell] if jumps else layout.near[cell])
         )
 
 

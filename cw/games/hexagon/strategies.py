@@ -11,43 +11,44 @@ from cw.games.hexagon.rules import legal_moves
 from cw.games.hexagon.state import Move, State
 from cw.games.rules import Player, StrategyFactory
 
-ALWAYS: Final = Move((0, 2), (0, 3))
-CERTAIN: Final = 1000
-"""Added to the lead of a battle that is over: the end counts more than any lead before it."""
+CONSTANT_MOVE: Final = Move((0, 2), (0, 3))
 
-POSITION: Final = 10
-"""What a position costs of the budget beside its moves: about as long as that many take."""
+WIN: Final = 1000
+"""Added to the lead of a battle that is over: a win counts more than any lead before the end."""
+
+POSITION_COST: Final = 10
+"""The cost of expanding a position beside its moves, in moves: it takes about as long as these."""
 
 
-class Seated:
-    """A strategy in one seat."""
+class SeededStrategy:
+    """A strategy that makes its random draws from one generator."""
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat."""
+        """Take a seat; all draws come from `rng`."""
         self.rng = rng
 
 
-class Constant(Seated):
-    """Always gives the same move, for testing the referee."""
+class Constant(SeededStrategy):
+    """Always returns the same move, legal or not, for testing the referee."""
 
     def act(self, view: State) -> Move:
-        """Return it, legal or not."""
-        return ALWAYS
+        """Return the constant move."""
+        return CONSTANT_MOVE
 
 
-class RandomMoves(Seated):
-    """Draws any legal move."""
+class RandomMoves(SeededStrategy):
+    """Draws a random legal move."""
 
     def act(self, view: State) -> Move:
-        """Draw a move, each pair of cells equally likely."""
+        """Return a random move, each legal pair of cells equally likely."""
         return self.rng.choice(legal_moves(view))
 
 
-class Greedy(Seated):
-    """The training bot: a multiplication is worth 1, each captured chip 2."""
+class Greedy(SeededStrategy):
+    """The training bot: maximises its lead, 1 for a multiplication and 2 for each capture."""
 
     def act(self, view: State) -> Move:
-        """Draw one of the moves of the highest value."""
+        """Return one of the moves of the highest gain, drawn at random."""
         board = FastBoard.from_state(view)
         gains = {move: board.gain(move) for move in board.moves()}
         highest = max(gains.values())
@@ -55,62 +56,78 @@ class Greedy(Seated):
         return board.as_move(self.rng.choice(best))
 
 
-class Expert(Seated):
-    """Looks ahead, deeper and deeper, until its budget of moves to weigh is spent."""
+class Expert(SeededStrategy):
+    """Searches by iterative deepening until its budget is spent."""
 
     budget: Final = 250_000
+    """See Search."""
     deepest: Final = 30
+    """The depth before which it stops in any case: near the end the budget is never spent."""
 
     def act(self, view: State) -> Move:
-        """Return the best move of the deepest search that was finished."""
+        """Return the best move of the deepest search that finished."""
         board = FastBoard.from_state(view)
         best = max(board.moves(), key=board.gain)
         search = Search(self.budget)
         try:
             for depth in range(2, self.deepest):
                 best = search.best(board, depth, best)
-        except Spent:
+        except BudgetExceeded:
             pass
         return board.as_move(best)
 
 
-class Spent(Exception):
-    """The budget is spent."""
+class BudgetExceeded(Exception):
+    """The budget does not suffice to finish a search."""
 
 
 class Search:
-    """Alpha-beta over whole positions, with a table of what was best in each."""
+    """Alpha-beta search (negamax) with a table of the best move of each position.
+
+    The table orders moves only: the move that was best in a shallower search is tried first, which
+    makes most of the others fail low at once. No value is taken from it.
+    """
 
     def __init__(self, budget: int) -> None:
-        """Start knowing nothing; `budget` is the number of moves that may be weighed."""
+        """Start with an empty table.
+
+        `budget` is the number of moves that may be evaluated, positions counted as POSITION_COST:
+        a measure of time that is the same on every machine.
+        """
         self.budget = budget
-        self.known: dict[tuple[int, ...], int] = {}
+        self.best_moves: dict[tuple[int, ...], int] = {}
 
     def best(self, board: FastBoard, depth: int, first: int) -> int:
-        """Return the best move at this depth of at least 2, trying `first` before the others."""
-        alpha, best = -2 * CERTAIN, first
+        """Return the best move at a depth of at least 2, trying `first` before the others.
+
+        Raises BudgetExceeded.
+        """
+        alpha, best = -2 * WIN, first
         for move in ordered(board, self._moves(board), first):
-            value = -self.value(board.moved(move), depth - 1, -2 * CERTAIN, -alpha)
+            value = -self.value(board.moved(move), depth - 1, -2 * WIN, -alpha)
             if value > alpha:
                 alpha, best = value, move
         return best
 
     def value(self, board: FastBoard, depth: int, alpha: int, beta: int) -> int:
-        """Return the lead that the mover can reach in `depth` moves, exact between alpha and beta.
+        """Return the lead in chips that the mover can reach in `depth` moves (at least 1).
 
-        The depth is at least 1. A pass is no move. That the last move ends the battle is not seen.
+        The value is exact between alpha and beta, else only a bound. A pass is not counted as a
+        move. Whether the last of the moves ends the battle is not examined. Raises
+        BudgetExceeded.
         """
         moves = self._moves(board)
         if not moves:
             return self._passed(board, depth, alpha, beta)
         if depth == 1:
+            # The leaves need not be built: a gain is the difference that a move makes.
             return board.lead() + max(map(board.gain, moves))
         key = board[1:]
-        for move in ordered(board, moves, self.known.get(key)):
+        for move in ordered(board, moves, self.best_moves.get(key)):
             value = -self.value(board.moved(move), depth - 1, -beta, -alpha)
             if value > alpha:
                 alpha = value
-                self.known[key] = move
+                self.best_moves[key] = move
                 if alpha >= beta:
                     break
         return alpha
@@ -120,18 +137,18 @@ class Search:
         if other.moves():
             return -self.value(other, depth, -beta, -alpha)
         lead = board.lead()
-        return lead + (CERTAIN if lead > 0 else -CERTAIN if lead < 0 else 0)
+        return lead + (WIN if lead > 0 else -WIN if lead < 0 else 0)
 
     def _moves(self, board: FastBoard) -> list[int]:
         moves = board.moves()
-        self.budget -= len(moves) + POSITION
+        self.budget -= len(moves) + POSITION_COST
         if self.budget < 0:
-            raise Spent
+            raise BudgetExceeded
         return moves
 
 
 def ordered(board: FastBoard, moves: list[int], first: int | None) -> list[int]:
-    """Sort moves by their gain, but the one that was best before to the front."""
+    """Return the moves, sorted in place by falling gain, with `first` moved to the front."""
     moves.sort(key=board.gain, reverse=True)
     if first is not None:
         moves.remove(first)

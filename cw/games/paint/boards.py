@@ -1,4 +1,4 @@
-"""The start of a game (document, "Start"): presets, starts and obstacles."""
+"""The start of a game: presets, start squares and obstacles (rule book, "Start")."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ OPTIONS: Final = ("board", "width", "height", "turns", "obstacle_percent", "hist
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A named board."""
+    """A board as the options describe it."""
 
     width: int
     height: int
     turns: int
     starts: tuple[Square, ...] = ()
-    """Empty for the placement rule."""
+    """The start square of each player; empty if they follow from the placement rule."""
     painted: tuple[tuple[Square, ...], ...] = ()
-    """Squares that each player owns at the start beside its own."""
+    """The squares that each player owns at the start; empty for its start square alone."""
     obstacle_percent: int = 0
+    """The greatest share of obstacles in all squares, in percent."""
 
 
 PRESETS: Final[Mapping[str, Preset]] = MappingProxyType(
@@ -56,7 +57,7 @@ PRESETS: Final[Mapping[str, Preset]] = MappingProxyType(
 
 
 def new_state(players: Json, seed: int, options: Mapping[str, Json]) -> State:
-    """Return the start state; raise UsageError for options that do not make one."""
+    """Return the start state; raise UsageError for an option that is unknown or invalid."""
     refuse_unknown_options(options, OPTIONS)
     whole_number("seed", seed, 0, 2**31 - 1)
     preset = choose_preset(options)
@@ -65,9 +66,9 @@ def new_state(players: Json, seed: int, options: Mapping[str, Json]) -> State:
         raise UsageError(
             f"board {options.get('board')!r} is for {len(preset.starts)} players, not {len(ids)}"
         )
-    starts = preset.starts or place(preset.height, preset.width, len(ids))
+    starts = preset.starts or place_starts(preset.height, preset.width, len(ids))
     painted = preset.painted or tuple((start,) for start in starts)
-    obstacles = scatter(preset, starts, painted, Random(seed))
+    obstacles = place_obstacles(preset, starts, painted, Random(seed))
     free = preset.width * preset.height - len(obstacles)
     if len(ids) > free:
         raise UsageError(f"{len(ids)} players, but the board has {free} free squares")
@@ -84,7 +85,7 @@ def new_state(players: Json, seed: int, options: Mapping[str, Json]) -> State:
 
 
 def choose_preset(options: Mapping[str, Json]) -> Preset:
-    """Return the board of the options, with its turns and obstacles."""
+    """Return the board that the options describe, with its turns and share of obstacles."""
     base = choose_size(options)
     turns = whole_number("turns", options.get("turns", base.turns), 1, MOST_TURNS)
     percent = options.get("obstacle_percent", base.obstacle_percent)
@@ -99,7 +100,7 @@ def choose_preset(options: Mapping[str, Json]) -> Preset:
 
 
 def choose_size(options: Mapping[str, Json]) -> Preset:
-    """Return the preset that is named, or one of the size that is asked for."""
+    """Return the preset of the option `board`, or a plain one of `width` x `height`."""
     sized = [name for name in ("width", "height") if name in options]
     if not sized:
         name = options.get("board", "square")
@@ -118,7 +119,7 @@ def choose_size(options: Mapping[str, Json]) -> Preset:
 
 
 def choose_ids(players: Json, squares: int) -> tuple[str, ...]:
-    """Return the player ids: `p1`, `p2`, ... for a number, or those of a list."""
+    """Return the player ids: those of a list, or `p1`, `p2`, ... for a number."""
     if not isinstance(players, list | tuple):
         most = LONGEST_SIDE * LONGEST_SIDE
         number = whole_number("players", players, 2, most)
@@ -133,12 +134,16 @@ def choose_ids(players: Json, squares: int) -> tuple[str, ...]:
 
 
 def choose_history(history: Json) -> int | None:
-    """Return the number of turns to show, None for all."""
+    """Return how many turns the option `history` shows to players; None for all."""
     return None if history == "all" else whole_number("history", history, 0, MOST_TURNS)
 
 
-def place(height: int, width: int, players: int) -> tuple[Square, ...]:
-    """Return the start squares by the placement rule: corners, then the farthest squares."""
+def place_starts(height: int, width: int, players: int) -> tuple[Square, ...]:
+    """Return the start squares: the corners, then each time the square farthest from all so far.
+
+    This is the farthest-first traversal of Gonzalez; of equally far squares the first in reading
+    order is taken, as argmax does.
+    """
     corners = ((0, 0), (height - 1, width - 1), (0, width - 1), (height - 1, 0))
     starts = list(dict.fromkeys(corners))[:players]
     rows, cols = np.mgrid[:height, :width]
@@ -153,7 +158,7 @@ def place(height: int, width: int, players: int) -> tuple[Square, ...]:
 
 
 def paint(preset: Preset, painted: Sequence[Iterable[Square]]) -> tuple[int | None, ...]:
-    """Return the colours of the start."""
+    """Return the colours of all squares at the start, in reading order."""
     colors: list[int | None] = [None] * (preset.width * preset.height)
     for player, squares in enumerate(painted):
         for row, col in squares:
@@ -161,42 +166,47 @@ def paint(preset: Preset, painted: Sequence[Iterable[Square]]) -> tuple[int | No
     return tuple(colors)
 
 
-def scatter(
+def place_obstacles(
     preset: Preset,
     starts: Sequence[Square],
     painted: Sequence[Iterable[Square]],
     rng: Random,
 ) -> frozenset[Square]:
-    """Return the obstacles: random symmetric groups that leave the free squares connected."""
+    """Return the obstacles: random orbits of squares that leave the free squares connected."""
     most = preset.width * preset.height * preset.obstacle_percent // 100
     if not most:
         return frozenset()
     taken = {*starts, *(square for squares in painted for square in squares)}
-    groups = [g for g in symmetric_groups(preset, len(starts)) if not taken & g]
-    drawn = sorted([(rng.random(), index) for index in range(len(groups))])
+    free = [orbit for orbit in orbits(preset, len(starts)) if not taken & orbit]
+    # Sorting by random() shuffles as shuffle() does, but the same in every version of Python.
+    drawn = sorted([(rng.random(), index) for index in range(len(free))])
     obstacles: frozenset[Square] = frozenset()
     for _, index in drawn:
-        more = obstacles | groups[index]
-        if len(more) <= most and hang_together(preset, more):
+        more = obstacles | free[index]
+        if len(more) <= most and is_connected(preset, more):
             obstacles = more
     return obstacles
 
 
-def symmetric_groups(preset: Preset, players: int) -> list[frozenset[Square]]:
-    """Return each square with its images, by their first square in reading order."""
+def orbits(preset: Preset, players: int) -> list[frozenset[Square]]:
+    """Return each square with its images, in reading order of their first squares.
+
+    Two players are exchanged by the half turn. The starts of more are in all four corners, so that
+    the images in both mirrors belong to the orbit too: no corner is better than another.
+    """
     bottom, last = preset.height - 1, preset.width - 1
-    groups: dict[frozenset[Square], None] = {}
+    found: dict[frozenset[Square], None] = {}
     for row in range(preset.height):
         for col in range(preset.width):
-            group = {(row, col), (bottom - row, last - col)}
+            orbit = {(row, col), (bottom - row, last - col)}
             if players > 2:
-                group |= {(row, last - col), (bottom - row, col)}
-            groups[frozenset(group)] = None
-    return list(groups)
+                orbit |= {(row, last - col), (bottom - row, col)}
+            found[frozenset(orbit)] = None
+    return list(found)
 
 
-def hang_together(preset: Preset, obstacles: frozenset[Square]) -> bool:
-    """Return whether the free squares hang together, neighbours in eight directions."""
+def is_connected(preset: Preset, obstacles: frozenset[Square]) -> bool:
+    """Return whether the free squares are connected, with neighbours in eight directions."""
     free = {(row, col) for row in range(preset.height) for col in range(preset.width)} - obstacles
     if not free:
         return True

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta
 
 from cw.errors import ProtocolError, short
-from cw.games.codec import actions_by_player, plain_result, player_named
+from cw.games.codec import actions_by_player, from_json, plain_result, player_named
 from cw.games.paint.messages import action_document, judge, state_message
 from cw.games.paint.player_ids import check_ids
 from cw.games.paint.rules import Paint
 from cw.games.paint.state import Action, Square, State
 from cw.games.rules import Fault, Json, Player
 
-KEYS: Final = ("width", "height", "players", "player_positions", "colors", "turns_left")
+MOST_TURNS: Final = 5000
+Side = Annotated[int, Meta(ge=1, le=100)]
 
 
 class PaintCodec:
@@ -66,95 +70,80 @@ def read_action(_player: Player, document: Json) -> Action | Fault:
     return judge(document) or Fault("illegal")
 
 
+class StateDocument(msgspec.Struct, frozen=True):
+    """A state; ids and actions are read where they are judged."""
+
+    width: Side
+    height: Side
+    players: Any
+    player_positions: dict[str, Any]
+    colors: list[list[str | None]]
+    turns_left: Annotated[int, Meta(ge=0, le=MOST_TURNS)]
+    previous_actions: list[dict[str, Any]] = []
+    obstacles: list[Square] | None = None
+
+
 def read_state(document: Json) -> State:
     """Read a state; raise ProtocolError that names the place of what is wrong."""
-    if not isinstance(document, dict):
-        raise ProtocolError(f"a state must be an object, not {short(document)}")
-    for key in KEYS:
-        if key not in document:
-            raise ProtocolError(f"the state has no {short(key)}")
-    width = read_number("width", document["width"], 1, 100)
-    height = read_number("height", document["height"], 1, 100)
-    if width * height < 2:
+    said = from_json("state of paint", document, StateDocument)
+    if said.width * said.height < 2:
         raise ProtocolError("a board has at least 2 squares, not 1")
-    ids = check_ids(document["players"])
-    obstacles = read_obstacles(document.get("obstacles"), width, height)
+    ids = check_ids(said.players)
+    check_obstacles(said)
     state = State(
-        width=width,
-        height=height,
+        width=said.width,
+        height=said.height,
         players=ids,
-        positions=read_positions(document["player_positions"], ids),
-        colors=read_colors(document["colors"], ids, width, height),
-        obstacles=obstacles,
-        turns_left=read_number("turns_left", document["turns_left"], 0, 5000),
-        previous=read_turns(document.get("previous_actions", []), ids),
+        positions=read_positions(said.player_positions, ids),
+        colors=read_colors(said, ids),
+        obstacles=frozenset(said.obstacles or ()),
+        turns_left=said.turns_left,
+        previous=tuple(
+            tuple(judge(turn.get(player)) for player in ids) for turn in said.previous_actions
+        ),
     )
     check_board(state)
     return state
 
 
-def read_number(name: str, value: Json, low: int, high: int) -> int:
-    """Read a whole number."""
-    if type(value) is int and low <= value <= high:
-        return value
-    raise ProtocolError(f"{name} must be a whole number from {low} to {high}, not {short(value)}")
-
-
-def read_square(place: str, value: Json) -> Square:
-    """Read `[row, col]`."""
-    if isinstance(value, list) and len(value) == 2 and all(type(part) is int for part in value):
-        return value[0], value[1]
-    raise ProtocolError(f"{place} must be [row, col], not {short(value)}")
-
-
-def read_positions(value: Json, ids: Sequence[str]) -> tuple[Square, ...]:
+def read_positions(said: Mapping[str, Json], ids: Sequence[str]) -> tuple[Square, ...]:
     """Read the avatars' squares in seat order."""
-    if not isinstance(value, dict):
-        raise ProtocolError(f"player_positions must be an object, not {short(value)}")
-    for player in value:
+    for player in said:
         if player not in ids:
             raise ProtocolError(f"player_positions names {short(player)}, who is no player")
     for player in ids:
-        if player not in value:
-            raise ProtocolError(f"player {short(player)} has no position")
-    return tuple(read_square(f"position of {player}", value[player]) for player in ids)
+        if player not in said:
+            raise ProtocolError(f"player {player!r} has no position")
+    return tuple(from_json(f"position of {player}", said[player], Square) for player in ids)
 
 
-def read_colors(value: Json, ids: Sequence[str], width: int, height: int) -> tuple[int | None, ...]:
+def read_colors(said: StateDocument, ids: Sequence[str]) -> tuple[int | None, ...]:
     """Read the owners of all squares in reading order."""
-    rows = value if isinstance(value, list) else []
-    if len(rows) != height or not all(isinstance(r, list) and len(r) == width for r in rows):
-        raise ProtocolError(f"colors must be {height} rows of {width} entries")
-    seats: dict[Json, int] = {player: seat for seat, player in enumerate(ids)}
-    colors: list[int | None] = []
-    for row, line in enumerate(rows):
-        for col, owner in enumerate(line):
-            if owner is not None and (not isinstance(owner, str) or owner not in seats):
-                raise ProtocolError(f"colors[{row}][{col}] is {short(owner)}, who is no player")
-            colors.append(None if owner is None else seats[owner])
-    return tuple(colors)
+    if len(said.colors) != said.height or any(len(row) != said.width for row in said.colors):
+        raise ProtocolError(f"colors must be {said.height} rows of {said.width} entries")
+    seats: dict[str | None, int | None] = {player: seat for seat, player in enumerate(ids)}
+    seats[None] = None
+    try:
+        return tuple([seats[owner] for line in said.colors for owner in line])
+    except KeyError as error:
+        [stranger] = error.args
+    row, line = next((row, line) for row, line in enumerate(said.colors) if stranger in line)
+    place = f"colors[{row}][{line.index(stranger)}]"
+    raise ProtocolError(f"{place} is {short(stranger)}, who is no player")
 
 
-def read_obstacles(value: Json, width: int, height: int) -> frozenset[Square]:
-    """Read the obstacles; null or absent is none."""
-    if value is None:
-        return frozenset()
-    if not isinstance(value, list):
-        raise ProtocolError(f"obstacles must be a list of squares, not {short(value)}")
-    squares = [read_square(f"obstacles[{n}]", square) for n, square in enumerate(value)]
-    for number, (row, col) in enumerate(squares):
-        if not (0 <= row < height and 0 <= col < width):
-            raise ProtocolError(f"obstacle [{row},{col}] is off the board ({width} x {height})")
-        if (row, col) in squares[:number]:
+def check_obstacles(said: StateDocument) -> None:
+    """Raise ProtocolError for an obstacle off the board, and for one that is listed twice."""
+    seen: set[Square] = set()
+    for row, col in said.obstacles or ():
+        if not (0 <= row < said.height and 0 <= col < said.width):
+            raise ProtocolError(
+                f"obstacle [{short(row)},{short(col)}] is off the board"
+                f" ({said.width} x {said.height})"
+            )
+        if (row, col) in seen:
             raise ProtocolError(f"obstacle [{row},{col}] is listed twice")
-    return frozenset(squares)
-
-
-def read_turns(value: Json, ids: Sequence[str]) -> tuple[tuple[Action | None, ...], ...]:
-    """Read the actions of earlier turns."""
-    if not isinstance(value, list) or not all(isinstance(turn, dict) for turn in value):
-        raise ProtocolError("previous_actions must be a list of objects")
-    return tuple(tuple(judge(turn.get(player)) for player in ids) for turn in value)
+        seen.add((row, col))
 
 
 def check_board(state: State) -> None:
@@ -163,7 +152,9 @@ def check_board(state: State) -> None:
     holders: dict[Square, str] = {}
     for player, (row, col) in zip(state.players, state.positions, strict=True):
         if not (0 <= row < state.height and 0 <= col < state.width):
-            raise ProtocolError(f"avatar of {player} at [{row},{col}] is off the board ({size})")
+            raise ProtocolError(
+                f"avatar of {player} at [{short(row)},{short(col)}] is off the board ({size})"
+            )
         if (row, col) in state.obstacles:
             raise ProtocolError(f"avatar of {player} at [{row},{col}] stands on an obstacle")
         if (row, col) in holders:

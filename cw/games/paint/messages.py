@@ -1,4 +1,4 @@
-"""What bots of Paint are told and what they answer, as JSON (document, "Protocol")."""
+"""The JSON messages between referee and bots (rule book, "On the wire")."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cw.games.rules import Json
 
 
 def judge(document: Json) -> Action | None:
-    """Read an action as an answer is judged; None for any JSON value that is no valid one."""
+    """Return the action of an answer; None for any JSON value that is not a valid action."""
     if not isinstance(document, dict) or "fault" in document:
         return None
     kind, direction = document.get("type"), document.get("direction")
@@ -28,7 +28,7 @@ def action_document(action: Action) -> dict[str, Json]:
 
 
 def state_message(state: State, turns_shown: int | None = None) -> dict[str, Json]:
-    """Return the state as sent to players; `turns_shown` limits the history to the latest turns."""
+    """Return the message of a state, with the history of the latest `turns_shown` turns or all."""
     width, players = state.width, state.players
     owners = [None if color is None else players[color] for color in state.colors]
     shown = state.previous if turns_shown is None else latest(state.previous, turns_shown)
@@ -53,7 +53,7 @@ def latest(turns: Sequence[Any], number: int) -> Sequence[Any]:
 
 
 def turn_document(players: Sequence[str], turn: Sequence[Action | None]) -> dict[str, Json]:
-    """Return the valid actions of a turn by player."""
+    """Return the valid actions of a turn by player id."""
     return {
         player: action_document(action)
         for player, action in zip(players, turn, strict=True)

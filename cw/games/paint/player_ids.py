@@ -1,4 +1,4 @@
-"""The ids of players."""
+"""The ids of players (rule book, "Terms")."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PLAYER_ID: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
 def check_ids(players: Json) -> tuple[str, ...]:
-    """Return player ids; raise ProtocolError unless they are at least 2, valid and distinct."""
+    """Return the ids of a list; raise ProtocolError unless at least 2, all valid and distinct."""
     if not isinstance(players, list | tuple):
         raise ProtocolError(f"players must be a list of ids, not {short(players)}")
     if len(players) < 2:

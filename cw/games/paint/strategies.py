@@ -1,4 +1,4 @@
-"""The built-in strategies of Paint."""
+"""The built-in strategies of Paint (rule book, "Strategies")."""
 
 from __future__ import annotations
 
@@ -12,65 +12,65 @@ from cw.games.paint.state import ACTIONS, DIRECTIONS, Action, Direction, Square,
 from cw.games.paint.turn import reach, resolve
 from cw.games.rules import Fault, Json, Player, StrategyFactory
 
-STANDING: Final[Fault] = Fault("illegal", "stands still")
-"""What passes a turn: any answer that is no valid action."""
+NO_ACTION: Final[Fault] = Fault("illegal", "stands still")
+"""Passes a turn, as every answer does that is not a valid action."""
 
 
-class Painter:
-    """Reads the message of a turn for one player."""
+class PaintStrategy:
+    """A strategy of one player, which reads the state from the message of a turn."""
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat."""
+        """Take a seat; all draws come from `rng`."""
         self.player = player
         self.rng = rng
 
     def read(self, view: Json) -> tuple[State, int]:
-        """Return the state of a message without its history, and the number of this player."""
+        """Return the state of a message, without its history, and the number of this player."""
         players = list(view["player_positions"])
         state = read_state(view | {"players": players, "previous_actions": []})
         return state, players.index(self.player)
 
 
-class RandomActions(Painter):
+class RandomActions(PaintStrategy):
     """Draws one of the sixteen actions."""
 
     def act(self, view: Json) -> Action | Fault:
-        """Draw an action."""
+        """Return a random action."""
         return self.rng.choice(ACTIONS)
 
 
-class Still(Painter):
+class Still(PaintStrategy):
     """Never acts."""
 
     def act(self, view: Json) -> Action | Fault:
-        """Pass."""
-        return STANDING
+        """Return no valid action."""
+        return NO_ACTION
 
 
-class Walker(Painter):
+class Walker(PaintStrategy):
     """Walks to the nearest square that is not its own."""
 
     def act(self, view: Json) -> Action | Fault:
-        """Draw one of the walks that lead there."""
+        """Return one of the walks that begin a shortest path, drawn at random."""
         state, me = self.read(view)
         walks = walks_to_paint(state, me)
         return Action("walk", self.rng.choice(walks)) if walks else self.rng.choice(ACTIONS)
 
 
-class Greedy(Painter):
+class Greedy(PaintStrategy):
     """Takes the action after which it leads by most, if everybody else stands still."""
 
     def act(self, view: Json) -> Action | Fault:
-        """Take the best action; of equal ones the shortest way to paint, then any."""
+        """Return the best action; see best_at_once."""
         state, me = self.read(view)
         return best_at_once(state, me, self.rng)
 
 
-class Strong(Painter):
-    """Plans two actions, against opponents who stand still and who act greedily."""
+class Strong(PaintStrategy):
+    """Plans two actions, against opponents who stand still and against greedy ones."""
 
     def act(self, view: Json) -> Action | Fault:
-        """Take the first action of the best plan."""
+        """Return the first action of the best plan, its values against both added up."""
         state, me = self.read(view)
         others = [
             None if player == me else best_at_once(state, player, self.rng)
@@ -85,33 +85,36 @@ class Strong(Painter):
 
 
 def any_best(values: Mapping[Action, float | tuple[float, ...]], rng: Random) -> Action:
-    """Draw one of the actions of the highest value."""
+    """Return one of the actions of the highest value, drawn at random."""
     highest = max(values.values())
     return rng.choice([action for action, value in values.items() if value == highest])
 
 
 def after(state: State, player: int, action: Action, others: Sequence[Action | None]) -> State:
-    """Return the state after a turn in which a player does this and the others do that."""
+    """Return the state after a player's action and those of the others, its own entry ignored."""
     actions = list(others)
     actions[player] = action
     return resolve(state, actions)
 
 
 def lead(state: State, player: int) -> int:
-    """Return a player's score less the best of the others."""
+    """Return a player's score less the highest of the others."""
     scores = [state.score(other) for other in range(len(state.players))]
     own = scores.pop(player)
     return own - max(scores)
 
 
 def best_at_once(state: State, player: int, rng: Random) -> Action:
-    """Return the action after which a player leads by most, if all others stand still."""
+    """Return the action after which a player leads by most, if all others stand still.
+
+    Of equal ones a walk on a shortest path to paint is preferred; what is left is drawn at random.
+    """
     still: list[Action | None] = [None] * len(state.players)
-    ways = set(walks_to_paint(state, player))
+    walks = set(walks_to_paint(state, player))
     values = {
         action: (
             lead(after(state, player, action, still), player),
-            action.type == "walk" and action.direction in ways,
+            action.type == "walk" and action.direction in walks,
         )
         for action in ACTIONS
     }
@@ -119,7 +122,7 @@ def best_at_once(state: State, player: int, rng: Random) -> Action:
 
 
 def plan_value(state: State, player: int, first: Action, others: Sequence[Action | None]) -> float:
-    """Value the best plan that begins with an action."""
+    """Return the value of the best two actions of which the first is given."""
     middle = after(state, player, first, others)
     if middle.turns_left == 0:
         return lead(middle, player)
@@ -129,35 +132,35 @@ def plan_value(state: State, player: int, first: Action, others: Sequence[Action
 
 
 def position_value(state: State, player: int) -> float:
-    """Value a position: the lead, the best shot from here, and the way to the nearest paint."""
+    """Return the value of a state: the lead, the best shot from here, and the walk to paint."""
     if state.turns_left == 0:
         return lead(state, player)
-    shot = max(worth_of_shot(state, player, direction) for direction in DIRECTIONS)
+    shot = max(shot_gain(state, player, direction) for direction in DIRECTIONS)
     return lead(state, player) + 0.5 * shot - 0.3 * steps_to_paint(state, player)
 
 
-def worth_of_shot(state: State, player: int, direction: Direction) -> int:
-    """Count the squares not its own that one shot could paint, avatars ignored."""
+def shot_gain(state: State, player: int, direction: Direction) -> int:
+    """Return how many squares not its own a player's shot could paint, avatars ignored."""
     row, col = state.positions[player]
-    worth = 0
+    gain = 0
     for _ in range(reach(state, state.colors, (row, col), direction, player)):
         row, col = row + direction[0], col + direction[1]
         if not state.is_free((row, col)):
             break
-        worth += state.colors[row * state.width + col] != player
-    return worth
+        gain += state.colors[row * state.width + col] != player
+    return gain
 
 
 def steps_to_paint(state: State, player: int) -> int:
-    """Count the walks to the nearest square that is not the player's own; 0 if there is none."""
-    return next((steps for steps, _, _ in ways_to_paint(state, player)), 0)
+    """Return the walks to the nearest square that is not the player's own; 0 if there is none."""
+    return next((steps for steps, _, _ in paths_to_paint(state, player)), 0)
 
 
 def walks_to_paint(state: State, player: int) -> list[Direction]:
-    """Return the walks with which a shortest way to a square not its own begins."""
+    """Return the first walks of the shortest paths to squares that are not the player's own."""
     nearest: list[Direction] = []
     shortest = None
-    for steps, first, _ in ways_to_paint(state, player):
+    for steps, first, _ in paths_to_paint(state, player):
         if shortest is not None and steps > shortest:
             break
         shortest = steps
@@ -166,8 +169,12 @@ def walks_to_paint(state: State, player: int) -> list[Direction]:
     return nearest
 
 
-def ways_to_paint(state: State, player: int) -> Iterator[tuple[int, Direction, Square]]:
-    """Return squares that are not the player's own, nearest first: steps, first walk, square."""
+def paths_to_paint(state: State, player: int) -> Iterator[tuple[int, Direction, Square]]:
+    """Yield steps, first walk and square for squares not the player's own, the nearest first.
+
+    A breadth-first search over squares and first walks together: a square that is reached by
+    several first walks comes once for each of them. Avatars block the first step only.
+    """
     start = state.positions[player]
     others = set(state.positions)
     queue: deque[tuple[int, Direction, Square]] = deque()
@@ -197,4 +204,4 @@ STRATEGIES: Final[Strategies] = {
     "greedy": Greedy,
     "strong": Strong,
 }
-"""By name, the weakest first."""
+"""By name, the weakest strategy first."""

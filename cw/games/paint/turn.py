@@ -1,4 +1,4 @@
-"""The four phases of a turn (document, "Rules"), in their order."""
+"""The four phases of a turn, in their order (rule book, "A turn")."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ from typing import TypeAlias
 from cw.games.paint.state import Action, Direction, Square, State
 
 Colors: TypeAlias = list[int | None]
+"""The owner of each square in reading order."""
 
 
 class Shot:
-    """A projectile in flight: where it is, where it goes, and how far it may still go."""
+    """A shot in flight: its square, its direction, and the squares that it may still advance."""
 
-    __slots__ = ("col", "down", "left", "player", "right", "row")
+    __slots__ = ("col", "down", "player", "remaining", "right", "row")
 
     def __init__(self, player: int, square: Square, direction: Direction, reach: int) -> None:
         """Start on the shooter's square."""
         self.player = player
         self.row, self.col = square
         self.down, self.right = direction
-        self.left = reach
+        self.remaining = reach
 
 
 def resolve(state: State, actions: Sequence[Action | None]) -> State:
-    """Return the state after a turn; None stands for a player without a valid action."""
+    """Return the state after a turn; the action of a player without a valid one is None."""
     positions = walk(state, actions)
     colors: Colors = list(state.colors)
     paint_under_avatars(state.width, colors, positions)
@@ -43,7 +44,10 @@ def resolve(state: State, actions: Sequence[Action | None]) -> State:
 
 
 def walk(state: State, actions: Sequence[Action | None]) -> list[Square]:
-    """Phase 1 (rules 1 to 3): move all at once, then send back until nobody shares a square."""
+    """Return the avatars' squares after phase 1 (rules 1 to 3).
+
+    All walk at once, then walkers are sent back until no two avatars share a square.
+    """
     targets = list(state.positions)
     for player, action in enumerate(actions):
         if action is not None and action.type == "walk":
@@ -51,6 +55,7 @@ def walk(state: State, actions: Sequence[Action | None]) -> list[Square]:
             down, right = action.direction
             if state.is_free((row + down, col + right)):
                 targets[player] = (row + down, col + right)
+    # Each pass sends at least one walker back, and for good: it ends after at most one per player.
     while len(set(targets)) < len(targets):
         held = Counter(targets)
         targets = [
@@ -61,7 +66,7 @@ def walk(state: State, actions: Sequence[Action | None]) -> list[Square]:
 
 
 def paint_under_avatars(width: int, colors: Colors, positions: Sequence[Square]) -> None:
-    """Phase 2 (rule 4): the square under every avatar takes its player's colour."""
+    """Apply phase 2 (rule 4) to `colors`: the square under every avatar takes its colour."""
     for player, (row, col) in enumerate(positions):
         colors[row * width + col] = player
 
@@ -69,7 +74,7 @@ def paint_under_avatars(width: int, colors: Colors, positions: Sequence[Square])
 def aim(
     state: State, colors: Colors, positions: Sequence[Square], actions: Sequence[Action | None]
 ) -> list[Shot]:
-    """Phase 3 (rule 5): read the reach of each shot before any of them moves."""
+    """Return the shots of phase 3 (rule 5), their reach read before any of them advances."""
     return [
         Shot(
             player,
@@ -85,7 +90,7 @@ def aim(
 def reach(
     state: State, colors: Sequence[int | None], start: Square, direction: Direction, player: int
 ) -> int:
-    """Count the player's squares in one line directly behind the shooter; at least 1."""
+    """Return the number of the player's squares in an unbroken line behind it, at least 1."""
     width, height = state.width, state.height
     down, right = direction
     row, col = start[0] - down, start[1] - right
@@ -97,25 +102,25 @@ def reach(
 
 
 def fly(state: State, colors: Colors, shots: list[Shot], painted: set[Square]) -> None:
-    """Phase 4 (rules 6 to 9): advance all live shots by one square until none is live.
+    """Apply phase 4 (rules 6 to 9) to `colors`: all live shots advance until none is left.
 
     `painted` are the squares painted in this turn. Those under avatars are among them from the
-    start, so that a shot needs no further test for avatars.
+    start, so one test stops shots at avatars and at fresh paint.
     """
     while shots:
         for shot in shots:
             shot.row += shot.down
             shot.col += shot.right
-            shot.left -= 1
-        met = Counter([(shot.row, shot.col) for shot in shots]) if len(shots) > 1 else None
+            shot.remaining -= 1
+        entering = Counter([(shot.row, shot.col) for shot in shots]) if len(shots) > 1 else None
         live = [
             shot
             for shot in shots
-            if (met is None or met[shot.row, shot.col] == 1)
+            if (entering is None or entering[shot.row, shot.col] == 1)
             and (shot.row, shot.col) not in painted
             and state.is_free((shot.row, shot.col))
         ]
         for shot in live:
             painted.add((shot.row, shot.col))
             colors[shot.row * state.width + shot.col] = shot.player
-        shots = [shot for shot in live if shot.left]
+        shots = [shot for shot in live if shot.remaining]

@@ -11,7 +11,7 @@ from cw.games.circuit_wars import board
 from cw.games.circuit_wars.components import Position
 from cw.games.circuit_wars.fast_board import FastBoard
 from cw.games.circuit_wars.rules import CircuitWars, State
-from cw.games.circuit_wars.search import EVERY, Solver, Spent
+from cw.games.circuit_wars.search import UNLIMITED, BudgetExceeded, Solver
 from cw.games.circuit_wars.segments import Move, parse_move
 from cw.games.circuit_wars.strategies import STRATEGIES
 
@@ -86,17 +86,17 @@ def half_played(rng: Random, size: int, free: int) -> State:
     return state
 
 
-def test_every_choice_says_what_the_rules_say() -> None:
+def test_every_candidate_has_the_points_and_the_value_of_the_rules() -> None:
     rng = Random(4)
     for _ in range(60):
         state = half_played(rng, rng.choice([3, 5, 7]), rng.randrange(10, 90))
         if state.ended:
             continue
-        choices = Position.from_squares(state.board).choices()
+        candidates = Position.from_squares(state.board).candidates()
         moves = board.free_moves(state.board)
-        assert sorted(choice.link.segment.move for choice in choices) == sorted(moves)
-        for choice in choices:
-            assert (choice.points, choice.value) == worth(state, choice.link.segment.move)
+        assert sorted(candidate.edge.segment.move for candidate in candidates) == sorted(moves)
+        for candidate in candidates:
+            assert (candidate.points, candidate.value) == worth(state, candidate.edge.segment.move)
 
 
 def worth(state: State, move: Move) -> tuple[int, int]:
@@ -106,17 +106,17 @@ def worth(state: State, move: Move) -> tuple[int, int]:
     return points, points - max((points for _, points in fast.scoring()), default=0)
 
 
-def test_a_position_after_a_choice_is_the_position_on_the_board() -> None:
+def test_a_position_after_a_candidate_is_the_position_on_the_board() -> None:
     rng = Random(6)
     for _ in range(20):
         state = GAME.new(2, 0, size=5)
         position = Position.from_squares(state.board)
         while not state.ended:
-            choice = rng.choice(position.choices())
-            position = position.draw(choice)
-            state = GAME.step(state, {state.player: str(choice.link.segment.move)})
+            candidate = rng.choice(position.candidates())
+            position = position.draw(candidate)
+            state = GAME.step(state, {state.player: str(candidate.edge.segment.move)})
             expected = Position.from_squares(state.board)
-            assert (position.open, position.free) == (expected.open, expected.free)
+            assert (position.unowned, position.free) == (expected.unowned, expected.free)
 
 
 @cache
@@ -135,8 +135,8 @@ def test_the_solver_is_exact_where_it_leaves_out_nothing() -> None:
     for _ in range(25):
         state = half_played(rng, rng.choice([3, 5]), 8)
         position = Position.from_squares(state.board)
-        squares = position.open.bit_count()
-        value = Solver(EVERY, budget=10**9).value(position, -squares, squares)
+        squares = position.unowned.bit_count()
+        value = Solver(UNLIMITED, budget=10**9).value(position, -squares, squares)
         assert value == minimax(state.board)
 
 
@@ -152,10 +152,10 @@ def test_the_expert_plays_endgames_without_a_mistake() -> None:
         assert gain - minimax(after) == minimax(state.board)
 
 
-def test_the_solver_stops_when_its_budget_is_spent() -> None:
+def test_the_solver_stops_when_its_budget_is_exceeded() -> None:
     position = Position.from_squares(board.empty(5))
-    with pytest.raises(Spent):
-        Solver(EVERY, budget=2000).best(position)
+    with pytest.raises(BudgetExceeded):
+        Solver(UNLIMITED, budget=2000).best(position)
 
 
 def test_greedy_takes_the_largest_area() -> None:

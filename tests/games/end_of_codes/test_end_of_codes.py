@@ -316,9 +316,9 @@ class TestDocuments:
     @pytest.mark.parametrize(
         ("change", "message"),
         [
-            ({"W": 0}, "W must be an integer from 1"),
-            ({"round": -1}, "round must be an integer from 0"),
-            ({"players": None}, "players must be a list"),
+            ({"W": 0}, r">= 1 - at `\$.W`: it is 0"),
+            ({"round": -1}, r">= 0 - at `\$.round`: it is -1"),
+            ({"players": None}, r"`array`, got `null` - at `\$.players`"),
             ({"creatures": [{}]}, r"creatures\[0\]"),
             ({"creatures": [creature(1, 1, 5, 0, 1)]}, "off the map"),
             ({"creatures": [creature(1, 1, 0, 0, 6)]}, "hp must be"),

@@ -1,0 +1,77 @@
+"""Where programs are installed: what one needs of the disk to run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import deque
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from cw.errors import UnfitProgram
+
+SYSTEM: Final = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix")))
+"""Where the system's programs are; /bin and the like are links into /usr on most systems."""
+
+MOST_LINKS: Final = 40
+"""Links that are followed, as by the kernel."""
+
+
+def find_program(name: str, folder: Path) -> Path:
+    """Return the path of a program, on PATH or in the folder; raise UnfitProgram without one."""
+    found = shutil.which(name) if Path(name).name == name else None
+    path = Path(found) if found else folder / name
+    if not path.is_file():
+        raise UnfitProgram(f"there is no program {name!r}, neither on the PATH nor in {folder}")
+    return path.absolute()
+
+
+def is_whole_program(part: str) -> bool:
+    """Return whether a part of a command is the whole path of a program."""
+    return os.path.isabs(part) and os.path.isfile(part) and os.access(part, os.X_OK)  # noqa: PTH113, PTH117
+
+
+def installations(programs: Iterable[Path]) -> tuple[Path, ...]:
+    """Return the folders, files and links that programs outside of the system need.
+
+    None of them lies in another one.
+    """
+    found = {path for program in programs for path in installation(program)}
+    inner = {path for path in found if found & set(path.parents)}
+    return tuple(sorted(found - inner))
+
+
+def installation(program: Path) -> Iterator[Path]:
+    """Return where a program outside of the system is installed, and the links on the way there.
+
+    Links are followed one by one: a virtual environment is made of some to the Python that it was
+    made with, and may be behind one itself.
+    """
+    place, left, links = Path(program.anchor), deque(program.parts[1:]), 0
+    while left:
+        step = place / left.popleft()
+        if not step.is_symlink():
+            place = place.parent if step.name == ".." else step
+            continue
+        links += 1
+        if links > MOST_LINKS:
+            return
+        yield from _outside(step if left else _prefix(step))
+        target = step.readlink()
+        place = Path(target.anchor) if target.anchor else place
+        left.extendleft(reversed(target.parts[1:] if target.anchor else target.parts))
+    yield from _outside(_prefix(place))
+
+
+def _outside(path: Path) -> Iterator[Path]:
+    if not any(map(path.is_relative_to, (*SYSTEM, Path("/etc")))):
+        yield path
+
+
+def _prefix(program: Path) -> Path:
+    """Return the folder above `bin`, if it is one program's; else the program alone."""
+    prefix, home = program.parent.parent, Path.home()
+    several = prefix in (Path("/"), home, home / ".local", *home.parents)
+    own = program.parent.name == "bin" and (prefix / "lib").is_dir() and not several
+    return prefix if own else program

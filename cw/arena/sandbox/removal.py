@@ -1,0 +1,61 @@
+"""Removing what a bot has left, whatever it is, while matches go on."""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+import time
+from collections.abc import Callable
+from pathlib import Path
+from threading import Thread
+from typing import Final
+
+PATIENCE: Final = 120.0
+"""Seconds after which the rest of a folder is left where it is."""
+
+LOG: Final = logging.getLogger(__name__)
+
+
+def remove_later(remove: Callable[[], None]) -> None:
+    """Call `remove` in a thread of its own; Python does not end before it is done.
+
+    Nothing is raised: what cannot be removed is logged and left.
+    """
+    Thread(target=_remove, args=(remove,)).start()
+
+
+def remove_tree(folder: Path, patience: float = PATIENCE) -> None:
+    """Remove a folder and all that is in it; raise OSError for what cannot be removed.
+
+    Folders within folders are moved to the top before they are emptied. So no path gets long and
+    nothing is called recursively, however deep they are. Raises TimeoutError after `patience`
+    seconds.
+    """
+    until = time.monotonic() + patience
+    waiting, moved = [folder], 0
+    while waiting:
+        place = waiting.pop()
+        place.chmod(stat.S_IRWXU)
+        with os.scandir(place) as scanned:
+            for found in scanned:
+                if time.monotonic() > until:
+                    raise TimeoutError(f"{folder} is not removed within {patience:g} s")
+                if found.is_dir(follow_symlinks=False):
+                    moved += 1
+                    waiting.append(_moved(Path(found), folder.with_name(f"{folder.name}.{moved}")))
+                else:
+                    Path(found).unlink()
+        place.rmdir()
+
+
+def _remove(remove: Callable[[], None]) -> None:
+    try:
+        remove()
+    except OSError as error:
+        LOG.warning("something of a bot is left behind: %s", error)
+
+
+def _moved(place: Path, target: Path) -> Path:
+    place.chmod(stat.S_IRWXU)
+    return place.rename(target)

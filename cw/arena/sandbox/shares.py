@@ -1,0 +1,258 @@
+"""What all processes of a bot together may take: a control group for each, on Linux."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from cw.arena.processes import KILL as SIGKILL
+from cw.arena.sandbox.limits import ResourceLimits, size
+
+CONTROLLERS: Final = ("cpu", "memory", "pids")
+WEIGHT: Final = 100
+"""Share of the CPU against the groups beside it: the usual one."""
+
+OURS: Final = 16
+"""Processes and threads that stand around a bot: bubblewrap, a shell, the forwarder."""
+
+EMPTY: Final = 5.0
+"""Seconds that the processes of a group that were killed have to leave it."""
+
+LOOK: Final = 0.005
+"""Seconds between two looks whether they have."""
+
+JOIN: Final = """
+while [ "$1" != -- ]; do echo 0 >"$1" || exit 71; shift; done
+shift
+exec "$@"
+"""
+"""Joins control groups, then becomes the command."""
+
+LOUD: Final = {"cpu": "their use of the CPU", "memory": "their memory"}
+"""What nothing else bounds."""
+
+KILL: Final = "cgroup.kill"
+PROCESSES: Final = "cgroup.procs"
+PASSED_ON: Final = "cgroup.subtree_control"
+
+Values: TypeAlias = Mapping[str, int]
+"""What is written into the files of a group, by their names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A control group in which we may make others, and what can be bounded in them."""
+
+    folder: Path
+    controllers: frozenset[str]
+    unified: bool
+    """Whether it is one of version 2."""
+
+    def values(self, limits: ResourceLimits) -> Values:
+        """Return what to write into the files of a bot's group."""
+        known: dict[str, Values] = {
+            "cpu": {"cpu.weight": WEIGHT} if self.unified else {"cpu.shares": WEIGHT * 1024 // 100},
+            "memory": self._memory(limits.whole_memory),
+            "pids": {"pids.max": limits.processes + OURS},
+        }
+        return {file: value for name in self.controllers for file, value in known[name].items()}
+
+    def _memory(self, most: int) -> Values:
+        if not self.unified:
+            return {"memory.limit_in_bytes": most}
+        return {"memory.max": most, "memory.swap.max": 0, "memory.oom.group": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The control groups of one bot; to be removed when its processes have ended."""
+
+    groups: tuple[Path, ...]
+    controllers: frozenset[str]
+
+    def joining(self) -> list[str]:
+        """Return what a command begins with to be run in the groups; without any, it is nice."""
+        if self.groups:
+            files = (str(group / PROCESSES) for group in self.groups)
+            return ["/bin/sh", "-c", JOIN, "sh", *files, "--"]
+        nice = shutil.which("nice") if os.name == "posix" else None
+        return [nice, "-n", "5"] if nice else []
+
+    def describe(self, limits: ResourceLimits) -> str:
+        """Return the end of the sentence: what is bounded for all processes of a bot together."""
+        bounds = {
+            "cpu": "the same share of the CPU for each bot",
+            "memory": f"at most {size(limits.whole_memory)} of memory",
+            "pids": f"{limits.processes + OURS} processes",
+        }
+        known = [said for name, said in bounds.items() if name in self.controllers]
+        free = [said for name, said in LOUD.items() if name not in self.controllers]
+        loud = [f"NO BOUND on {' and '.join(free)}"] if free else []
+        return f"all its processes together: {', '.join([*known, *loud])}"
+
+    def remove(self) -> None:
+        """Kill what is left in the groups and remove them; raise OSError if that fails."""
+        until = time.monotonic() + EMPTY
+        for group in self.groups:
+            while not _removed(group):
+                if time.monotonic() > until:
+                    raise TimeoutError(f"{group} is not empty within {EMPTY:g} s")
+                _kill(group)
+                time.sleep(LOOK)
+
+
+NO_SHARE: Final = Share((), frozenset())
+
+
+def open_share(limits: ResourceLimits) -> Share:
+    """Make the groups of a bot; NO_SHARE where this machine lets us make none."""
+    name = f"cw-bot-{secrets.token_hex(8)}"
+    try:
+        groups = tuple(_made(place, name, limits) for place in places())
+    except OSError:
+        Share(tuple(place.folder / name for place in places()), frozenset()).remove()
+        return NO_SHARE
+    return Share(groups, frozenset().union(*(place.controllers for place in places())))
+
+
+@cache
+def places() -> tuple[Place, ...]:
+    """Return where groups can be made, one place for each controller or one for all.
+
+    Found out by making one. Version 2 is taken if it has processes and memory; else version 1.
+    Systems other than Linux have neither.
+    """
+    try:
+        mounted = Path("/proc/self/mountinfo").read_text(encoding="utf-8")
+        own = Path("/proc/self/cgroup").read_text(encoding="utf-8")
+    except OSError:
+        return ()
+    return places_of(mounted, own)
+
+
+def places_of(mounted: str, own: str) -> tuple[Place, ...]:
+    """Return the places of a machine, from its mounts and the groups that we are in ourselves."""
+    unified: list[Place] = []
+    single: list[Place] = []
+    for mount in map(_Mount.read, mounted.splitlines()):
+        if mount.kind == "cgroup2":
+            unified += _unified(mount, _own(own, ""))
+        elif mount.kind == "cgroup":
+            single += _single(mount, own)
+    return tuple(unified or single)
+
+
+@dataclass(frozen=True, slots=True)
+class _Mount:
+    """A line of /proc/self/mountinfo."""
+
+    root: str
+    point: Path
+    kind: str
+    options: tuple[str, ...]
+
+    @staticmethod
+    def read(line: str) -> _Mount:
+        """Read a line (see `man 5 proc`)."""
+        before, _, after = line.partition(" - ")
+        kind, _, options = after.split(" ", 2)
+        fields = before.split()
+        return _Mount(fields[3], Path(fields[4]), kind, tuple(options.split(",")))
+
+    def folder(self, group: str) -> Path:
+        """Return the folder of a group; the root where it is not below what is mounted."""
+        inside = os.path.relpath(group, self.root)
+        return self.point if inside.startswith("..") else self.point / inside
+
+
+def _own(own: str, controller: str) -> str:
+    """Return our own group of a controller, as /proc/self/cgroup names it; "" stands for v2."""
+    for line in own.splitlines():
+        _, controllers, group = line.split(":", 2)
+        if controller in controllers.split(","):
+            return group
+    return "/"
+
+
+def _unified(mount: _Mount, group: str) -> Iterator[Place]:
+    """Return the nearest group above ours in which bots can be bounded."""
+    folder = mount.folder(group)
+    for place in (folder, *folder.parents):
+        if not place.is_relative_to(mount.point):
+            return
+        controllers = _passed_on(place)
+        if {"memory", "pids"} <= controllers and _allows(place):
+            yield Place(place, controllers, unified=True)
+            return
+
+
+def _passed_on(place: Path) -> frozenset[str]:
+    """Return the controllers that groups within this one have, after asking for those we need.
+
+    Version 2 refuses that for a group that has processes of its own.
+    """
+    for name in CONTROLLERS:
+        with suppress(OSError):
+            (place / PASSED_ON).write_text(f"+{name}", encoding="ascii")
+    try:
+        known = (place / PASSED_ON).read_text(encoding="ascii").split()
+    except OSError:
+        return frozenset()
+    return frozenset(CONTROLLERS) & frozenset(known)
+
+
+def _single(mount: _Mount, own: str) -> Iterator[Place]:
+    for name in CONTROLLERS:
+        folder = mount.folder(_own(own, name))
+        if name in mount.options and _allows(folder):
+            yield Place(folder, frozenset({name}), unified=False)
+
+
+def _allows(place: Path) -> bool:
+    """Return whether we may make a group here and bring processes into it."""
+    probe = place / f"cw-bot-{secrets.token_hex(8)}"
+    try:
+        probe.mkdir()
+    except OSError:
+        return False
+    writable = os.access(probe / PROCESSES, os.W_OK) and os.access(place / PROCESSES, os.W_OK)
+    with suppress(OSError):
+        probe.rmdir()
+    return writable
+
+
+def _made(place: Place, name: str, limits: ResourceLimits) -> Path:
+    group = place.folder / name
+    group.mkdir()
+    for file, value in place.values(limits).items():
+        if (group / file).exists():
+            (group / file).write_text(str(value), encoding="ascii")
+    return group
+
+
+def _removed(group: Path) -> bool:
+    try:
+        group.rmdir()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def _kill(group: Path) -> None:
+    """Kill the processes of a group, at one blow where the system can."""
+    with suppress(OSError):
+        if (group / KILL).exists():
+            (group / KILL).write_text("1", encoding="ascii")
+            return
+        for process in (group / PROCESSES).read_text(encoding="ascii").split():
+            os.kill(int(process), SIGKILL)

@@ -1,0 +1,95 @@
+"""Which files a program is given a copy of: those of its folder that are no other bot's."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Final
+
+from cw.arena.bots import BotSpec
+from cw.arena.sandbox import Source
+
+TEMPORARY: Final = Path(gettempdir())
+ROOT: Final = Path(__file__).resolve().parents[2]
+"""Where the package is: a checkout, or where Python keeps what is installed."""
+
+
+def source_of(bot: BotSpec, others: Sequence[BotSpec] = ()) -> Source:
+    """Return what a bot's program is given: its folder, but for what belongs to the `others`.
+
+    That is the files that their commands name, and their folders if they lie below. A folder that
+    belongs to no bot is not shown: of one above the home folder, the temporary folder or this
+    package, each included, a bot is given the files alone that its command names.
+    """
+    folder = program_folder(bot)
+    if folder is None:
+        return Source()
+    own = tuple(named_files(bot, folder))
+    if any(place.resolve().is_relative_to(folder) for place in (Path.home(), TEMPORARY, ROOT)):
+        return Source(folder, only=own)
+    foreign = {path for other in others for path in _belongings(other, folder)}
+    return Source(folder, without=frozenset(foreign - set(own)))
+
+
+def _belongings(bot: BotSpec, folder: Path) -> Iterator[Path]:
+    """Return what of a folder is another bot's."""
+    other = program_folder(bot)
+    if other is not None and other != folder and other.is_relative_to(folder):
+        yield other
+    yield from named_files(bot, folder)
+
+
+def program_folder(bot: BotSpec) -> Path | None:
+    """Return the folder of a bot's program; None for one that is no program, or names no file.
+
+    That is the folder of the first file that its command names; programs on the search path and of
+    virtual environments do not count, and those of any folder `bin`, then the command itself, only
+    where there is nothing else.
+    """
+    named_paths = map(Path, named(bot))
+    files = [file for file in named_paths if not on_search_path(file) and not is_installed(file)]
+    chosen = [file for file in files if file.absolute().parent.name != "bin"] or files
+    return chosen[0].resolve().parent if chosen else None
+
+
+def named(bot: BotSpec) -> list[str]:
+    """Return the files that a bot names, the program of its command last."""
+    if bot.kind == "python":
+        return [bot.python_class[0]]
+    program, *arguments = bot.command if bot.kind == "exec" else [""]
+    # Unlike Path.is_file it takes an argument of any length.
+    return [part for part in (*arguments, program) if os.path.isfile(part)]  # noqa: PTH113
+
+
+def named_files(bot: BotSpec, folder: Path) -> Iterator[Path]:
+    """Return the files in a folder that a bot names, by their whole paths."""
+    for file in map(Path, named(bot)):
+        if file.resolve().is_relative_to(folder):
+            yield file.resolve()
+
+
+def is_installed(file: Path) -> bool:
+    """Return whether a file is a program of our own Python, or of any virtual environment."""
+    prefix = file.absolute().parent.parent
+    return prefix in map(Path, (sys.prefix, sys.base_prefix)) or (prefix / "pyvenv.cfg").is_file()
+
+
+def on_search_path(file: Path) -> bool:
+    """Return whether a file is a program in a folder of PATH."""
+    folders = [Path(folder).resolve() for folder in os.get_exec_path()]
+    return os.access(file, os.X_OK) and file.parent.resolve() in folders
+
+
+def anchored(part: str, folder: Path | None) -> str:
+    """Return the whole path of a file in the bot's folder that is named from where we are.
+
+    The bot works in the copy of its folder, from where a relative path leads elsewhere.
+    """
+    # Unlike Path.is_file it takes an argument of any length.
+    if folder is None or Path(part).name == part or not os.path.isfile(part):  # noqa: PTH113
+        return part
+    file = Path(part).resolve()
+    return str(file) if file.is_relative_to(folder) else part

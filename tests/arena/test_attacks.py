@@ -1,0 +1,439 @@
+"""Attacks of programs on their opponents, on us and on other matches, and what becomes of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from cw.arena.bots import BotSpec
+from cw.arena.launch import start
+from cw.arena.sandbox import Policy, Sandbox, Source
+from cw.arena.sandbox.limits import MIB, ResourceLimits
+from cw.arena.sandbox.shares import places
+from cw.arena.transports.stdio import StdioBot
+from tests.arena.attacking import (
+    BOTH,
+    BWRAP,
+    faults,
+    match,
+    program,
+    said,
+    started,
+    stderr,
+    written,
+)
+from tests.arena.zoo import PATIENCE, commands_with, fault_of, wait_until
+
+ROOT = Path(__file__).resolve().parents[2]
+POSIX = pytest.mark.skipif(os.name != "posix", reason="needs the rm of POSIX")
+RANDOM = BotSpec("random", "builtin", "random")
+KIT = {game: ROOT / "sample_bots" / game / "python" / "bot.py" for game in ("paint", "hexagon")}
+
+SPINS = """
+import os
+born = 0
+for _ in range(150):
+    try:
+        child = os.fork()
+    except OSError:
+        break
+    if child == 0:
+        os.setsid()
+        while True:
+            pass
+    born += 1
+print(born, flush=True)
+input()
+"""
+
+WORKS = """
+import time
+print("ready", flush=True)
+input()
+before, began = time.process_time(), time.perf_counter()
+while time.process_time() - before < 0.3:
+    pass
+print(0.3 / (time.perf_counter() - began), flush=True)
+input()
+"""
+
+FAIR = pytest.mark.skipif(
+    not any("cpu" in place.controllers for place in places()),
+    reason="needs control groups that may be written",
+)
+
+
+@BWRAP
+@FAIR
+def test_a_bot_that_spins_in_many_sessions_leaves_an_honest_one_its_share(tmp_path: Path) -> None:
+    """150 sessions and one would each get 1/151: of 2 cores that is 0.013 of one.
+
+    By bot it is a whole core, or less of it on a machine that others use too.
+    """
+
+    async def play() -> float:
+        with ExitStack() as stack:
+            honest = await started(written(tmp_path / "honest", "honest", WORKS), stack)
+            greedy = await started(written(tmp_path / "greedy", "greedy", SPINS), stack)
+            async with honest, greedy:
+                assert await said(honest) == "ready"
+                assert int(await said(greedy)) == 150
+                await honest.send(b"go", 60)
+                return float(await said(honest))
+
+    assert asyncio.run(play()) > 0.03
+
+
+READS = """
+import json, os, sys
+import cw.game
+found = []
+for place in sys.argv[1:]:
+    try:
+        found += os.listdir(place) if os.path.isdir(place) else [open(place).read()]
+    except OSError:
+        pass
+print(json.dumps(found), file=sys.stderr, flush=True)
+"""
+
+
+@BWRAP
+def test_a_client_reads_neither_the_checkout_nor_other_teams(tmp_path: Path) -> None:
+    other = written(tmp_path / "teams" / "other", "other", "secret = 42")
+    reader = written(tmp_path / "teams" / "reader", "reader", READS)
+    (tmp_path / "results.jsonl").write_text("won")
+    places = [ROOT, ROOT / "README.md", ROOT / "tests", tmp_path, tmp_path / "results.jsonl"]
+    places += [tmp_path / "teams", tmp_path / "teams" / "other", Path(other.command[1])]
+    command = " ".join([reader.target, *map(str, places)])
+    played = match("circuit-wars", BotSpec("reader", "exec", command), RANDOM, size=1)
+    # The Python that runs bots may stand in the checkout too.
+    assert set(json.loads(stderr(played)["reader"].splitlines()[0])) <= {"cw", ".venv"}
+
+
+@BWRAP
+def test_a_client_sees_of_this_package_what_it_imports(tmp_path: Path) -> None:
+    source = "import os, sys, cw.game\nfor place, _, names in os.walk(sys.argv[1]):\n"
+    source += "    print(*(place + '/' + name for name in names), sep='\\n', file=sys.stderr)\n"
+    lister = written(tmp_path / "bot", "lister", source)
+    command = f"{lister.target} {ROOT / 'cw'}"
+    played = match("circuit-wars", BotSpec("lister", "exec", command), RANDOM, size=1)
+    seen = {Path(line) for line in stderr(played)["lister"].split("\n") if line.endswith(".py")}
+    loaded = "import cw.game, sys; print(*(m.__file__ for n, m in sys.modules.items()"
+    loaded += " if n.partition('.')[0] == 'cw'), sep='\\n')"
+    assert {str(path) for path in seen} == set(printed(loaded).splitlines())
+
+
+def printed(code: str) -> str:
+    """Return what another Python prints."""
+    return subprocess.check_output([sys.executable, "-c", code], text=True, cwd=ROOT)
+
+
+LISTS = """
+import os, sys
+for place, _, names in os.walk("."):
+    for name in names:
+        print("sees", os.path.relpath(os.path.join(place, name)), file=sys.stderr)
+"""
+
+
+@BOTH
+def test_a_bot_in_a_home_folder_is_given_itself_alone(
+    policy: Policy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    bot = written(tmp_path, "lister", LISTS)
+    for name in ("letter.txt", ".ssh/id_rsa", "work/plan.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    played = match("paint", bot, RANDOM, policy=policy, turns=1)
+    assert stderr(played)["lister"].splitlines() == ["sees bot.py"]
+
+
+@BOTH
+def test_bots_of_one_folder_are_not_given_each_other(policy: Policy, tmp_path: Path) -> None:
+    ann = written(tmp_path, "ann", LISTS, "ann.py")
+    bob = written(tmp_path, "bob", "", "bob.py")
+    written(tmp_path / "carl", "carl", "")
+    (tmp_path / "helper.py").touch()
+    played = match("paint", ann, bob, policy=policy, turns=1)
+    seen = {"sees ann.py", "sees helper.py"}
+    assert set(stderr(played)["ann"].splitlines()) == {*seen, "sees carl/bot.py"}
+    carl = program("carl", tmp_path / "carl" / "bot.py")
+    played = match("paint", ann, carl, policy=policy, turns=1)
+    assert set(stderr(played)["ann"].splitlines()) == {*seen, "sees bob.py"}
+
+
+KNOCKS = """
+import socket, sys
+for port in map(int, sys.argv[1:]):
+    try:
+        socket.create_connection(("127.0.0.1", port), 5).close()
+        print("reached", port, file=sys.stderr, flush=True)
+    except OSError as error:
+        print(error.strerror, file=sys.stderr, flush=True)
+"""
+
+
+@BWRAP
+@pytest.mark.parametrize("game", ["hexagon", "circuit-wars"])
+def test_a_bot_that_serves_or_asks_reaches_no_server_of_this_machine(
+    game: str, tmp_path: Path
+) -> None:
+    bot = written(tmp_path / "bot", "knocker", KNOCKS)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        command = f"{bot.target} {server.getsockname()[1]}"
+        played = match(game, BotSpec("knocker", "exec", command), RANDOM)
+    assert stderr(played)["knocker"].splitlines() == ["Connection refused"]
+
+
+@BWRAP
+def test_bots_that_serve_play_each_in_a_network_of_their_own() -> None:
+    bots = [program(name, KIT["hexagon"]) for name in ("one", "two")]
+    played = match("hexagon", *bots, policy="require")
+    assert played.faults == []
+    assert played.outcome is not None
+
+
+FILLS = """
+import os, sys
+total = 0
+for place in (".", "/tmp", "/dev/shm"):
+    try:
+        for number in range(40):
+            with open(os.path.join(place, str(number)), "wb", buffering=0) as file:
+                for _ in range(32):
+                    total += file.write(bytes(2**20))
+    except OSError as error:
+        print(error.strerror, file=sys.stderr, flush=True)
+print(total // 2**20, file=sys.stderr, flush=True)
+"""
+
+
+@BWRAP
+def test_a_bot_fills_neither_its_folder_nor_a_temporary_one(tmp_path: Path) -> None:
+    bot = written(tmp_path / "bot", "filler", FILLS)
+    lines = stderr(match("paint", bot, RANDOM, turns=1))["filler"].splitlines()
+    assert lines[:3] == ["No space left on device"] * 3
+    assert int(lines[3]) <= 3 * 64
+
+
+@BOTH
+def test_a_folder_that_is_too_large_is_its_own_bots_fault(policy: Policy, tmp_path: Path) -> None:
+    bot = written(tmp_path / "bot", "fat", "")
+    with (tmp_path / "bot" / "film").open("wb") as film:
+        film.truncate(260 * 2**20)
+    for game in ("paint", "circuit-wars", "hexagon"):
+        played = match(game, bot, RANDOM, policy=policy)
+        assert faults(played, "fat")[0] == "startup"
+        assert "256 MiB" in played.faults[0].fault.detail
+
+
+@BOTH
+def test_a_program_that_is_not_there_is_its_own_bots_fault(policy: Policy) -> None:
+    for game in ("paint", "circuit-wars", "hexagon"):
+        played = match(game, BotSpec("lost", "exec", "no-such-program"), RANDOM, policy=policy)
+        assert faults(played, "lost")[0] == "startup"
+        assert "there is no program 'no-such-program'" in played.faults[0].fault.detail
+
+
+NESTS = """
+import os, sys
+for _ in range(2500):
+    os.mkdir("d")
+    os.chdir("d")
+os.chmod(".", 0)
+print("2500 deep", file=sys.stderr)
+"""
+
+
+@POSIX
+@BOTH
+def test_a_result_does_not_depend_on_cleaning_up(
+    policy: Policy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    bot = written(tmp_path / "bot", "nester", NESTS)
+    try:
+        played = match("paint", bot, RANDOM, policy=policy, turns=1)
+        assert stderr(played)["nester"] == "2500 deep\n"
+        assert played.outcome is not None
+        wait_until(lambda: not list(scratch.iterdir()))
+    finally:
+        # pytest cannot remove such folders either, and would fail at the end.
+        subprocess.run(["rm", "-rf", str(scratch)], check=True)
+
+
+NOWHERE = """
+import time
+print("listening on nowhere", flush=True)
+time.sleep(600)
+"""
+
+
+@BOTH
+@pytest.mark.parametrize("address", ["nowhere", "http://192.0.2.1:80", "https://127.0.0.1:1"])
+def test_a_service_that_says_no_address_of_its_own_is_not_started(
+    policy: Policy, address: str, tmp_path: Path
+) -> None:
+    bot = written(tmp_path, "lost", NOWHERE.replace("nowhere", address))
+    played = match("hexagon", bot, RANDOM, policy=policy)
+    assert set(faults(played, "lost")) == {"startup"}
+    assert f'"listening on {address}"' in played.faults[0].fault.detail
+
+
+CLOSES = """
+import os, time
+input()
+print('{"ready":true}', flush=True)
+os.close(0)
+os.close(1)
+time.sleep(600)
+"""
+
+
+@BOTH
+def test_a_bot_that_closes_its_pipes_is_disconnected_and_not_late(
+    policy: Policy, tmp_path: Path
+) -> None:
+    played = match("paint", written(tmp_path, "mute", CLOSES), RANDOM, policy=policy, turns=5)
+    assert set(faults(played, "mute")) == {"disconnected"}
+
+
+STOPS = """
+import os, signal, sys, time
+for process in filter(str.isdigit, os.listdir("/proc")):
+    with open(f"/proc/{process}/cmdline") as file:
+        words = file.read().split("\\0")
+    if any(word.endswith("/forwarder.py") for word in words[:4]):
+        os.kill(int(process), signal.SIGSTOP)
+        print("stopped", file=sys.stderr, flush=True)
+time.sleep(600)
+"""
+
+
+@BWRAP
+def test_a_service_that_stops_its_forwarder_holds_nobody_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cw.arena.launch.SERVICE_READY", 1.0)
+    played = match("hexagon", written(tmp_path, "stopper", STOPS), RANDOM)
+    assert stderr(played)["stopper"] == "stopped\n"
+    assert set(faults(played, "stopper")) == {"startup"}
+
+
+HOARDS = """
+import os, sys
+print("hoarding", file=sys.stderr, flush=True)
+held = [os.memfd_create(str(number)) for number in range(200)]
+for file in held:
+    for _ in range(60):
+        os.write(file, bytes(2**20))
+print("has 12 GB", file=sys.stderr, flush=True)
+"""
+
+
+@BWRAP
+@pytest.mark.skipif(
+    not any("memory" in place.controllers for place in places()),
+    reason="needs control groups that may be written",
+)
+def test_memory_that_is_no_process_own_is_bounded_too(tmp_path: Path) -> None:
+    """Files in memory count for no limit of a process: 200 of them would make 12 GB."""
+
+    async def play() -> str:
+        bot = written(tmp_path, "hoarder", HOARDS)
+        sandbox = Sandbox("require", ResourceLimits(whole_memory=256 * MIB))
+        with sandbox.prepare(bot.command, Source(tmp_path)) as prepared:
+            program = await start(prepared)
+            assert isinstance(program, StdioBot)
+            async with program:
+                return fault_of(await program.receive(PATIENCE)).detail
+
+    detail = asyncio.run(play())
+    assert "SIGKILL: it was killed, perhaps because it took too much memory" in detail
+    assert "has 12 GB" not in detail
+
+
+MUTE = "import os; os.close(1); os.close(0)\n"
+
+
+@BOTH
+def test_a_client_and_a_service_need_no_pipes(policy: Policy, tmp_path: Path) -> None:
+    client = (ROOT / "game_ai.py").read_text().replace("import os\n", MUTE, 1)
+    client = client.replace("print(", "str(").replace(", flush=True", "")
+    service = LEAVES.replace("import os\n", MUTE, 1)
+    for game, source, kinds in (("circuit-wars", client, []), ("hexagon", service, ["crashed"])):
+        played = match(game, written(tmp_path / game, "mute", source), RANDOM, policy=policy)
+        assert faults(played, "mute")[:1] == kinds
+
+
+LEAVES = """
+import os
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        os._exit(3)
+    do_POST = do_PUT = do_DELETE = do_GET
+
+HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
+"""
+
+
+@BOTH
+def test_a_service_that_ends_has_crashed(policy: Policy, tmp_path: Path) -> None:
+    played = match("hexagon", written(tmp_path, "leaver", LEAVES), RANDOM, policy=policy)
+    assert faults(played, "leaver")[0] == "crashed"
+    assert "exit code 3" in played.faults[0].fault.detail
+
+
+SLEEPS = "import time\nprint('asleep', flush=True)\ntime.sleep(600)\n"
+
+
+@POSIX
+@BOTH
+@pytest.mark.parametrize(
+    ("number", "before"),
+    [
+        (signal.SIGTERM, []),
+        (signal.SIGTERM, ["sh", "-c", "trap '' INT; exec \"$@\"", "in the background"]),
+        (signal.SIGHUP, []),
+        (signal.SIGINT, []),
+    ],
+)
+def test_a_command_that_is_ended_leaves_nothing_running(
+    policy: Policy, number: int, before: list[str], tmp_path: Path
+) -> None:
+    bot = written(tmp_path / "bot", "sleeper", f"{SLEEPS}# {tmp_path}", "sleeper.py")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    sign = f"sign-of-{tmp_path.name}-{os.getpid()}"
+    command = [*before, sys.executable, "-m", "cw", "play", "paint"]
+    command += [f"exec:{bot.target} {sign}"]
+    command += ["builtin:random", "--no-replay", "--sandbox", policy]
+    env = {**os.environ, "TMPDIR": str(scratch)}
+    playing = subprocess.Popen(
+        command, cwd=tmp_path, env=env | {"PYTHONPATH": str(ROOT)}, stderr=subprocess.DEVNULL
+    )
+    try:
+        wait_until(lambda: any("sleeper.py" in line for line in commands_with(sign)[1:]))
+        playing.send_signal(number)
+        assert playing.wait(PATIENCE) != 0
+        assert commands_with(sign) == []
+        assert list(scratch.iterdir()) == []
+    finally:
+        playing.kill()
+        playing.wait()
