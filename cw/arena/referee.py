@@ -46,6 +46,8 @@ class MatchRecord:
     seed: int
     options: Mapping[str, Json]
     """Those of the rules."""
+    from_position: bool = False
+    """Whether it begins with a given position instead of a new game."""
     start: Any = None
     state: Any = None
     turns: list[Turn[Any]] = field(default_factory=list)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import webbrowser
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -16,13 +16,14 @@ from rich.progress import track
 from rich.text import Text
 
 from cw.drawing.shapes import Sheet
-from cw.errors import UsageError
+from cw.errors import ArenaError, UsageError
 from cw.games.registry import load_exporter, load_game, load_picture, load_terminal
 from cw.games.rules import Json
 from cw.pictures.exports import DrawnReplay, animation, number_of, still
 from cw.pictures.raster import png
 from cw.pictures.svg import svg
 from cw.replays import document as replay
+from cw.replays import verify as proof
 from cw.server.wsgi import address_of, listen, serve
 from cw.web import create_app
 from cw.web.export import html
@@ -127,22 +128,33 @@ def line(file: Path, turn: int, player: str | None) -> None:
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=FILE)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a file.")
 def verify(files: tuple[Path, ...], as_json: bool) -> None:
-    """Play replays again by the rules: every frame, the result and the hash must come out.
+    """Play replays again by the rules: start, frames, end, result and hash must come out.
 
-    Exit code 1 if one does not.
+    Each FILE gets a line. Exit code 1 if one is not true.
     """
-    errors = [why_wrong(file) for file in files]
-    for file, error in zip(files, errors, strict=True):
-        said = {"file": str(file), "ok": error is None, "error": error}
-        click.echo(json.dumps(said) if as_json else f"{file}: {error or 'ok'}")
-    if any(errors):
+    found = [judged(file) for file in files]
+    for verdict in found:
+        click.echo(json.dumps(verdict) if as_json else in_words(verdict))
+    if not all(verdict["ok"] for verdict in found):
         raise SystemExit(1)
 
 
-def why_wrong(file: Path) -> str | None:
-    """Say what is wrong with a file, None if nothing is."""
-    document = read(file)
-    return replay.verify(load_game(document["game"]), document)
+def judged(file: Path) -> dict[str, Json]:
+    """Return what is found of a file: whether it is true, and what is wrong with it."""
+    said: dict[str, Json] = {"file": str(file)}
+    try:
+        document = read(file)
+        error = proof.verify(load_game(document["game"]), document)
+    except ArenaError as refused:
+        return said | {"ok": False, "error": str(refused)}
+    position = {"from": document["from"]} if "from" in document and error is None else {}
+    return said | {"ok": error is None, "error": error} | position
+
+
+def in_words(verdict: Mapping[str, Json]) -> str:
+    """Say what is found of a file in a line."""
+    fine = "ok, from a given position" if "from" in verdict else "ok"
+    return f"{verdict['file']}: {verdict['error'] or fine}"
 
 
 def choose(context: click.Context, parameter: click.Parameter, chosen: bool) -> None:

@@ -20,6 +20,7 @@ from cw.matches.spec import (
     Secrets,
 )
 from cw.replays import document as replay
+from cw.replays.verify import verify
 
 
 @dataclass(frozen=True)
@@ -55,5 +56,5 @@ def play_spec(spec: MatchSpec, secrets: Secrets = NO_SECRETS) -> Played:
     seen: list[MatchProgress] = []
     result = asyncio.run(run_match(spec, on_turn=seen.append, secrets=secrets))
     again = replay.decode(replay.encode(result.replay, packed=False))
-    assert replay.verify(load_game(spec.game), again) is None
+    assert verify(load_game(spec.game), again) is None
     return Played(result, seen[-1].record)
