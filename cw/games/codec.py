@@ -32,7 +32,7 @@ class Codec(Protocol[State, Action, View_contra]):
     def state_to_json(self, state: State) -> Json:
         """Return the document of the state."""
 
-    def state_from_json(self, document: Json, **options: Json) -> State:
+    def state_from_json(self, document: Json, /, **options: Json) -> State:
         """Read a state.
 
         `options` are what a line of `cw step` or `cw observe` says beside the state: the few that
@@ -130,7 +130,7 @@ class DefaultCodec(Generic[State, Action, View]):
         """Return the state as a document."""
         return to_json(state)
 
-    def state_from_json(self, document: Json, **options: Json) -> State:
+    def state_from_json(self, document: Json, /, **options: Json) -> State:
         """Read a state; options have no effect."""
         state: State = from_json(f"state of {self.rules.name}", document, self.state)
         return state

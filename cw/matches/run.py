@@ -135,7 +135,7 @@ class FromPosition:
         self._rules = rules
         self._start = start
 
-    def new(self, players: Json, seed: int, **options: Json) -> Any:
+    def new(self, players: Json, seed: int, /, **options: Json) -> Any:
         """Return the state."""
         return self._start
 
