@@ -16,21 +16,32 @@ from rich.progress import track
 from rich.text import Text
 
 from cw.drawing.shapes import Sheet
-from cw.errors import ArenaError, UsageError
-from cw.games.registry import load_exporter, load_game, load_picture, load_terminal
+from cw.errors import ArenaError, ProtocolError, UsageError
+from cw.games.registry import (
+    game_entries,
+    load_exporter,
+    load_game,
+    load_picture,
+    load_terminal,
+)
 from cw.games.rules import Json
+from cw.pictures import scenes
 from cw.pictures.exports import DrawnReplay, animation, number_of, still
 from cw.pictures.raster import png
 from cw.pictures.svg import svg
 from cw.replays import document as replay
 from cw.replays import verify as proof
 from cw.server.wsgi import address_of, listen, serve
+from cw.visible import visible
 from cw.web import create_app
 from cw.web.export import html
 from cw.web.replay_store import LARGEST_FILE, ReplayStore
 from cw.web.settings import SiteSettings
 
 FILE = click.Path(path_type=Path, dir_okay=False)
+MOST_CELLS: Final = 1_000_000
+"""Cells of a board that is drawn in a terminal."""
+
 SPEED: Final = 8
 """Turns a second of an animation."""
 
@@ -61,15 +72,29 @@ def show(file: Path, turn: int) -> None:
     last, number = len(document["turns"]), number_of(document, turn)
     frame = next(islice(replay.frames(document), number, None))
     console = Console()
-    console.print(load_terminal(document["game"])(frame), highlight=False)
+    console.print(terminal_board(document["game"], frame), highlight=False)
     names = ", ".join(f"{seat['player']}: {seat['name']}" for seat in document["players"])
-    console.print(f"turn {number} of {last}   {names}", highlight=False)
+    console.print(Text(visible(f"turn {number} of {last}   {names}")))
     if number:
         actions = document["turns"][number - 1]["actions"]
         for player, action in actions.items():
-            console.print(Text(f"  {player}  {json.dumps(action)[:200]}"))
+            console.print(Text(visible(f"  {player}  {json.dumps(action)[:200]}")))
     if number == last:
         console.print(Text(json.dumps(document["result"])))
+
+
+def terminal_board(game: str, frame: Json) -> Text:
+    """Draw a frame of a file; raise ProtocolError for one that cannot be drawn."""
+    if game in game_entries():
+        shown = load_picture(game)
+        width, height = shown.extent(scenes.read(frame, shown.frame, "the frame"))
+        if width * height > MOST_CELLS:
+            raise ProtocolError(f"a board of {width:g} x {height:g} is too large for a terminal")
+    try:
+        return load_terminal(game)(frame)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        # Drawings take it for granted that a frame came of the rules; a file may say anything.
+        raise ProtocolError(f"the frame cannot be drawn: {error!r}") from None
 
 
 @replays.command("open")
@@ -134,7 +159,7 @@ def verify(files: tuple[Path, ...], as_json: bool) -> None:
     """
     found = [judged(file) for file in files]
     for verdict in found:
-        click.echo(json.dumps(verdict) if as_json else in_words(verdict))
+        click.echo(json.dumps(verdict) if as_json else visible(in_words(verdict)))
     if not all(verdict["ok"] for verdict in found):
         raise SystemExit(1)
 

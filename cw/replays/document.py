@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from cw.arena.bots import without_folder
 from cw.arena.referee import MatchRecord
 from cw.errors import FaultKind, ProtocolError
 from cw.games.codec import Game
@@ -117,10 +118,13 @@ def replay_of(played: MatchRecord, recorder: Recorder, date: str) -> Document:
         "date": date,
         "rules": played.game.version,
         "game": played.game.name,
-        "options": dict(played.options),
+        "options": {
+            name: without_folder(value) if isinstance(value, str) else value
+            for name, value in played.options.items()
+        },
         "seed": played.seed,
         "players": [
-            {"player": player, "name": bot.name, "bot": bot.spec}
+            {"player": player, "name": bot.name, "bot": bot.public}
             for player, bot in played.bots.items()
         ],
         **({"from": POSITION} if played.from_position else {}),
