@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 MODULES = sorted((ROOT / "cw").rglob("*.py"))
 
 FLOORS = (
-    ("cw.errors", "cw.assets", "cw"),
+    ("cw.errors", "cw.assets", "cw.visible", "cw"),
     ("cw.drawing", "cw.files"),
     ("cw.games.rules",),
     ("cw.games.codec",),

@@ -8,7 +8,9 @@ import shlex
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from dataclasses import replace
+from pathlib import Path, PureWindowsPath
+from tempfile import gettempdir
 from typing import Annotated, Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
@@ -16,6 +18,7 @@ import msgspec
 from msgspec import Meta
 
 from cw.errors import UsageError
+from cw.games.rules import Fault
 
 INTERPRETERS: Final[Mapping[str, Sequence[str]]] = {
     ".py": (sys.executable,),
@@ -28,6 +31,7 @@ INTERPRETERS: Final[Mapping[str, Sequence[str]]] = {
 }
 """What runs a program with this ending."""
 
+ABSOLUTE: Final = re.compile(r"(?P<option>[^/\\\s]*=)?(?P<path>(?:/|[A-Za-z]:[\\/]).*)", re.DOTALL)
 NAMED: Final = re.compile(r"([A-Za-z0-9_.-]{1,64})=(.+)", re.DOTALL)
 LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 SETTINGS: Final = ("secret", "api_key", "username", "form")
@@ -54,6 +58,16 @@ class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if self.kind == "human":
             return self.kind
         return self.target if self.kind == "http" else f"{self.kind}:{self.target}"
+
+    @property
+    def public(self) -> str:
+        """The bot as replays name it: as `spec`, with files of this machine without folders."""
+        if self.kind == "python":
+            path, _ = self.python_class
+            return f"python:{without_folder(path)}{self.target[len(path) :]}"
+        if self.kind == "exec":
+            return f"exec:{shlex.join(map(without_folder, self.command))}"
+        return self.spec
 
     @property
     def command(self) -> list[str]:
@@ -98,6 +112,35 @@ def split_command(text: str, *, windows: bool = sys.platform == "win32") -> list
         return list(lexer)
     except ValueError as error:
         raise UsageError(f"the command {text!r}: {error}") from None
+
+
+def without_folder(part: str) -> str:
+    """Return a part of a command with an absolute path in it as the name of its file."""
+    found = ABSOLUTE.fullmatch(part)
+    return f"{found['option'] or ''}{PureWindowsPath(found['path']).name}" if found else part
+
+
+def public_fault(bot: BotSpec, fault: Fault) -> Fault:
+    """Return a fault whose sentences name no folder of this machine: they stand in replays."""
+    folders = sorted(folders_of(bot), key=len, reverse=True)
+    detail, note = (without_folders(text, folders) for text in (fault.detail, fault.note))
+    return replace(fault, detail=detail, note=note)
+
+
+def folders_of(bot: BotSpec) -> set[str]:
+    """Return the folders that may stand in what a program of ours says."""
+    named = {gettempdir(), sys.prefix, str(Path("~").expanduser()), str(Path.cwd())}
+    if bot.kind in ("exec", "python"):
+        parts = bot.command if bot.kind == "exec" else [bot.target]
+        named |= {str(Path(part).parent) for part in parts if Path(part).is_absolute()}
+    return named - {os.sep, "~"}
+
+
+def without_folders(text: str, folders: Iterable[str]) -> str:
+    """Return text in which files in these folders, the longest first, are named without them."""
+    for folder in folders:
+        text = text.replace(f"{folder}{os.sep}", "").replace(folder, "the folder")
+    return text
 
 
 def read_bots(texts: Sequence[str], settings: Iterable[str] = ()) -> BotArguments:

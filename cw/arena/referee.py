@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias
 
-from cw.arena.bots import BotSpec
+from cw.arena.bots import BotSpec, public_fault
 from cw.arena.match import Turn
 from cw.arena.seats import Answer, Seat
 from cw.errors import IllegalAction
@@ -46,6 +46,8 @@ class MatchRecord:
     seed: int
     options: Mapping[str, Json]
     """Those of the rules."""
+    from_position: bool = False
+    """Whether it begins with a given position instead of a new game."""
     start: Any = None
     state: Any = None
     turns: list[Turn[Any]] = field(default_factory=list)
@@ -180,14 +182,17 @@ class MatchReferee:
 
     def _heard(self, player: Player, query: Query, answer: Answer) -> Any:
         """Take note of an answer; return its value."""
+        value = answer.value
         if query.action:
             self.seconds[player] = answer.seconds
-        if isinstance(answer.value, Fault) and query.noted:
-            self.note(player, answer.value)
+        if isinstance(value, Fault):
+            value = public_fault(self.record.bots[player], value)
+            if query.noted:
+                self.note(player, value)
         if answer.passed_over is not None and player not in self._warned:
             self._warned.add(player)
-            self.note(player, answer.passed_over)
-        return answer.value
+            self.note(player, public_fault(self.record.bots[player], answer.passed_over))
+        return value
 
     def step(self, actions: Mapping[Player, Any]) -> Any:
         """Apply actions and faults by the rules, and return the new state."""

@@ -11,6 +11,7 @@ import click
 from cw import __version__
 from cw.arena.processes import end_as_interrupted
 from cw.errors import ArenaError, CapacityError, Failure
+from cw.visible import visible
 
 COMMANDS: Mapping[str, str] = {
     "demo": "cw.cli.demo:demo",
@@ -49,9 +50,9 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except (CapacityError, Failure) as error:
-            raise click.ClickException(str(error)) from None
+            raise click.ClickException(visible(str(error))) from None
         except ArenaError as error:
-            raise click.UsageError(str(error)) from None
+            raise click.UsageError(visible(str(error))) from None
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -12,6 +12,7 @@ from cw.arena.bots import read_bots
 from cw.games.registry import game_entry
 from cw.matches.check import Finding, check
 from cw.matches.spec import Isolation, SandboxPolicy
+from cw.visible import visible
 
 
 @click.command("check")
@@ -52,9 +53,9 @@ def check_command(
         for finding in found:
             if finding.problem is not None:
                 failed.append(finding)
-            click.echo(json.dumps(finding.to_json()) if as_json else in_words(finding))
+            click.echo(json.dumps(finding.to_json()) if as_json else visible(in_words(finding)))
     if not as_json:
-        click.echo(summary(failed))
+        click.echo(visible(summary(failed)))
     if failed:
         raise SystemExit(1)
 

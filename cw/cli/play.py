@@ -35,6 +35,7 @@ from cw.matches.spec import (
 )
 from cw.matches.verdict import never_played, verdict
 from cw.replays import document as replay
+from cw.visible import visible
 
 PACE = 0.25
 """Seconds that every action of a bot takes at least in the browser, if nothing else is said."""
@@ -134,7 +135,7 @@ def play(
             reports.append(report_of(spec, result, file))
             explain_faults(console, spec, result, file)
             absent = absent or bool(never_played(result))
-            click.echo(json.dumps(reports[-1]) if as_json else in_words(reports[-1]))
+            click.echo(json.dumps(reports[-1]) if as_json else visible(in_words(reports[-1])))
         if len(reports) > 1 and not as_json:
             click.echo(tally([bot.name for bot in read.bots], reports))
     if absent:
@@ -148,7 +149,7 @@ def announcer(console: Console) -> OnLaunch:
     def announce(bot: BotSpec, protection: str) -> None:
         if bot.name not in said:
             said.add(bot.name)
-            console.print(Text(f"{bot.name}: {protection}", "dim"))
+            console.print(Text(visible(f"{bot.name}: {protection}"), "dim"))
 
     return announce
 
@@ -266,24 +267,24 @@ def explain_faults(
 ) -> None:
     """Say what was wrong with replies: what came, what was expected, and how to repeat it."""
     for fault in result.faults[:SHOWN_FAULTS]:
-        console.print(Text(sentence(spec, fault), "yellow"))
+        console.print(Text(visible(sentence(spec, fault)), "yellow"))
     if result.faults:
         first, name = result.faults[0], file or "FILE"
         where = f"cw replay line {name} --turn {first.turn}"
         hint = "" if file else " (FILE is what --out FILE writes)"
-        console.print(f"repeat it: {where} | cw step {spec.game}{hint}", soft_wrap=True)
-        console.print(
+        for line in (
+            f"repeat it: {where} | cw step {spec.game}{hint}",
             f"what it saw: {where} --player {first.player} | cw observe {spec.game}",
-            soft_wrap=True,
-        )
+        ):
+            console.print(Text(visible(line)), soft_wrap=True)
     more = len(result.faults) - SHOWN_FAULTS
     if more > 0:
         console.print(Text(f"... and {more} more faults; the replay has them all", "yellow"))
     for number in dict.fromkeys(fault.bot for fault in result.faults):
         said = result.stderr[number].strip()
-        if said:
-            console.print(Text(f"{spec.bots[number].name} wrote to its error output:"))
-            console.print(Text(said[-2000:], "dim"))
+        if said and not any(said in fault.detail for fault in result.faults_of(number)):
+            console.print(Text(visible(f"{spec.bots[number].name} wrote to its error output:")))
+            console.print(Text(visible(said[-2000:]), "dim"))
 
 
 def sentence(spec: MatchSpec, fault: MatchFault) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import webbrowser
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -16,20 +16,32 @@ from rich.progress import track
 from rich.text import Text
 
 from cw.drawing.shapes import Sheet
-from cw.errors import UsageError
-from cw.games.registry import load_exporter, load_game, load_picture, load_terminal
+from cw.errors import ArenaError, ProtocolError, UsageError
+from cw.games.registry import (
+    game_entries,
+    load_exporter,
+    load_game,
+    load_picture,
+    load_terminal,
+)
 from cw.games.rules import Json
+from cw.pictures import scenes
 from cw.pictures.exports import DrawnReplay, animation, number_of, still
 from cw.pictures.raster import png
 from cw.pictures.svg import svg
 from cw.replays import document as replay
+from cw.replays import verify as proof
 from cw.server.wsgi import address_of, listen, serve
+from cw.visible import visible
 from cw.web import create_app
 from cw.web.export import html
 from cw.web.replay_store import LARGEST_FILE, ReplayStore
 from cw.web.settings import SiteSettings
 
 FILE = click.Path(path_type=Path, dir_okay=False)
+MOST_CELLS: Final = 1_000_000
+"""Cells of a board that is drawn in a terminal."""
+
 SPEED: Final = 8
 """Turns a second of an animation."""
 
@@ -60,15 +72,29 @@ def show(file: Path, turn: int) -> None:
     last, number = len(document["turns"]), number_of(document, turn)
     frame = next(islice(replay.frames(document), number, None))
     console = Console()
-    console.print(load_terminal(document["game"])(frame), highlight=False)
+    console.print(terminal_board(document["game"], frame), highlight=False)
     names = ", ".join(f"{seat['player']}: {seat['name']}" for seat in document["players"])
-    console.print(f"turn {number} of {last}   {names}", highlight=False)
+    console.print(Text(visible(f"turn {number} of {last}   {names}")))
     if number:
         actions = document["turns"][number - 1]["actions"]
         for player, action in actions.items():
-            console.print(Text(f"  {player}  {json.dumps(action)[:200]}"))
+            console.print(Text(visible(f"  {player}  {json.dumps(action)[:200]}")))
     if number == last:
         console.print(Text(json.dumps(document["result"])))
+
+
+def terminal_board(game: str, frame: Json) -> Text:
+    """Draw a frame of a file; raise ProtocolError for one that cannot be drawn."""
+    if game in game_entries():
+        shown = load_picture(game)
+        width, height = shown.extent(scenes.read(frame, shown.frame, "the frame"))
+        if width * height > MOST_CELLS:
+            raise ProtocolError(f"a board of {width:g} x {height:g} is too large for a terminal")
+    try:
+        return load_terminal(game)(frame)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        # Drawings take it for granted that a frame came of the rules; a file may say anything.
+        raise ProtocolError(f"the frame cannot be drawn: {error!r}") from None
 
 
 @replays.command("open")
@@ -127,22 +153,33 @@ def line(file: Path, turn: int, player: str | None) -> None:
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=FILE)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a file.")
 def verify(files: tuple[Path, ...], as_json: bool) -> None:
-    """Play replays again by the rules: every frame, the result and the hash must come out.
+    """Play replays again by the rules: start, frames, end, result and hash must come out.
 
-    Exit code 1 if one does not.
+    Each FILE gets a line. Exit code 1 if one is not true.
     """
-    errors = [why_wrong(file) for file in files]
-    for file, error in zip(files, errors, strict=True):
-        said = {"file": str(file), "ok": error is None, "error": error}
-        click.echo(json.dumps(said) if as_json else f"{file}: {error or 'ok'}")
-    if any(errors):
+    found = [judged(file) for file in files]
+    for verdict in found:
+        click.echo(json.dumps(verdict) if as_json else visible(in_words(verdict)))
+    if not all(verdict["ok"] for verdict in found):
         raise SystemExit(1)
 
 
-def why_wrong(file: Path) -> str | None:
-    """Say what is wrong with a file, None if nothing is."""
-    document = read(file)
-    return replay.verify(load_game(document["game"]), document)
+def judged(file: Path) -> dict[str, Json]:
+    """Return what is found of a file: whether it is true, and what is wrong with it."""
+    said: dict[str, Json] = {"file": str(file)}
+    try:
+        document = read(file)
+        error = proof.verify(load_game(document["game"]), document)
+    except ArenaError as refused:
+        return said | {"ok": False, "error": str(refused)}
+    position = {"from": document["from"]} if "from" in document and error is None else {}
+    return said | {"ok": error is None, "error": error} | position
+
+
+def in_words(verdict: Mapping[str, Json]) -> str:
+    """Say what is found of a file in a line."""
+    fine = "ok, from a given position" if "from" in verdict else "ok"
+    return f"{verdict['file']}: {verdict['error'] or fine}"
 
 
 def choose(context: click.Context, parameter: click.Parameter, chosen: bool) -> None:

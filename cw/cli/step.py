@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Final
 import click
 import msgspec
 
-from cw.errors import ArenaError, ProtocolError
+from cw.errors import ArenaError, ProtocolError, short
 from cw.games.codec import Game
 from cw.games.registry import load_game
 from cw.games.rules import Json
@@ -111,12 +111,13 @@ def start_state(game: Game, line: dict[str, Json], options: dict[str, Json]) -> 
     """Return the start state that the options of a line ask for."""
     if "state" not in line:
         raise ProtocolError("the line has no 'state'; null asks for the start state")
-    return game.rules.new(**{"players": game.rules.seats.start, "seed": 0} | options)
+    given = {"players": game.rules.seats.start, "seed": 0} | options
+    return game.rules.new(given.pop("players"), given.pop("seed"), **given)
 
 
 def read_member(line: dict[str, Json], name: str) -> dict[str, Json]:
     """Return an object that a line may hold; raise ProtocolError if it is something else."""
     member = line.get(name)
     if member is not None and not isinstance(member, dict):
-        raise ProtocolError(f"'{name}' must be an object, not {member!r}")
+        raise ProtocolError(f"'{name}' must be an object, not {short(member)}")
     return member or {}

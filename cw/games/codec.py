@@ -32,7 +32,7 @@ class Codec(Protocol[State, Action, View_contra]):
     def state_to_json(self, state: State) -> Json:
         """Return the document of the state."""
 
-    def state_from_json(self, document: Json, **options: Json) -> State:
+    def state_from_json(self, document: Json, /, **options: Json) -> State:
         """Read a state.
 
         `options` are what a line of `cw step` or `cw observe` says beside the state: the few that
@@ -60,6 +60,33 @@ class Codec(Protocol[State, Action, View_contra]):
         """Return what `cw step` answers beside the state: `outcome`, and what the document adds."""
 
 
+def restarted(
+    rules: Rules[State, Any, Any], start: State, seed: int, options: Mapping[str, Json]
+) -> State:
+    """Return the start of a new game with the players of a recorded one.
+
+    Raises UsageError for options and seeds that make no game.
+    """
+    players = rules.players(start)
+    named = any(isinstance(player, str) for player in players)
+    return rules.new(list(players) if named else len(players), seed, **options)
+
+
+@dataclass(frozen=True, slots=True)
+class Conduct:
+    """What the protocol of a game may make of a match that its rules do not tell.
+
+    By this a recorded match can be proven without asking anybody.
+    """
+
+    restart: Callable[[Any, Any, int, Mapping[str, Json]], Any] = restarted
+    """Returns the start which options and seed give to the players of a recorded one."""
+    unready: Callable[[Any, Sequence[Player]], Outcome | None] = lambda *_: None
+    """Returns how a match ends before its first turn if only these players are ready."""
+    late_faults: bool = False
+    """Whether a fault counts that comes after the end by the rules."""
+
+
 @dataclass(frozen=True, slots=True)
 class Game:
     """All that is needed to play a game again from its documents."""
@@ -68,6 +95,7 @@ class Game:
     codec: Codec[Any, Any, Any]
     version: int = 1
     """Grows when old replays would be played otherwise."""
+    conduct: Conduct = Conduct()
 
     @property
     def name(self) -> str:
@@ -102,7 +130,7 @@ class DefaultCodec(Generic[State, Action, View]):
         """Return the state as a document."""
         return to_json(state)
 
-    def state_from_json(self, document: Json, **options: Json) -> State:
+    def state_from_json(self, document: Json, /, **options: Json) -> State:
         """Read a state; options have no effect."""
         state: State = from_json(f"state of {self.rules.name}", document, self.state)
         return state

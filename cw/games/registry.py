@@ -16,7 +16,7 @@ from rich.text import Text
 
 from cw.drawing.scenes import Picture
 from cw.errors import UsageError, short
-from cw.games.codec import DefaultCodec, Game, default_codec
+from cw.games.codec import Conduct, DefaultCodec, Game, default_codec
 from cw.games.defaults.bot_server import DefaultBotHandler
 from cw.games.defaults.checks import DefaultChecks
 from cw.games.defaults.play_options import default_play_options
@@ -62,6 +62,8 @@ class GameEntry:
     """The class of its map maker; None for a game that is not played on stored maps."""
     exporter: str | None = None
     """A function that writes a replay in a format of the game's own; None if there is none."""
+    conduct: str | None = None
+    """What its protocol may make of a match beside the rules."""
     rules_version: int = 1
     """Grows when old replays would be played otherwise."""
 
@@ -83,6 +85,7 @@ USUAL: Final[Mapping[str, str]] = {
     "terminal": "terminal:draw",
     "maps": "map_maker:{}Maps",
     "exporter": "exporter:export",
+    "conduct": "conduct:CONDUCT",
 }
 """Where the parts of a game stand in its folder; `{}` is the name of the folder, as a class."""
 
@@ -151,7 +154,8 @@ def load_game(name: str) -> Game:
     entry = game_entry(name)
     rules = resolve_name(entry.rules)()
     codec = default_codec if entry.codec is None else resolve_name(entry.codec)
-    return Game(rules, codec(rules), entry.rules_version)
+    conduct = Conduct() if entry.conduct is None else resolve_name(entry.conduct)
+    return Game(rules, codec(rules), entry.rules_version, conduct)
 
 
 def load_strategies(name: str) -> Strategies:

@@ -96,7 +96,7 @@ class Rules(Protocol[State, Action, View_co]):
     seats: range
     """Allowed numbers of players."""
 
-    def new(self, players: Json, seed: int, **options: Json) -> State:
+    def new(self, players: Json, seed: int, /, **options: Json) -> State:
         """Return the start state; the same arguments always give the same one.
 
         `players` is their number, or a list that names them where the game's document has one.

@@ -194,15 +194,15 @@ def read_json(body: bytes) -> Json:
         raise ProtocolError(str(error)) from None
     except RecursionError:
         raise ProtocolError(TOO_DEEP) from None
-    if is_deep(value):
+    if is_deep(value, DEEPEST):
         raise ProtocolError(TOO_DEEP)
     return value
 
 
-def is_deep(value: Json) -> bool:
-    """Return whether a value is nested more than DEEPEST times."""
+def is_deep(value: Json, most: int) -> bool:
+    """Return whether lists and objects of a value stand in each other more than `most` times."""
     level = [value]
-    for _ in range(DEEPEST + 1):
+    for _ in range(most + 1):
         level = [inner for one in level for inner in members(one)]
     return bool(level)
 

@@ -103,7 +103,13 @@ async def run_match(  # noqa: PLR0913 - each of them is a thing of its own
     check_number(spec, game)
     rules_options, protocol_options = parted(spec.options, protocol)
     progress = MatchProgress(
-        MatchRecord(game, seated(spec, protocol, secrets), spec.seed, rules_options)
+        MatchRecord(
+            game,
+            seated(spec, protocol, secrets),
+            spec.seed,
+            rules_options,
+            from_position=spec.start is not None,
+        )
     )
     async with opened(spec, protocol, protocol_options, progress, run_options) as match:
         await match.play(protocol)
@@ -130,7 +136,7 @@ class FromPosition:
         self._rules = rules
         self._start = start
 
-    def new(self, players: Json, seed: int, **options: Json) -> Any:
+    def new(self, players: Json, seed: int, /, **options: Json) -> Any:
         """Return the state."""
         return self._start
 

@@ -10,16 +10,21 @@ from typing import Any, Final
 
 import msgspec
 
+from cw.arena.bots import without_folder
 from cw.arena.referee import MatchRecord
-from cw.errors import ArenaError, ProtocolError
+from cw.errors import FaultKind, ProtocolError
 from cw.games.codec import Game
 from cw.games.rules import Fault, Json, Player
+from cw.games.wire import DEEPEST, is_deep
 from cw.replays.columns import from_columns, to_columns
 from cw.replays.json_diff import difference, patched
 
 VERSION: Final = 1
 LARGEST: Final = 256 * 1024 * 1024
 """Bytes of a replay that are read, unpacked."""
+
+DEEPEST_REPLAY: Final = DEEPEST + 20
+"""How often values may be nested: a reply, and what stands around it."""
 
 KEYS: Final[Mapping[str, type]] = {
     "version": int,
@@ -38,10 +43,37 @@ KEYS: Final[Mapping[str, type]] = {
 }
 """The members of a replay."""
 
-PLAYED_AGAIN: Final = ("version", "rules", "game", "options", "seed", "start", "result")
-"""What the hash is made of, beside the actions."""
+POSITION: Final = "position"
+"""What the member `from` says of a match that begins with a given position."""
+
+PLAYED_AGAIN: Final = ("version", "rules", "game", "options", "seed", "from", "start", "result")
+"""What the hash is made of, beside the actions; `from` may be missing."""
 
 Document = dict[str, Any]
+
+
+class ToldPlayer(msgspec.Struct, frozen=True):
+    """A player as a replay names it."""
+
+    player: Player
+    name: str
+    bot: str = ""
+
+
+class ToldFault(msgspec.Struct, frozen=True):
+    """A fault as a replay tells it."""
+
+    turn: int
+    player: Player
+    kind: FaultKind
+    detail: str
+
+
+class Told(msgspec.Struct, frozen=True):
+    """The members of a replay that are shown as they are."""
+
+    players: tuple[ToldPlayer, ...]
+    faults: tuple[ToldFault, ...]
 
 
 class Recorder:
@@ -86,12 +118,16 @@ def replay_of(played: MatchRecord, recorder: Recorder, date: str) -> Document:
         "date": date,
         "rules": played.game.version,
         "game": played.game.name,
-        "options": dict(played.options),
+        "options": {
+            name: without_folder(value) if isinstance(value, str) else value
+            for name, value in played.options.items()
+        },
         "seed": played.seed,
         "players": [
-            {"player": player, "name": bot.name, "bot": bot.spec}
+            {"player": player, "name": bot.name, "bot": bot.public}
             for player, bot in played.bots.items()
         ],
+        **({"from": POSITION} if played.from_position else {}),
         "start": None if played.start is None else played.game.codec.state_to_json(played.start),
         "frame": recorder.first,
         "turns": list(recorder.turns),
@@ -127,7 +163,7 @@ def result_of(played: MatchRecord) -> dict[str, Json]:
 
 def digest(document: Document) -> str:
     """Return the hash of all that decides what was played, and of how it ended."""
-    said = {key: document[key] for key in PLAYED_AGAIN}
+    said: Document = {key: document[key] for key in PLAYED_AGAIN if key in document}
     said["actions"] = [turn["actions"] for turn in document["turns"]]
     return sha256(msgspec.json.encode(said, order="deterministic")).hexdigest()
 
@@ -158,6 +194,12 @@ def parse(data: bytes) -> Document:
             raise ProtocolError(f"a replay's {key!r} must be of type {kind.__name__}")
     if document["version"] != VERSION:
         raise ProtocolError(f"this is replay version {document['version']}, expected {VERSION}")
+    if is_deep(document, DEEPEST_REPLAY):
+        raise ProtocolError(f"the replay is nested more than {DEEPEST_REPLAY} times")
+    try:
+        msgspec.convert(document, Told)
+    except msgspec.ValidationError as error:
+        raise ProtocolError(f"the replay cannot be read: {error}") from None
     document["turns"] = [from_file(turn, n) for n, turn in enumerate(document["turns"])]
     return document
 
@@ -211,33 +253,10 @@ def frames(document: Document) -> Iterator[Json]:
 
 
 def states(game: Game, document: Document) -> Iterator[Any]:
-    """Play a replay again by the rules; give all states, the start first."""
+    """Play a replay again by the rules; return all states, the start first."""
     options = {**document["options"], "seed": document["seed"]}
     state = game.codec.state_from_json(document["start"], **options)
     yield state
     for turn in document["turns"]:
         state = game.rules.step(state, game.codec.actions_from_json(state, turn["actions"]))
         yield state
-
-
-def verify(game: Game, document: Document) -> str | None:
-    """Play a replay again; say where it differs from what it tells, None if nowhere."""
-    if digest(document) != document["hash"]:
-        return "the hash does not fit the actions and the result: the file was changed"
-    state = None
-    pairs = zip(states(game, document), frames(document), strict=True)
-    try:
-        for number, (state, frame) in enumerate(pairs):
-            if difference(as_read(frame_of(game, state)), frame):
-                return f"the frame after turn {number} is not what the rules give"
-    except ArenaError as error:
-        return f"the rules refuse a turn: {error}"
-    ended = as_read(game.codec.result_to_json(state))
-    if game.rules.outcome(state) is not None and ended != document["result"]:
-        return "the result is not what the rules give"
-    return None
-
-
-def as_read(document: Json) -> Json:
-    """Return a document as it comes out of a file: keys are text there, and tuples are lists."""
-    return msgspec.json.decode(msgspec.json.encode(document))

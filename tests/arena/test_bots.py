@@ -117,3 +117,21 @@ def test_a_command_is_split_as_it_is_written_on_windows() -> None:
         r"C:\my bots\bot.py",
         "--deep",
     ]
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ("builtin:greedy", "builtin:greedy"),
+        ("http://127.0.0.1:3000/bot", "http://127.0.0.1:3000/bot"),
+        ("python:/home/me/mine.py:Walker", "python:mine.py:Walker"),
+        ("python:bots/mine.py", "python:bots/mine.py"),
+        (
+            "exec:/usr/bin/env '/home/me/my bot/run' --map=/x/y.json -n 1/2",
+            "exec:env run --map=y.json -n 1/2",
+        ),
+    ],
+)
+def test_replays_name_a_bot_without_folders(spec: str, told: str) -> None:
+    (bot,) = read_bots([spec]).bots
+    assert bot.public == told

@@ -99,7 +99,7 @@ class Adding:
     name = "adding"
     seats = range(3, 4)
 
-    def new(self, players: Any, seed: int, **options: Any) -> Sums:
+    def new(self, players: Any, seed: int, /, **options: Any) -> Sums:
         return Sums()
 
     def players(self, state: Sums) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from playwright.sync_api import Page, expect
 
 from cw.games.registry import load_game
 from cw.replays import document as replay
+from cw.replays.verify import verify
 from cw.web import create_app
 from cw.web.live_matches import LiveMatches
 from cw.web.settings import SiteSettings
@@ -149,7 +150,7 @@ def test_the_end_of_a_match_is_told_where_it_was_watched(site: Site, watcher: Wa
     with page.expect_download() as download:
         page.get_by_role("link", name="Download the replay").click()
     kept = replay.decode(download.value.path().read_bytes())
-    assert replay.verify(load_game("hexagon"), kept) is None
+    assert verify(load_game("hexagon"), kept) is None
     page.wait_for_url(re.compile(f"turn={last}"))
     page.reload()
     page.wait_for_selector("#viewer[data-surveyed=true]")

@@ -20,6 +20,7 @@ from cw.assets import asset
 from cw.games.registry import load_game
 from cw.kits import LANGUAGES
 from cw.replays import document as replay
+from cw.replays.verify import verify
 from tests.championship.contests import (
     built_in,
     cw,
@@ -40,7 +41,7 @@ def verify_replays(game: str, out: Path) -> None:
     files = list((out / "games").glob("*.json.gz"))
     assert len(files) == len(lines_of(out))
     for file in files:
-        assert replay.verify(load_game(game), replay.decode(file.read_bytes())) is None
+        assert verify(load_game(game), replay.decode(file.read_bytes())) is None
 
 
 def test_eight_paint_bots_in_four_languages(tmp_path: Path) -> None:

@@ -165,7 +165,7 @@ def test_the_replay_of_code_battle_in_its_own_format(tmp_path: Path) -> None:
         ("play", "paint", "builtin:random", "builtin:random", "--set", "c.secret=1"),
         ("play", "circuit-wars", "builtin:random", "http://127.0.0.1:1"),
         ("replay", "show", "nowhere.json"),
-        ("replay", "verify", __file__),
+        ("replay", "show", __file__),
         ("check", "paint", "nowhere.py"),
         ("bots", "serve", "circuit-wars", "greedy"),
         ("bots", "serve", "hexagon", "greedy", "--lines"),

@@ -20,6 +20,7 @@ from cw.matches.spec import (
     Secrets,
 )
 from cw.replays import document as replay
+from cw.replays.verify import verify
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def play_match(  # noqa: PLR0917 - as many as a match has
     sandbox: SandboxPolicy = "auto",
     start: Any = None,
 ) -> Played:
-    """Play bots as `cw play` takes them; the replay must be true."""
+    """Play bots as `cw play` takes them."""
     read = read_bots(bots, settings)
     isolation = Isolation(sandbox)
     spec = MatchSpec("test", game, tuple(read.bots), seed, options, start, isolation)
@@ -51,9 +52,9 @@ def play_match(  # noqa: PLR0917 - as many as a match has
 
 
 def play_spec(spec: MatchSpec, secrets: Secrets = NO_SECRETS) -> Played:
-    """Play a match as it is described."""
+    """Play a match as it is described; the replay must be true."""
     seen: list[MatchProgress] = []
     result = asyncio.run(run_match(spec, on_turn=seen.append, secrets=secrets))
     again = replay.decode(replay.encode(result.replay, packed=False))
-    assert replay.verify(load_game(spec.game), again) is None
+    assert verify(load_game(spec.game), again) is None
     return Played(result, seen[-1].record)

@@ -6,8 +6,10 @@ Each bot is a real program that plays well at first, and breaks one rule late.
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 import pytest
@@ -191,6 +193,7 @@ def test_a_program_that_does_not_start_is_one_fault(game: str, tmp_path: Path) -
     bot = tmp_path / "bot.py"
     bot.write_text("def broken(:\n")
     played = play(game, str(bot), "--json", "--no-replay")
+    assert played.exit_code == 1
     told = json.loads(played.stdout)["players"][1]["faults"]
     told = [fault for fault in told if "faults in a row" not in fault["detail"]]
     assert [fault["kind"] for fault in told] == [kind]
@@ -270,3 +273,26 @@ def test_a_header_that_is_no_text_ends_nothing(tmp_path: Path) -> None:
     (told,) = json.loads(played.stdout)["players"][1]["faults"]
     assert told["kind"] == "malformed"
     assert "compressed" in told["detail"]
+
+
+def test_what_bots_write_is_shown_and_not_obeyed(tmp_path: Path) -> None:
+    escape = 'print("\\x1b[2Jred", file=sys.stderr); sys.exit("\\x1b]0;title\\x07")'
+    bot = write(tmp_path, SOURCES["paint"], late(SAID, escape, PLAYED))
+    played = play("paint", bot, "--no-replay")
+    checked = cw("check", "paint", f"bad={bot}")
+    for said in (played.output, checked.output):
+        assert "\x1b" not in said
+        assert "\\x1b]0;title\\x07" in said
+
+
+def test_a_replay_names_no_folder_of_this_machine(tmp_path: Path) -> None:
+    bot = write(tmp_path, SOURCES["paint"], late(SAID, "1 / 0", PLAYED))
+    file = tmp_path / "replay.json"
+    for sandbox in ("auto", "off"):
+        played = play("paint", bot, "--out", str(file), "--sandbox", sandbox)
+        assert "ZeroDivisionError" in played.stderr
+        text = file.read_text("utf-8")
+        assert json.loads(text)["players"][1]["bot"] == "exec:python bot.py"
+        assert str(tmp_path) not in text
+        assert sys.prefix not in text
+        assert gettempdir() not in text

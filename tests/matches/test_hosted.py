@@ -15,7 +15,7 @@ from cw.games.circuit_wars.rules import CircuitWars
 from cw.games.registry import load_game
 from cw.matches.run import MatchProgress, run_match
 from cw.matches.spec import Isolation, MatchSpec
-from cw.replays.document import verify
+from cw.replays.verify import verify
 from tests.matches.playing import Played, play_match
 from tests.matches.test_run import nothing_runs
 

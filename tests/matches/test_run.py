@@ -12,7 +12,7 @@ import pytest
 from cw.arena.referee import MatchRecord
 from cw.errors import UsageError
 from cw.games.registry import load_game
-from cw.replays import document as replay
+from cw.replays.verify import verify
 from tests.matches.bots_of_games import PAINT, served, write
 from tests.matches.playing import Played, play_match
 
@@ -26,7 +26,7 @@ SERVED: list[tuple[str, str, str, dict[str, Any]]] = [
 
 def play(game: str, bots: list[str], **options: Any) -> Played:
     played = play_match(game, bots, 5, options)
-    assert replay.verify(load_game(game), played.replay) is None
+    assert verify(load_game(game), played.replay) is None
     assert nothing_runs()
     return played
 

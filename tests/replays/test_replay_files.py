@@ -11,6 +11,7 @@ import pytest
 from cw.errors import ProtocolError
 from cw.games.registry import load_game
 from cw.replays import document as replay
+from cw.replays.verify import verify
 from tests.matches.playing import play_match
 
 Match = tuple[str, list[str], dict[str, Any]]
@@ -36,7 +37,7 @@ def again(document: replay.Document) -> replay.Document:
 
 
 def verified(document: replay.Document) -> str | None:
-    return replay.verify(load_game(document["game"]), document)
+    return verify(load_game(document["game"]), document)
 
 
 def test_a_match_is_played_again_as_it_was(document: replay.Document) -> None:

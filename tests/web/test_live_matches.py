@@ -17,6 +17,7 @@ from werkzeug.test import TestResponse
 from cw.arena.bots import read_bots
 from cw.games.registry import load_game, load_play_options
 from cw.replays import document as replay
+from cw.replays.verify import verify
 from cw.web import create_app
 from cw.web.live_matches import UNWATCHED, LiveMatches
 from cw.web.settings import SiteSettings
@@ -106,7 +107,7 @@ def test_the_usual_match_of_every_game_is_played_to_its_end(served: Served, game
     document = ended(client, address)
     assert document["live"]["trouble"] == ""
     kept = {key: document[key] for key in document if key not in ("live", "yours")}
-    assert replay.verify(load_game(game), replay.decode(json.dumps(kept).encode())) is None
+    assert verify(load_game(game), replay.decode(json.dumps(kept).encode())) is None
 
 
 def test_what_came_later_continues_what_came_before(served: Served) -> None:

@@ -19,7 +19,7 @@ class CircuitWarsCodec(DefaultCodec[State, Action, State]):
         """Speak of games by these rules."""
         super().__init__(rules, State, str)
 
-    def state_from_json(self, document: Json, **options: Json) -> State:
+    def state_from_json(self, document: Json, /, **options: Json) -> State:
         """Read a state; raise ProtocolError where it is not one that the rules could produce."""
         state = super().state_from_json(document)
         check_state(state)

@@ -49,7 +49,7 @@ class CircuitWars:
     name = "circuit-wars"
     seats = range(2, 3)
 
-    def new(self, players: Json, seed: int, **options: Json) -> State:
+    def new(self, players: Json, seed: int, /, **options: Json) -> State:
         """Return the start state; options `size` (7) and `openings` (0).
 
         `openings` is the number of random segments, drawn from the seed, with which a game

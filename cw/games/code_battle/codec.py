@@ -43,7 +43,7 @@ class CodeBattleCodec:
         """Return the state as a document."""
         return state_document(state)
 
-    def state_from_json(self, document: Json, **options: Json) -> State:
+    def state_from_json(self, document: Json, /, **options: Json) -> State:
         """Read a state; of the options, `seed` counts: it numbers the others in views."""
         return read_state(document, options.get("seed", 0))
 

@@ -35,7 +35,7 @@ def find_map(name: Json) -> Map:
     """
     if not isinstance(name, str) or not name:
         raise UsageError(f"map: {name!r} is neither the id of a map nor the path of a map file")
-    if name.endswith(".json"):
+    if is_file(name):
         return open_map(Path(name))
     for players in PLAYERS:
         for found in maps_for(players):
@@ -44,6 +44,11 @@ def find_map(name: Json) -> Map:
     raise UsageError(
         f"map: the library has no {name!r}; its maps are named m2_001, m2_002, ..., m3_001, ..."
     )
+
+
+def is_file(name: Json) -> bool:
+    """Return whether a map is named by its file, not by its id in the library."""
+    return isinstance(name, str) and name.endswith(".json")
 
 
 def open_map(path: Path) -> Map:

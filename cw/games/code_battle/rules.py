@@ -31,7 +31,7 @@ class CodeBattle:
     name = "code-battle"
     seats = range(2, 7)
 
-    def new(self, players: Json, seed: int, **options: Json) -> State:
+    def new(self, players: Json, seed: int, /, **options: Json) -> State:
         """Return the start on a map; options: see start.OPTIONS."""
         return start(players, seed, options)
 

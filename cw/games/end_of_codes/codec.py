@@ -15,6 +15,9 @@ from cw.games.end_of_codes.rules import EndOfCodes
 from cw.games.end_of_codes.state import Column, Expelled, Participant, State
 from cw.games.rules import Fault, Json, Player
 
+MOST_CELLS: Final = 4 * 1_000_000
+"""Cells of the map that is drawn for the most creatures that a game may have."""
+
 CREATURE: Final = ("creatureid", "userid", "x", "y", "hp")
 
 Id = Annotated[int, Meta(ge=1, le=2**63 - 1)]
@@ -41,7 +44,7 @@ class EndOfCodesCodec:
             "creatures": creatures(state),
         }
 
-    def state_from_json(self, document: Json, **options: Json) -> State:
+    def state_from_json(self, document: Json, /, **options: Json) -> State:
         """Read a state; of the options, `max_rounds` counts."""
         return read_state(document, options.get("max_rounds", 10_000))
 
@@ -129,6 +132,8 @@ class StateDocument(msgspec.Struct, frozen=True):
 def read_state(document: Json, max_rounds: Json = 10_000) -> State:
     """Read a state; raise ProtocolError that names the place of what is wrong."""
     said = from_json("state of end-of-codes", document, StateDocument)
+    if said.W * said.H > MOST_CELLS:
+        raise ProtocolError(f"W*H must be at most {MOST_CELLS}, not {said.W * said.H}")
     columns = {
         name: np.array([getattr(one, name) for one in said.creatures], dtype=np.int64)
         for name in CREATURE

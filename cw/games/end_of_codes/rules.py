@@ -22,7 +22,7 @@ class EndOfCodes:
     name = "end-of-codes"
     seats = range(1, 1001)
 
-    def new(self, players: Json, seed: int, **options: Json) -> State:
+    def new(self, players: Json, seed: int, /, **options: Json) -> State:
         """Return the genesis; options: see genesis.OPTIONS."""
         return genesis(players, seed, options)
 

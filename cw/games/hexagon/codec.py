@@ -41,7 +41,7 @@ class HexagonCodec:
             "fault": None if state.fault is None else state.fault._asdict(),
         }
 
-    def state_from_json(self, document: Json, **options: Json) -> State:
+    def state_from_json(self, document: Json, /, **options: Json) -> State:
         """Read a state; options have no effect."""
         return read_state(document)
 

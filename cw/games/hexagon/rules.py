@@ -19,7 +19,7 @@ class Hexagon:
     name = "hexagon"
     seats = range(2, 3)
 
-    def new(self, players: Json, seed: int, **options: Json) -> State:
+    def new(self, players: Json, seed: int, /, **options: Json) -> State:
         """Return the start of a battle; options `size`, `stones`, or `cells` alone."""
         return passed(boards.start(players, seed, options), 1)
 

@@ -33,7 +33,7 @@ class PaintCodec:
         head = {key: message.pop(key) for key in ("width", "height")}
         return head | {"players": list(state.players)} | message
 
-    def state_from_json(self, document: Json, **options: Json) -> State:
+    def state_from_json(self, document: Json, /, **options: Json) -> State:
         """Read a state; options have no effect, the state holds all."""
         return read_state(document)
 

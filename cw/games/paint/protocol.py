@@ -8,10 +8,11 @@ from functools import partial
 from typing import Final
 
 from cw.errors import ProtocolError, UsageError
+from cw.games.paint.conduct import not_enough
 from cw.games.paint.messages import judge, latest, state_message, turn_document
 from cw.games.paint.player_ids import PLAYER_ID
 from cw.games.paint.state import Action, State
-from cw.games.rules import Fault, Json, Outcome, Player
+from cw.games.rules import Fault, Json, Player
 from cw.games.wire import (
     Ignore,
     LineMessage,
@@ -56,8 +57,9 @@ class PaintProtocol:
             if isinstance(answer, Fault):
                 referee.disqualify(player, answer)
         ready = [p for p in players if not isinstance(greetings[p], Fault)]
-        if len(ready) < 2:
-            referee.finish(not_enough(state, ready))
+        ended = not_enough(state, ready)
+        if ended is not None:
+            referee.finish(ended)
             return
         messages = Messages(state)
         while state.turns_left:
@@ -136,14 +138,3 @@ def decode(line: bytes) -> Json:
 def quote(line: bytes) -> str:
     """Show the beginning of a line."""
     return repr(line[:QUOTED].decode(errors="replace"))
-
-
-def not_enough(state: State, ready: Sequence[Player]) -> Outcome:
-    """Return the outcome of a match for which fewer than two bots were ready."""
-    first = len(ready) or len(state.players)
-    return Outcome(
-        "not_enough_ready",
-        ready[0] if ready else None,
-        {player: state.score(seat) for seat, player in enumerate(state.players)},
-        {p: 1 if p in ready or not ready else 1 + first for p in state.players},
-    )

@@ -19,7 +19,7 @@ class Paint:
     name = "paint"
     seats = range(2, 10_001)
 
-    def new(self, players: Json, seed: int, **options: Json) -> State:
+    def new(self, players: Json, seed: int, /, **options: Json) -> State:
         """Return the start state; options: see boards.OPTIONS."""
         return boards.new_state(players, seed, options)
 

@@ -1,0 +1,26 @@
+"""How a game of End of Codes begins (document, "Start"): with those who passed `GET /bot`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from cw.games.codec import Conduct
+from cw.games.end_of_codes.resolution import expelled
+from cw.games.end_of_codes.rules import EndOfCodes
+from cw.games.end_of_codes.state import State
+from cw.games.rules import Fault, Json
+
+
+def genesis_again(rules: EndOfCodes, start: State, seed: int, options: Mapping[str, Json]) -> State:
+    """Return the genesis for the players of a recorded one; who failed `POST /game` is dead."""
+    players = [{"userid": one.userid, "username": one.username} for one in start.players]
+    faults = {
+        one.userid: Fault(one.fault.kind, one.fault.error or "")
+        for one in start.players
+        if one.fault is not None
+    }
+    return expelled(rules.new(players, seed, **options), faults)
+
+
+CONDUCT: Final = Conduct(restart=genesis_again)

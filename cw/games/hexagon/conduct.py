@@ -1,0 +1,10 @@
+"""What the protocol of Hexagon may make of a battle (document, "Faults")."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from cw.games.codec import Conduct
+
+CONDUCT: Final = Conduct(late_faults=True)
+"""Until the last PUTs are answered, a battle that is over by chips can still become a fault."""

@@ -1,0 +1,113 @@
+"""Proving replays: played again by the rules, everything in them must come out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from cw.errors import ArenaError
+from cw.games.codec import Game
+from cw.games.rules import Fault, Json, Player
+from cw.replays.document import POSITION, Document, digest, frame_of, frames, states
+from cw.replays.json_diff import difference
+
+
+def verify(game: Game, document: Document) -> str | None:
+    """Return where a replay differs from what options, seed and rules give, None if nowhere.
+
+    A match that was not played to its end proves nothing, and is refused. One that begins with a
+    given position (`from`) is believed that position, and nothing else.
+    """
+    if digest(document) != document["hash"]:
+        return "the hash does not fit the actions and the result: the file was changed"
+    if document["rules"] != game.version:
+        return f"it is of version {document['rules']} of the rules, which are {game.version} here"
+    try:
+        return wrong_course(game, document)
+    except ArenaError as error:
+        return f"the rules refuse a turn: {error}"
+    except RecursionError:
+        return "it is nested too deeply"
+
+
+def wrong_course(game: Game, document: Document) -> str | None:
+    """Return what is wrong with the match from its start to its result."""
+    course = enumerate(zip(states(game, document), frames(document), strict=True))
+    state = None
+    for number, (after, frame) in course:
+        problem = (
+            wrong_turn(game, document, number, state)
+            if number
+            else wrong_start(game, document, after) or wrong_players(game, document, after)
+        )
+        if problem is not None:
+            return problem
+        state = after
+        if difference(as_read(frame_of(game, state)), frame):
+            return f"the frame after turn {number} is not what the rules give"
+    return wrong_result(game, document, state)
+
+
+def wrong_start(game: Game, document: Document, start: Any) -> str | None:
+    """Return whether the start is another one than options and seed give, in a sentence."""
+    if document.get("from") == POSITION:
+        return None
+    if "from" in document:
+        return f"its 'from' can only be {POSITION!r}"
+    try:
+        again = game.conduct.restart(game.rules, start, document["seed"], document["options"])
+    except ArenaError as error:
+        return f"its options and seed make no start: {error}"
+    if game.codec.state_to_json(again) != game.codec.state_to_json(start):
+        return "the start is not what the options and the seed give"
+    return None
+
+
+def wrong_players(game: Game, document: Document, start: Any) -> str | None:
+    """Return whether the players are others than those of the start, in a sentence.
+
+    Who is not in the game must be told not to have started.
+    """
+    seats, playing = [seat["player"] for seat in document["players"]], game.rules.players(start)
+    missing = unready(document)
+    if list(playing) != [seat for seat in seats if seat in playing or seat not in missing]:
+        return "its players are not those of the start"
+    return None
+
+
+def wrong_turn(game: Game, document: Document, number: int, before: Any) -> str | None:
+    """Return whether a turn comes after the end, in a sentence."""
+    if game.rules.outcome(before) is None:
+        return None
+    actions = game.codec.actions_from_json(before, document["turns"][number - 1]["actions"])
+    if game.conduct.late_faults and all(isinstance(one, Fault) for one in actions.values()):
+        return None
+    return f"turn {number} comes after the end"
+
+
+def wrong_result(game: Game, document: Document, last: Any) -> str | None:
+    """Return what is wrong with the result, which is that of a last state or of an empty match."""
+    turns, result = len(document["turns"]), document["result"]
+    if game.rules.outcome(last) is not None:
+        fits = as_read(game.codec.result_to_json(last)) == result
+        return None if fits else "the result is not what the rules give"
+    if turns:
+        return f"the match has no end: by the rules it goes on after turn {turns}"
+    missing = unready(document)
+    ready = [player for player in game.rules.players(last) if player not in missing]
+    ended = game.conduct.unready(last, ready)
+    if ended is None or as_read({"outcome": ended.to_json()}) != result:
+        return "the match has no turn, and its faults are no reason for its result"
+    return None
+
+
+def unready(document: Document) -> list[Player]:
+    """Return the players whose bots did not start."""
+    faults = document["faults"]
+    return [fault["player"] for fault in faults if fault["kind"] == "startup"]
+
+
+def as_read(document: Json) -> Json:
+    """Return a document as it comes out of a file: keys are text there, and tuples are lists."""
+    return msgspec.json.decode(msgspec.json.encode(document))

@@ -1,0 +1,21 @@
+"""Text of others for a terminal: shown, not obeyed."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+OBEYED: Final = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters but for tab and line end
+    r"\u2028\u2029"  # further ends of lines
+    r"\u200e\u200f\u202a-\u202e\u2066-\u2069"  # what turns the direction of writing
+    r"\ud800-\udfff]"  # halves of surrogate pairs, which no terminal is able to print
+)
+
+
+def visible(text: str) -> str:
+    """Return text that no terminal obeys: what it would take for a command comes as its escape.
+
+    Tabs and ends of lines stay; those of Windows come as plain ones.
+    """
+    return OBEYED.sub(lambda found: ascii(found[0])[1:-1], text.replace("\r\n", "\n"))

@@ -1,0 +1,96 @@
+"""`cw step` and `cw observe` answer every line with a line, whatever it says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from random import Random
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from cw.cli import main
+from cw.games.codec import Game
+from cw.games.registry import GAMES, load_game
+from tests.mutations import CASES, spoiled
+from tests.test_every_game import SMALL, some
+
+Line = tuple[str, dict[str, Any]]
+
+
+def lines(game: Game) -> list[Line]:
+    """Return lines of a game that are right, each with its command."""
+    found: list[Line] = [
+        ("step", {"state": None, "options": {**SMALL[game.name], "seed": 1, "players": 2}})
+    ]
+    for state, actions in some(game.rules, 4, most=6):
+        document = game.codec.state_to_json(state)
+        said = {str(player): game.codec.action_to_json(one) for player, one in actions.items()}
+        player = game.rules.players(state)[0]
+        found.append(("step", {"state": document, "actions": said, "options": {}}))
+        found.append(("observe", {"state": document, "player": player}))
+    return found
+
+
+def answers(command: str, game: str, said: list[bytes]) -> list[dict[str, Any]]:
+    """Return what a command answers to lines; one that holds no line end asks once."""
+    data = b"".join(line.replace(b"\n", b" ") + b"\n" for line in said)
+    done = CliRunner().invoke(main, [command, game], input=data, catch_exceptions=False)
+    assert done.exit_code == 0
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(found) == sum(bool(line.strip()) for line in said)
+    return found
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_line_gets_an_answer(name: str) -> None:
+    rng, right = Random(name), lines(load_game(name))
+    wrong: dict[str, list[bytes]] = {"step": [], "observe": []}
+    for _ in range(CASES or 300):
+        command, document = rng.choice(right)
+        wrong[command].append(spoiled(rng, document))
+    for command, said in wrong.items():
+        for answer in answers(command, name, said):
+            assert isinstance(answer, dict)
+            assert isinstance(answer.get("error", ""), str)
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("option", ["self", "document", "players_", "\x1b[2J"])
+def test_an_option_may_have_any_name(name: str, option: str) -> None:
+    said = json.dumps({"state": None, "options": {option: 1}}).encode()
+    (answer,) = answers("step", name, [said])
+    assert "unknown option" in answer["error"]
+    start = json.dumps({"state": None, "options": {"seed": 1}}).encode()
+    (made,) = answers("step", name, [start])
+    look = json.dumps({"state": made["state"], option: 1}).encode()
+    assert answers("observe", name, [look])
+
+
+WORLD = {"round": 0, "W": 9, "H": 9, "MAX_HP": 2, "players": [{"userid": 1, "username": "a"}]}
+CREATURE = {"creatureid": 1, "userid": 1, "x": 0, "y": 0, "hp": 1}
+
+
+def world(**changes: Any) -> dict[str, Any]:
+    return {"state": {**WORLD, "creatures": [CREATURE]} | changes, "actions": {}}
+
+
+ABSURD: dict[str, Callable[[], dict[str, Any]]] = {
+    "a huge map": partial(world, W=2**31 - 1, H=2**31 - 1),
+    "a large map": partial(world, W=2001, H=2000),
+    "an id beyond 64 bits": partial(world, creatures=[CREATURE | {"creatureid": 2**63}]),
+    "a user beyond 64 bits": partial(world, players=[{"userid": 2**64, "username": "a"}]),
+}
+
+
+@pytest.mark.parametrize("what", ABSURD)
+def test_what_is_too_large_is_refused_before_it_is_made(what: str) -> None:
+    (answer,) = answers("step", "end-of-codes", [json.dumps(ABSURD[what]()).encode()])
+    assert answer.keys() == {"error"}
+
+
+def test_the_largest_map_is_taken() -> None:
+    (answer,) = answers("step", "end-of-codes", [json.dumps(world(W=2000, H=2000)).encode()])
+    assert answer["outcome"]["reason"] == "last_standing"

@@ -1,0 +1,23 @@
+"""Text of others is shown in terminals and not obeyed."""
+
+from __future__ import annotations
+
+import pytest
+
+from cw.visible import visible
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain äöü 🙂\tand\nso on", "plain äöü 🙂\tand\nso on"),
+        ("\x1b[31mred\x07", "\\x1b[31mred\\x07"),
+        ("\x9b2J\x7f\x00", "\\x9b2J\\x7f\\x00"),
+        ("one\r\ntwo\rthree", "one\ntwo\\rthree"),
+        ("\u202eevil\u2028", "\\u202eevil\\u2028"),
+        ("\ud800", "\\ud800"),
+    ],
+)
+def test_what_a_terminal_would_obey_comes_as_its_escape(text: str, shown: str) -> None:
+    assert visible(text) == shown
+    assert visible(shown) == shown
