@@ -1,4 +1,4 @@
-"""The checks of a reply (document, "Faults"): the first that fails names the fault."""
+"""The checks of a reply to `/round`, in a fixed order: the first that fails names the fault."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ FIELDS: Final = ("creatureid", "direction", "action")
 
 
 class WrongReply(Exception):
-    """A reply that throws its player out."""
+    """A reply for which its player is thrown out."""
 
     def __init__(self, error: str, note: str, kind: FaultKind = "malformed") -> None:
-        """Name the fault as in the tables of the document, without `round_`, and explain it."""
+        """Make the fault: `error` is its name without `round_`, `note` a sentence about it."""
         super().__init__(error)
         self.fault = Fault(kind, f"round_{error}", note=note)
 
 
 class Sender(NamedTuple):
-    """Who sends a reply, and in which state."""
+    """The player who sent a reply, in the state that it replies to."""
 
     state: State
     userid: int
 
 
 def read_reply(state: State, userid: int, reply: Json) -> list[Intent] | Fault:
-    """Return the intents of a reply, or the fault that it is."""
+    """Return the intents of a reply, or the fault for which its player is thrown out."""
     try:
         intents = read_list(reply)
         for number, said in enumerate(intents):
@@ -41,7 +41,7 @@ def read_reply(state: State, userid: int, reply: Json) -> list[Intent] | Fault:
 
 
 def wrong_whole(reply: Json) -> Fault | None:
-    """Return the fault of a reply that is wrong as a whole, whatever its intents say."""
+    """Return the fault of a reply without a usable list; None if it has one, right or wrong."""
     try:
         read_list(reply)
     except WrongReply as wrong:
@@ -50,7 +50,7 @@ def wrong_whole(reply: Json) -> Fault | None:
 
 
 def read_list(reply: Json) -> list[Json]:
-    """Return the list of intents of a reply."""
+    """Return the list of intents of a reply; raise WrongReply if it has none."""
     if reply is None:
         raise WrongReply("invalid_json", "the reply is null")
     if isinstance(reply, dict) and list(reply) == ["error"]:
@@ -69,7 +69,7 @@ def read_list(reply: Json) -> list[Json]:
 
 
 def check_fields(place: str, said: Json) -> None:
-    """Pass 1: an intent is a dictionary with all its keys."""
+    """Raise WrongReply unless an intent is an object with all its members (pass 1)."""
     if not isinstance(said, dict):
         raise WrongReply("response_not_object", f"{place} must be an object, not {short(said)}")
     for field in FIELDS:
@@ -78,7 +78,10 @@ def check_fields(place: str, said: Json) -> None:
 
 
 def check_intents(sender: Sender, intents: list[Json]) -> list[Intent]:
-    """Pass 2: each intent has the right types and means something that its player may do."""
+    """Return the intents; raise WrongReply for the first that the sender may not give (pass 2).
+
+    Pass 1 has checked all of them before, so a missing member of a later intent is found first.
+    """
     seen: set[int] = set()
     read = []
     for number, said in enumerate(intents):
@@ -96,7 +99,7 @@ def check_intents(sender: Sender, intents: list[Json]) -> list[Intent]:
 
 
 def check_types(place: str, said: dict[str, Json]) -> None:
-    """Raise WrongReply for a fourth key and for values of a wrong type."""
+    """Raise WrongReply for a fourth member, and for values of a wrong type."""
     if len(said) > len(FIELDS):
         other = next(key for key in said if key not in FIELDS)
         note = f"{place} may have {', '.join(FIELDS)} only, got {short(other)} too"
@@ -110,7 +113,7 @@ def check_types(place: str, said: dict[str, Json]) -> None:
 
 
 def check_creature(place: str, sender: Sender, creature: int) -> None:
-    """Raise WrongReply unless the creature is the player's and alive in this round."""
+    """Raise WrongReply unless a creature is the sender's, and alive in this round."""
     state, userid = sender
     row = state.index.get(creature)
     if row is None:
@@ -125,7 +128,7 @@ def check_creature(place: str, sender: Sender, creature: int) -> None:
 
 
 def check_words(place: str, said: dict[str, Json]) -> None:
-    """Raise WrongReply for an action or a direction that is none."""
+    """Raise WrongReply unless the action and the direction are known words."""
     for name, words in (("action", ACTIONS), ("direction", tuple(DIRECTIONS))):
         if said[name] not in words:
             note = f"{place}: {name} must be {', '.join(words)}, not {short(said[name])}"
