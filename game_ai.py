@@ -1,13 +1,22 @@
-"""Your player of Circuit Wars: set TEAM_ID, rewrite `choose`, run `python game_ai.py`."""
+"""Your player of Circuit Wars: set TEAM_ID, rewrite `choose`, run `python game_ai.py`.
 
+`python game_ai.py --against greedy` brings an opponent, one of those that `cw bots` lists.
+"""
+
+import argparse
 import os
 import random
+import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
 
 import requests
 
 from cw.game import Board
+from cw.games.registry import load_strategies
 
 SERVER = os.environ.get("CW_SERVER", "http://127.0.0.1:5000")
 TEAM_ID = "myTeam"
@@ -28,6 +37,11 @@ def choose(board: Board, player: int) -> tuple[int, int, str]:
 PAUSE = float(os.environ.get("CW_PAUSE", "0.2"))
 """Seconds to wait before each request after the first one."""
 
+BUILT_IN = list(load_strategies("circuit-wars"))
+
+PATIENCE = 10
+"""Seconds that an opponent has to see that the game is over."""
+
 session = requests.Session()
 session.trust_env = False
 
@@ -43,8 +57,18 @@ def ask(path: str) -> dict:
 
 
 def register(team_id: str) -> int:
-    """Register the team and return its player number; exit with a message if it is refused."""
+    """Register the team and return its player number; exit with a message if it is refused.
+
+    A game that is over makes way for a new one; one that is going on is waited for.
+    """
     answer = ask(f"reg/{team_id}")
+    if answer.get("error_code") == 3:
+        if ask("status")["status_code"] < 300:
+            print(f"Waiting for the end of the game that is played at {SERVER}/.", flush=True)
+        while ask("status")["status_code"] < 300:
+            time.sleep(max(PAUSE, 0.2))
+        ask("restart")
+        answer = ask(f"reg/{team_id}")
     if answer.get("response") != "OK":
         sys.exit(
             f"Not registered as {team_id!r} (error {answer.get('error_code')}):"
@@ -62,8 +86,32 @@ def play(team_id: str, player: int) -> dict:
             x, y, border = choose(Board.from_status(status), player)
             time.sleep(PAUSE)
             status = ask(f"move/{team_id}/{x},{y},{border}")
+        if status["status_code"] == 100:
+            sys.exit("The server has begun a new game without you: start again.")
         if status["status_code"] >= 300:
             return status
+
+
+def leave(team_id: str) -> NoReturn:
+    """Give the seat back if nobody else has come, and exit."""
+    if ask("status")["status_code"] == 101:
+        ask("restart")
+    sys.exit(f"{team_id} has left.")
+
+
+@contextmanager
+def opponent(strategy: str | None) -> Iterator[None]:
+    """Let a built-in strategy play at the server while the block runs; None for no opponent."""
+    if strategy is None:
+        yield
+        return
+    command = [sys.executable, "-m", "cw", "bots", "join", SERVER, strategy, "--pause", str(PAUSE)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        try:
+            yield
+            process.wait(PATIENCE)
+        finally:
+            process.terminate()
 
 
 def winner(status_code: int) -> int:
@@ -73,16 +121,24 @@ def winner(status_code: int) -> int:
 
 def main() -> None:
     """Register, play one game and print how it ended."""
-    team_id = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("BOT_USERNAME", TEAM_ID)
-    player = register(team_id)
-    print(f"{team_id} is player {player}. Watch the game at {SERVER}/", flush=True)
-    status = play(team_id, player)
+    parser = argparse.ArgumentParser(description="Play one game of Circuit Wars.")
+    parser.add_argument("team", nargs="?", default=os.environ.get("BOT_USERNAME", TEAM_ID))
+    parser.add_argument("--against", choices=BUILT_IN, help="bring a built-in opponent")
+    wanted = parser.parse_args()
+    if wanted.team == wanted.against:
+        parser.error(f"you and your opponent cannot both be {wanted.team}: take another name")
+    player = register(wanted.team)
+    try:
+        print(f"{wanted.team} is player {player}. Watch the game at {SERVER}/", flush=True)
+        if player == 1 and wanted.against is None:
+            print(f"Waiting for an opponent: cw bots join {SERVER} greedy", flush=True)
+        with opponent(wanted.against if player == 1 else None):
+            status = play(wanted.team, player)
+    except KeyboardInterrupt:
+        leave(wanted.team)
     print(f"{status['status']}, {status['score_1']} to {status['score_2']}.")
     print("You won." if winner(status["status_code"]) == player else "You lost.")
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except KeyboardInterrupt:
-        sys.exit("Stopped.")
+    main()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -65,7 +66,6 @@ def test_without_a_name_the_client_takes_its_team_id(serve: Serve) -> None:
     [
         ((), "not-valid", r"error 1.*1 to 10 letters or digits"),
         (("a",), "a", r"error 2.*taken"),
-        (("a", "b"), "c", r"error 3.*already started"),
     ],
 )
 def test_a_refused_registration_is_explained(
@@ -77,6 +77,94 @@ def test_a_refused_registration_is_explained(
     code, _, err = run(server, "game_ai.py", team)
     assert code == 1
     assert re.search(error, err), err
+
+
+def test_a_client_waits_for_the_end_of_a_game_and_begins_a_new_one(
+    serve: Serve, clock: FakeClock
+) -> None:
+    server = serve(create_app(SiteSettings(timeout=3), clock))
+    for other in ("a", "b"):
+        requests.get(f"{server}/reg/{other}", timeout=10)
+    client = start(server, "game_ai.py", "c")
+    try:
+        assert client.stdout is not None
+        assert client.stdout.readline().startswith("Waiting for the end of the game")
+        clock.advance(3.1)
+        assert client.stdout.readline().startswith("c is player 1.")
+        assert client.stdout.readline().startswith("Waiting for an opponent: cw bots join")
+    finally:
+        client.terminate()
+        client.communicate()
+
+
+def test_a_client_brings_its_opponent(serve: Serve) -> None:
+    server = serve(create_app(SiteSettings(timeout=60)))
+    for _ in range(2):
+        code, out, err = run(server, "game_ai.py", "alice", "--against", "greedy")
+        assert (code, err) == (0, "")
+        assert out.splitlines()[-1] in ("You won.", "You lost.")
+
+
+@pytest.mark.parametrize(
+    ("team", "against", "says"),
+    [("alice", "gredy", "invalid choice"), ("greedy", "greedy", "cannot both be greedy")],
+)
+def test_an_opponent_that_cannot_be_is_refused(team: str, against: str, says: str) -> None:
+    code, _, err = run("http://127.0.0.1:9", "game_ai.py", team, "--against", against)
+    assert (code, says in err) == (2, True)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGINT for one process")
+@pytest.mark.parametrize(
+    "command", [("game_ai.py", "alice"), ("-m", "cw", "bots", "join", "URL", "greedy")]
+)
+def test_who_leaves_while_waiting_gives_the_seat_back(
+    serve: Serve, command: tuple[str, ...]
+) -> None:
+    server = serve(create_app(SiteSettings(timeout=60)))
+    client = start(server, *(server if part == "URL" else part for part in command))
+    try:
+        assert client.stdout is not None
+        assert "is player 1." in client.stdout.readline()
+        client.send_signal(signal.SIGINT)
+        assert client.wait(60) == 1
+    finally:
+        client.kill()
+        client.communicate()
+    assert requests.get(f"{server}/status", timeout=10).json()["status_code"] == 100
+
+
+def test_a_built_in_strategy_joins_as_often_as_asked(serve: Serve) -> None:
+    server = serve(create_app(SiteSettings(timeout=60)))
+    room = f"{server}/rooms/table-4"
+    joins = ("-m", "cw", "bots", "join", room, "greedy", "--games", "2", "--pause", "0")
+    guest = start(server, *joins)
+    for team in ("a", "b"):
+        code, _, err = run(room, "game_ai.py", team)
+        assert (code, err) == (0, "")
+    out, _ = guest.communicate(timeout=120)
+    assert guest.returncode == 0
+    assert len(re.findall(r"^greedy (?:won|lost), \d+ to \d+\. ", out, re.M)) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("http://127.0.0.1:9", "greedy"), "there is no server at http://127.0.0.1:9"),
+        (("http://127.0.0.1:9", "gredy"), "no strategy 'gredy'"),
+        (("ftp://127.0.0.1", "greedy"), "did not answer /reg/greedy with JSON"),
+        (("URL", "greedy", "--team", "not-valid"), "1 to 10 letters or digits"),
+    ],
+)
+def test_why_a_strategy_cannot_join_is_said(
+    serve: Serve, arguments: tuple[str, ...], says: str
+) -> None:
+    server = serve(create_app(SiteSettings(timeout=60)))
+    given = [server if part == "URL" else part for part in arguments]
+    code, _, err = run(server, "-m", "cw", "bots", "join", *given)
+    assert code != 0
+    assert says in err
+    assert "Traceback" not in err
 
 
 @pytest.mark.parametrize("client", ["game_ai.py", "test.py"])

@@ -14,6 +14,7 @@ from functools import partial
 import click
 
 from cw.arena.bot_servers import serve_http, serve_lines
+from cw.cli.join import join
 from cw.cli.kits import kits
 from cw.errors import UsageError
 from cw.games.registry import game_entries, load_bot_handler, load_protocol, load_strategies
@@ -47,11 +48,13 @@ def bots() -> None:
       cw bots circuit-wars
       cw bots circuit-wars --measure --pair expert search --games 40
       cw bots serve hexagon greedy --port 3000
+      cw bots join http://127.0.0.1:5000 greedy
 
     `cw bots kits` lists the bots to start from.
     """
 
 
+bots.add_command(join)
 bots.add_command(kits)
 
 

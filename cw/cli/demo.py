@@ -39,7 +39,16 @@ STOPPING = 2.0
 """Seconds that a client has to end by itself."""
 
 LINGER = 3.0
-"""Seconds that the server stays for a browser to show the end."""
+"""Seconds that the server stays for a browser to show the end, where nobody is at the terminal."""
+
+
+NEXT = """
+Next, your own: rewrite choose() in game_ai.py.
+
+  . .venv/bin/activate                      (Windows: .venv\\Scripts\\activate)
+  python cw/game_server.py                  the server, in a terminal of its own
+  python game_ai.py alice --against greedy  your AI against a built-in one
+"""
 
 
 class ClientFailed(click.ClickException):
@@ -60,7 +69,8 @@ def demo(browser: bool, fast: bool, port: int) -> None:
     """Play a match of Circuit Wars between two clients over HTTP.
 
     Starts the server and two processes of game_ai.py, shows the match here and in the monitor,
-    and ends with the result. Nothing is left running.
+    and ends with the result. In a terminal the page stays until a key is pressed. Nothing is left
+    running.
     """
     app = create_app(SiteSettings())
     listener = listen_somewhere(port)
@@ -70,9 +80,12 @@ def demo(browser: bool, fast: bool, port: int) -> None:
             webbrowser.open(f"{server}/")
         with clients(server, fast) as processes:
             observation = watch(app, processes)
-        if browser:
+        click.echo(result(observation))
+        click.echo(NEXT)
+        if sys.stdin.isatty() and sys.stdout.isatty():
+            click.pause(f"The match stays at {server}/ until you press a key.")
+        elif browser:
             time.sleep(LINGER)
-    click.echo(result(observation))
 
 
 def listen_somewhere(port: int) -> socket.socket:

@@ -1,0 +1,24 @@
+"""The lines of the README are typed one after the other, as a new user types them."""
+
+from __future__ import annotations
+
+import os
+import re
+from itertools import chain
+
+import pytest
+
+from tests.typed import Terminal, Typed, needs, parts, typed
+
+PARTS = parts("README.md")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the lines are for the shells of Linux and macOS")
+def test_each_line_of_the_readme_works_after_the_one_before(terminal: Terminal) -> None:
+    needs("make")
+    terminal.type(Typed("make demo", ()))
+    said = [terminal.type(one) for one in chain.from_iterable(map(typed, PARTS.values()))]
+    printed = "\n".join(chain.from_iterable(said))
+    assert re.search(r"^You (won|lost)\.$", printed, re.M), printed
+    assert "paint, seed" in printed
+    assert (terminal.folder / "results" / "report" / "index.html").is_file()
