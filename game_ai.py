@@ -14,16 +14,16 @@ TEAM_ID = "myTeam"
 
 
 def choose(board: Board, player: int) -> tuple[int, int, str]:
-    """Choose a free segment to draw, as (x, y, border). You are player 1 or 2.
+    """Return the free segment to draw, as (x, y, border). You are player 1 or 2.
 
     Try a move on a copy: `trial = board.copy()`, `trial.add_border(x, y, border, player)`, and
-    see what it wins with `trial.get_colored()`. docs/first-game-ai.md shows how to go on.
+    see what it wins with `trial.get_colored()`. docs/first-game-ai.md shows the next steps.
     """
     return random.choice(board.free_borders())
 
 
 # ---------------------------------------------------------------------------------------------
-# Below this line is the loop that plays a game over HTTP. You need not change it.
+# Below this line is the loop that plays a game over HTTP. There is no need to change it.
 
 PAUSE = float(os.environ.get("CW_PAUSE", "0.2"))
 """Seconds to wait before each request after the first one."""
@@ -33,7 +33,7 @@ session.trust_env = False
 
 
 def ask(path: str) -> dict:
-    """Request one of the server's routes and give its JSON; leave with a word if it is gone."""
+    """Return the JSON answer of a route of the server; exit with a message if there is none."""
     try:
         return session.get(f"{SERVER}/{path}", timeout=10).json()
     except requests.exceptions.ConnectionError:
@@ -43,7 +43,7 @@ def ask(path: str) -> dict:
 
 
 def register(team_id: str) -> int:
-    """Register the team and give its player number; leave with a word if that is refused."""
+    """Register the team and return its player number; exit with a message if it is refused."""
     answer = ask(f"reg/{team_id}")
     if answer.get("response") != "OK":
         sys.exit(
@@ -54,7 +54,7 @@ def register(team_id: str) -> int:
 
 
 def play(team_id: str, player: int) -> dict:
-    """Play until the game is over; give the last status."""
+    """Play until the game is over, and return the last status."""
     while True:
         time.sleep(PAUSE)
         status = ask("status")
@@ -67,12 +67,12 @@ def play(team_id: str, player: int) -> dict:
 
 
 def winner(status_code: int) -> int:
-    """Tell who won: 301 is a win of player 1, 401 and 501 are a loss."""
+    """Return the player who won: 301 means that player 1 won, 401 and 501 that player 1 lost."""
     return status_code % 10 if status_code < 400 else 3 - status_code % 10
 
 
 def main() -> None:
-    """Register, play one game and say how it ended."""
+    """Register, play one game and print how it ended."""
     team_id = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("BOT_USERNAME", TEAM_ID)
     player = register(team_id)
     print(f"{team_id} is player {player}. Watch the game at {SERVER}/", flush=True)

@@ -1,4 +1,4 @@
-"""What students use: the time limit of the server, and a board to think on."""
+"""The names for students' programs: the time limit of a turn, and a board to try moves on."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from cw.games.circuit_wars import board, segments
 from cw.games.circuit_wars.segments import Move
 
 TIMEOUT = 3
-"""Seconds that a player has for a turn; -1 turns the limit off."""
+"""The time limit of a turn in seconds; -1 for none."""
 
 
 class Board:
-    """A circuit board that segments can be drawn on.
+    """A board on which segments can be drawn.
 
-    `x` runs from 0 to the right and `y` from 0 downward; `border` is one of the keys of BORDERS;
-    `player` is 1 or 2. An inner segment has two names, both are accepted.
+    `x` counts from 0 to the right and `y` from 0 downwards; `border` is one of the keys of BORDERS;
+    `player` is 1 or 2. A segment between two squares has two names, and both are accepted.
     """
 
     BORDERS: ClassVar[Mapping[str, int]] = segments.BORDERS
 
     def __init__(self, size: int = 7) -> None:
-        """Make an empty board; raise UsageError unless size is an odd number from 1 to 31."""
+        """Start with an empty board; raise UsageError unless size is odd and from 1 to 31."""
         self._squares = board.empty(board.check_size(size))
 
     @classmethod
     def from_status(cls, document: Mapping[str, Any]) -> Board:
-        """Make the board of a status document; raise ProtocolError if it has none."""
+        """Return the board of a status document; raise ProtocolError if it has none."""
         try:
             squares = tuple(tuple(int(square) for square in row) for row in document["board"])
         except (KeyError, TypeError, ValueError):
@@ -50,15 +50,15 @@ class Board:
         return len(self._squares)
 
     def get_board(self) -> list[list[int]]:
-        """Return the squares as `[y][x]`, each a number of six bits as in the status document."""
+        """Return the squares as `[y][x]`, each a 6-bit number as in the status document."""
         return [list(row) for row in self._squares]
 
     def get_colored(self) -> list[int]:
-        """Return the number of squares of player 1 and of player 2."""
+        """Return the numbers of squares of player 1 and of player 2."""
         return list(board.scores(self._squares))
 
     def is_occupied(self, x: int, y: int) -> int:
-        """Return who owns the square: 0 nobody, 1 or 2."""
+        """Return the player who owns the square: 1 or 2, 0 for nobody."""
         return board.owner(self._squares[self._on_board(Move(x, y, "top")).y][x])
 
     def has_border(self, x: int, y: int, border: str) -> bool:
@@ -66,7 +66,7 @@ class Board:
         return board.is_drawn(self._squares, self._on_board(Move(x, y, border)))
 
     def is_free(self, x: int, y: int, border: str) -> bool:
-        """Return whether this segment is free: on the board, not drawn, not in a closed area."""
+        """Return whether the segment is free: on the board, not drawn, not in a closed area."""
         move = Move(x, y, border)
         return move.is_on(self.get_size()) and board.is_free(self._squares, move)
 
@@ -75,9 +75,9 @@ class Board:
         return [(move.x, move.y, move.border) for move in board.free_moves(self._squares)]
 
     def add_border(self, x: int, y: int, border: str, player: int) -> None:
-        """Draw a free segment for the player, who gets the area that it closes.
+        """Draw a free segment for a player, who takes the area that it closes.
 
-        Raises IllegalAction if the segment is not free.
+        Raises IllegalAction if the segment is not free, or if there is no such player.
         """
         if player not in segments.OWNED:
             raise IllegalAction(f"there is no player {player!r}, only 1 and 2")

@@ -16,7 +16,7 @@ import pytest
 import requests
 from flask.testing import FlaskClient
 
-from cw.arena.launch import free_port
+from cw.arena.seats.opening import free_port
 from cw.web import create_app
 from cw.web.settings import SiteSettings
 from tests.documented import installed, programs

@@ -1,4 +1,7 @@
-"""A match as a state machine without I/O: told who did what and when, it says who still owes."""
+"""A match as a state machine without I/O, for clients that come to the server.
+
+Actions and the time are handed to it; it says which players still owe an action, and until when.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from cw.games.rules import Action, Fault, Outcome, Player, Rules, State, View
 
 @dataclass(frozen=True, slots=True)
 class Turn(Generic[Action]):
-    """What was handed to the rules at once, and how long each player took for it."""
+    """The actions and faults that were handed to the rules at once, and the seconds they took."""
 
     actions: Mapping[Player, Action | Fault]
     seconds: Mapping[Player, float]
@@ -20,42 +23,41 @@ class Turn(Generic[Action]):
 
 @dataclass(slots=True)
 class Match(Generic[State, Action, View]):
-    """A game in progress. Times are seconds on one clock of the caller's choice.
-
-    A turn's clock runs from the moment the turn before it was complete. `limit` is the time for a
-    turn; None means that there is none.
-    """
+    """A match in progress. All times are seconds on one clock of the caller's choice."""
 
     game: Rules[State, Action, View]
     state: State
     limit: float | None
+    """The time limit of a turn; None for none."""
     began: float
-    """When the current turn began."""
+    """When the current turn began: when the turn before it was complete."""
     turns: list[Turn[Action]] = field(default_factory=list)
+    """All turns played so far."""
     _answers: dict[Player, Action | Fault] = field(default_factory=dict)
     _seconds: dict[Player, float] = field(default_factory=dict)
 
     @property
     def outcome(self) -> Outcome | None:
-        """How the match ended, None while it is played."""
+        """The outcome of the match, None while it is played."""
         return self.game.outcome(self.state)
 
     @property
     def waiting(self) -> tuple[Player, ...]:
-        """Who still owes an action for the current turn."""
+        """The players who still owe an action for the current turn."""
         return tuple(
             player for player in self.game.to_move(self.state) if player not in self._answers
         )
 
     @property
     def deadline(self) -> float | None:
-        """When the current turn is over for who has not acted; None if no clock runs."""
+        """When the current turn times out; None without a limit, or if nobody owes an action."""
         return self.began + self.limit if self.limit is not None and self.waiting else None
 
     def submit(self, player: Player, action: Action, now: float) -> None:
-        """Take an action; one that the rules do not allow counts as the fault `illegal`.
+        """Accept an action; one that the rules do not allow counts as the fault `illegal`.
 
-        An action that comes after the deadline is not applied: the turn has timed out by then.
+        An action after the deadline is judged in the turn that follows the time-out, and ignored
+        if that ended the match.
         """
         self.expire(now)
         if self.outcome is not None:
@@ -68,13 +70,13 @@ class Match(Generic[State, Action, View]):
             self._take(player, action, now)
 
     def fault(self, player: Player, fault: Fault, now: float) -> None:
-        """Take a fault in place of an action, from whoever it comes and whenever."""
+        """Accept a fault in place of an action, from any player at any time."""
         self.expire(now)
         if self.outcome is None:
             self._take(player, fault, now)
 
     def expire(self, now: float) -> None:
-        """Let everyone time out whose deadline has passed."""
+        """Note the fault `timeout` for all who still owe an action, if the deadline has passed."""
         deadline = self.deadline
         if deadline is not None and now > deadline:
             for player in self.waiting:
@@ -86,11 +88,12 @@ class Match(Generic[State, Action, View]):
         owed = player in self.waiting
         self._answers[player] = answer
         self._seconds[player] = now - self.began
+        # A fault that nobody owed, such as a move out of turn, is not kept waiting for the others.
         if not owed or not self.waiting:
             self._step(now)
 
     def _step(self, now: float) -> None:
-        """Hand the answers to the rules: all that are owed, or a fault that nobody owed."""
+        """Hand the answers so far to the rules, and begin the next turn."""
         self.turns.append(Turn(self._answers, self._seconds))
         self.state = self.game.step(self.state, self._answers)
         self._answers, self._seconds = {}, {}

@@ -42,20 +42,24 @@ HINTS: Final[Mapping[str, str]] = {
 def end_as_interrupted() -> None:
     """Let what ends this process end it as Ctrl-C does: with all that it has started.
 
-    That is SIGTERM, the end of the terminal (SIGHUP), and on Windows Ctrl-Break.
+    That is SIGTERM, the end of the terminal (SIGHUP), and on Windows Ctrl-Break. What a shell has
+    had us ignore, as SIGINT in its background, is ignored further.
     """
     for name in ENDING:
         number: int | None = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _interrupt)
+    if sys.platform != "win32" and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # asyncio ends its tasks in order for the usual handler only.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _interrupt(*_: object) -> None:
-    """Do what Ctrl-C does, also where a shell had us ignore it because we run in its background."""
-    if callable(signal.getsignal(signal.SIGINT)):
-        signal.raise_signal(signal.SIGINT)
-    else:
-        raise KeyboardInterrupt
+    """Do what Ctrl-C does."""
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    signal.raise_signal(signal.SIGINT)
 
 
 def new_mark() -> str:

@@ -1,1 +1,1 @@
-"""What boards are drawn with: shapes, colours, and a moment of a match as a game is given it."""
+"""What the games' boards are drawn with: shapes, colours, and scenes of a match."""

@@ -1,4 +1,4 @@
-"""What the boards of all games are drawn with. Lengths are cells, unless they say pixels."""
+"""Elements that the boards of several games have in common; lengths are cells if not pixels."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from cw.drawing.scenes import Scene
 from cw.drawing.shapes import Circle, Line, Point, Polygon, Rectangle, Shape, Text
 
 LETTERED: Final = 6
-"""Pixels of a disc's radius from which on it has a letter."""
+"""The least radius of a disc with a letter, in pixels."""
 
 MARKED: Final = 3
-"""Pixels from which on the shapes of marks can be told apart."""
+"""The least radius, in pixels, at which the shapes of marks can be told apart."""
 
 GRIDDED: Final = 5
-"""Pixels of a cell from which on there are lines between cells."""
+"""The least size of a cell with grid lines, in pixels."""
 
 TICK: Final = 11
-"""Pixels of the numbers around a board."""
+"""The font size of the numbers around a board, in pixels."""
 
 
 def disc(scene: Scene[Any], seat: int, middle: Point, r: float) -> Iterator[Shape]:
-    """Draw a disc with its player's letter; where it is too small for that, the player's mark."""
+    """Yield a disc with its player's letter, or the player's mark where it is too small for one."""
     fill = scene.colour(seat)
     pixels = scene.scale * r
     if seat >= 0 and MARKED <= pixels < LETTERED:
@@ -38,13 +38,13 @@ def disc(scene: Scene[Any], seat: int, middle: Point, r: float) -> Iterator[Shap
 
 
 def ring(middle: Point, r: float, width: float, fill: str, dashes: int) -> Iterator[Shape]:
-    """Draw a ring of so many dashes."""
+    """Yield the dashes of a broken ring."""
     for dash in range(dashes):
         yield arc(middle, r, width, fill, (dash / dashes, (dash + 0.55) / dashes))
 
 
 def arc(middle: Point, r: float, width: float, fill: str, part: tuple[float, float]) -> Polygon:
-    """Draw a part of a ring: from where to where clockwise, 0 is on top and 1 is the full way."""
+    """Return a part of a ring, from start to end clockwise: 0 is at the top, 1 a full turn."""
     start, end = part
     steps = max(2, int(40 * (end - start)) + 1)
     angles = [2 * pi * (start + (end - start) * step / steps) - pi / 2 for step in range(steps + 1)]
@@ -56,14 +56,14 @@ def arc(middle: Point, r: float, width: float, fill: str, part: tuple[float, flo
 def cross(
     middle: Point, r: float, width: float, fill: str, opacity: float = 1.0
 ) -> Iterator[Shape]:
-    """Draw a cross that lies on its side."""
+    """Yield the lines of a diagonal cross."""
     x, y = middle
     yield Line((x - r, y - r), (x + r, y + r), width, fill, opacity)
     yield Line((x + r, y - r), (x - r, y + r), width, fill, opacity)
 
 
 def arrow(start: Point, end: Point, width: float, fill: str, broken: bool) -> Iterator[Shape]:
-    """Draw a line with a head at its end."""
+    """Yield a line, dashed if `broken`, and a head at its end."""
     (x, y), (to_x, to_y) = start, end
     angle, length = atan2(to_y - y, to_x - x), hypot(to_x - x, to_y - y)
     head = width * 3
@@ -77,12 +77,12 @@ def arrow(start: Point, end: Point, width: float, fill: str, broken: bool) -> It
 
 
 def along(start: Point, angle: float, length: float) -> Point:
-    """Return the place that lies so far away."""
+    """Return the point at a distance from another one, in the direction of an angle in radians."""
     return start[0] + length * cos(angle), start[1] + length * sin(angle)
 
 
 def grid(scale: float, width: int, height: int, fill: str) -> Iterator[Shape]:
-    """Draw the lines between cells of `scale` pixels, a pixel wide."""
+    """Yield the lines between cells of `scale` pixels, one pixel wide; none if cells are small."""
     if scale < GRIDDED:
         return
     thin = 1 / scale
@@ -93,7 +93,7 @@ def grid(scale: float, width: int, height: int, fill: str) -> Iterator[Shape]:
 
 
 def axes(scene: Scene[Any], columns: int, rows: int) -> Iterator[Shape]:
-    """Write the columns' numbers below the board, the rows' beside it from the bottom up."""
+    """Yield the numbers of columns below the board, and of rows to its left from the bottom up."""
     step = step_of(scene.scale)
     for column in range(0, columns, step):
         yield tick(scene, column, column + 0.5, rows + 12 / scene.scale)
@@ -102,10 +102,10 @@ def axes(scene: Scene[Any], columns: int, rows: int) -> Iterator[Shape]:
 
 
 def step_of(scale: float) -> int:
-    """Return how many cells lie between two numbers."""
+    """Return the number of cells from one number around the board to the next."""
     return next((step for step in (1, 2, 5, 10, 20, 50, 100) if step * scale >= 22), 200)
 
 
 def tick(scene: Scene[Any], number: int, x: float, y: float) -> Text:
-    """Write a number of the board's edge."""
+    """Return a number at the edge of the board, centred at a point."""
     return Text(x, y, str(number), TICK / scene.scale, scene.inks.muted)

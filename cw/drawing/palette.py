@@ -1,7 +1,7 @@
-"""How players are told apart, and all other colours: as static/viewer/ has them.
+"""Colours, letters and marks of players, and all other colours, as static/viewer/ has them.
 
-A colour that stays apart for every kind of colour vision, and a letter and a mark that need no
-colour.
+The colours of players can be told apart with every kind of colour vision; their letters and marks
+do not depend on colour at all.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ COLOURS: Final = (
     ("#8c1c1c", "#ff8d86"),
     ("#5546b0", "#b9abff"),
 )
-"""Pairs of colours, for a light and for a dark ground."""
+"""The colours of players, each for a light and for a dark background."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inks:
-    """Colours that are no player's."""
+    """The colours that belong to no player."""
 
     ground: str
     ink: str
@@ -36,7 +36,7 @@ class Inks:
     glow: str
     death: str
     letter: str
-    """What letters on a player's colour are written in."""
+    """The colour of letters on a player's colour."""
 
 
 LIGHT: Final = Inks(
@@ -56,23 +56,23 @@ FLASH: Final = "#ffffff"
 
 
 def inks(dark: bool) -> Inks:
-    """Return the colours for a ground."""
+    """Return the colours for a light or a dark background."""
     return DARK if dark else LIGHT
 
 
 def colour_of(seat: int, dark: bool) -> str:
-    """Return the colour of a player; -1 is nobody."""
+    """Return the colour of the player in a seat; seat -1 is nobody."""
     return inks(dark).muted if seat < 0 else COLOURS[seat % len(COLOURS)][dark]
 
 
 def letter_of(seat: int) -> str:
-    """Return the letter of a player: A to Z, then AA, AB and so on."""
+    """Return the letters of the player in a seat: A to Z, then AA, AB and so on."""
     rest = chr(ord("A") + seat % 26)
     return rest if seat < 26 else letter_of(seat // 26 - 1) + rest
 
 
 def mark_of(seat: int, middle: Point, r: float, fill: str, opacity: float = 1.0) -> Shape:
-    """Return a player's mark around a place; `r` is half its size."""
+    """Return the mark of the player in a seat around a point; `r` is half its size."""
     x, y = middle
     kind = seat % len(COLOURS)
     if kind == DISC:
@@ -83,12 +83,12 @@ def mark_of(seat: int, middle: Point, r: float, fill: str, opacity: float = 1.0)
 
 
 def bar(width: float, height: float) -> tuple[Point, ...]:
-    """Return the corners of a rectangle; the lengths are from the middle to the sides."""
+    """Return the corners of a rectangle around (0, 0), of half a width and half a height."""
     return ((-width, -height), (width, -height), (width, height), (-width, height))
 
 
 def plus(r: float, width: float) -> tuple[Point, ...]:
-    """Return the corners of an upright cross; the lengths are from the middle."""
+    """Return the corners of an upright cross around (0, 0): half its size, half a bar's width."""
     w = width
     top, left = ((w, -w), (w, -r), (-w, -r)), ((-w, -w), (-r, -w), (-r, w))
     bottom, right = ((-w, w), (-w, r), (w, r)), ((w, w), (r, w), (r, -w))
@@ -108,4 +108,4 @@ MARKS: Final = (
     bar(1.1, 0.5),
     bar(0.5, 1.1),
 )
-"""The corners of the marks around (0, 0), as in the viewer; diamonds and an X mean other things."""
+"""The corners of the marks around (0, 0), none for circles; diamonds and X have other meanings."""

@@ -1,4 +1,4 @@
-"""A moment of a match as a game is given it to draw, and what a game says of its pictures."""
+"""A scene, which is one frame of a match to be drawn, and a game's description of its pictures."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from cw.drawing.palette import Inks, colour_of, inks
 from cw.drawing.shapes import Shape
 
 LARGEST_SIDE: Final = 4096
-"""Cells in a row of a board that is drawn."""
+"""The most cells in a row or a column of a board."""
 
 BEFORE: Final = 3
-"""Frames before a moment that are kept: trails and crosses fade so long."""
+"""The number of earlier frames that a scene holds: trails and crosses fade over as many."""
 
 MOST_PLAYERS: Final = 1000
 
 STILL: Final = (960, 96)
-"""Pixels of the longer side of a board that does not move, and at most of a cell."""
+"""The longer side of the board of a still, and the largest size of a cell, in pixels."""
 
 MARGIN: Final = 16
-"""Pixels around a board."""
+"""The margin of a board in pixels."""
 
 Side = Annotated[int, Meta(ge=1, le=LARGEST_SIDE)]
 Place = Annotated[int, Meta(ge=0, lt=LARGEST_SIDE)]
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 class Seat(msgspec.Struct, frozen=True):
-    """Who plays: as the game calls the player, and as people do."""
+    """A player by the game's own number or id, and by the name of its bot."""
 
     player: Key
     name: str
@@ -49,14 +49,14 @@ class Picture(Generic[F]):
     title: str
     frame: type[F]
     extent: Callable[[F], tuple[float, float]]
-    """Returns the width and the height of the board."""
+    """Returns the width and the height of the board in cells."""
 
     draw: Callable[[Scene[F]], Iterator[Shape]]
     scores: Callable[[Scene[F]], Sequence[int]]
-    """Returns what the caption says of every seat."""
+    """Returns the score of every seat for the caption."""
 
     counted: tuple[str, str]
-    """What the scores count, one of it and many; "" for a game that shows no scores."""
+    """The unit of the scores, singular and plural; "" for a game that shows no scores."""
 
     dark: bool = False
     numbered: bool = False
@@ -65,7 +65,7 @@ class Picture(Generic[F]):
 
 @dataclass(frozen=True, slots=True)
 class Scene(Generic[F]):
-    """One moment: the frame after `turn` turns, and what led to it."""
+    """The frame after `turn` turns, and the turns and frames that led to it."""
 
     picture: Picture[F]
     seats: tuple[Seat, ...]
@@ -75,25 +75,26 @@ class Scene(Generic[F]):
 
     frame: F
     past: tuple[F, ...]
-    """The frames before, the latest first, at most BEFORE."""
+    """The frames before it, the latest first, at most BEFORE."""
 
     scale: float
-    """Pixels of a cell."""
+    """The size of a cell in pixels."""
 
     index: Mapping[str, int] = field(repr=False)
+    """Player as text -> the number of its seat."""
 
     @property
     def inks(self) -> Inks:
-        """Return the colours that are no player's."""
+        """The colours that belong to no player."""
         return inks(self.picture.dark)
 
     @property
     def actions(self) -> Mapping[str, Any]:
-        """Return what the players did in the turn that led here, nothing at the start."""
+        """The actions, by player, of the turn that led here; none at the start."""
         return self.turns[self.turn - 1]["actions"] if self.turn else {}
 
     def seat(self, player: Key) -> int:
-        """Return the number of a player's seat, -1 if there is none such."""
+        """Return the number of a player's seat, -1 if there is no such player."""
         return self.index.get(str(player), -1)
 
     def colour(self, seat: int) -> str:
@@ -102,13 +103,16 @@ class Scene(Generic[F]):
 
 
 def fitting(extent: tuple[float, float], pixels: int, largest: int) -> float:
-    """Return the pixels of a cell: a whole number unless cells are smaller than pixels."""
+    """Return the size of a cell in pixels, at most `largest`, for a board of about `pixels`.
+
+    It is a whole number, so that cells have sharp edges, unless it is less than 1.
+    """
     scale = pixels / max(extent)
     return min(largest, int(scale + 0.5)) if scale >= 1 else scale
 
 
 def understood(said: Any, kind: type[T]) -> T | None:
-    """Read an action, None if it is none of this kind: replays hold refused ones too."""
+    """Return an action as a value of a type; None if it is not one, as refused actions may be."""
     try:
         return msgspec.convert(said, kind)
     except msgspec.ValidationError:

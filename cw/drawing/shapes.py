@@ -1,4 +1,4 @@
-"""What pictures are made of: frozen shapes, and the sheets that they are put on."""
+"""Shapes as frozen values, and the sheets that hold them; painters make files of these."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 Point = tuple[float, float]
-"""x to the right, y downwards."""
+"""x, to the right, and y, downwards."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rectangle:
-    """A filled rectangle, `x` and `y` its left upper corner."""
+    """A filled rectangle; (`x`, `y`) is its upper left corner."""
 
     x: float
     y: float
@@ -23,7 +23,7 @@ class Rectangle:
 
 @dataclass(frozen=True, slots=True)
 class Polygon:
-    """A filled polygon, or with a `stroke` of that width only its outline."""
+    """A filled polygon, or only its outline if `stroke`, its width, is not 0."""
 
     points: tuple[Point, ...]
     fill: str
@@ -33,7 +33,7 @@ class Polygon:
 
 @dataclass(frozen=True, slots=True)
 class Circle:
-    """A disc, or with a `stroke` of that width only a ring; `x` and `y` are its middle."""
+    """A disc around (`x`, `y`), or only a ring if `stroke`, its width, is not 0."""
 
     x: float
     y: float
@@ -56,7 +56,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One line of printable text; half of the height of its capitals is above `y`."""
+    """One line of printable text, whose capitals are vertically centred at `y`."""
 
     x: float
     y: float
@@ -71,7 +71,7 @@ Shape = Rectangle | Polygon | Circle | Line | Text
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Shapes that are enlarged and moved together: (0, 0) comes to `x` and `y` of the sheet."""
+    """Shapes that are scaled, then moved together: their (0, 0) is at (`x`, `y`) of the sheet."""
 
     shapes: tuple[Shape, ...]
     x: float = 0.0
@@ -81,7 +81,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A whole picture, in pixels; `title` says in a line what is to be seen."""
+    """A whole picture, with lengths in pixels; `title` describes it in a line."""
 
     width: int
     height: int

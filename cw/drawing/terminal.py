@@ -1,4 +1,4 @@
-"""Signs and styles of boards that are drawn in the terminal."""
+"""Characters and styles of boards in the terminal."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ WALL: Final = "grey30"
 
 
 def color(number: int) -> str:
-    """Return the style of a player."""
+    """Return the style of a player by the number of its seat."""
     return COLORS[number % len(COLORS)]
 
 
 def letter(number: int) -> str:
-    """Return the letter of a player."""
+    """Return the letter of a player by the number of its seat; after Z it starts again."""
     return chr(ord("A") + number % 26)

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from cw.arena.bots import BotSpec
-from cw.arena.launch import LaunchPolicy, open_seat, with_secrets
+from cw.arena.launch import LaunchPolicy, with_secrets
 from cw.arena.referee import MatchRecord, MatchReferee
 from cw.arena.sandbox import Sandbox
+from cw.arena.seats.opening import open_seat
 from cw.errors import FaultKind
 from cw.games.registry import load_checks, load_game, load_protocol
 from cw.games.rules import Fault, Json

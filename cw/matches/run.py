@@ -14,11 +14,12 @@ from typing import Any, Final, TypeAlias
 
 from cw import game as student
 from cw.arena.bots import BotSpec
-from cw.arena.launch import LaunchPolicy, SeatContext, open_seat, warn_of, with_secrets
+from cw.arena.launch import LaunchPolicy, warn_of, with_secrets
 from cw.arena.referee import MatchRecord, MatchReferee
 from cw.arena.sandbox import Sandbox
 from cw.arena.seats import Seat
 from cw.arena.seats.human import HumanSeat
+from cw.arena.seats.opening import SeatContext, open_seat
 from cw.arena.seats.wrappers import PacedSeat
 from cw.arena.transports.sockets import Reachable
 from cw.errors import Failure, ProtocolError, UsageError, short

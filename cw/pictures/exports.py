@@ -1,4 +1,4 @@
-"""A replay as a picture of one moment, and as an animation of many."""
+"""Pictures of a replay: one turn as a still, many as an animation."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from cw.pictures.sheets import MOVING, sheet_of
 
 Document = Mapping[str, Any]
 Frames = Callable[[], Iterable[Any]]
-"""Returns all frames of the replay, the start first."""
+"""Returns an iterable of all frames of the replay, the start first."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnReplay:
-    """A replay, and how its game is drawn."""
+    """A replay with the picture of its game, by which its frames are drawn."""
 
     picture: Picture[Any]
     document: Document
@@ -30,24 +30,29 @@ class DrawnReplay:
 
 
 Watched = Callable[[Iterable[Sheet], int], Iterable[Sheet]]
-"""Is given the sheets of an animation and how many there are, and hands them on."""
+"""Passes on the sheets of an animation, whose number is the second argument, to show progress."""
 
 SPEEDS: Final = (0.1, 100)
+"""The range of speeds in turns a second."""
+
 MOST_FRAMES: Final = 600
+"""The most frames of an animation."""
+
 FASTEST: Final = 50
-"""Frames a second that programs show as they are meant."""
+"""The most frames a second that viewers of GIF files show at their true speed."""
 
 LAST: Final = 200
-"""Hundredths of a second for which the last frame stays."""
+"""The duration of the last frame, in hundredths of a second."""
 
 SAMPLES: Final = 6
-"""Frames from which the colours of an animation are taken."""
+"""The number of frames from which the palette of an animation is made."""
 
 
 def still(replay: DrawnReplay, turn: int) -> Sheet:
-    """Draw the moment after so many turns; -1 is the last one, -2 the one before.
+    """Return the sheet of the frame after `turn` turns; -1 is the last frame, -2 the one before.
 
-    Raises UsageError for a turn that is not there, and ProtocolError for what cannot be read.
+    Raises UsageError for a turn that the replay does not have, and ProtocolError for a document
+    that cannot be read.
     """
     return next(sheets(replay, [number_of(replay.document, turn)], STILL))
 
@@ -58,10 +63,11 @@ def animation(
     speed: float,
     watched: Watched = lambda sheets, _: sheets,
 ) -> bytes:
-    """Return the GIF file of the turns of a span, both ends with it and counted as in `still`.
+    """Return the GIF file of a span of turns, both ends included and counted as in `still`.
 
-    `speed` is turns a second, within SPEEDS. Turns are left out where they would be more than
-    MOST_FRAMES, or faster than FASTEST. Raises as `still` does, and UsageError for another speed.
+    `speed` is in turns a second, within SPEEDS. Turns are skipped, evenly, where there would be
+    more than MOST_FRAMES frames, or more than FASTEST a second. Raises as `still` does, and
+    UsageError for a speed out of the range.
     """
     slowest, fastest = SPEEDS
     if not slowest <= speed <= fastest:
@@ -79,7 +85,7 @@ def animation(
 
 
 def number_of(document: Document, turn: int) -> int:
-    """Count a turn from the start; raise UsageError if the replay has it not."""
+    """Return a turn counted from the start; raise UsageError if the replay does not have it."""
     last = len(document["turns"])
     number = turn + last + 1 if turn < 0 else turn
     if not 0 <= number <= last:
@@ -88,16 +94,16 @@ def number_of(document: Document, turn: int) -> int:
 
 
 def evenly(first: int, last: int, step: int) -> list[int]:
-    """Return every so manyth turn, and the last one."""
+    """Return every `step`th turn from the first, and the last one."""
     return [*range(first, last, max(1, step)), last]
 
 
 def times(turns: Sequence[int], speed: float) -> list[int]:
-    """Return how long each turn is shown, in hundredths of a second."""
+    """Return the duration of each turn's frame in hundredths of a second."""
     begins = [round(100 * turn / speed) for turn in turns]
     return [*(end - begin for begin, end in pairwise(begins)), LAST]
 
 
 def sheets(replay: DrawnReplay, turns: Sequence[int], size: tuple[int, int]) -> Iterator[Sheet]:
-    """Draw turns, in order."""
+    """Return an iterator over the sheets of turns, which must be in ascending order."""
     return map(sheet_of, scenes(replay.picture, replay.document, replay.frames(), turns, size))

@@ -1,4 +1,4 @@
-"""The font of captions: how wide a text is, and how much of it fits."""
+"""The font of captions: the width of texts, and how to make them fit."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from PIL import ImageFont
 AnyFont = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 MOST_LETTERS: Final = 200
-"""Letters of a text that are looked at."""
+"""The number of characters after which a text is cut before it is measured."""
 
 
 @lru_cache(64)
 def font(size: float) -> AnyFont:
-    """Return the font for letters of a size in pixels."""
+    """Return the font at a size in pixels."""
     return ImageFont.load_default(size)
 
 
@@ -25,12 +25,12 @@ def width_of(text: str, size: float) -> float:
 
 
 def printable(text: str) -> str:
-    """Return a text of one line, in which nothing controls what shows it."""
+    """Return a text with "?" for characters that are not printable, such as line feeds."""
     return "".join(sign if sign.isprintable() else "?" for sign in text[:MOST_LETTERS])
 
 
 def fitted(text: str, size: float, width: float) -> str:
-    """Cut a text so that it fits into a width in pixels."""
+    """Return a text, cut with an ellipsis if it is wider than a width in pixels."""
     if width_of(text, size) <= width:
         return text
     count = len(text)

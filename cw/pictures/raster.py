@@ -1,4 +1,4 @@
-"""Sheets as PNG and GIF files."""
+"""The raster painter: sheets as PNG and GIF files."""
 
 from __future__ import annotations
 
@@ -16,23 +16,29 @@ from cw.pictures.fonts import font
 from cw.pictures.svg import BASELINE
 
 FINE: Final = 3
-"""Dots of a pixel's side while a picture is painted: what makes edges smooth."""
+"""Dots per side of a pixel while painting. Averaging them makes edges smooth (supersampling)."""
 
 COLOURS: Final = 255
-"""Colours of an animation; one more means that a pixel stays as it is."""
+"""The colours of an animation's palette; the 256th entry marks pixels that do not change."""
 
 EXACT: Final = 96
-"""The most frequent colours, which are kept; the others are mixed from those that are left."""
+"""The number of most frequent colours that a palette holds exactly.
+
+These are the colours of players and boards. The rest of the palette, found by median cut, is for
+the mixed colours of smooth edges.
+"""
 
 ANCHORS: Final = {"start": "ls", "middle": "ms", "end": "rs"}
+"""The anchors of texts -> those of Pillow, on the baseline."""
+
 CLOSE: Final = 10
-"""Levels of red, green or blue by which colours of a palette differ."""
+"""The least difference of two colours of a palette, in levels of red, green or blue."""
 
 Colour = tuple[int, int, int]
 """Red, green and blue."""
 
 HALF_CIRCLE: Final = 8
-"""Corners of a line's round end."""
+"""The number of edges with which the round end of a line is drawn."""
 
 
 def png(sheet: Sheet) -> bytes:
@@ -43,9 +49,11 @@ def png(sheet: Sheet) -> bytes:
 
 
 def gif(sheets: Iterable[Sheet], samples: Sequence[Sheet], hundredths: Sequence[int]) -> bytes:
-    """Return the GIF file of sheets of one size, which goes on for ever.
+    """Return the GIF file of sheets of one size, repeated endlessly.
 
-    The colours are those of the samples. `hundredths` of a second are the times of the frames.
+    The palette is made from the samples, so that the frames need not all be in memory at once, and
+    is the same for all of them, so that still parts of the picture do not flicker. `hundredths`
+    are the durations of the frames in hundredths of a second.
     """
     palette = palette_of(samples)
     images = (
@@ -66,7 +74,7 @@ def gif(sheets: Iterable[Sheet], samples: Sequence[Sheet], hundredths: Sequence[
 
 
 def palette_of(sheets: Sequence[Sheet]) -> Image.Image:
-    """Return an image whose palette is the colours of sheets of one size."""
+    """Return an image that holds the palette for sheets of one size."""
     first = sheets[0]
     strip = Image.new("RGB", (first.width, first.height * len(sheets)))
     for number, sheet in enumerate(sheets):
@@ -78,15 +86,15 @@ def palette_of(sheets: Sequence[Sheet]) -> Image.Image:
 
 
 def common(image: Image.Image) -> list[Colour]:
-    """Return the colours of an image, the most frequent first."""
+    """Return the colours of an image by falling frequency."""
     counted = cast(list[tuple[int, Colour]], image.getcolors(image.width * image.height))
     return [colour for _, colour in sorted(counted, reverse=True)]
 
 
 def apart(colours: Iterable[Colour]) -> list[Colour]:
-    """Return the first of those colours that are close together.
+    """Return the colours, at most COLOURS, without those that are CLOSE to an earlier one.
 
-    Pillow looks colours up in steps of 4, so that of two close ones it may take the wrong one.
+    Pillow looks colours up in steps of 4 levels, so of two close ones it may take the wrong one.
     """
     found: list[Colour] = []
     for colour in colours:
@@ -96,9 +104,9 @@ def apart(colours: Iterable[Colour]) -> list[Colour]:
 
 
 def image_of(sheet: Sheet) -> Image.Image:
-    """Paint a sheet."""
+    """Return the image of a sheet."""
     image = Image.new("RGB", (sheet.width * FINE, sheet.height * FINE), sheet.ground)
-    # In this mode what is translucent is mixed with what lies below it.
+    # An RGBA pen on an RGB image blends translucent shapes with what is below them.
     pen = ImageDraw.Draw(image, "RGBA")
     for part in sheet.parts:
         brush = Brush(pen, part.x * FINE, part.y * FINE, part.scale * FINE)
@@ -108,10 +116,10 @@ def image_of(sheet: Sheet) -> Image.Image:
 
 
 class Brush:
-    """Paints shapes, moved and enlarged."""
+    """Paints the shapes of a part, moved and scaled to the dots of an image."""
 
     def __init__(self, pen: ImageDraw.ImageDraw, x: float, y: float, scale: float) -> None:
-        """Paint with `pen`; `x` and `y` are the dots at which (0, 0) lies."""
+        """Paint with `pen`; the origin of the shapes is at dot (`x`, `y`)."""
         self.pen = pen
         self.x = x
         self.y = y
@@ -141,11 +149,11 @@ class Brush:
                 self.pen.text(place, text, fill, letters, ANCHORS[anchor])
 
     def at(self, point: Point) -> Point:
-        """Return the dot of a place."""
+        """Return the position of a point in dots."""
         return self.x + point[0] * self.scale, self.y + point[1] * self.scale
 
     def circle(self, middle: Point, r: float, colour: tuple[int, ...], stroke: float) -> None:
-        """Paint a disc, or a ring."""
+        """Paint a disc, or a ring if there is a stroke."""
         x, y = self.at(middle)
         reach = (r + stroke / 2) * self.scale
         box = x - reach, y - reach, x + reach - 1, y + reach - 1
@@ -161,12 +169,12 @@ class Brush:
 
 
 def last(low: float, high: float) -> int:
-    """Return the last dot before an edge, at least one dot."""
+    """Return the last dot of a side; Pillow counts it in, and a side has at least one dot."""
     return max(round(low), round(high) - 1)
 
 
 def capsule(start: Point, end: Point, r: float) -> list[Point]:
-    """Return the outline of a line with round ends."""
+    """Return the outline of a line with round ends of radius `r`; Pillow draws only flat ones."""
     angle = atan2(end[1] - start[1], end[0] - start[0])
     turns = [pi * step / HALF_CIRCLE for step in range(HALF_CIRCLE + 1)]
     return [
@@ -177,6 +185,6 @@ def capsule(start: Point, end: Point, r: float) -> list[Point]:
 
 
 def ink(fill: str, opacity: float) -> tuple[int, int, int, int]:
-    """Return a colour with how much it covers."""
+    """Return red, green, blue and alpha of a colour `#rrggbb` with an opacity from 0 to 1."""
     red, green, blue = bytes.fromhex(fill[1:])
     return red, green, blue, round(255 * opacity)

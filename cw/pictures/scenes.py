@@ -1,4 +1,4 @@
-"""The moments of a replay, read with care."""
+"""Scenes of a replay, whose document and frames are not trusted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Head(msgspec.Struct, frozen=True):
-    """What is drawn of a replay beside its frames."""
+    """The members of a replay that are drawn besides its frames."""
 
     players: Annotated[tuple[Seat, ...], Meta(min_length=1, max_length=MOST_PLAYERS)]
 
@@ -29,10 +29,10 @@ def scenes(
     chosen: Sequence[int],
     size: tuple[int, int],
 ) -> Iterator[Scene[Any]]:
-    """Return the scenes after the chosen turns, which are in order.
+    """Yield the scenes after the chosen turns, which must be in ascending order.
 
-    `size` is about the pixels of the board's longer side, and at most those of a cell. Raises
-    ProtocolError where the document or a frame cannot be read.
+    `size` is the wanted length of the board's longer side, and the greatest size of a cell, in
+    pixels. Raises ProtocolError for a document or a frame that cannot be read.
     """
     head = read(document, Head, "the replay")
     index = {str(seat.player): number for number, seat in enumerate(head.players)}
@@ -52,7 +52,7 @@ def scenes(
 
 
 def read(said: Any, kind: type[T], what: str) -> T:
-    """Read a document; raise ProtocolError, with the place that is wrong."""
+    """Return a document as a value of a type; raise ProtocolError, with the place of an error."""
     try:
         return msgspec.convert(said, kind)
     except msgspec.ValidationError as error:

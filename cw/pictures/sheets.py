@@ -1,4 +1,4 @@
-"""A scene as a whole picture: the board, and a caption that says what and whose it is."""
+"""The layout of a whole picture: the board, and a caption with the game, turn and players."""
 
 from __future__ import annotations
 
@@ -14,31 +14,42 @@ from cw.errors import UsageError
 from cw.pictures.fonts import fitted, printable, width_of
 
 MOVING: Final = (600, 48)
-"""Pixels of the longer side of a board in an animation, and at most of a cell."""
+"""The longer side of a board in an animation, and the largest size of a cell, in pixels."""
 
 MOST_SHAPES: Final = 250_000
+"""The most shapes of a board."""
+
 MOST_LISTED: Final = 12
-"""Players that are named in the caption."""
+"""The most players that are named in the caption."""
 
 NUMBERED_MARGIN: Final = 32
+"""The margin of a board with numbers around it, in pixels."""
+
 NARROWEST: Final = 360
+"""The least width of a picture in pixels."""
+
 COLUMN: Final = 250
-"""Pixels that the line of a player takes at least, and at most WIDE."""
+"""The least width of a player's entry in the caption, in pixels."""
 
 WIDE: Final = 500
+"""The greatest width of a player's entry in the caption, in pixels."""
+
 BETWEEN: Final = 40
-"""Pixels between two players of a line."""
+"""The space between two players in a row, in pixels."""
 
 WIDER: Final = 1.15
-"""By how much letters may be wider where an SVG is shown."""
+"""The factor by which another font may be wider, since an SVG is shown in that of its viewer."""
 
 ROW: Final = 26
+"""The height of a row of the caption, in pixels."""
+
 LARGE: Final = 18
 SMALL: Final = 15
+"""The sizes of the font, in pixels."""
 
 
 def sheet_of(scene: Scene[Any]) -> Sheet:
-    """Draw a scene; raise UsageError if there is too much on the board."""
+    """Return the sheet of a scene; raise UsageError if its board has more than MOST_SHAPES."""
     shapes = tuple(islice(scene.picture.draw(scene), MOST_SHAPES + 1))
     if len(shapes) > MOST_SHAPES:
         raise UsageError(f"there are more than {MOST_SHAPES} things to draw in turn {scene.turn}")
@@ -58,19 +69,19 @@ def sheet_of(scene: Scene[Any]) -> Sheet:
 
 
 def caption_height(scene: Scene[Any], width: int) -> int:
-    """Return the height of the caption below a board, in pixels."""
+    """Return the height of the caption in pixels, for a picture of a width."""
     listed = min(len(scene.seats), MOST_LISTED)
     lines = ceil(listed / columns(listed, width)) + (len(scene.seats) > listed)
     return ROW + lines * ROW + MARGIN
 
 
 def columns(listed: int, width: int) -> int:
-    """Return how many players stand in a line."""
+    """Return the number of players in a row of the caption."""
     return min(listed, max(1, (width - 2 * MARGIN + BETWEEN) // (COLUMN + BETWEEN)))
 
 
 def caption_of(scene: Scene[Any], width: int) -> Iterator[Shape]:
-    """Write the game and the turn, and below them the players."""
+    """Yield the shapes of the caption: the game and the turn, below them the players."""
     ink, muted = scene.inks.ink, scene.inks.muted
     yield Text(MARGIN, ROW / 2, scene.picture.title, LARGE, ink, "start")
     turn = f"turn {scene.turn} of {len(scene.turns)}"
@@ -92,7 +103,7 @@ def caption_of(scene: Scene[Any], width: int) -> Iterator[Shape]:
 def player_line(
     scene: Scene[Any], seat: int, score: int, place: tuple[float, float, float]
 ) -> Iterator[Shape]:
-    """Write a player's letter, mark, name and score; the place is left, top and width."""
+    """Yield a player's letter, mark, name and score; `place` is left, top and width in pixels."""
     left, top, width = place
     y = top + ROW / 2
     letter = letter_of(seat)

@@ -1,4 +1,4 @@
-"""Sheets as SVG documents."""
+"""The vector painter: sheets as SVG documents."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Final
 from cw.drawing.shapes import Circle, Line, Part, Point, Polygon, Rectangle, Shape, Sheet, Text
 
 BASELINE: Final = 0.355
-"""Half of the height of capitals, in sizes of the font."""
+"""Half of the height of capitals as a share of the font size: from their middle to the baseline."""
 
 
 def svg(sheet: Sheet) -> bytes:
-    """Return the document of a sheet: shapes and text only, no script, no style, no link."""
+    """Return the document of a sheet: shapes and text only, without scripts, styles or links."""
     width, height = sheet.width, sheet.height
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
@@ -28,7 +28,7 @@ def svg(sheet: Sheet) -> bytes:
 
 
 def part_lines(part: Part) -> Iterator[str]:
-    """Return a group that is moved and enlarged."""
+    """Yield the lines of a part: a group that is moved and scaled, with its shapes."""
     place = f"translate({number(part.x)} {number(part.y)})"
     scale = "" if part.scale == 1 else f" scale({number(part.scale)})"
     yield f'<g transform="{place}{scale}">'
@@ -59,7 +59,7 @@ def element(shape: Shape) -> str:
 
 
 def ink(fill: str, opacity: float = 1.0, stroke: float = 0.0) -> str:
-    """Return the attributes of a colour, of a line's where it has a width."""
+    """Return the attributes of a fill, or of an outline if there is a stroke."""
     colour = f' fill="{fill}"'
     if stroke:
         colour = f' fill="none" stroke="{fill}" stroke-width="{number(stroke)}"'
@@ -67,10 +67,10 @@ def ink(fill: str, opacity: float = 1.0, stroke: float = 0.0) -> str:
 
 
 def pair(point: Point) -> str:
-    """Return a place as polygons have it."""
+    """Return a point in the form `x,y` of polygons."""
     return f"{number(point[0])},{number(point[1])}"
 
 
 def number(value: float) -> str:
-    """Return a number with at most three digits behind the point."""
+    """Return a number with at most three decimals."""
     return f"{value:.3f}".rstrip("0").rstrip(".")

@@ -1,6 +1,8 @@
-"""Lists of like objects as tables: what a file says in many objects is said in few lists.
+"""A compact form of JSON: lists of objects with the same keys as tables of columns.
 
-`[{"row": 1, "col": 2}, {"row": 3, "col": 4}]` becomes `{"@": {"row": [1, 3], "col": [2, 4]}}`.
+`[{"row": 1, "col": 2}, {"row": 3, "col": 4}]` becomes `{"@": {"row": [1, 3], "col": [2, 4]}}`: a
+key is written once a list instead of once an object, and like values that stand together compress
+better.
 """
 
 from __future__ import annotations
@@ -11,12 +13,14 @@ from cw.errors import ProtocolError
 from cw.games.rules import Json
 
 COLUMNS: Final = "@"
+"""The only key of a table."""
+
 LONGEST_NAME: Final = 64
-"""Signs of a column's name: it stands in every object that is made of a table."""
+"""The most characters of a column's name, since it is repeated in every object of the table."""
 
 
 def to_columns(document: Json) -> Json:
-    """Return a document with its lists of like objects as columns; None if it has their key."""
+    """Return a document with its lists of like objects as tables; None if it has a key `@`."""
     try:
         return _to_columns(document)
     except ProtocolError:
@@ -38,7 +42,10 @@ def _to_columns(document: Json) -> Json:
 
 
 def from_columns(document: Json) -> Json:
-    """Return the document of which tables were made; raise ProtocolError for a broken table."""
+    """Return the document with its tables as lists of objects again.
+
+    Raises ProtocolError for a broken table.
+    """
     if isinstance(document, list):
         return [from_columns(one) for one in document]
     if not isinstance(document, dict):
@@ -57,5 +64,5 @@ def from_columns(document: Json) -> Json:
 
 
 def is_name(key: str) -> bool:
-    """Return whether members of this name can be a column."""
+    """Return whether a key can be the name of a column."""
     return key != COLUMNS and len(key) <= LONGEST_NAME

@@ -1,10 +1,14 @@
-"""What changes between two JSON documents, as a small document of its own.
+"""The difference between two JSON documents as a patch, a small document of its own.
 
-A patch is `[value]`: a new value; or an object: the patches of members that change, by key, or by
-index for arrays. Beside them `"-"` lists the keys that are gone, and `"#"` is the new length of an
-array. Where whole numbers in many elements of an array change, `"+"` has by member in which
-elements (the first index, then the distance to the next one) and by how much:
-`{"row": [[4, 3], [1, -1]]}` adds 1 to `row` of element 4, and takes 1 from that of element 7.
+A patch is either `[value]`, a new value, or an object of patches for the members that change, by
+key, or by index for arrays. Besides, `"-"` lists keys that are removed, and `"#"` is the new length
+of an array. Where whole numbers change in many elements of an array, `"+"` holds for each key two
+columns: the elements (the first index, then the distance to the next one), and the steps by which
+they change: `{"row": [[4, 3], [1, -1]]}` adds 1 to `row` of element 4, and subtracts 1 from `row`
+of element 7.
+
+From one frame to the next most units move by one cell or lose a point. So the columns hold small
+numbers that repeat, which compress far better than new values under large indexes.
 """
 
 from __future__ import annotations
@@ -20,13 +24,13 @@ GONE: Final = "-"
 LENGTH: Final = "#"
 STEPS: Final = "+"
 FEW: Final = 2
-"""Elements of an array that are told one by one."""
+"""The number of elements up to which changed numbers are written one by one, as patches."""
 
 
 def difference(old: Json, new: Json) -> Json:
-    """Return the patch that makes `new` of `old`; {} if they are equal.
+    """Return the patch that turns `old` into `new`; {} if they are equal.
 
-    Numbers are compared as numbers: no frame changes 1 into 1.0 or into true.
+    Equality is that of Python: a change of 1 into 1.0 or true is not seen, and no frame has one.
     """
     if isinstance(old, dict) and isinstance(new, dict):
         return object_patch(old, new)
@@ -63,7 +67,7 @@ def array_patch(old: list[Json], new: list[Json]) -> dict[str, Json]:
 
 
 def is_counted(old: Json, change: Json) -> bool:
-    """Return whether a patch of an object changes whole numbers, and nothing else."""
+    """Return whether a patch of an object only replaces whole numbers by whole numbers."""
     if not isinstance(old, dict) or not isinstance(change, dict):
         return False
     return all(
@@ -73,7 +77,7 @@ def is_counted(old: Json, change: Json) -> bool:
 
 
 def steps(changes: Mapping[int, Json], old: list[Json]) -> dict[str, Json]:
-    """Return by member in which elements it changes, and by how much."""
+    """Return for each key the columns of elements and of steps."""
     columns: dict[str, tuple[list[int], list[int]]] = {}
     for index, change in changes.items():
         for key, (value,) in change.items():
@@ -84,12 +88,12 @@ def steps(changes: Mapping[int, Json], old: list[Json]) -> dict[str, Json]:
 
 
 def distances(indexes: list[int]) -> list[int]:
-    """Return the first index, and the distance from each to the next one."""
+    """Return ascending indexes as the first one, and the distance from each to the next."""
     return [index - before for before, index in pairwise([0, *indexes])]
 
 
 def patched(old: Json, patch: Json) -> Json:
-    """Return the document that a patch makes; raise ProtocolError if it does not fit."""
+    """Return a document with a patch applied; raise ProtocolError if the patch does not fit."""
     if isinstance(patch, list) and len(patch) == 1:
         return patch[0]
     if patch == {}:
@@ -100,7 +104,7 @@ def patched(old: Json, patch: Json) -> Json:
 
 
 def patched_object(old: dict[str, Json], patch: dict[str, Json]) -> dict[str, Json]:
-    """Change the members of an object."""
+    """Return an object with a patch applied."""
     gone = patch.get(GONE, [])
     if not isinstance(gone, list):
         raise ProtocolError(f"a patch's {GONE!r} must be a list of keys")
@@ -112,7 +116,7 @@ def patched_object(old: dict[str, Json], patch: dict[str, Json]) -> dict[str, Js
 
 
 def patched_array(old: list[Json], patch: dict[str, Json]) -> list[Json]:
-    """Change the members of an array."""
+    """Return an array with a patch applied."""
     length = patch.get(LENGTH, len(old))
     if type(length) is not int or not 0 <= length <= len(old) + len(patch):
         raise ProtocolError(f"no array of length {length!r} can come of this patch")
@@ -129,7 +133,7 @@ def patched_array(old: list[Json], patch: dict[str, Json]) -> list[Json]:
 
 
 def taken_steps(columns: Json) -> Iterator[tuple[int, str, int]]:
-    """Return index, member and step of all that `"+"` tells."""
+    """Yield index, key and step for every entry of the columns under `"+"`."""
     if not isinstance(columns, dict) or not all(map(is_column, columns.values())):
         raise ProtocolError(f"a patch's {STEPS!r} must hold pairs of lists of whole numbers")
     for key, (gaps, by) in columns.items():
@@ -138,7 +142,7 @@ def taken_steps(columns: Json) -> Iterator[tuple[int, str, int]]:
 
 
 def is_column(column: Json) -> bool:
-    """Return whether a value is two equally long lists of whole numbers."""
+    """Return whether a value is a pair of equally long lists of whole numbers."""
     return (
         isinstance(column, list)
         and len(column) == len(("distances", "steps"))
@@ -149,7 +153,7 @@ def is_column(column: Json) -> bool:
 
 
 def stepped(old: Json, key: str, step: int) -> Json:
-    """Change a whole number in an object."""
+    """Return an object with a step added to one of its whole numbers."""
     if not isinstance(old, dict) or type(old.get(key)) is not int:
         raise ProtocolError(f"there is no whole number {key!r} that could change by {step}")
     return old | {key: old[key] + step}

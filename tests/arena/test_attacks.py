@@ -328,7 +328,7 @@ time.sleep(600)
 def test_a_service_that_stops_its_forwarder_holds_nobody_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cw.arena.launch.SERVICE_READY", 1.0)
+    monkeypatch.setattr("cw.arena.seats.opening.SERVICE_READY", 1.0)
     played = match("hexagon", written(tmp_path, "stopper", STOPS), RANDOM)
     assert stderr(played)["stopper"] == "stopped\n"
     assert set(faults(played, "stopper")) == {"startup"}

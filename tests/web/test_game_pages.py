@@ -314,7 +314,7 @@ def test_the_documents_are_where_a_wheel_has_them(
     project = (Path(__file__).resolve().parents[2] / "pyproject.toml").read_text(encoding="utf-8")
     assert '"docs/games" = "cw/_assets/docs/games"' in project
     (tmp_path / "_assets" / "docs").mkdir(parents=True)
-    monkeypatch.setattr(assets, "_PACKAGE", tmp_path)
+    monkeypatch.setattr(assets, "PACKAGE", tmp_path)
     assert assets.asset("docs") == tmp_path / "_assets" / "docs"
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from time import perf_counter
-from typing import cast
+from typing import Final, cast
 
 from cw.arena.seats import Answer, Look
 from cw.arena.transports.http import HttpBot
 from cw.arena.transports.stdio import StdioBot
 from cw.games.rules import Fault
 from cw.games.wire import Query, Request, Transport
+
+MOMENT: Final = 0.5
+"""Seconds after a broken connection in which the end of its program may show."""
 
 
 class HttpSeat:
@@ -39,11 +42,10 @@ class HttpSeat:
 
     async def _with_reason(self, fault: Fault) -> Fault:
         """Return a fault, as `crashed` if the program that we have started has ended."""
-        broken = fault.kind == "disconnected"
-        ended = await self.process.ended() if self.process and broken else None
-        if ended is None:
+        if self.process is None:
             return fault
-        return replace(fault, kind="crashed", detail=ended.detail, lasting=True)
+        ended = await self.process.ended(MOMENT if fault.kind == "disconnected" else 0.0)
+        return replace(fault, kind="crashed", detail=ended.detail, lasting=True) if ended else fault
 
     async def close(self) -> None:
         """Close the connections; end the program if it is ours."""

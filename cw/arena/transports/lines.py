@@ -1,4 +1,4 @@
-"""Bytes of a bot as they come: cut into lines, or kept as head and tail. No I/O."""
+"""Incoming bytes of a bot, without I/O: split into lines, or kept as their head and tail."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from typing import Final
 
 SHOWN: Final = 200
-"""Bytes of a line that a sentence quotes."""
+"""The bytes of a line that a message quotes."""
 
 MOST_STAMPS: Final = 64
-"""Chunks with line ends that are held; tiny ones would else cost more than their bytes."""
+"""The most chunks with line ends that are buffered: tiny ones take more memory than their bytes."""
 
 LINE_ENDS: Final = re.compile(rb"[\r\n]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line without its end, and when its last byte came, in seconds."""
+    """A line without its end, and the time in seconds when its last byte came."""
 
     text: bytes
     time: float
@@ -26,47 +26,49 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class TooLong:
-    """A line above the cap: its first bytes; the rest is dropped as it comes."""
+    """The first bytes of a line that is too long; the rest of it is dropped as it comes."""
 
     start: bytes
 
 
 class LineBuffer:
-    """Cuts bytes into lines when asked, and holds little more than one line of `cap` bytes.
+    """Splits bytes into lines on demand, and buffers little more than one line of `cap` bytes.
 
-    Lines end in LF or CR LF. Empty lines are skipped.
+    Lines end in LF or CR LF. Empty lines are skipped. What is longer than `cap` is never stored as
+    a whole, so a bot cannot use up our memory.
     """
 
     def __init__(self, cap: int) -> None:
-        """Hold nothing yet."""
+        """Start with an empty buffer."""
         self.cap = cap
         self._bytes = bytearray()
         self._searched = 0
+        """The number of buffered bytes without a line end, which are not searched again."""
         self._start = 0
-        """Number of the first byte held, counted from the first that ever came."""
+        """The position of the first buffered byte in the stream."""
         self._stamps: deque[tuple[int, float]] = deque()
-        """For every chunk with a line end: the number of the byte after it, and when it came."""
+        """For every chunk with a line end: the position after it in the stream, and its time."""
         self._dropping = False
-        """Whether all up to the next line end belongs to a line that is dropped."""
+        """Whether the bytes up to the next line end belong to a line that is dropped."""
 
     @property
     def full(self) -> bool:
-        """Whether nothing more should be read before lines are taken."""
+        """Whether lines should be taken before more bytes are fed."""
         return len(self._bytes) > self.cap or len(self._stamps) >= MOST_STAMPS
 
     @property
     def begun(self) -> bytes:
-        """The first bytes of a line that has no end yet."""
+        """The first bytes of a line that has not ended yet."""
         return bytes(self._bytes[:SHOWN])
 
     def feed(self, data: bytes, now: float) -> None:
-        """Take in bytes that came at `now`."""
+        """Add bytes that came at `now`."""
         self._bytes += data
         if b"\n" in data:
             self._stamps.append((self._start + len(self._bytes), now))
 
     def take(self) -> Line | TooLong | None:
-        """Return the oldest complete line; None if there is none yet."""
+        """Remove and return the oldest complete line, or one too long; None if there is none."""
         self._drop_rest()
         self._cut(_leading_line_ends(self._bytes))
         end = self._bytes.find(b"\n", self._searched)
@@ -76,14 +78,14 @@ class LineBuffer:
         return None if end < 0 else self._line(end)
 
     def rest(self, now: float) -> Line | None:
-        """Return what came after the last line end, when nothing more will come."""
+        """Remove and return the bytes after the last line end, once the stream has ended."""
         self._drop_rest()
         text = bytes(self._bytes).strip(b"\r\n")
         self._cut(len(self._bytes))
         return Line(text, now) if text else None
 
     def discard(self) -> int:
-        """Drop all that came, and the line that it has begun; count the lines."""
+        """Drop all that came, and the rest of an unfinished line; return the number of lines."""
         lines = 0
         while self.take() is not None:
             lines += 1
@@ -108,14 +110,14 @@ class LineBuffer:
         return found
 
     def _drop_rest(self) -> None:
-        """Drop the rest of a line that is not wanted, as far as it has come."""
+        """Drop the rest of a line that is being dropped, as far as it has come."""
         if self._dropping:
             end = self._bytes.find(b"\n")
             self._dropping = end < 0
             self._cut(len(self._bytes) if end < 0 else end + 1)
 
     def _cut(self, length: int) -> None:
-        """Forget the first bytes."""
+        """Remove the first bytes from the buffer, and the stamps that belong to them."""
         if length:
             del self._bytes[:length]
             self._start += length
@@ -125,7 +127,10 @@ class LineBuffer:
 
 
 def _leading_line_ends(data: bytearray) -> int:
-    """Count them without a copy of the rest: a flood of short lines is cut in linear time."""
+    """Return the number of leading CR and LF bytes.
+
+    A match copies nothing, unlike lstrip, so that a flood of empty lines takes linear time.
+    """
     found = LINE_ENDS.match(data)
     return found.end() if found else 0
 
@@ -134,27 +139,27 @@ class HeadAndTail:
     """The first and the last `size` bytes of a stream of any length."""
 
     def __init__(self, size: int) -> None:
-        """Hold nothing yet."""
+        """Start with nothing."""
         self.size = size
         self.length = 0
-        """Bytes that came in all."""
+        """The number of bytes that came."""
         self._head = bytearray()
         self._tail = b""
 
     def feed(self, data: bytes) -> None:
-        """Take in the next bytes."""
+        """Add the next bytes."""
         self.length += len(data)
         room = self.size - len(self._head)
         self._head += data[:room]
         self._tail = (self._tail + data[room:])[-self.size :]
 
     def text(self) -> str:
-        """Return head and tail, with a line between them that counts what is left out."""
+        """Return head and tail, with a line between them that says how many bytes are left out."""
         left_out = self.length - len(self._head) - len(self._tail)
         gap = f"\n... {left_out} bytes left out ...\n".encode() if left_out else b""
         return (bytes(self._head) + gap + self._tail).decode(errors="replace")
 
     def end(self, length: int) -> str:
-        """Return the last bytes, up to `length`."""
+        """Return the last bytes as text, at most `length`, without blanks around them."""
         held = bytes(self._head[-length:]) + self._tail
         return held[-length:].decode(errors="replace").strip()

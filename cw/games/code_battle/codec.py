@@ -11,7 +11,7 @@ from msgspec import Meta
 from msgspec.structs import asdict
 
 from cw.errors import ProtocolError, short
-from cw.games.code_battle.rules import CodeBattle, Moves, merit
+from cw.games.code_battle.rules import CodeBattle, Moves, ranking_key
 from cw.games.code_battle.state import (
     Bot,
     Config,
@@ -77,7 +77,7 @@ class CodeBattleCodec:
                 "ranks": list(outcome.ranks.values()),
                 "final_scores": [stats.score for stats in state.stats],
                 "final_energy": [stats.collected for stats in state.stats],
-                "final_bots": [merit(state, slot)[-1] for slot in self.rules.players(state)],
+                "final_bots": [ranking_key(state, slot)[-1] for slot in self.rules.players(state)],
             }
         }
 
@@ -212,38 +212,50 @@ def read_state(document: Json, seed: Json = 0) -> State:
     said = from_json("state of code-battle", document, StateDocument)
     check_owners(said)
     tiles = Tiles(said.config.rows, said.config.cols)
-    bots = sorted(
-        Bot(bot.id, tile, bot.owner)
-        for bot, tile in zip(said.bots, tiles.of("bots", said.bots), strict=True)
-    )
+    bots = read_bots(said, tiles)
     state = State(
         config=Config(**asdict(said.config)),
         terrain=Terrain(tiles.rows, tiles.cols, tuple(tiles.of_walls(said.walls))),
         turn=said.turn,
-        nodes=tuple(
-            Node(tile, node.energy, node.timer)
-            for node, tile in zip(said.nodes, tiles.of("nodes", said.nodes), strict=True)
-        ),
-        cores=tuple(
-            Core(core.id, tile, core.owner, core.active, core.last_spawn)
-            for core, tile in zip(said.cores, tiles.of("cores", said.cores), strict=True)
-        ),
-        bots=tuple(bots),
+        nodes=read_nodes(said, tiles),
+        cores=read_cores(said, tiles),
+        bots=bots,
         next_bot_id=next_id(bots) if said.next_bot_id is None else said.next_bot_id,
         stats=tuple(PlayerStats(**asdict(stats)) for stats in said.players),
-        dead=tuple(
-            sorted(
-                Death(tile, death.owner)
-                for death, tile in zip(said.dead, tiles.of("dead", said.dead), strict=True)
-            )
-        ),
+        dead=read_deaths(said, tiles),
         seed=from_json("seed", seed, Count),
     )
     check_places(state)
     return state
 
 
-def next_id(bots: list[Bot]) -> int:
+def read_nodes(said: StateDocument, tiles: Tiles) -> tuple[Node, ...]:
+    """Return the energy nodes of a state."""
+    pairs = zip(said.nodes, tiles.of("nodes", said.nodes), strict=True)
+    return tuple(Node(tile, node.energy, node.timer) for node, tile in pairs)
+
+
+def read_cores(said: StateDocument, tiles: Tiles) -> tuple[Core, ...]:
+    """Return the cores of a state."""
+    pairs = zip(said.cores, tiles.of("cores", said.cores), strict=True)
+    return tuple(
+        Core(core.id, tile, core.owner, core.active, core.last_spawn) for core, tile in pairs
+    )
+
+
+def read_bots(said: StateDocument, tiles: Tiles) -> tuple[Bot, ...]:
+    """Return the living bots of a state, in ascending id."""
+    pairs = zip(said.bots, tiles.of("bots", said.bots), strict=True)
+    return tuple(sorted(Bot(bot.id, tile, bot.owner) for bot, tile in pairs))
+
+
+def read_deaths(said: StateDocument, tiles: Tiles) -> tuple[Death, ...]:
+    """Return the deaths of the last turn, sorted."""
+    pairs = zip(said.dead, tiles.of("dead", said.dead), strict=True)
+    return tuple(sorted(Death(tile, death.owner) for death, tile in pairs))
+
+
+def next_id(bots: Sequence[Bot]) -> int:
     """Return the highest id + 1."""
     return bots[-1].id + 1 if bots else 0
 
@@ -321,7 +333,7 @@ def check_places(state: State) -> None:
         double = first_double([entry.id for entry in things[name]])
         if double is not None:
             raise ProtocolError(f"two {name} have the id {double}")
-    if state.next_bot_id < next_id(list(state.bots)):
+    if state.next_bot_id < next_id(state.bots):
         raise ProtocolError(f"next_bot_id is {state.next_bot_id}, but a bot has that id or more")
 
 

@@ -1,4 +1,4 @@
-"""The library of maps: made from one seed, and play-tested before a map enters it."""
+"""The library of maps is made from one seed; each map is play-tested before it enters."""
 
 from __future__ import annotations
 
@@ -18,24 +18,27 @@ from cw.games.code_battle.vision import view_of
 EACH: Final = 50
 """Maps for each number of players."""
 
-USUAL: Final = 10
-"""How many of them, the first ones, have the default options."""
+DEFAULT_MAPS: Final = 10
+"""How many of them have the default options; they are the first ones."""
 
 SIDES: Final = range(30, 81)
+"""The rows and columns of the other maps."""
+
 TEST_TURNS: Final = 150
+"""The turns of a play-test."""
 
 
 def library(players: int, seed: int) -> Iterator[Map]:
-    """Make the maps of the library for a number of players; the same seed gives the same ones."""
+    """Yield the maps of the library for a number of players; the same seed gives the same maps."""
     rng = Random(f"{seed} {players}")
     for number, map_id in enumerate(map_ids(players, EACH)):
-        yield curated(map_id, players, rng, usual=number < USUAL)
+        yield curated(map_id, players, rng, default=number < DEFAULT_MAPS)
 
 
-def curated(map_id: str, players: int, rng: Random, *, usual: bool) -> Map:
-    """Draw options and seeds until they make a map that is good to play."""
+def curated(map_id: str, players: int, rng: Random, *, default: bool) -> Map:
+    """Return the first map from random options and seeds that can be made and is playable."""
     while True:
-        options = {} if usual else draw_options(rng)
+        options = {} if default else draw_options(rng)
         try:
             made = make_map(map_id, players, rng.randrange(2**31), **options)
         except UsageError:
@@ -45,7 +48,7 @@ def curated(map_id: str, players: int, rng: Random, *, usual: bool) -> Map:
 
 
 def draw_options(rng: Random) -> dict[str, Any]:
-    """Draw options of the map maker; some of them make no map."""
+    """Return random options of the map maker; with some of them no map can be made."""
     return {
         "rows": rng.choice(SIDES),
         "cols": rng.choice(SIDES),
@@ -56,7 +59,10 @@ def draw_options(rng: Random) -> dict[str, Any]:
 
 
 def is_playable(made: Map) -> bool:
-    """Return whether gatherers in all slots collect something each, without a fault."""
+    """Return whether gatherers in all slots collect energy within TEST_TURNS turns.
+
+    Raises IllegalAction if one of them makes a wrong move.
+    """
     game = CodeBattle()
     settings = {name: default for name, (default, _, _) in MATCH_OPTIONS.items()}
     state = on_map(made, Config(rows=made.rows, cols=made.cols, **settings), seed=made.seed)

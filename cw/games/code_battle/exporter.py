@@ -1,4 +1,4 @@
-"""The seed's own replay format of Code Battle (document, "Replay"), from the states of a match."""
+"""The replay format of the game itself, `cw replay export --game`, from the states of a match."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ VERSION = 1
 
 
 def export(document: Mapping[str, Any], states: Sequence[State]) -> bytes:
-    """Return the file of a match that was recorded turn by turn."""
+    """Return the file of a match from its replay document and all its states, the start first."""
     return compact(
         {
             "version": VERSION,
@@ -35,7 +35,7 @@ def export(document: Mapping[str, Any], states: Sequence[State]) -> bytes:
 
 
 def result(states: Sequence[State]) -> dict[str, Json]:
-    """Return how the match ended."""
+    """Return the member `result`: how the match ended."""
     last = states[-1]
     outcome: dict[str, Json] = CodeBattleCodec(CodeBattle()).result_to_json(last)["outcome"]
     crashed = [stats.crashed for stats in last.stats]
@@ -43,7 +43,7 @@ def result(states: Sequence[State]) -> dict[str, Json]:
 
 
 def map_document(state: State, document: Mapping[str, Any]) -> dict[str, Json]:
-    """Return the map as the match began on it."""
+    """Return the member `map`: the map at the start of the match."""
     cols = state.config.cols
     return {
         "map_id": str(document["options"].get("map", "")),
@@ -56,7 +56,7 @@ def map_document(state: State, document: Mapping[str, Any]) -> dict[str, Json]:
 
 
 def turns(document: Mapping[str, Any], states: Sequence[State]) -> Iterator[dict[str, Json]]:
-    """Return what happened in every turn; faults only where there were some."""
+    """Yield the events of every turn, with `faults` by slot where there were any."""
     for turn, state in zip(document["turns"], states[1:], strict=True):
         faults = {
             slot: action["fault"]
@@ -67,7 +67,7 @@ def turns(document: Mapping[str, Any], states: Sequence[State]) -> Iterator[dict
 
 
 def turn_document(state: State) -> dict[str, Json]:
-    """Return the events that led to a state."""
+    """Return the events of the turn that led to a state."""
     cols, events = state.config.cols, state.events
 
     def at(tile: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""Maps are made from a seed (document, "Maps"): the same options and seed give the same map."""
+"""The map maker (rule book, "Maps"): the same options and seed give the same map."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cw.games.code_battle.maps import Map, check_map, read_map_id, wall_target
 from cw.games.code_battle.placement import orbit_of, place_cores, place_nodes
 from cw.games.code_battle.ranges import density, whole
 from cw.games.code_battle.symmetry import Symmetry, check_players, symmetry_for
-from cw.games.code_battle.walls import Walls, connect, grow, lay_ground, reach
+from cw.games.code_battle.walls import Walls, connect_required, grow_walls, layout_of, reach_density
 from cw.games.rules import Json
 
 DEFAULTS: Final = {
@@ -24,11 +24,12 @@ DEFAULTS: Final = {
     "cores_per_player": 1,
 }
 ATTEMPTS: Final = 100
+"""How often a map is begun before the maker gives up."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """The options of a map, all in their ranges."""
+class MapSpec:
+    """The options and the seed of a map, checked."""
 
     symmetry: Symmetry
     seed: int
@@ -38,12 +39,12 @@ class Plan:
 
     @property
     def target(self) -> int:
-        """Return the number of walls that is aimed at."""
+        """The number of walls that the density asks for."""
         return wall_target(self.symmetry.rows, self.symmetry.cols, self.wall_density)
 
 
 def make_maps(players: int, number: int, seed: int, **options: Json) -> Iterator[Map]:
-    """Return maps m4_001, m4_002 and so on, of the seeds from `seed` on.
+    """Yield maps m4_001, m4_002 and so on (for 4 players), with seeds counted up from `seed`.
 
     Raises UsageError as make_map does.
     """
@@ -52,28 +53,29 @@ def make_maps(players: int, number: int, seed: int, **options: Json) -> Iterator
 
 
 def map_ids(players: int, number: int) -> list[str]:
-    """Name the maps of a series."""
+    """Return the ids of a series of maps; raise UsageError for a wrong number of players."""
     return [f"m{check_players(players)}_{n:03d}" for n in range(1, number + 1)]
 
 
 def make_map(map_id: str, players: int, seed: int, **options: Json) -> Map:
-    """Make a map; options: rows, cols, wall_density, energy_nodes, cores_per_player.
+    """Return a random map; its options are those of DEFAULTS.
 
-    Raises UsageError for an option that is unknown or out of its range, and where no map is found.
+    Raises UsageError for an option that is unknown or out of its range, and with the last reason
+    if no attempt leads to a map.
     """
     read_map_id(map_id)
-    plan = read_plan(players, seed, options)
-    rng = Random(plan.seed)
+    spec = read_map_spec(players, seed, options)
+    rng = Random(spec.seed)
     for _ in range(ATTEMPTS):
         try:
-            return attempt(map_id, plan, rng)
+            return try_map(map_id, spec, rng)
         except UsageError as error:
             reason = error
     raise reason
 
 
-def read_plan(players: int, seed: int, options: dict[str, Json]) -> Plan:
-    """Read the options of a map."""
+def read_map_spec(players: int, seed: int, options: dict[str, Json]) -> MapSpec:
+    """Return the checked options; raise UsageError for one that is unknown or out of its range."""
     check_players(players)
     for name in options:
         if name not in DEFAULTS:
@@ -82,7 +84,7 @@ def read_plan(players: int, seed: int, options: dict[str, Json]) -> Plan:
     rows, cols, nodes, cores = (
         whole(name, chosen[name]) for name in ("rows", "cols", "energy_nodes", "cores_per_player")
     )
-    return Plan(
+    return MapSpec(
         symmetry=symmetry_for(players, rows, cols),
         seed=whole("seed", seed),
         wall_density=density(chosen["wall_density"]),
@@ -91,22 +93,22 @@ def read_plan(players: int, seed: int, options: dict[str, Json]) -> Plan:
     )
 
 
-def attempt(map_id: str, plan: Plan, rng: Random) -> Map:
-    """Try to make a map; raise UsageError where the draws lead to none."""
-    symmetry = plan.symmetry
-    cores = place_cores(symmetry, plan.cores_per_player, rng)
-    nodes = place_nodes(symmetry, cores, plan.node_orbits, rng)
-    walls = raise_walls(plan, cores, nodes, rng)
+def try_map(map_id: str, spec: MapSpec, rng: Random) -> Map:
+    """Return a map from the next draws; raise UsageError if they do not lead to one."""
+    symmetry = spec.symmetry
+    cores = place_cores(symmetry, spec.cores_per_player, rng)
+    nodes = place_nodes(symmetry, cores, spec.node_orbits, rng)
+    walls = make_walls(spec, cores, nodes, rng)
     made = Map(
         map_id=map_id,
         players=symmetry.players,
         rows=symmetry.rows,
         cols=symmetry.cols,
         group=symmetry.group,
-        seed=plan.seed,
-        wall_density=plan.wall_density,
+        seed=spec.seed,
+        wall_density=spec.wall_density,
         wall_density_real=round(sum(walls) / len(walls), 4),
-        cores_per_player=plan.cores_per_player,
+        cores_per_player=spec.cores_per_player,
         walls=tuple(symmetry.tile(number) for number, wall in enumerate(walls) if wall),
         nodes=tuple(sorted(tile for node in nodes for tile in orbit_of(symmetry, node))),
         cores=tuple(
@@ -119,11 +121,11 @@ def attempt(map_id: str, plan: Plan, rng: Random) -> Map:
     return made
 
 
-def raise_walls(plan: Plan, cores: list[int], nodes: list[int], rng: Random) -> Walls:
-    """Return the walls around cores and nodes; raise UsageError if the density is not reached."""
-    ground = lay_ground(plan.symmetry, cores, nodes)
-    walls = grow(ground, rng)
-    connect(ground, walls)
-    if not reach(ground, walls, plan.target, rng):
-        raise UsageError(f"map: density {plan.wall_density:.2f} not reached")
+def make_walls(spec: MapSpec, cores: list[int], nodes: list[int], rng: Random) -> Walls:
+    """Return the walls of a map; raise UsageError if the density is not reached."""
+    layout = layout_of(spec.symmetry, cores, nodes)
+    walls = grow_walls(layout, rng)
+    connect_required(layout, walls)
+    if not reach_density(layout, walls, spec.target, rng):
+        raise UsageError(f"map: density {spec.wall_density:.2f} not reached")
     return walls

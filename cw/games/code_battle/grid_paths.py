@@ -1,4 +1,4 @@
-"""Ways over the torus: neighbours as tables, and the lengths of shortest paths."""
+"""Neighbours on the torus as tables, and the lengths of shortest paths, for the map maker."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Final, TypeAlias
 import numpy as np
 
 Table: TypeAlias = tuple[tuple[int, ...], ...]
-"""For every tile (row * cols + col) a tuple of tiles."""
+"""For every tile (row * cols + col) some other tiles."""
 
 RING: Final = ((-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1))
-"""The 8 neighbours in the order of the clock: N, NE, E and so on."""
+"""The offsets of the 8 neighbours, clockwise: N, NE, E and so on."""
 
 UNREACHED: Final = -1
+"""The path length of a tile to which there is no path."""
 
 
 @lru_cache(maxsize=8)
@@ -27,12 +28,15 @@ def ring_table(rows: int, cols: int) -> Table:
 
 @lru_cache(maxsize=8)
 def step_table(rows: int, cols: int) -> Table:
-    """Return the 4 neighbours of every tile: north, east, south, west."""
+    """Return the 4 neighbours of every tile, in the order north, east, south, west."""
     return tuple(ring[::2] for ring in ring_table(rows, cols))
 
 
 def path_lengths(steps: Table, walls: Sequence[int], starts: Iterable[int]) -> list[int]:
-    """Return every tile's steps from the nearest start, UNREACHED where walls are in the way."""
+    """Return the steps to every tile from the nearest start, UNREACHED without a path.
+
+    A breadth-first search that goes around walls; `walls` holds 1 for every wall.
+    """
     lengths = [UNREACHED] * len(steps)
     queue = list(starts)
     for start in queue:

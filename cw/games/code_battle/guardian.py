@@ -1,4 +1,4 @@
-"""The guardian: a ring of guards round each core, and an economy close to home."""
+"""The guardian: a ring of guards around each core, and gathering close to home."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ from typing import Final
 from cw.games.code_battle.commander import Commander
 from cw.games.code_battle.formation import outnumbers
 from cw.games.code_battle.paths import bits
-from cw.games.code_battle.plan import Plan
+from cw.games.code_battle.plan import TurnPlan
 from cw.games.code_battle.torus import Tile
 
 GUARDS: Final = 4
-"""Guards of one core."""
+"""The number of guards of a core."""
 
-RING: Final = range(2, 6)
-"""Steps from the core at which guards stand."""
+RING_STEPS: Final = range(2, 6)
+"""The distances in steps from the core at which guards stand."""
 
 HOME: Final = 10
-"""Steps from a core within which energy is gathered."""
+"""The distance in steps from a core up to which energy is gathered."""
 
 ALARM: Final = 12
-"""Steps from a core within which enemies call the guards together."""
+"""The distance in steps from a core from which enemies are met."""
 
 TOGETHER: Final = 3
-"""Steps between guards that strike together."""
+"""The greatest distance in steps between guards that attack together."""
 
 RESERVE: Final = 6
-"""Energy to be kept; spawning is automatic, so only a bot on the core saves it."""
+"""The energy to keep. Spawning is automatic, so a bot must stand on the core to save energy."""
 
 
 class Guardian(Commander):
-    """Guards its cores, and strikes only two or more together."""
+    """Guards its cores, and attacks with two or more bots together."""
 
-    def command(self, plan: Plan) -> None:
-        """Answer raids, gather near home, scout, and fill the rings with who is left."""
+    def command(self, plan: TurnPlan) -> None:
+        """Answer raids, gather near home, scout, and fill the rings with the other bots."""
         cores = plan.known.cores_of(enemy=False)
         if not cores:
             plan.gather(plan.free)
@@ -49,16 +49,17 @@ class Guardian(Commander):
             self.keep_ring(plan, core)
         plan.explore(plan.free)
 
-    def from_home(self, plan: Plan, cores: list[Tile], tile: Tile) -> int:
-        """Count the steps from the nearest core."""
+    def from_home(self, plan: TurnPlan, cores: list[Tile], tile: Tile) -> int:
+        """Return the steps from a tile to the nearest of the cores."""
         return min(plan.known.steps(core, tile) for core in cores)
 
-    def answer(self, plan: Plan, core: Tile) -> None:
-        """Send the guards of a core against enemies near it, together or not at all."""
+    def answer(self, plan: TurnPlan, core: Tile) -> None:
+        """Send the guards of a core against enemies near it; those without company come back."""
         raiders = plan.near(core, plan.enemies, ALARM)
         if not raiders:
             return
-        strike, back = plan.known.field(bits(raiders)), plan.known.field(1 << core)
+        strike = plan.known.distance_field(bits(raiders))
+        back = plan.known.distance_field(1 << core)
         guards = sorted(plan.free, key=lambda bot: (plan.known.steps(core, bot), bot))
         for bot in guards[: max(GUARDS, len(raiders) + 1)]:
             company = len(plan.near(bot, plan.own, TOGETHER)) - 1
@@ -67,23 +68,34 @@ class Guardian(Commander):
             else:
                 plan.go(bot, back)
 
-    def scout(self, plan: Plan, cores: list[Tile], *, alone: bool) -> None:
-        """Send out scouts: one from four bots on, two from twelve, one at once without energy."""
+    def scout(self, plan: TurnPlan, cores: list[Tile], *, alone: bool) -> None:
+        """Send the bots farthest from home to explore.
+
+        None below four bots, one from four, two from twelve on; at least one if `alone`, without
+        energy near home.
+        """
         number = 2 if len(plan.own) >= 12 else int(len(plan.own) >= 4 or alone)
         farthest = sorted(plan.free, key=lambda bot: (-self.from_home(plan, cores, bot), bot))
         scouts = farthest[:number]
         plan.gather(scouts, within=HOME)
         plan.explore(scouts)
 
-    def keep_ring(self, plan: Plan, core: Tile) -> None:
-        """Keep guards on the ring; with a full ring one of them saves energy on the core."""
+    def keep_ring(self, plan: TurnPlan, core: Tile) -> None:
+        """Send guards to the ring around a core.
+
+        If the ring is full and the reserve is not, one guard stands on the core to save energy.
+        """
         steps = plan.known.steps
         guards = sorted(plan.free, key=lambda bot: (steps(core, bot), bot))[:GUARDS]
-        full = len(guards) == GUARDS and all(steps(core, bot) <= RING[-1] for bot in guards)
+        full = len(guards) == GUARDS and all(steps(core, bot) <= RING_STEPS[-1] for bot in guards)
         saving = plan.view.energy < RESERVE + plan.view.config.spawn_cost
         if full and saving:
-            plan.go(guards.pop(0), plan.known.field(1 << core))
-        ring = [tile for tile in plan.torus.discs(RING[-1] ** 2)[core] if steps(core, tile) in RING]
+            plan.go(guards.pop(0), plan.known.distance_field(1 << core))
+        ring = [
+            tile
+            for tile in plan.torus.discs(RING_STEPS[-1] ** 2)[core]
+            if steps(core, tile) in RING_STEPS
+        ]
         for bot in guards:
             places = bits(tile for tile in ring if plan.is_open(tile) or tile == bot)
-            plan.go(bot, plan.known.field(places & ~plan.known.walls))
+            plan.go(bot, plan.known.distance_field(places & ~plan.known.walls))

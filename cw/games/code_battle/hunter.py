@@ -1,4 +1,4 @@
-"""The hunter: two of its bots close in on enemies who are alone."""
+"""The hunter: pairs of its bots attack isolated enemies."""
 
 from __future__ import annotations
 
@@ -8,83 +8,89 @@ from typing import Final, NamedTuple
 
 from cw.games.code_battle.commander import Commander
 from cw.games.code_battle.formation import outnumbers
-from cw.games.code_battle.plan import Plan
+from cw.games.code_battle.plan import TurnPlan
 from cw.games.code_battle.torus import Tile
 from cw.games.rules import Player
 
-ALONE: Final = 4
-"""Steps from the nearest friend from which on an enemy is prey."""
+ISOLATION: Final = 4
+"""The distance in steps from its nearest friend at which an enemy counts as isolated."""
 
 SECOND: Final = 12
-"""Steps within which a second hunter must be."""
+"""The distance in steps from a target up to which the second bot of a pair may be."""
 
 PATIENCE: Final = 3
-"""Turns for which prey out of sight is remembered."""
+"""The turns for which a target out of sight is remembered."""
 
 
-class Prey(NamedTuple):
-    """A lonely enemy: where it is thought to be, its last step, and how long it is unseen."""
+class Target(NamedTuple):
+    """An isolated enemy."""
 
     tile: Tile
+    """Where it is, or is expected to be."""
     down: int
+    """The change of row in its last step."""
     right: int
+    """The change of column in its last step."""
     unseen: int
+    """The turns since it was last in sight."""
 
 
 class Hunter(Commander):
-    """Gathers, and hunts in pairs."""
+    """Attacks isolated enemies in pairs; the other bots gather and explore."""
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat."""
+        """Take a seat, with no targets yet."""
         super().__init__(player, rng)
-        self.prey: list[Prey] = []
+        self.targets: list[Target] = []
 
-    def command(self, plan: Plan) -> None:
-        """Hunt, then gather and explore."""
-        self.prey = self.track(plan)
-        for prey in self.prey:
-            self.hunt(plan, prey)
+    def command(self, plan: TurnPlan) -> None:
+        """Attack the targets, then gather and explore."""
+        self.targets = self.track(plan)
+        for target in self.targets:
+            self.hunt(plan, target)
         plan.gather(plan.free)
         plan.explore(plan.free)
 
-    def track(self, plan: Plan) -> list[Prey]:
-        """Return the lonely enemies in sight, then those remembered."""
+    def track(self, plan: TurnPlan) -> list[Target]:
+        """Return the isolated enemies in sight, then those that are remembered."""
         steps = plan.known.steps
         seen = [
             enemy
             for enemy in plan.enemies
-            if all(steps(enemy, other) >= ALONE for other in plan.enemies if other != enemy)
+            if all(steps(enemy, other) >= ISOLATION for other in plan.enemies if other != enemy)
         ]
-        before = {prey.tile: prey for prey in self.prey}
+        before = {target.tile: target for target in self.targets}
         found = []
         for tile in seen:
             last = next((old for old in before if steps(old, tile) <= 2), None)
-            found.append(Prey(tile, *self.step_between(plan, last, tile), unseen=0))
+            found.append(Target(tile, *self.step_between(plan, last, tile), unseen=0))
             before.pop(tile if last is None else last, None)
-        lost = [self.moved_on(plan, prey) for prey in before.values() if prey.unseen < PATIENCE]
-        return [*found, *lost]
+        remembered = [
+            self.moved_on(plan, target) for target in before.values() if target.unseen < PATIENCE
+        ]
+        return [*found, *remembered]
 
-    def step_between(self, plan: Plan, last: Tile | None, now: Tile) -> tuple[int, int]:
-        """Return the step from one tile to the next; none where that is not known."""
+    def step_between(self, plan: TurnPlan, last: Tile | None, now: Tile) -> tuple[int, int]:
+        """Return the change of row and column of a step; (0, 0) if it is not one, or not known."""
         cols = plan.torus.cols
         if last is None or plan.known.steps(last, now) != 1:
             return 0, 0
         return now // cols - last // cols, now % cols - last % cols
 
-    def moved_on(self, plan: Plan, prey: Prey) -> Prey:
-        """Let prey out of sight repeat its last step."""
+    def moved_on(self, plan: TurnPlan, target: Target) -> Target:
+        """Return a target out of sight as if it had repeated its last step."""
         rows, cols = plan.torus.rows, plan.torus.cols
-        row, col = divmod(prey.tile, cols)
-        tile = (row + prey.down) % rows * cols + (col + prey.right) % cols
-        return prey._replace(tile=tile, unseen=prey.unseen + 1)
+        row, col = divmod(target.tile, cols)
+        tile = (row + target.down) % rows * cols + (col + target.right) % cols
+        return target._replace(tile=tile, unseen=target.unseen + 1)
 
-    def hunt(self, plan: Plan, prey: Prey) -> None:
-        """Let the two nearest bots close in; the first waits outside danger for the second."""
+    def hunt(self, plan: TurnPlan, target: Target) -> None:
+        """Send the two nearest bots to a target; they enter danger only when they are together."""
         steps = plan.known.steps
-        nearest = sorted(plan.free, key=lambda bot: (steps(bot, prey.tile), bot))[:2]
-        if len(nearest) < 2 or steps(nearest[1], prey.tile) > SECOND:
+        nearest = sorted(plan.free, key=lambda bot: (steps(bot, target.tile), bot))[:2]
+        if len(nearest) < 2 or steps(nearest[1], target.tile) > SECOND:
             return
-        field = plan.known.field(1 << prey.tile)
+        field = plan.known.distance_field(1 << target.tile)
         together = steps(*nearest) <= 2
         for bot in nearest:
             if together:

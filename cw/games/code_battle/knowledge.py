@@ -1,4 +1,4 @@
-"""What a player of Code Battle remembers: each view shows only what is in sight."""
+"""What a strategy remembers of earlier views, each of which shows only what is in sight."""
 
 from __future__ import annotations
 
@@ -6,41 +6,41 @@ from functools import reduce
 from operator import or_
 from typing import Final
 
-from cw.games.code_battle.paths import Field, Steps, bits
+from cw.games.code_battle.paths import DistanceField, TorusDistance, bits
 from cw.games.code_battle.torus import Tile, torus
 from cw.games.code_battle.vision import SeenCore, View
 
 LATTICE: Final = 5
-"""Tiles between the goals of exploration, both ways."""
+"""The spacing, in rows and columns, of the tiles that exploration goes to."""
 
 
 class Knowledge:
-    """All that was seen in a match so far."""
+    """All that a slot has seen of a match so far."""
 
     def __init__(self, view: View) -> None:
-        """Know nothing but the settings."""
+        """Start with the settings of the match only."""
         self.config = view.config
         self.torus = torus(view.config.rows, view.config.cols)
-        self.steps = Steps(self.torus)
+        self.steps = TorusDistance(self.torus)
         self.walls = 0
         self.explored = 0
-        """All tiles that were ever in sight."""
+        """The tiles that were ever in sight, as a bitset."""
         self.energy: set[Tile] = set()
-        """Where energy was when the tile was last seen."""
+        """The tiles that held energy when they were last in sight."""
         self.nodes: set[Tile] = set()
-        """Where energy was ever seen: it comes back there."""
+        """The tiles that ever held energy: it appears there again."""
         self.cores: dict[Tile, SeenCore] = {}
         self.seen: dict[Tile, int] = {
             row * view.config.cols + col: -1000
             for row in range(0, view.config.rows, LATTICE)
             for col in range(0, view.config.cols, LATTICE)
         }
-        """Goal of exploration -> the turn in which it was last in sight."""
+        """Tile to explore -> the turn in which it was last in sight; far in the past for never."""
 
     def update(self, view: View) -> None:
-        """Take in a view."""
-        sights = self.torus.sights(self.config.vision_radius2)
-        visible = reduce(or_, (sights[tile] for tile, owner in view.bots if owner == 0), 0)
+        """Add what a view shows."""
+        bit_discs = self.torus.bit_discs(self.config.vision_radius2)
+        visible = reduce(or_, (bit_discs[tile] for tile, owner in view.bots if owner == 0), 0)
         self.explored |= visible
         self.walls |= bits(view.walls)
         self.energy = {tile for tile in self.energy if not visible >> tile & 1}
@@ -52,11 +52,11 @@ class Knowledge:
                 self.seen[goal] = view.turn
 
     def cores_of(self, *, enemy: bool) -> list[Tile]:
-        """Return the active cores of others, or the own ones, that are known."""
+        """Return the known active cores of the enemies, or the slot's own, in ascending order."""
         return sorted(
             tile for tile, core in self.cores.items() if core.active and (core.owner > 0) == enemy
         )
 
-    def field(self, goals: int) -> Field:
-        """Return the ways to some goals round the known walls."""
-        return Field(self.torus, self.walls, goals)
+    def distance_field(self, goals: int) -> DistanceField:
+        """Return the distances to a bitset of goals, around the known walls."""
+        return DistanceField(self.torus, self.walls, goals)

@@ -1,4 +1,4 @@
-"""The maps that come with the game, and map files of others (document, "Maps")."""
+"""The maps that come with the game, and map files from elsewhere."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from cw.games.code_battle.maps import LARGEST_FILE, Map, decode_map, read_fields
 from cw.games.code_battle.symmetry import PLAYERS
 from cw.games.rules import Json
 
-SHELF: Final = files("cw.games.code_battle") / "map_library"
+LIBRARY: Final = files("cw.games.code_battle") / "map_library"
 
 
 @cache
 def maps_for(players: int) -> tuple[Map, ...]:
-    """Return the maps of the library for a number of players, by id; the tests have proven them."""
-    entries = {entry.name: entry for entry in SHELF.iterdir()}
+    """Return the library's maps for a number of players, by id; tests prove them, this does not."""
+    entries = {entry.name: entry for entry in LIBRARY.iterdir()}
     return tuple(
         read_fields(msgspec.json.decode(entries[name].read_bytes()))
         for name in sorted(entries)
@@ -29,7 +29,10 @@ def maps_for(players: int) -> tuple[Map, ...]:
 
 
 def find_map(name: Json) -> Map:
-    """Return a map by its id in the library or the path of its file; raise UsageError if none."""
+    """Return the map with an id in the library, or in the file of a path that ends in `.json`.
+
+    Raises UsageError if there is none, or if the file is not a valid map.
+    """
     if not isinstance(name, str) or not name:
         raise UsageError(f"map: {name!r} is neither the id of a map nor the path of a map file")
     if is_file(name):
@@ -49,7 +52,7 @@ def is_file(name: Json) -> bool:
 
 
 def open_map(path: Path) -> Map:
-    """Read and prove a map file of somebody."""
+    """Return the map of a file, after checking it; raise UsageError if it cannot be read."""
     name = path.name.removesuffix(".json")
     try:
         with path.open("rb") as stream:

@@ -1,4 +1,4 @@
-"""The maps of Code Battle under the one interface of map makers."""
+"""The map maker of Code Battle behind the interface of all games' map makers."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ class CodeBattleMaps:
     """Maps of 2, 3, 4 or 6 players with walls, energy nodes and cores."""
 
     def ids(self, players: int, number: int) -> list[str]:
-        """Name the maps of a series: m4_001, m4_002 and so on."""
+        """Return the ids of a series of maps: m4_001, m4_002 and so on for 4 players."""
         return map_ids(players, number)
 
     def make(self, players: int, number: int, seed: int, **options: Json) -> Iterator[Map]:
-        """Return a series of maps; options: see generate.DEFAULTS."""
+        """Yield a series of maps; the options are those of generate.DEFAULTS."""
         return make_maps(players, number, seed, **options)
 
     def library(self, players: int, seed: int) -> Iterator[Map]:
-        """Return the maps that come with the game; see curation."""
+        """Yield the maps of the library for a number of players, made from a seed (curation)."""
         return library(players, seed)
 
     def encode(self, made: Map) -> bytes:
@@ -34,11 +34,11 @@ class CodeBattleMaps:
         return encode_map(made)
 
     def decode(self, data: bytes, name: str) -> Map:
-        """Read a map's file; raise UsageError with what is wrong with it."""
+        """Return the map of a file; raise UsageError with what is wrong in it."""
         return decode_map(data, name)
 
     def facts(self, made: Map) -> dict[str, Json]:
-        """Return the figures of a map."""
+        """Return the options and measures of a map."""
         return {
             "map_id": made.map_id,
             "players": made.players,
@@ -58,7 +58,7 @@ class CodeBattleMaps:
         return map_sheet(self.picture(made), made.map_id)
 
     def picture(self, made: Map) -> list[str]:
-        """Draw a map: `#` wall, `*` energy node, `A` a core of slot 0, `.` open."""
+        """Return the rows of a map as text: `#` wall, `*` node, `A` core of slot 0, `.` open."""
         signs = [["."] * made.cols for _ in range(made.rows)]
         for row, col in made.walls:
             signs[row][col] = "#"

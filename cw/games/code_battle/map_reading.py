@@ -1,4 +1,4 @@
-"""The parts of a map's file, read without trust."""
+"""The members of an untrusted map file, read and checked one by one."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Final, TypeAlias
 
 from cw.errors import UsageError
 from cw.games.code_battle.ranges import RANGES, shown
-from cw.games.code_battle.symmetry import Group, Symmetry, Tile
+from cw.games.code_battle.symmetry import Group, RowCol, Symmetry
 from cw.games.rules import Json
 
-OwnedTile: TypeAlias = tuple[Tile, int]
-"""A core with its owner."""
+OwnedTile: TypeAlias = tuple[RowCol, int]
+"""The tile of a core, and its owner."""
 
 VERSION: Final = 1
 KEYS: Final = (
@@ -23,7 +23,7 @@ MOST_NODES: Final = RANGES["energy_nodes"][1]
 
 
 def check_keys(document: Json) -> None:
-    """Raise UsageError unless a document has all keys of a map, no others, and the version."""
+    """Raise UsageError unless a document has exactly the keys of a map, and the right version."""
     if not isinstance(document, dict):
         raise UsageError(f"must be an object, not {shown(document)}")
     for key in KEYS:
@@ -38,22 +38,22 @@ def check_keys(document: Json) -> None:
 
 
 def check_group(document: Json, group: Group) -> None:
-    """Raise UsageError unless `symmetry` is the group that the size of the map asks for."""
+    """Raise UsageError unless the member `symmetry` is the group that the map's size requires."""
     expected = json.dumps(group.to_json())
     if not isinstance(document, dict) or document != group.to_json():
         raise UsageError(f"symmetry must be {expected}, not {shown(document)}")
 
 
-def read_tiles(name: str, value: Json, symmetry: Symmetry, most: int) -> tuple[Tile, ...]:
-    """Read a list of distinct tiles on the grid, sorted."""
+def read_tiles(name: str, value: Json, symmetry: Symmetry, most: int) -> tuple[RowCol, ...]:
+    """Return the tiles of a list, sorted; raise UsageError for more than `most` or a wrong one."""
     if not isinstance(value, list) or len(value) > most:
         raise UsageError(f"{name} must be a list of at most {most} tiles")
     tiles = [read_tile(f"{name}[{n}]", tile, symmetry) for n, tile in enumerate(value)]
     return tuple(sorted(tiles))
 
 
-def read_tile(place: str, value: Json, symmetry: Symmetry) -> Tile:
-    """Read `[row, col]`."""
+def read_tile(place: str, value: Json, symmetry: Symmetry) -> RowCol:
+    """Return the tile `[row, col]`; raise UsageError, with its place, unless it is on the grid."""
     if not (isinstance(value, list) and len(value) == 2 and all(type(n) is int for n in value)):
         raise UsageError(f"{place} must be [row, col], not {shown(value)}")
     row, col = value
@@ -64,7 +64,10 @@ def read_tile(place: str, value: Json, symmetry: Symmetry) -> Tile:
 
 
 def read_cores(value: Json, symmetry: Symmetry, each: int) -> tuple[OwnedTile, ...]:
-    """Read the cores, slot 0's first, those of the others in the order of the images."""
+    """Return the cores by slot, in each slot in the order of slot 0's cores.
+
+    `each` is the number of cores of a slot. Raises UsageError for another number of them.
+    """
     number = each * symmetry.players
     if not isinstance(value, list) or len(value) != number:
         raise UsageError(f"cores must be a list of {number}")
@@ -79,7 +82,7 @@ def read_cores(value: Json, symmetry: Symmetry, each: int) -> tuple[OwnedTile, .
 
 
 def read_core(place: str, value: Json, symmetry: Symmetry) -> OwnedTile:
-    """Read `{"pos": [row, col], "owner": slot}`."""
+    """Return the core `{"pos": [row, col], "owner": slot}`; raise UsageError for anything else."""
     if not isinstance(value, dict) or set(value) != {"pos", "owner"}:
         raise UsageError(
             f'{place} must be {{"pos": [row, col], "owner": slot}}, not {shown(value)}'
@@ -92,9 +95,9 @@ def read_core(place: str, value: Json, symmetry: Symmetry) -> OwnedTile:
     return read_tile(f"pos of {place}", value["pos"], symmetry), owner
 
 
-def check_apart(things: Mapping[str, Sequence[Tile]]) -> None:
-    """Raise UsageError where two walls, nodes or cores are on one tile."""
-    taken: dict[Tile, str] = {}
+def check_apart(things: Mapping[str, Sequence[RowCol]]) -> None:
+    """Raise UsageError where two of the walls, nodes and cores share a tile."""
+    taken: dict[RowCol, str] = {}
     for name, tiles in things.items():
         for tile in tiles:
             if tile in taken:

@@ -1,4 +1,4 @@
-"""Maps and their files (document, "Maps")."""
+"""Maps and their files (rule book, "Maps")."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from cw.errors import UsageError
 from cw.games.code_battle import map_reading as reading
 from cw.games.code_battle.proof import prove
 from cw.games.code_battle.ranges import density, shown, whole
-from cw.games.code_battle.symmetry import Group, Symmetry, Tile, check_players, symmetry_for
+from cw.games.code_battle.symmetry import Group, RowCol, Symmetry, check_players, symmetry_for
 from cw.games.rules import Json
 
 LARGEST_FILE: Final = 1 << 20
-"""Bytes; a map of 120 x 120 with every third tile a wall has less than 64 KiB."""
+"""Bytes; a map of 120 x 120 tiles of which every third is a wall has less than 64 KiB."""
 
 MAP_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 ROUNDED: Final = 0.0051
-"""How far `wall_density_real` may be off: other programs may write two decimals."""
+"""The tolerance of `wall_density_real`: other programs may write two decimals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +35,19 @@ class Map:
     group: Group
     seed: int
     wall_density: float
-    """As it was asked for."""
+    """The density that was asked for."""
     wall_density_real: float
-    """As it is, to four decimals."""
+    """The share of walls in all tiles, to four decimals."""
     cores_per_player: int
-    walls: tuple[Tile, ...]
+    walls: tuple[RowCol, ...]
     """Sorted, as are the nodes."""
-    nodes: tuple[Tile, ...]
-    cores: tuple[tuple[Tile, int], ...]
-    """Each with its owner, slot 0's first; those of the others are in the order of the images."""
+    nodes: tuple[RowCol, ...]
+    cores: tuple[tuple[RowCol, int], ...]
+    """Each with its owner, by slot; within a slot in the order of slot 0's cores."""
 
     @property
     def symmetry(self) -> Symmetry:
-        """Return the symmetries that turn the slots into each other."""
+        """The symmetries that map the slots to each other."""
         return Symmetry(self.players, self.rows, self.cols, self.group)
 
 
@@ -57,7 +57,7 @@ def wall_target(rows: int, cols: int, wall_density: float) -> int:
 
 
 def check_map(made: Map) -> None:
-    """Raise UsageError unless M1 to M4 of the document hold for a map."""
+    """Raise UsageError unless M1 to M4 hold for a map (rule book, "Maps")."""
     cores = [[tile for tile, owner in made.cores if owner == slot] for slot in range(made.players)]
     prove(made.symmetry, made.walls, made.nodes, cores)
     target = wall_target(made.rows, made.cols, made.wall_density)
@@ -87,12 +87,12 @@ def map_document(made: Map) -> dict[str, Json]:
 
 
 def encode_map(made: Map) -> bytes:
-    """Return the bytes of a map's file: JSON without blanks and a line end."""
+    """Return the bytes of a map's file: compact JSON and a line feed."""
     return json.dumps(map_document(made), separators=(",", ":")).encode() + b"\n"
 
 
 def decode_map(data: bytes, name: str) -> Map:
-    """Read the bytes of a map's file; raise UsageError with what is wrong with the map `name`."""
+    """Return the map in the bytes of a file; raise UsageError with what is wrong in map `name`."""
     if len(data) > LARGEST_FILE:
         raise UsageError(f"map {name}: more than {LARGEST_FILE} bytes")
     try:
@@ -103,10 +103,10 @@ def decode_map(data: bytes, name: str) -> Map:
 
 
 def read_map(document: Json, name: str) -> Map:
-    """Read the document of a map's file and check M1 to M4.
+    """Return the map in the document of a file, after checking M1 to M4.
 
-    Raises UsageError with what is wrong with the map `name`. The order of tiles and cores in the
-    document means nothing, but for that of slot 0's cores.
+    Raises UsageError with what is wrong in map `name`. The order of tiles and cores in the document
+    has no effect, except for that of slot 0's cores.
     """
     try:
         made = read_fields(document)
@@ -117,7 +117,7 @@ def read_map(document: Json, name: str) -> Map:
 
 
 def read_fields(document: Json) -> Map:
-    """Read a map whose symmetry, ways and number of walls are still to be checked."""
+    """Return a map whose properties M1 to M4 are still to be checked."""
     reading.check_keys(document)
     rows, cols, seed, each = (
         whole(name, document[name]) for name in ("rows", "cols", "seed", "cores_per_player")
@@ -147,14 +147,14 @@ def read_fields(document: Json) -> Map:
 
 
 def read_map_id(value: Json) -> str:
-    """Read the id of a map, which is part of a file's name."""
+    """Return the id of a map; raise UsageError unless it can be part of a file name."""
     if isinstance(value, str) and MAP_ID.fullmatch(value):
         return value
     raise UsageError(f"map_id must be 1 to 64 letters, digits or the signs _ -, not {shown(value)}")
 
 
 def read_real(value: Json, share: float) -> float:
-    """Read the density that a map says it has; raise UsageError unless it is the share of walls."""
+    """Return `wall_density_real`; raise UsageError unless it is `share`, the real one, rounded."""
     if type(value) in (int, float) and abs(value - share) <= ROUNDED:
         return float(value)
     raise UsageError(f"wall_density_real must be {share:.4f}, not {shown(value)}")

@@ -1,4 +1,4 @@
-"""Which entries of a reply are orders (document, "Wire protocol", reply body)."""
+"""The orders in a reply (rule book, "On the wire"): an unusable entry is ignored alone."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from cw.games.code_battle.torus import DIRECTIONS, Direction, Tile
 from cw.games.rules import Json
 
 Orders: TypeAlias = Mapping[Tile, Direction]
-"""The tile of a bot -> where it shall go."""
+"""The tile of a bot -> the direction in which it moves."""
 
 
 def read_orders(state: State, slot: Slot, entries: list[Json]) -> tuple[Orders, list[str]]:
-    """Return the usable orders of a reply, and a sentence for each entry that is none."""
+    """Return the orders of a reply, and a sentence for each entry that is not a usable order."""
     own = {bot.tile for bot in state.bots if bot.owner == slot}
     orders: dict[Tile, Direction] = {}
     wrong = []
@@ -29,7 +29,7 @@ def read_orders(state: State, slot: Slot, entries: list[Json]) -> tuple[Orders, 
 
 
 def why_unusable(state: State, own: set[Tile], orders: Orders, entry: Json) -> str | None:
-    """Return why an entry is no order; None if it is one."""
+    """Return why an entry is not a usable order; None if it is one."""
     if not isinstance(entry, dict):
         return f"must be an object, not {short(entry)}"
     tile = tile_of(state, entry)
@@ -46,7 +46,7 @@ def why_unusable(state: State, own: set[Tile], orders: Orders, entry: Json) -> s
 
 
 def tile_of(state: State, entry: Mapping[str, Json]) -> Tile | None:
-    """Return the tile that an entry names; None if it names none on the grid."""
+    """Return the tile that an entry names, itself or in `position`; None if not on the grid."""
     for place in (entry, entry.get("position")):
         if isinstance(place, dict):
             row, col = place.get("row"), place.get("col")
@@ -58,7 +58,7 @@ def tile_of(state: State, entry: Mapping[str, Json]) -> Tile | None:
 
 
 def write_orders(state: State, orders: Orders) -> Iterator[dict[str, Json]]:
-    """Return the entries of a reply."""
+    """Yield the entries of a reply with these orders."""
     cols = state.config.cols
     for tile, direction in orders.items():
         yield {"row": tile // cols, "col": tile % cols, "direction": direction}

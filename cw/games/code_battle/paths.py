@@ -1,4 +1,7 @@
-"""Shortest ways on the torus: breadth-first search in whole sets of tiles, held as bits."""
+"""Shortest paths on the torus: breadth-first search over bitsets, a whole level at a time.
+
+Bit n of a bitset stands for tile n, row * cols + col.
+"""
 
 from __future__ import annotations
 
@@ -9,70 +12,76 @@ from typing import Final
 from cw.games.code_battle.torus import DIRECTIONS, Direction, Tile, Torus
 
 FAR: Final = 10**6
-"""A distance that no way has."""
+"""A distance above that of any path."""
 
 
 def bits(tiles: Iterable[Tile]) -> int:
-    """Return a set of tiles as bits."""
-    found = 0
+    """Return the bitset of some tiles."""
+    result = 0
     for tile in tiles:
-        found |= 1 << tile
-    return found
+        result |= 1 << tile
+    return result
 
 
-def tiles_of(found: int) -> Iterator[Tile]:
-    """Return the tiles of a set, in ascending order."""
-    while found:
-        lowest = found & -found
+def tiles_of(bitset: int) -> Iterator[Tile]:
+    """Yield the tiles of a bitset in ascending order."""
+    while bitset:
+        lowest = bitset & -bitset
         yield lowest.bit_length() - 1
-        found ^= lowest
+        bitset ^= lowest
 
 
-class Spread:
-    """Moves whole sets of tiles by one step."""
+class BitShifts:
+    """Steps of bitsets on a torus: every tile of a set moves with one shift of an integer."""
 
     def __init__(self, torus: Torus) -> None:
-        """Prepare the columns at the seam."""
+        """Prepare the masks of the first and the last column."""
         self.cols = torus.cols
         self.wrap = torus.tiles - torus.cols
-        self.everything = (1 << torus.tiles) - 1
+        self.all_tiles = (1 << torus.tiles) - 1
         first_column = bits(range(0, torus.tiles, torus.cols))
-        self.not_first = self.everything ^ first_column
-        self.not_last = self.everything ^ first_column << torus.cols - 1
+        self.not_first = self.all_tiles ^ first_column
+        self.not_last = self.all_tiles ^ first_column << torus.cols - 1
 
-    def around(self, found: int) -> int:
-        """Return all tiles one step from any of some tiles."""
+    def neighbours(self, bitset: int) -> int:
+        """Return the tiles that are one step from any tile of a bitset."""
         cols, wrap = self.cols, self.wrap
-        inner_east, inner_west = found & self.not_last, found & self.not_first
+        inner_east, inner_west = bitset & self.not_last, bitset & self.not_first
+        # A row down or up is a shift by cols, and by rows - 1 rows where it wraps around. A column
+        # is a shift by 1; the last and the first one wrap around within their row.
         return (
-            (found << cols | found >> cols | found << wrap | found >> wrap) & self.everything
+            (bitset << cols | bitset >> cols | bitset << wrap | bitset >> wrap) & self.all_tiles
             | inner_east << 1
-            | (found ^ inner_east) >> cols - 1
+            | (bitset ^ inner_east) >> cols - 1
             | inner_west >> 1
-            | (found ^ inner_west) << cols - 1
+            | (bitset ^ inner_west) << cols - 1
         )
 
 
 @lru_cache(maxsize=8)
-def spread(torus: Torus) -> Spread:
-    """Return the steps on a torus."""
-    return Spread(torus)
+def bit_shifts(torus: Torus) -> BitShifts:
+    """Return the steps of bitsets on a torus."""
+    return BitShifts(torus)
 
 
-class Field:
-    """How far tiles are from the nearest of some goals, round the walls."""
+class DistanceField:
+    """The distance in steps, around walls, from every tile to the nearest of some goals.
+
+    The levels of the search are computed when they are first needed, since most questions are
+    about tiles near the goals.
+    """
 
     def __init__(self, torus: Torus, walls: int, goals: int) -> None:
-        """Aim at goals; tiles that are no walls are open."""
+        """Start at the goals; `walls` and `goals` are bitsets."""
         self.torus = torus
-        self.spread = spread(torus)
-        self.unreached = self.spread.everything & ~walls & ~goals
+        self.shifts = bit_shifts(torus)
+        self.unreached = self.shifts.all_tiles & ~walls & ~goals
         self.levels = [goals]
-        """Number of steps -> the tiles from which that many are needed."""
+        """Number of steps -> bitset of the tiles at that distance."""
 
     def _widen(self) -> bool:
-        """Work out one more level; False when there is none."""
-        level = self.spread.around(self.levels[-1]) & self.unreached
+        """Compute the next level; return False if it is empty."""
+        level = self.shifts.neighbours(self.levels[-1]) & self.unreached
         if not level:
             return False
         self.levels.append(level)
@@ -80,46 +89,48 @@ class Field:
         return True
 
     def distances(self, wanted: int, most: int = FAR) -> dict[Tile, int]:
-        """Return the steps from each of some tiles that are at most `most` away."""
-        found: dict[Tile, int] = {}
+        """Return the distances of the tiles of a bitset, without those that are above `most`."""
+        result: dict[Tile, int] = {}
         steps = 0
         while wanted and steps <= most and (steps < len(self.levels) or self._widen()):
-            met = wanted & self.levels[steps]
-            wanted ^= met
-            for tile in tiles_of(met):
-                found[tile] = steps
+            reached = wanted & self.levels[steps]
+            wanted ^= reached
+            for tile in tiles_of(reached):
+                result[tile] = steps
             steps += 1
-        return found
+        return result
 
     def distance(self, tile: Tile) -> int:
-        """Return the steps from one tile, FAR if there is no way."""
+        """Return the distance of a tile; FAR if there is no path."""
         return self.distances(1 << tile).get(tile, FAR)
 
-    def ways(self, tile: Tile) -> list[tuple[int, Direction, Tile]]:
-        """Return the neighbours of a tile that have a way, the nearest to the goals first."""
+    def approaches(self, tile: Tile) -> list[tuple[int, Direction, Tile]]:
+        """Return distance, direction and tile of each neighbour with a path, the nearest first."""
         beside = {way: self.torus.ahead[way][tile] for way in DIRECTIONS}
         steps = self.distances(bits(beside.values()), self.distance(tile) + 1)
-        return sorted((steps[near], way, near) for way, near in beside.items() if near in steps)
+        return sorted(
+            (steps[near], direction, near) for direction, near in beside.items() if near in steps
+        )
 
 
-class Steps:
-    """The number of steps between tiles if there were no walls."""
+class TorusDistance:
+    """The number of steps between two tiles of a torus without walls."""
 
     def __init__(self, torus: Torus) -> None:
-        """Measure on a torus."""
+        """Measure on a torus; the tables are made when they are first needed."""
         self.torus = torus
 
     @cached_property
     def across(self) -> list[int]:
-        """Columns apart -> steps."""
+        """Difference of columns -> steps, the shorter way around."""
         return [min(n, self.torus.cols - n) for n in range(self.torus.cols)]
 
     @cached_property
     def along(self) -> list[int]:
-        """Rows apart -> steps."""
+        """Difference of rows -> steps, the shorter way around."""
         return [min(n, self.torus.rows - n) for n in range(self.torus.rows)]
 
     def __call__(self, a: Tile, b: Tile) -> int:
-        """Count the steps."""
+        """Return the number of steps from `a` to `b`."""
         cols = self.torus.cols
         return self.along[abs(a // cols - b // cols)] + self.across[abs(a % cols - b % cols)]

@@ -1,4 +1,4 @@
-"""The orders of one turn as they are made: traffic, danger, and the errands all bots share."""
+"""The orders of a turn as they are made: which tiles are taken or in danger, and common tasks."""
 
 from __future__ import annotations
 
@@ -7,30 +7,31 @@ from functools import cached_property
 from typing import Final
 
 from cw.games.code_battle.knowledge import Knowledge
-from cw.games.code_battle.paths import FAR, Field, bits, tiles_of
+from cw.games.code_battle.paths import FAR, DistanceField, bits, tiles_of
 from cw.games.code_battle.torus import DIRECTIONS, Direction, Tile
 from cw.games.code_battle.vision import View
 from cw.games.rules import Json
 
 BESIDE: Final = 2
-"""Squared radius from which energy is collected."""
+"""The squared radius of the 3 x 3 tiles from which the energy of a node is collected."""
 
 LONG_UNSEEN: Final = 80
-"""Turns after which a tile is worth no more to be seen again."""
+"""The turns out of sight after which the value of exploring a tile grows no more."""
 
 APART: Final = 7
-"""Steps between two goals of exploration."""
+"""The distance in steps that two tiles to explore in one turn must exceed."""
 
 
-class Plan:
-    """One turn: who still has no order, and which tiles are taken.
+class TurnPlan:
+    """The orders of one turn, the bots that are still free, and the tiles that are taken.
 
-    A tile is taken while an own bot without an order stands on it, and when a bot was sent there:
-    so two own bots never get one destination, and a friend is followed only once it leaves.
+    A tile is taken while an own bot without an order stands on it, and once a bot is sent there.
+    So two own bots never get the same destination, at which both would die, and a bot follows
+    another one only after that has got its order to leave.
     """
 
     def __init__(self, view: View, known: Knowledge) -> None:
-        """Begin with all bots without an order."""
+        """Start with all bots free."""
         self.view = view
         self.known = known
         self.torus = known.torus
@@ -41,7 +42,7 @@ class Plan:
         self.orders: dict[Tile, Direction] = {}
 
     def entries(self) -> list[Json]:
-        """Return the moves of a reply."""
+        """Return the orders as the entries of a reply."""
         cols = self.view.config.cols
         return [
             {"row": tile // cols, "col": tile % cols, "direction": way}
@@ -50,8 +51,8 @@ class Plan:
 
     @cached_property
     def threats(self) -> dict[Tile, int]:
-        """Tile -> how many enemies can bring it within their reach in one step."""
-        reach = self.torus.sights(self.view.config.attack_radius2)
+        """Tile -> the number of enemies that can have it within attack reach after one step."""
+        reach = self.torus.bit_discs(self.view.config.attack_radius2)
         count: dict[Tile, int] = {}
         for enemy in self.enemies:
             zone = reach[enemy]
@@ -64,40 +65,43 @@ class Plan:
         return count
 
     def near(self, tile: Tile, others: Iterable[Tile], steps: int) -> list[Tile]:
-        """Return the tiles of some that are at most some steps away."""
+        """Return the tiles of `others` that are at most `steps` from a tile, walls ignored."""
         return [other for other in others if self.known.steps(tile, other) <= steps]
 
     def hold(self, bot: Tile) -> None:
-        """Leave a bot where it is."""
+        """Let a bot stay where it is; it is no longer free."""
         self.free.discard(bot)
 
     def send(self, bot: Tile, way: Direction) -> None:
-        """Return a bot an order."""
+        """Order a bot to move in a direction; it is no longer free."""
         self.free.discard(bot)
         self.taken.discard(bot)
         self.taken.add(self.torus.ahead[way][bot])
         self.orders[bot] = way
 
     def is_open(self, tile: Tile) -> bool:
-        """Return whether a bot may be sent to a tile: no known wall, and not taken."""
+        """Return whether a bot may be sent to a tile: it is neither a known wall nor taken."""
         return tile not in self.taken and not self.known.walls >> tile & 1
 
     def is_safe(self, tile: Tile) -> bool:
-        """Return whether no enemy can bring a tile within its reach in one step."""
+        """Return whether no enemy can have a tile within attack reach after one step."""
         return tile not in self.threats
 
     def support(self, bot: Tile, tile: Tile) -> int:
-        """Count the own bots beside a tile at the end of the turn, as planned; not the bot."""
+        """Return how many other own bots are planned to be on or around a tile after the turn."""
         return sum(near in self.taken for near in self.torus.discs(BESIDE)[tile] if near != bot)
 
-    def go(self, bot: Tile, field: Field, allowed: Callable[[Tile], bool] | None = None) -> None:
-        """Send a bot one step nearer to goals over tiles that are allowed: safe ones if not said.
+    def go(
+        self, bot: Tile, field: DistanceField, allowed: Callable[[Tile], bool] | None = None
+    ) -> None:
+        """Send a bot one step towards goals, never farther away, over allowed tiles.
 
-        A bot that finds no such step holds, or flees if its own tile is not allowed.
+        By default the safe tiles are allowed. A bot without such a step holds, or flees if its own
+        tile is not allowed.
         """
         allowed = allowed or self.is_safe
         here = field.distance(bot)
-        for steps, way, tile in field.ways(bot):
+        for steps, way, tile in field.approaches(bot):
             if steps <= here and self.is_open(tile) and allowed(tile):
                 self.send(bot, way)
                 return
@@ -107,15 +111,18 @@ class Plan:
             self.flee(bot)
 
     def flee(self, bot: Tile) -> None:
-        """Send a bot to the tile beside it, or keep it, where enemies are farthest."""
+        """Send a bot to the neighbouring tile of least danger, or hold it if that is no better.
+
+        Danger is the number of threats; of equal tiles the one farther from all enemies is better.
+        """
 
         def safety(tile: Tile) -> tuple[int, int]:
             nearest = min((self.torus.distance2(tile, enemy) for enemy in self.enemies), default=0)
             return -self.threats.get(tile, 0), nearest
 
         beside = {way: self.torus.ahead[way][bot] for way in DIRECTIONS}
-        ways = [way for way, tile in beside.items() if self.is_open(tile)]
-        best = max(ways, key=lambda way: safety(beside[way]), default=None)
+        exits = [way for way, tile in beside.items() if self.is_open(tile)]
+        best = max(exits, key=lambda way: safety(beside[way]), default=None)
         if best is None or safety(beside[best]) <= safety(bot):
             self.hold(bot)
         else:
@@ -124,19 +131,23 @@ class Plan:
     def gather(
         self, bots: Iterable[Tile], within: int = FAR, energy: Iterable[Tile] | None = None
     ) -> None:
-        """Send bots to known energy: shortest ways first, each bot and each energy once."""
+        """Send bots to known energy that is at most `within` steps away.
+
+        Pairs of a bot and energy are matched greedily, the shortest paths first. Energy to which
+        an enemy in sight has a shorter path than any of the bots is left to it.
+        """
         wanted = set(bots) & self.free
         here, others = bits(wanted), bits(self.enemies)
         discs = self.torus.discs(BESIDE)
-        fields: dict[Tile, Field] = {}
+        fields: dict[Tile, DistanceField] = {}
         pairs = []
         for place in sorted(self.known.energy if energy is None else energy):
-            field = self.known.field(bits(discs[place]) & ~self.known.walls)
+            field = self.known.distance_field(bits(discs[place]) & ~self.known.walls)
             own = field.distances(here, within)
             if own:
                 nearest = min(own.values())
-                lost = field.distances(others, nearest)
-                if not lost or min(lost.values()) >= nearest:
+                rivals = field.distances(others, nearest)
+                if not rivals or min(rivals.values()) >= nearest:
                     fields[place] = field
                     pairs += [(steps, bot, place) for bot, steps in own.items()]
         for _, bot, place in sorted(pairs):
@@ -144,7 +155,10 @@ class Plan:
                 self.go(bot, fields.pop(place))
 
     def explore(self, bots: Iterable[Tile], unseen: float = 1.0) -> None:
-        """Send bots to where nobody has looked for long; `unseen` weighs that against the way."""
+        """Send bots to tiles that have long been out of sight.
+
+        A turn out of sight is worth `unseen`, a step on the way costs 1.5.
+        """
         goals = {
             goal: unseen * min(self.view.turn - turn, LONG_UNSEEN)
             for goal, turn in self.known.seen.items()
@@ -156,5 +170,5 @@ class Plan:
                 continue
             steps = self.known.steps
             goal = max(goals, key=lambda goal: (goals[goal] - 1.5 * steps(bot, goal), -goal))
-            self.go(bot, self.known.field(1 << goal))
+            self.go(bot, self.known.distance_field(1 << goal))
             goals = {other: worth for other, worth in goals.items() if steps(goal, other) > APART}

@@ -1,4 +1,4 @@
-"""What must hold for every map (document, "Properties"): M1 symmetric, M2 whole, M3 equal ways."""
+"""The checks of a map (rule book, "Maps"): M1 symmetry, M2 connectivity, M3 equal path lengths."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 from cw.errors import UsageError
 from cw.games.code_battle.grid_paths import UNREACHED, path_lengths, step_table
-from cw.games.code_battle.symmetry import Symmetry, Tile
+from cw.games.code_battle.symmetry import RowCol, Symmetry
 
 
 def prove(
     symmetry: Symmetry,
-    walls: Sequence[Tile],
-    nodes: Sequence[Tile],
-    cores: Sequence[Sequence[Tile]],
+    walls: Sequence[RowCol],
+    nodes: Sequence[RowCol],
+    cores: Sequence[Sequence[RowCol]],
 ) -> None:
-    """Raise UsageError, naming a tile, unless a map has M1, M2 and M3; `cores` by slot."""
+    """Raise UsageError, which names a tile or a slot, unless M1 to M3 hold; `cores` are by slot."""
     for tiles in (walls, nodes):
         prove_orbits(symmetry, tiles)
     prove_cores(symmetry, cores)
@@ -23,19 +23,26 @@ def prove(
     prove_ways(symmetry, walls, nodes, cores)
 
 
-def prove_orbits(symmetry: Symmetry, tiles: Sequence[Tile]) -> None:
-    """Raise UsageError for the odd tile of the first orbit that is there in part only (M1)."""
-    there = set(tiles)
+def prove_orbits(symmetry: Symmetry, tiles: Sequence[RowCol]) -> None:
+    """Raise UsageError for the first orbit of which only a part is among the tiles (M1).
+
+    The error names the tile that is probably wrong: the missing one if most of the orbit is there,
+    else the one that is there.
+    """
+    present = set(tiles)
     for tile in tiles:
         orbit = symmetry.images(tile)
-        missing = [image for image in orbit if image not in there]
+        missing = [image for image in orbit if image not in present]
         if missing:
             odd = missing[0] if 2 * len(missing) < len(orbit) else tile
             raise not_symmetric(odd)
 
 
-def prove_cores(symmetry: Symmetry, cores: Sequence[Sequence[Tile]]) -> None:
-    """Raise UsageError for a core that is no image of one of slot 0's (M1)."""
+def prove_cores(symmetry: Symmetry, cores: Sequence[Sequence[RowCol]]) -> None:
+    """Raise UsageError for a core that is not the image of one of slot 0's cores (M1).
+
+    All slots have equally many cores, so every image of slot 0's is a core as well.
+    """
     for slot, own in enumerate(cores):
         images = {symmetry.images(core)[slot] for core in cores[0]}
         for core in own:
@@ -43,9 +50,9 @@ def prove_cores(symmetry: Symmetry, cores: Sequence[Sequence[Tile]]) -> None:
                 raise not_symmetric(core)
 
 
-def prove_small_orbits(symmetry: Symmetry, taken: set[Tile]) -> None:
-    """Raise UsageError where something stands on a tile that is an image of its own."""
-    for number in (symmetry.spread() == 0).nonzero()[0].tolist():
+def prove_small_orbits(symmetry: Symmetry, taken: set[RowCol]) -> None:
+    """Raise UsageError for a tile that is taken although it is its own image."""
+    for number in (symmetry.image_distances() == 0).nonzero()[0].tolist():
         tile = symmetry.tile(number)
         if tile in taken:
             raise UsageError(f"tile {list(tile)} is its own image and must stay open")
@@ -53,29 +60,33 @@ def prove_small_orbits(symmetry: Symmetry, taken: set[Tile]) -> None:
 
 def prove_ways(
     symmetry: Symmetry,
-    walls: Sequence[Tile],
-    nodes: Sequence[Tile],
-    cores: Sequence[Sequence[Tile]],
+    walls: Sequence[RowCol],
+    nodes: Sequence[RowCol],
+    cores: Sequence[Sequence[RowCol]],
 ) -> None:
-    """Raise UsageError unless all open tiles are connected (M2), and all slots are equal (M3)."""
+    """Raise UsageError unless open tiles are connected (M2) and path lengths are equal (M3).
+
+    For M2 one search from a core reaches every open tile. For M3 the sorted lengths of the paths
+    from a slot's cores to all nodes are the same for every slot.
+    """
     number = symmetry.number
     blocked = bytearray(symmetry.rows * symmetry.cols)
     for wall in walls:
         blocked[number(wall)] = 1
     steps = step_table(symmetry.rows, symmetry.cols)
-    ways: list[list[int]] = []
+    lengths_by_slot: list[list[int]] = []
     for own in cores:
         lengths = [path_lengths(steps, blocked, [number(core)]) for core in own]
-        ways.append(sorted(each[number(node)] for each in lengths for node in nodes))
+        lengths_by_slot.append(sorted(each[number(node)] for each in lengths for node in nodes))
         for tile, length in enumerate(lengths[0]):
             if length == UNREACHED and not blocked[tile]:
                 place = list(symmetry.tile(tile))
                 raise UsageError(f"open tile {place} cannot be reached from core {list(own[0])}")
-    for slot, lengths_of_slot in enumerate(ways):
-        if lengths_of_slot != ways[0]:
+    for slot, own_lengths in enumerate(lengths_by_slot):
+        if own_lengths != lengths_by_slot[0]:
             raise UsageError(f"slot {slot} has other ways to the energy nodes than slot 0")
 
 
-def not_symmetric(tile: Tile) -> UsageError:
-    """Return the error about a tile that lacks an image."""
+def not_symmetric(tile: RowCol) -> UsageError:
+    """Return the error that names a tile at which a map is not symmetric."""
     return UsageError(f"not symmetric at tile {list(tile)}")

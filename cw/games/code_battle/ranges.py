@@ -1,4 +1,4 @@
-"""What the numbers of a map may be (document, "Start"), and how a wrong one is refused."""
+"""The ranges of the numbers of a map (rule book, "Start"), and the errors for wrong ones."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ RANGES: Final[Mapping[str, tuple[int, int]]] = {
     "cores_per_player": (1, 2),
     "seed": (0, 2**63 - 1),
 }
+"""Name -> lowest and highest value."""
+
 LEAST_DENSITY: Final = 0.05
 MOST_DENSITY: Final = 0.30
+"""The range of the share of walls in all tiles."""
 
 
 def whole(name: str, value: Json) -> int:
-    """Return a whole number back; raise UsageError unless it is within its range in RANGES."""
+    """Return the value if it is a whole number in the range of its name, else raise UsageError."""
     low, high = RANGES[name]
     if type(value) is int and low <= value <= high:
         return value
@@ -29,7 +32,7 @@ def whole(name: str, value: Json) -> int:
 
 
 def density(value: Json) -> float:
-    """Return a wall density back; raise UsageError unless it is a number within its range."""
+    """Return the value as a wall density; raise UsageError unless it is a number in the range."""
     if type(value) in (int, float) and LEAST_DENSITY <= value <= MOST_DENSITY:
         return float(value)
     limits = f"{LEAST_DENSITY:.2f}..{MOST_DENSITY:.2f}"
@@ -37,7 +40,7 @@ def density(value: Json) -> float:
 
 
 def shown(value: Json) -> str:
-    """Print any value in a few words."""
+    """Return a short text for any value, for error messages."""
     if type(value) is int and abs(value) >= 2**64:
         return "a huge number"
     return reprlib.repr(value)

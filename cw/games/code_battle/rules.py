@@ -79,15 +79,15 @@ class CodeBattle:
         if why is None:
             return None
         slots = range(len(state.stats))
-        winner = victor(state, why)
-        merits = [(slot == winner, *merit(state, slot)) for slot in slots]
+        winner = winner_of(state, why)
+        keys = [(slot == winner, *ranking_key(state, slot)) for slot in slots]
         if why == "annihilation":
-            merits = [(False, 0, 0, 0) for _ in slots]
+            keys = [(False, 0, 0, 0) for _ in slots]
         return Outcome(
             reason=why,
             winner=winner,
             scores={slot: state.stats[slot].score for slot in slots},
-            ranks={slot: 1 + sum(other > merits[slot] for other in merits) for slot in slots},
+            ranks={slot: 1 + sum(other > keys[slot] for other in keys) for slot in slots},
         )
 
     def sample(self, state: State, player: Player, rng: Random) -> Moves:
@@ -102,13 +102,13 @@ def count_failures(stats: PlayerStats, *, failed: bool) -> PlayerStats:
     return stats._replace(failures=failures, crashed=failures >= FAILURES)
 
 
-def merit(state: State, slot: Slot) -> tuple[int, int, int]:
+def ranking_key(state: State, slot: Slot) -> tuple[int, int, int]:
     """Return what slots are ranked by: score, collected energy, living bots."""
     stats = state.stats[slot]
     return stats.score, stats.collected, sum(bot.owner == slot for bot in state.bots)
 
 
-def victor(state: State, why: Condition) -> Slot | None:
+def winner_of(state: State, why: Condition) -> Slot | None:
     """Return the winner; None if nobody stands alone at the top."""
     if why == "annihilation":
         return None
@@ -117,6 +117,6 @@ def victor(state: State, why: Condition) -> Slot | None:
     slots = range(len(state.stats))
     if why == "dominance":
         return max(slots, key=lambda slot: state.stats[slot].dominant_turns)
-    best = max(merit(state, slot) for slot in slots)
-    first = [slot for slot in slots if merit(state, slot) == best]
+    best = max(ranking_key(state, slot) for slot in slots)
+    first = [slot for slot in slots if ranking_key(state, slot) == best]
     return first[0] if len(first) == 1 else None

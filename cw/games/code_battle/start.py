@@ -1,4 +1,4 @@
-"""The start of a match (document, "Start"): a map, the settings, one bot on each core."""
+"""The start of a match: a map, the settings, one bot on each core (rule book, "Start")."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from random import Random
 from typing import Final
 
 from cw.errors import UsageError
-from cw.games.code_battle.generate import DEFAULTS, Plan, read_plan
+from cw.games.code_battle.generate import DEFAULTS, MapSpec, read_map_spec
 from cw.games.code_battle.library import find_map, maps_for
 from cw.games.code_battle.maps import Map
 from cw.games.code_battle.ranges import shown, whole
@@ -25,11 +25,11 @@ MATCH_OPTIONS: Final[dict[str, tuple[int, int, int]]] = {
 """Name -> default, lowest and highest value."""
 
 OPTIONS: Final = ("map", *DEFAULTS, *MATCH_OPTIONS)
-"""Those of the map maker choose among the maps of the library."""
+"""The options of a match; those of the map maker select among the maps of the library."""
 
 
 def start(players: Json, seed: int, options: Mapping[str, Json]) -> State:
-    """Return the start of a match; raise UsageError for options that make none."""
+    """Return the start of a match; raise UsageError for an option that is unknown or invalid."""
     check_players(players)
     for name in options:
         if name not in OPTIONS:
@@ -41,7 +41,7 @@ def start(players: Json, seed: int, options: Mapping[str, Json]) -> State:
 
 
 def setting(name: str, options: Mapping[str, Json]) -> int:
-    """Return one of the settings of a match; raise UsageError if it is out of its range."""
+    """Return a setting of the match, or its default; raise UsageError if it is out of its range."""
     default, low, high = MATCH_OPTIONS[name]
     value = options.get(name, default)
     if type(value) is int and low <= value <= high:
@@ -50,7 +50,10 @@ def setting(name: str, options: Mapping[str, Json]) -> int:
 
 
 def choose_map(players: int, seed: int, options: Mapping[str, Json]) -> Map:
-    """Return the map that is named, or draw one of the library by the seed."""
+    """Return the map that the options name, or one of the library that fits them, by the seed.
+
+    Raises UsageError if there is none.
+    """
     asked = {name: options[name] for name in DEFAULTS if name in options}
     if "map" in options:
         if asked:
@@ -61,8 +64,8 @@ def choose_map(players: int, seed: int, options: Mapping[str, Json]) -> Map:
                 f"map {found.map_id}: made for {found.players} players, {players} given"
             )
         return found
-    plan = read_plan(players, seed, asked)
-    fitting = [found for found in maps_for(players) if is_made_so(found, plan)]
+    spec = read_map_spec(players, seed, asked)
+    fitting = [found for found in maps_for(players) if fits(found, spec)]
     if not fitting:
         named = ", ".join(f"{name} {value}" for name, value in asked.items())
         raise UsageError(
@@ -72,18 +75,18 @@ def choose_map(players: int, seed: int, options: Mapping[str, Json]) -> Map:
     return Random(seed).choice(fitting)
 
 
-def is_made_so(found: Map, plan: Plan) -> bool:
-    """Return whether a map was made with these options."""
+def fits(found: Map, spec: MapSpec) -> bool:
+    """Return whether a map was made with the options of a specification."""
     return (
-        found.symmetry == plan.symmetry
-        and found.wall_density == plan.wall_density
-        and found.cores_per_player == plan.cores_per_player
-        and len(found.nodes) == plan.node_orbits * found.players
+        found.symmetry == spec.symmetry
+        and found.wall_density == spec.wall_density
+        and found.cores_per_player == spec.cores_per_player
+        and len(found.nodes) == spec.node_orbits * found.players
     )
 
 
 def on_map(chosen: Map, config: Config, seed: int) -> State:
-    """Return the start on a map: one bot on each core, slot 0's first, and all nodes empty."""
+    """Return the start on a map: a bot on each core, numbered by slot, and all nodes empty."""
     cols = config.cols
     cores = tuple(
         Core(number, row * cols + col, owner, active=True, last_spawn=0)

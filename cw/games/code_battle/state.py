@@ -1,4 +1,4 @@
-"""A position of Code Battle; all values are frozen and shared between turns."""
+"""The state of a match; all values are frozen, and states share those that do not change."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Slot: TypeAlias = int
 
 
 class Config(NamedTuple):
-    """The settings that every player is told."""
+    """The settings of a match, which every view holds."""
 
     rows: int
     cols: int
@@ -34,23 +34,24 @@ class Bot(NamedTuple):
 
 
 class Core(NamedTuple):
-    """A spawn tile: active until it is captured, then razed for ever."""
+    """A tile on which bots are made: active until it is captured, then razed for good."""
 
     id: int
     tile: Tile
     owner: Slot
     active: bool
     last_spawn: int
-    """The turn number after its last spawn; 0 for never."""
+    """The number of turns played after its last spawn; 0 for never."""
 
 
 class Node(NamedTuple):
-    """An energy spawn tile."""
+    """A tile on which energy appears."""
 
     tile: Tile
     energy: bool
+    """Whether it holds energy now."""
     timer: int
-    """Ticks since it became empty; 0 while it holds energy."""
+    """The turns since it became empty; 0 while it holds energy."""
 
 
 class PlayerStats(NamedTuple):
@@ -64,17 +65,18 @@ class PlayerStats(NamedTuple):
     failures: int = 0
     """Faults in a row."""
     crashed: bool = False
+    """Whether it is asked no more, after too many of them."""
 
 
 class Death(NamedTuple):
-    """Where a bot died in the last turn."""
+    """A bot that died in the last turn."""
 
     tile: Tile
     owner: Slot
 
 
 class Capture(NamedTuple):
-    """A core razed in the last turn."""
+    """A core that was razed in the last turn, by the bot of slot `by`."""
 
     tile: Tile
     by: Slot
@@ -91,37 +93,37 @@ class Terrain:
 
     @cached_property
     def blocked(self) -> frozenset[Tile]:
-        """The walls, to look up."""
+        """The walls as a set."""
         return frozenset(self.walls)
 
     @cached_property
     def ordered_walls(self) -> tuple[Tile, ...]:
-        """The walls by row and column."""
+        """The walls in ascending order."""
         return tuple(sorted(self.blocked))
 
     @cached_property
     def torus(self) -> Torus:
-        """The tables of this size."""
+        """The tables of this grid size."""
         return torus(self.rows, self.cols)
 
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """What happened in a turn, as replays tell it; deaths are in the state itself."""
+    """The events of a turn for the exported replay; deaths are in the state itself."""
 
     moves: Mapping[Slot, tuple[tuple[Tile, Direction], ...]] = field(default_factory=dict)
-    """The orders that changed a tile: from where, and the direction."""
+    """The orders that moved a bot, by slot: the tile that it left, and the direction."""
     captures: tuple[Capture, ...] = ()
     collected: Mapping[Slot, tuple[Tile, ...]] = field(default_factory=dict)
     destroyed: tuple[Tile, ...] = ()
     spawns: tuple[tuple[Tile, Slot], ...] = ()
     energized: tuple[Tile, ...] = ()
-    """The nodes that became full."""
+    """The nodes at which energy has appeared."""
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The whole position after `turn` turns."""
+    """The whole state after `turn` turns."""
 
     config: Config
     terrain: Terrain
@@ -134,11 +136,11 @@ class State:
     stats: tuple[PlayerStats, ...]
     """By slot."""
     dead: tuple[Death, ...] = ()
-    """Of the last turn, sorted."""
+    """The deaths of the last turn, sorted."""
     seed: int = 0
-    """Of the match; decides by which number a player knows another."""
+    """The seed of the match, from which players number each other."""
     events: Events = field(default=Events(), compare=False)
-    """Of the last turn; no part of the position."""
+    """The events of the last turn; not part of the position."""
 
     @property
     def living(self) -> frozenset[Slot]:
@@ -147,3 +149,4 @@ class State:
 
 
 Condition: TypeAlias = Literal["sole_survivor", "annihilation", "dominance", "turn_limit"]
+"""How a match ends (rule book, "End")."""

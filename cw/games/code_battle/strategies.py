@@ -1,4 +1,4 @@
-"""The built-in strategies of Code Battle (document, "Built-in strategies")."""
+"""The built-in strategies of Code Battle (docs/strategies.md)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cw.games.code_battle.commander import Commander
 from cw.games.code_battle.guardian import Guardian
 from cw.games.code_battle.hunter import Hunter
 from cw.games.code_battle.paths import bits
-from cw.games.code_battle.plan import Plan
+from cw.games.code_battle.plan import TurnPlan
 from cw.games.code_battle.strategist import Strategist
 from cw.games.code_battle.swarm import Swarm
 from cw.games.code_battle.torus import DIRECTIONS
@@ -19,14 +19,14 @@ from cw.games.rules import Json, Player, StrategyFactory
 
 
 class RandomBot:
-    """Each bot holds, one time in five, or goes any way: it looks at nothing."""
+    """Each bot holds with probability 0.2, or moves in a random direction."""
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat."""
+        """Take a seat; all draws come from `rng`."""
         self.rng = rng
 
     def act(self, view: View) -> list[Json]:
-        """Draw for each own bot."""
+        """Return random orders for the own bots."""
         cols = view.config.cols
         return [
             {"row": tile // cols, "col": tile % cols, "direction": self.rng.choice([*DIRECTIONS])}
@@ -36,25 +36,25 @@ class RandomBot:
 
 
 class Gatherer(Commander):
-    """Collects what it can reach first, and looks for more; keeps out of all danger."""
+    """Collects the energy that it can reach first, explores for more, and avoids all danger."""
 
-    def command(self, plan: Plan) -> None:
+    def command(self, plan: TurnPlan) -> None:
         """Gather, then explore."""
         plan.gather(plan.free)
         plan.explore(plan.free)
 
 
 class Rusher(Commander):
-    """Runs to the nearest enemy core that it knows, whatever it costs."""
+    """Runs to the nearest known enemy core, whatever the danger."""
 
-    def command(self, plan: Plan) -> None:
-        """Take energy that lies at hand, then run."""
+    def command(self, plan: TurnPlan) -> None:
+        """Gather energy within three steps, then run; explore while no enemy core is known."""
         plan.gather(plan.free, within=3)
         cores = plan.known.cores_of(enemy=True)
         if not cores:
             plan.explore(plan.free, unseen=2.0)
             return
-        field = plan.known.field(bits(cores))
+        field = plan.known.distance_field(bits(cores))
         steps = field.distances(bits(plan.free))
         for bot in sorted(steps, key=lambda bot: (steps[bot], bot)):
             plan.go(bot, field, lambda _: True)
@@ -69,4 +69,4 @@ STRATEGIES: Final[Mapping[str, StrategyFactory[View, list[Json]]]] = {
     "hunter": Hunter,
     "strategist": Strategist,
 }
-"""By name; the simplest first, the strongest last."""
+"""By name, the simplest strategy first and the strongest last."""

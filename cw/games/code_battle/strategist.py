@@ -1,4 +1,4 @@
-"""The strong strategy: an economy, a guess where the enemy lives, and fights that it wins."""
+"""The strong strategy: gathers, infers the enemy cores by symmetry, and fights if it outnumbers."""
 
 from __future__ import annotations
 
@@ -6,27 +6,28 @@ from functools import partial
 from typing import Final
 
 from cw.games.code_battle.commander import Commander
-from cw.games.code_battle.formation import QUORUM, advance, centre_of, outnumbers, trades
+from cw.games.code_battle.formation import QUORUM, advance, medoid, outnumbers, trades
 from cw.games.code_battle.paths import bits
-from cw.games.code_battle.plan import BESIDE, Plan
+from cw.games.code_battle.plan import BESIDE, TurnPlan
 from cw.games.code_battle.torus import Tile, Torus
 
 RAID: Final = 8
-"""Steps from an own core within which enemies are always met."""
+"""The distance in steps from an own core up to which enemies are met."""
 
 HALVES: Final = ((0, 1), (1, 1), (1, 0))
+"""The translations of `half_shift`, in halves of the rows and columns."""
 
 GATE: Final = 5
-"""Steps from an own core within which one bot for one is a good trade."""
+"""The distance in steps from an own core up to which one bot for one is a good trade."""
 
 STRONG: Final = 8
-"""Bots from which on the free ones attack."""
+"""The number of bots from which the free ones attack."""
 
 
 class Strategist(Commander):
-    """Gathers, answers raids, and from eight bots on goes for cores in a group."""
+    """Gathers, answers raids, and with eight bots or more attacks cores in a group."""
 
-    def command(self, plan: Plan) -> None:
+    def command(self, plan: TurnPlan) -> None:
         """Defend, gather, hold the nodes, attack, explore."""
         for core in plan.known.cores_of(enemy=False):
             self.defend(plan, core)
@@ -37,63 +38,66 @@ class Strategist(Commander):
         self.hold_nodes(plan)
         plan.explore(plan.free)
 
-    def defend(self, plan: Plan, core: Tile) -> None:
-        """Meet enemies near a core with one bot more than they are; at the gate trade evenly."""
+    def defend(self, plan: TurnPlan, core: Tile) -> None:
+        """Meet enemies near a core with one bot more than they have; close to it trade evenly."""
         raiders = plan.near(core, plan.enemies, RAID)
         if not raiders:
             return
-        field = plan.known.field(bits(raiders))
+        field = plan.known.distance_field(bits(raiders))
         enough = trades if plan.near(core, raiders, GATE) else outnumbers
         nearest = sorted(plan.free, key=lambda bot: (plan.known.steps(core, bot), bot))
         for bot in nearest[: len(raiders) + 1]:
             plan.go(bot, field, partial(enough, plan, bot))
 
-    def attack(self, plan: Plan) -> None:
-        """Send the free bots nearest to an enemy core there, together."""
+    def attack(self, plan: TurnPlan) -> None:
+        """Send a squad of the free bots to the enemy core that is nearest to them."""
         targets = self.targets(plan)
         group = sorted(plan.free)
         if len(group) < QUORUM or not targets:
             return
-        centre = centre_of(plan, group)
+        centre = medoid(plan, group)
         nearest = min(targets, key=lambda core: (plan.known.steps(centre, core), core))
         group.sort(key=lambda bot: (plan.known.steps(nearest, bot), bot))
         squad = group[: max(QUORUM, len(plan.own) // 3)]
-        advance(plan, squad, plan.known.field(1 << nearest))
+        advance(plan, squad, plan.known.distance_field(1 << nearest))
 
-    def scout(self, plan: Plan) -> None:
-        """Look for more nodes with a few bots, whatever else there is to do."""
+    def scout(self, plan: TurnPlan) -> None:
+        """Send a sixth of the bots, those farthest from known nodes, to find more of them."""
         scouts = max(1, len(plan.own) // 6)
         plan.explore(sorted(plan.free, key=lambda bot: (self.from_nodes(plan, bot), bot))[-scouts:])
 
-    def from_nodes(self, plan: Plan, bot: Tile) -> int:
-        """Count the steps to the nearest known node."""
+    def from_nodes(self, plan: TurnPlan, bot: Tile) -> int:
+        """Return the steps from a bot to the nearest known node; 0 if none is known."""
         return min((plan.known.steps(bot, node) for node in plan.known.nodes), default=0)
 
-    def hold_nodes(self, plan: Plan) -> None:
-        """Let one bot wait at each known node: energy comes back there."""
+    def hold_nodes(self, plan: TurnPlan) -> None:
+        """Send a bot to wait at each known node, nearest pairs first: it fills up again."""
         steps = plan.known.steps
         pairs = sorted(
             (steps(bot, node), bot, node) for bot in plan.free for node in plan.known.nodes
         )
-        manned: set[Tile] = set()
+        held: set[Tile] = set()
         for _, bot, node in pairs:
-            if bot in plan.free and node not in manned:
-                manned.add(node)
+            if bot in plan.free and node not in held:
+                held.add(node)
                 goals = bits(plan.torus.discs(BESIDE)[node]) & ~plan.known.walls
-                plan.go(bot, plan.known.field(goals))
+                plan.go(bot, plan.known.distance_field(goals))
 
-    def targets(self, plan: Plan) -> list[Tile]:
-        """Return the enemy cores that are known, else where the symmetries of maps put them."""
+    def targets(self, plan: TurnPlan) -> list[Tile]:
+        """Return the known enemy cores, else the unexplored images of own cores by symmetry."""
         known = plan.known.cores_of(enemy=True)
         if known:
             return known
         own = [tile for tile, core in plan.known.cores.items() if core.owner == 0]
-        images = {image for tile in own for image in mirrored(plan.torus, tile)}
+        images = {image for tile in own for image in symmetric_images(plan.torus, tile)}
         return sorted(image for image in images if not plan.known.explored >> image & 1)
 
 
-def mirrored(torus: Torus, tile: Tile) -> list[Tile]:
-    """Return where the symmetries of maps for 2, 4, 3 and 6 players put the images of a tile."""
+def symmetric_images(torus: Torus, tile: Tile) -> list[Tile]:
+    """Return the images of a tile under symmetries of maps, whose number of players is unknown.
+
+    These are rot180, half_shift, shifts by thirds of the rows and, on square maps, rot90.
+    """
     rows, cols = torus.rows, torus.cols
     row, col = divmod(tile, cols)
     images = [(rows - 1 - row, cols - 1 - col)]

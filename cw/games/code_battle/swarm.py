@@ -1,32 +1,37 @@
-"""The swarm: everybody together, or not at all."""
+"""The swarm: all bots move as one group."""
 
 from __future__ import annotations
 
+from typing import Final
+
 from cw.games.code_battle.commander import Commander
-from cw.games.code_battle.formation import advance, centre_of
+from cw.games.code_battle.formation import advance, medoid
 from cw.games.code_battle.paths import bits
-from cw.games.code_battle.plan import Plan
+from cw.games.code_battle.plan import TurnPlan
 from cw.games.code_battle.torus import Tile
 
-ENOUGH = 4
-"""Bots from which on they move as a swarm."""
+ENOUGH: Final = 4
+"""The number of bots from which they move as a group."""
 
 
 class Swarm(Commander):
-    """Gathers below four bots; then advances in one group."""
+    """Gathers with fewer than four bots; with more it advances in one group."""
 
-    def command(self, plan: Plan) -> None:
-        """Gather, or advance."""
+    def command(self, plan: TurnPlan) -> None:
+        """Gather and explore, or advance."""
         if len(plan.own) < ENOUGH:
             plan.gather(plan.free)
             plan.explore(plan.free)
             return
         goals = self.goals(plan)
-        advance(plan, set(plan.free), plan.known.field(bits(goals)))
+        advance(plan, set(plan.free), plan.known.distance_field(bits(goals)))
 
-    def goals(self, plan: Plan) -> list[Tile]:
-        """Return the nearest enemy, else enemy cores, energy, or land that nobody has seen."""
-        known, centre = plan.known, centre_of(plan, plan.own)
+    def goals(self, plan: TurnPlan) -> list[Tile]:
+        """Return the goal of the group, as a list of one tile.
+
+        It is the nearest enemy, else enemy core, else energy, else a tile long out of sight.
+        """
+        known, centre = plan.known, medoid(plan, plan.own)
         for places in (plan.enemies, known.cores_of(enemy=True), sorted(known.energy)):
             if places:
                 return [min(places, key=lambda tile: known.steps(centre, tile))]

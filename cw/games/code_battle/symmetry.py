@@ -1,4 +1,4 @@
-"""The symmetries of maps (document, "Maps"): each tile has one image for every slot."""
+"""The symmetries of maps (rule book, "Maps"): every tile has an image for each slot."""
 
 from __future__ import annotations
 
@@ -12,72 +12,85 @@ from cw.errors import UsageError
 from cw.games.code_battle.ranges import shown
 from cw.games.rules import Json
 
-Tile: TypeAlias = tuple[int, int]
-"""Row and col, from 0."""
+RowCol: TypeAlias = tuple[int, int]
+"""Row and column of a tile, both from 0."""
 
 Numbers: TypeAlias = NDArray[np.int64]
-Places = TypeVar("Places", int, Numbers)
+Coordinate = TypeVar("Coordinate", int, Numbers)
+"""A row or a column, or an array of them."""
 
 PLAYERS: Final = (2, 3, 4, 6)
+"""The numbers of players for which there are maps.
+
+A square grid has no rotations by 60 or 120 degrees, but translations of the torus are exact
+symmetries too: they give maps for 3 and 6 players.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Which group of symmetries a map has."""
+    """A group of symmetries of the torus, with as many elements as the map has players.
+
+    `rot180` and `rot90` are the rotations about the centre of the grid, `half_shift` the four
+    translations by half of the rows or columns, `shift` the multiples of one translation.
+    """
 
     name: Literal["rot180", "rot90", "half_shift", "shift"]
-    shift: Tile | None = None
-    """What `shift` adds from one slot to the next; None for the other groups."""
+    shift: RowCol | None = None
+    """The rows and columns that `shift` adds from slot to slot; None for the other groups."""
 
     def to_json(self) -> dict[str, Json]:
-        """Return the `symmetry` of a map file."""
+        """Return the member `symmetry` of a map file."""
         return {"group": self.name} | ({"shift": list(self.shift)} if self.shift else {})
 
 
 @dataclass(frozen=True, slots=True)
 class Symmetry:
-    """The symmetries of the torus of one size that turn the slots into each other."""
+    """The symmetries of maps of one size, which map the slots to each other."""
 
     players: int
     rows: int
     cols: int
     group: Group
 
-    def images(self, tile: Tile) -> tuple[Tile, ...]:
-        """Return a tile's orbit: its image for every slot, slot 0's (the tile itself) first."""
+    def images(self, tile: RowCol) -> tuple[RowCol, ...]:
+        """Return the orbit of a tile: its image for every slot; slot 0's is the tile itself."""
         return tuple(self._image(*tile, slot) for slot in range(self.players))
 
-    def number(self, tile: Tile) -> int:
-        """Return the number of a tile, as in all tables: row * cols + col."""
+    def number(self, tile: RowCol) -> int:
+        """Return the number of a tile: row * cols + col."""
         return tile[0] * self.cols + tile[1]
 
-    def tile(self, number: int) -> Tile:
-        """Return the tile of a number."""
+    def tile(self, number: int) -> RowCol:
+        """Return the tile with a number."""
         return divmod(number, self.cols)
 
     def table(self) -> Numbers:
-        """Return the numbers of the images of all tiles, shape (players, rows * cols)."""
+        """Return the number of every tile's image (axis 1) for each slot (axis 0)."""
         row, col = np.divmod(np.arange(self.rows * self.cols, dtype=np.int64), self.cols)
         images = (self._image(row, col, slot) for slot in range(self.players))
         return np.stack([row * self.cols + col for row, col in images])
 
-    def distances(self, tile: Tile) -> Numbers:
-        """Return d2 from a tile to every tile, shape (rows * cols,)."""
+    def distances(self, tile: RowCol) -> Numbers:
+        """Return the squared distance from a tile to every tile, shape (rows * cols,)."""
         down = np.abs(np.arange(self.rows, dtype=np.int64) - tile[0])
         right = np.abs(np.arange(self.cols, dtype=np.int64) - tile[1])
         down, right = np.minimum(down, self.rows - down), np.minimum(right, self.cols - right)
         d2: Numbers = (down[:, None] ** 2 + right[None, :] ** 2).ravel()
         return d2
 
-    def spread(self) -> Numbers:
-        """Return each tile's least d2 to its images, shape (rows * cols,); 0 if it is its own."""
+    def image_distances(self) -> Numbers:
+        """Return every tile's squared distance to the nearest of its images for other slots.
+
+        The shape is (rows * cols,). A tile that is its own image (a small orbit) has 0.
+        """
         row, col = np.divmod(self.table(), self.cols)
         down, right = np.abs(row[1:] - row[0]), np.abs(col[1:] - col[0])
         down, right = np.minimum(down, self.rows - down), np.minimum(right, self.cols - right)
-        spread: Numbers = (down**2 + right**2).min(axis=0)
-        return spread
+        nearest: Numbers = (down**2 + right**2).min(axis=0)
+        return nearest
 
-    def _image(self, row: Places, col: Places, slot: int) -> tuple[Places, Places]:
+    def _image(self, row: Coordinate, col: Coordinate, slot: int) -> tuple[Coordinate, Coordinate]:
         if self.group.name in ("rot180", "rot90"):
             for _ in range(slot):
                 row, col = self._turn(row, col)
@@ -85,12 +98,12 @@ class Symmetry:
         down, right = self._shift(slot)
         return (row + down) % self.rows, (col + right) % self.cols
 
-    def _turn(self, row: Places, col: Places) -> tuple[Places, Places]:
+    def _turn(self, row: Coordinate, col: Coordinate) -> tuple[Coordinate, Coordinate]:
         if self.group.name == "rot180":
             return self.rows - 1 - row, self.cols - 1 - col
         return col, self.rows - 1 - row
 
-    def _shift(self, slot: int) -> Tile:
+    def _shift(self, slot: int) -> RowCol:
         if self.group.shift is None:
             down, right = ((0, 0), (0, 1), (1, 1), (1, 0))[slot]
             return down * self.rows // 2, right * self.cols // 2
@@ -98,7 +111,7 @@ class Symmetry:
 
 
 def check_players(players: Json) -> int:
-    """Return a number of players back; raise UsageError if there are no maps for it."""
+    """Return the number of players; raise UsageError if there are no maps for it."""
     if type(players) is int and players in PLAYERS:
         return players
     raise UsageError(f"players: {shown(players)} is not one of {', '.join(map(str, PLAYERS))}")
@@ -118,12 +131,14 @@ def group_for(players: int, rows: int, cols: int) -> Group:
     if players == 2:
         return Group("rot180")
     if players == 4:
-        return four(rows, cols)
-    return Group("shift", shift_of_three(rows, cols) if players == 3 else shift_of_six(rows, cols))
+        return group_of_four(rows, cols)
+    return Group(
+        "shift", shift_for_three(rows, cols) if players == 3 else shift_for_six(rows, cols)
+    )
 
 
-def four(rows: int, cols: int) -> Group:
-    """Return the group for four players."""
+def group_of_four(rows: int, cols: int) -> Group:
+    """Return the group for four players; raise UsageError if the size has none."""
     if rows == cols:
         return Group("rot90")
     if rows % 2 or cols % 2:
@@ -131,8 +146,8 @@ def four(rows: int, cols: int) -> Group:
     return Group("half_shift")
 
 
-def shift_of_three(rows: int, cols: int) -> Tile:
-    """Return the shift for three players."""
+def shift_for_three(rows: int, cols: int) -> RowCol:
+    """Return a translation of order 3, for three players; raise UsageError if there is none."""
     if rows % 3 == 0:
         return rows // 3, 0
     if cols % 3 == 0:
@@ -140,8 +155,8 @@ def shift_of_three(rows: int, cols: int) -> Tile:
     raise UsageError("3 players need rows or cols divisible by 3")
 
 
-def shift_of_six(rows: int, cols: int) -> Tile:
-    """Return the shift for six players."""
+def shift_for_six(rows: int, cols: int) -> RowCol:
+    """Return a translation of order 6, for six players; raise UsageError if there is none."""
     if rows % 3 == 0 and cols % 2 == 0:
         return rows // 3, cols // 2
     if cols % 3 == 0 and rows % 2 == 0:

@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 from typing import Final, Literal, TypeAlias
 
 Tile: TypeAlias = int
-"""row * cols + col; row grows downward (south), col to the right (east), both from 0."""
+"""row * cols + col; rows grow downwards (south), columns to the right (east), both from 0."""
 
 Direction: TypeAlias = Literal["N", "E", "S", "W"]
 
@@ -20,10 +20,10 @@ DIRECTIONS: Final[dict[Direction, tuple[int, int]]] = {
 
 
 class Discs(dict[Tile, tuple[Tile, ...]]):
-    """Tile -> all tiles within a squared distance of it; filled in as it is asked."""
+    """Tile -> all tiles within a squared distance of it; entries are made on first access."""
 
     def __init__(self, torus: Torus, radius2: int) -> None:
-        """Start empty."""
+        """Start without entries, with the offsets that all discs have in common."""
         super().__init__()
         self.torus = torus
         self.offsets = [
@@ -34,7 +34,7 @@ class Discs(dict[Tile, tuple[Tile, ...]]):
         ]
 
     def __missing__(self, tile: Tile) -> tuple[Tile, ...]:
-        """Work out a disc and keep it."""
+        """Make, store and return the disc of a tile."""
         rows, cols = self.torus.rows, self.torus.cols
         row, col = divmod(tile, cols)
         disc = tuple(
@@ -44,22 +44,25 @@ class Discs(dict[Tile, tuple[Tile, ...]]):
         return disc
 
 
-class Sights(dict[Tile, int]):
-    """Tile -> the tiles within a squared distance of it, as bits; filled in as it is asked."""
+class BitDiscs(dict[Tile, int]):
+    """Tile -> bitset of the tiles within a squared distance; entries are made on first access.
+
+    The tiles that several bots see are the OR of their discs.
+    """
 
     def __init__(self, discs: Discs) -> None:
-        """Start empty."""
+        """Start without entries."""
         super().__init__()
         self.discs = discs
 
     def __missing__(self, tile: Tile) -> int:
-        """Work out the bits of a disc and keep them."""
-        self[tile] = observation = sum(1 << seen for seen in self.discs[tile])
-        return observation
+        """Make, store and return the bitset of a tile's disc."""
+        self[tile] = bits = sum(1 << seen for seen in self.discs[tile])
+        return bits
 
 
 class Torus:
-    """All that depends on the size of the grid alone."""
+    """The tables of a grid size."""
 
     def __init__(self, rows: int, cols: int) -> None:
         """Make a torus of rows x cols tiles."""
@@ -67,24 +70,28 @@ class Torus:
         self.cols = cols
         self.tiles = rows * cols
         self._discs: dict[int, Discs] = {}
-        self._sights: dict[int, Sights] = {}
+        self._bit_discs: dict[int, BitDiscs] = {}
 
     @staticmethod
     def spans(length: int) -> range:
-        """Return each distance along one axis once, the shorter way round."""
+        """Return the offsets from a tile along an axis, each tile once, by the shorter way around.
+
+        Where both ways are equally long only the positive offset is in it, so that no tile is in a
+        disc twice.
+        """
         return range(-((length - 1) // 2), length // 2 + 1)
 
     @cached_property
     def ahead(self) -> dict[Direction, list[Tile]]:
-        """Direction -> tile -> the next tile that way."""
+        """Direction -> tile -> the next tile in that direction."""
         rows, cols = self.rows, self.cols
         return {
-            way: [
+            direction: [
                 (row + down) % rows * cols + (col + right) % cols
                 for row in range(rows)
                 for col in range(cols)
             ]
-            for way, (down, right) in DIRECTIONS.items()
+            for direction, (down, right) in DIRECTIONS.items()
         }
 
     def discs(self, radius2: int) -> Discs:
@@ -93,14 +100,15 @@ class Torus:
             self._discs[radius2] = Discs(self, radius2)
         return self._discs[radius2]
 
-    def sights(self, radius2: int) -> Sights:
-        """Return the discs of a squared radius as bits."""
-        if radius2 not in self._sights:
-            self._sights[radius2] = Sights(Discs(self, radius2))
-        return self._sights[radius2]
+    def bit_discs(self, radius2: int) -> BitDiscs:
+        """Return the discs of a squared radius as bitsets."""
+        if radius2 not in self._bit_discs:
+            self._bit_discs[radius2] = BitDiscs(Discs(self, radius2))
+        return self._bit_discs[radius2]
 
     def distance2(self, a: Tile, b: Tile) -> int:
-        """Return the squared distance of two tiles (document, d2)."""
+        """Return the squared distance of two tiles: d2 of the rule book."""
+        # On each axis the shorter way around counts.
         down = abs(a // self.cols - b // self.cols)
         right = abs(a % self.cols - b % self.cols)
         return min(down, self.rows - down) ** 2 + min(right, self.cols - right) ** 2
@@ -108,5 +116,5 @@ class Torus:
 
 @lru_cache(maxsize=8)
 def torus(rows: int, cols: int) -> Torus:
-    """Return the torus of a size; the last few are kept with what was worked out on them."""
+    """Return the torus of a size; the last few are cached with their tables."""
     return Torus(rows, cols)

@@ -1,4 +1,4 @@
-"""A turn (document, "Rules"): seven phases, in their order, on a draft of the next state."""
+"""A turn: seven phases that build the next state, in their order (rule book, "A turn")."""
 
 from __future__ import annotations
 
@@ -21,15 +21,17 @@ from cw.games.code_battle.state import (
 from cw.games.code_battle.torus import Direction, Tile
 
 DOMINANT_TURNS: Final = 100
+"""The turns without a break after which dominance wins (rule book, "End")."""
+
 BESIDE: Final = 2
-"""Squared radius of the neighbourhood from which energy is collected."""
+"""The squared radius of the 3 x 3 tiles from which the energy of a node is collected."""
 
 
-class Draft:
-    """The state that a turn is making, and what has happened in it so far."""
+class TurnBuilder:
+    """The state after a turn as its phases build it, with the events so far."""
 
     def __init__(self, state: State, orders: Mapping[Slot, Orders]) -> None:
-        """Begin with the state before the turn."""
+        """Start with the state before the turn."""
         self.before = state
         self.orders = orders
         self.turn = state.turn + 1
@@ -45,24 +47,24 @@ class Draft:
         self.dead: list[Death] = []
         self.moves: dict[Slot, list[tuple[Tile, Direction]]] = defaultdict(list)
         self.captures: list[Capture] = []
-        self.gathered: dict[Slot, list[Tile]] = defaultdict(list)
+        self.collected_tiles: dict[Slot, list[Tile]] = defaultdict(list)
         self.destroyed: list[Tile] = []
         self.spawns: list[tuple[Tile, Slot]] = []
         self.energized: list[Tile] = []
 
-    def bury(self, dead: Collection[Bot]) -> None:
-        """Take away bots that have died where they are now."""
+    def remove(self, dead: Collection[Bot]) -> None:
+        """Remove dead bots, and note where they died."""
         if dead:
-            gone = {bot.id for bot in dead}
-            self.bots = tuple(bot for bot in self.bots if bot.id not in gone)
+            ids = {bot.id for bot in dead}
+            self.bots = tuple(bot for bot in self.bots if bot.id not in ids)
             self.dead += [Death(bot.tile, bot.owner) for bot in dead]
 
-    def at(self) -> dict[Tile, Bot]:
-        """Return the bots by tile; after COMBAT no two share one."""
+    def bots_by_tile(self) -> dict[Tile, Bot]:
+        """Return the bots by tile; after COMBAT no two share a tile."""
         return {bot.tile: bot for bot in self.bots}
 
     def finished(self) -> State:
-        """Return the state after the turn; counts of failures are not the turn's."""
+        """Return the state after the turn."""
         before = self.before
         return State(
             config=before.config,
@@ -79,7 +81,7 @@ class Draft:
         )
 
     def stats(self, slot: Slot) -> PlayerStats:
-        """Return the counts of a slot after the turn."""
+        """Return the counts of a slot after the turn; its faults were counted before."""
         return self.before.stats[slot]._replace(
             energy=self.energy[slot],
             collected=self.collected[slot],
@@ -89,167 +91,175 @@ class Draft:
         )
 
     def events(self) -> Events:
-        """Return what happened."""
+        """Return the events of the turn."""
         return Events(
             moves={slot: tuple(moves) for slot, moves in self.moves.items()},
             captures=tuple(self.captures),
-            collected={slot: tuple(tiles) for slot, tiles in self.gathered.items()},
+            collected={slot: tuple(tiles) for slot, tiles in self.collected_tiles.items()},
             destroyed=tuple(self.destroyed),
             spawns=tuple(self.spawns),
             energized=tuple(self.energized),
         )
 
 
-def move(draft: Draft) -> None:
-    """MOVE: all bots go at once; then collisions are judged, all at once (rule 2)."""
-    standing = draft.before.bots
-    ahead, blocked = draft.before.terrain.torus.ahead, draft.before.terrain.blocked
+def move(builder: TurnBuilder) -> None:
+    """MOVE: move all bots at once, then resolve all collisions at once (rule 2)."""
+    standing = builder.before.bots
+    ahead, blocked = builder.before.terrain.torus.ahead, builder.before.terrain.blocked
     moved = []
     targets = set()
     for bot in standing:
-        way = draft.orders.get(bot.owner, {}).get(bot.tile)
+        way = builder.orders.get(bot.owner, {}).get(bot.tile)
         target = bot.tile if way is None else ahead[way][bot.tile]
         if way is not None and target not in blocked:
-            draft.moves[bot.owner].append((bot.tile, way))
+            builder.moves[bot.owner].append((bot.tile, way))
             moved.append(bot._replace(tile=target))
         else:
             moved.append(bot)
         targets.add(moved[-1].tile)
-    draft.bots = tuple(moved)
+    builder.bots = tuple(moved)
     if len(targets) < len(moved):
-        collide(draft, {bot.id: bot.tile for bot in standing})
+        collide(builder, {bot.id: bot.tile for bot in standing})
 
 
-def collide(draft: Draft, came_from: Mapping[int, Tile]) -> None:
-    """Bury the friends that meet, and standing bots with the enemies that run into them."""
+def collide(builder: TurnBuilder, came_from: Mapping[int, Tile]) -> None:
+    """Remove friends that meet, and bots that stood where enemies moved, with those enemies.
+
+    `came_from` is the tile before the move, by bot id.
+    """
     meetings: dict[Tile, list[Bot]] = defaultdict(list)
-    for bot in draft.bots:
+    for bot in builder.bots:
         meetings[bot.tile].append(bot)
     dead: set[Bot] = set()
-    for tile, met in meetings.items():
-        if len(met) > 1:
-            friends = Counter(bot.owner for bot in met)
-            dead.update(bot for bot in met if friends[bot.owner] > 1)
-            standing = next((bot for bot in met if came_from[bot.id] == tile), None)
+    for tile, bots in meetings.items():
+        if len(bots) > 1:
+            friends = Counter(bot.owner for bot in bots)
+            dead.update(bot for bot in bots if friends[bot.owner] > 1)
+            # No two bots start on one tile, so at most one of them stood there.
+            standing = next((bot for bot in bots if came_from[bot.id] == tile), None)
             if standing is not None:
-                dead.update(run_into(draft, standing, met))
-    draft.bury(dead)
+                dead.update(run_into(builder, standing, bots))
+    builder.remove(dead)
 
 
-def run_into(draft: Draft, standing: Bot, met: list[Bot]) -> set[Bot]:
-    """Return a standing bot and the enemies that moved onto it, and count them."""
-    enemies = [bot for bot in met if bot.owner != standing.owner]
-    draft.eliminated[standing.owner] += len(enemies)
+def run_into(builder: TurnBuilder, standing: Bot, bots: list[Bot]) -> set[Bot]:
+    """Return a standing bot and the enemies that moved onto it, and count the eliminations.
+
+    The set is empty if only friends did.
+    """
+    enemies = [bot for bot in bots if bot.owner != standing.owner]
+    builder.eliminated[standing.owner] += len(enemies)
     for owner in {bot.owner for bot in enemies}:
-        draft.eliminated[owner] += 1
+        builder.eliminated[owner] += 1
     return {standing, *enemies} if enemies else set()
 
 
-def combat(draft: Draft) -> None:
-    """COMBAT: a bot dies if an enemy within reach has no more enemies than itself (rule 3)."""
-    at: dict[Tile, list[Bot]] = defaultdict(list)
-    for bot in draft.bots:
-        at[bot.tile].append(bot)
-    reach = draft.before.terrain.torus.discs(draft.before.config.attack_radius2)
+def combat(builder: TurnBuilder) -> None:
+    """COMBAT: remove bots with an enemy in reach that has no more enemies than they (rule 3)."""
+    bots_at: dict[Tile, list[Bot]] = defaultdict(list)
+    for bot in builder.bots:
+        bots_at[bot.tile].append(bot)
+    reach = builder.before.terrain.torus.discs(builder.before.config.attack_radius2)
     enemies = {}
-    for bot in draft.bots:
+    for bot in builder.bots:
         near = [
             enemy
             for tile in reach[bot.tile]
-            if tile in at
-            for enemy in at[tile]
+            if tile in bots_at
+            for enemy in bots_at[tile]
             if enemy.owner != bot.owner
         ]
         if near:
             enemies[bot] = near
+    # Reach is mutual, so every enemy of a bot has an entry of its own.
     dead = []
     for bot, near in enemies.items():
         killers = {enemy.owner for enemy in near if len(enemies[enemy]) <= len(near)}
         if killers:
             dead.append(bot)
             for slot in killers:
-                draft.eliminated[slot] += 1
-    draft.bury(dead)
+                builder.eliminated[slot] += 1
+    builder.remove(dead)
 
 
-def capture(draft: Draft) -> None:
-    """CAPTURE: a bot on an active core of another owner razes it (rule 4)."""
-    at = draft.at()
-    for number, core in enumerate(draft.cores):
-        bot = at.get(core.tile)
+def capture(builder: TurnBuilder) -> None:
+    """CAPTURE: raze the active cores on which bots of other owners stand (rule 4)."""
+    bot_at = builder.bots_by_tile()
+    for number, core in enumerate(builder.cores):
+        bot = bot_at.get(core.tile)
         if bot is not None and core.active and bot.owner != core.owner:
-            draft.cores[number] = core._replace(active=False)
-            draft.score[bot.owner] += 2
-            draft.score[core.owner] -= 1
-            draft.captures.append(Capture(core.tile, bot.owner, core.owner))
+            builder.cores[number] = core._replace(active=False)
+            builder.score[bot.owner] += 2
+            builder.score[core.owner] -= 1
+            builder.captures.append(Capture(core.tile, bot.owner, core.owner))
 
 
-def collect(draft: Draft) -> None:
-    """COLLECT: energy goes to the one owner beside it, or is lost between several (rule 5)."""
-    at = draft.at()
-    beside = draft.before.terrain.torus.discs(BESIDE)
-    for number, node in enumerate(draft.nodes):
+def collect(builder: TurnBuilder) -> None:
+    """COLLECT: give energy to the only owner beside it, destroy it between several (rule 5)."""
+    bot_at = builder.bots_by_tile()
+    beside = builder.before.terrain.torus.discs(BESIDE)
+    for number, node in enumerate(builder.nodes):
         if node.energy:
-            owners = {at[tile].owner for tile in beside[node.tile] if tile in at}
+            owners = {bot_at[tile].owner for tile in beside[node.tile] if tile in bot_at}
             if owners:
-                draft.nodes[number] = Node(node.tile, energy=False, timer=0)
+                builder.nodes[number] = Node(node.tile, energy=False, timer=0)
                 if len(owners) == 1:
-                    gather(draft, owners.pop(), node.tile)
+                    credit(builder, owners.pop(), node.tile)
                 else:
-                    draft.destroyed.append(node.tile)
+                    builder.destroyed.append(node.tile)
 
 
-def gather(draft: Draft, slot: Slot, tile: Tile) -> None:
-    """Return the energy of a node to a slot."""
-    draft.energy[slot] += 1
-    draft.collected[slot] += 1
-    draft.gathered[slot].append(tile)
+def credit(builder: TurnBuilder, slot: Slot, tile: Tile) -> None:
+    """Credit the energy of a node to a slot."""
+    builder.energy[slot] += 1
+    builder.collected[slot] += 1
+    builder.collected_tiles[slot].append(tile)
 
 
-def spawn(draft: Draft) -> None:
-    """SPAWN: each slot pays for bots on its free active cores, the longest idle first (rule 6)."""
-    taken = {bot.tile for bot in draft.bots}
-    cost = draft.before.config.spawn_cost
+def spawn(builder: TurnBuilder) -> None:
+    """SPAWN: make bots on free active cores, the longest idle first, while paid for (rule 6)."""
+    taken = {bot.tile for bot in builder.bots}
+    cost = builder.before.config.spawn_cost
     free = sorted(
         (core.owner, core.last_spawn, core.id, number)
-        for number, core in enumerate(draft.cores)
-        if core.active and core.tile not in taken and draft.energy[core.owner] >= cost
+        for number, core in enumerate(builder.cores)
+        if core.active and core.tile not in taken and builder.energy[core.owner] >= cost
     )
     for owner, _, _, number in free:
-        if draft.energy[owner] >= cost:
-            draft.energy[owner] -= cost
-            core = draft.cores[number]
-            draft.cores[number] = core._replace(last_spawn=draft.turn)
-            draft.bots += (Bot(draft.next_bot_id, core.tile, owner),)
-            draft.next_bot_id += 1
-            draft.spawns.append((core.tile, owner))
+        if builder.energy[owner] >= cost:
+            builder.energy[owner] -= cost
+            core = builder.cores[number]
+            builder.cores[number] = core._replace(last_spawn=builder.turn)
+            builder.bots += (Bot(builder.next_bot_id, core.tile, owner),)
+            builder.next_bot_id += 1
+            builder.spawns.append((core.tile, owner))
 
 
-def energy_tick(draft: Draft) -> None:
-    """ENERGY_TICK: empty nodes count up to the interval, then hold energy again (rule 7)."""
-    interval = draft.before.config.energy_interval
-    for number, node in enumerate(draft.nodes):
+def energy_tick(builder: TurnBuilder) -> None:
+    """ENERGY_TICK: count empty nodes up; at the interval they hold energy again (rule 7)."""
+    interval = builder.before.config.energy_interval
+    for number, node in enumerate(builder.nodes):
         if not node.energy:
             full = node.timer + 1 >= interval
-            draft.nodes[number] = Node(node.tile, full, 0 if full else node.timer + 1)
+            builder.nodes[number] = Node(node.tile, full, 0 if full else node.timer + 1)
             if full:
-                draft.energized.append(node.tile)
+                builder.energized.append(node.tile)
 
 
-def endgame(draft: Draft) -> None:
-    """ENDGAME: count dominance, and give the sole survivor its bonus (rule 8)."""
-    own = Counter(bot.owner for bot in draft.bots)
-    everybody = own.total()
-    for slot, turns in enumerate(draft.dominant_turns):
-        dominant = everybody > 0 and 5 * own[slot] >= 4 * everybody
-        draft.dominant_turns[slot] = turns + 1 if dominant else 0
+def endgame(builder: TurnBuilder) -> None:
+    """ENDGAME: count dominant turns, and score the bonus of a sole survivor (rule 8)."""
+    own = Counter(bot.owner for bot in builder.bots)
+    total = own.total()
+    for slot, turns in enumerate(builder.dominant_turns):
+        dominant = total > 0 and 5 * own[slot] >= 4 * total
+        builder.dominant_turns[slot] = turns + 1 if dominant else 0
     if len(own) == 1:
         (survivor,) = own
-        enemies = sum(core.active and core.owner != survivor for core in draft.cores)
-        draft.score[survivor] += 2 * enemies
+        enemies = sum(core.active and core.owner != survivor for core in builder.cores)
+        builder.score[survivor] += 2 * enemies
 
 
-PHASES: Final[tuple[Callable[[Draft], None], ...]] = (
+PHASES: Final[tuple[Callable[[TurnBuilder], None], ...]] = (
     move,
     combat,
     capture,
@@ -258,18 +268,19 @@ PHASES: Final[tuple[Callable[[Draft], None], ...]] = (
     energy_tick,
     endgame,
 )
+"""The phases of a turn, in their order."""
 
 
 def play_turn(state: State, orders: Mapping[Slot, Orders]) -> State:
     """Return the state after a turn; bots without an order hold."""
-    draft = Draft(state, orders)
+    builder = TurnBuilder(state, orders)
     for phase in PHASES:
-        phase(draft)
-    return draft.finished()
+        phase(builder)
+    return builder.finished()
 
 
 def condition(state: State) -> Condition | None:
-    """Tell which condition ends the match, None while it goes on; the first that holds counts."""
+    """Return the first condition that ends the match, None while it goes on (rule book, "End")."""
     living = len(state.living)
     if living < 2:
         return "sole_survivor" if living else "annihilation"

@@ -1,4 +1,4 @@
-"""Fog (document, "Fog"): what a slot may see, and by which number it knows the others."""
+"""What a slot sees, and by which numbers it knows the other slots (rule book, "Fog")."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cw.games.code_battle.torus import Tile
 
 
 class SeenCore(NamedTuple):
-    """A core in sight."""
+    """A core in sight, with its owner as the observer numbers it."""
 
     tile: Tile
     owner: int
@@ -22,25 +22,25 @@ class SeenCore(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a slot may know; all lists are sorted, and the slot itself is owner 0."""
+    """All that a slot sees in a turn; tuples are sorted, and the slot itself is owner 0."""
 
     config: Config
     turn: int
     energy: int
-    """Held by the slot."""
+    """The energy that the slot holds."""
     score: int
     bots: tuple[tuple[Tile, int], ...]
-    """Tile and owner."""
+    """Tile and owner of each bot in sight."""
     nodes: tuple[Tile, ...]
-    """Those that hold energy."""
+    """The nodes in sight that hold energy."""
     cores: tuple[SeenCore, ...]
     walls: tuple[Tile, ...]
     dead: tuple[tuple[Tile, int], ...]
-    """Tile and owner of the bots that died in the turn before."""
+    """Tile and owner of the bots that died in sight in the turn before."""
 
 
 def view_of(state: State, slot: Slot) -> View:
-    """Return all that a slot sees."""
+    """Return the view of a slot."""
     owners = numbering(state.seed, slot, len(state.stats))
     seen = visible(state, slot)
     return View(
@@ -63,16 +63,24 @@ def view_of(state: State, slot: Slot) -> View:
 
 
 def visible(state: State, slot: Slot) -> str:
-    """Return a text of "1" for each tile that a slot's living bots see, "0" for the others."""
+    """Return a text with a "1" at the index of each tile that a slot's bots see, "0" elsewhere.
+
+    Views test many tiles, and indexing a text takes constant time, while shifting an integer to
+    test a bit takes time in proportion to its length.
+    """
     torus = state.terrain.torus
-    sights = torus.sights(state.config.vision_radius2)
-    seen = reduce(or_, (sights[bot.tile] for bot in state.bots if bot.owner == slot), 0)
+    bit_discs = torus.bit_discs(state.config.vision_radius2)
+    seen = reduce(or_, (bit_discs[bot.tile] for bot in state.bots if bot.owner == slot), 0)
     return f"{seen:0{torus.tiles}b}"[::-1]
 
 
 @lru_cache(maxsize=256)
 def numbering(seed: int, observer: Slot, slots: int) -> tuple[int, ...]:
-    """Return the number by which an observer knows each slot; itself is 0."""
+    """Return the number by which an observer knows each slot; the observer itself is 0.
+
+    The others are numbered from 1 in the order of hashes of the match's seed and both slots: fixed
+    during the match, and different for each observer.
+    """
 
     def key(slot: Slot) -> str:
         return sha256(f"{seed}.{observer}.{slot}".encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""The first round (document, "Start")."""
+"""The start of a game: round 0, drawn from a seed (rule book, "Start")."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cw.errors import UsageError
 from cw.games.end_of_codes.state import Participant, State
 from cw.games.rules import Json
 
-KNOWN: Final = (
+OPTIONS: Final = (
     "gameid", "M", "MAX_HP", "max_creatures", "W", "H", "max_rounds", "connect_timeout", "timeout",
 )  # fmt: skip
 MOST_PLAYERS: Final = 1000
@@ -23,9 +23,13 @@ USERNAME: Final = re.compile(r"\w{1,64}", re.ASCII)
 
 
 def genesis(players: Json, seed: int, options: Mapping[str, Json]) -> State:
-    """Return round 0, drawn in a fixed order; raise UsageError for options that make none."""
+    """Return round 0; raise UsageError for an option that is unknown or invalid.
+
+    What is not given is drawn in a fixed order: M, W and H, MAX_HP, then the cells of the creatures
+    in ascending id. So the same seed and options always give the same round.
+    """
     for name in options:
-        if name not in KNOWN:
+        if name not in OPTIONS:
             raise UsageError(f"unknown option: {name}")
     participants = read_players(players)
     check_plain(options)
@@ -36,9 +40,9 @@ def genesis(players: Json, seed: int, options: Mapping[str, Json]) -> State:
     most = options.get("max_creatures", 150_000)
     if total > most:
         raise UsageError(f"too many creatures: N*M = {total}, the limit is {most}")
-    width, height = size(total, options, rng)
+    width, height = map_size(total, options, rng)
     most_hp = options["MAX_HP"] if "MAX_HP" in options else rng.randint(100, 199)
-    cells = scatter(total, width, height, rng)
+    cells = draw_cells(total, width, height, rng)
     return State(
         round=0,
         width=width,
@@ -55,7 +59,10 @@ def genesis(players: Json, seed: int, options: Mapping[str, Json]) -> State:
 
 
 def read_players(players: Json) -> tuple[Participant, ...]:
-    """Read a number of players, or a list of userids and usernames."""
+    """Return the players by ascending userid, of a number or of a list with userids and usernames.
+
+    Raises UsageError for a wrong number or entry, and for two players with the same id or name.
+    """
     if type(players) is int:
         number("players", players, 0, MOST_PLAYERS)
         players = [{"userid": n, "username": f"player{n}"} for n in range(1, players + 1)]
@@ -73,7 +80,7 @@ def read_players(players: Json) -> tuple[Participant, ...]:
 
 
 def read_player(player: Json) -> tuple[int, str]:
-    """Read the userid and username of a player."""
+    """Return the userid and the username of a player; raise UsageError if one is wrong."""
     entry = player if isinstance(player, dict) else {}
     userid, username = entry.get("userid"), entry.get("username")
     if type(userid) is not int or userid < 1:
@@ -84,7 +91,7 @@ def read_player(player: Json) -> tuple[int, str]:
 
 
 def check_plain(options: Mapping[str, Json]) -> None:
-    """Raise UsageError for the first option out of its range, in the order of the document."""
+    """Raise UsageError for the first option that is out of its range, in a fixed order."""
     if "gameid" in options and (type(options["gameid"]) is not int or options["gameid"] < 1):
         raise UsageError("gameid must be a positive integer")
     for name, high in (("M", 1000), ("MAX_HP", 1000), ("max_creatures", 1_000_000)):
@@ -106,7 +113,7 @@ def check_size(options: Mapping[str, Json]) -> None:
 
 
 def check_seconds(options: Mapping[str, Json]) -> None:
-    """Raise UsageError for time limits that cannot be."""
+    """Raise UsageError unless the time limits are in range, and `timeout` is not the smaller."""
     for name in ("connect_timeout", "timeout"):
         value = options.get(name, 1)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0.1 <= value <= 60:
@@ -116,13 +123,18 @@ def check_seconds(options: Mapping[str, Json]) -> None:
 
 
 def number(name: str, value: Any, low: int, high: int) -> None:
-    """Raise UsageError unless the value is an integer from low to high."""
+    """Raise UsageError unless a value is an integer from low to high."""
     if type(value) is not int or not low <= value <= high:
         raise UsageError(f"{name} must be an integer from {low} to {high}")
 
 
-def size(total: int, options: Mapping[str, Json], rng: Random) -> tuple[int, int]:
-    """Return the map's width and height, drawn unless they are given."""
+def map_size(total: int, options: Mapping[str, Json], rng: Random) -> tuple[int, int]:
+    """Return the width and the height of the map, drawn unless they are given.
+
+    Both are drawn from one interval between the sides of squares with 3 and 4 cells a creature. It
+    is open if there is an integer in it, else closed; with few creatures it may be empty, and its
+    lower end is taken. Raises UsageError for given ones with less than 3 cells a creature.
+    """
     if "W" in options:
         width, height = options["W"], options["H"]
         if width * height < 3 * total:
@@ -137,8 +149,9 @@ def size(total: int, options: Mapping[str, Json], rng: Random) -> tuple[int, int
     return rng.randint(low, high), rng.randint(low, high)
 
 
-def scatter(total: int, width: int, height: int, rng: Random) -> list[tuple[int, int]]:
-    """Draw a cell of its own for each creature."""
+def draw_cells(total: int, width: int, height: int, rng: Random) -> list[tuple[int, int]]:
+    """Return a random cell for each creature, no two the same, in the order of the draws."""
+    # A third of the cells or less is taken, so few draws are rejected.
     taken: dict[tuple[int, int], None] = {}
     while len(taken) < total:
         taken[rng.randrange(width), rng.randrange(height)] = None

@@ -1,4 +1,4 @@
-"""The strong strategy of End of Codes: waits in a group for good odds, then strikes."""
+"""The strong strategy: keeps its creatures in a group, and attacks where it outnumbers others."""
 
 from __future__ import annotations
 
@@ -12,61 +12,66 @@ from cw.games.end_of_codes.world import Cell, Creature, intent, living, neighbou
 from cw.games.rules import Json, Player
 
 FAR: Final = 10**6
-"""A distance that nobody walks."""
+"""A distance above that of any path."""
 
 SIGHT: Final = 3
-"""Steps within which strength is counted."""
+"""The distance in steps up to which creatures count for the odds of a fight."""
 
 NEAR: Final = 4
-"""Steps within which an opponent is hunted even in peace."""
+"""The distance in steps up to which a cautious creature approaches an opponent."""
 
 PATIENCE: Final = 1000
-"""The round from which it attacks whatever the odds."""
+"""The round from which it attacks whatever the odds, so that a game of cautious players ends."""
 
 
 class Hunter:
-    """Flees or groups while others fight, and closes in where it outnumbers its opponents."""
+    """Flees or groups while others fight, and attacks where it outnumbers its opponents."""
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat."""
+        """Take a seat; all draws come from `rng`."""
         self.player = player
         self.rng = rng
 
     def act(self, view: State) -> Json:
-        """Command all own living creatures."""
-        return {"intent": Round(view, int(self.player), self.rng).intents()}
+        """Return the intents of the own living creatures."""
+        return {"intent": RoundPlan(view, int(self.player), self.rng).intents()}
 
 
-class Round:
-    """One round as the hunter sees it, and what it has chosen so far."""
+class RoundPlan:
+    """The intents of one round, as they are chosen."""
 
     def __init__(self, state: State, player: int, rng: Random) -> None:
-        """Look at the map."""
+        """Start without intents.
+
+        While several opponents are alive the hunter is cautious, and wants three creatures for one;
+        against the last opponent one for one is enough.
+        """
         self.state = state
         self.rng = rng
         self.world = living(state)
         self.own = [c for c in self.world.values() if c.owner == player]
-        self.foes = {cell: c for cell, c in self.world.items() if c.owner != player}
-        opponents = len({foe.owner for foe in self.foes.values()})
+        self.opponents = {cell: c for cell, c in self.world.items() if c.owner != player}
+        opponent_count = len({opponent.owner for opponent in self.opponents.values()})
         waiting = state.round < PATIENCE
-        self.peace = opponents > 1 and waiting
-        self.factor = (3 if opponents > 1 else 1) if waiting else 0
+        self.cautious = opponent_count > 1 and waiting
+        self.odds = (3 if opponent_count > 1 else 1) if waiting else 0
         self.distance = self._distances()
-        self.closed: set[Cell] = set()
+        self.claimed: set[Cell] = set()
+        """The cells to which own creatures move in this round."""
 
     def intents(self) -> list[Json]:
-        """Choose for the creatures next to opponents, then for the others, nearest first."""
-        if not self.foes or not self.own:
+        """Return the intents of creatures beside opponents, then of the others, nearest first."""
+        if not self.opponents or not self.own:
             return []
         beside = [c for c in self.own if self._targets(c)]
         others = [c for c in self.own if not self._targets(c)]
         others.sort(key=lambda c: (self.distance.get(c.cell, FAR), c.id))
-        return [*self._struggle(beside), *self._approach(others)]
+        return [*self._fight_or_flee(beside), *self._advance(others)]
 
     def _distances(self) -> dict[Cell, int]:
-        """Count the steps from the nearest opponent, through free cells."""
-        distance = dict.fromkeys(self.foes, 0)
-        queue = deque(self.foes)
+        """Return the steps from the nearest opponent to each cell on a path of free cells."""
+        distance = dict.fromkeys(self.opponents, 0)
+        queue = deque(self.opponents)
         while queue:
             cell = queue.popleft()
             for near in neighbours(self.state, cell).values():
@@ -77,40 +82,44 @@ class Round:
         return distance
 
     def _outnumbers(self, cell: Cell) -> bool:
-        """Return whether own creatures within sight of a cell suffice for those of opponents."""
+        """Return whether the own creatures around a cell are `odds` times as many as opponents."""
         x, y = cell
         strength = Counter(
-            near in self.foes
+            near in self.opponents
             for right in range(-SIGHT, SIGHT + 1)
             for up in range(abs(right) - SIGHT, SIGHT - abs(right) + 1)
             if (near := (x + right, y + up)) in self.world
         )
-        return strength[False] >= self.factor * strength[True]
+        return strength[False] >= self.odds * strength[True]
 
     def _targets(self, creature: Creature) -> dict[str, Creature]:
         beside = neighbours(self.state, creature.cell)
-        return {way: self.foes[cell] for way, cell in beside.items() if cell in self.foes}
+        return {way: self.opponents[cell] for way, cell in beside.items() if cell in self.opponents}
 
     def _free(self, creature: Creature) -> dict[str, Cell]:
-        """Return the neighbouring cells that nobody holds and no own creature has chosen."""
+        """Return the neighbouring cells, by direction, that are neither occupied nor claimed."""
         beside = neighbours(self.state, creature.cell)
         return {
             way: cell
             for way, cell in beside.items()
-            if cell not in self.world and cell not in self.closed
+            if cell not in self.world and cell not in self.claimed
         }
 
     def _go(self, creature: Creature, ways: Mapping[str, Cell]) -> Json:
-        """Move to the first of some cells."""
+        """Claim the first of some cells, and return the intent to move there."""
         way, cell = next(iter(ways.items()))
-        self.closed.add(cell)
+        self.claimed.add(cell)
         return intent(creature, "move", way)
 
-    def _struggle(self, beside: list[Creature]) -> Iterator[Json]:
-        """Flee from worse odds where that is possible, else attack who is weakest."""
+    def _fight_or_flee(self, beside: list[Creature]) -> Iterator[Json]:
+        """Yield the intents of creatures beside opponents.
+
+        Cautious ones flee from bad odds where they can. The others attack, those with the fewest
+        targets first, the target with the fewest hit points left after the attacks so far.
+        """
         fighting = []
         for creature in beside:
-            outnumbered = self.peace and not self._outnumbers(creature.cell)
+            outnumbered = self.cautious and not self._outnumbers(creature.cell)
             refuge = self._refuge(creature) if outnumbered else {}
             if refuge:
                 yield self._go(creature, refuge)
@@ -119,35 +128,40 @@ class Round:
         hits: Counter[int] = Counter()
         for creature in sorted(fighting, key=lambda c: (len(self._targets(c)), c.id)):
             targets = self._targets(creature)
-            way = min(targets, key=lambda way: self._rest(targets[way], hits))
+            way = min(targets, key=lambda way: self._hit_points_left(targets[way], hits))
             hits[targets[way].id] += 1
             yield intent(creature, "attack", way)
 
-    def _rest(self, target: Creature, hits: Counter[int]) -> tuple[bool, int]:
-        """Order targets by the hit points they have left, those with none last."""
-        left = target.hp - hits[target.id]
-        return left <= 0, left
+    def _hit_points_left(self, target: Creature, hits: Counter[int]) -> tuple[bool, int]:
+        """Return the sort key of a target: its hit points left, those that will be dead last."""
+        remaining = target.hp - hits[target.id]
+        return remaining <= 0, remaining
 
     def _refuge(self, creature: Creature) -> dict[str, Cell]:
-        """Return the free cells that touch no opponent, the farthest from them first."""
+        """Return the free cells beside no opponent, the farthest from opponents first."""
         safe = {w: c for w, c in self._free(creature).items() if self.distance.get(c, FAR) > 1}
         farthest = sorted(safe.items(), key=lambda entry: -self.distance.get(entry[1], FAR))
         return dict(farthest)
 
-    def _approach(self, others: list[Creature]) -> Iterator[Json]:
-        """Move the creatures that touch no opponent; now and then one stays, to break deadlocks."""
-        heart = self._heart()
+    def _advance(self, others: list[Creature]) -> Iterator[Json]:
+        """Yield the intents of the other creatures; each stays with probability 1/8.
+
+        That breaks up moves which collide in round after round.
+        """
+        centre = self._centre()
         for creature in others:
             if self.rng.random() < 1 / 8:
                 continue
-            ways = self._hunt(creature) or (self._keep_away(creature, heart) if self.peace else {})
+            ways = self._hunt(creature) or (
+                self._keep_away(creature, centre) if self.cautious else {}
+            )
             if ways:
                 yield self._go(creature, ways)
 
     def _hunt(self, creature: Creature) -> dict[str, Cell]:
-        """Return the free cells nearer to an opponent, close ones only where the odds are good."""
+        """Return the free cells nearer to an opponent; close to it only those with good odds."""
         here = self.distance.get(creature.cell, FAR)
-        if self.peace and here > NEAR:
+        if self.cautious and here > NEAR:
             return {}
         return {
             way: cell
@@ -156,8 +170,8 @@ class Round:
             and (there > 2 or self._outnumbers(cell))
         }
 
-    def _keep_away(self, creature: Creature, heart: Cell) -> dict[str, Cell]:
-        """Return the free cells that lead away from opponents, or else to the own group."""
+    def _keep_away(self, creature: Creature, centre: Cell) -> dict[str, Cell]:
+        """Return the free cells away from close opponents, or else towards the own group."""
         here = self.distance.get(creature.cell, FAR)
         free = self._free(creature)
         if here <= 2:
@@ -165,12 +179,12 @@ class Round:
         return {
             way: cell
             for way, cell in free.items()
-            if steps(cell, heart) < steps(creature.cell, heart)
+            if steps(cell, centre) < steps(creature.cell, centre)
             and self.distance.get(cell, FAR) >= SIGHT
         }
 
-    def _heart(self) -> Cell:
-        """Return the cell of the own creature closest to the own centre of gravity."""
+    def _centre(self) -> Cell:
+        """Return the cell of the own creature nearest to the mean of their cells."""
         number = len(self.own)
         x = sum(c.cell[0] for c in self.own) / number
         y = sum(c.cell[1] for c in self.own) / number
@@ -178,5 +192,5 @@ class Round:
 
 
 def steps(a: Cell, b: Cell) -> int:
-    """Count the steps between two cells."""
+    """Return the number of steps between two cells."""
     return abs(a[0] - b[0]) + abs(a[1] - b[1])

@@ -22,8 +22,8 @@ class WrongReply(Exception):
         self.fault = Fault(kind, f"round_{error}", note=note)
 
 
-class Owned(NamedTuple):
-    """What a player may command."""
+class Sender(NamedTuple):
+    """Who sends a reply, and in which state."""
 
     state: State
     userid: int
@@ -35,7 +35,7 @@ def read_reply(state: State, userid: int, reply: Json) -> list[Intent] | Fault:
         intents = read_list(reply)
         for number, said in enumerate(intents):
             check_fields(f"intent[{number}]", said)
-        return check_intents(Owned(state, userid), intents)
+        return check_intents(Sender(state, userid), intents)
     except WrongReply as wrong:
         return wrong.fault
 
@@ -77,7 +77,7 @@ def check_fields(place: str, said: Json) -> None:
             raise WrongReply(f"{field}_not_set", f"{place} has no {field}: {short(said)}")
 
 
-def check_intents(owned: Owned, intents: list[Json]) -> list[Intent]:
+def check_intents(sender: Sender, intents: list[Json]) -> list[Intent]:
     """Pass 2: each intent has the right types and means something that its player may do."""
     seen: set[int] = set()
     read = []
@@ -85,7 +85,7 @@ def check_intents(owned: Owned, intents: list[Json]) -> list[Intent]:
         place = f"intent[{number}]"
         check_types(place, said)
         creature = said["creatureid"]
-        check_creature(place, owned, creature)
+        check_creature(place, sender, creature)
         check_words(place, said)
         if creature in seen:
             note = f"{place} is the second one for creature {creature}"
@@ -109,9 +109,9 @@ def check_types(place: str, said: dict[str, Json]) -> None:
             raise WrongReply("wrong_type", f"{place}: {name} must be text, not {short(said[name])}")
 
 
-def check_creature(place: str, owned: Owned, creature: int) -> None:
+def check_creature(place: str, sender: Sender, creature: int) -> None:
     """Raise WrongReply unless the creature is the player's and alive in this round."""
-    state, userid = owned
+    state, userid = sender
     row = state.index.get(creature)
     if row is None:
         note = f"{place}: there is no creature {short(creature)}"

@@ -1,4 +1,8 @@
-"""How a round becomes the next one (rules 3 to 8), in whole columns."""
+"""The resolution of a round (rule book, "A round"), on whole columns of creatures at a time.
+
+Everything is judged by the round before: attacks see who stood where (rule 3), so they come first
+and moves cannot dodge them. Who dies frees its cell, so hit points are settled before collisions.
+"""
 
 from __future__ import annotations
 
@@ -14,26 +18,34 @@ from cw.games.end_of_codes.state import DIRECTIONS, Column, Expelled, Intent, Pa
 from cw.games.rules import Fault
 
 NOBODY: Final = -1
+"""The entry of a cell without a living creature."""
+
 CODES: Final = {
     (action, way): number
     for number, (action, way) in enumerate(product(("move", "attack"), DIRECTIONS))
 }
-"""A number for each intent: below 4 a move, from 4 on an attack, in the order of DIRECTIONS."""
+"""The numbers of intents: 0 to 3 for moves and 4 to 7 for attacks, in the order of DIRECTIONS."""
 
 RIGHT, UP = (np.array(steps) for steps in zip(*DIRECTIONS.values(), strict=True))
+"""The change of x and of y by the number of a direction."""
 
 
-class Acts(NamedTuple):
-    """The creatures that do one thing, by their place in the columns, and where they aim."""
+class CreatureActions(NamedTuple):
+    """Creatures that all move, or all attack, and their target cells."""
 
     who: Column
+    """Their indices in the columns of the state."""
     x: Column
     y: Column
 
 
 def resolve(state: State, intents: Sequence[Intent], faults: Mapping[int, Fault]) -> State:
-    """Return the next round; `intents` are those of players without a fault, all of them valid."""
-    moves, attacks = sort_out(state, intents)
+    """Return the next round.
+
+    `intents` are the valid ones of all players without a fault, `faults` those of the others, by
+    userid. Their order has no effect.
+    """
+    moves, attacks = moves_and_attacks(state, intents)
     hp = attack(state, attacks)
     hp[np.isin(state.owners, list(faults))] = 0
     x, y = move(state, moves, hp)
@@ -41,15 +53,17 @@ def resolve(state: State, intents: Sequence[Intent], faults: Mapping[int, Fault]
     return replace(
         state,
         round=state.round + 1,
-        players=tuple(mark(state, player, alive, faults) for player in state.players),
+        players=tuple(updated_player(state, player, alive, faults) for player in state.players),
         x=x,
         y=y,
         hp=hp,
     )
 
 
-def sort_out(state: State, intents: Sequence[Intent]) -> tuple[Acts, Acts]:
-    """Return the moves and the attacks that stay on the map; the others are idle (rules 5, 6)."""
+def moves_and_attacks(
+    state: State, intents: Sequence[Intent]
+) -> tuple[CreatureActions, CreatureActions]:
+    """Return the moves and the attacks whose targets are on the map; others have no effect."""
     ids = np.array([creature for creature, _, _ in intents], dtype=np.int64)
     codes = np.array([CODES[action, way] for _, action, way in intents], dtype=np.int64)
     who = np.searchsorted(state.ids, ids)
@@ -58,37 +72,46 @@ def sort_out(state: State, intents: Sequence[Intent]) -> tuple[Acts, Acts]:
     inside = (x >= 0) & (x < state.width) & (y >= 0) & (y < state.height)
     moving = codes < len(DIRECTIONS)
     moves, attacks = (
-        Acts(who[chosen], x[chosen], y[chosen]) for chosen in (inside & moving, inside & ~moving)
+        CreatureActions(who[chosen], x[chosen], y[chosen])
+        for chosen in (inside & moving, inside & ~moving)
     )
     return moves, attacks
 
 
-def attack(state: State, attacks: Acts) -> Column:
-    """Return the hit points after all attacks of rule 5; never below 0 (rule 7)."""
+def attack(state: State, attacks: CreatureActions) -> Column:
+    """Return the hit points after all attacks (rule 3), at least 0."""
     living = np.flatnonzero(state.hp > 0)
-    holder = np.full(state.width * state.height, NOBODY)
-    holder[state.y[living] * state.width + state.x[living]] = living
-    victims = holder[attacks.y * state.width + attacks.x]
-    foes = (victims != NOBODY) & (state.owners[victims] != state.owners[attacks.who])
-    hits = np.bincount(victims[foes], minlength=len(state.hp))
+    # In every round a cell holds at most one living creature (rule 6), so one entry is enough.
+    occupant = np.full(state.width * state.height, NOBODY)
+    occupant[state.y[living] * state.width + state.x[living]] = living
+    victims = occupant[attacks.y * state.width + attacks.x]
+    hit = (victims != NOBODY) & (state.owners[victims] != state.owners[attacks.who])
+    hits = np.bincount(victims[hit], minlength=len(state.hp))
     left: Column = np.maximum(state.hp - hits, 0)
     return left
 
 
-def move(state: State, moves: Acts, hp: Column) -> tuple[Column, Column]:
-    """Return all cells after the moves of rule 6 and the undoing of rule 8.
+def move(state: State, moves: CreatureActions, hp: Column) -> tuple[Column, Column]:
+    """Return the x and y of all creatures after moves (rule 4) and undoing (rule 6).
 
-    Creatures of players who are thrown out have no moves; who dies otherwise keeps the cell
-    that it reached.
+    `hp` are the hit points after the round. Creatures of players who are thrown out have no moves;
+    others that die keep the cell that they have reached (rule 5).
     """
     x, y = state.x.copy(), state.y.copy()
     x[moves.who], y[moves.who] = moves.x, moves.y
-    undo(state, moves, hp > 0, x, y)
+    send_back(state, moves, hp > 0, x, y)
     return x, y
 
 
-def undo(state: State, moves: Acts, alive: NDArray[np.bool_], x: Column, y: Column) -> None:
-    """Send living movers back while a cell holds more than one living creature (rule 8)."""
+def send_back(
+    state: State, moves: CreatureActions, alive: NDArray[np.bool_], x: Column, y: Column
+) -> None:
+    """Send living movers back while a cell holds several living creatures (rule 6).
+
+    Changes `x` and `y`. Each pass sends back all movers in crowded cells at once, so the result
+    does not depend on an order. A mover goes back at most once, which ends the loop: whoever stays
+    was alone in its cell before the round.
+    """
     width = state.width
     held = np.bincount((y * width + x)[alive], minlength=width * state.height)
     movers = moves.who[alive[moves.who]]
@@ -103,10 +126,10 @@ def undo(state: State, moves: Acts, alive: NDArray[np.bool_], x: Column, y: Colu
         movers = movers[~crowded]
 
 
-def mark(
+def updated_player(
     state: State, player: Participant, alive: frozenset[int], faults: Mapping[int, Fault]
 ) -> Participant:
-    """Note when a player has died, and the first fault that threw it out."""
+    """Return a player with the round in which it died, and its fault if it has one now."""
     died, fault = player.died, faults.get(player.userid)
     if died is None and player.userid not in alive:
         died = state.round + 1
@@ -117,7 +140,10 @@ def mark(
 
 
 def expelled(state: State, faults: Mapping[int, Fault]) -> State:
-    """Return round 0 in which players who failed to be told of the game are dead already."""
+    """Return the start without the creatures of players whose bots failed `POST /game`.
+
+    The creatures are dead from round 0 on, and their players thrown out.
+    """
     hp = np.where(np.isin(state.owners, list(faults)), 0, state.hp)
     players = tuple(
         player._replace(

@@ -23,7 +23,7 @@ class EndOfCodes:
     seats = range(1, 1001)
 
     def new(self, players: Json, seed: int, /, **options: Json) -> State:
-        """Return the genesis; options: see genesis.KNOWN."""
+        """Return the genesis; options: see genesis.OPTIONS."""
         return genesis(players, seed, options)
 
     def players(self, state: State) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""A round of End of Codes: the world as columns of numbers, and the players."""
+"""The state of a game: a round's creatures as columns of numbers, and its players."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from cw.errors import FaultKind
 
 Column: TypeAlias = NDArray[np.int64]
+"""A number for each creature."""
 
 DIRECTIONS: Final = {"north": (0, 1), "east": (1, 0), "south": (0, -1), "west": (-1, 0)}
 """Change of x and of y; y grows to the north."""
 
 
 class Expelled(NamedTuple):
-    """The fault for which a player was thrown out; `round` is that of the failed request."""
+    """The fault for which a player was thrown out, and the round of the failed request."""
 
     kind: FaultKind
     error: str | None
@@ -31,12 +32,12 @@ class Participant(NamedTuple):
     userid: int
     username: str
     died: int | None
-    """The first round in which it has no living creature."""
+    """The first round in which it has no living creature; None while it is alive."""
     fault: Expelled | None
 
 
 class Intent(NamedTuple):
-    """What one creature shall do."""
+    """The order to one creature."""
 
     creatureid: int
     action: Literal["move", "attack"]
@@ -45,7 +46,7 @@ class Intent(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """The configuration of a round. Creatures lie in ascending id; the columns are read-only."""
+    """A round. The columns are in ascending id of the creatures, and read-only."""
 
     round: int
     width: int
@@ -59,16 +60,16 @@ class State:
     y: Column
     hp: Column
     max_rounds: int = 10_000
-    """When the game is cut; no part of the world."""
+    """The round at which the game ends in any case; not part of the documents of a state."""
 
     def __post_init__(self) -> None:
-        """Lock the columns."""
+        """Make the columns read-only."""
         for column in (self.ids, self.owners, self.x, self.y, self.hp):
             column.flags.writeable = False
 
     @cached_property
     def index(self) -> dict[int, int]:
-        """Creature id -> its place in the columns."""
+        """Creature id -> its index in the columns."""
         return {creature: place for place, creature in enumerate(self.ids.tolist())}
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The built-in strategies of End of Codes."""
+"""The built-in strategies of End of Codes (rule book, "Strategies")."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from cw.games.end_of_codes.world import Cell, Creature, intent, living, neighbou
 from cw.games.rules import Json, Player, StrategyFactory
 
 
-class Seated:
-    """A strategy for one player."""
+class PlayerStrategy:
+    """A strategy that commands the creatures of one player."""
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat."""
+        """Take a seat; all draws come from `rng`."""
         self.player = player
         self.rng = rng
 
 
-class Idle(Seated):
+class Idle(PlayerStrategy):
     """Sends no intents."""
 
     def act(self, view: State) -> Json:
-        """Leave all creatures idle."""
+        """Return a reply without intents."""
         return {"intent": []}
 
 
-class Sample(Seated):
-    """The prototype of a bot: attacks a random neighbour, else idles or walks about."""
+class Sample(PlayerStrategy):
+    """The prototype of a bot: attacks a random opponent beside it, else idles or moves."""
 
     def act(self, view: State) -> Json:
-        """Choose for each own living creature on its own."""
+        """Return a reply in which each own living creature is decided on its own."""
         world = living(view)
         chosen = [
             self.choose(view, world, creature)
@@ -43,7 +43,11 @@ class Sample(Seated):
         return {"intent": [intent for intent in chosen if intent is not None]}
 
     def choose(self, state: State, world: Mapping[Cell, Creature], creature: Creature) -> Json:
-        """Attack any opponent next to it; else idle or make a valid move, half each."""
+        """Return a creature's intent, None to idle.
+
+        It attacks an opponent beside it if there is one. Else it idles or moves to a free cell
+        beside it, with a probability of one half each.
+        """
         beside = neighbours(state, creature.cell)
         targets = [
             way
@@ -63,4 +67,4 @@ STRATEGIES: Final[Mapping[str, StrategyFactory[State, Json]]] = {
     "sample": Sample,
     "hunter": Hunter,
 }
-"""By name, the weakest first."""
+"""By name, the weakest strategy first."""

@@ -1,4 +1,4 @@
-"""The map of a round as strategies look at it."""
+"""The map of a round as strategies use it: living creatures by cell."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from cw.games.end_of_codes.state import DIRECTIONS, State
 from cw.games.rules import Json
 
 Cell: TypeAlias = tuple[int, int]
+"""x, which grows to the east, and y, which grows to the north."""
 
 
 class Creature(NamedTuple):
-    """A living creature as a strategy sees it."""
+    """A living creature."""
 
     id: int
     owner: int
@@ -30,7 +31,7 @@ def living(state: State) -> dict[Cell, Creature]:
 
 
 def neighbours(state: State, cell: Cell) -> dict[str, Cell]:
-    """Return the neighbouring cells on the map by direction."""
+    """Return the neighbours of a cell that are on the map, by direction."""
     x, y = cell
     beside = {way: (x + right, y + up) for way, (right, up) in DIRECTIONS.items()}
     return {
@@ -41,5 +42,5 @@ def neighbours(state: State, cell: Cell) -> dict[str, Cell]:
 
 
 def intent(creature: Creature, action: str, direction: str) -> Json:
-    """Return the document of an intent."""
+    """Return an intent as JSON."""
     return {"creatureid": creature.id, "action": action, "direction": direction}

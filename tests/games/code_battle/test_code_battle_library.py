@@ -9,7 +9,7 @@ import pytest
 from cw.errors import UsageError
 from cw.games.code_battle.curation import is_playable
 from cw.games.code_battle.generate import DEFAULTS, make_map
-from cw.games.code_battle.library import SHELF, maps_for
+from cw.games.code_battle.library import LIBRARY, maps_for
 from cw.games.code_battle.maps import Map, decode_map, encode_map
 from tests.games.code_battle.positions import GAME
 
@@ -18,10 +18,12 @@ PLAYERS = (2, 3, 4, 6)
 
 @pytest.mark.parametrize("players", PLAYERS)
 def test_every_map_of_the_library_is_proven(players: int) -> None:
-    files = sorted(entry.name for entry in SHELF.iterdir() if entry.name.startswith(f"m{players}_"))
+    files = sorted(
+        entry.name for entry in LIBRARY.iterdir() if entry.name.startswith(f"m{players}_")
+    )
     assert len(files) >= 50
     for name in files:
-        made = decode_map((SHELF / name).read_bytes(), name.removesuffix(".json"))
+        made = decode_map((LIBRARY / name).read_bytes(), name.removesuffix(".json"))
         assert made.players == players
         assert f"{made.map_id}.json" == name
 

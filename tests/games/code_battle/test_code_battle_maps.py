@@ -19,8 +19,15 @@ from cw.games.code_battle.map_reading import KEYS
 from cw.games.code_battle.maps import Map, decode_map, encode_map, map_document, read_map
 from cw.games.code_battle.placement import place_nodes
 from cw.games.code_battle.proof import prove_ways
-from cw.games.code_battle.symmetry import Group, Symmetry, Tile, group_for, symmetry_for
-from cw.games.code_battle.walls import close, connect, grow, hang_together, lay_ground, reach
+from cw.games.code_battle.symmetry import Group, RowCol, Symmetry, group_for, symmetry_for
+from cw.games.code_battle.walls import (
+    close_orbit,
+    connect_required,
+    grow_walls,
+    is_ring_connected,
+    layout_of,
+    reach_density,
+)
 
 SIZES = [
     (2, 60, 60), (2, 31, 45), (2, 30, 41), (2, 45, 45),
@@ -31,7 +38,7 @@ SIZES = [
 """Every group on even and odd sizes, as far as it has them."""
 
 
-def image(players: int, rows: int, cols: int, slot: int, tile: Tile) -> Tile:
+def image(players: int, rows: int, cols: int, slot: int, tile: RowCol) -> RowCol:
     """Return an image as the document's table writes it, one line per group."""
     r, c = tile
     if players == 2:
@@ -51,12 +58,12 @@ def image(players: int, rows: int, cols: int, slot: int, tile: Tile) -> Tile:
     return (r + down) % rows, (c + right) % cols
 
 
-def d2(made: Map, a: Tile, b: Tile) -> int:
+def d2(made: Map, a: RowCol, b: RowCol) -> int:
     down, right = abs(a[0] - b[0]), abs(a[1] - b[1])
     return min(down, made.rows - down) ** 2 + min(right, made.cols - right) ** 2
 
 
-def walk(made: Map, start: Tile) -> dict[Tile, int]:
+def walk(made: Map, start: RowCol) -> dict[RowCol, int]:
     """Return the steps to every tile that can be reached."""
     walls, steps, ring, length = set(made.walls), {start: 0}, [start], 0
     while ring:
@@ -70,7 +77,7 @@ def walk(made: Map, start: Tile) -> dict[Tile, int]:
     return steps
 
 
-def slots_cores(made: Map, slot: int) -> list[Tile]:
+def slots_cores(made: Map, slot: int) -> list[RowCol]:
     return [tile for tile, owner in made.cores if owner == slot]
 
 
@@ -78,7 +85,7 @@ def prove_by_hand(made: Map) -> None:
     """Assert M1 to M4 and the distances of steps 1 to 3."""
     players = range(made.players)
 
-    def images(slot: int, tiles: Iterable[Tile]) -> set[Tile]:
+    def images(slot: int, tiles: Iterable[RowCol]) -> set[RowCol]:
         return {image(made.players, made.rows, made.cols, slot, tile) for tile in tiles}
 
     for slot in players:
@@ -185,7 +192,9 @@ class TestSymmetry:
         symmetry = symmetry_for(players, rows, cols)
         turned = symmetry.group.name in ("rot180", "rot90")
         centre = [(rows // 2, cols // 2)] if turned and rows % 2 and cols % 2 else []
-        small = [symmetry.tile(n) for n, d2 in enumerate(symmetry.spread().tolist()) if not d2]
+        small = [
+            symmetry.tile(n) for n, d2 in enumerate(symmetry.image_distances().tolist()) if not d2
+        ]
         assert small == centre
         sizes = {len(set(symmetry.images(tile))) for tile in product(range(rows), range(cols))}
         assert sizes == {players} | ({1} if centre else set())
@@ -292,30 +301,30 @@ class TestSteps:
         )
 
     def test_a_density_that_cannot_be_reached(self) -> None:
-        ground = lay_ground(symmetry_for(2, 30, 30), [100], [400])
-        walls = grow(ground, Random(1))
-        connect(ground, walls)
-        assert not reach(ground, walls, 850, Random(1))
-        assert not any(wall and safe for wall, safe in zip(walls, ground.protected, strict=True))
+        layout = layout_of(symmetry_for(2, 30, 30), [100], [400])
+        walls = grow_walls(layout, Random(1))
+        connect_required(layout, walls)
+        assert not reach_density(layout, walls, 850, Random(1))
+        assert not any(wall and safe for wall, safe in zip(walls, layout.protected, strict=True))
 
     def test_connect_opens_ways_and_fills_the_rest(self) -> None:
         symmetry = symmetry_for(4, 31, 31)
-        ground = lay_ground(symmetry, [symmetry.number((5, 5))], [symmetry.number((2, 14))])
-        walls = bytearray(not safe for safe in ground.protected)
+        layout = layout_of(symmetry, [symmetry.number((5, 5))], [symmetry.number((2, 14))])
+        walls = bytearray(not safe for safe in layout.protected)
         walls[symmetry.number((20, 18))] = 0
-        connect(ground, walls)
+        connect_required(layout, walls)
         open_tiles = [symmetry.tile(n) for n, wall in enumerate(walls) if not wall]
         closed = tuple(symmetry.tile(n) for n, wall in enumerate(walls) if wall)
         found = replace(make_map("m", 4, 1, rows=31, cols=31), walls=closed)
         reached = walk(found, (5, 5))
         assert set(open_tiles) == set(reached)
-        for goal in ground.goals:
+        for goal in layout.required:
             assert symmetry.tile(goal) in reached
         assert (15, 15) in reached
         for tile in open_tiles:
             assert set(symmetry.images(tile)) <= set(open_tiles)
 
-    def test_a_ring_hangs_together_if_its_ways_have_one_piece(self) -> None:
+    def test_a_ring_is_connected_if_its_open_sides_are_in_one_piece(self) -> None:
         for bits in range(256):
             ring = [bool(bits >> place & 1) for place in range(8)]
             pieces = []
@@ -326,7 +335,7 @@ class TestSteps:
                         piece.append((piece[-1] + 1) % 8)
                     pieces.append(piece)
             with_ways = sum(any(place % 2 == 0 for place in piece) for piece in pieces)
-            assert hang_together(ring) == (with_ways <= 1), ring
+            assert is_ring_connected(ring) == (with_ways <= 1), ring
 
     def test_an_orbit_that_cuts_a_way_stays_open(self) -> None:
         symmetry = symmetry_for(2, 30, 30)
@@ -339,10 +348,10 @@ class TestSteps:
         walls[symmetry.number((27, 24))] = 0
         before = bytes(walls)
         corridor = [symmetry.number(tile) for tile in symmetry.images((3, 9))]
-        assert not close(rings, walls, corridor)
+        assert not close_orbit(rings, walls, corridor)
         assert bytes(walls) == before
         dead_end = [symmetry.number(tile) for tile in symmetry.images((2, 5))]
-        assert close(rings, walls, dead_end)
+        assert close_orbit(rings, walls, dead_end)
         assert sum(walls) == sum(before) + 2
 
 
@@ -556,7 +565,7 @@ DIAMOND = [(a, b) for a in range(-3, 4) for b in range(-3, 4) if abs(a) + abs(b)
 """A closed ring of walls round a core."""
 
 
-def open_edge(document: dict[str, Any], made: Map) -> Tile:
+def open_edge(document: dict[str, Any], made: Map) -> RowCol:
     """Return a wall that has an open tile beside it."""
     walls = {tuple(tile) for tile in document["walls"]}
     for row, col in sorted(walls):

@@ -1,0 +1,46 @@
+"""The colours and letters of pictures are those of the viewer."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from cw.assets import asset
+from cw.drawing import palette
+from cw.drawing.palette import COLOURS, DARK, LIGHT, letter_of
+from cw.games.registry import GAMES
+
+VIEWER = asset("static") / "viewer"
+
+
+def source(name: str) -> str:
+    return Path(VIEWER / name).read_text(encoding="utf-8")
+
+
+class TestPalette:
+    def test_players_have_the_colours_of_the_viewer(self) -> None:
+        found = re.findall(r'\["(#\w{6})", "(#\w{6})"\]', source("palette.js"))
+        assert tuple(found) == COLOURS
+
+    @pytest.mark.parametrize(("name", "inks"), [("light", LIGHT), ("dark", DARK)])
+    def test_the_other_inks_are_those_of_the_viewer(self, name: str, inks: palette.Inks) -> None:
+        [said] = re.findall(rf"^  {name}: {{(.*?)}},$", source("drawing.js"), re.M | re.S)
+        pairs = re.findall(r'(\w+): "(#\w{6})"', said)
+        assert dict(pairs) == {key: getattr(inks, key) for key, _ in pairs}
+        assert {key for key, _ in pairs} == {*palette.Inks.__slots__} - {"letter"}
+
+    def test_letters_are_written_as_in_the_viewer(self) -> None:
+        pair = f'scene.dark ? "{DARK.letter}" : "{LIGHT.letter}"'
+        assert pair in source("drawing.js")
+        letters = [letter_of(seat) for seat in (0, 25, 26, 27, 701, 702)]
+        assert letters == ["A", "Z", "AA", "AB", "ZZ", "AAA"]
+
+    def test_code_battle_has_the_colours_of_the_viewer(self) -> None:
+        said = dict(re.findall(r'^const (\w+) = "(#\w{6})";', source("games/code_battle.js"), re.M))
+        assert said == {name: getattr(palette, name) for name in said}
+        assert len(said) == 7
+
+    def test_every_game_of_the_viewer_is_drawn(self) -> None:
+        assert set(re.findall(r'\["([a-z-]+)", [A-Z_]+\]', source("games/game.js"))) == set(GAMES)
