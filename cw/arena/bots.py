@@ -61,7 +61,14 @@ class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def public(self) -> str:
-        """The bot as replays name it: as `spec`, with files of this machine without folders."""
+        """The bot as replays name it: as `spec`, with files of this machine without folders.
+
+        Bytes of a file's name that are no text come as question marks.
+        """
+        return self._without_folders.encode(errors="replace").decode()
+
+    @property
+    def _without_folders(self) -> str:
         if self.kind == "python":
             path, _ = self.python_class
             return f"python:{without_folder(path)}{self.target[len(path) :]}"

@@ -28,6 +28,7 @@ from cw.games.rules import Json
 from cw.league.fixtures import Fixture
 from cw.league.formats import FORMATS
 from cw.server.wsgi import listen, serving
+from cw.visible import visible
 from cw.web.championship_routes import championship_app
 
 PORT = click.option(
@@ -211,7 +212,8 @@ def conclude(out: Path, runner: Runner) -> None:
     over = len(runner.journal.entries)
     click.echo(f"{over} matches are over; the report: {out / REPORT / 'index.html'}")
     for fixture, why in runner.failed.items():
-        click.echo(f"{' against '.join(fixture.players)} could not be played: {why}", err=True)
+        said = f"{' against '.join(fixture.players)} could not be played: {why}"
+        click.echo(visible(said), err=True)
     if runner.failed or runner.open_fixtures():
         stopped = f"{len(runner.failed)} could not be played" if runner.failed else "stopped"
         click.echo(f"{stopped}; go on with: cw championship resume {out}")

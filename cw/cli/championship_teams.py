@@ -23,6 +23,7 @@ from cw.games.registry import game_entry, load_game, load_strategies
 from cw.games.rules import Json
 from cw.matches.spec import MatchSpec
 from cw.matches.worker import Job
+from cw.visible import visible
 
 PLACE: Final = click.Path(exists=True, path_type=Path)
 FOLDER: Final = click.Path(file_okay=False, path_type=Path)
@@ -134,7 +135,7 @@ async def validated(
     async for team, problem in problems(teams, game, options):
         failed += problem is not None
         said = {"team": team.id, "ok": problem is None, "problem": problem}
-        click.echo(json.dumps(said) if as_json else f"{team.id}: {problem or 'ok'}")
+        click.echo(json.dumps(said) if as_json else visible(f"{team.id}: {problem or 'ok'}"))
     return failed
 
 

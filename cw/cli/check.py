@@ -65,7 +65,7 @@ def summary(failed: Sequence[Finding]) -> str:
     if not failed:
         return "all fine"
     said = "; ".join(f"{one.name}: {one.brief}" for one in failed)
-    return f"{len(failed)} failed: {said} (what comes after it was not tried)"
+    return f"{len(failed)} failed: {said}; what comes after is tried when this is mended"
 
 
 def in_words(finding: Finding) -> str:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from time import perf_counter
-from typing import cast
+from typing import Final, cast
 
-from cw.arena.program import SETTLE
 from cw.arena.seats import Answer, Look
 from cw.arena.transports.http import HttpBot
 from cw.arena.transports.stdio import StdioBot
 from cw.games.rules import Fault
 from cw.games.wire import Query, Request, Transport
+
+MOMENT: Final = 0.5
+"""Seconds after a broken connection in which the end of its program may show."""
 
 
 class HttpSeat:
@@ -42,7 +44,7 @@ class HttpSeat:
         """Return a fault, as `crashed` if the program that we have started has ended."""
         if self.process is None:
             return fault
-        ended = await self.process.ended(SETTLE if fault.kind == "disconnected" else 0.0)
+        ended = await self.process.ended(MOMENT if fault.kind == "disconnected" else 0.0)
         return replace(fault, kind="crashed", detail=ended.detail, lasting=True) if ended else fault
 
     async def close(self) -> None:

@@ -134,5 +134,5 @@ def _unreadable(asked: Exchange, error: aiohttp.ClientResponseError) -> Fault:
 
 
 def plain(header: str) -> str:
-    """Return text of a header with `?` for bytes that are no UTF-8 and could not be written."""
+    """Return text of a header with `?` for bytes that are no UTF-8, so that it can be written."""
     return header.encode(errors="replace").decode()

@@ -25,6 +25,7 @@ from cw.games.wire import (
     Request,
     Transport,
     compact,
+    read_json,
 )
 
 TIMEOUT: Final = 1.0
@@ -208,8 +209,8 @@ def time_limit(timeout: Json) -> float:
 def decoded(body: bytes) -> Answer | Fault:
     """Read an answer."""
     try:
-        return msgspec.json.decode(body.removeprefix(BYTE_ORDER_MARK), type=Answer)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        return msgspec.convert(read_json(body.removeprefix(BYTE_ORDER_MARK)), Answer)
+    except (ProtocolError, msgspec.ValidationError) as error:
         return Fault("malformed", str(error))
 
 
