@@ -21,6 +21,7 @@ from cw.league.contests import Contest
 from cw.league.fixtures import Fixture
 from cw.league.formats import Format
 from cw.league.line_ups import FREE_FOR_ALL
+from cw.matches.spec import SandboxPolicy
 
 SETTINGS: Final = "championship.json"
 
@@ -46,6 +47,8 @@ class ChampionshipSettings:
     """Of a free-for-all."""
     options: dict[str, Json] = field(default_factory=dict)
     """Of the game and of its protocol."""
+    sandbox: SandboxPolicy = "auto"
+    """Whether programs run in bubblewrap: where it works, always, or never."""
 
     def contest(self) -> Contest:
         """Make the contest; raise UsageError if it cannot be."""

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final, TypeAlias
 
-from cw.arena.sandbox import bubblewrap
+from cw.arena.sandbox import Sandbox
+from cw.championship.config import ChampionshipSettings
 from cw.championship.entries import Entry, entry_of
 from cw.championship.journal import MATCHES, Journal, Progress, stem_of
 from cw.championship.recorded import log_of
@@ -19,7 +20,7 @@ from cw.championship.workers import MatchFailure, Workers
 from cw.files import write_whole
 from cw.games.registry import load_protocol
 from cw.league.fixtures import Fixture, open_fixtures
-from cw.matches.spec import MatchResult, MatchSpec
+from cw.matches.spec import Isolation, MatchResult, MatchSpec
 from cw.matches.worker import Job
 from cw.replays import document as replay
 
@@ -144,6 +145,7 @@ class Runner:
             bots=tuple(team.bot for team in playing),
             seed=self.settings.match_seed(fixture),
             options=self.settings.match_options(fixture),
+            isolation=Isolation(self.settings.sandbox),
         )
         return Job(spec, {team.id: team.secrets for team in playing if team.secrets})
 
@@ -165,20 +167,20 @@ class Runner:
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """How many matches are played at the same time, and how clients are kept apart."""
+    """How many matches are played at the same time, and how programs are kept apart."""
 
     jobs: int
-    isolated: bool
-    """Whether each client of our server has a network of its own; without, one match at a time."""
+    problem: str | None
+    """Why there is no bubblewrap around programs, None if there is."""
 
 
-def available(game: str, jobs: int | None) -> Capacity:
+def available(settings: ChampionshipSettings, jobs: int | None) -> Capacity:
     """Return what this machine can do: two cores a match, if no more is asked for.
 
     Where bots come to a server of ours, more than one match at the same time takes bubblewrap.
+    Raises UsageError if that must be there and is not.
     """
+    problem = Sandbox(settings.sandbox).problem()
     usual = jobs or max(1, (os.cpu_count() or 2) // 2)
-    if "client" not in load_protocol(game).transports:
-        return Capacity(usual, isolated=True)
-    isolated = bubblewrap.problem() is None
-    return Capacity(usual if isolated else 1, isolated)
+    crowded = problem is not None and "client" in load_protocol(settings.game).transports
+    return Capacity(1 if crowded else usual, problem)

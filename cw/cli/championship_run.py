@@ -22,11 +22,14 @@ from cw.championship.report_document import snapshot
 from cw.championship.runner import Capacity, Runner, available
 from cw.championship.teams import Team, read_teams
 from cw.cli.championship_teams import FOLDER, GAME, OPTION, PLACE
+from cw.cli.options import SANDBOX
 from cw.cli.simulate import read_option
 from cw.errors import UsageError
+from cw.games.registry import load_protocol
 from cw.games.rules import Json
 from cw.league.fixtures import Fixture
 from cw.league.formats import FORMATS
+from cw.matches.spec import SandboxPolicy
 from cw.server.wsgi import listen, serving
 from cw.visible import visible
 from cw.web.championship_routes import championship_app
@@ -92,6 +95,7 @@ STEADY: Final = 1.0
     type=click.FloatRange(0.1, 3600),
     help="Seconds for a turn, for a game that has it.  [Circuit Wars: 3]",
 )
+@SANDBOX
 @JOBS
 @click.option(
     "--out",
@@ -116,6 +120,7 @@ def run_command(
     openings: int | None,
     size: int | None,
     timeout: float | None,
+    sandbox: SandboxPolicy,
     jobs: int | None,
     out: Path,
     resuming: bool,
@@ -146,6 +151,7 @@ def run_command(
         players=players,
         rounds=rounds,
         options=chosen_options(game, given),
+        sandbox=sandbox,
     )
     try:
         begin(out, settings)
@@ -161,6 +167,19 @@ def chosen_options(game: str, given: Mapping[str, Json]) -> dict[str, Json]:
         return dict(given)
     chosen = {**CIRCUIT_WARS, **given}
     return chosen | {"openings": min(chosen["openings"], chosen["size"] ** 2)}
+
+
+def unprotected(game: str, problem: str) -> str:
+    """Return what programs may do where nothing is between them and this machine."""
+    clients = (
+        "one match at a time on port 5000, and nobody's identity is enforced; "
+        if "client" in load_protocol(game).transports
+        else ""
+    )
+    return (
+        f"LIMITS ONLY: {clients}programs can read your files and use your network ({problem};"
+        " see `cw doctor`)"
+    )
 
 
 @click.command("resume")
@@ -190,13 +209,10 @@ def keep_report(journal: Journal, failed: Mapping[Fixture, str]) -> list[Path]:
 def play(out: Path, jobs: int | None, port: int | None) -> None:
     """Play what is left, and write the report."""
     settings = settings_of(out)
-    teams, capacity = chosen_teams(settings), available(settings.game, jobs)
+    teams, capacity = chosen_teams(settings), available(settings, jobs)
     console = Console(stderr=True)
-    if not capacity.isolated:
-        console.print(
-            "NO WALLS between clients: one match at a time on port 5000, and nobody's identity is"
-            " enforced (bubblewrap is missing or does not work; see `cw doctor`)"
-        )
+    if capacity.problem is not None and any(team.bot.kind == "exec" for team in teams):
+        console.print(unprotected(settings.game, capacity.problem))
     with (
         opened(out, settings) as journal,
         served(out, port, console),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from itertools import count, cycle, islice
 from pathlib import Path
 from typing import Final
@@ -13,15 +14,17 @@ import click
 
 from cw import kits
 from cw.arena.bots import BotSpec
+from cw.arena.sandbox import Sandbox
 from cw.assets import asset
 from cw.championship.teams import ABOUT, CLIENT, Team, read_teams
 from cw.championship.workers import MatchFailure, Workers
+from cw.cli.options import SANDBOX
 from cw.cli.simulate import read_option
 from cw.errors import UsageError
 from cw.files import make_folder
 from cw.games.registry import game_entry, load_game, load_strategies
 from cw.games.rules import Json
-from cw.matches.spec import MatchSpec
+from cw.matches.spec import Isolation, MatchSpec, SandboxPolicy
 from cw.matches.worker import Job
 from cw.visible import visible
 
@@ -115,48 +118,64 @@ def example(source: str, number: int) -> str:
 @click.argument("place", metavar="DIR|TEAMS.toml", type=PLACE)
 @GAME
 @OPTION
+@SANDBOX
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a team.")
-def validate_command(place: Path, game: str, options: tuple[str, ...], as_json: bool) -> None:
+def validate_command(
+    place: Path, game: str, options: tuple[str, ...], sandbox: SandboxPolicy, as_json: bool
+) -> None:
     """Let every team play a match against random moves, and report what is wrong.
 
     Exit code 1 if a team fails.
     """
     chosen = ({"size": 5} if game == "circuit-wars" else {}) | dict(map(read_option, options))
-    failed = asyncio.run(validated(read_teams(place, game), game, chosen, as_json))
+    problem = Sandbox(sandbox).problem()
+    if problem is not None:
+        click.echo(f"LIMITS ONLY: programs can read your files ({problem})", err=True)
+    trial = Trial(game, chosen, Isolation(sandbox))
+    failed = asyncio.run(validated(read_teams(place, game), trial, as_json))
     if failed:
         raise SystemExit(1)
 
 
-async def validated(
-    teams: tuple[Team, ...], game: str, options: Mapping[str, Json], as_json: bool
-) -> int:
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """The match that each team plays."""
+
+    game: str
+    options: dict[str, Json]
+    isolation: Isolation
+
+
+async def validated(teams: tuple[Team, ...], trial: Trial, as_json: bool) -> int:
     """Try all teams, print what comes of it, and return how many have failed."""
     failed = 0
-    async for team, problem in problems(teams, game, options):
+    async for team, problem in problems(teams, trial):
         failed += problem is not None
         said = {"team": team.id, "ok": problem is None, "problem": problem}
         click.echo(json.dumps(said) if as_json else visible(f"{team.id}: {problem or 'ok'}"))
     return failed
 
 
-async def problems(
-    teams: tuple[Team, ...], game: str, options: Mapping[str, Json]
-) -> AsyncIterator[tuple[Team, str | None]]:
+async def problems(teams: tuple[Team, ...], trial: Trial) -> AsyncIterator[tuple[Team, str | None]]:
     """Let each team play, and yield what went wrong, None if nothing did."""
     workers = Workers()
     try:
         for team in teams:
-            yield team, await why_unfit(team, game, options, workers)
+            yield team, await why_unfit(team, trial, workers)
     finally:
         await workers.close()
 
 
-async def why_unfit(
-    team: Team, game: str, options: Mapping[str, Json], workers: Workers
-) -> str | None:
+async def why_unfit(team: Team, trial: Trial, workers: Workers) -> str | None:
     """Return what went wrong in a team's match, None if nothing did."""
-    bots = (team.bot, *opponents(team.id, game))
-    spec = MatchSpec(id=f"validate-{team.id}", game=game, bots=bots, seed=1, options=dict(options))
+    spec = MatchSpec(
+        id=f"validate-{team.id}",
+        game=trial.game,
+        bots=(team.bot, *opponents(team.id, trial.game)),
+        seed=1,
+        options=trial.options,
+        isolation=trial.isolation,
+    )
     outcome = await workers.play(Job(spec, {team.id: team.secrets}), lambda _: None)
     if isinstance(outcome, MatchFailure):
         return outcome.message

@@ -9,6 +9,7 @@ import click
 from rich.console import Console
 
 from cw.arena.bots import read_bots
+from cw.cli.options import SANDBOX
 from cw.games.registry import game_entry
 from cw.matches.check import Finding, check
 from cw.matches.spec import Isolation, SandboxPolicy
@@ -19,13 +20,7 @@ from cw.visible import visible
 @click.argument("game")
 @click.argument("bot")
 @click.option("--set", "settings", multiple=True, metavar="NAME.KEY=VALUE", help="Setting of it.")
-@click.option(
-    "--sandbox",
-    type=click.Choice(["auto", "require", "off"]),
-    default="auto",
-    show_default=True,
-    help="Protection from programs.",
-)
+@SANDBOX
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a step.")
 def check_command(
     game: str, bot: str, settings: tuple[str, ...], sandbox: SandboxPolicy, as_json: bool

@@ -20,6 +20,7 @@ from rich.text import Text
 from cw.arena.bots import BotSpec, read_bots
 from cw.arena.referee import MatchRecord
 from cw.cli.browser import in_browser
+from cw.cli.options import SANDBOX
 from cw.cli.simulate import read_option
 from cw.errors import Failure
 from cw.games.registry import game_entry, load_terminal
@@ -66,13 +67,7 @@ SHOWN_FAULTS = 20
     help="File or folder for the replay.",
 )
 @click.option("--no-replay", is_flag=True, help="Write no replay.")
-@click.option(
-    "--sandbox",
-    type=click.Choice(["auto", "require", "off"]),
-    default="auto",
-    show_default=True,
-    help="Protection from programs.",
-)
+@SANDBOX
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a match.")
 def play(
     game: str,

@@ -9,7 +9,10 @@ from typing import NamedTuple
 import click
 
 from cw.arena.bots import BotSpec, read_bots
+from cw.arena.sandbox import Sandbox
+from cw.cli.options import SANDBOX
 from cw.games.registry import load_play_options
+from cw.matches.spec import SandboxPolicy
 from cw.server.session import GITHUB, SHORT
 from cw.server.settings import LOCAL_NAMES, is_unspecified
 from cw.server.wsgi import address_of, listen
@@ -72,6 +75,7 @@ from cw.web.settings import SiteSettings
 @click.option(
     "--set", "bot_settings", multiple=True, metavar="NAME.KEY=VALUE", help="Setting of such a bot."
 )
+@SANDBOX
 @click.option("--github-names", is_flag=True, help=f"Allow team ids of {GITHUB.words}.")
 def serve(
     host: str,
@@ -86,6 +90,7 @@ def serve(
     matches: int,
     opponents: tuple[tuple[str, str], ...],
     bot_settings: tuple[str, ...],
+    sandbox: SandboxPolicy,
     github_names: bool,
 ) -> None:
     """Run the server of Circuit Wars until Ctrl-C.
@@ -119,8 +124,14 @@ def serve(
         uploads=uploads,
         matches=matches,
         opponents=chosen.bots,
+        sandbox=sandbox,
         secrets=chosen.secrets,
     )
+    problem = Sandbox(sandbox).problem() if has_programs(chosen) else None
+    if problem is not None:
+        click.echo(
+            f"LIMITS ONLY: bots can read your files and use your network ({problem})", err=True
+        )
     app = create_app(settings)
     listener = listen(host, port)
     limit = settings.time_limit()
@@ -144,6 +155,11 @@ class Opponents(NamedTuple):
 
     bots: dict[str, list[BotSpec]]
     secrets: dict[str, dict[str, str]]
+
+
+def has_programs(chosen: Opponents) -> bool:
+    """Return whether one of the bots is a program that we start."""
+    return any(bot.kind == "exec" for bots in chosen.bots.values() for bot in bots)
 
 
 def read_opponents(named: Sequence[tuple[str, str]], settings: Sequence[str]) -> Opponents:

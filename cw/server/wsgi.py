@@ -27,6 +27,12 @@ THREADS = 8
 MOST_CONNECTIONS = 1000
 """A class of 50 games keeps 150 connections open, and each browser several."""
 
+SPARE = 50
+"""Connections below the most from which on the idlest end, so that a new one is always taken."""
+
+MOST_OF_ONE_ADDRESS = 500
+"""Of one address; a class behind one router has one, and so has everything on this machine."""
+
 HAS_POLL = hasattr(select, "poll")
 """Where it is missing, on Windows, there is select with its limit of connections."""
 
@@ -74,9 +80,32 @@ class KeepAliveTask(WSGITask):
 
 
 class Channel(HTTPChannel):
-    """A connection that serves its requests with KeepAliveTask."""
+    """A connection that serves its requests with KeepAliveTask, and makes room for others."""
 
     task_class = KeepAliveTask
+
+    def __init__(self, server: Any, connection: Any, address: Any, *rest: Any, **more: Any) -> None:
+        """Take a connection; where there are too many, the one that is idle for longest ends."""
+        super().__init__(server, connection, address, *rest, **more)
+        longest = longest_idle(server.active_channels.values(), self)
+        if longest is not None:
+            longest.will_close = True
+
+
+def longest_idle(channels: Iterable[Any], newest: Any) -> Any | None:
+    """Return the connection that shall end for the newest one, None if there is room.
+
+    The address with too many of them makes room itself, so that nobody else is shut out by it.
+    One whose request is answered never ends for another.
+    """
+    others = [one for one in channels if one is not newest and not one.will_close]
+    neighbours = [one for one in others if one.addr[0] == newest.addr[0]]
+    if len(neighbours) >= MOST_OF_ONE_ADDRESS:
+        others = neighbours
+    elif len(others) < MOST_CONNECTIONS - SPARE:
+        return None
+    idle = (one for one in others if not one.requests)
+    return min(idle, key=lambda one: one.last_activity, default=None)
 
 
 def make_server(app: WSGIApp, listener: socket.socket, channels: dict[int, Any]) -> Any:

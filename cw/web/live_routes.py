@@ -25,7 +25,7 @@ from cw.errors import ArenaError, CapacityError, UsageError
 from cw.games.play_options import Choice, PlayOptions
 from cw.games.registry import load_play_options, load_strategies
 from cw.games.rules import Json
-from cw.matches.spec import MatchSpec, Secrets
+from cw.matches.spec import Isolation, MatchSpec, Secrets
 from cw.server.guard import changes_the_game
 from cw.web.game_pages import game_page
 from cw.web.live_matches import LiveMatch, LiveMatches
@@ -175,7 +175,8 @@ def read_form(game: str, form: Mapping[str, str], settings: SiteSettings) -> Wan
     if pace not in PACES:
         raise UsageError(f"the pace must be one of {', '.join(PACES)}")
     by_hand = any(bot.kind == PERSON for bot in bots)
-    spec = MatchSpec("page", game, tuple(bots), read_seed(form), options)
+    isolation = Isolation(settings.sandbox)
+    spec = MatchSpec("page", game, tuple(bots), read_seed(form), options, isolation=isolation)
     return WantedMatch(spec, ANSWER_PACE if by_hand else PACES[pace], secrets)
 
 

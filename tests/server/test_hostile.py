@@ -5,12 +5,16 @@ from __future__ import annotations
 import http.client
 import random
 import socket
-from contextlib import suppress
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from itertools import cycle, islice
 from urllib.parse import quote, urlsplit
 
 import pytest
 import requests
 
+from cw.server.wsgi import MOST_CONNECTIONS, MOST_OF_ONE_ADDRESS
 from cw.web import create_app
 from cw.web.settings import SiteSettings
 from tests.conftest import Serve
@@ -112,6 +116,47 @@ def test_connections_that_send_nothing_hold_up_nobody(base: str) -> None:
     finally:
         for connection in silent:
             connection.close()
+
+
+@pytest.fixture
+def many_files() -> Iterator[None]:
+    """Let this process have as many connections open as the test needs."""
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 8192)), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs the addresses of Linux' loopback")
+@pytest.mark.parametrize("addresses", [["127.0.0.2"], [f"127.0.0.{n}" for n in range(2, 6)]])
+def test_idle_connections_lock_nobody_out(
+    base: str, many_files: None, addresses: list[str]
+) -> None:
+    server = (urlsplit(base).hostname or "", urlsplit(base).port or 0)
+    with ExitStack() as idle:
+        for source in islice(cycle(addresses), MOST_CONNECTIONS + 200):
+            connection = socket.create_connection(server, 30, (source, 0))
+            idle.enter_context(connection)
+            connection.sendall(b"GET /status HTTP/1.1\r\nX-Slow: ")
+        assert requests.get(f"{base}/status", timeout=60).status_code == 200
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs the addresses of Linux' loopback")
+def test_an_address_with_too_many_connections_ends_its_own(base: str, many_files: None) -> None:
+    server = (urlsplit(base).hostname or "", urlsplit(base).port or 0)
+    honest = http.client.HTTPConnection(*server, timeout=60)
+    honest.connect()
+    with ExitStack() as idle:
+        first, *_ = [
+            idle.enter_context(socket.create_connection(server, 30, ("127.0.0.2", 0)))
+            for _ in range(MOST_OF_ONE_ADDRESS + 1)
+        ]
+        assert first.recv(1) == b""
+        honest.request("GET", "/status")
+        assert honest.getresponse().status == 200
+    honest.close()
 
 
 def test_a_page_shows_a_name_as_text(serve: Serve) -> None:
