@@ -31,6 +31,11 @@ FIXES: Final[Mapping[FaultKind, str]] = {
 }
 
 
+ABSENT: Final = "start the bot first, and give the address on which it listens"
+UNREACHED: Final = ("unresolved", "unreachable", "refused", "forbidden", "tls")
+"""Causes of faults, as transports name them, for which nobody can be asked at an address."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A step of a check: fine if there is no problem."""
@@ -59,16 +64,23 @@ class Findings:
     found: list[Finding] = field(default_factory=list)
 
     def step(self, name: str, problem: Fault | str | None, fix: str) -> bool:
-        """Note a step; raise BotGone where the bot has ended: what a step needs mends nothing."""
+        """Note a step; raise BotGone where nobody is there: what a step needs mends nothing."""
         if not isinstance(problem, Fault):
             self.found.append(Finding(name, problem, fix, "failed"))
             return problem is None
-        mended = FIXES[problem.kind] if problem.lasting else fix
+        mended = mended_by(problem)
         said = f"{problem.kind}: {problem.sentence}"
-        self.found.append(Finding(name, said, mended, problem.kind))
-        if problem.lasting:
+        self.found.append(Finding(name, said, mended or fix, problem.kind))
+        if mended is not None:
             raise BotGone
         return False
+
+
+def mended_by(fault: Fault) -> str | None:
+    """Return what to do where nobody is there to be asked, None where somebody is."""
+    if fault.lasting:
+        return FIXES[fault.kind]
+    return ABSENT if fault.cause in UNREACHED else None
 
 
 OnTry: TypeAlias = Callable[[str], None]
@@ -84,9 +96,10 @@ def check(
     """
     # Those that we ask inside speak no protocol.
     own = {bot.name: {**with_secrets(bot).settings, **secrets.get(bot.name, {})}}
-    on_try("the steps of the protocol")
-    inside = bot.kind in ("builtin", "python")
-    probed = [] if inside else asyncio.run(probe(game, bot, own, isolation))
+    probed: list[Finding] = []
+    if bot.kind not in ("builtin", "python"):
+        on_try("the steps of the protocol")
+        probed = asyncio.run(probe(game, bot, own, isolation))
     yield from probed
     if any(step.problem for step in probed):
         return

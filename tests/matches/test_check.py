@@ -13,8 +13,11 @@ import pytest
 from click.testing import CliRunner, Result
 from flask import Flask, Response, jsonify, request
 
+from cw.arena.bots import read_bots
 from cw.cli import main
 from cw.games.end_of_codes.protocol import TEXTS
+from cw.matches.check import check as try_bot
+from cw.matches.spec import Isolation
 from tests.conftest import Serve
 from tests.matches.bots_of_games import HEXAGON, PAINT, served, write
 
@@ -190,3 +193,28 @@ def test_a_client_of_circuit_wars_is_checked(monkeypatch: pytest.MonkeyPatch) ->
     root = Path(__file__).resolve().parents[2]
     _, steps = check("circuit-wars", f"me=exec:{sys.executable} {root / 'game_ai.py'}")
     assert failed(steps) == ""
+
+
+def test_it_is_told_what_is_tried() -> None:
+    (bot,) = read_bots(["builtin:random"]).bots
+    tried: list[str] = []
+    names = [finding.name for finding in try_bot("hexagon", bot, {}, Isolation(), tried.append)]
+    assert tried == names
+    (bot,) = read_bots(["http://127.0.0.1:9"]).bots
+    tried.clear()
+    (finding,) = try_bot("hexagon", bot, {}, Isolation(), tried.append)
+    assert finding.brief == "disconnected"
+    assert tried == ["the steps of the protocol"]
+
+
+@pytest.mark.parametrize(
+    ("game", "step"), [("hexagon", "takes POST /games"), ("code-battle", "answers GET /health")]
+)
+def test_nobody_is_asked_twice_where_nobody_is(game: str, step: str) -> None:
+    bot = ["bad=http://127.0.0.1:9", "--set", "bad.secret=abc"]
+    result = CliRunner().invoke(main, ["check", game, *bot])
+    assert result.exit_code == 1
+    assert result.stdout.count("nobody listens at 127.0.0.1:9") == 1
+    assert "start the bot first" in result.stdout
+    last = result.stdout.splitlines()[-1]
+    assert last.startswith(f"1 failed: {step}: disconnected; ")
