@@ -16,7 +16,6 @@ from typing import NoReturn
 import requests
 
 from cw.game import Board
-from cw.games.registry import load_strategies
 
 SERVER = os.environ.get("CW_SERVER", "http://127.0.0.1:5000")
 TEAM_ID = "myTeam"
@@ -36,8 +35,6 @@ def choose(board: Board, player: int) -> tuple[int, int, str]:
 
 PAUSE = float(os.environ.get("CW_PAUSE", "0.2"))
 """Seconds to wait before each request after the first one."""
-
-BUILT_IN = list(load_strategies("circuit-wars"))
 
 PATIENCE = 10
 """Seconds that an opponent has to see that the game is over."""
@@ -99,6 +96,14 @@ def leave(team_id: str) -> NoReturn:
     sys.exit(f"{team_id} has left.")
 
 
+def built_in() -> list[str]:
+    """Return the names of the built-in strategies."""
+    # In a championship a program finds only cw.game, so this is looked up when it is asked for.
+    from cw.games.registry import load_strategies
+
+    return list(load_strategies("circuit-wars"))
+
+
 @contextmanager
 def opponent(strategy: str | None) -> Iterator[None]:
     """Let a built-in strategy play at the server while the block runs; None for no opponent."""
@@ -123,8 +128,10 @@ def main() -> None:
     """Register, play one game and print how it ended."""
     parser = argparse.ArgumentParser(description="Play one game of Circuit Wars.")
     parser.add_argument("team", nargs="?", default=os.environ.get("BOT_USERNAME", TEAM_ID))
-    parser.add_argument("--against", choices=BUILT_IN, help="bring a built-in opponent")
+    parser.add_argument("--against", metavar="NAME", help="bring a built-in opponent: greedy, ...")
     wanted = parser.parse_args()
+    if wanted.against is not None and wanted.against not in built_in():
+        parser.error(f"there is no {wanted.against!r}; there are: {', '.join(built_in())}")
     if wanted.team == wanted.against:
         parser.error(f"you and your opponent cannot both be {wanted.team}: take another name")
     player = register(wanted.team)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from flask import Flask
@@ -10,6 +11,7 @@ from hypothesis import settings
 from cw.server.wsgi import listen, serving
 from cw.web import create_app
 from cw.web.settings import SiteSettings
+from tests.typed import Terminal, opened_terminal
 
 Serve = Callable[[Flask], str]
 
@@ -47,3 +49,10 @@ def serve() -> Iterator[Serve]:
     """Serve apps over real sockets until the test ends; gives the base address of each."""
     with ExitStack() as servers:
         yield lambda app: servers.enter_context(serving(app, listen("127.0.0.1", 0)))
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    """Return a terminal in a checkout for which the packages have been fetched."""
+    with opened_terminal(tmp_path) as terminal:
+        yield terminal

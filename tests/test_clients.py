@@ -107,7 +107,10 @@ def test_a_client_brings_its_opponent(serve: Serve) -> None:
 
 @pytest.mark.parametrize(
     ("team", "against", "says"),
-    [("alice", "gredy", "invalid choice"), ("greedy", "greedy", "cannot both be greedy")],
+    [
+        ("alice", "gredy", "there is no 'gredy'; there are:"),
+        ("greedy", "greedy", "cannot both be greedy"),
+    ],
 )
 def test_an_opponent_that_cannot_be_is_refused(team: str, against: str, says: str) -> None:
     code, _, err = run("http://127.0.0.1:9", "game_ai.py", team, "--against", against)

@@ -13,7 +13,7 @@ import sys
 import threading
 import venv
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -157,8 +157,8 @@ class Terminal:
             pipe.close()
 
 
-@pytest.fixture
-def terminal(tmp_path: Path) -> Iterator[Terminal]:
+@contextmanager
+def opened_terminal(tmp_path: Path) -> Iterator[Terminal]:
     """Return a terminal in a checkout for which the packages have been fetched."""
     checkout = tmp_path / "circuit-wars"
     checkout.mkdir()
@@ -167,8 +167,10 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
             (checkout / path.name).symlink_to(path)
     set_up(checkout / ".venv")
     terminal = Terminal(checkout, free_port())
-    yield terminal
-    terminal.close()
+    try:
+        yield terminal
+    finally:
+        terminal.close()
 
 
 def set_up(folder: Path) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -164,3 +167,53 @@ class TestRun:
         result = cw("resume", tmp_path)
         assert result.exit_code == 2
         assert error in " ".join(result.stderr.split())
+
+
+class TestSandbox:
+    """What is said where bubblewrap is missing, by commands in a process of their own."""
+
+    @pytest.fixture
+    def teams(self, tmp_path: Path) -> Path:
+        return make_teams(tmp_path / "teams", {"one": FIRST_FREE, "two": FIRST_FREE})
+
+    def without_bubblewrap(
+        self, tmp_path: Path, *command: object
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "cw", *map(str, command)],
+            cwd=tmp_path,
+            env=os.environ | {"PATH": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    @pytest.mark.parametrize(
+        "command",
+        [
+            ("championship", "run", "teams"),
+            ("championship", "validate", "teams"),
+            ("serve", "--port", "0", "--opponent", "paint", "me=teams/one/game_ai.py"),
+        ],
+    )
+    def test_none_is_started_if_it_must_be_there(
+        self, tmp_path: Path, teams: Path, command: tuple[str, ...]
+    ) -> None:
+        result = self.without_bubblewrap(tmp_path, *command, "--sandbox", "require")
+        assert result.returncode == 2
+        assert "no bot is started without a sandbox" in result.stderr
+        assert "Traceback" not in result.stderr
+
+    def test_it_is_said_each_time(self, tmp_path: Path, teams: Path) -> None:
+        result = self.without_bubblewrap(tmp_path, "championship", "validate", teams)
+        assert (result.returncode, result.stdout) == (0, "one: ok\ntwo: ok\n")
+        assert "LIMITS ONLY" in result.stderr
+        played = ("championship", "run", "teams", "--size", "3", "--out", "out")
+        first = self.without_bubblewrap(tmp_path, *played)
+        assert first.returncode == 0, first.stderr
+        again = self.without_bubblewrap(tmp_path, "championship", "resume", "out")
+        for result in (first, again):
+            assert "LIMITS ONLY: one match at a time on port 5000" in " ".join(
+                result.stderr.split()
+            )
