@@ -58,7 +58,8 @@ def matches(address: str) -> Callable[[], float]:
 def play(game: str) -> float:
     """Play a match and give its moves per second, from the second seat taken to the end seen."""
     with client(game, "alice") as alice:
-        first_line(alice)
+        for _ in ("that it is player 1", "that it waits"):
+            first_line(alice)
         with client(game, "bob") as bob:
             first_line(bob)
             start = perf_counter()

@@ -107,7 +107,8 @@ class TestDemo:
     def test_it_plays_a_whole_match_and_leaves_nothing_running(self) -> None:
         done = cw("demo", "--fast", "--port", "0")
         assert done.returncode == 0, done.stderr
-        address, result = done.stdout.splitlines()
+        address, result, *then = done.stdout.splitlines()
+        assert "  python game_ai.py alice --against greedy" in "\n".join(then)
         base = address.removeprefix("Watch the match in the browser: ")
         found = re.fullmatch(
             r"The game has finished, Player ([12]) won: (\w+) (\d+), (\w+) (\d+) after \d+ moves\.",
