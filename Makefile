@@ -36,7 +36,7 @@ $(TEST_READY): $(DEMO_READY)
 	@touch $@
 
 requirements:
-	$(PYTHON) -m uv pip compile --quiet pyproject.toml --extra dev --universal --python-version 3.11 \
+	$(PYTHON) -m uv pip compile --quiet pyproject.toml --extra hub --extra dev --universal --python-version 3.11 \
 	  --no-emit-index-url --output-file requirements.txt
 
 clean:
