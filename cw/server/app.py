@@ -70,7 +70,9 @@ def create_server(
     app.config["LARGE_BODIES"] = frozenset[str]()
     app.config["NO_SUCH_PAGE"] = NO_SUCH_PAGE
     app.before_request(_refuse_large_bodies)
-    app.register_blueprint(routes.routes)
+    app.config["HOME"] = "circuit_wars.monitor"
+    if settings.desk:
+        app.register_blueprint(routes.routes)
     if settings.rooms:
         app.register_blueprint(routes.routes, name="room", url_prefix="/rooms/<room:room>")
     # Other origins may read the status, and nothing else.
