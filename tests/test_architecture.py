@@ -31,7 +31,7 @@ FLOORS = (
     ("cw.hub.store",),
     ("cw.hub.settings",),
     ("cw.hub.services",),
-    ("cw.hub.resources",),
+    ("cw.hub.resources", "cw.hub.logs"),
     ("cw.hub.jobs", "cw.hub.pages"),
     ("cw.hub",),
     ("cw.cli",),

@@ -16,6 +16,8 @@ NEEDED: Final = ("alembic", "argon2", "celery", "cryptography", "obstore", "psyc
 
 COMMANDS: Mapping[str, str] = {
     "serve": "cw.cli.hub_serve:serve",
+    "worker": "cw.cli.hub_worker:worker",
+    "scheduler": "cw.cli.hub_worker:scheduler",
     "settings": "cw.cli.hub_settings:settings_command",
     "db": "cw.cli.hub_db:db",
 }

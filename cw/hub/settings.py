@@ -251,6 +251,11 @@ class HubSettings:
         return self.database_url or f"sqlite:///{self.data / 'hub.sqlite'}"
 
     @property
+    def store(self) -> str:
+        """The address, or the folder, of the object store."""
+        return self.store_url or str(self.data / "objects")
+
+    @property
     def is_sqlite(self) -> bool:
         """Whether the database is a file."""
         return self.database.startswith("sqlite:")

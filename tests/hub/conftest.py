@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from cw.hub.jobs.app import CeleryQueue
 from cw.hub.resources import Resources, opened
 from cw.hub.settings import HubSettings
 from cw.hub.store.database import Database
@@ -81,5 +82,5 @@ def resources(database_url: str, tmp_path: Path, hub_clock: StillClock) -> Itera
         master_keys="k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
         secret_key="0" * 64,
     )
-    with opened(settings, hub_clock) as resources:
+    with opened(settings, CeleryQueue(settings), hub_clock) as resources:
         yield resources

@@ -21,7 +21,7 @@ PACKAGES = set(sys.argv.pop(1).split(","))
 sys.meta_path.insert(0, Missing())
 import importlib.util
 find = importlib.util.find_spec
-importlib.util.find_spec = lambda name, package=None: None if name in PACKAGES else find(name, package)
+importlib.util.find_spec = lambda name, *more: None if name in PACKAGES else find(name, *more)
 """
 
 IMPORT_ALL = """

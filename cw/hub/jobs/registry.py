@@ -1,0 +1,16 @@
+"""The jobs by the names that messages have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cw.hub.jobs.app import Job
+from cw.hub.jobs.play import Worker
+from cw.hub.jobs.tick import PLAY
+
+
+def jobs_of(worker: Worker) -> Mapping[str, Job]:
+    """Return what a process does with each message."""
+    return {
+        PLAY: worker.play,
+    }
