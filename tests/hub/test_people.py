@@ -16,7 +16,9 @@ from sqlalchemy.orm import Session
 from cw.hub.services import people, tickets
 from cw.hub.store.database import Database
 from cw.hub.store.tables import Bot, Friend, Match, MatchParticipant, Ticket, User
-from tests.hub.conftest import HandClock
+from tests.hub.conftest import StillClock
+
+DAY = 86_400
 
 T = TypeVar("T")
 
@@ -26,7 +28,7 @@ class Town:
     """People who do things, each in a transaction."""
 
     database: Database
-    clock: HandClock
+    clock: StillClock
 
     def do(self, verb: Callable[[Session], T]) -> T:
         with self.database.writing() as session:
@@ -61,8 +63,8 @@ class Town:
 
 
 @pytest.fixture
-def town(database: Database, hand_clock: HandClock) -> Town:
-    return Town(database, hand_clock)
+def town(database: Database, hub_clock: StillClock) -> Town:
+    return Town(database, hub_clock)
 
 
 # Coming
@@ -138,7 +140,7 @@ def test_the_locked_are_out_and_stay_out(town: Town) -> None:
         town.do(lambda s: people.log_in(s, town.clock, seen, remembered=False))
     with pytest.raises(people.LinkExpired):
         town.do(lambda s: people.reset_password(s, town.clock, link, "new"))
-    town.clock.advance(days=1)
+    town.clock.advance(DAY)
     town.do(lambda s: people.lock(s, town.clock, user))
     assert town.user(user).locked_at == locked_at
 

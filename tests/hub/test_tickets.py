@@ -11,7 +11,9 @@ from sqlalchemy import select
 from cw.hub.services import people, tickets
 from cw.hub.store.database import Database
 from cw.hub.store.tables import Ticket
-from tests.hub.conftest import HandClock
+from tests.hub.conftest import StillClock
+
+DAY = 86_400
 
 
 @dataclass
@@ -19,7 +21,7 @@ class Desk:
     """Hands tickets out to one user."""
 
     database: Database
-    clock: HandClock
+    clock: StillClock
     user: int
 
     def link(self) -> str:
@@ -48,11 +50,11 @@ class Desk:
 
 
 @pytest.fixture
-def desk(database: Database, hand_clock: HandClock) -> Desk:
+def desk(database: Database, hub_clock: StillClock) -> Desk:
     with database.writing() as session:
-        user, ticket = people.register(session, hand_clock, "Ada", "ada@example.org", "hash")
+        user, ticket = people.register(session, hub_clock, "Ada", "ada@example.org", "hash")
         tickets.revoke(session, ticket)
-    return Desk(database, hand_clock, user)
+    return Desk(database, hub_clock, user)
 
 
 def test_a_ticket_is_long_and_its_row_does_not_hold_it(desk: Desk) -> None:
@@ -84,9 +86,9 @@ def test_of_twenty_who_use_a_link_at_once_one_wins(desk: Desk) -> None:
 
 def test_a_link_ends_after_a_day(desk: Desk) -> None:
     ticket = desk.link()
-    desk.clock.advance(hours=24, seconds=-1)
+    desk.clock.advance(DAY - 1)
     assert desk.is_open(ticket)
-    desk.clock.advance(seconds=1)
+    desk.clock.advance(1)
     assert not desk.is_open(ticket)
     assert desk.redeem(ticket) is None
 
@@ -108,25 +110,25 @@ def test_what_is_no_ticket_opens_nothing(desk: Desk, ticket: str) -> None:
 @pytest.mark.parametrize(("remembered", "days"), [(False, 7), (True, 90)])
 def test_a_session_ends_when_it_is_not_used(desk: Desk, remembered: bool, days: int) -> None:
     ticket = desk.log_in(remembered=remembered)
-    desk.clock.advance(days=days, seconds=-1)
+    desk.clock.advance(days * DAY - 1)
     assert desk.holder(ticket)
-    desk.clock.advance(seconds=1)
+    desk.clock.advance(1)
     assert desk.holder(ticket) is None
 
 
 def test_a_session_that_is_used_lives_on_and_is_written_once_a_day(desk: Desk) -> None:
     ticket = desk.log_in(remembered=False)
-    desk.clock.advance(hours=23)
+    desk.clock.advance(DAY - 3600)
     first = desk.holder(ticket)
     assert first
     assert not tickets.is_stale(first, desk.clock())
-    desk.clock.advance(days=5)
+    desk.clock.advance(5 * DAY)
     second = desk.holder(ticket)
     assert second
     assert tickets.is_stale(second, desk.clock())
     with desk.database.writing() as session:
         tickets.extend(session, desk.clock, second)
-    desk.clock.advance(days=6)
+    desk.clock.advance(6 * DAY)
     assert desk.holder(ticket)
 
 
