@@ -7,14 +7,33 @@ from urllib.parse import urlsplit
 
 from flask import Blueprint, Flask
 
-from cw.hub.pages import home
+from cw.hub.pages import (
+    account,
+    documents,
+    errors,
+    home,
+    layout,
+    limits,
+    profile,
+    ranking,
+    security,
+    settings,
+)
 from cw.hub.resources import Resources
+from cw.hub.services.passwords import Passwords
 from cw.hub.settings import HubSettings
 from cw.server.settings import LOCAL_NAMES, is_unspecified
 from cw.web import create_app
 from cw.web.settings import SiteSettings
 
-BLUEPRINTS: Final[tuple[Blueprint, ...]] = (home.routes,)
+BLUEPRINTS: Final[tuple[Blueprint, ...]] = (
+    home.routes,
+    account.routes,
+    settings.routes,
+    profile.routes,
+    ranking.routes,
+    documents.routes,
+)
 """The families of pages, in addition to those of the site."""
 
 
@@ -22,11 +41,17 @@ def create_hub(resources: Resources) -> Flask:
     """Return the application: the pages of the arena, and those of the hub."""
     app = create_app(site_settings(resources.settings))
     app.extensions["hub"] = resources
+    app.extensions["passwords"] = Passwords()
     app.secret_key = resources.secret_key
     app.config["HOME"] = "home.home"
     app.config["NO_SUCH_PAGE"] = "there is no such page"
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
+    families = tuple(blueprint.name for blueprint in BLUEPRINTS)
+    layout.install(app)
+    errors.install(app)
+    security.install(app, resources.settings, families)
+    limits.install(app, resources.settings.broker_url, families)
     return app
 
 

@@ -23,6 +23,8 @@ function renew() {
   }
 }
 
-renew();
-setInterval(renew, EVERY);
-document.addEventListener("times-added", renew);
+/** Renew all times from now on. */
+export function keepTimes() {
+  renew();
+  setInterval(renew, EVERY);
+}

@@ -15,6 +15,7 @@ from cw.hub.settings import HubSettings
 from cw.hub.store.database import Database
 from cw.hub.store.migrations import upgrade
 from tests.hub.services import new_postgresql
+from tests.hub.site import Site, site_on
 
 
 class StillClock:
@@ -84,3 +85,10 @@ def resources(database_url: str, tmp_path: Path, hub_clock: StillClock) -> Itera
     )
     with opened(settings, CeleryQueue(settings), hub_clock) as resources:
         yield resources
+
+
+@pytest.fixture
+def site(resources: Resources, hub_clock: StillClock) -> Iterator[Site]:
+    """A hub that people visit."""
+    with site_on(resources, hub_clock) as site:
+        yield site

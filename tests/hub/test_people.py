@@ -47,8 +47,8 @@ class Town:
         account = self.account(name)
         return self.do(lambda s: people.log_in(s, self.clock, account, remembered=remembered))
 
-    def link(self, user: int, kind: str = "reset", label: str | None = None) -> str:
-        return self.do(lambda s: tickets.issue_link(s, self.clock, kind, user, label))  # type: ignore[arg-type]
+    def link(self, user: int, kind: tickets.LinkKind = "reset", label: str | None = None) -> str:
+        return self.do(lambda s: tickets.issue_link(s, self.clock, kind, user, label))
 
     def is_in(self, ticket: str) -> bool:
         return self.do(lambda s: tickets.find_holder(s, self.clock, ticket)) is not None

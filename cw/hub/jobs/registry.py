@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cw.hub.jobs.app import Job
+from cw.hub.jobs.mail import MAIL, send_link
 from cw.hub.jobs.play import Worker
 from cw.hub.jobs.tick import PLAY
 
@@ -13,4 +14,5 @@ def jobs_of(worker: Worker) -> Mapping[str, Job]:
     """Return what a process does with each message."""
     return {
         PLAY: worker.play,
+        MAIL: send_link,
     }

@@ -68,6 +68,14 @@ class OwnSettings:
     has_password: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where mail to a user goes."""
+
+    username: str
+    email: str
+
+
 def username_key(username: str) -> str:
     """Return the form in which two names are one; no name beyond ASCII is like one of ours."""
     return username.lower() if username.isascii() else username
@@ -119,6 +127,15 @@ def own_settings(session: Session, user_id: int) -> OwnSettings:
         user.born,
         user.password_hash is not None,
     )
+
+
+def find_address(session: Session, user_id: int) -> Address | None:
+    """Return where to write to a user; None for who is locked, was deleted or has no e-mail."""
+    columns = select(User.username, User.email)
+    row = session.execute(
+        columns.where(User.id == user_id, User.locked_at.is_(None), User.deleted_at.is_(None))
+    ).one_or_none()
+    return Address(row.username, row.email) if row and row.username and row.email else None
 
 
 def is_friend(session: Session, user_id: int, friend_id: int) -> bool:
@@ -220,7 +237,7 @@ def reset_password(
     return redeemed.user_id, ticket
 
 
-def _redeem(session: Session, clock: Clock, kind: TicketKind, link: str) -> tickets.Redeemed:
+def _redeem(session: Session, clock: Clock, kind: tickets.LinkKind, link: str) -> tickets.Redeemed:
     redeemed = tickets.redeem(session, clock, kind, link)
     if redeemed is None:
         raise LinkExpired("the link is unknown, was used or is too old")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 from secrets import token_urlsafe
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from sqlalchemy import ColumnElement, delete, select, update
 from sqlalchemy.orm import Session
@@ -20,7 +20,8 @@ from cw.hub.store.tables import Ticket, TicketKind, User
 LENGTH: Final = 43
 """Characters of a ticket: 256 bits."""
 
-LINKS: Final[tuple[TicketKind, ...]] = ("reset", "verify")
+LinkKind: TypeAlias = Literal["reset", "verify"]
+LINKS: Final[tuple[LinkKind, ...]] = ("reset", "verify")
 LINK_LIFETIME: Final = timedelta(hours=24)
 
 REMEMBERED: Final = "remembered"
@@ -71,7 +72,7 @@ def issue_session(session: Session, clock: Clock, user_id: int, *, remembered: b
 
 
 def issue_link(
-    session: Session, clock: Clock, kind: TicketKind, user_id: int, label: str | None = None
+    session: Session, clock: Clock, kind: LinkKind, user_id: int, label: str | None = None
 ) -> str:
     """Return a new ticket for a link; each call gives another, and the earlier ones stay."""
     return _issue(session, clock(), Ticket(kind=kind, user_id=user_id, label=label), LINK_LIFETIME)
@@ -139,13 +140,13 @@ def extend(session: Session, clock: Clock, holder: Holder) -> None:
     )
 
 
-def is_open(session: Session, clock: Clock, kind: TicketKind, ticket: str) -> bool:
+def is_open(session: Session, clock: Clock, kind: LinkKind, ticket: str) -> bool:
     """Return whether a link can be used; asking uses nothing up."""
     found = select(Ticket.digest).where(*_is_open(clock(), kind, ticket))
     return session.execute(found).one_or_none() is not None
 
 
-def redeem(session: Session, clock: Clock, kind: TicketKind, ticket: str) -> Redeemed | None:
+def redeem(session: Session, clock: Clock, kind: LinkKind, ticket: str) -> Redeemed | None:
     """Use a link up and return what it said; None if it is unknown, used or too old.
 
     Of any number that try at once, one wins.
@@ -159,7 +160,7 @@ def redeem(session: Session, clock: Clock, kind: TicketKind, ticket: str) -> Red
     return None if row is None else Redeemed(row.user_id, row.label)
 
 
-def _is_open(now: datetime, kind: TicketKind, ticket: str) -> tuple[ColumnElement[bool], ...]:
+def _is_open(now: datetime, kind: LinkKind, ticket: str) -> tuple[ColumnElement[bool], ...]:
     return (
         Ticket.digest == digest_of(ticket),
         Ticket.kind == kind,

@@ -60,7 +60,8 @@ def open_engine(url: str) -> Engine:
     """Return the engine for an address of a database: `sqlite:///FILE` or `postgresql://`."""
     address = make_url(url)
     if address.get_backend_name() == "sqlite":
-        engine = create_engine(address, connect_args={"timeout": BUSY / 1000})
+        # Its errors go to the log, and may be about people.
+        engine = create_engine(address, connect_args={"timeout": BUSY / 1000}, hide_parameters=True)
         event.listen(engine, "connect", prepare_sqlite)
         event.listen(engine, "begin", begin_sqlite)
         return engine
@@ -68,6 +69,7 @@ def open_engine(url: str) -> Engine:
     return create_engine(
         address.set(drivername="postgresql+psycopg"),
         pool_pre_ping=True,
+        hide_parameters=True,
         connect_args={"prepare_threshold": None, "connect_timeout": 5},
     )
 

@@ -1,0 +1,10 @@
+/** What runs on all pages of a hub. */
+
+import { bindCards } from "./cards.js";
+import { keepTimes } from "./times.js";
+
+for (const button of document.querySelectorAll("[data-dismiss]")) {
+  button.addEventListener("click", () => button.parentElement?.remove());
+}
+keepTimes();
+bindCards();
