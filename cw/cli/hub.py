@@ -18,6 +18,7 @@ COMMANDS: Mapping[str, str] = {
     "serve": "cw.cli.hub_serve:serve",
     "worker": "cw.cli.hub_worker:worker",
     "scheduler": "cw.cli.hub_worker:scheduler",
+    "user": "cw.cli.hub_user:user",
     "settings": "cw.cli.hub_settings:settings_command",
     "db": "cw.cli.hub_db:db",
 }

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from cw.hub.services import people, tickets
+from cw.hub.services import people, tickets, users
 from cw.hub.store.database import Database
 from cw.hub.store.tables import Bot, Friend, Match, MatchParticipant, Ticket, User
 from tests.hub.conftest import StillClock
@@ -132,7 +132,7 @@ def test_nobody_logs_in_with_a_password_that_was_changed_meanwhile(town: Town) -
 def test_the_locked_are_out_and_stay_out(town: Town) -> None:
     user, ticket = town.register("Ada")
     seen, link = town.account("Ada"), town.link(user)
-    town.do(lambda s: people.lock(s, town.clock, user))
+    town.do(lambda s: users.lock(s, town.clock, "Ada"))
     locked_at = town.user(user).locked_at
     assert not town.is_in(ticket)
     assert town.account("Ada").is_locked
@@ -141,7 +141,7 @@ def test_the_locked_are_out_and_stay_out(town: Town) -> None:
     with pytest.raises(people.LinkExpired):
         town.do(lambda s: people.reset_password(s, town.clock, link, "new"))
     town.clock.advance(DAY)
-    town.do(lambda s: people.lock(s, town.clock, user))
+    town.do(lambda s: users.lock(s, town.clock, "Ada"))
     assert town.user(user).locked_at == locked_at
 
 
@@ -328,7 +328,7 @@ def test_bots_of_the_deleted_are_retired_and_those_of_end_of_codes_renamed(town:
 
 def test_who_was_deleted_meanwhile_leaves_no_trace(town: Town) -> None:
     (ada, _), _ = town.register("Ada"), town.register("Bob")
-    town.do(lambda s: people.remove_account(s, town.clock, ada))
+    town.do(lambda s: users.delete(s, town.clock, "Ada"))
     town.do(lambda s: people.save_profile(s, ada, "GR", None))
     town.do(lambda s: people.set_avatar(s, ada, "a" * 64))
     with pytest.raises(people.NoSuchUser):

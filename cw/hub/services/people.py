@@ -339,19 +339,11 @@ def delete_account(session: Session, clock: Clock, account: Account) -> None:
     since it was checked.
     """
     _touch(session, account, deleted_at=clock())
-    _forget(session, account.user_id)
+    forget(session, account.user_id)
 
 
-def remove_account(session: Session, clock: Clock, user_id: int) -> None:
-    """Delete an account in the name of the site; one that is deleted stays so."""
-    session.execute(
-        update(User).where(User.id == user_id, User.deleted_at.is_(None)).values(deleted_at=clock())
-    )
-    _forget(session, user_id)
-
-
-def _forget(session: Session, user_id: int) -> None:
-    """Empty what is known of a user who is deleted, and retire the bots."""
+def forget(session: Session, user_id: int) -> None:
+    """Empty what is known of a user whose deletion is noted, and retire the bots; twice is once."""
     session.execute(
         update(User)
         .where(User.id == user_id)
@@ -395,11 +387,3 @@ def _retire_bots(session: Session, user_id: int) -> None:
         .where(Bot.user_id == user_id, Bot.game == "end-of-codes")
         .values(name=name, name_key=name)
     )
-
-
-def lock(session: Session, clock: Clock, user_id: int) -> None:
-    """Shut a user out and end all tickets; twice keeps the first moment."""
-    session.execute(
-        update(User).where(User.id == user_id, User.locked_at.is_(None)).values(locked_at=clock())
-    )
-    tickets.revoke_all(session, user_id)
