@@ -74,7 +74,7 @@ class JobTaker:
         """Take messages in processes of their own until this one is told to end."""
         pool = "threads" if sys.platform == "win32" else "prefork"
         options = about(name, queues, slots, pool)
-        self._celery().Worker(**options, loglevel="WARNING").start()
+        self._celery().Worker(**options, loglevel="WARNING", quiet=True).start()
 
     def _celery(self) -> Celery:
         """Return a Celery of its own for one worker: the queues it takes from are set there."""

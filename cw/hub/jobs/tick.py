@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Final, TypeAlias
 
 from sqlalchemy.orm import Session
@@ -33,8 +34,9 @@ def tick(resources: Resources) -> None:
 
 def send_due(resources: Resources) -> None:
     """Send the messages of the matches that wait; what cannot be sent is sent again later."""
+    lease = timedelta(seconds=resources.settings.lease)
     with resources.database.writing() as session:
-        due = matches.to_send(session, resources.clock)
+        due = matches.to_send(session, resources.clock, min(matches.LOST_AFTER, lease))
     for message in due:
         if not resources.queue.send(PLAY, message.id, queue=message.kind):
             with resources.database.writing() as session:

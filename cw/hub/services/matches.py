@@ -26,8 +26,8 @@ from cw.hub.store.tables import Battle, Bot, Match, MatchKind, MatchParticipant,
 MOST_TROUBLES: Final = 5
 """Attempts that may end by a fault of ours; then the match has failed."""
 
-SENT_AGAIN: Final = timedelta(minutes=5)
-"""How long after its message a match that nobody claimed is sent again."""
+LOST_AFTER: Final = timedelta(minutes=5)
+"""How long after its message a match that nobody has claimed is sent again."""
 
 MOST_SENT: Final = 1000
 """Messages of one tick."""
@@ -174,15 +174,15 @@ def draw_seed(game: str) -> int:
     return secrets.randbits(game_entry(game).seed_bits)
 
 
-def to_send(session: Session, clock: Clock) -> list[Message]:
+def to_send(session: Session, clock: Clock, lost_after: timedelta = LOST_AFTER) -> list[Message]:
     """Return the matches whose messages are due, and note that they are sent.
 
-    To be sent after the commit. Twice or by two at once: the second finds none due; one whose
-    message is lost is due again after five minutes, and one that comes twice is claimed once.
+    To be sent after the commit. Twice or by two at once: the second finds none due; one that nobody
+    has claimed for so long is due again, and one whose message comes twice is claimed once.
     """
     now = clock()
     due = and_(
-        Match.state == "queued", or_(Match.sent_at.is_(None), Match.sent_at <= now - SENT_AGAIN)
+        Match.state == "queued", or_(Match.sent_at.is_(None), Match.sent_at <= now - lost_after)
     )
     first = select(Match.id).where(due).order_by(Match.id).limit(MOST_SENT)
     noted = update(Match).where(Match.id.in_(first), due).values(sent_at=now)
