@@ -145,4 +145,5 @@ def site_on(resources: Resources, clock: StillClock) -> Iterator[Site]:
 def words_of(page: requests.Response) -> str:
     """Return the text of a page, without tags, each space single."""
     body = re.sub(r"<(script|style|head)\b.*?</\1>", " ", page.text, flags=re.S)
+    body = re.sub(r"</?(time|b)\b[^>]*>", "", body)
     return " ".join(unescape(re.sub("<[^>]*>", " ", body)).split())

@@ -117,7 +117,7 @@ def to_login() -> Response:
     if request.method in ("GET", "HEAD"):
         query = request.query_string.decode("ascii", "replace")
         path = f"{request.path}?{query}" if query else request.path
-        address = f"{address}?{urlencode({'next': path})}"
+        address = f"{address}?{urlencode({'next': path}, safe='/')}"
     return redirect(address, 303)
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from flask import Flask, Response, g, make_response, render_template, request
 from flask.typing import ResponseReturnValue
+from flask_wtf.csrf import CSRFError
 from markupsafe import Markup, escape
 from werkzeug.exceptions import HTTPException, TooManyRequests
 
@@ -20,6 +21,7 @@ from cw.hub.store.objects import StoreAway
 
 log = logging.getLogger("cw.hub")
 
+EXPIRED_FORM: Final = "Your form has expired. Please go back and try again."
 LINK: Final = re.compile(r"(/(?:reset|verify)/)[^/?]+")
 WORDS: Final = {
     404: "There is no such page.",
@@ -32,6 +34,7 @@ WORDS: Final = {
 def install(app: Flask) -> None:
     """Let an app answer errors with the page."""
     app.register_error_handler(HTTPException, explain)
+    app.register_error_handler(CSRFError, lambda _: answer(400, "Form expired", EXPIRED_FORM))
     app.register_error_handler(Exception, fail)
 
 

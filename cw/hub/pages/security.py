@@ -10,8 +10,6 @@ from urllib.parse import urlsplit
 
 from flask import Flask, Response, abort, redirect, request
 from flask_wtf import CSRFProtect
-from flask_wtf.csrf import CSRFError
-from werkzeug.exceptions import BadRequest
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -37,7 +35,6 @@ WITH_PICTURE: Final = "settings.change_avatar"
 SCRIPTED: Final = ("matches", "replays", "room")
 """Blueprints whose requests come from scripts and bots; they refuse other sites by themselves."""
 
-EXPIRED_FORM: Final = "Your form has expired. Please go back and try again."
 INSECURE: Final = "Accounts need https here. Ask who runs this site."
 
 
@@ -81,12 +78,6 @@ def guard_forms(app: Flask) -> None:
     for name in SCRIPTED:
         if name in app.blueprints:
             tokens.exempt(app.blueprints[name])
-    app.register_error_handler(CSRFError, lambda _: expired_form())
-
-
-def expired_form() -> AnyResponse:
-    """Refuse a form without its token."""
-    raise BadRequest(EXPIRED_FORM)
 
 
 class BehindProxy:
