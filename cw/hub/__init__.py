@@ -9,11 +9,13 @@ from flask import Blueprint, Flask
 
 from cw.hub.pages import (
     account,
+    bots,
     documents,
     errors,
     home,
     layout,
     limits,
+    match,
     profile,
     ranking,
     security,
@@ -28,6 +30,8 @@ from cw.web.settings import SiteSettings
 
 BLUEPRINTS: Final[tuple[Blueprint, ...]] = (
     home.routes,
+    bots.routes,
+    match.routes,
     account.routes,
     settings.routes,
     profile.routes,

@@ -227,6 +227,9 @@ class HubSettings:
         networks,
         "any on a local site, else public",
     )
+    bot_http: bool = setting(
+        "0", "1: bots may be at http:// addresses too, as they may on a local site.", switch
+    )
     tick: float = setting("10", "Seconds between two looks at what is due.", seconds(0.1, 3600))
     lease: float = setting(
         "600",
@@ -275,6 +278,11 @@ class HubSettings:
         """The address that all links begin with, without a final slash."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return self.public_url or f"http://{host}:{self.port}"
+
+    @property
+    def bots_need_https(self) -> bool:
+        """Whether the addresses of bots must begin with https."""
+        return not (self.bot_http or self.is_local)
 
     @property
     def bots_may_be(self) -> tuple[str, ...]:

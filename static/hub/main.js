@@ -1,6 +1,7 @@
 /** What runs on all pages of a hub. */
 
 import { bindCards } from "./cards.js";
+import { bindCopies } from "./copy.js";
 import { keepTimes } from "./times.js";
 
 for (const button of document.querySelectorAll("[data-dismiss]")) {
@@ -8,3 +9,4 @@ for (const button of document.querySelectorAll("[data-dismiss]")) {
 }
 keepTimes();
 bindCards();
+bindCopies();

@@ -83,7 +83,7 @@ class JobTaker:
         def do(job: str, *arguments: int | str) -> None:
             run_job(self._resources, self._jobs, job, arguments)
 
-        celery.task(name=TASK)(do)
+        celery.task(name=TASK, shared=False)(do)
         return celery
 
 

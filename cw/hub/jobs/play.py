@@ -19,6 +19,7 @@ from sqlalchemy.exc import DBAPIError
 from cw import __version__
 from cw.arena.bots import SECRET_SETTINGS, BotSpec
 from cw.errors import ArenaError
+from cw.hub.jobs.checks import isolation_of
 from cw.hub.resources import Resources
 from cw.hub.services import matches, replays
 from cw.hub.services.matches import BattleResult, Claim, ClaimedSeat, SlotResult
@@ -26,7 +27,7 @@ from cw.hub.store.database import is_away
 from cw.hub.store.objects import StoreAway
 from cw.hub.store.sealing import Sealed
 from cw.matches.run import MatchProgress, run_match
-from cw.matches.spec import Isolation, MatchResult, MatchSpec
+from cw.matches.spec import MatchResult, MatchSpec
 
 T = TypeVar("T")
 
@@ -241,14 +242,13 @@ class Attempt:
 
 def spec_of(claim: Claim, bots_may_be: tuple[str, ...]) -> MatchSpec:
     """Return what is to be played."""
-    first, *networks = bots_may_be
     return MatchSpec(
         claim.match_id,
         claim.game,
         tuple(bot_of(seat) for seat in claim.seats),
         claim.seed,
         dict(claim.options),
-        isolation=Isolation("require", "any" if first == "any" else "public", tuple(networks)),
+        isolation=isolation_of(bots_may_be),
     )
 
 

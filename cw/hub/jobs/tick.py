@@ -11,9 +11,6 @@ from sqlalchemy.orm import Session
 from cw.hub.resources import Resources
 from cw.hub.services import matches, upkeep
 
-PLAY: Final = "play_match"
-"""The job that plays a match."""
-
 Step: TypeAlias = Callable[[Session, Resources], object]
 
 STEPS: Final[tuple[Step, ...]] = (
@@ -38,7 +35,7 @@ def send_due(resources: Resources) -> None:
     with resources.database.writing() as session:
         due = matches.to_send(session, resources.clock, min(matches.LOST_AFTER, lease))
     for message in due:
-        if not resources.queue.send(PLAY, message.id, queue=message.kind):
+        if not resources.queue.send(matches.PLAY, message.id, queue=message.kind):
             with resources.database.writing() as session:
                 matches.forget_messages(session)
             return

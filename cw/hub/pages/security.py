@@ -153,6 +153,6 @@ def harden(response: Response, *, is_https: bool) -> Response:
         headers["Strict-Transport-Security"] = f"max-age={YEAR}"
     if family(request.endpoint) in ("account", "settings"):
         headers["Cache-Control"] = "no-store"
-    elif response.mimetype == "text/html":
+    elif response.mimetype == "text/html" and headers.get("Cache-Control") != "no-store":
         headers["Cache-Control"] = "private, no-cache"
     return response

@@ -23,6 +23,12 @@ from cw.hub.clock import Clock
 from cw.hub.store.sealing import Sealed
 from cw.hub.store.tables import Battle, Bot, Match, MatchKind, MatchParticipant, MatchState
 
+PLAY: Final = "play_match"
+"""The job that plays a match: told the id of its row, in the queue of its kind."""
+
+EXACT: Final = 53
+"""Bits of an integer that a script of a page reads as it is."""
+
 MOST_TROUBLES: Final = 5
 """Attempts that may end by a fault of ours; then the match has failed."""
 
@@ -170,8 +176,8 @@ def plan(session: Session, clock: Clock, wanted: Plan) -> int:
 
 
 def draw_seed(game: str) -> int:
-    """Draw a seed within the range of a game."""
-    return secrets.randbits(game_entry(game).seed_bits)
+    """Draw a seed within the range of a game, and of the numbers that a browser shows exactly."""
+    return secrets.randbits(min(game_entry(game).seed_bits, EXACT))
 
 
 def to_send(session: Session, clock: Clock, lost_after: timedelta = LOST_AFTER) -> list[Message]:
