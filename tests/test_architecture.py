@@ -32,7 +32,7 @@ FLOORS = (
     ("cw.hub.settings",),
     ("cw.hub.services",),
     ("cw.hub.resources", "cw.hub.logs"),
-    ("cw.hub.jobs", "cw.hub.pages"),
+    ("cw.hub.jobs", "cw.hub.pages", "cw.hub.demo"),
     ("cw.hub",),
     ("cw.cli",),
     ("cw.__main__", "cw.game_server"),

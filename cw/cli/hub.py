@@ -15,6 +15,7 @@ NEEDED: Final = ("alembic", "argon2", "celery", "cryptography", "obstore", "psyc
 """What the extra brings, as far as it is asked for here."""
 
 COMMANDS: Mapping[str, str] = {
+    "demo": "cw.cli.hub_serve:demo",
     "serve": "cw.cli.hub_serve:serve",
     "worker": "cw.cli.hub_worker:worker",
     "scheduler": "cw.cli.hub_worker:scheduler",
@@ -41,5 +42,6 @@ def hub() -> None:
     """Run a site where people register, bring bots, and watch them play.
 
     \b
-      cw hub serve       everything in one process; no service and no setting is needed
+      cw hub demo        a hub with people, bots and matches, to look around in
+      cw hub serve       your own, in one process; no service and no setting is needed
     """

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 import redis
 from sqlalchemy import select
 
+from cw.hub.demo import BOTS
 from cw.hub.jobs.app import CeleryQueue
 from cw.hub.resources import opened
 from cw.hub.services import matches
@@ -27,6 +30,7 @@ from tests.hub.campaign import (
     ROOT,
     Role,
     check_everything,
+    is_done,
     on_services,
     one_after_the_other,
     plan_matches,
@@ -34,6 +38,7 @@ from tests.hub.campaign import (
     wait_until,
 )
 from tests.hub.services import new_postgresql, new_redis
+from tests.hub.site import Visitor
 
 KILLS = int(os.environ.get("CW_KILLS", "4"))
 EACH = 8
@@ -125,6 +130,32 @@ def test_a_worker_that_is_told_to_end_gives_its_match_back_at_once(
                 row = session.scalars(select(Match)).one()
             assert (row.state, row.troubles) == ("interrupted", 0)
             assert row.reason == "its worker was stopped"
+
+
+def test_the_demonstration_shows_people_bots_and_played_matches(tmp_path: Path) -> None:
+    environment = {"CW_DATA": str(tmp_path / "data")}
+    settings = read_settings(environment)
+    hub = Role(["demo", "--port", "0"], environment, tmp_path / "hub.log")
+    with roles(hub):
+        wait_until(lambda: "Hub: " in hub.log.read_text(), "the hub")
+        with opened(settings, CeleryQueue(settings)) as resources:
+            wait_until(partial(is_done, resources, len(BOTS)), "the last match")
+        said = hub.log.read_text()
+        found = re.search(r"password (\w+)\n", said), re.search(r"Hub: (\S+)/", said)
+        assert found[0]
+        assert found[1]
+        ada = Visitor(found[1][1])
+        assert ada.log_in("ada", found[0][1]).status_code == 303
+        page = ada.open("/").text
+        for bot in BOTS:
+            assert (bot.name in page) == (bot.owner == "ada")
+        hub.kill()
+        hub.log.write_bytes(b"")
+        hub.start()
+        wait_until(lambda: "Hub: " in hub.log.read_text(), "the hub")
+        assert found[0][0] in hub.log.read_text()
+        with opened(settings, CeleryQueue(settings)) as resources:
+            assert is_done(resources, len(BOTS))
 
 
 def test_a_second_hub_on_a_folder_is_refused(tmp_path: Path) -> None:

@@ -84,6 +84,8 @@ class JobTaker:
             run_job(self._resources, self._jobs, job, arguments)
 
         celery.task(name=TASK, shared=False)(do)
+        # Threads of its pool look the task up in the Celery that is the default of the process.
+        celery.set_default()
         return celery
 
 

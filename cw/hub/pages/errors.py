@@ -19,7 +19,7 @@ from cw.hub.pages.security import SCRIPTED, family
 from cw.hub.store.database import AWAY
 from cw.hub.store.objects import StoreAway
 
-log = logging.getLogger("cw.hub")
+log = logging.getLogger("cw.hub.pages")
 
 EXPIRED_FORM: Final = "Your form has expired. Please go back and try again."
 LINK: Final = re.compile(r"(/(?:reset|verify)/)[^/?]+")

@@ -17,7 +17,7 @@ from cw.hub.clock import Clock
 from cw.hub.services import audit, matches
 from cw.hub.services.matches import Plan, Seat
 from cw.hub.store.sealing import Sealed, Sealer
-from cw.hub.store.tables import Bot, BotStatus, Match, MatchParticipant, User
+from cw.hub.store.tables import Bot, BotKind, BotStatus, Match, MatchParticipant, User
 
 CHECK: Final = "check_bot"
 """The job that checks a bot: told the id of its row."""
@@ -71,6 +71,7 @@ class OwnBot:
     user_id: int
     game: str
     name: str
+    kind: BotKind
     endpoint: str
     description: str
     status: BotStatus
@@ -113,29 +114,50 @@ def register(
     mine = select(func.count()).where(Bot.user_id == user_id, Bot.status != "RETIRED")
     if session.scalars(mine).one() >= MOST:
         raise TooManyBots(f"You have {MOST} bots. Please retire one first.")
-    bot_id, secret = f"b_{secrets.token_hex(4)}", secrets.token_hex(32)
-    sealed = sealer.seal(secret.encode(), f"{bot_id}.1")
-    bot = Bot(
-        bot_id=bot_id,
+    bot = new_bot(clock, user_id, new, "url")
+    secret = secrets.token_hex(32)
+    sealed = sealer.seal(secret.encode(), f"{bot.bot_id}.1")
+    bot.secret, bot.key_id, bot.secret_version = sealed.data, sealed.key_id, 1
+    return Registered(added(session, bot), secret)
+
+
+def add_builtin(  # noqa: PLR0913, PLR0917 - as many things as there are to be said
+    session: Session, clock: Clock, user_id: int, game: str, name: str, strategy: str
+) -> int:
+    """Make a bot that is a built-in strategy, and always ACTIVE; return its id.
+
+    Twice, or by two at once: NameTaken, as for others.
+    """
+    bot = new_bot(clock, user_id, NewBot(game, name, strategy), "builtin")
+    bot.status = "ACTIVE"
+    return added(session, bot)
+
+
+def new_bot(clock: Clock, user_id: int, new: NewBot, kind: BotKind) -> Bot:
+    """Return the row of a bot, PENDING and without a secret."""
+    return Bot(
+        bot_id=f"b_{secrets.token_hex(4)}",
         game=new.game,
         user_id=user_id,
         name=new.name,
         name_key=name_key(new.name),
-        kind="url",
+        kind=kind,
         endpoint=new.endpoint,
         description=new.description,
-        secret=sealed.data,
-        key_id=sealed.key_id,
-        secret_version=1,
+        secret_version=0,
         created_at=clock(),
     )
+
+
+def added(session: Session, bot: Bot) -> int:
+    """Add a row and return its id; raise NameTaken where the unique key says so."""
     try:
         with session.begin_nested():
             session.add(bot)
             session.flush()
     except IntegrityError:
         raise NameTaken("This bot name is already taken") from None
-    return Registered(bot.id, secret)
+    return bot.id
 
 
 def own_bots(session: Session, user_id: int) -> list[OwnBot]:
@@ -181,6 +203,7 @@ def own_bot(bot: Bot, last_match: str | None = None, at: datetime | None = None)
         bot.user_id or 0,
         bot.game,
         bot.name,
+        bot.kind,
         bot.endpoint,
         bot.description,
         bot.status,

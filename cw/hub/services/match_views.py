@@ -10,7 +10,11 @@ from typing import Any, Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from cw.hub.services.matches import OPEN
 from cw.hub.store.tables import Battle, Bot, Match, MatchKind, MatchParticipant, MatchState, User
+
+ON_HOME: Final = 6
+"""Matches in a list of the home page."""
 
 LATEST: Final = 20
 """Matches on the page of a bot."""
@@ -98,6 +102,29 @@ def latest_of_bot(session: Session, bot: int) -> list[MatchView]:
     """Return the last matches of a bot, the latest first."""
     its = select(MatchParticipant.match_id).where(MatchParticipant.bot_id == bot)
     rows = select(Match).where(Match.id.in_(its)).order_by(Match.id.desc()).limit(LATEST)
+    return [view_of(session, row) for row in session.scalars(rows)]
+
+
+def latest_of_user(session: Session, user_id: int) -> list[MatchView]:
+    """Return the last matches of the bots of a user, the latest first."""
+    its = select(MatchParticipant.match_id).join(Bot, Bot.id == MatchParticipant.bot_id)
+    rows = (
+        select(Match)
+        .where(Match.id.in_(its.where(Bot.user_id == user_id)))
+        .order_by(Match.id.desc())
+        .limit(ON_HOME)
+    )
+    return [view_of(session, row) for row in session.scalars(rows)]
+
+
+def open_to_all(session: Session) -> list[MatchView]:
+    """Return the matches that everybody may see and that are not over, those played first."""
+    rows = (
+        select(Match)
+        .where(Match.state.in_(OPEN), Match.kind != "practice")
+        .order_by(Match.started_at.is_(None), Match.id)
+        .limit(ON_HOME)
+    )
     return [view_of(session, row) for row in session.scalars(rows)]
 
 
