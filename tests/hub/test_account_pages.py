@@ -247,6 +247,24 @@ def test_a_session_lives_on_while_it_is_used(site: Site) -> None:
     assert not ada.is_player()
 
 
+def test_the_cookie_of_a_remembered_session_is_renewed_once_a_day(site: Site) -> None:
+    site.player("Ada")
+    visitor = site.visitor()
+    visitor.log_in("Ada", remember="y")
+    visitor.open("/ranking")
+    assert "Set-Cookie" not in visitor.open("/ranking").headers
+    site.clock.advance(DAY)
+    assert "Expires=" in visitor.open("/ranking").headers["Set-Cookie"]
+    assert "Set-Cookie" not in visitor.open("/ranking").headers
+    site.clock.advance(89 * DAY)
+    assert visitor.is_player()
+
+
+def test_a_registration_leads_on_too(site: Site) -> None:
+    assert site.visitor().register("Ada", next="/settings").headers["Location"] == "/settings"
+    assert site.visitor().register("Bob", next="//evil.example").headers["Location"] == "/ranking"
+
+
 # Forgot and reset
 
 

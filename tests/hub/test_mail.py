@@ -237,6 +237,18 @@ def test_files_have_names_of_their_own_and_go_after_a_week(
     assert len(list(folder.iterdir())) == 1
 
 
+def test_a_local_site_prints_the_mail_and_another_does_not(
+    resources: Resources, ada: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mail.send_link(resources, "verify", ada)
+    printed = capsys.readouterr().err
+    assert "Hi Ada,\n\nTo confirm your e-mail address" in printed
+    assert "ada@example.org" not in printed
+    settings = replace(resources.settings, public_url="https://hub.example")
+    mail.send_link(replace(resources, settings=settings), "verify", ada)
+    assert "/verify/" not in capsys.readouterr().err
+
+
 def test_who_is_gone_or_has_no_address_gets_nothing(resources: Resources) -> None:
     mail.send_link(resources, "reset", 12345)
     assert not (resources.settings.data / "mail").exists()

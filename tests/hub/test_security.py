@@ -6,15 +6,20 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from random import Random
+from unittest.mock import patch
 
 import pytest
 from flask import Flask
+from sqlalchemy import event
+from sqlalchemy.exc import OperationalError
 
 from cw.hub.resources import Resources
 from cw.hub.settings import HubSettings
+from cw.hub.store.objects import ObjectStore, StoreAway
 from tests.hub.conftest import StillClock
 from tests.hub.site import PASSWORD, Site, Visitor, site_on, words_of
 
+AWAY = OperationalError("SELECT", {}, Exception("no connection"))
 EXPIRED = "Your form has expired. Please go back and try again."
 
 WHO = {
@@ -43,6 +48,17 @@ WHO = {
     "POST /settings/password": "json",
     "POST /settings/delete": "json",
     "GET /ranking": "all",
+    "GET /bots": "player",
+    "GET /bots/new": "player",
+    "POST /bots/new": "player",
+    "GET /bot/x": "own",
+    "POST /bot/x/check": "own",
+    "POST /bot/x/test-match": "own",
+    "POST /bot/x/retire": "own",
+    "GET /match/x": "missing",
+    "GET /match/x/state": "missing",
+    "GET /match/x/replay": "missing",
+    "GET /replay/x": "missing",
     "GET /blog": "all",
     "GET /contribute": "all",
 }
@@ -56,7 +72,7 @@ POSTS = [route for route in WHO if route.startswith("POST")]
 
 def routes_of(app: Flask) -> set[str]:
     """Return method and address of each route, with names put in."""
-    names = {"ticket": "x", "username": "Bob", "digest": "x"}
+    names = {"ticket": "x", "username": "Bob", "digest": "x", "name": "x", "match_id": "x"}
     found = set()
     for rule in app.url_map.iter_rules():
         if rule.endpoint.partition(".")[0] in OF_OTHERS:
@@ -93,6 +109,7 @@ def test_visitors_are_answered_as_the_table_says(site: Site) -> None:
             "visitor": code in (200, 303, 422),
             "link": code == 410,
             "missing": code == 404,
+            "own": leads_to.startswith("/login"),
             "player": (code, leads_to)
             == (303, f"/login?next={path}" if route.startswith("GET") else "/login"),
             "json": code == 401,
@@ -113,7 +130,8 @@ def test_players_are_answered_as_the_table_says(site: Site) -> None:
             "visitor": (code, leads_to) == (303, "/ranking"),
             "link": code == 410,
             "missing": code == 404,
-            "player": code in (200, 303) and "/login" not in leads_to,
+            "own": code == 404,
+            "player": code in (200, 303, 422) and "/login" not in leads_to,
             "json": code == 422,
         }
         assert expected[who], (route, code, leads_to)
@@ -223,6 +241,38 @@ def test_links_are_masked_in_the_log(site: Site, caplog: pytest.LogCaptureFixtur
     assert site.visitor().open("/reset/very-secret").status_code == 500
     assert "/reset/..." in caplog.text
     assert "very-secret" not in caplog.text
+
+
+def test_a_store_that_is_away_is_said_to_be(site: Site) -> None:
+    ada = site.player("Ada")
+    with patch("cw.hub.services.tickets.find_holder", side_effect=AWAY):
+        for path in ("/ranking", "/settings"):
+            page = ada.open(path)
+            assert (page.status_code, page.headers["Retry-After"]) == (503, "10")
+            assert "The site cannot reach its store. Please try again soon." in words_of(page)
+    with patch.object(ObjectStore, "get", side_effect=StoreAway("gone")):
+        assert ada.open(f"/avatar/{'0' * 64}.webp").status_code == 503
+    assert ada.is_player()
+
+
+def test_a_session_costs_one_statement_and_a_visitor_none(site: Site) -> None:
+    ada = site.player("Ada")
+    said: list[str] = []
+    engine = site.resources.database.engine
+
+    def note(*args: object) -> None:
+        if args[2] != "BEGIN":
+            said.append(str(args[2]))
+
+    event.listen(engine, "before_cursor_execute", note)
+    try:
+        assert ada.open("/ranking").status_code == 200
+        assert len(said) == 1
+        assert "tickets" in said[0]
+        site.visitor().open("/ranking")
+        assert len(said) == 1
+    finally:
+        event.remove(engine, "before_cursor_execute", note)
 
 
 # Sizes

@@ -6,6 +6,7 @@ import logging
 import os
 import smtplib
 import ssl
+import sys
 from dataclasses import dataclass
 from datetime import timedelta
 from email.message import EmailMessage
@@ -120,7 +121,14 @@ def deliver(resources: Resources, mail: Mail) -> None:
         send(resources.settings.mail, message)
     else:
         path = write(resources, message)
-        log.warning("no CW_MAIL: the mail is in %s", path)
+        log.info("mail written to %s", path)
+        show(resources.settings, mail)
+
+
+def show(settings: HubSettings, mail: Mail) -> None:
+    """Print a mail on the console of a local site, whose reader is its owner."""
+    if settings.is_local:
+        sys.stderr.write(f"\n{SUBJECTS[mail.kind]}\n\n{mail.body()}\n")
 
 
 def compose(resources: Resources, mail: Mail) -> EmailMessage:

@@ -13,11 +13,13 @@ from flask_wtf.csrf import CSRFError
 from markupsafe import Markup, escape
 from werkzeug.exceptions import HTTPException, TooManyRequests
 
+from cw.errors import ArenaError
 from cw.hub.pages import limits
 from cw.hub.pages.actor import VISITOR, actor, resources
 from cw.hub.pages.security import SCRIPTED, family
 from cw.hub.store.database import AWAY
 from cw.hub.store.objects import StoreAway
+from cw.server.app import REFUSALS
 
 log = logging.getLogger("cw.hub.pages")
 
@@ -35,6 +37,8 @@ def install(app: Flask) -> None:
     """Let an app answer errors with the page."""
     app.register_error_handler(HTTPException, explain)
     app.register_error_handler(CSRFError, lambda _: answer(400, "Form expired", EXPIRED_FORM))
+    app.register_error_handler(ArenaError, refuse)
+    app.register_error_handler(StoreAway, fail)
     app.register_error_handler(Exception, fail)
 
 
@@ -51,6 +55,12 @@ def explain(error: HTTPException) -> ResponseReturnValue:
     if code == 405:
         response.headers["Allow"] = ", ".join(getattr(error, "valid_methods", None) or ())
     return response
+
+
+def refuse(error: ArenaError) -> Response:
+    """Answer what was asked for and cannot be, cannot be now, or has failed."""
+    code, title = next(row for kind, row in REFUSALS.items() if isinstance(error, kind))
+    return answer(code, title, str(error))
 
 
 def refuse_more() -> Response:
