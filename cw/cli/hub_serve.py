@@ -85,6 +85,8 @@ def run_hub(
         if slots:
             stack.enter_context(everything(resources, slots))
         click.echo(f"Hub: {address_of(listener)}/")
+        if not (settings.mail or settings.is_local):
+            click.echo("Mails reach nobody: they are files. Set CW_MAIL.", err=True)
         click.echo("Stop with Ctrl-C.", err=True)
         run(app, listener)
     # Matches that are still played are no longer ours, and would be waited for.

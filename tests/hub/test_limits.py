@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 import requests
 from PIL import Image
 
-from tests.hub.site import PASSWORD, Site, Visitor, words_of
+from cw.hub.resources import Resources
+from tests.hub.conftest import StillClock
+from tests.hub.services import new_redis
+from tests.hub.site import PASSWORD, Site, Visitor, site_on, words_of
 
 CLIENT = "urllib3.connectionpool"
 """The log of the browsers."""
@@ -166,6 +172,28 @@ def test_all_else_is_limited_by_the_minute_but_for_files(site: Site) -> None:
     assert visitor.open("/blog").status_code == 200
     site.clock.advance(MINUTE + 1)
     assert visitor.open("/ranking").status_code == 200
+
+
+def test_processes_count_together_and_alone_when_redis_is_gone(
+    resources: Resources, hub_clock: StillClock, tmp_path: Path
+) -> None:
+    with ExitStack() as stack:
+        broker = stack.enter_context(ExitStack())
+        url = broker.enter_context(new_redis(tmp_path))
+        settings = replace(resources.settings, broker_url=url)
+        both = replace(resources, settings=settings)
+        first, second = (stack.enter_context(site_on(both, hub_clock)) for _ in range(2))
+        first.player("Ada")
+        for site in (first, second) * 5:
+            assert guess(site).status_code == 303
+        assert first.visitor().log_in("Ada").status_code == 429
+        assert second.visitor().log_in("Ada").status_code == 429
+        broker.close()
+        assert first.visitor().log_in("Ada").headers["Location"] == "/ranking"
+        for _ in range(10):
+            assert guess(first).status_code == 303
+        assert guess(first).status_code == 429
+        assert guess(second).status_code == 303
 
 
 def test_the_log_names_no_password_and_no_email(

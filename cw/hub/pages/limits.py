@@ -19,6 +19,9 @@ from cw.hub.services.people import username_key
 OTHERS: Final = "600 per minute"
 """What one address may ask of one page that has no limit of its own."""
 
+PATIENCE: Final[dict[str, Any]] = {"socket_timeout": 2, "socket_connect_timeout": 2}
+"""Seconds for an answer of Redis; without one the process counts by itself."""
+
 UNCOUNTED: Final = ("static", "home.health")
 
 
@@ -86,6 +89,7 @@ LIMITS: Final = (
 
 def install(app: Flask, storage: str, families: Container[str | None]) -> None:
     """Put the limits before the views of an app; those of other blueprints are not limited."""
+    is_shared = not storage.startswith("memory:")
     limiter = Limiter(
         key_func=network,
         default_limits=[OTHERS],
@@ -94,7 +98,8 @@ def install(app: Flask, storage: str, families: Container[str | None]) -> None:
         ),
         storage_uri=storage,
         strategy="moving-window",
-        in_memory_fallback_enabled=not storage.startswith("memory:"),
+        storage_options=PATIENCE if is_shared else {},
+        in_memory_fallback_enabled=is_shared,
     )
     limiter.init_app(app)
     app.extensions["limiter_of_hub"] = limiter
