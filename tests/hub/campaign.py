@@ -103,6 +103,15 @@ def roles(*started: Role) -> Iterator[Sequence[Role]]:
                 role.kill()
 
 
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Type a command of the hub."""
+    command = [sys.executable, "-m", "cw", "hub", *arguments]
+    environment = {**os.environ, **environment}
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+
+
 def wait_until(true: Callable[[], bool], what: str) -> None:
     """Wait for something; fail after a long time."""
     given_up = time.monotonic() + PATIENCE

@@ -6,8 +6,6 @@ import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import partial
@@ -27,7 +25,6 @@ from cw.hub.store.migrations import upgrade
 from cw.hub.store.tables import Match, Worker
 from tests.hub.campaign import (
     HASTY,
-    ROOT,
     Role,
     check_everything,
     is_done,
@@ -35,6 +32,7 @@ from tests.hub.campaign import (
     one_after_the_other,
     plan_matches,
     roles,
+    run,
     wait_until,
 )
 from tests.hub.services import new_postgresql, new_redis
@@ -169,11 +167,3 @@ def test_a_second_hub_on_a_folder_is_refused(tmp_path: Path) -> None:
         assert run("db", "check", CW_DATA=environment["CW_DATA"]).returncode == 0
         hub.stop()
         assert hub.process.returncode == 0
-
-
-def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "cw", "hub", *arguments]
-    environment = {**os.environ, **environment}
-    return subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-    )
