@@ -45,9 +45,9 @@ $(TEST_READY): $(DEMO_READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
 	@touch $@
 
-# The hub under fire for as long as it takes: see tests/hub/test_campaign.py.
+# The hub under fire, for about an hour.
 soak: $(TEST_READY)
-	CW_KILLS=60 $(BIN)/python -m pytest -q -n 0 tests/hub/test_campaign.py
+	CW_KILLS=60 $(BIN)/python -m pytest -n 0 tests/soak tests/hub/test_campaign.py
 
 requirements:
 	$(PYTHON) -m uv pip compile --quiet pyproject.toml --extra hub --extra dev --universal --python-version 3.11 \

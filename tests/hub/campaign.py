@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from sqlalchemy import func, select
+from sqlalchemy.exc import DBAPIError
 
 from cw.games.registry import load_game
 from cw.hub.resources import Resources
@@ -121,9 +122,12 @@ def wait_until(true: Callable[[], bool], what: str) -> None:
 
 
 def is_done(resources: Resources, number: float) -> bool:
-    """Return whether so many matches are done."""
-    with resources.database.reading() as session:
-        return matches.counts(session).get("done", 0) >= number
+    """Return whether so many matches are done; while the database is away nobody knows."""
+    try:
+        with resources.database.reading() as session:
+            return matches.counts(session).get("done", 0) >= number
+    except DBAPIError:
+        return False
 
 
 def one_after_the_other(

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
+from tempfile import mkdtemp
 
 import pytest
 from sqlalchemy import create_engine, text
@@ -45,22 +46,76 @@ def new_postgresql(template: str = "template1") -> Iterator[str]:
 
 @contextmanager
 def new_redis(folder: Path) -> Iterator[str]:
-    """Start a Redis of our own, which may be emptied and killed; gives its address."""
-    program = shutil.which("redis-server")
-    if program is None:
-        missing("Redis")
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    command = [str(program), "--bind", "127.0.0.1", "--port", str(port), "--save", ""]
-    with (folder / "redis.log").open("wb") as log:
-        server = subprocess.Popen([*command, "--dir", str(folder)], stdout=log, stderr=log)
+    """Start a Redis of our own, which may be emptied; gives its address."""
+    redis = Redis(folder)
+    redis.start()
     try:
-        while not is_open(port):
-            assert server.poll() is None, (folder / "redis.log").read_text()
-        yield f"redis://127.0.0.1:{port}/0"
+        yield redis.url
     finally:
-        server.kill()
-        server.wait()
+        redis.kill()
+
+
+class Redis:
+    """A Redis of our own, which may be killed and started again, empty."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+
+    def start(self) -> None:
+        program = shutil.which("redis-server")
+        if program is None:
+            missing("Redis")
+        about = ["--bind", "127.0.0.1", "--port", str(self.port), "--save", ""]
+        command = [str(program), *about, "--dir", str(self.folder)]
+        with (self.folder / "redis.log").open("ab") as log:
+            self.server = subprocess.Popen(command, stdout=log, stderr=log)
+        while not is_open(self.port):
+            assert self.server.poll() is None, (self.folder / "redis.log").read_text()
+
+    def kill(self) -> None:
+        self.server.kill()
+        self.server.wait()
+
+
+class PostgreSQL:
+    """A PostgreSQL of our own, which may be shot down and started again."""
+
+    def __init__(self, log: Path) -> None:
+        found = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+        if not found:
+            missing("PostgreSQL")
+        self.bin, self.log, self.port = found[-1], log, free_port()
+        self.url = f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
+        # It does not run as root, and must reach its folder.
+        self.folder = Path(mkdtemp(prefix="cw-postgresql-"))
+        self.user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+        if self.user:
+            shutil.chown(self.folder, "postgres")
+        self.run("initdb", "-D", str(self.folder), "-U", "postgres", "-A", "trust", "-N")
+
+    def run(self, program: str, *arguments: str) -> None:
+        command = [*self.user, str(self.bin / program), *arguments]
+        with self.log.open("ab") as log:
+            subprocess.run(command, check=True, stdout=log, stderr=log, cwd=self.folder)
+
+    def start(self) -> None:
+        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories="
+        self.run("pg_ctl", "-D", str(self.folder), "-w", "-o", options, "start")
+
+    def stop(self) -> None:
+        self.run("pg_ctl", "-D", str(self.folder), "-m", "immediate", "stop")
+
+    def remove(self) -> None:
+        self.stop()
+        shutil.rmtree(self.folder)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port: int = probe.getsockname()[1]
+        return port
 
 
 def is_open(port: int) -> bool:
