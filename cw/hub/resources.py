@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from cw.errors import Failure
 from cw.files import make_folder
 from cw.hub.clock import Clock, utc_now
 from cw.hub.settings import HubSettings
-from cw.hub.store.database import Database
+from cw.hub.store.database import AWAY, Database
 from cw.hub.store.migrations import prepare
 from cw.hub.store.objects import ObjectStore
 from cw.hub.store.sealing import Sealer, kept, new_master_key, new_secret_key
@@ -43,13 +44,17 @@ class Resources:
 def open_resources(settings: HubSettings, queue: Queue, clock: Clock = utc_now) -> Resources:
     """Open what a process needs; an empty data folder is filled first.
 
-    Raises UsageError for a database that is not at the revision of this program.
+    Raises UsageError for a database that is not at the revision of this program, and Failure for
+    one that does not answer.
     """
     make_private_folder(settings.data)
     master_keys = settings.master_keys or kept(settings.data / "master.key", new_master_key)
     secret_key = settings.secret_key or kept(settings.data / "secret.key", new_secret_key)
     database = Database(settings.database)
-    prepare(database)
+    try:
+        prepare(database)
+    except AWAY as error:
+        raise Failure(f"the database does not answer: {error.orig}") from None
     objects = ObjectStore(settings.store)
     return Resources(settings, database, objects, queue, Sealer(master_keys), secret_key, clock)
 

@@ -170,7 +170,6 @@ class TestDoctor:
         assert findings["static"]["ok"]
         assert "Circuit Wars" in cw("doctor").stdout
 
-
     def test_a_hub_that_others_reach_needs_a_mail_server(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,14 +15,18 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
+from cw.errors import Failure
 from cw.games.registry import load_game
 from cw.hub.jobs import play
+from cw.hub.jobs.app import CeleryQueue
 from cw.hub.jobs.play import Attempt, Worker
-from cw.hub.resources import Resources
+from cw.hub.resources import Resources, open_resources
 from cw.hub.services import matches
 from cw.hub.services.matches import Plan, Seat
 from cw.hub.services.replays import public_replay, replay_key, viewed_key
+from cw.hub.settings import HubSettings
 from cw.hub.store.objects import StoreAway
+from cw.hub.store.sealing import new_master_key
 from cw.hub.store.tables import Battle, Match, MatchParticipant
 from cw.replays.document import decode, unpacked
 from cw.replays.verify import verify
@@ -218,3 +223,31 @@ def test_a_commit_whose_answer_was_lost_counts_once(
     assert row(resources, match).state == "done"
     assert len(battles(resources)) == 1
     assert len([*resources.objects.keys("replays")]) == 1
+
+
+def test_a_message_waits_while_the_database_is_away(
+    resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match = planned(resources)
+    claim = matches.claim
+    tries: list[int] = []
+
+    def away_at_first(*arguments: Any) -> Any:
+        tries.append(1)
+        if len(tries) < 4:
+            raise OperationalError("UPDATE", {}, ConnectionResetError())
+        return claim(*arguments)
+
+    monkeypatch.setattr(play, "AWAY_PAUSE", 0.0)
+    monkeypatch.setattr(matches, "claim", away_at_first)
+    ME.play(resources, match)
+    assert len(tries) == 4
+    assert row(resources, match).state == "done"
+
+
+def test_a_database_that_does_not_answer_is_said_in_a_sentence(tmp_path: Path) -> None:
+    url = "postgresql://postgres@127.0.0.1:9/x"
+    keys = new_master_key()
+    settings = HubSettings(data=tmp_path, database_url=url, master_keys=keys, secret_key="0" * 64)
+    with pytest.raises(Failure, match="the database does not answer"):
+        open_resources(settings, CeleryQueue(settings))

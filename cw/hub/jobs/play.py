@@ -40,6 +40,9 @@ PAUSES: Final = (1.0, 4.0, 16.0)
 PATIENCE: Final = 600.0
 """Seconds for which the end of a match is kept while the database is away."""
 
+AWAY_PAUSE: Final = 1.0
+"""Seconds between two tries to reach the database."""
+
 OVERDUE: Final = 60.0
 """Seconds after the end of a lease after which a process that hangs ends itself."""
 
@@ -71,12 +74,23 @@ class Worker:
 
     def play(self, resources: Resources, match: int) -> None:
         """Play a match, if it waits; the job `play_match`."""
-        lease = timedelta(seconds=resources.settings.lease)
-        with resources.database.writing() as session:
-            claim = matches.claim(session, resources.clock, match, self.name, lease)
+        claim = self.claimed(resources, match)
         if claim is not None:
             logger.info("playing %s, attempt %s", claim.match_id, claim.attempt)
             Attempt(resources, claim, self.ends_itself).run()
+
+    def claimed(self, resources: Resources, match: int) -> Claim | None:
+        """Claim a match; while the database is away, wait: no message shall be used up for that."""
+        lease = timedelta(seconds=resources.settings.lease)
+        while True:
+            try:
+                with resources.database.writing() as session:
+                    return matches.claim(session, resources.clock, match, self.name, lease)
+            except DBAPIError as error:
+                if not is_away(error):
+                    raise
+                logger.warning("the database is away: %s", error.orig)
+                time.sleep(AWAY_PAUSE)
 
     def leave(self, resources: Resources) -> None:
         """Give back what is played, as the process is told to end."""
@@ -215,7 +229,7 @@ class Attempt:
             except DBAPIError as error:
                 if not is_away(error) or time.monotonic() > given_up:
                     raise Away("the database is away") from error
-                time.sleep(1)
+                time.sleep(AWAY_PAUSE)
             else:
                 if said == "lost":
                     raise Lost

@@ -136,7 +136,7 @@ def repeat(do: Callable[[], object], seconds: float, stopping: Event) -> Thread:
             try:
                 do()
             except DBAPIError as error:
-                logger.warning("the database is away: %s", error)
+                logger.warning("the database is away: %s", error.orig)
             except Exception:
                 logger.exception("what is done every %g s has failed", seconds)
             stopping.wait(seconds)
