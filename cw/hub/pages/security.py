@@ -41,22 +41,13 @@ INSECURE: Final = "Accounts need https here. Ask who runs this site."
 def install(app: Flask, settings: HubSettings, blueprints: Iterable[str]) -> None:
     """Put the guards before an app; `blueprints` are the families of pages of the hub."""
     is_https = settings.address.startswith("https:")
-    app.config.update(
-        SESSION_COOKIE_NAME="__Host-cw" if is_https else "cw",
-        SESSION_COOKIE_SECURE=is_https,
-        SESSION_COOKIE_HTTPONLY=True,
-        SESSION_COOKIE_SAMESITE="Lax",
-        SESSION_REFRESH_EACH_REQUEST=False,
-        PERMANENT_SESSION_LIFETIME=timedelta(days=90),
-        WTF_CSRF_TIME_LIMIT=86_400,
-        MAX_CONTENT_LENGTH=LARGEST_BODY,
-        FORWARDED=bool(settings.trusted_proxy),
-    )
     families = frozenset(blueprints)
+    app.config.update(configuration(is_https=is_https))
     app.config["LARGE_BODIES"] |= {
         rule.endpoint for rule in app.url_map.iter_rules() if family(rule.endpoint) in families
     }
     if settings.trusted_proxy:
+        app.config["FORWARDED"] = True
         app.wsgi_app = BehindProxy(app.wsgi_app, settings.trusted_proxy)  # type: ignore[method-assign]
     if urlsplit(settings.public_url).scheme == "https":
         app.before_request(lambda: to_https(settings.public_url))
@@ -65,6 +56,20 @@ def install(app: Flask, settings: HubSettings, blueprints: Iterable[str]) -> Non
     app.before_request(lambda: bound_form(families))
     guard_forms(app)
     app.after_request(lambda response: harden(response, is_https=is_https))
+
+
+def configuration(*, is_https: bool) -> dict[str, Any]:
+    """Return how cookies, tokens and bodies are set."""
+    return {
+        "SESSION_COOKIE_NAME": "__Host-cw" if is_https else "cw",
+        "SESSION_COOKIE_SECURE": is_https,
+        "SESSION_COOKIE_HTTPONLY": True,
+        "SESSION_COOKIE_SAMESITE": "Lax",
+        "SESSION_REFRESH_EACH_REQUEST": False,
+        "PERMANENT_SESSION_LIFETIME": timedelta(days=90),
+        "WTF_CSRF_TIME_LIMIT": 86_400,
+        "MAX_CONTENT_LENGTH": LARGEST_BODY,
+    }
 
 
 def family(endpoint: str | None) -> str:

@@ -92,18 +92,9 @@ def find_holder(session: Session, clock: Clock, ticket: str) -> Holder | None:
 
     One statement.
     """
+    found = select(User, Ticket).join(Ticket, User.id == Ticket.user_id)
     row = session.execute(
-        select(
-            User.id,
-            User.username,
-            User.display_name,
-            User.avatar,
-            User.role,
-            Ticket.label,
-            Ticket.last_used_at,
-        )
-        .join(User, User.id == Ticket.user_id)
-        .where(
+        found.where(
             Ticket.digest == digest_of(ticket),
             Ticket.kind == "session",
             Ticket.expires_at > clock(),
@@ -111,17 +102,19 @@ def find_holder(session: Session, clock: Clock, ticket: str) -> Holder | None:
             User.deleted_at.is_(None),
         )
     ).one_or_none()
-    if row is None:
-        return None
+    return row and _holder(row.User, row.Ticket)
+
+
+def _holder(user: User, ticket: Ticket) -> Holder:
     return Holder(
-        user_id=row.id,
-        username=row.username,
-        display_name=row.display_name,
-        avatar=row.avatar,
-        is_admin=row.role == "admin",
-        digest=digest_of(ticket),
-        label=row.label,
-        last_used_at=row.last_used_at,
+        user_id=user.id,
+        username=user.username or "",
+        display_name=user.display_name,
+        avatar=user.avatar,
+        is_admin=user.role == "admin",
+        digest=ticket.digest,
+        label=ticket.label,
+        last_used_at=ticket.last_used_at or ticket.created_at,
     )
 
 
@@ -135,7 +128,7 @@ def extend(session: Session, clock: Clock, holder: Holder) -> None:
     now = clock()
     session.execute(
         update(Ticket)
-        .where(Ticket.digest == holder.digest, Ticket.last_used_at == holder.last_used_at)
+        .where(Ticket.digest == holder.digest)
         .values(last_used_at=now, expires_at=now + LIFETIMES[holder.label])
     )
 
