@@ -14,7 +14,6 @@ from markupsafe import Markup
 
 from cw.hub.pages.actor import actor, resources
 from cw.hub.pages.times import time_element
-from cw.hub.services.people import username_key
 
 OTHERS: Final = "600 per minute"
 """What one address may ask of one page that has no limit of its own."""
@@ -36,7 +35,8 @@ def network() -> str:
 def name() -> str:
     """Return the account that a password is tried for: the one that asks, or the one named."""
     user = actor().user
-    return username_key(user.username if user else request.form.get("username", ""))[:100]
+    named = user.username if user else request.form.get("username", "")
+    return named.lower()[:100]
 
 
 def name_and_network() -> str:

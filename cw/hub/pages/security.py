@@ -54,6 +54,7 @@ def install(app: Flask, settings: HubSettings, blueprints: Iterable[str]) -> Non
     if not has_safe_accounts(settings):
         app.before_request(refuse_accounts)
     app.before_request(lambda: bound_form(families))
+    app.before_request(lambda: refuse_nul(families))
     guard_forms(app)
     app.after_request(lambda response: harden(response, is_https=is_https))
 
@@ -140,6 +141,16 @@ def bound_form(families: frozenset[str]) -> None:
         abort(413, f"A form may have at most {largest // 1024} KiB.")
     if request.endpoint != WITH_PICTURE and count_fields() > MOST_FIELDS:
         abort(413, f"A form may have at most {MOST_FIELDS} fields.")
+
+
+def refuse_nul(families: frozenset[str]) -> None:
+    """Refuse the sign that no text of a database may have, and no keyboard types."""
+    if family(request.endpoint) not in families:
+        return
+    texts = [request.path, *request.args.values()]
+    texts += [value for _, values in request.form.lists() for value in values]
+    if any("\0" in text for text in texts):
+        abort(404 if "\0" in request.path else 400)
 
 
 def count_fields() -> int:

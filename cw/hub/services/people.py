@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -15,6 +16,9 @@ from cw.errors import UsageError
 from cw.hub.clock import Clock
 from cw.hub.services import tickets
 from cw.hub.store.tables import Bot, Friend, MatchParticipant, TicketKind, User
+
+NAME: Final = re.compile("[A-Za-z0-9_]{3,32}")
+"""The form of usernames."""
 
 PASSED_ON: Final[tuple[TicketKind, ...]] = ("session", *tickets.LINKS)
 """What a new password ends."""
@@ -77,8 +81,8 @@ class Address:
 
 
 def username_key(username: str) -> str:
-    """Return the form in which two names are one; no name beyond ASCII is like one of ours."""
-    return username.lower() if username.isascii() else username
+    """Return the form in which two names are one; "", which nobody has, for what is no name."""
+    return username.lower() if NAME.fullmatch(username) else ""
 
 
 def _named(username: str) -> tuple[ColumnElement[bool], ...]:
