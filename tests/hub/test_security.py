@@ -251,6 +251,7 @@ def test_a_store_that_is_away_is_said_to_be(site: Site) -> None:
             page = ada.open(path)
             assert (page.status_code, page.headers["Retry-After"]) == (503, "10")
             assert "The site cannot reach its store. Please try again soon." in words_of(page)
+        assert ada.open("/nothing").status_code == 404
     with patch.object(ObjectStore, "get", side_effect=StoreAway("gone")):
         assert ada.open(f"/avatar/{'0' * 64}.webp").status_code == 503
     assert ada.is_player()

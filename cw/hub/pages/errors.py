@@ -76,8 +76,8 @@ def refuse_more() -> Response:
 
 def fail(error: Exception) -> Response:
     """Answer a fault of ours; its number stands on the page and in the log."""
-    # Whoever asks cannot be found out now.
-    g.actor = VISITOR
+    # If it is not known yet who asks, looking for that may be what has failed.
+    g.setdefault("actor", VISITOR)
     if isinstance(error, (*AWAY, StoreAway)):
         response = answer(503, "Not now", "The site cannot reach its store. Please try again soon.")
         response.headers["Retry-After"] = "10"
@@ -95,6 +95,7 @@ def masked_path() -> str:
 
 def answer(code: int, title: str, words: str | Markup) -> Response:
     """Answer with a page for people, with JSON for everyone else."""
+    meet()
     if wants_json():
         body: ResponseReturnValue = ({"error": escape(words).striptags()}, code)
     else:
@@ -102,6 +103,14 @@ def answer(code: int, title: str, words: str | Markup) -> Response:
     response = make_response(body)
     response.headers["Vary"] = "Accept"
     return response
+
+
+def meet() -> None:
+    """Find out who asks; where that cannot be known now, the page is one for visitors."""
+    try:
+        actor()
+    except AWAY:
+        g.actor = VISITOR
 
 
 def wants_json() -> bool:
