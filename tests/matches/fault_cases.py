@@ -33,7 +33,7 @@ OPPONENT: Final = {
     "hexagon": "random",
     "paint": "walker",
 }
-OPTIONS: Final = {
+OPTIONS: Final[Mapping[str, Mapping[str, Json]]] = {
     "circuit-wars": {"size": 5, "timeout": 1.0},
     "code-battle": {"max_turns": 14},
     "end-of-codes": {"M": 2, "MAX_HP": 5, "max_rounds": 6, "timeout": 1.0, "connect_timeout": 1.0},
