@@ -1,4 +1,4 @@
-"""The wire protocol of Code Battle (document, "Wire protocol"): POST /turn, signed both ways."""
+"""The wire protocol of Code Battle (rule book, "On the wire"): POST /turn, signed both ways."""
 
 from __future__ import annotations
 

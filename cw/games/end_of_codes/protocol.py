@@ -1,4 +1,4 @@
-"""The wire protocol of End of Codes (document, "Wire protocol"): the grader calls, bots serve."""
+"""The wire protocol of End of Codes (rule book, "On the wire"): the grader calls, bots serve."""
 
 from __future__ import annotations
 
