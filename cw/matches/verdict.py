@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from cw.games.codec import is_fault
 from cw.games.rules import FAULT_KINDS
 from cw.matches.spec import MatchFault, MatchResult, MatchSpec
 
@@ -19,7 +20,7 @@ def verdict(spec: MatchSpec, result: MatchResult) -> str:
     fault = forfeit(result)
     if fault is not None:
         loser = spec.bots[fault.bot].name
-        if fault.kind == "startup":
+        if fault.bot in never_played(result):
             return f"{name} won by forfeit: {loser} never played."
         return f"{name} won by forfeit: {loser} was {fault.kind} in turn {fault.turn + 1}."
     scores = [score for score in result.scores if score is not None]
@@ -39,5 +40,15 @@ def forfeit(result: MatchResult) -> MatchFault | None:
 
 
 def never_played(result: MatchResult) -> list[int]:
-    """Return the numbers of the bots that could not be started."""
-    return sorted({fault.bot for fault in result.faults if fault.kind == "startup"})
+    """Return the numbers of the bots that could not be started, and have never acted.
+
+    A web service that fails to tell its health may play all the same.
+    """
+    absent = {fault.bot: str(fault.player) for fault in result.faults if fault.kind == "startup"}
+    return sorted(bot for bot, player in absent.items() if not has_acted(result, player))
+
+
+def has_acted(result: MatchResult, player: str) -> bool:
+    """Return whether a player, as the replay names it, has acted in any turn."""
+    acted = (turn["actions"].get(player) for turn in result.replay["turns"])
+    return any(action is not None and not is_fault(action) for action in acted)
