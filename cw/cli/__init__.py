@@ -10,6 +10,7 @@ import click
 
 from cw import __version__
 from cw.arena.processes import end_as_interrupted
+from cw.cli.groups import HelpfulGroup
 from cw.errors import ArenaError, CapacityError, Failure
 from cw.visible import visible
 
@@ -31,7 +32,7 @@ COMMANDS: Mapping[str, str] = {
 }
 
 
-class Commands(click.Group):
+class Commands(HelpfulGroup):
     """A group that loads a command only when it is needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

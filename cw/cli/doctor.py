@@ -39,9 +39,9 @@ class Diagnosis:
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def doctor(as_json: bool) -> None:
-    """Check that everything needed to play is here, and say how to get what is not.
+    """Check whether this machine has all that the arena needs.
 
-    Exit code 1 if something that is needed is missing.
+    What is missing is listed with how to get it. Exit code 1 if playing needs it.
     """
     findings = [*needed(), *useful()]
     if as_json:

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.text import Text
 
+from cw.cli.groups import HelpfulGroup
 from cw.drawing.shapes import Sheet
 from cw.errors import ArenaError, ProtocolError, UsageError
 from cw.games.registry import (
@@ -51,7 +52,7 @@ ENDINGS: Final = {"gz": ".json.gz", "game": ".game.json"}
 Callback = TypeVar("Callback", bound=Callable[..., Any])
 
 
-@click.group("replay")
+@click.group("replay", cls=HelpfulGroup)
 def replays() -> None:
     """Look at replays that `cw play --out` has written.
 
@@ -153,7 +154,9 @@ def line(file: Path, turn: int, player: str | None) -> None:
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=FILE)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a file.")
 def verify(files: tuple[Path, ...], as_json: bool) -> None:
-    """Play replays again by the rules: start, frames, end, result and hash must come out.
+    """Play replays again by the rules, and say which are not true.
+
+    The start, every frame, the end, the result and the hash must come out as they are recorded.
 
     Each FILE gets a line. Exit code 1 if one is not true.
     """

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any, Protocol, TypeAlias, TypeVar, get_args
 
 from cw.drawing.shapes import Sheet
-from cw.errors import FaultKind, ProtocolError, UsageError, short
+from cw.errors import FaultKind, ProtocolError, UsageError, choices, short
 
 Player: TypeAlias = int | str
 """A seat: a number or an id, as the game's document names it."""
@@ -174,7 +174,7 @@ def refuse_unknown_options(options: Mapping[str, Json], known: Sequence[str]) ->
     """Raise UsageError for the first option that the game does not have."""
     for name in options:
         if name not in known:
-            raise UsageError(f"unknown option {name!r}; known: {', '.join(known)}")
+            raise UsageError(f"unknown option {short(name)}; {choices(name, known)}")
 
 
 def whole_number(name: str, value: Json, low: int, high: int) -> int:

@@ -137,6 +137,9 @@ class Referee(Protocol):
     def setting(self, player: Player, name: str) -> str | None:
         """Return a setting of a player's bot, such as `secret`."""
 
+    def username(self, player: Player) -> str:
+        """Return the username of a player's bot: 1 to 64 letters, digits and `_`."""
+
     def token(self) -> str:
         """Draw 32 hexadecimal digits that nobody can guess."""
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+from cw.arena.bot_names import numbered
 from cw.arena.bots import BotSpec
 from cw.arena.launch import LaunchPolicy, with_secrets
 from cw.arena.referee import MatchRecord, MatchReferee
@@ -133,8 +134,10 @@ def specs_of(
     game: str, bot: BotSpec, trial: Trial, number: int, isolation: Isolation
 ) -> list[MatchSpec]:
     """Return the matches of a trial: with the bot in the first seat, and in the last."""
+    names = numbered(trial.opponents, [bot.name])
     others = [
-        BotSpec(f"other{seat + 1}", "builtin", name) for seat, name in enumerate(trial.opponents)
+        BotSpec(name, "builtin", strategy)
+        for name, strategy in zip(names, trial.opponents, strict=True)
     ]
     orders = ([bot, *others], [*others, bot])
     return [
@@ -163,5 +166,5 @@ def tried(trial: Trial, specs: list[MatchSpec], bot: BotSpec, secrets: Secrets) 
 
 def fault_of(trial: Trial, fault: MatchFault) -> Finding:
     """Explain a fault."""
-    problem = f"turn {fault.turn}: {fault.kind}: {fault.detail}"
-    return Finding(trial.name, problem, FIXES[fault.kind], f"{fault.kind} in turn {fault.turn}")
+    problem = f"turn {fault.turn + 1}: {fault.kind}: {fault.detail}"
+    return Finding(trial.name, problem, FIXES[fault.kind], f"{fault.kind} in turn {fault.turn + 1}")

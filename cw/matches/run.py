@@ -24,11 +24,12 @@ from cw.arena.seats.wrappers import PacedSeat
 from cw.arena.transports.sockets import Reachable
 from cw.errors import Failure, ProtocolError, UsageError, short
 from cw.games.codec import Game, is_fault
-from cw.games.registry import load_game, load_protocol, load_strategies
+from cw.games.registry import load_game, load_protocol, load_strategy
 from cw.games.rules import Json, Player, Strategy
 from cw.games.wire import WireProtocol
 from cw.matches.hosted import Host, hosting
 from cw.matches.spec import NO_SECRETS, Isolation, MatchFault, MatchResult, MatchSpec, Secrets
+from cw.matches.verdict import tie_breaks
 from cw.replays.document import Document, Recorder, ending_of, replay_of
 
 OnLaunch: TypeAlias = Callable[[BotSpec, str], None]
@@ -100,7 +101,7 @@ async def run_match(  # noqa: PLR0913 - each of them is a thing of its own
     """
     run_options = RunOptions(on_turn, on_launch, people, pace, secrets, spectate)
     game, protocol = game_of(spec), load_protocol(spec.game)
-    check_number(spec, game)
+    check_number(spec.game, game.rules.seats, len(spec.bots))
     rules_options, protocol_options = parted(spec.options, protocol)
     progress = MatchProgress(
         MatchRecord(
@@ -145,13 +146,12 @@ class FromPosition:
         return getattr(self._rules, name)
 
 
-def check_number(spec: MatchSpec, game: Game) -> None:
+def check_number(game: str, seats: range, number: int) -> None:
     """Raise UsageError for a number of bots that the game is not for."""
-    seats, number = game.rules.seats, len(spec.bots)
     if number not in seats:
         least, most = seats.start, seats.stop - 1
         needed = f"exactly {least}" if least == most else f"{least} to {most}"
-        raise UsageError(f"{spec.game} needs {needed} bots; you gave {number}")
+        raise UsageError(f"{game} needs {needed} bots; you gave {number}")
 
 
 def parted(
@@ -278,10 +278,7 @@ def reachable_by(isolation: Isolation) -> Reachable:
 
 def strategy_for(game: str, name: str, player: Player, seed: int) -> Strategy[Any, Any]:
     """Make a built-in strategy; its draws come from the seed of the match and its seat."""
-    strategies = load_strategies(game)
-    if name not in strategies:
-        raise UsageError(f"{game} has no strategy {name!r}; there are: {', '.join(strategies)}")
-    return strategies[name](player, Random(f"{seed} {player}"))
+    return load_strategy(game, name)(player, Random(f"{seed} {player}"))
 
 
 def result_of(spec: MatchSpec, progress: MatchProgress) -> MatchResult:
@@ -314,4 +311,5 @@ def result_of(spec: MatchSpec, progress: MatchProgress) -> MatchResult:
         turns=len(record.turns),
         stderr=tuple(record.stderr.get(player, "") for player in record.bots),
         replay=progress.document(),
+        tie_breaks=tie_breaks(spec.game, record.state, record.bots),
     )

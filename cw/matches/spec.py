@@ -110,6 +110,8 @@ class MatchResult(msgspec.Struct, frozen=True):
     """Head and tail of what each program wrote to its standard error."""
     replay: dict[str, Any]
     """The document of the replay (docs/replay.md)."""
+    tie_breaks: dict[str, tuple[int | float, ...]] = msgspec.field(default_factory=dict)
+    """By name what the game compares where scores are equal, the first one first."""
 
     @staticmethod
     def from_json(document: Json) -> MatchResult:
