@@ -39,12 +39,21 @@ HEADINGS = (
 SECRETS = {"secret": "BOT_SECRET", "api_key": "API_KEY", "username": "BOT_USERNAME"}
 
 
+def refuse_unknown(name: str) -> None:
+    """Raise UsageError for what is neither a game nor a command below `cw bots`."""
+    known = [*game_entries(), *bots.commands]
+    if name not in known:
+        raise UsageError(f"there is no game or command {short(name)}; {choices(name, known)}")
+
+
 class Listing(HelpfulGroup):
     """A group in which the name of a game, or nothing, asks for the list."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put `list` before what names no subcommand."""
         if not args or (args[0] not in self.commands and args[0] not in ctx.help_option_names):
+            for name in (name for name in args[:1] if not name.startswith("-")):
+                refuse_unknown(name)
             args = ["list", *args]
         return super().parse_args(ctx, args)
 
@@ -119,15 +128,7 @@ def list_bots(
             load_strategy(measured, name)
         show(measure(measured, chosen, games, seed, jobs), as_json)
     else:
-        show_list([known_game(game)] if game else list(game_entries()), as_json)
-
-
-def known_game(name: str) -> str:
-    """Return the name of a game; raise UsageError for what is neither that nor a command."""
-    known = [*game_entries(), *bots.commands]
-    if name not in known:
-        raise UsageError(f"there is no game or command {short(name)}; {choices(name, known)}")
-    return name
+        show_list([game] if game else list(game_entries()), as_json)
 
 
 @bots.command()

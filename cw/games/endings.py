@@ -22,7 +22,7 @@ class Endings:
     """The words in which results of a game are told."""
 
     unit: str = ""
-    """What scores count, in the plural: `squares`; "" for points of no name."""
+    """What scores count, in the singular: `square`; "" for points without a name."""
     turn: str = "turn"
     """What the game calls a turn."""
     reasons: Mapping[str, str] = field(default_factory=dict)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -162,8 +162,16 @@ def parted(
     return rules, {name: value for name, value in options.items() if name in protocol.options}
 
 
+def refuse_services(bots: Sequence[BotSpec], protocol: WireProtocol) -> None:
+    """Raise UsageError for a web service where the game cannot ask one."""
+    for bot in bots:
+        if bot.kind == "http" and "http" not in protocol.transports:
+            raise UsageError(f"bot {bot.name}: bots of this game are programs, not web services")
+
+
 def seated(spec: MatchSpec, protocol: WireProtocol, secrets: Secrets) -> dict[Player, BotSpec]:
     """Return the bots by player, each with its secrets."""
+    refuse_services(spec.bots, protocol)
     players = protocol.players([bot.name for bot in spec.bots])
     bots = [with_secrets(bot.with_settings(secrets.get(bot.name, {}))) for bot in spec.bots]
     return dict(zip(players, bots, strict=True))

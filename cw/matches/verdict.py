@@ -194,7 +194,8 @@ class Story:
 
     def counted(self, number: str) -> str:
         """Return a score with what it counts."""
-        return f"{number} {self.endings.unit}" if self.endings.unit else f"score {number}"
+        unit = self.endings.unit
+        return f"{number} {unit}{'s' * (number != '1')}" if unit else f"score {number}"
 
     def when(self, turn: int) -> str:
         """Return in which turn something was, counted from 1; what came later is in the last."""

@@ -6,4 +6,4 @@ from typing import Final
 
 from cw.games.endings import Endings
 
-ENDINGS: Final = Endings(unit="squares")
+ENDINGS: Final = Endings(unit="square")

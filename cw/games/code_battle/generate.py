@@ -8,7 +8,7 @@ from itertools import count as count_from
 from random import Random
 from typing import Final
 
-from cw.errors import UsageError, choices
+from cw.errors import UsageError
 from cw.games.code_battle.maps import Map, check_map, read_map_id, wall_target
 from cw.games.code_battle.placement import orbit_of, place_cores, place_nodes
 from cw.games.code_battle.ranges import density, whole
@@ -79,7 +79,7 @@ def read_map_spec(players: int, seed: int, options: dict[str, Json]) -> MapSpec:
     check_players(players)
     for name in options:
         if name not in DEFAULTS:
-            raise UsageError(f"unknown option: {name}; {choices(name, DEFAULTS)}")
+            raise UsageError(f"unknown option: {name}")
     chosen = DEFAULTS | options
     rows, cols, nodes, cores = (
         whole(name, chosen[name]) for name in ("rows", "cols", "energy_nodes", "cores_per_player")

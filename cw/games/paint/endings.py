@@ -7,6 +7,6 @@ from typing import Final
 from cw.games.endings import Endings
 
 ENDINGS: Final = Endings(
-    unit="squares",
+    unit="square",
     reasons={"not_enough_ready": "fewer than two bots were ready"},
 )
