@@ -182,13 +182,12 @@ def cells_of(tally: Tally) -> list[str]:
 
 
 def explain_faults(console: Console, played: Played) -> None:
-    """Say what was wrong with replies: what came, what was expected, and how to repeat it."""
+    """Print what was wrong with replies: what came, what was expected, and how to repeat it."""
     spec, result, _ = played
     for fault in result.faults[:SHOWN_FAULTS]:
         console.print(Text(visible(sentence(spec, fault)), "yellow"))
-    if result.faults:
-        for line in how_to_repeat(played):
-            console.print(Text(visible(line)), soft_wrap=True)
+    for line in how_to_repeat(played):
+        console.print(Text(visible(line)), soft_wrap=True)
     more = len(result.faults) - SHOWN_FAULTS
     if more > 0:
         console.print(Text(f"... and {more} more faults; the replay has them all", "yellow"))
@@ -200,8 +199,11 @@ def explain_faults(console: Console, played: Played) -> None:
 
 
 def how_to_repeat(played: Played) -> list[str]:
-    """Return the commands that show the position of the first fault."""
-    first, name = played.result.faults[0], played.file or "FILE"
+    """Return the commands that show the position of the first fault in a reply, if there is one."""
+    replied = [fault for fault in played.result.faults if fault.kind != "startup"]
+    if not replied:
+        return []
+    first, name = replied[0], played.file or "FILE"
     where = f"cw replay line {name} --turn {first.turn}"
     hint = "" if played.file else " (FILE is what --out FILE writes)"
     return [
@@ -211,5 +213,6 @@ def how_to_repeat(played: Played) -> list[str]:
 
 
 def sentence(spec: MatchSpec, fault: MatchFault) -> str:
-    """Say one fault; turns are counted from 1, as people do."""
-    return f"turn {fault.turn + 1}: {spec.bots[fault.bot].name}: {fault.kind}: {fault.detail}"
+    """Return a sentence about a fault; turns are counted from 1, as people do."""
+    told = f"{spec.bots[fault.bot].name}: {fault.kind}: {fault.detail}"
+    return told if fault.kind == "startup" else f"turn {fault.turn + 1}: {told}"

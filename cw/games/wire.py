@@ -265,7 +265,7 @@ class CheckReport(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A whole game that a bot under check must play without a fault."""
+    """A whole match that a bot under check must play without a fault."""
 
     name: str
     options: Mapping[str, Json]

@@ -1,4 +1,4 @@
-"""Checks of a bot: the steps of its protocol one by one, then whole games, each explained."""
+"""Checks of a bot: the steps of its protocol one by one, then whole matches, each explained."""
 
 from __future__ import annotations
 
@@ -91,9 +91,9 @@ OnTry: TypeAlias = Callable[[str], None]
 def check(
     game: str, bot: BotSpec, secrets: Secrets, isolation: Isolation, on_try: OnTry = lambda _: None
 ) -> Iterator[Finding]:
-    """Try a bot step by step, up to the first whole game that is not fine.
+    """Try a bot step by step, up to the first whole match that is not fine.
 
-    Whole games come when the steps of the protocol are fine.
+    Whole matches come when the steps of the protocol are fine.
     """
     # Those that we ask inside speak no protocol.
     own = {bot.name: {**with_secrets(bot).settings, **secrets.get(bot.name, {})}}

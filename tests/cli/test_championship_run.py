@@ -91,7 +91,7 @@ class TestRun:
     @pytest.mark.parametrize(
         ("arguments", "error"),
         [
-            (["--game", "chess"], "there is no game 'chess'; the games are: circuit-wars"),
+            (["--game", "chess"], "there is no game 'chess'; there are: circuit-wars"),
             (["--game", "paint", "--openings", "2"], "paint: unknown option 'openings'"),
             (["--game", "paint", "--size", "7"], "paint: unknown option 'size'"),
             (["--game", "paint", "--option", "turns=0"], "paint: "),

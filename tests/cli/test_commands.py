@@ -178,7 +178,7 @@ class TestOpponents:
             [*named, ("hexagon", "http://127.0.0.1:3000")], ["one.form=lines", "one.secret=abc"]
         )
         assert {game: [bot.name for bot in bots] for game, bots in found.items()} == {
-            "hexagon": ["one", "c"],
+            "hexagon": ["one", "127.0.0.1:3000"],
             "paint": ["two"],
         }
         assert found["hexagon"][0].settings == {"form": "lines"}
