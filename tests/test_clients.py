@@ -147,7 +147,7 @@ def test_a_built_in_strategy_joins_as_often_as_asked(serve: Serve) -> None:
         assert (code, err) == (0, "")
     out, _ = guest.communicate(timeout=120)
     assert guest.returncode == 0
-    assert len(re.findall(r"^greedy (?:won|lost), \d+ to \d+\. ", out, re.M)) == 2
+    assert len(re.findall(r"^greedy (?:won|lost) by score: \d+ to \d+ squares\.$", out, re.M)) == 2
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def bench(parts: tuple[str, ...], quick: bool, form: str | None) -> None:
       status       GET /status, beside a route that returns fixed bytes
       classroom    50 rooms with two clients and a monitor each
       match        two processes of game_ai.py without pauses
-      championship clients behind walls, and matches a second
+      championship isolated clients, and matches a second
       code-battle  turns of two armies with both views, beside the plain reference
       end-of-codes rounds of up to 150,000 creatures, beside dictionaries
       hexagon      random battles, beside python-chess and ataxx

@@ -146,7 +146,7 @@ def list_bots(
 @click.option("--lines", is_flag=True, help="Speak on standard input and output, if GAME can.")
 @click.option("--seed", default=0, show_default=True, help="Seed of all draws.")
 def serve(game: str, name: str, host: str, port: int, lines: bool, seed: int) -> None:
-    """Let the strategy NAME be a bot of GAME on the wire, until Ctrl-C.
+    """Serve the strategy NAME as a bot of GAME, until Ctrl-C.
 
     Bots that are web services say `listening on URL` when they are ready; the others speak on
     standard input and output. Secrets come from the environment: BOT_SECRET, API_KEY, BOT_USERNAME.
@@ -177,7 +177,7 @@ def announce(address: str) -> None:
 
 
 def show(figures: Iterable[Strength], as_json: bool) -> None:
-    """Print the figures of each pair as soon as they are there, as lines of a Markdown table."""
+    """Print the figures of each pair as soon as they are known, as lines of a Markdown table."""
     if not as_json:
         click.echo(HEADINGS)
         click.echo("|---|---|--:|--:|---|--:|--:|")
@@ -189,7 +189,7 @@ def line(figure: Strength) -> str:
     """Return the table's line of a pair."""
     low, high = figure.interval
     return (
-        f"| {figure.strategy} | {figure.opponent} | {figure.games} | {figure.share:.1%}"
+        f"| {figure.strategy} | {figure.opponent} | {figure.games} | {figure.win_rate:.1%}"
         f" | {low:.1%} to {high:.1%} | {figure.median_seconds * 1000:.1f} ms"
         f" | {figure.longest_seconds * 1000:.0f} ms |"
     )

@@ -61,11 +61,11 @@ def summary(failed: Sequence[Finding]) -> str:
     if not failed:
         return "all fine"
     said = "; ".join(f"{one.name}: {one.brief}" for one in failed)
-    return f"{len(failed)} failed: {said}; what comes after is tried when this is mended"
+    return f"{len(failed)} failed: {said}; the steps after it are tried once this is fixed"
 
 
 def in_words(finding: Finding) -> str:
-    """Say a step in lines."""
+    """Return a step as lines for reading."""
     if finding.problem is None:
         return f"ok      {finding.name}"
     return f"FAILED  {finding.name}\n        {finding.problem}\n        fix: {finding.fix}"

@@ -170,9 +170,12 @@ def picture(observation: CircuitObservation) -> RenderableType:
 
 
 def result(observation: CircuitObservation) -> str:
-    """Say in one line how the match ended."""
+    """Return in one line how the match ended."""
     snapshot = observation.snapshot
-    pairs = zip(snapshot.teams, snapshot.state.scores, strict=True)
-    scores = ", ".join(f"{team} {score}" for team, score in pairs)
-    status = STATUS[status_code(len(snapshot.teams), snapshot.state)]
-    return f"{status}: {scores} after {len(snapshot.turns)} moves."
+    state, turns = snapshot.state, len(snapshot.turns)
+    winner = snapshot.teams[(state.winner or 1) - 1]
+    if state.ended != "finished":
+        status = STATUS[status_code(len(snapshot.teams), state)]
+        return f"{winner} won by forfeit in turn {turns}: {status}."
+    own, other = sorted(state.scores, reverse=True)
+    return f"{winner} won by score in turn {turns}: {own} to {other} squares."

@@ -72,9 +72,8 @@ def generate(
 ) -> None:
     """Make maps from a seed, one file each.
 
-    The same options and seed always give the same files.
-
-    The first map has the seed that is given, the next one that seed + 1.
+    The first map has the given seed, the next one that seed + 1. The same options and seed always
+    give the same files.
     """
     files = [folder / f"{map_id}.json" for map_id in maker.ids(players, count)]
     if not force:
@@ -117,7 +116,7 @@ def refuse_overwriting(files: list[Path]) -> None:
 
 
 def in_words(facts: dict[str, Json]) -> str:
-    """Say the figures of a map in a line."""
+    """Return the figures of a map as a line for reading."""
     return ", ".join(
         str(value) if name == "file" else f"{name} {value}"
         for name, value in facts.items()
@@ -127,14 +126,12 @@ def in_words(facts: dict[str, Json]) -> str:
 
 @maps.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=IN)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a file.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each file.")
 @click.pass_obj
 def check(maker: AnyMapMaker, files: tuple[Path, ...], as_json: bool) -> None:
     """Check maps against the rules of their game.
 
-    Each file is `ok`, or what is wrong with it is printed.
-
-    Exit code 1 if there are others.
+    Prints `ok` for each FILE, or what is wrong with it. Exit code 1 if one is wrong.
     """
     errors = [find_error(maker, file) for file in files]
     for file, error in zip(files, errors, strict=True):
@@ -145,7 +142,7 @@ def check(maker: AnyMapMaker, files: tuple[Path, ...], as_json: bool) -> None:
 
 
 def find_error(maker: AnyMapMaker, file: Path) -> str | None:
-    """Say what is wrong with a file, None if nothing is."""
+    """Return what is wrong with a file, None if nothing is."""
     try:
         read(maker, file)
     except UsageError as error:

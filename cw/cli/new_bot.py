@@ -32,7 +32,7 @@ def new_bot_command(game: str | None, language: str | None, folder: Path | None)
 
 
 def next_steps(game: str, language: Language, folder: Path) -> list[str]:
-    """Say what to type, and first what this machine lacks."""
+    """Return what to type, first of all to install what this machine lacks."""
     lacking = language.missing()
     install = [f"apt install {language.packages}    ({', '.join(lacking)} is missing here)"]
     build = [language.build] if language.build else []

@@ -29,7 +29,7 @@ from cw.replays import document as replay
 from cw.visible import visible
 
 PACE = 0.25
-"""Seconds that every action of a bot takes at least in the browser, if nothing else is said."""
+"""Seconds that every action of a bot takes at least in the browser, unless --delay is given."""
 
 
 @click.command()
@@ -134,7 +134,7 @@ def play(
 
 
 def announcer(console: Console) -> OnLaunch:
-    """Return what says how we are protected from a program, once for each."""
+    """Return what prints how a program is isolated, once for each bot."""
     said: set[str] = set()
 
     def announce(bot: BotSpec, protection: str) -> None:

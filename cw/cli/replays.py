@@ -152,13 +152,12 @@ def line(file: Path, turn: int, player: str | None) -> None:
 
 @replays.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=FILE)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a file.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each file.")
 def verify(files: tuple[Path, ...], as_json: bool) -> None:
     """Play replays again by the rules, and say which are not true.
 
     The start, every frame, the end, the result and the hash must come out as they are recorded.
-
-    Each FILE gets a line. Exit code 1 if one is not true.
+    Prints a line for each FILE. Exit code 1 if one is not true.
     """
     found = [judged(file) for file in files]
     for verdict in found:
@@ -180,7 +179,7 @@ def judged(file: Path) -> dict[str, Json]:
 
 
 def in_words(verdict: Mapping[str, Json]) -> str:
-    """Say what is found of a file in a line."""
+    """Return what was found of a file as a line for reading."""
     fine = "ok, from a given position" if "from" in verdict else "ok"
     return f"{verdict['file']}: {verdict['error'] or fine}"
 

@@ -139,7 +139,7 @@ def serve(
     click.echo(f"All games: {address_of(listener)}/games/")
     click.echo(f"Time for a turn: {'no limit' if limit is None else f'{limit:g} s'}")
     if settings.any_address:
-        click.echo("Listening on all networks of this machine: everyone there can play.", err=True)
+        click.echo("Listening on all networks of this machine: everybody there can play.", err=True)
     if uploads:
         click.echo(f"Whoever reaches this server can leave replays in {replays}.", err=True)
     click.echo("Stop with Ctrl-C.", err=True)

@@ -167,7 +167,7 @@ def way_in(
 
 @contextmanager
 def spectators(app: Flask) -> Iterator[str]:
-    """Serve the match for people who look on; returns the address."""
+    """Serve the match to spectators; yields the address."""
     with serving(SpectatorApp(app), listen("127.0.0.1", 0)) as address:
         yield address
 

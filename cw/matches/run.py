@@ -33,7 +33,7 @@ from cw.matches.verdict import tie_breaks
 from cw.replays.document import Document, Recorder, ending_of, replay_of
 
 OnLaunch: TypeAlias = Callable[[BotSpec, str], None]
-"""Is told how we are protected from a program that is started."""
+"""Is told how a program that is started is isolated."""
 
 NOBODY: Final[Mapping[str, HumanSeat]] = {}
 
@@ -76,10 +76,10 @@ class RunOptions:
     people: Mapping[str, HumanSeat] = field(default_factory=dict)
     """The people who play, by the name of their bot."""
     pace: float = 0.0
-    """Seconds that every action of a bot takes at least, for those who look on."""
+    """Seconds that every action of a bot takes at least, for spectators."""
     secrets: Secrets = field(default_factory=dict)
     spectate: bool = False
-    """Whether a match of clients shall be served to people who look on."""
+    """Whether a match of clients is served to spectators."""
 
 
 async def run_match(  # noqa: PLR0913 - each of them is a thing of its own
@@ -95,7 +95,7 @@ async def run_match(  # noqa: PLR0913 - each of them is a thing of its own
     """Play a match and return its result; afterwards, also when cancelled, nothing of it runs.
 
     `people` are the seats of `human` bots by name; `pace` is the seconds that every action of a bot
-    takes at least, for those who look on; `spectate` serves a match of clients to people. Raises
+    takes at least, for spectators; `spectate` serves a match of clients to them. Raises
     UsageError for a game, bots and options that cannot be played, and Abandoned where a person or
     `on_turn` ends the match without a result.
     """
@@ -147,7 +147,7 @@ class FromPosition:
 
 
 def check_number(game: str, seats: range, number: int) -> None:
-    """Raise UsageError for a number of bots that the game is not for."""
+    """Raise UsageError for a number of bots that cannot play the game."""
     if number not in seats:
         least, most = seats.start, seats.stop - 1
         needed = f"exactly {least}" if least == most else f"{least} to {most}"

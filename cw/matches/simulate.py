@@ -23,7 +23,7 @@ def series(
     """Yield the matches of a series; the seats rotate, and the seed changes with each round.
 
     Bots are called by their number in `names`, so that results can be counted by strategy. Raises
-    UsageError for an unknown strategy, and for a number of them that the game is not for.
+    UsageError for an unknown strategy, and for a number of them that cannot play the game.
     """
     for name in names:
         load_strategy(game, name)
@@ -89,7 +89,7 @@ def result_of(
 
 
 def named(spec: MatchSpec, names: Sequence[str]) -> MatchSpec:
-    """Return a match of a series in which the bots bear names instead of numbers."""
+    """Return a match of a series whose bots have names instead of numbers."""
     bots = (msgspec.structs.replace(bot, name=names[int(bot.name)]) for bot in spec.bots)
     return msgspec.structs.replace(spec, bots=tuple(bots))
 
