@@ -26,6 +26,7 @@ from cw.games.registry import (
     load_terminal,
 )
 from cw.games.rules import Json
+from cw.matches.from_replay import verdict_of
 from cw.pictures import scenes
 from cw.pictures.exports import DrawnReplay, animation, number_of, still
 from cw.pictures.raster import png
@@ -81,7 +82,8 @@ def show(file: Path, turn: int) -> None:
         for player, action in actions.items():
             console.print(Text(visible(f"  {player}  {json.dumps(action)[:200]}")))
     if number == last:
-        console.print(Text(json.dumps(document["result"])))
+        told = verdict_of(document) or f"The match was broken off in turn {last}, without a result."
+        console.print(Text(visible(told)))
 
 
 def terminal_board(game: str, frame: Json) -> Text:

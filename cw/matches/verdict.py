@@ -214,7 +214,8 @@ def plain(value: Number | None) -> str:
     """Return a number without a fraction that says nothing."""
     if value is None:
         return "-"
-    return str(int(value)) if float(value).is_integer() else f"{value:.2f}"
+    whole = isinstance(value, int) or value.is_integer()
+    return str(int(value)) if whole else f"{value:.2f}"
 
 
 def listed(words: Sequence[str]) -> str:
