@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable
+from itertools import chain
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -79,6 +80,11 @@ class Workers:
             raise Failure(f"no worker can be started: {worker.detail}")
         self._all.append(worker)
         return worker
+
+    def warnings(self) -> list[str]:
+        """Return the lines that workers have written to their standard error, each once."""
+        lines = chain.from_iterable(worker.stderr.text().splitlines() for worker in self._all)
+        return list(dict.fromkeys(filter(None, map(str.strip, lines))))
 
     async def close(self) -> None:
         """End all workers, and with them the matches in flight."""

@@ -58,18 +58,10 @@ def create_server(
     setting is out of its range.
     """
     settings = settings or ServerSettings()
-    # Some Windows registries call scripts text/plain, which browsers then refuse to run.
-    mimetypes.add_type("text/javascript", ".js")
-    app = Flask("cw", static_folder=str(asset("static")), template_folder=str(asset("templates")))
-    # Merging slashes would redirect /move/a//1,2,top to a move that was not sent.
-    app.url_map.merge_slashes = False
+    app = bare_server(settings)
     app.url_map.converters["room"] = RoomConverter
     app.extensions["rooms"] = RoomRegistry(settings, clock, session)
-    app.extensions["settings"] = settings
-    app.config["MAX_CONTENT_LENGTH"] = LARGEST_REQUEST
-    app.config["LARGE_BODIES"] = frozenset[str]()
     app.config["NO_SUCH_PAGE"] = NO_SUCH_PAGE
-    app.before_request(_refuse_large_bodies)
     app.register_blueprint(routes.routes)
     if settings.rooms:
         app.register_blueprint(routes.routes, name="room", url_prefix="/rooms/<room:room>")
@@ -79,6 +71,20 @@ def create_server(
         resources={r"(/rooms/[^/]+)?/status": {"expose_headers": ["ETag"]}},
         always_send=False,
     )
+    return app
+
+
+def bare_server(settings: ServerSettings) -> Flask:
+    """Return an application without a page: our files and templates, errors, and bounds."""
+    # Some Windows registries call scripts text/plain, which browsers then refuse to run.
+    mimetypes.add_type("text/javascript", ".js")
+    app = Flask("cw", static_folder=str(asset("static")), template_folder=str(asset("templates")))
+    # Merging slashes would redirect /move/a//1,2,top to a move that was not sent.
+    app.url_map.merge_slashes = False
+    app.extensions["settings"] = settings
+    app.config["MAX_CONTENT_LENGTH"] = LARGEST_REQUEST
+    app.config["LARGE_BODIES"] = frozenset[str]()
+    app.before_request(_refuse_large_bodies)
     # Which pages stand beside the monitor is not known here: the navigation shows those there are.
     app.context_processor(lambda: {"has": lambda pages: pages in app.blueprints})
     app.register_error_handler(HTTPException, _explain)

@@ -10,6 +10,7 @@ from flask import Flask
 from cw.server.app import NO_SUCH_PAGE, create_server
 from cw.server.session import Clock
 from cw.web import game_routes, live_routes, replay_routes
+from cw.web.championship_routes import add_championship, championship_around
 from cw.web.live_matches import LiveMatches
 from cw.web.replay_store import ReplayStore
 from cw.web.settings import SiteSettings
@@ -27,7 +28,11 @@ def create_app(settings: SiteSettings | None = None, clock: Clock = time.monoton
     app = create_server(settings, clock)
     app.url_map.converters["game"] = game_routes.GameConverter
     app.url_map.converters["replay"] = replay_routes.ReplayConverter
-    app.extensions["replay_store"] = ReplayStore(settings.replays)
+    championship = championship_around(settings.replays)
+    if championship is None:
+        app.extensions["replay_store"] = ReplayStore(settings.replays)
+    else:
+        add_championship(app, championship)
     app.extensions["matches"] = LiveMatches(settings.matches, clock)
     folder = settings.folder_for_uploads()
     app.extensions["uploads"] = None if folder is None else Uploads(folder)

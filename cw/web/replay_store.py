@@ -13,7 +13,7 @@ import msgspec
 from cw.errors import ProtocolError
 from cw.replays.document import VERSION, unpacked
 
-NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}")
 """What a replay may be called: nothing that means something in an address or a path."""
 
 ENDINGS: Final = (".json.gz", ".json")
