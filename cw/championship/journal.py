@@ -74,8 +74,7 @@ class Journal:
         except OSError as error:
             os.truncate(file, before)
             raise Failure(
-                f"{file} cannot be written: {error.strerror}; what was written before is intact:"
-                " make room and resume"
+                f"{file} cannot be written: {error.strerror}; what was written before is intact"
             ) from None
         self.take(entry)
 
