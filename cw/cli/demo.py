@@ -21,6 +21,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from cw.arena.sandbox.owners import prefix
 from cw.assets import asset
 from cw.drawing.terminal import color
 from cw.errors import UsageError
@@ -100,7 +101,7 @@ def listen_somewhere(port: int) -> socket.socket:
 @contextmanager
 def clients(server: str, fast: bool) -> Iterator[list[subprocess.Popen[bytes]]]:
     """Run a client for each team while the block runs; end them with it."""
-    with TemporaryDirectory(prefix="cw-demo-") as folder:
+    with TemporaryDirectory(prefix=prefix("demo")) as folder:
         processes = [start(team, server, fast, Path(folder)) for team in TEAMS]
         try:
             yield processes

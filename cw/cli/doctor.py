@@ -18,6 +18,7 @@ from rich.table import Table
 
 from cw import __version__
 from cw.arena.sandbox import bubblewrap
+from cw.arena.sandbox.leftovers import sweep
 from cw.assets import asset
 from cw.errors import UsageError
 from cw.server.wsgi import listen
@@ -41,7 +42,8 @@ class Diagnosis:
 def doctor(as_json: bool) -> None:
     """Check whether this machine has all that the arena needs.
 
-    What is missing is listed with how to get it. Exit code 1 if playing needs it.
+    What is missing is listed with how to get it, and what killed runs have left behind is removed.
+    Exit code 1 if playing needs what is missing.
     """
     findings = [*needed(), *useful()]
     if as_json:
@@ -73,6 +75,8 @@ def useful() -> Iterator[Diagnosis]:
     problem = bubblewrap.problem()
     advice = "it keeps bots away from your files and network (Linux)"
     yield Diagnosis("bubblewrap", problem is None, False, problem or "works", advice)
+    swept = sweep()
+    yield Diagnosis("left behind", True, False, swept.describe() if any(swept) else "nothing")
     cores = os.cpu_count() or 1
     yield Diagnosis("cores", cores >= 2, False, str(cores), "2 or more, one for each client")
 
