@@ -31,7 +31,7 @@ MATCHES: Final = "games"
 PROGRESS: Final = "progress.json"
 LOCK: Final = ".lock"
 MOST_WARNINGS: Final = 50
-LONGEST_WARNING: Final = 500
+LONGEST_WARNING: Final = 1000
 """Characters of one of them."""
 
 PATIENCE: Final = 2.0
@@ -204,6 +204,14 @@ def load_progress(folder: Path) -> Progress:
         seconds_left=said.seconds_left,
         warnings=said.warnings[:MOST_WARNINGS],
     )
+
+
+def shortened(warning: str) -> str:
+    """Return a warning, cut in its middle if it is too long."""
+    if len(warning) <= LONGEST_WARNING:
+        return warning
+    half = LONGEST_WARNING // 2 - 3
+    return f"{warning[:half]} ... {warning[-half:]}"
 
 
 def on_this_machine(address: str | None) -> str | None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from cw.championship.config import ChampionshipSettings
 from cw.championship.entries import Entry, LineFormat
-from cw.championship.journal import LONGEST_WARNING, Journal, stem_of
+from cw.championship.journal import Journal, shortened, stem_of
 from cw.championship.words import TIES, counted, fault_words, told
 from cw.games.rules import Json
 from cw.league.bracket import Tie
@@ -102,7 +102,7 @@ def never_started(played: Played) -> list[str]:
             if fault.kind == "startup":
                 starts.setdefault(entry.players[fault.seat], []).append(fault.detail)
     return [
-        f"{team}: {' '.join(counted(['startup'] * len(details)))}: {details[-1]}"[:LONGEST_WARNING]
+        shortened(f"{team}: {' '.join(counted(['startup'] * len(details)))}: {details[-1]}")
         for team, details in sorted(starts.items())
     ]
 

@@ -14,17 +14,18 @@ from cw.arena.sandbox import Sandbox
 from cw.championship.config import ChampionshipSettings
 from cw.championship.entries import Entry, entry_of
 from cw.championship.journal import (
-    LONGEST_WARNING,
     MATCHES,
     MOST_WARNINGS,
     Journal,
     Progress,
     load_progress,
+    shortened,
     stem_of,
 )
 from cw.championship.pace import Pace
 from cw.championship.recorded import log_of
 from cw.championship.teams import Team
+from cw.championship.words import gathered
 from cw.championship.workers import MatchFailure, Workers
 from cw.files import write_whole
 from cw.games.registry import load_protocol
@@ -139,8 +140,8 @@ class Runner:
 
     def warnings(self) -> list[str]:
         """Return what workers have warned of, also before the championship was resumed."""
-        lines = [line[:LONGEST_WARNING] for line in (*self.earlier, *self.workers.warnings())]
-        return list(dict.fromkeys(lines))[:MOST_WARNINGS]
+        lines = gathered((*self.earlier, *self.workers.warnings()), self.settings.teams)
+        return [shortened(line) for line in lines[:MOST_WARNINGS]]
 
     async def play(self, fixture: Fixture) -> Entry | MatchFailure:
         """Play a match, and keep its files."""

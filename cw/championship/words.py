@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from cw.championship.entries import Entry
@@ -77,6 +77,19 @@ def scores(result: Result) -> str:
         return " : ".join(map(number, result.scores))
     named = zip(result.players, result.scores, strict=True)
     return ", ".join(f"{team} {number(score)}" for team, score in named)
+
+
+def gathered(warnings: Iterable[str], teams: Collection[str]) -> list[str]:
+    """Return warnings, each once; what is said of several teams stands behind all their names."""
+    about: dict[str, dict[str, None]] = {}
+    for warning in warnings:
+        names, colon, rest = warning.partition(": ")
+        named = names.split(", ")
+        if colon and all(name in teams for name in named):
+            about.setdefault(rest, {}).update(dict.fromkeys(named))
+        else:
+            about.setdefault(warning, {})
+    return [f"{', '.join(names)}: {said}" if names else said for said, names in about.items()]
 
 
 def number(score: float) -> str:
