@@ -236,7 +236,7 @@ def tie_document(tie: Tie, played: Played) -> dict[str, Json]:
         "teams": list(tie.teams),
         "winner": tie.winner,
         "reason": tie.reason,
-        "told": f"{tie.winner} goes on {TIES[tie.reason]}" if tie.winner else "",
+        "told": f"{tie.winner}, {TIES[tie.reason]}" if tie.winner else "",
         "games": [
             {
                 "first": fixture.players[0],
