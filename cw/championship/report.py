@@ -27,6 +27,9 @@ CSV: Final = (
     "stage", "group", "round", "players", "ranks", "scores", "winner", "reason", "turns", "seed",
 )  # fmt: skip
 
+REPLAYS: Final = "replays"
+"""The folder of the pages of the replays, within that of the report."""
+
 NOBODY_PLAYS: Final = Progress()
 
 
@@ -63,8 +66,8 @@ class ChampionshipReport:
             for name in ("base.css", "championship.css")
         )
         places = {
-            "base": f"../{MATCHES}/",
-            "ending": ".json.gz",
+            "base": f"{REPLAYS}/",
+            "ending": ".html",
             "files": f"../{MATCHES}/",
             "forms": "",
             "folder": "",

@@ -290,6 +290,7 @@ def teams_document(teams: Sequence[str], played: Played) -> list[dict[str, Json]
 def own_document(entry: Entry, seat: int, played: Played) -> dict[str, Json]:
     """Return what a match was to the player of a seat."""
     rank, best = entry.ranks[seat], min(entry.ranks)
+    scores = played.results[entry.fixture].scores
     drew = rank == best and entry.winner is None
     return {
         "seat": seat + 1,
@@ -297,9 +298,9 @@ def own_document(entry: Entry, seat: int, played: Played) -> dict[str, Json]:
         "won": entry.winner == entry.players[seat],
         "result": "drawn" if drew else "won" if rank == best else "lost",
         "rank": rank,
-        "own_score": entry.scores[seat],
+        "own_score": scores[seat],
         "opponents": [team for other, team in enumerate(entry.players) if other != seat],
-        "other_scores": [score for other, score in enumerate(entry.scores) if other != seat],
+        "other_scores": [score for other, score in enumerate(scores) if other != seat],
         "longest": entry.longest_ms[seat] if entry.longest_ms else 0,
         "median": entry.median_ms[seat] if entry.median_ms else 0,
         "stem": stem_of(entry.fixture),

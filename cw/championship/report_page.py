@@ -58,14 +58,26 @@ def headline(document: Mapping[str, Any], phase: Phase) -> str:
 
 
 def final_words(document: Mapping[str, Any]) -> str:
-    """Return how the final came out, "" without one."""
+    """Return how the final came out, or how far the first of the only table is ahead."""
     final = document["bracket"][-1]["ties"][0] if document["bracket"] else None
-    if final is None or final["winner"] is None:
+    if final is None:
+        return lead_words(document["standings"])
+    if final["winner"] is None:
         return ""
     winner, loser = sorted(final["teams"], key=final["winner"].__ne__)
     scores = [dict(zip((g["first"], g["second"]), g["score"], strict=True)) for g in final["games"]]
     legs = ", ".join(f"{number(score[winner])} : {number(score[loser])}" for score in scores)
     return f"{winner} beat {loser} in the final {TIES[final['reason']]}: {legs}"
+
+
+def lead_words(standings: Sequence[Mapping[str, Any]]) -> str:
+    """Return how far the first team of a table is ahead, "" for many tables."""
+    if len(standings) != 1:
+        return ""
+    first, second = standings[0]["rows"][:2]
+    said = f"{first['team']} has a win rate of {first['win_rate']:.0%}, {second['team']} one of"
+    noise = "; the lead is within noise" if first["noise"] else ""
+    return f"{said} {second['win_rate']:.0%}{noise}"
 
 
 def podium(document: Mapping[str, Any]) -> Iterator[dict[str, Json]]:

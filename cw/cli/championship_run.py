@@ -20,7 +20,7 @@ from cw.championship.config import ChampionshipSettings, begin, chosen_teams, se
 from cw.championship.journal import Journal, Progress, load_progress, opened
 from cw.championship.pace import in_words
 from cw.championship.report import write_report
-from cw.championship.report_document import never_started, snapshot
+from cw.championship.report_document import Played, never_started, snapshot
 from cw.championship.runner import Capacity, Runner, available
 from cw.championship.teams import Team, read_teams
 from cw.cli.championship_teams import FOLDER, GAME, OPTION, PLACE
@@ -34,6 +34,7 @@ from cw.matches.spec import SandboxPolicy
 from cw.server.wsgi import listen, serving
 from cw.visible import visible
 from cw.web.championship_routes import championship_app
+from cw.web.report_replays import write_replay_pages
 
 PORT = click.option(
     "--port", type=click.IntRange(0, 65535), help="Show /championship/ in the browser meanwhile."
@@ -206,8 +207,16 @@ def report_command(out: Path) -> None:
 
 
 def keep_report(journal: Journal, progress: Progress) -> list[Path]:
-    """Write the report of the matches that are over."""
-    return write_report(journal.folder / REPORT, snapshot(journal), journal.settings, progress)
+    """Write the report of the matches that are over, and the pages of their replays."""
+    return write_all(journal.folder, snapshot(journal), journal.settings, progress)
+
+
+def write_all(
+    out: Path, played: Played, settings: ChampionshipSettings, progress: Progress
+) -> list[Path]:
+    """Write what the folder of a report holds, and return the files of the report."""
+    write_replay_pages(out, out / REPORT)
+    return write_report(out / REPORT, played, settings, progress)
 
 
 def play(out: Path, jobs: int | None, port: int | None) -> None:
@@ -307,8 +316,8 @@ async def reporting(journal: Journal) -> AsyncIterator[Callable[[Progress], None
     async def keep_fresh() -> None:
         while await stale.wait():
             stale.clear()
-            folder, played = journal.folder / REPORT, snapshot(journal)
-            await asyncio.to_thread(write_report, folder, played, journal.settings, latest[0])
+            out, played = journal.folder, snapshot(journal)
+            await asyncio.to_thread(write_all, out, played, journal.settings, latest[0])
             await asyncio.sleep(STEADY)
 
     keeping = asyncio.create_task(keep_fresh())

@@ -19,6 +19,7 @@ from cw.server.wsgi import listen, serving
 from cw.web.championship_routes import championship_app
 from tests.browser.conftest import Watcher
 from tests.browser.test_monitor import AXE, serious
+from tests.championship.contests import built_in, run_in_background
 from tests.championship.test_report import by_name
 
 LONG = "a-team-whose-name-is-very-long"
@@ -172,5 +173,26 @@ def test_the_report_is_a_page_by_itself(out: Path, browser: Browser) -> None:
     expect(heading(page)).to_contain_text("is the champion")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     assert len(asked) == 1
+    assert complaints == []
+    context.close()
+
+
+def test_a_result_of_the_report_leads_to_its_replay_from_disk(
+    tmp_path: Path, browser: Browser
+) -> None:
+    file = built_in(tmp_path / "teams.toml", ("random", "greedy"))
+    out = tmp_path / "out"
+    arguments = ("--format", "round-robin", "--game", "paint", "--option", "turns=5")
+    assert run_in_background(file, out, *arguments).wait(120) == 0
+    context = browser.new_context()
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.goto((out / "report" / "index.html").as_uri())
+    page.locator("td.cell a").first.click()
+    expect(page.locator("#viewer[data-state=ready]")).to_be_visible()
+    expect(page.locator("#players")).to_contain_text("greedy")
+    page.get_by_role("link", name="Back to the championship").click()
+    expect(heading(page)).to_contain_text("is the champion")
     assert complaints == []
     context.close()
