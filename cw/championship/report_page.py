@@ -36,7 +36,7 @@ def page_document(
         "advancing": ADVANCING if document["title"] == "championship" else 0,
         "podium": list(podium(document)) if phase == "over" else [],
         "running": running_documents(progress) if phase == "running" else [],
-        "time_left": pace.in_words(left) if phase == "running" and left is not None else None,
+        "time_left": pace.in_words(left) if phase == "running" and left else None,
     }
 
 

@@ -226,29 +226,45 @@ def play(out: Path, jobs: int | None, port: int | None) -> None:
     console = Console(stderr=True)
     if capacity.problem is not None and any(team.bot.kind == "exec" for team in teams):
         console.print(unprotected(settings.game, capacity.problem))
-    with served(out, port, console):
-        with stopped_by_no_disk(out), opened(out, settings) as journal:
-            with showing(console, journal) as show:
-                runner = asyncio.run(session(journal, teams, capacity, show))
-            runner.progress().save(out)
-            keep_report(journal, runner.progress())
-        conclude(out, runner)
+    with served(out, port, console) as address:
+        runner = played(out, settings, teams, capacity, console)
+        is_over = conclude(out, runner)
+        if address is not None and not runner.stopping:
+            linger(address)
+    if not is_over:
+        raise SystemExit(1)
+
+
+def played(
+    out: Path,
+    settings: ChampionshipSettings,
+    teams: Sequence[Team],
+    capacity: Capacity,
+    console: Console,
+) -> Runner:
+    """Play what is left, and write down all that came of it."""
+    with resumable(out), opened(out, settings) as journal:
+        with showing(console, journal) as show:
+            runner = asyncio.run(session(journal, teams, capacity, show))
+        runner.progress().save(out)
+        keep_report(journal, runner.progress())
+    return runner
 
 
 @contextmanager
-def stopped_by_no_disk(out: Path) -> Iterator[None]:
-    """Say how to go on where this machine has failed."""
+def resumable(out: Path) -> Iterator[None]:
+    """Say how to go on where this machine fails: its disk is full, or no process can be started."""
     try:
         yield
     except Failure as error:
         raise Failure(
-            f"{error}. Nothing that was over is lost: make room, then go on with:"
+            f"{error}. Nothing that was over is lost; when this is mended, go on with:"
             f" cw championship resume {out}"
         ) from error
 
 
-def conclude(out: Path, runner: Runner) -> None:
-    """Say what has come of it; exit code 1 if matches are left."""
+def conclude(out: Path, runner: Runner) -> bool:
+    """Say what has come of it; return whether no match is left."""
     over = len(runner.journal.entries)
     click.echo(f"{over} matches are over; the report: {out / REPORT / 'index.html'}")
     click.echo(f"Show it with its replays: cw serve --replays {out}")
@@ -257,24 +273,23 @@ def conclude(out: Path, runner: Runner) -> None:
         click.echo(visible(said), err=True)
     for warning in (*runner.warnings(), *never_started(snapshot(runner.journal))):
         click.echo(f"Warning: {visible(warning)}", err=True)
-    if runner.failed or runner.open_fixtures():
+    is_over = not runner.failed and not runner.open_fixtures()
+    if not is_over:
         stopped = f"{len(runner.failed)} could not be played" if runner.failed else "stopped"
         click.echo(f"{stopped}; go on with: cw championship resume {out}")
-        raise SystemExit(1)
+    return is_over
 
 
 @contextmanager
-def served(out: Path, port: int | None, console: Console) -> Iterator[None]:
-    """Serve the page of the championship; at its end as long as somebody at the terminal wants."""
+def served(out: Path, port: int | None, console: Console) -> Iterator[str | None]:
+    """Serve the page of the championship, if that is asked for; gives its address."""
     if port is None:
-        yield
+        yield None
         return
-    with serving(championship_app(out), listen("127.0.0.1", port)) as address:
-        console.print(f"Watch it in the browser: {address}/championship/")
-        try:
-            yield
-        finally:
-            linger(f"{address}/championship/")
+    with serving(championship_app(out), listen("127.0.0.1", port)) as server:
+        address = f"{server}/championship/"
+        console.print(f"Watch it in the browser: {address}")
+        yield address
 
 
 def linger(address: str) -> None:
@@ -357,7 +372,7 @@ def showing(console: Console, journal: Journal) -> Iterator[Callable[[Progress],
 def picture(progress: Progress, journal: Journal) -> Group:
     """Draw how far it has come."""
     left = progress.seconds_left
-    clock = f", {in_words(left)} left" if left is not None else ""
+    clock = f", {in_words(left)} left" if left else ""
     head = Text(
         f"{progress.done} of {progress.expected} matches over, {len(progress.running)} running"
         f"{clock}"
