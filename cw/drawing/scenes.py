@@ -35,7 +35,7 @@ F = TypeVar("F")
 T = TypeVar("T")
 
 
-class Seat(msgspec.Struct, frozen=True):
+class DrawnPlayer(msgspec.Struct, frozen=True):
     """A player by the game's own number or id, and by the name of its bot."""
 
     player: Key
@@ -68,7 +68,7 @@ class Scene(Generic[F]):
     """The frame after `turn` turns, and the turns and frames that led to it."""
 
     picture: Picture[F]
-    seats: tuple[Seat, ...]
+    players: tuple[DrawnPlayer, ...]
     turn: int
     turns: Sequence[Mapping[str, Any]]
     """All turns of the replay, as they are in the document."""

@@ -70,8 +70,8 @@ def sheet_of(scene: Scene[Any]) -> Sheet:
 
 def caption_height(scene: Scene[Any], width: int) -> int:
     """Return the height of the caption in pixels, for a picture of a width."""
-    listed = min(len(scene.seats), MOST_LISTED)
-    lines = ceil(listed / columns(listed, width)) + (len(scene.seats) > listed)
+    listed = min(len(scene.players), MOST_LISTED)
+    lines = ceil(listed / columns(listed, width)) + (len(scene.players) > listed)
     return ROW + lines * ROW + MARGIN
 
 
@@ -86,7 +86,7 @@ def caption_of(scene: Scene[Any], width: int) -> Iterator[Shape]:
     yield Text(MARGIN, ROW / 2, scene.picture.title, LARGE, ink, "start")
     turn = f"turn {scene.turn} of {len(scene.turns)}"
     yield Text(width - MARGIN, ROW / 2, turn, SMALL, muted, "end")
-    listed = min(len(scene.seats), MOST_LISTED)
+    listed = min(len(scene.players), MOST_LISTED)
     count = columns(listed, width)
     column = min(WIDE, (width - 2 * MARGIN + BETWEEN) / count - BETWEEN)
     scores = scene.picture.scores(scene)
@@ -95,9 +95,9 @@ def caption_of(scene: Scene[Any], width: int) -> Iterator[Shape]:
         top = ROW * (1 + seat // count)
         score = scores[seat] if seat < len(scores) else 0
         yield from player_line(scene, seat, score, (left, top, column))
-    if len(scene.seats) > listed:
+    if len(scene.players) > listed:
         below = ROW * (1.5 + ceil(listed / count))
-        yield Text(MARGIN, below, f"and {len(scene.seats) - listed} more", SMALL, muted, "start")
+        yield Text(MARGIN, below, f"and {len(scene.players) - listed} more", SMALL, muted, "start")
 
 
 def player_line(
@@ -113,6 +113,6 @@ def player_line(
     one, many = scene.picture.counted
     said = f"{score} {one if score == 1 else many}" if many else ""
     space = (width - 42) / WIDER - width_of(said, SMALL) - 8
-    name = fitted(printable(scene.seats[seat].name), SMALL, space)
+    name = fitted(printable(scene.players[seat].name), SMALL, space)
     yield Text(left + 42, y, name, SMALL, scene.inks.ink, "start")
     yield Text(left + width, y, said, SMALL, scene.inks.ink, "end")

@@ -16,12 +16,13 @@ import pytest
 from PIL import Image
 
 from cw.cli.replays import drawn
-from cw.drawing.shapes import Circle, Line, Part, Polygon, Rectangle, Shape, Sheet, Text
+from cw.drawing.shapes import Circle, Part, Polygon, Rectangle, Shape, Sheet, Stroke, Text
 from cw.errors import ArenaError, ProtocolError, UsageError
 from cw.pictures import exports
+from cw.pictures.brush import capsule, image_of
 from cw.pictures.exports import animation, still
 from cw.pictures.fonts import fitted, printable, width_of
-from cw.pictures.raster import capsule, image_of, png
+from cw.pictures.raster import png
 from cw.pictures.svg import number, svg
 from cw.replays import document as replay
 from tests.browser.recorded import MATCHES
@@ -70,8 +71,8 @@ class TestShapes:
             (Polygon(((0, 0), (4, 0), (4, 2), (0, 2)), "#0000ff", stroke=0.4), (30, 10), (30, 20)),
             (Circle(2, 1, 1, "#0000ff"), (30, 12), (22, 12)),
             (Circle(2, 1, 0.8, "#0000ff", stroke=0.4), (30, 12), (30, 20)),
-            (Line((1, 1), (3, 1), 0.4, "#0000ff"), (41, 20), (43, 20)),
-            (Line((1, 1), (1, 1), 0.4, "#0000ff"), (20, 20), (23, 20)),
+            (Stroke((1, 1), (3, 1), 0.4, "#0000ff"), (41, 20), (43, 20)),
+            (Stroke((1, 1), (1, 1), 0.4, "#0000ff"), (20, 20), (23, 20)),
         ],
     )
     def test_they_cover_what_they_should(
@@ -84,7 +85,7 @@ class TestShapes:
         )
 
     def test_what_is_translucent_is_mixed_once(self) -> None:
-        image = self.painted(Line((0, 1), (4, 1), 1, "#0000ff", 0.5))
+        image = self.painted(Stroke((0, 1), (4, 1), 1, "#0000ff", 0.5))
         assert {image.getpixel((x, 20)) for x in range(8, 52)} == {(127, 127, 255)}
 
     def test_text_stands_in_the_middle(self) -> None:

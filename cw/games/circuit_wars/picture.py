@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from cw.drawing.palette import mark_of
 from cw.drawing.scenes import Number, Picture, Scene
-from cw.drawing.shapes import Circle, Line, Rectangle, Shape
+from cw.drawing.shapes import Circle, Rectangle, Shape, Stroke
 
 TOP, RIGHT, BOTTOM, LEFT = 1, 2, 4, 8
 MOVE: Final = re.compile(r"(\d{1,4}),(\d{1,4}),(top|right|bottom|left)")
@@ -84,17 +84,17 @@ def draw_segments(scene: Scene[Frame]) -> Iterator[Shape]:
     found = {segment: condition(frame, segment) for segment in segments(frame.size)}
     for segment, state in found.items():
         if state == "free":
-            yield Line(*segment.line, 0.025, scene.inks.line)
+            yield Stroke(*segment.line, 0.025, scene.inks.line)
     last = segment_of(frame.last_move)
     if last is not None and found.get(last) == "drawn":
-        yield Line(*last.line, 0.24, scene.inks.glow)
+        yield Stroke(*last.line, 0.24, scene.inks.glow)
     for segment, state in found.items():
         if state == "drawn":
             seat = authors.get(segment, -1)
-            yield Line(*segment.line, 0.12, scene.colour(seat))
+            yield Stroke(*segment.line, 0.12, scene.colour(seat))
             if seat == 1:
                 # A light core tells the second player apart without colour.
-                yield Line(*segment.line, 0.03, scene.inks.ground)
+                yield Stroke(*segment.line, 0.03, scene.inks.ground)
 
 
 def segments(size: int) -> Iterator[Segment]:
