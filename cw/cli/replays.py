@@ -28,11 +28,13 @@ from cw.games.registry import (
 from cw.games.rules import Json
 from cw.matches.from_replay import verdict_of
 from cw.pictures import scenes
-from cw.pictures.exports import DrawnReplay, animation, number_of, still
+from cw.pictures.exports import MOST_FRAMES, Animation, DrawnReplay, animation, number_of, still
 from cw.pictures.raster import png
+from cw.pictures.sheets import Result
 from cw.pictures.svg import svg
 from cw.replays import document as replay
 from cw.replays import verify as proof
+from cw.replays.ending import ending_of
 from cw.server.wsgi import address_of, listen, serve
 from cw.visible import visible
 from cw.web import create_app
@@ -205,7 +207,7 @@ def form_option(name: str, what: str) -> Callable[[Callback], Callback]:
 @form_option("json", "Plain.  [default]")
 @form_option("gz", "Packed.")
 @form_option("html", "One page with the viewer, which works from disk.")
-@form_option("gif", "An animation.")
+@form_option("gif", f"An animation of up to {MOST_FRAMES} frames; longer matches leave out turns.")
 @form_option("png", "A picture of one turn.")
 @form_option("svg", "A picture of one turn.")
 @form_option("game", "The game's own format, if it has one.")
@@ -231,7 +233,7 @@ def export(
     """
     refuse_options(form, ("png", "svg"), {"--turn": turn})
     refuse_options(form, ("gif",), {"--from": first, "--to": last, "--speed": speed})
-    place = out or beside(file, form)
+    place, about = out or beside(file, form), ""
     document = read(file)
     match form:
         case "png":
@@ -240,7 +242,8 @@ def export(
             data = svg(still(drawn(document), -1 if turn is None else turn))
         case "gif":
             span = first or 0, -1 if last is None else last
-            data = animation(drawn(document), span, SPEED if speed is None else speed, watched)
+            moving = animation(drawn(document), span, SPEED if speed is None else speed, watched)
+            data, about = moving.data, f", {moving.frames} frames{left_out(moving)}"
         case "html":
             data = html(document)
         case "game":
@@ -252,13 +255,22 @@ def export(
         place.write_bytes(data)
     except OSError as error:
         raise UsageError(f"{place} cannot be written: {error.strerror}") from None
-    click.echo(f"{place}: {len(data)} bytes")
+    click.echo(f"{place}: {len(data)} bytes{about}")
+
+
+def left_out(moving: Animation) -> str:
+    """Say which turns an animation leaves out, if it does."""
+    return f", one for every {moving.step} turns" if moving.step > 1 else ""
 
 
 def drawn(document: replay.Document) -> DrawnReplay:
     """Return a replay with the picture of its game; raise UsageError for an unknown game."""
     picture = load_picture(document["game"])
-    return DrawnReplay(picture, document, partial(replay.frames, document))
+    players = [(seat.get("player"), str(seat.get("name"))) for seat in document["players"]]
+    ending = ending_of(players, document["result"])
+    seat = -1 if ending.winner is None else ending.winner
+    result = Result(ending.sentence, seat) if ending.reason else None
+    return DrawnReplay(picture, document, partial(replay.frames, document), result)
 
 
 def refuse_options(form: str, forms: tuple[str, ...], given: dict[str, Any]) -> None:
@@ -272,7 +284,7 @@ def watched(sheets: Iterable[Sheet], count: int) -> Iterable[Sheet]:
     """Show in a terminal how far an animation is."""
     console = Console(stderr=True)
     quiet = not console.is_terminal
-    return track(sheets, "painting", count, console=console, transient=True, disable=quiet)
+    return track(sheets, "Painting frames", count, console=console, transient=True, disable=quiet)
 
 
 def beside(file: Path, form: str) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from math import atan2, cos, hypot, pi, sin
 from typing import Any, Final
 
@@ -43,6 +44,7 @@ def ring(middle: Point, r: float, width: float, fill: str, dashes: int) -> Itera
         yield arc(middle, r, width, fill, (dash / dashes, (dash + 0.55) / dashes))
 
 
+@lru_cache(4096)
 def arc(middle: Point, r: float, width: float, fill: str, part: tuple[float, float]) -> Polygon:
     """Return a part of a ring, from start to end clockwise: 0 is at the top, 1 a full turn."""
     start, end = part

@@ -26,7 +26,7 @@ class Rectangle(msgspec.Struct, frozen=True, gc=False):
     opacity: float = 1.0
 
 
-class Polygon(msgspec.Struct, frozen=True, gc=False):
+class Polygon(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     """A filled polygon, or only its outline if `stroke`, its width, is not 0."""
 
     points: tuple[Point, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from math import atan2, cos, floor, pi, sin
+from math import atan2, ceil, cos, floor, pi, sin
 from typing import Final, NamedTuple
 
 from PIL import Image, ImageDraw
@@ -46,8 +46,10 @@ class Mark(NamedTuple):
 
 def image_of(sheet: Sheet) -> Image.Image:
     """Return the image of a sheet."""
-    marks = [Mark(shape, place_of(part)) for part in sheet.parts for shape in part.shapes]
-    return painted(marks, (0, 0, sheet.width, sheet.height), sheet.ground)
+    box = 0, 0, sheet.width, sheet.height
+    dots = blank(box, sheet.ground)
+    paint(dots, box, [Mark(shape, place_of(part)) for part in sheet.parts for shape in part.shapes])
+    return dots.reduce(FINE)
 
 
 def place_of(part: Part) -> Place:
@@ -55,18 +57,18 @@ def place_of(part: Part) -> Place:
     return Place(part.x, part.y, part.scale)
 
 
-def painted(marks: Iterable[Mark], box: Box, ground: str) -> Image.Image:
-    """Return the image of a box; what a mark has beside it is cut off.
-
-    A mark gets the same dots whatever box of the sheet is painted.
-    """
+def blank(box: Box, ground: str) -> Image.Image:
+    """Return the dots of an empty box: FINE times FINE of them for a pixel."""
     left, top, right, bottom = box
-    image = Image.new("RGB", ((right - left) * FINE, (bottom - top) * FINE), ground)
-    pens = Pens(ImageDraw.Draw(image), ImageDraw.Draw(image, "RGBA"))
+    return Image.new("RGB", ((right - left) * FINE, (bottom - top) * FINE), ground)
+
+
+def paint(dots: Image.Image, box: Box, marks: Iterable[Mark]) -> None:
+    """Paint what marks have in a box onto its dots; they are the same ones whatever the box."""
+    pens = Pens(ImageDraw.Draw(dots), ImageDraw.Draw(dots, "RGBA"))
+    corner = box[0] * FINE, box[1] * FINE
     for shape, place in marks:
-        x, y = (place.x - left) * FINE, (place.y - top) * FINE
-        Brush(pens, x, y, place.scale * FINE).paint(shape)
-    return image.reduce(FINE)
+        Brush(pens, corner, place).paint(shape)
 
 
 class Pens(NamedTuple):
@@ -77,26 +79,24 @@ class Pens(NamedTuple):
 
 
 class Brush:
-    """Paints shapes, moved and scaled to the dots of an image.
+    """Paints shapes of a place onto an image.
 
-    Dots are whole numbers, rounded down where Pillow would cut off, which differs left of 0.
+    Points are rounded to dots of the sheet before they are moved to those of the image, so that
+    rounding does not depend on the box.
     """
 
-    def __init__(self, pens: Pens, x: float, y: float, scale: float) -> None:
-        """Paint with `pens`; the origin of the shapes is at dot (`x`, `y`)."""
+    def __init__(self, pens: Pens, corner: tuple[int, int], place: Place) -> None:
+        """Paint with `pens` onto an image whose upper left corner is a dot of the sheet."""
         self.pens = pens
-        self.x = x
-        self.y = y
-        self.scale = scale
+        self.left, self.top = corner
+        self.x, self.y = place.x * FINE, place.y * FINE
+        self.scale = place.scale * FINE
 
     def paint(self, shape: Shape) -> None:
         """Paint a shape."""
         match shape:
             case Rectangle(x, y, width, height, fill, opacity):
-                left, top = self.at((x, y))
-                right, bottom = self.at((x + width, y + height))
-                corners = round(left), round(top), last(left, right), last(top, bottom)
-                self.pen(opacity).rectangle(corners, ink(fill, opacity))
+                self.rectangle((x, y), (x + width, y + height), fill, opacity)
             case Polygon(points, fill, opacity, stroke):
                 self.polygon([self.at(point) for point in points], fill, opacity, stroke)
             case Circle(x, y, r, fill, opacity, stroke):
@@ -105,16 +105,29 @@ class Brush:
                 edge = capsule(self.at(start), self.at(end), width * self.scale / 2)
                 self.polygon(edge, fill, opacity, 0)
             case Text(x, y, text, size, fill, anchor):
-                dot = down(self.at((x, y + size * BASELINE)))
-                self.pens.opaque.text(dot, text, fill, font(size * self.scale), ANCHORS[anchor])
+                left, top = self.dot(self.at((x, y + size * BASELINE)))
+                (dx, dy), letters = stencil(text, size * self.scale, anchor)
+                self.pens.opaque.bitmap((left + dx, top + dy), letters, fill)
 
     def at(self, point: Point) -> Point:
-        """Return the position of a point in dots."""
+        """Return the position of a point in dots of the sheet."""
         return self.x + point[0] * self.scale, self.y + point[1] * self.scale
+
+    def dot(self, point: Point) -> tuple[int, int]:
+        """Return the dot of the image in which a point lies."""
+        return floor(point[0]) - self.left, floor(point[1]) - self.top
 
     def pen(self, opacity: float) -> ImageDraw.ImageDraw:
         """Return the pen for an opacity; the opaque one is several times faster."""
         return self.pens.opaque if opacity == 1 else self.pens.translucent
+
+    def rectangle(self, start: Point, end: Point, fill: str, opacity: float) -> None:
+        """Paint a rectangle; Pillow counts the last dot of a side in, and a side has one."""
+        (left, top), (right, bottom) = self.at(start), self.at(end)
+        first = round(left) - self.left, round(top) - self.top
+        last = round(right) - self.left - 1, round(bottom) - self.top - 1
+        corners = (*first, *map(max, first, last))
+        self.pen(opacity).rectangle(corners, ink(fill, opacity))
 
     def circle(
         self, middle: Point, r: float, stroke: float, pen: ImageDraw.ImageDraw, colour: Ink
@@ -122,7 +135,7 @@ class Brush:
         """Paint a disc, or a ring if there is a stroke."""
         x, y = middle
         reach = (r + stroke / 2) * self.scale
-        box = (*down((x - reach, y - reach)), *down((x + reach - 1, y + reach - 1)))
+        box = (*self.dot((x - reach, y - reach)), *self.dot((x + reach - 1, y + reach - 1)))
         if stroke:
             pen.ellipse(box, outline=colour, width=max(1, round(stroke * self.scale)))
         else:
@@ -131,22 +144,12 @@ class Brush:
     def polygon(self, points: Iterable[Point], fill: str, opacity: float, stroke: float) -> None:
         """Paint a polygon, or only its edges if there is a stroke."""
         pen, colour = self.pen(opacity), ink(fill, opacity)
-        dots = [down(point) for point in points]
+        dots = [self.dot(point) for point in points]
         if stroke:
             width = max(1, round(stroke * self.scale))
             pen.line([*dots, dots[0]], colour, width, "curve")
         else:
             pen.polygon(dots, colour)
-
-
-def down(point: Point) -> tuple[int, int]:
-    """Return the dot in which a point lies."""
-    return floor(point[0]), floor(point[1])
-
-
-def last(low: float, high: float) -> int:
-    """Return the last dot of a side; Pillow counts it in, and a side has at least one dot."""
-    return max(round(low), round(high) - 1)
 
 
 def capsule(start: Point, end: Point, r: float) -> list[Point]:
@@ -158,6 +161,21 @@ def capsule(start: Point, end: Point, r: float) -> list[Point]:
         for (x, y), side in ((start, pi / 2), (end, -pi / 2))
         for turn in turns
     ]
+
+
+@lru_cache(256)
+def stencil(text: str, size: float, anchor: str) -> tuple[tuple[int, int], Image.Image]:
+    """Return the letters of a text as a mask, and where its corner is from the anchor, in dots."""
+    box = text_box(text, size, anchor)
+    letters = Image.new("L", (max(1, box[2] - box[0]), max(1, box[3] - box[1])))
+    ImageDraw.Draw(letters).text((-box[0], -box[1]), text, 255, font(size), ANCHORS[anchor])
+    return box[:2], letters
+
+
+def text_box(text: str, size: float, anchor: str) -> Box:
+    """Return what a text covers, in dots from its anchor."""
+    left, top, right, bottom = font(size).getbbox(text, anchor=ANCHORS[anchor])
+    return floor(left), floor(top), ceil(right), ceil(bottom)
 
 
 @lru_cache(1024)

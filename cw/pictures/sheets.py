@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from math import ceil
 from typing import Any, Final
 
 from cw.drawing.palette import letter_of, mark_of
 from cw.drawing.scenes import MARGIN, Scene
-from cw.drawing.shapes import Circle, Part, Shape, Sheet, Text
+from cw.drawing.shapes import Circle, Part, Rectangle, Shape, Sheet, Text
 from cw.errors import UsageError
 from cw.pictures.fonts import fitted, printable, width_of
 
@@ -47,9 +48,24 @@ LARGE: Final = 18
 SMALL: Final = 15
 """The sizes of the font, in pixels."""
 
+BAND: Final = (-9, 34)
+"""The top of the band with the result, from that of the caption, and its height, in pixels."""
 
-def sheet_of(scene: Scene[Any]) -> Sheet:
-    """Return the sheet of a scene; raise UsageError if its board has more than MOST_SHAPES."""
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What the last picture of a match says of how it ended."""
+
+    sentence: str
+    seat: int
+    """The winner's; -1 for nobody."""
+
+
+def sheet_of(scene: Scene[Any], result: Result | None = None) -> Sheet:
+    """Return the sheet of a scene, with a band that tells the result after the last turn.
+
+    Raises UsageError if its board has more than MOST_SHAPES.
+    """
     shapes = tuple(islice(scene.picture.draw(scene), MOST_SHAPES + 1))
     if len(shapes) > MOST_SHAPES:
         raise UsageError(f"there are more than {MOST_SHAPES} things to draw in turn {scene.turn}")
@@ -58,12 +74,14 @@ def sheet_of(scene: Scene[Any]) -> Sheet:
     whole = max(width + 2 * margin, NARROWEST)
     board = Part(shapes, (whole - width) // 2, margin, scene.scale)
     below = margin + height + margin
-    caption = Part(tuple(caption_of(scene, whole)), 0, below)
+    is_last = scene.turn == len(scene.turns)
+    title = result_line(scene, result, whole) if result and is_last else title_line(scene, whole)
+    caption = Part((*title, *player_lines(scene, whole)), 0, below)
     return Sheet(
         width=whole,
         height=below + caption_height(scene, whole),
         ground=scene.inks.ground,
-        title=f"{scene.picture.title}, turn {scene.turn} of {len(scene.turns)}",
+        title=f"{scene.picture.title}, {turn_of(scene)}",
         parts=(board, caption),
     )
 
@@ -80,12 +98,30 @@ def columns(listed: int, width: int) -> int:
     return min(listed, max(1, (width - 2 * MARGIN + BETWEEN) // (COLUMN + BETWEEN)))
 
 
-def caption_of(scene: Scene[Any], width: int) -> Iterator[Shape]:
-    """Yield the shapes of the caption: the game and the turn, below them the players."""
-    ink, muted = scene.inks.ink, scene.inks.muted
-    yield Text(MARGIN, ROW / 2, scene.picture.title, LARGE, ink, "start")
-    turn = f"turn {scene.turn} of {len(scene.turns)}"
-    yield Text(width - MARGIN, ROW / 2, turn, SMALL, muted, "end")
+def title_line(scene: Scene[Any], width: int) -> Iterator[Shape]:
+    """Yield the game and the turn."""
+    yield Text(MARGIN, ROW / 2, scene.picture.title, LARGE, scene.inks.ink, "start")
+    yield Text(width - MARGIN, ROW / 2, turn_of(scene), SMALL, scene.inks.muted, "end")
+
+
+def result_line(scene: Scene[Any], result: Result, width: int) -> Iterator[Shape]:
+    """Yield a band with the result in the winner's colour, and the turn."""
+    top, height = BAND
+    turn, ink = turn_of(scene), scene.inks.letter
+    yield Rectangle(0, top, width, height, scene.colour(result.seat))
+    space = (width - 2 * MARGIN) / WIDER - width_of(turn, SMALL) - MARGIN
+    sentence = fitted(printable(result.sentence), LARGE, space)
+    yield Text(MARGIN, top + height / 2, sentence, LARGE, ink, "start")
+    yield Text(width - MARGIN, top + height / 2, turn, SMALL, ink, "end")
+
+
+def turn_of(scene: Scene[Any]) -> str:
+    """Return the turn in words."""
+    return f"turn {scene.turn} of {len(scene.turns)}"
+
+
+def player_lines(scene: Scene[Any], width: int) -> Iterator[Shape]:
+    """Yield the players with their scores, in columns below the title."""
     listed = min(len(scene.players), MOST_LISTED)
     count = columns(listed, width)
     column = min(WIDE, (width - 2 * MARGIN + BETWEEN) / count - BETWEEN)
@@ -97,7 +133,8 @@ def caption_of(scene: Scene[Any], width: int) -> Iterator[Shape]:
         yield from player_line(scene, seat, score, (left, top, column))
     if len(scene.players) > listed:
         below = ROW * (1.5 + ceil(listed / count))
-        yield Text(MARGIN, below, f"and {len(scene.players) - listed} more", SMALL, muted, "start")
+        more = f"and {len(scene.players) - listed} more"
+        yield Text(MARGIN, below, more, SMALL, scene.inks.muted, "start")
 
 
 def player_line(
