@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import webbrowser
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -28,18 +27,17 @@ from cw.games.registry import (
 from cw.games.rules import Json
 from cw.matches.from_replay import verdict_of
 from cw.pictures import scenes
-from cw.pictures.exports import MOST_FRAMES, Animation, DrawnReplay, animation, number_of, still
+from cw.pictures.exports import MOST_FRAMES, Animation, animation, number_of, still
 from cw.pictures.raster import png
-from cw.pictures.sheets import Result
 from cw.pictures.svg import svg
 from cw.replays import document as replay
 from cw.replays import verify as proof
-from cw.replays.ending import ending_of
 from cw.server.wsgi import address_of, listen, serve
 from cw.visible import visible
 from cw.web import create_app
-from cw.web.export import html
-from cw.web.replay_store import LARGEST_FILE, ReplayStore
+from cw.web.export import drawn, html
+from cw.web.replay_store import ReplayFilter, ReplayStore
+from cw.web.replay_summary import Unreadable
 from cw.web.settings import SiteSettings
 
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -115,12 +113,12 @@ def open_command(file: Path, port: int, no_browser: bool) -> None:
     """
     read(file)
     place = file.resolve()
-    entries, _ = ReplayStore(place).entries()
-    if not entries:
-        raise UsageError(f"{file} is larger than {LARGEST_FILE} bytes, too large for the viewer")
+    [entry] = ReplayStore(place).page(1, ReplayFilter()).entries
+    if isinstance(entry.summary, Unreadable):
+        raise UsageError(f"{file} cannot be shown: {entry.summary.reason}")
     app = create_app(SiteSettings(replays=place))
     listener = listen("127.0.0.1", port)
-    address = f"{address_of(listener)}/replays/{entries[0].name}"
+    address = f"{address_of(listener)}/replays/{entry.name}"
     click.echo(f"Watch the replay in the browser: {address}")
     click.echo("Stop with Ctrl-C.", err=True)
     if not no_browser:
@@ -261,16 +259,6 @@ def export(
 def left_out(moving: Animation) -> str:
     """Say which turns an animation leaves out, if it does."""
     return f", one for every {moving.step} turns" if moving.step > 1 else ""
-
-
-def drawn(document: replay.Document) -> DrawnReplay:
-    """Return a replay with the picture of its game; raise UsageError for an unknown game."""
-    picture = load_picture(document["game"])
-    players = [(seat.get("player"), str(seat.get("name"))) for seat in document["players"]]
-    ending = ending_of(players, document["result"])
-    seat = -1 if ending.winner is None else ending.winner
-    result = Result(ending.sentence, seat) if ending.reason else None
-    return DrawnReplay(picture, document, partial(replay.frames, document), result)
 
 
 def refuse_options(form: str, forms: tuple[str, ...], given: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil
 from typing import Any, Final
@@ -13,7 +13,7 @@ from cw.drawing.shapes import Sheet
 from cw.errors import UsageError
 from cw.pictures.raster import gif
 from cw.pictures.scenes import scenes
-from cw.pictures.sheets import MOVING, Result, sheet_of
+from cw.pictures.sheets import MOVING, SMALLEST, Result, board_sheet, sheet_of
 
 Document = Mapping[str, Any]
 Frames = Callable[[], Iterable[Any]]
@@ -70,6 +70,17 @@ def still(replay: DrawnReplay, turn: int) -> Sheet:
     that cannot be read.
     """
     return next(sheets(replay, [number_of(replay.document, turn)], STILL))
+
+
+def thumbnail(replay: DrawnReplay, *, dark: bool) -> Sheet:
+    """Return a small sheet of the last board alone, for a light or a dark page.
+
+    A game that is always dark stays so. Raises as `still` does.
+    """
+    last = number_of(replay.document, -1)
+    picture = replace(replay.picture, dark=dark or replay.picture.dark)
+    found = scenes(picture, replay.document, replay.frames(), [last], SMALLEST)
+    return board_sheet(next(found))
 
 
 def animation(

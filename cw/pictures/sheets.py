@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from math import ceil
 from typing import Any, Final
@@ -16,6 +16,9 @@ from cw.pictures.fonts import fitted, printable, width_of
 
 MOVING: Final = (600, 48)
 """The longer side of a board in an animation, and the largest size of a cell, in pixels."""
+
+SMALLEST: Final = (360, 40)
+"""The same of a board in a list."""
 
 MOST_SHAPES: Final = 250_000
 """The most shapes of a board."""
@@ -66,23 +69,30 @@ def sheet_of(scene: Scene[Any], result: Result | None = None) -> Sheet:
 
     Raises UsageError if its board has more than MOST_SHAPES.
     """
+    board = board_sheet(scene)
+    is_last = scene.turn == len(scene.turns)
+    width = board.width
+    title = result_line(scene, result, width) if result and is_last else title_line(scene, width)
+    caption = Part((*title, *player_lines(scene, width)), 0, board.height)
+    return replace(
+        board, height=board.height + caption_height(scene, width), parts=(*board.parts, caption)
+    )
+
+
+def board_sheet(scene: Scene[Any]) -> Sheet:
+    """Return the sheet of a board alone; raise UsageError if it has more than MOST_SHAPES."""
     shapes = tuple(islice(scene.picture.draw(scene), MOST_SHAPES + 1))
     if len(shapes) > MOST_SHAPES:
         raise UsageError(f"there are more than {MOST_SHAPES} things to draw in turn {scene.turn}")
     width, height = (ceil(side * scene.scale) for side in scene.picture.extent(scene.frame))
     margin = NUMBERED_MARGIN if scene.picture.numbered else MARGIN
     whole = max(width + 2 * margin, NARROWEST)
-    board = Part(shapes, (whole - width) // 2, margin, scene.scale)
-    below = margin + height + margin
-    is_last = scene.turn == len(scene.turns)
-    title = result_line(scene, result, whole) if result and is_last else title_line(scene, whole)
-    caption = Part((*title, *player_lines(scene, whole)), 0, below)
     return Sheet(
         width=whole,
-        height=below + caption_height(scene, whole),
+        height=margin + height + margin,
         ground=scene.inks.ground,
         title=f"{scene.picture.title}, {turn_of(scene)}",
-        parts=(board, caption),
+        parts=(Part(shapes, (whole - width) // 2, margin, scene.scale),),
     )
 
 

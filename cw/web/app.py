@@ -14,6 +14,7 @@ from cw.web.championship_routes import add_championship, championship_around
 from cw.web.live_matches import LiveMatches
 from cw.web.replay_store import ReplayStore
 from cw.web.settings import SiteSettings
+from cw.web.thumbnails import Thumbnails
 from cw.web.uploads import Uploads
 
 PAGES: Final = "; games are under /games/, replays under /replays/"
@@ -33,6 +34,7 @@ def create_app(settings: SiteSettings | None = None, clock: Clock = time.monoton
         app.extensions["replay_store"] = ReplayStore(settings.replays)
     else:
         add_championship(app, championship)
+    app.extensions["thumbnails"] = Thumbnails()
     app.extensions["matches"] = LiveMatches(settings.matches, clock)
     folder = settings.folder_for_uploads()
     app.extensions["uploads"] = None if folder is None else Uploads(folder)

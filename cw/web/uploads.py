@@ -15,7 +15,8 @@ from cw.errors import CapacityError, Failure, ProtocolError
 from cw.files import write_whole
 from cw.games.registry import game_entries
 from cw.replays.document import Document, digest, encode, parse, unpacked
-from cw.web.replay_store import MOST_FILES, ReplayHead
+from cw.web.replay_store import MOST_FILES
+from cw.web.replay_summary import summary_of
 
 LARGEST_UNPACKED: Final = 16 * 1024 * 1024
 """Bytes of a replay that is taken in, unpacked; most have a tenth of it."""
@@ -92,7 +93,7 @@ def checked(data: bytes) -> Document:
     if document["game"] not in game_entries():
         raise ProtocolError(f"this server has no game {document['game'][:64]!r}")
     try:
-        msgspec.json.decode(encode(document, packed=False), type=ReplayHead)
+        summary_of(encode(document, packed=False))
         fits = digest(document) == document["hash"]
         date.fromisoformat(document["date"][:10])
     # What can be read can be too deep, or a number too long, to be written.

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cw.cli.replays import drawn
 from cw.drawing.shapes import Circle, Part, Polygon, Rectangle, Shape, Sheet, Stroke, Text
 from cw.errors import ArenaError, ProtocolError, UsageError
 from cw.pictures import exports, tiles
@@ -27,6 +26,7 @@ from cw.pictures.raster import png
 from cw.pictures.svg import number, svg
 from cw.pictures.tiles import Canvas
 from cw.replays import document as replay
+from cw.web.export import drawn
 from tests.browser.recorded import MATCHES
 from tests.pictures.looking import document_of, rgb, sheet_at
 
