@@ -117,7 +117,7 @@ class ReplayStore:
         if self._place is None or not self._place.is_dir():
             found: Iterable[StoredFile] = self.files()
         else:
-            paths = [self._place / f"{name}{ending}" for ending in ENDINGS]
+            paths = [self._place / f"{name}{ending}" for ending in reversed(ENDINGS)]
             found = filter(None, map(file_at, paths))
         return next((file for file in found if file.name == name and not file.problem), None)
 
