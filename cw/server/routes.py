@@ -36,7 +36,7 @@ def monitor(room: str | None = None) -> Response:
 def status(room: str | None = None) -> Response:
     """Return the status document; 304 if nothing but the clock has changed since the ETag."""
     playing = _rooms().find(room)
-    observation = playing.session.look()
+    observation = playing.session.look(as_client=not is_page())
     tag = f'"{observation.snapshot.tag}"'
     headers = {"Cache-Control": "no-store", "ETag": f"W/{tag}"}
     if tag in request.headers.get("If-None-Match", ""):
@@ -92,6 +92,11 @@ def history(room: str | None = None) -> Response:
     turns = [turn.actions for turn in snapshot.turns]
     about = {"teams": list(snapshot.teams), "limit": protocol.milliseconds(session.limit)}
     return _json(about | protocol.history_document(session.start, turns))
+
+
+def is_page() -> bool:
+    """Return whether a page asks, by what the monitor and browsers add to a request."""
+    return any(mark in request.headers for mark in ("X-Requested-With", "Sec-Fetch-Mode"))
 
 
 def _rooms() -> RoomRegistry:

@@ -15,6 +15,9 @@ from cw.games.rules import Action, Fault, Rules, State, View
 
 Clock: TypeAlias = Callable[[], float]
 
+ABSENCE: Final = 20.0
+"""Seconds without a request of a program after which a team that waits for another one is gone."""
+
 
 @dataclass(frozen=True, slots=True)
 class TeamIdForm:
@@ -66,8 +69,8 @@ class Session(Protocol[State, Action]):
     """Seconds for a turn, None for no limit."""
     start: State
 
-    def look(self) -> Observation[State, Action]:
-        """Return what there is to see now."""
+    def look(self, *, as_client: bool = False) -> Observation[State, Action]:
+        """Return what there is to see now; `as_client` says that a program asks, not a page."""
 
     def register(self, team_id: str) -> int:
         """Seat a team and return its number, from 1; raise a RegistrationError with what to do."""
@@ -87,9 +90,11 @@ def already_started() -> GameStarted:
     )
 
 
-def taken(team_id: str) -> TeamIdTaken:
-    """Return the refusal of a second registration of a name."""
-    return TeamIdTaken(f"the team id {team_id!r} is taken: choose another and register again")
+def taken(team_id: str, when_free: str = "") -> TeamIdTaken:
+    """Return the refusal of a second registration of a name, and when that is free."""
+    return TeamIdTaken(
+        f"the team id {team_id!r} is taken: choose another and register again{when_free}"
+    )
 
 
 def unknown(team_id: str) -> UnknownTeam:
@@ -104,7 +109,9 @@ class MatchSession(Generic[State, Action, View]):
     """Seats two clients, player 1 first, and takes their moves; safe under threads.
 
     `limit` is the time for a turn in seconds, None for no limit. The clock of the first turn
-    starts when the second team registers.
+    starts when the second team registers. Until then the first one has to ask now and then:
+    without a request of a program for ABSENCE seconds its seat is free again. Without a limit
+    nobody is ever late, and a seat is kept.
     """
 
     def __init__(
@@ -129,7 +136,7 @@ class MatchSession(Generic[State, Action, View]):
 
     def _reset(self) -> None:
         self._teams: tuple[str, ...] = ()
-        now = self._clock()
+        now = self._heard = self._clock()
         self._match = Match(self._game, self.start, None, now)
         self._changed(now)
 
@@ -144,10 +151,26 @@ class MatchSession(Generic[State, Action, View]):
             ends_at=self._match.deadline,
         )
 
-    def look(self) -> Observation[State, Action]:
-        """Return what there is to see now; who is late has timed out."""
+    def look(self, *, as_client: bool = False) -> Observation[State, Action]:
+        """Return what there is to see now; who is late has timed out, who has vanished has left."""
         with self._lock:
-            return self._look(self._clock())
+            now = self._clock()
+            self._free_seat(now)
+            if as_client:
+                self._heard = now
+            return self._look(now)
+
+    def _free_seat(self, now: float) -> None:
+        """Forget a team that has vanished while it waited for another one."""
+        waits = 0 < len(self._teams) < len(self._seats) and self._match.outcome is None
+        if waits and self.limit is not None and now - self._heard > ABSENCE:
+            self._reset()
+
+    def _when_free(self) -> str:
+        """Say when a team that waits loses its seat."""
+        if self.limit is None:
+            return ""
+        return f"; if its program has ended, its seat is free after {ABSENCE:g} s"
 
     def _look(self, now: float) -> Observation[State, Action]:
         self._match.expire(now)
@@ -163,12 +186,14 @@ class MatchSession(Generic[State, Action, View]):
         """
         self._team_ids.check(team_id)
         with self._lock:
+            now = self._clock()
+            self._free_seat(now)
             if len(self._teams) == len(self._seats) or self._match.outcome is not None:
                 raise already_started()
             if team_id in self._teams:
-                raise taken(team_id)
+                raise taken(team_id, self._when_free())
             self._teams += (team_id,)
-            now = self._clock()
+            self._heard = now
             if len(self._teams) == len(self._seats):
                 self._match = Match(self._game, self.start, self.limit, now)
             self._changed(now)
@@ -181,10 +206,11 @@ class MatchSession(Generic[State, Action, View]):
         the team is not registered.
         """
         with self._lock:
+            now = self._clock()
+            self._free_seat(now)
             if team_id not in self._teams:
                 raise unknown(team_id)
             player = self._seats[self._teams.index(team_id)]
-            now = self._clock()
             if len(self._teams) < len(self._seats):
                 self._match.fault(player, NOT_STARTED, now)
             elif isinstance(action, Fault):
