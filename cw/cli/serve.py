@@ -54,7 +54,7 @@ from cw.web.settings import SiteSettings
 @click.option(
     "--replays",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="Folder whose replays are shown under /replays/.",
+    help="Folder whose replays are shown under /replays/; games that end are saved there.",
 )
 @click.option("--uploads", is_flag=True, help="Let viewers leave replays in that folder.")
 @click.option(
@@ -121,6 +121,7 @@ def serve(
         names=LOCAL_NAMES | {host.lower(), *map(str.lower, names)},
         any_address=is_unspecified(host),
         replays=replays,
+        save=replays is not None,
         uploads=uploads,
         matches=matches,
         opponents=chosen.bots,
@@ -136,10 +137,14 @@ def serve(
     listener = listen(host, port)
     limit = settings.time_limit()
     click.echo(f"Monitor: {address_of(listener)}/")
+    if rooms:
+        click.echo(f"Rooms: {address_of(listener)}/rooms/")
     click.echo(f"All games: {address_of(listener)}/games/")
     click.echo(f"Time for a turn: {'no limit' if limit is None else f'{limit:g} s'}")
     if settings.any_address:
-        click.echo("Listening on all networks of this machine: everybody there can play.", err=True)
+        click.echo("Listening on all networks of this machine: everyone there can play.", err=True)
+    if replays is not None:
+        click.echo(f"Games that end are saved in {replays}.", err=True)
     if uploads:
         click.echo(f"Whoever reaches this server can leave replays in {replays}.", err=True)
     click.echo("Stop with Ctrl-C.", err=True)

@@ -18,6 +18,7 @@ from cw.errors import CapacityError, RegistrationError, UnknownTeam
 from cw.games.circuit_wars import protocol
 from cw.games.rules import Json
 from cw.server.guard import changes_the_game
+from cw.server.lobby import replay_address
 from cw.server.rooms import CircuitObservation, Room, RoomRegistry
 from cw.server.settings import ServerSettings
 
@@ -86,11 +87,15 @@ def restart(room: str | None = None) -> Response:
 
 @routes.get("/history")
 def history(room: str | None = None) -> Response:
-    """Return what the monitor shows beside the status: teams, moves, and what ended the game."""
+    """Return what the monitor shows beside the status: teams, moves, what ended the game."""
     session = _rooms().find(room).session
     snapshot = session.look().snapshot
     turns = [turn.actions for turn in snapshot.turns]
-    about = {"teams": list(snapshot.teams), "limit": protocol.milliseconds(session.limit)}
+    about = {
+        "teams": list(snapshot.teams),
+        "limit": protocol.milliseconds(session.limit),
+        "replay": replay_address(snapshot.replay),
+    }
     return _json(about | protocol.history_document(session.start, turns))
 
 

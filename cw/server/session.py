@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Final, Generic, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeAlias
 
 from cw.arena.match import Match, Turn
 from cw.errors import GameStarted, InvalidTeamId, TeamIdTaken, UnknownTeam
@@ -53,6 +53,12 @@ class Snapshot(Generic[State, Action]):
     """When it came to be so, on the desk's clock."""
     ends_at: float | None
     """When the current turn times out, on the desk's clock; None if no clock runs."""
+    replay: str = ""
+    """The name of the replay of a game that is over; "" where none is kept."""
+
+
+Keep: TypeAlias = Callable[[Snapshot[Any, Any]], str]
+"""Takes in a game of two teams that is over, and returns the name of its replay, "" for none."""
 
 
 class Observation(NamedTuple, Generic[State, Action]):
@@ -114,13 +120,15 @@ class MatchSession(Generic[State, Action, View]):
     nobody is ever late, and a seat is kept.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each of them is a thing of its own
         self,
         game: Rules[State, Action, View],
         start: State,
         limit: float | None,
         clock: Clock,
         team_ids: TeamIdForm = SHORT,
+        *,
+        keep: Keep = lambda _: "",
     ) -> None:
         """Open the desk for one match that begins with `start`."""
         self._game = game
@@ -128,6 +136,7 @@ class MatchSession(Generic[State, Action, View]):
         self.start = start
         self._clock = clock
         self._team_ids = team_ids
+        self._keep = keep
         self._seats = game.players(start)
         self._lock = Lock()
         self._name = secrets.token_hex(6)
@@ -142,7 +151,7 @@ class MatchSession(Generic[State, Action, View]):
 
     def _changed(self, now: float) -> None:
         self._version += 1
-        self._snapshot = Snapshot(
+        snapshot = Snapshot(
             tag=f"{self._name}-{self._version}",
             teams=self._teams,
             state=self._match.state,
@@ -150,6 +159,8 @@ class MatchSession(Generic[State, Action, View]):
             since=now,
             ends_at=self._match.deadline,
         )
+        is_played = len(self._teams) == len(self._seats) and self._match.outcome is not None
+        self._snapshot = replace(snapshot, replay=self._keep(snapshot)) if is_played else snapshot
 
     def look(self, *, as_client: bool = False) -> Observation[State, Action]:
         """Return what there is to see now; who is late has timed out, who has vanished has left."""
@@ -222,5 +233,7 @@ class MatchSession(Generic[State, Action, View]):
     def restart(self) -> Observation[State, Action]:
         """Forget teams and match, and look at the new one."""
         with self._lock:
+            # Whoever restarts may be the first to see that somebody was late.
+            self._look(self._clock())
             self._reset()
             return self._look(self._clock())

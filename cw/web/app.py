@@ -12,6 +12,7 @@ from cw.server.session import Clock
 from cw.web import game_routes, live_routes, replay_routes
 from cw.web.championship_routes import add_championship, championship_around
 from cw.web.live_matches import LiveMatches
+from cw.web.replay_folder import ReplayFolder
 from cw.web.replay_store import ReplayStore
 from cw.web.settings import SiteSettings
 from cw.web.thumbnails import Thumbnails
@@ -26,7 +27,10 @@ def create_app(settings: SiteSettings | None = None, clock: Clock = time.monoton
     Raises UsageError if a setting is out of its range.
     """
     settings = settings or SiteSettings()
-    app = create_server(settings, clock)
+    place = settings.folder()
+    folder = None if place is None else ReplayFolder(place)
+    keep_replay = folder.keep if folder is not None and settings.save else None
+    app = create_server(settings, clock, keep_replay=keep_replay)
     app.url_map.converters["game"] = game_routes.GameConverter
     app.url_map.converters["replay"] = replay_routes.ReplayConverter
     championship = championship_around(settings.replays)
@@ -35,9 +39,8 @@ def create_app(settings: SiteSettings | None = None, clock: Clock = time.monoton
     else:
         add_championship(app, championship)
     app.extensions["thumbnails"] = Thumbnails()
-    app.extensions["matches"] = LiveMatches(settings.matches, clock)
-    folder = settings.folder_for_uploads()
-    app.extensions["uploads"] = None if folder is None else Uploads(folder)
+    app.extensions["matches"] = LiveMatches(settings.matches, clock, keep_replay)
+    app.extensions["uploads"] = Uploads(folder) if folder and settings.uploads else None
     app.config["MAX_CONTENT_LENGTH"] = settings.largest_body()
     app.config["LARGE_BODIES"] = frozenset({"replays.save"})
     app.config["NO_SUCH_PAGE"] = f"{NO_SUCH_PAGE}{PAGES}"

@@ -26,6 +26,7 @@ from cw.games.rules import Fault, Json, Player
 from cw.matches.run import MatchProgress, OnLaunch, run_match
 from cw.matches.spec import NO_SECRETS, MatchResult, MatchSpec, Secrets
 from cw.replays.document import Document
+from cw.server.rooms import KeepReplay
 from cw.server.session import Clock
 from cw.web.loop_thread import LoopThread
 
@@ -56,6 +57,8 @@ class LiveMatch:
     version: int = 0
     """Grows with whatever a page may show."""
     result: Future[MatchResult] = field(default_factory=Future)
+    replay: str = ""
+    """The name of the replay that was kept of it, "" for none."""
 
     @property
     def over(self) -> bool:
@@ -131,10 +134,11 @@ class LiveMatch:
 class LiveMatches:
     """The matches of a server; all are played in one thread of their own."""
 
-    def __init__(self, most: int, clock: Clock) -> None:
-        """Play up to `most` matches at once."""
+    def __init__(self, most: int, clock: Clock, keep_replay: KeepReplay | None = None) -> None:
+        """Play up to `most` matches at once; `keep_replay` takes their replays, None for none."""
         self._most = most
         self._clock = clock
+        self._keep_replay = keep_replay
         self._lock = Lock()
         self._loop_thread: LoopThread | None = None
         self._kept: dict[str, LiveMatch] = {}
@@ -219,7 +223,10 @@ class LiveMatches:
 
     async def _conduct(self, match: LiveMatch, work: Coroutine[Any, Any, MatchResult]) -> None:
         try:
-            match.result.set_result(await work)
+            result = await work
+            if self._keep_replay is not None:
+                match.replay = await asyncio.to_thread(self._keep_replay, result.replay)
+            match.result.set_result(result)
         except asyncio.CancelledError:
             match.result.set_exception(Abandoned("it was given up"))
         except Exception as error:

@@ -251,6 +251,7 @@ class TestHistory:
             "limit": 3000,
             "moves": [],
             "fault": None,
+            "replay": None,
         }
         server.start()
         server.play(SEED_MOVES)
@@ -444,7 +445,7 @@ class TestSettings:
 
 class TestErrors:
     @pytest.mark.parametrize(
-        "path", ["/nope", "/move", "/move//", "/rooms/", "/static/", "/static/../cw/game.py"]
+        "path", ["/nope", "/move", "/move//", "/rooms/X/", "/static/", "/static/../cw/game.py"]
     )
     def test_an_unknown_page_says_which_there_are(self, server: Server, path: str) -> None:
         response = server.ask(path)

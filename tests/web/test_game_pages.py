@@ -275,7 +275,7 @@ def test_a_game_of_another_package_has_its_pages(
     ("path", "current"),
     [
         ("/", [("Live game", "page")]),
-        ("/rooms/table-4/", [("Room table-4", "page")]),
+        ("/rooms/table-4/", [("Rooms", "true"), ("Room table-4", "page")]),
         ("/games/", [("Games", "page")]),
         ("/games/paint/", [("Games", "true")]),
         ("/games/paint/rules", [("Games", "true")]),
