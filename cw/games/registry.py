@@ -75,6 +75,11 @@ class GameEntry:
         """Whether bots can be tried: by checks of its own, or by those of the default protocol."""
         return self.checks is not None or self.protocol is None
 
+    @property
+    def has_clients(self) -> bool:
+        """Whether its bots are clients of our server, which has a page for the live game."""
+        return self.protocol is not None and self.bot_handler is None
+
 
 USUAL: Final[Mapping[str, str]] = {
     "rules": "rules:{}",
@@ -192,7 +197,7 @@ def load_bot_handler(name: str, context: BotContext) -> BotHandler:
     entry = game_entry(name)
     if entry.bot_handler is not None:
         return cast(BotHandler, resolve_name(entry.bot_handler)(context))
-    if entry.protocol is not None:
+    if entry.has_clients:
         raise UsageError(f"the bots of {name} are clients of its server: they cannot be served")
     codec = load_game(name).codec
     if not isinstance(codec, DefaultCodec):

@@ -320,3 +320,10 @@ def test_the_documents_are_where_a_wheel_has_them(
 
 def test_html_in_documents_is_off() -> None:
     assert MARKDOWN.options["html"] is False
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_live_game_is_linked_where_bots_are_clients(client: FlaskClient, game: str) -> None:
+    ways = client.get(f"/games/{game}/").text.partition('class="ways"')[2].partition("</ul>")[0]
+    assert ('href="/"' in ways) == ('href="/rooms/"' in ways) == GAMES[game].has_clients
+    assert GAMES[game].has_clients == (game == "circuit-wars")
