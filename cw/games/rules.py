@@ -75,6 +75,17 @@ class Outcome:
         }
 
 
+def resignation(players: Sequence[Player], loser: Player) -> Outcome:
+    """Return the outcome of a match that a player has resigned: all others come before it.
+
+    No rules end a match so; there are no scores, for what they would have become is not known.
+    """
+    others = [player for player in players if player != loser]
+    winner = others[0] if len(others) == 1 else None
+    ranks = {player: len(players) if player == loser else 1 for player in players}
+    return Outcome("resigned", winner, {}, ranks)
+
+
 State = TypeVar("State")
 Action = TypeVar("Action")
 View = TypeVar("View")

@@ -49,6 +49,8 @@ class LiveMatch:
     """Those who play by hand, by the name of their bot."""
     key: str
     """Whoever knows it plays by hand."""
+    chosen: tuple[str, ...]
+    """Who was chosen for each seat, as forms name them; () if no form was."""
     seen: float
     """When a page last looked."""
     name: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -72,7 +74,7 @@ class LiveMatch:
         if error is None:
             return ""
         if isinstance(error, Abandoned):
-            return "The match was given up."
+            return f"The match was broken off: {error}."
         why = error if isinstance(error, ArenaError) else "a mistake of the server"
         return f"The match ended without a result: {why}."
 
@@ -97,6 +99,10 @@ class LiveMatch:
     def _state(self) -> Document:
         return {"live": {"over": self.over, "trouble": self.trouble}}
 
+    def fits(self, key: str) -> bool:
+        """Return whether this is the key of the match."""
+        return secrets.compare_digest(key.encode(), self.key.encode())
+
     def turn_of(self, key: str) -> Document | None:
         """Return what the person with the key may do now; None if they have to wait."""
         player = self.asked(key)
@@ -111,7 +117,7 @@ class LiveMatch:
 
     def asked(self, key: str) -> Player | None:
         """Return the player whose action is awaited from the person with the key."""
-        if self.progress is None or not secrets.compare_digest(key.encode(), self.key.encode()):
+        if self.progress is None or not self.fits(key):
             return None
         for player, bot in self.progress.record.bots.items():
             if bot.name in self.people and self.people[bot.name].is_asked:
@@ -170,12 +176,13 @@ class LiveMatches:
         pace: float = 0.0,
         bot_secrets: Secrets = NO_SECRETS,
         on_launch: OnLaunch = warn_of,
+        chosen: tuple[str, ...] = (),
     ) -> LiveMatch:
         """Begin a match; raise CapacityError if too many are played."""
         with self._lock:
             self._make_room()
             people = {bot.name: HumanSeat() for bot in spec.bots if bot.kind == "human"}
-            match = LiveMatch(spec, people, secrets.token_urlsafe(16), self._clock())
+            match = LiveMatch(spec, people, secrets.token_urlsafe(16), chosen, self._clock())
             self._kept[match.name] = match
             work = run_match(
                 spec,
@@ -199,11 +206,18 @@ class LiveMatches:
 
         self.run(play())
 
-    def give_up(self, name: str, key: str) -> None:
-        """End a match that its person leaves; without the key nothing happens."""
+    def resign(self, name: str, key: str) -> None:
+        """Give a match up for its person, who loses it; without the key nothing happens."""
         match = self._kept.get(name)
-        if match is not None and secrets.compare_digest(key.encode(), match.key.encode()):
-            self.run(self._cancel([name]))
+        if match is None or not match.fits(key):
+            return
+        people = match.people.values()
+
+        async def resign() -> None:
+            for seat in people:
+                seat.resign()
+
+        self.run(resign())
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Let the thread of the matches do something, and wait for it."""
@@ -228,7 +242,7 @@ class LiveMatches:
                 match.replay = await asyncio.to_thread(self._keep_replay, result.replay)
             match.result.set_result(result)
         except asyncio.CancelledError:
-            match.result.set_exception(Abandoned("it was given up"))
+            match.result.set_exception(Abandoned("the server needed its place, or was stopped"))
         except Exception as error:
             if not isinstance(error, ArenaError):
                 logger.exception("match %s of %s", match.name, match.spec.game)

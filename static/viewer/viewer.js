@@ -205,6 +205,8 @@ export class Viewer {
       this.isSeen ||= playback.turn === replay.last;
       this.found = newSurvey(replay, game);
       this.showKnown();
+      // A match that is given up ends without a turn.
+      this.showTurn();
     }
     this.scrubber.show();
     this.turnList.show(playback.turn, this.horizon);

@@ -1,6 +1,6 @@
 /** Circuit Wars by hand: a click on a segment draws it. */
 
-import { allSegments, keyOf } from "../../monitor/geometry.js";
+import { allSegments, condition, keyOf } from "../../monitor/geometry.js";
 import { colour } from "../drawing.js";
 
 /** How far from a segment a click may be, in squares. */
@@ -13,7 +13,12 @@ const NEAR = 0.3;
 
 /** @type {import("./play.js").Mover<import("../games/circuit_wars.js").Frame, string, Found>} */
 export const CIRCUIT_WARS = {
-  words: () => "Your turn: click a free segment.",
+  words: () => "Your turn: draw a free segment.",
+
+  legend: (touch) => [
+    { sign: "faint", text: `a free segment: ${touch ? "tap" : "click"} it` },
+    { sign: "stroke", text: "the segment that you draw" },
+  ],
 
   label: (move) => move,
 
@@ -25,6 +30,15 @@ export const CIRCUIT_WARS = {
   drop(turn, at) {
     const found = segmentAt(turn, at);
     return found && found.key === turn.picked?.key ? found.move : null;
+  },
+
+  refusal({ frame }, place) {
+    const segment = nearest(frame.size, place);
+    if (!segment) {
+      return "There is no segment: choose a line between two neighbouring points.";
+    }
+    const how = condition(frame.board, segment);
+    return how === "free" ? "" : `That segment ${how === "drawn" ? "is drawn already" : "lies inside a closed area"}: choose another.`;
   },
 
   draw(scene, turn, pointer) {
@@ -52,15 +66,25 @@ export const CIRCUIT_WARS = {
  * @returns {Found | null}
  */
 function segmentAt({ frame, moves }, place) {
-  const free = new Map(moves.map((move) => [keyOf(move), move]));
+  const segment = nearest(frame.size, place);
+  const move = moves.find((one) => keyOf(one) === segment?.key);
+  return segment && move !== undefined ? { key: segment.key, move, ends: segment.ends } : null;
+}
+
+/**
+ * Give the segment that is nearest to a place.
+ * @param {number} size
+ * @param {import("./play.js").Place} place
+ * @returns {import("../../monitor/geometry.js").Segment | null} null if none is near
+ */
+function nearest(size, place) {
   let best = null;
   let least = NEAR;
-  for (const { key, ends } of allSegments(frame.size)) {
-    const away = distance(place, ends);
-    const move = free.get(key);
-    if (away < least && move !== undefined) {
+  for (const segment of allSegments(size)) {
+    const away = distance(place, segment.ends);
+    if (away < least) {
       least = away;
-      best = { key, move, ends };
+      best = segment;
     }
   }
   return best;

@@ -27,8 +27,13 @@ const ARROWS = [
 
 /** @type {import("./play.js").Mover<import("../games/paint.js").Frame, Move, Move>} */
 export const PAINT = {
-  words: () => "Your turn: arrows or Q W E A D Z X C walk, with Shift they shoot. "
-    + "Or click a square beside you to walk, one farther away in a line to shoot.",
+  words: () => "Your turn: walk or shoot.",
+
+  legend: (touch) => [
+    { sign: "stroke", text: `a step: ${touch ? "tap" : "click"} a square beside you` },
+    { sign: "dashes", text: "a shot: choose a square farther away in one of the eight directions" },
+    ...(touch ? [] : [{ sign: "", text: "Keys: arrows or Q W E A D Z X C walk, with Shift they shoot." }]),
+  ],
 
   label: ({ type, direction }) => `${type} ${NAMES[String(direction)]}`,
 
@@ -40,6 +45,15 @@ export const PAINT = {
   drop: (turn, at) => {
     const move = moveTo(turn, at);
     return move && JSON.stringify(move) === JSON.stringify(turn.picked) ? move : null;
+  },
+
+  refusal(turn, at) {
+    if (moveTo(turn, at)) {
+      return "";
+    }
+    const [row, col] = avatar(turn);
+    const isHere = Math.floor(at.y) === row && Math.floor(at.x) === col;
+    return isHere ? "You stand there: choose another square." : "That square is in none of the eight directions from you.";
   },
 
   key(_turn, { code, shiftKey }) {
