@@ -74,10 +74,6 @@ class Abandoned(ArenaError):
     """A match that ends without a result, because somebody has left it or stopped it."""
 
 
-class Resigned(ArenaError):
-    """A match that a person has given up: it ends, and they lose it."""
-
-
 class RegistrationError(ArenaError):
     """A registration, or a move, that a server of Circuit Wars does not take."""
 

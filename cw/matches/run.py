@@ -22,10 +22,10 @@ from cw.arena.seats.human import HumanSeat
 from cw.arena.seats.opening import SeatContext, open_seat
 from cw.arena.seats.wrappers import PacedSeat
 from cw.arena.transports.sockets import Reachable
-from cw.errors import Failure, ProtocolError, Resigned, UsageError, short
+from cw.errors import Failure, ProtocolError, UsageError, short
 from cw.games.codec import Game, is_fault
 from cw.games.registry import load_game, load_protocol, load_strategy
-from cw.games.rules import Json, Outcome, Player, Strategy, resignation
+from cw.games.rules import Json, Player, Strategy, resignation
 from cw.games.wire import WireProtocol
 from cw.matches.hosted import Host, hosting
 from cw.matches.spec import NO_SECRETS, Isolation, MatchFault, MatchResult, MatchSpec, Secrets
@@ -113,18 +113,33 @@ async def run_match(  # noqa: PLR0913 - each of them is a thing of its own
         )
     )
     async with opened(spec, protocol, protocol_options, progress, run_options) as match:
-        try:
-            await match.play(protocol)
-        except Resigned:
-            progress.record.stopped = resigned(progress.record, people)
+        await play_until_resigned(match, protocol, people)
     return result_of(spec, progress)
 
 
-def resigned(record: MatchRecord, people: Mapping[str, HumanSeat]) -> Outcome:
-    """Return the outcome of a match that a person has given up."""
-    left = {name for name, seat in people.items() if seat.has_resigned}
-    loser = next(player for player, bot in record.bots.items() if bot.name in left)
-    return resignation(list(record.bots), loser)
+async def play_until_resigned(
+    match: ReadyMatch, protocol: WireProtocol, people: Mapping[str, HumanSeat]
+) -> None:
+    """Play a match to its end, or until a person gives it up: then they have lost it."""
+    playing = asyncio.ensure_future(match.play(protocol))
+    leaving = [asyncio.ensure_future(seat.resigned.wait()) for seat in people.values()]
+    try:
+        await asyncio.wait((playing, *leaving), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (playing, *leaving):
+            task.cancel()
+        await asyncio.gather(playing, *leaving, return_exceptions=True)
+    if playing.cancelled():
+        record = match.referee.record
+        record.stopped = resignation(list(record.bots), who_resigned(record, people))
+    else:
+        playing.result()
+
+
+def who_resigned(record: MatchRecord, people: Mapping[str, HumanSeat]) -> Player:
+    """Return the player who has given the match up."""
+    left = {name for name, seat in people.items() if seat.resigned.is_set()}
+    return next(player for player, bot in record.bots.items() if bot.name in left)
 
 
 def game_of(spec: MatchSpec) -> Game:

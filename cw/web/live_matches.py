@@ -215,7 +215,7 @@ class LiveMatches:
 
         async def resign() -> None:
             for seat in people:
-                seat.resign()
+                seat.resigned.set()
 
         self.run(resign())
 

@@ -217,6 +217,23 @@ def test_who_resigns_loses(served: Served, tmp_path: Path, game: str, hand: str)
     assert client.post(part(address, "resign")).status_code == 202
 
 
+def test_who_resigns_waits_for_no_bot(served: Served, tmp_path: Path) -> None:
+    file = tmp_path / "sleeper.py"
+    file.write_text(
+        "import os, time, urllib.request\n"
+        "urllib.request.urlopen(os.environ['CW_SERVER'] + '/reg/sleeper')\n"
+        "time.sleep(600)\n"
+    )
+    opponents = {"circuit-wars": read_bots([f"sleeper={file}"]).bots}
+    client = served(opponents=opponents)
+    address = begin(client, "circuit-wars", {"bot": "bot:sleeper", "hand": "2", "size": "3"})
+    wait(lambda: document_of(client, address))
+    client.post(part(address, "resign"))
+    document = ended(client, address)
+    assert document["result"]["outcome"]["winner"] == 1
+    assert document["faults"] == []
+
+
 def test_only_people_resign(served: Served) -> None:
     client = served()
     address = begin(client, "hexagon", AGAINST_RANDOM | {"size": "3"})

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any, Final
 
 from cw.arena.seats import Answer, Look
-from cw.errors import Abandoned, OutOfTurn, Resigned
+from cw.errors import Abandoned, OutOfTurn
 from cw.games.wire import Query, Transport
 
 PATIENCE: Final = 30 * 60.0
@@ -22,7 +22,8 @@ class HumanSeat:
     def __init__(self, patience: float = PATIENCE) -> None:
         """Seat a person who has not been asked."""
         self.patience = patience
-        self.has_resigned = False
+        self.resigned = asyncio.Event()
+        """Set when they give the match up, whoever is to move."""
         self._asked: asyncio.Future[Any] | None = None
 
     @property
@@ -40,9 +41,7 @@ class HumanSeat:
         return Answer(value, loop.time() - began)
 
     async def act(self) -> Any:
-        """Wait for an action; raise Resigned, or Abandoned if none comes for too long."""
-        if self.has_resigned:
-            raise Resigned("it was given up")
+        """Wait for an action; raise Abandoned if none comes for too long."""
         self._asked = asyncio.get_running_loop().create_future()
         try:
             return await asyncio.wait_for(self._asked, self.patience)
@@ -56,12 +55,6 @@ class HumanSeat:
         if self._asked is None or self._asked.done():
             raise OutOfTurn("it is not your turn")
         self._asked.set_result(action)
-
-    def resign(self) -> None:
-        """Give the match up, at once if an action is waited for, else when it is."""
-        self.has_resigned = True
-        if self._asked is not None and not self._asked.done():
-            self._asked.set_exception(Resigned("it was given up"))
 
     async def close(self) -> None:
         """Do nothing: nothing was started."""
