@@ -439,6 +439,26 @@ def test_who_cannot_use_a_mouse_stays_in_the_list(site: Site, watcher: Watcher) 
         page.keyboard.press("Shift+Tab")
 
 
+@pytest.mark.parametrize("game", ["circuit-wars", "hexagon", "paint"])
+def test_the_board_shows_what_is_chosen_in_the_list(
+    site: Site, watcher: Watcher, game: str
+) -> None:
+    page = show(watcher, site.begin(game, bot="builtin:random", hand="1"))
+    assert wait_for_turn(page) is not None
+    picture, differs = (
+        "document.getElementById('board').toDataURL()",
+        "(before) => document.getElementById('board').toDataURL() !== before",
+    )
+    plain = page.evaluate(picture)
+    page.locator("#hand-move").focus()
+    page.wait_for_function(differs, arg=plain)
+    first = page.evaluate(picture)
+    page.locator("#hand-move").select_option(index=1)
+    page.wait_for_function(differs, arg=first)
+    page.locator("#title").focus()
+    page.wait_for_function(f"(before) => {picture} === before", arg=plain)
+
+
 @pytest.mark.parametrize(
     ("window", "least"), [((1280, 800), 560), ((1000, 760), 500), ((390, 844), 300)]
 )

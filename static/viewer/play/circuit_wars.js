@@ -44,20 +44,36 @@ export const CIRCUIT_WARS = {
   draw(scene, turn, pointer) {
     const found = pointer && segmentAt(turn, pointer);
     if (found) {
-      const { ctx } = scene;
-      const [x, y, toX, toY] = found.ends;
-      ctx.strokeStyle = colour(scene, turn.seat);
-      ctx.globalAlpha = 0.6;
-      ctx.lineWidth = 0.16;
-      ctx.lineCap = "round";
-      ctx.beginPath();
-      ctx.moveTo(x, y);
-      ctx.lineTo(toX, toY);
-      ctx.stroke();
-      ctx.globalAlpha = 1;
+      drawChoice(scene, turn, found.ends);
+    }
+  },
+
+  preview(scene, turn, move) {
+    const segment = allSegments(turn.frame.size).find(({ key }) => key === keyOf(move));
+    if (segment) {
+      drawChoice(scene, turn, segment.ends);
     }
   },
 };
+
+/**
+ * Draw the segment that a move would draw.
+ * @param {import("../drawing.js").Scene} scene
+ * @param {Turn} turn
+ * @param {number[]} ends
+ */
+function drawChoice(scene, turn, [x, y, toX, toY]) {
+  const { ctx } = scene;
+  ctx.strokeStyle = colour(scene, turn.seat);
+  ctx.globalAlpha = 0.6;
+  ctx.lineWidth = 0.16;
+  ctx.lineCap = "round";
+  ctx.beginPath();
+  ctx.moveTo(x, y);
+  ctx.lineTo(toX, toY);
+  ctx.stroke();
+  ctx.globalAlpha = 1;
+}
 
 /**
  * Give the free segment at a place.

@@ -64,6 +64,13 @@ export const HEXAGON = {
       }
     }
   },
+
+  preview(scene, _turn, { move_from: from, move_to: to }) {
+    scene.ctx.lineWidth = 0.12;
+    scene.ctx.strokeStyle = inks(scene).glow;
+    ring(scene.ctx, from, 0.43);
+    drawTarget(scene, from, to);
+  },
 };
 
 /**

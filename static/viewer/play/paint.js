@@ -64,25 +64,38 @@ export const PAINT = {
   draw(scene, turn, pointer) {
     const move = pointer && moveTo(turn, pointer);
     if (move) {
-      const { ctx } = scene;
-      const [row, col] = avatar(turn);
-      const [down, right] = move.direction;
-      ctx.strokeStyle = colour(scene, turn.seat);
-      ctx.lineWidth = 0.12;
-      ctx.setLineDash(move.type === "shoot" ? [0.2, 0.15] : []);
-      ctx.beginPath();
-      ctx.moveTo(col + 0.5 + right * 0.45, row + 0.5 + down * 0.45);
-      ctx.lineTo(move.type === "shoot" ? pointer.x : col + 0.5 + right, move.type === "shoot" ? pointer.y : row + 0.5 + down);
-      ctx.stroke();
-      ctx.setLineDash([]);
+      drawMove(scene, turn, move, move.type === "shoot" ? pointer : null);
     }
   },
+
+  preview: (scene, turn, move) => drawMove(scene, turn, move, null),
 
   pads: ["walk", "shoot"].map((type) => ({
     words: type,
     buttons: ARROWS.map(([text, direction]) => (text ? { text, move: { type, direction } } : null)),
   })),
 };
+
+/**
+ * Draw a step, or a shot up to a place.
+ * @param {import("../drawing.js").Scene} scene
+ * @param {Turn} turn
+ * @param {Move} move
+ * @param {import("./play.js").Place | null} end null where nobody points
+ */
+function drawMove(scene, turn, { type, direction: [down, right] }, end) {
+  const { ctx } = scene;
+  const [row, col] = avatar(turn);
+  const far = type === "shoot" ? 3 : 1;
+  ctx.strokeStyle = colour(scene, turn.seat);
+  ctx.lineWidth = 0.12;
+  ctx.setLineDash(type === "shoot" ? [0.2, 0.15] : []);
+  ctx.beginPath();
+  ctx.moveTo(col + 0.5 + right * 0.45, row + 0.5 + down * 0.45);
+  ctx.lineTo(end?.x ?? col + 0.5 + right * far, end?.y ?? row + 0.5 + down * far);
+  ctx.stroke();
+  ctx.setLineDash([]);
+}
 
 /**
  * @param {Turn} turn

@@ -26,6 +26,8 @@ import { PAINT } from "./paint.js";
  * @property {(turn: Turn<Frame, Move, Picked>, event: KeyboardEvent) => Move | null} [key] gives the move of
  *   a key, null for none
  * @property {(scene: import("../drawing.js").Scene, turn: Turn<Frame, Move, Picked>, pointer: Place | null) => void} [draw]
+ * @property {(scene: import("../drawing.js").Scene, turn: Turn<Frame, Move, Picked>, move: Move) => void} [preview]
+ *   draws what a move of the list would be
  * @property {Pad<Move>[]} [pads] buttons for those without keys
  */
 
@@ -100,6 +102,9 @@ export class Play {
 
   /** Listen to the list of moves. */
   bindList() {
+    for (const change of ["focusin", "focusout", "change"]) {
+      byId("hand-list").addEventListener(change, () => this.viewer.stage.request());
+    }
     byId("hand-list").addEventListener("submit", (/** @type {Event} */ event) => {
       event.preventDefault();
       const move = this.turn?.moves[byId("hand-move").selectedIndex];
@@ -238,6 +243,15 @@ export class Play {
   }
 
   /**
+   * Give the move that is chosen in the list, null while nobody is there.
+   * @returns {Json}
+   */
+  get listed() {
+    const isThere = byId("hand-list").contains(document.activeElement);
+    return isThere ? this.turn?.moves[byId("hand-move").selectedIndex] ?? null : null;
+  }
+
+  /**
    * @param {Place} at
    * @returns {boolean} whether the press is ours
    */
@@ -284,9 +298,12 @@ export class Play {
    * @param {Place | null} pointer
    */
   draw(scene, pointer) {
-    const { open } = this;
+    const { open, listed } = this;
     if (open) {
       this.mover.draw?.(scene, open, pointer);
+    }
+    if (open && listed !== null) {
+      this.mover.preview?.(scene, open, listed);
     }
   }
 }
