@@ -13,6 +13,7 @@ from cw.arena.sandbox import Sandbox
 from cw.cli.options import SANDBOX
 from cw.games.registry import load_play_options
 from cw.matches.spec import SandboxPolicy
+from cw.server.rooms import RoomRegistry
 from cw.server.session import GITHUB, SHORT
 from cw.server.settings import LOCAL_NAMES, is_unspecified
 from cw.server.wsgi import address_of, listen
@@ -143,7 +144,8 @@ def serve(
     click.echo(f"Time for a turn: {'no limit' if limit is None else f'{limit:g} s'}")
     if settings.any_address:
         click.echo("Listening on all networks of this machine: everyone there can play.", err=True)
-    if replays is not None:
+    games: RoomRegistry = app.extensions["rooms"]
+    if games.are_kept:
         click.echo(f"Games that end are saved in {replays}.", err=True)
     if uploads:
         click.echo(f"Whoever reaches this server can leave replays in {replays}.", err=True)

@@ -27,13 +27,14 @@ def create_app(settings: SiteSettings | None = None, clock: Clock = time.monoton
     Raises UsageError if a setting is out of its range.
     """
     settings = settings or SiteSettings()
-    place = settings.folder()
+    place, championship = settings.folder(), championship_around(settings.replays)
     folder = None if place is None else ReplayFolder(place)
-    keep_replay = folder.keep if folder is not None and settings.save else None
+    # The matches of a championship stay among themselves.
+    saves = settings.save and championship is None
+    keep_replay = folder.keep if folder is not None and saves else None
     app = create_server(settings, clock, keep_replay=keep_replay)
     app.url_map.converters["game"] = game_routes.GameConverter
     app.url_map.converters["replay"] = replay_routes.ReplayConverter
-    championship = championship_around(settings.replays)
     if championship is None:
         app.extensions["replay_store"] = ReplayStore(settings.replays)
     else:

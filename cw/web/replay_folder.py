@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from dataclasses import dataclass
 from datetime import date
 from hashlib import sha256
@@ -13,7 +14,9 @@ from typing import Final
 from cw.errors import CapacityError, Failure
 from cw.files import write_whole
 from cw.replays.document import Document, encode
-from cw.web.replay_store import MOST_FILES
+
+MOST_FILES: Final = 5000
+"""Files of the folder up to which more are taken in."""
 
 MOST_BYTES: Final = 1024 * 1024 * 1024
 """Bytes of all files of the folder up to which more are taken in."""
@@ -74,7 +77,8 @@ class ReplayFolder:
         return True
 
     def _make_sure_of_room_for(self, size: int) -> None:
-        sizes = [file.lstat().st_size for file in self._folder.iterdir()]
+        with os.scandir(self._folder) as files:
+            sizes = [file.stat(follow_symlinks=False).st_size for file in files]
         if len(sizes) >= MOST_FILES or sum(sizes) + size > MOST_BYTES:
             raise CapacityError(
                 "the folder of this server is full: its owner has to clear it first"
