@@ -302,7 +302,7 @@ def test_who_resigns_is_asked_first_and_loses(site: Site, watcher: Watcher) -> N
     dialog.get_by_role("button", name="Resign").click()
     expect(page.locator("#hand-words")).to_have_text("You resigned. random won.")
     expect(page.locator("#title")).to_have_text("random won")
-    expect(page.locator("#verdict")).to_have_text("In turn 1 you resigned.")
+    expect(page.locator("#verdict")).to_contain_text("In turn 1 you resigned.")
     expect(page.locator("#players .card", has_text="you")).to_contain_text("lost")
     expect(page.locator("#hand")).to_be_hidden()
     expect(page.locator("#trouble")).to_be_hidden()
@@ -418,6 +418,10 @@ def test_why_paint_cannot_go_there_is_said(site: Site, watcher: Watcher) -> None
     assert wait_for_turn(page) is not None
     click_board(page, (0.5, 0.5), (10, 10))
     expect(page.locator("#hand-trouble")).to_have_text("You stand there: choose another square.")
+    click_board(page, (-0.1, 0.5), (10, 10))
+    expect(page.locator("#hand-trouble")).to_have_text(
+        "That is outside the board: choose one of its squares."
+    )
     click_board(page, (2.5, 1.5), (10, 10))
     expect(page.locator("#hand-trouble")).to_have_text(
         "That square is in none of the eight directions from you."

@@ -49,7 +49,7 @@ def test_a_game_is_followed_from_its_first_player_to_its_replay(
     expect(row).to_contain_text("bob won: time-out by alice")
     row.get_by_role("link", name="Watch").click()
     page.wait_for_selector("#viewer[data-state=ready]")
-    expect(page.locator("#title")).to_have_text("bob won")
+    expect(page.locator("#reason")).to_contain_text("bob won.")
 
 
 def test_the_monitor_leads_to_the_replay(lobby: Game, watcher: Watcher) -> None:
@@ -61,7 +61,7 @@ def test_the_monitor_leads_to_the_replay(lobby: Game, watcher: Watcher) -> None:
         table.get(f"move/{('alice', 'bob')[turn % 2]}/{move}")
     page.get_by_role("link", name="Watch the replay").click()
     page.wait_for_selector("#viewer[data-state=ready]")
-    expect(page.locator("#title")).to_have_text("bob won")
+    expect(page.locator("#reason")).to_contain_text("bob won.")
 
 
 def test_a_room_is_opened_and_says_how_to_join(lobby: Game, watcher: Watcher) -> None:

@@ -51,6 +51,9 @@ export const PAINT = {
     if (moveTo(turn, at)) {
       return "";
     }
+    if (!isOnBoard(turn, at)) {
+      return "That is outside the board: choose one of its squares.";
+    }
     const [row, col] = avatar(turn);
     const isHere = Math.floor(at.y) === row && Math.floor(at.x) === col;
     return isHere ? "You stand there: choose another square." : "That square is in none of the eight directions from you.";
@@ -112,6 +115,9 @@ function avatar({ frame, replay, seat }) {
  * @returns {Move | null}
  */
 function moveTo(turn, { x, y }) {
+  if (!isOnBoard(turn, { x, y })) {
+    return null;
+  }
   const [row, col] = avatar(turn);
   const [down, right] = [Math.floor(y) - row, Math.floor(x) - col];
   const far = Math.max(Math.abs(down), Math.abs(right));
@@ -120,4 +126,13 @@ function moveTo(turn, { x, y }) {
     return null;
   }
   return { type: far === 1 ? "walk" : "shoot", direction: [Math.sign(down), Math.sign(right)] };
+}
+
+/**
+ * @param {Turn} turn
+ * @param {import("./play.js").Place} place
+ * @returns {boolean}
+ */
+function isOnBoard({ frame: { width, height } }, { x, y }) {
+  return x >= 0 && y >= 0 && x < width && y < height;
 }
