@@ -50,7 +50,7 @@ SPEEDS: Final = (0.1, 100)
 MOST_FRAMES: Final = 600
 """The most frames of an animation."""
 
-MOST_DRAWN: Final = 2_000_000
+MOST_DRAWN: Final = 1_000_000
 """The most shapes of an animation, all frames together: by them it takes its time."""
 
 FASTEST: Final = 50

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
@@ -128,8 +129,14 @@ def drawn_by(scene: Scene[Frame]) -> dict[Segment, int]:
 
 
 def segment_of(move: Any) -> Segment | None:
-    """Return the segment that a move names, under either of its two names."""
-    named = MOVE.fullmatch(move) if isinstance(move, str) else None
+    """Return the segment that a move names, under either of its two names; None for no move."""
+    return segment_named(move) if isinstance(move, str) else None
+
+
+@lru_cache(16384)
+def segment_named(move: str) -> Segment | None:
+    """Return the segment of a name; an animation asks for those of all its turns each time."""
+    named = MOVE.fullmatch(move)
     if named is None:
         return None
     x, y, border = int(named[1]), int(named[2]), named[3]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from typing import Annotated, Final
 
 import msgspec
@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from cw.drawing.elements import disc, grid
 from cw.drawing.palette import mark_of
-from cw.drawing.scenes import Key, Picture, Place, Scene, Side, understood
+from cw.drawing.scenes import Key, Picture, Place, Scene, Side, counts, understood
 from cw.drawing.shapes import Circle, Rectangle, Shape, Stroke
 
 MARKED: Final = 16
@@ -106,8 +106,7 @@ def flown(
 
 def scores(scene: Scene[Frame]) -> list[int]:
     """Count everybody's squares."""
-    owned = Counter(scene.seat(owner) for row in scene.frame.colors for owner in row if owner)
-    return [owned[seat] for seat in range(len(scene.players))]
+    return counts(scene, filter(None, chain.from_iterable(scene.frame.colors)))
 
 
 PICTURE: Final = Picture(
