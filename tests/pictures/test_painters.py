@@ -301,7 +301,7 @@ class TestBounds:
         assert image_of(sheet).getpixel((2, 2)) == rgb(sheet.ground)
 
     def test_a_game_that_is_not_here(self) -> None:
-        with pytest.raises(UsageError, match="there is no game 'chess'; the games are: "):
+        with pytest.raises(UsageError, match="there is no game 'chess'; there are: "):
             sheet_at(document_of("paint") | {"game": "chess"})
 
 

@@ -17,6 +17,8 @@ from cw.drawing.shapes import Circle, Rectangle, Shape, Stroke
 TOP, RIGHT, BOTTOM, LEFT = 1, 2, 4, 8
 MOVE: Final = re.compile(r"(\d{1,4}),(\d{1,4}),(top|right|bottom|left)")
 
+LONGEST_MOVE: Final = len("1000,1000,bottom")
+
 LARGEST: Final = 200
 """Squares in a row of a board that is drawn."""
 
@@ -98,12 +100,15 @@ def draw_segments(scene: Scene[Frame]) -> Iterator[Shape]:
                 yield Stroke(*segment.line, 0.03, scene.inks.ground)
 
 
-def segments(size: int) -> Iterator[Segment]:
+@lru_cache(4)
+def segments(size: int) -> tuple[Segment, ...]:
     """Return every segment of a board once."""
-    for line in range(size + 1):
-        for at in range(size):
-            yield Segment("right", at, line)
-            yield Segment("down", line, at)
+    return tuple(
+        segment
+        for line in range(size + 1)
+        for at in range(size)
+        for segment in (Segment("right", at, line), Segment("down", line, at))
+    )
 
 
 def condition(frame: Frame, segment: Segment) -> Literal["drawn", "free", "inner"]:
@@ -130,7 +135,8 @@ def drawn_by(scene: Scene[Frame]) -> dict[Segment, int]:
 
 def segment_of(move: Any) -> Segment | None:
     """Return the segment that a move names, under either of its two names; None for no move."""
-    return segment_named(move) if isinstance(move, str) else None
+    is_short = isinstance(move, str) and len(move) <= LONGEST_MOVE
+    return segment_named(move) if is_short else None
 
 
 @lru_cache(16384)
