@@ -8,7 +8,7 @@ from typing import Final
 
 from cw.championship.entries import Entry
 from cw.league.fixtures import Result
-from cw.matches.verdict import FORFEITS
+from cw.replays.ending import FORFEITS
 
 FAULTS: Final[Mapping[str, tuple[str, str]]] = {
     "startup": ("failed start", "failed starts"),

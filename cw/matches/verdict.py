@@ -10,14 +10,9 @@ from cw.errors import FaultKind
 from cw.games.codec import is_fault
 from cw.games.endings import Endings
 from cw.games.registry import load_endings
-from cw.games.rules import FAULT_KINDS, Player
+from cw.games.rules import Player
 from cw.matches.spec import MatchFault, MatchResult, MatchSpec
-
-FORFEITS: Final = frozenset({*FAULT_KINDS, "fault", "not_enough_ready"})
-"""Reasons that a game gives to an end which a fault has brought."""
-
-RESIGNATIONS: Final = frozenset({"resigned", "resignation"})
-"""Reasons of an end by a player who has given up."""
+from cw.replays.ending import FORFEITS, RESIGNATIONS
 
 DID: Final[Mapping[FaultKind, str]] = {
     "startup": "could not be started",

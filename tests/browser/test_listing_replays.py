@@ -37,7 +37,8 @@ def test_a_match_is_found_and_watched_with_the_keyboard(site: str, watcher: Watc
     page.get_by_role("searchbox", name="Player").fill("BOT1")
     page.keyboard.press("Enter")
     expect(page).to_have_url(f"{site}/replays/?game=hexagon&player=BOT1")
-    [card] = page.locator(".replay-card").all()
+    card = page.locator(".replay-card")
+    expect(card).to_have_count(1)
     link = card.get_by_role("link")
     expect(link).to_contain_text("won by score")
     link.focus()
@@ -72,7 +73,7 @@ def test_the_list_works_without_scripts(site: str, browser: Browser) -> None:
     page.goto(f"{site}/replays/")
     page.get_by_label("Game").select_option("Paint")
     page.get_by_role("button", name="Show", exact=True).click()
-    assert page.locator(".replay-card").count() == 1
+    expect(page.locator(".replay-card")).to_have_count(1)
     page.get_by_role("link", name="Show all").click()
-    assert page.locator(".replay-card").count() == 6
+    expect(page.locator(".replay-card")).to_have_count(6)
     context.close()
