@@ -31,6 +31,7 @@ from cw.server.app import bare_server
 from cw.server.settings import ServerSettings
 from cw.web import replay_routes
 from cw.web.replay_store import ReplayStore
+from cw.web.thumbnails import Thumbnails
 
 routes = Blueprint("championship", __name__, url_prefix="/championship")
 
@@ -46,6 +47,7 @@ def championship_app(folder: Path) -> Flask:
     app.config["NO_SUCH_PAGE"] = "there is no such page; the championship is at /championship/"
     app.url_map.converters["replay"] = replay_routes.ReplayConverter
     app.extensions["uploads"] = None
+    app.extensions["thumbnails"] = Thumbnails()
     add_championship(app, folder)
     app.register_blueprint(replay_routes.routes)
     app.add_url_rule("/", "home", lambda: redirect(url_for("championship.page")))

@@ -24,7 +24,7 @@ from cw.games.registry import game_entries
 from cw.replays.document import unpacked
 from cw.server.app import CONTENT_SECURITY_POLICY
 from cw.server.guard import refuse_other_sites
-from cw.web.game_pages import game_page
+from cw.web.game_pages import game_title
 from cw.web.replay_store import NAME, ReplayFilter, ReplayStore, StoredFile
 from cw.web.replay_summary import LONGEST
 from cw.web.settings import LARGEST_UPLOAD
@@ -51,7 +51,7 @@ def index() -> Response:
         is_open=_replay_store().is_open,
         shown=_replay_store().page(page_number(request.args.get("page", "")), wanted),
         wanted=wanted,
-        titles={game: game_page(game).title for game in sorted(game_entries())},
+        titles={game: game_title(game) for game in sorted(game_entries())},
         uploads=_uploads() is not None,
         largest=LARGEST_UPLOAD,
     )

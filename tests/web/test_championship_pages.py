@@ -62,6 +62,17 @@ def test_the_page_of_another_game_leads_to_every_replay(tmp_path: Path) -> None:
             assert document.status_code == 200
 
 
+def test_the_replays_beside_the_page_are_listed_and_watched(out: Path) -> None:
+    client = championship_app(out).test_client()
+    page = client.get("/replays/").text
+    assert "round-robin_round-1" in page
+    own = set(re.findall(r'(?:src|href)="(/[^"#]+)"', page))
+    assert {"/championship/", "/replays/"} < own
+    for address in own:
+        with client.get(address, follow_redirects=True) as answer:
+            assert answer.status_code == 200, address
+
+
 @pytest.mark.parametrize("part", [".", "report", "games"])
 def test_a_site_whose_replays_are_of_a_championship_shows_it(out: Path, part: str) -> None:
     client = create_app(SiteSettings(replays=out / part)).test_client()
