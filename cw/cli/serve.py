@@ -13,12 +13,12 @@ from cw.arena.sandbox import Sandbox
 from cw.cli.options import SANDBOX
 from cw.games.registry import load_play_options
 from cw.matches.spec import SandboxPolicy
-from cw.server.rooms import RoomRegistry
 from cw.server.session import GITHUB, SHORT
 from cw.server.settings import LOCAL_NAMES, is_unspecified
 from cw.server.wsgi import address_of, listen
 from cw.server.wsgi import serve as run
 from cw.web import create_app
+from cw.web.championship_routes import championship_around
 from cw.web.live_matches import LiveMatches
 from cw.web.settings import SiteSettings
 
@@ -113,6 +113,8 @@ def serve(
       cw serve --opponent hexagon mine=./bot.py
     """
     chosen = read_opponents(opponents, bot_settings)
+    championship = championship_around(replays)
+    saves = replays is not None and championship is None
     settings = SiteSettings(
         timeout=timeout,
         size=size,
@@ -122,7 +124,7 @@ def serve(
         names=LOCAL_NAMES | {host.lower(), *map(str.lower, names)},
         any_address=is_unspecified(host),
         replays=replays,
-        save=replays is not None,
+        save=saves,
         uploads=uploads,
         matches=matches,
         opponents=chosen.bots,
@@ -141,11 +143,12 @@ def serve(
     if rooms:
         click.echo(f"Rooms: {address_of(listener)}/rooms/")
     click.echo(f"All games: {address_of(listener)}/games/")
+    if championship is not None:
+        click.echo(f"Championship: {address_of(listener)}/championship/")
     click.echo(f"Time for a turn: {'no limit' if limit is None else f'{limit:g} s'}")
     if settings.any_address:
         click.echo("Listening on all networks of this machine: everyone there can play.", err=True)
-    games: RoomRegistry = app.extensions["rooms"]
-    if games.are_kept:
+    if saves:
         click.echo(f"Games that end are saved in {replays}.", err=True)
     if uploads:
         click.echo(f"Whoever reaches this server can leave replays in {replays}.", err=True)

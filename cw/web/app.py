@@ -7,6 +7,7 @@ from typing import Final
 
 from flask import Flask
 
+from cw.errors import UsageError
 from cw.server.app import NO_SUCH_PAGE, create_server
 from cw.server.session import Clock
 from cw.web import game_routes, live_routes, replay_routes
@@ -24,14 +25,15 @@ PAGES: Final = "; games are under /games/, replays under /replays/"
 def create_app(settings: SiteSettings | None = None, clock: Clock = time.monotonic) -> Flask:
     """Return the application of a server with its pages.
 
-    Raises UsageError if a setting is out of its range.
+    Raises UsageError if a setting is out of its range, or replays shall be put where a championship
+    has its own.
     """
     settings = settings or SiteSettings()
     place, championship = settings.folder(), championship_around(settings.replays)
+    if championship is not None and place is not None:
+        raise UsageError(f"{championship} holds a championship: no other replays are put there")
     folder = None if place is None else ReplayFolder(place)
-    # The matches of a championship stay among themselves.
-    saves = settings.save and championship is None
-    keep_replay = folder.keep if folder is not None and saves else None
+    keep_replay = folder.keep if folder is not None and settings.save else None
     app = create_server(settings, clock, keep_replay=keep_replay)
     app.url_map.converters["game"] = game_routes.GameConverter
     app.url_map.converters["replay"] = replay_routes.ReplayConverter

@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 
 from cw.championship.config import SETTINGS
 from cw.cli import main
+from cw.errors import UsageError
 from cw.server import rooms as room_registry
 from cw.web import create_app, replay_folder
 from cw.web.settings import SiteSettings
@@ -174,11 +175,8 @@ def test_without_a_folder_nothing_is_saved(clock: FakeClock) -> None:
 
 def test_nothing_is_put_into_the_folder_of_a_championship(clock: FakeClock, folder: Path) -> None:
     (folder / SETTINGS).write_text("{}")
-    settings = SiteSettings(timeout=3, replays=folder, save=True)
-    client = create_app(settings, clock).test_client()
-    play(client, "", BOUNDARY, ("a", "b"))
-    assert listed(client)["finished"][0]["replay"] is None
-    assert [file.name for file in folder.iterdir()] == [SETTINGS]
+    with pytest.raises(UsageError, match="holds a championship"):
+        create_app(SiteSettings(timeout=3, replays=folder, save=True), clock)
 
 
 def test_a_full_folder_disturbs_no_game(

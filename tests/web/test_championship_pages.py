@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from cw.championship.journal import alone
+from cw.errors import UsageError
 from cw.web import create_app
 from cw.web.championship_routes import championship_app
 from cw.web.settings import SiteSettings
@@ -81,6 +82,12 @@ def test_a_site_whose_replays_are_of_a_championship_shows_it(out: Path, part: st
     assert '<a href="/championship/"' in replays
     assert "round-robin_round-1" in replays
     assert "are no replays" not in replays
+
+
+@pytest.mark.parametrize("setting", ["save", "uploads"])
+def test_nothing_is_put_among_the_replays_of_a_championship(out: Path, setting: str) -> None:
+    with pytest.raises(UsageError, match="holds a championship: no other replays are put there"):
+        create_app(SiteSettings(replays=out, save=setting == "save", uploads=setting == "uploads"))
 
 
 def test_a_site_of_other_replays_has_no_championship(tmp_path: Path) -> None:
