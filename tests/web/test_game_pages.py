@@ -297,8 +297,7 @@ def test_the_navigation_says_where_one_is(
 
 def test_a_championship_is_in_the_navigation_where_there_is_one(tmp_path: Path) -> None:
     app = create_app()
-    app.extensions["championship"] = tmp_path
-    app.register_blueprint(championship.routes)
+    championship.add_championship(app, tmp_path)
     assert '<a href="/championship/">Championship</a>' in app.test_client().get("/games/").text
 
 
