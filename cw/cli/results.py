@@ -26,7 +26,9 @@ SHOWN_FAULTS: Final = 20
 LAST_WORDS: Final = 2000
 """Characters of what a program wrote to its error output that are shown."""
 
-HEADINGS: Final = ("won", "drawn", "lost", "win rate", "95 % CI", "score", "faults")
+HEADINGS: Final = (
+    "\nwon", "\ndrawn", "\nlost", "win\nrate", "95 %\nCI", "average\nscore", "\nfaults",
+)  # fmt: skip
 
 
 class Played(NamedTuple):
@@ -157,10 +159,10 @@ def seeds_of(series: Sequence[Played]) -> str:
 def table_of(found: Sequence[Tally]) -> Table:
     """Return the table of a series, the highest win rate first."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("bot", overflow="fold")
+    table.add_column("\nbot", overflow="fold")
     for heading in HEADINGS:
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("won by seat", justify="right")
+    table.add_column("won by\nseat", justify="right")
     for tally in sorted(found, key=lambda one: -one.win_rate):
         table.add_row(*map(Text, cells_of(tally)))
     return table

@@ -60,9 +60,10 @@ def test_several_matches_are_a_table_and_one_is_told() -> None:
     words = run("circuit-wars", "safe", "random", "--games", "6", "--option", "size=5").stdout
     lines = [" ".join(line.split()) for line in words.splitlines()]
     assert lines[0] == "6 matches of circuit-wars, seeds 1 to 3"
-    assert lines[2] == "bot won drawn lost win rate 95 % CI score faults won by seat"
-    assert re.fullmatch(r"safe 6 0 0 100.0% 61%-100% \d+\.\d 0 3/3 3/3", lines[3])
-    assert lines[4].startswith("random 0 0 6 0.0% 0%-39% ")
+    assert lines[2] == "win 95 % average won by"
+    assert lines[3] == "bot won drawn lost rate CI score faults seat"
+    assert re.fullmatch(r"safe 6 0 0 100.0% 61%-100% \d+\.\d 0 3/3 3/3", lines[4])
+    assert lines[5].startswith("random 0 0 6 0.0% 0%-39% ")
     assert lines[-1] == "ended by: finished 6"
     one = run("circuit-wars", "random", "random", "--option", "size=3").stdout
     found = re.match(
