@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from itertools import dropwhile
 from pathlib import PureWindowsPath
 from typing import Final
 from urllib.parse import urlsplit
@@ -11,6 +12,9 @@ from urllib.parse import urlsplit
 LONGEST_NAME: Final = 64
 UNFIT: Final = re.compile(r"[^A-Za-z0-9_.:\[\]-]+")
 """Signs that names of bots do not hold; those of addresses stand in names of web services."""
+
+SETS_VARIABLES: Final = re.compile(r"(.*/)?env|\w+=.*", re.DOTALL)
+"""What stands before a program to give it variables of the environment."""
 
 PROGRAMS: Final = frozenset({".py", ".js", ".mjs", ".php", ".rb", ".sh", ".java", ".jar"})
 """Endings of files that other programs run."""
@@ -30,7 +34,8 @@ def named_after_file(path: str) -> str:
 def named_after_command(command: Sequence[str]) -> str:
     """Return the name of the program that a command runs: `bot.js` for `node bot.js`."""
     files = [part for part in command if PureWindowsPath(part).suffix in PROGRAMS]
-    return named_after_file(files[0] if files else command[0])
+    programs = dropwhile(SETS_VARIABLES.fullmatch, command)
+    return named_after_file(files[0] if files else next(programs, command[0]))
 
 
 def named_after_address(address: str) -> str:

@@ -29,6 +29,8 @@ def names(*texts: str) -> list[str]:
         ("exec:java -jar /home/me/bot.jar", "bot.jar"),
         ("exec:./bot --fast", "bot"),
         ("exec:cw bots serve paint greedy", "cw"),
+        ("exec:/usr/bin/env PORT=1 NAME=x ./bot", "bot"),
+        ("exec:env", "env"),
         (r"python:C:\bots\mine.py", "mine.py"),
         ("http://127.0.0.1:3000", "127.0.0.1:3000"),
         ("https://bots.example/me/", "bots.example"),
