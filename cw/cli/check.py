@@ -34,7 +34,7 @@ def check_command(
     \b
       cw check paint ./bot.py
       cw check hexagon http://127.0.0.1:3000
-      cw check code-battle bot=http://127.0.0.1:8080 --set bot.secret=env:BOT_SECRET
+      cw check code-battle me=http://127.0.0.1:8080 --set me.secret=env:BOT_SECRET
     """
     read = read_bots([bot], settings, load_strategies(game))
     failed = []

@@ -93,7 +93,7 @@ def play(
       builtin:NAME           a built-in strategy; `cw bots GAME` lists them
       path/to/bot.py         a program (.py .js .php .rb .sh .java, or executable)
       exec:COMMAND           any command
-      python:PATH[:Class]    a class with act(view) -> action, in a process of its own
+      python:PATH[:Class]    a class with act(view) -> action, in its own process
       http://HOST:PORT       a web service
 
     Without a name it is called after what it is, `greedy`, `bot.py` or `127.0.0.1:3000`;
@@ -101,7 +101,7 @@ def play(
 
     \b
       cw play paint builtin:greedy mine=./bot.py
-      cw play hexagon builtin:greedy http://127.0.0.1:3000 --games 10 --swap --json
+      cw play hexagon builtin:greedy http://127.0.0.1:3000 --games 10 --swap
       cw play code-battle builtin:hunter builtin:rusher --browser
     """
     strategies = load_strategies(game)

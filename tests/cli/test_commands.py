@@ -46,6 +46,7 @@ class TestHelp:
         done = cw(name, "--help")
         assert done.returncode == 0
         assert len(done.stdout.splitlines()) > 5
+        assert max(map(len, done.stdout.splitlines())) <= 80
         options = [line for line in done.stdout.splitlines() if line.startswith("  --")]
         assert all(re.search(r"--\S+.*\s{2,}\S|--\S+ [A-Z]+$", line) for line in options), options
 
