@@ -120,7 +120,7 @@ def rows(effort: Effort) -> list[Row]:
     figures = medians(runs, effort.repeats)
     return [
         compare(figures, ADVANCE, SPIEL, Goal(">=", 1.0)),
-        compare(figures, CHOICE, SPIEL),
+        compare(figures, CHOICE, SPIEL, Goal(">=", 1.0)),
         compare(figures, ADVANCE, CHESS),
         compare(figures, ADVANCE, CONNECT_FOUR),
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from reprlib import Repr
 from typing import Any, Final, Literal, TypeAlias
 
@@ -21,6 +23,14 @@ def short(value: Any) -> str:
     """Return a value that somebody sent for a sentence, cut, however large and deep it is."""
     text = _shortened.repr(value)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+def choices(name: str, known: Iterable[str]) -> str:
+    """Return what can be chosen in place of an unknown name: the nearest one first, then all."""
+    lowered = {each.lower(): each for each in known}
+    near = get_close_matches(name.lower(), lowered, 1)
+    hint = f"did you mean {lowered[near[0]]}? T" if near else "t"
+    return f"{hint}here are: {', '.join(lowered.values())}"
 
 
 class ArenaError(Exception):

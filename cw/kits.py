@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cw.assets import asset
-from cw.errors import UsageError
+from cw.errors import UsageError, choices, short
 
 INCLUDES = Path("/usr/include")
 
@@ -84,14 +84,10 @@ def games() -> list[str]:
 def folder(game: str, language: str) -> Path:
     """Return the folder of a kit; raise UsageError for one that there is not."""
     if game not in games():
-        raise UsageError(
-            f"there is no kit for the game {game!r}; the games are: {', '.join(games())}"
-        )
+        raise UsageError(f"there is no kit for the game {short(game)}; {choices(game, games())}")
     if language not in LANGUAGES:
-        known = ", ".join(LANGUAGES)
-        raise UsageError(
-            f"there is no kit in the language {language!r}; the languages are: {known}"
-        )
+        said = choices(language, LANGUAGES)
+        raise UsageError(f"there is no kit in the language {short(language)}; {said}")
     return asset("sample_bots") / game / language
 
 

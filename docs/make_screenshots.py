@@ -23,12 +23,12 @@ sys.path.insert(0, str(ROOT))
 from cw.arena import replay  # noqa: E402
 from cw.arena.bots import BotSpec, read_bots  # noqa: E402
 from cw.cli.play import one_match  # noqa: E402
-from cw.cli.replays import drawn  # noqa: E402
 from cw.game import Board  # noqa: E402
 from cw.matches.run import PLAIN  # noqa: E402
 from cw.pictures.exports import animation  # noqa: E402
 from cw.server.wsgi import listen, serving  # noqa: E402
 from cw.web import create_app  # noqa: E402
+from cw.web.export import drawn  # noqa: E402
 from cw.web.live_matches import LiveMatches, WantedMatch  # noqa: E402
 from cw.web.settings import SiteSettings  # noqa: E402
 

@@ -124,7 +124,9 @@ async function poll() {
 /** Fill in the addresses with which a client joins this game. */
 function showAddresses() {
   const here = new URL(".", location.href).href;
-  $("#join-server").text(`SERVER = "${here.replace(/\/$/, "")}"`);
+  const server = here.replace(/\/$/, "");
+  $("#join-server").text(`SERVER = "${server}"`);
+  $("#join-built-in").text(`cw bots join ${server} greedy`);
   $("#join-register").text(`${here}reg/<team_id>`);
 }
 

@@ -219,13 +219,13 @@ def test_strategies_are_served() -> None:
     with running(*command) as process:
         assert process.stdout is not None
         address = process.stdout.readline().removeprefix("listening on ").strip()
-        report = play("builtin:random", address)
+        report = play("builtin:random", f"b={address}")
         assert requests.post(f"{address}/act", data=b"[", timeout=PATIENCE).status_code == 400
     assert report["reason"] == "last_object"
     assert report["players"][1]["rank"] == 1
     # A bot's environment is not ours: it has to be told where the package is.
     served = f"env PYTHONPATH={installed()} {sys.executable} -m cw bots serve nim balanced --lines"
-    assert play("builtin:random", f"exec:{served}", "--sandbox", "off") == report
+    assert play("builtin:random", f"b=exec:{served}", "--sandbox", "off") == report
 
 
 @pytest.fixture

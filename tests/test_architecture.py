@@ -18,7 +18,7 @@ FLOORS = (
     ("cw.drawing", "cw.files"),
     ("cw.games.rules",),
     ("cw.games.codec",),
-    ("cw.games.wire", "cw.games.play_options"),
+    ("cw.games.wire", "cw.games.play_options", "cw.games.endings"),
     ("cw.games.*",),
     ("cw.games.registry", "cw.game"),
     ("cw.arena", "cw.kits", "cw.league", "cw.pictures"),

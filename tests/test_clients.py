@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import requests
 
+from cw.server.session import ABSENCE
 from cw.web import create_app
 from cw.web.settings import SiteSettings
 from tests.conftest import FakeClock, Serve
@@ -137,6 +138,25 @@ def test_who_leaves_while_waiting_gives_the_seat_back(
     assert requests.get(f"{server}/status", timeout=10).json()["status_code"] == 100
 
 
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGKILL")
+def test_a_client_that_is_killed_while_it_waits_gives_the_seat_back(
+    serve: Serve, clock: FakeClock
+) -> None:
+    server = serve(create_app(SiteSettings(timeout=3), clock))
+    client = start(server, "game_ai.py", "alice")
+    try:
+        assert client.stdout is not None
+        assert "is player 1." in client.stdout.readline()
+        client.send_signal(signal.SIGKILL)
+        client.wait(60)
+    finally:
+        client.kill()
+        client.communicate()
+    clock.advance(ABSENCE + 1)
+    again = requests.get(f"{server}/reg/alice", timeout=10).json()
+    assert again == {"response": "OK", "player": 1}
+
+
 def test_a_built_in_strategy_joins_as_often_as_asked(serve: Serve) -> None:
     server = serve(create_app(SiteSettings(timeout=60)))
     room = f"{server}/rooms/table-4"
@@ -147,7 +167,7 @@ def test_a_built_in_strategy_joins_as_often_as_asked(serve: Serve) -> None:
         assert (code, err) == (0, "")
     out, _ = guest.communicate(timeout=120)
     assert guest.returncode == 0
-    assert len(re.findall(r"^greedy (?:won|lost), \d+ to \d+\. ", out, re.M)) == 2
+    assert len(re.findall(r"^greedy (?:won|lost) by score: \d+ to \d+ squares\.$", out, re.M)) == 2
 
 
 @pytest.mark.parametrize(

@@ -7,16 +7,24 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path, PureWindowsPath
 from tempfile import gettempdir
-from typing import Annotated, Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Meta
 
+from cw.arena.bot_names import (
+    fitting,
+    named_after_address,
+    named_after_command,
+    named_after_file,
+    numbered,
+)
 from cw.errors import UsageError
 from cw.games.rules import Fault
 
@@ -33,21 +41,22 @@ INTERPRETERS: Final[Mapping[str, Sequence[str]]] = {
 
 ABSOLUTE: Final = re.compile(r"(?P<option>[^/\\\s]*=)?(?P<path>(?:/|[A-Za-z]:[\\/]).*)", re.DOTALL)
 NAMED: Final = re.compile(r"([A-Za-z0-9_.-]{1,64})=(.+)", re.DOTALL)
-LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 SETTINGS: Final = ("secret", "api_key", "username", "form")
 SECRET_SETTINGS: Final = frozenset({"secret", "api_key"})
 """Settings that never stand in a specification, a replay or a report."""
 
 FORMS: Final = (
-    "a bot is builtin:NAME, python:PATH[:Class], exec:COMMAND, the path of a program, or http://..."
+    " bot is builtin:NAME, python:PATH[:Class], exec:COMMAND, the path of a program, or http://..."
 )
+
+BotKind: TypeAlias = Literal["builtin", "python", "exec", "http", "human"]
 
 
 class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A bot as it was asked for; a name may stand before it as `NAME=`."""
 
     name: Annotated[str, Meta(min_length=1, max_length=200)]
-    kind: Literal["builtin", "python", "exec", "http", "human"]
+    kind: BotKind
     target: str
     """The strategy, `PATH[:Class]`, the command line, or the base address; "" for a person."""
     settings: dict[str, str] = msgspec.field(default_factory=dict)
@@ -77,6 +86,11 @@ class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.spec
 
     @property
+    def username(self) -> str:
+        """The name by which games know it whose names are letters, digits and `_` alone."""
+        return self.settings.get("username") or re.sub(r"\W+", "_", self.name, flags=re.ASCII)
+
+    @property
     def command(self) -> list[str]:
         """The program and its arguments; raise UsageError for a command that cannot be split."""
         try:
@@ -86,16 +100,21 @@ class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def python_class(self) -> tuple[str, str]:
-        """The file and the name of the class of `python:PATH[:Class]`.
-
-        A path on Windows may have a colon of its own.
-        """
-        path, colon, name = self.target.rpartition(":")
-        return (path, name) if colon and name.isidentifier() else (self.target, "Bot")
+        """The file and the name of the class of `python:PATH[:Class]`."""
+        path, name = split_class(self.target)
+        return path, name or "Bot"
 
     def with_settings(self, settings: Mapping[str, str]) -> BotSpec:
         """Return the bot with further settings."""
         return msgspec.structs.replace(self, settings={**self.settings, **settings})
+
+
+class Place(NamedTuple):
+    """Where a bot is, and what it is called unless somebody names it."""
+
+    kind: BotKind
+    target: str
+    name: str
 
 
 class BotArguments(NamedTuple):
@@ -150,32 +169,54 @@ def without_folders(text: str, folders: Iterable[str]) -> str:
     return text
 
 
-def read_bots(texts: Sequence[str], settings: Iterable[str] = ()) -> BotArguments:
-    """Read bot arguments; raise UsageError for one that means nothing, or two of one name."""
-    named = [split_name(text, number) for number, text in enumerate(texts)]
-    names = [name for name, _ in named]
-    for name in names:
-        if names.count(name) > 1:
-            raise UsageError(f"two bots are named {name}")
+def read_bots(
+    texts: Sequence[str], settings: Iterable[str] = (), builtins: Collection[str] = ()
+) -> BotArguments:
+    """Read bot arguments; raise UsageError for one that means nothing, or two of one name.
+
+    `builtins` are the built-in strategies, for the sentence about one that is no bot.
+    """
+    named = [split_name(text) for text in texts]
+    places = [place_of(spec, builtins) for _, spec in named]
+    names = names_of([name for name, _ in named], places)
     given = read_settings(settings, names)
     public: dict[str, dict[str, str]] = {name: {} for name in names}
     secrets: dict[str, dict[str, str]] = {name: {} for name in names}
     for name, values in given.items():
         for key, value in values.items():
             (secrets if key in SECRET_SETTINGS else public)[name][key] = value
-    return BotArguments([read_bot(name, spec, public[name]) for name, spec in named], secrets)
+    bots = [
+        BotSpec(name, place.kind, place.target, public[name])
+        for name, place in zip(names, places, strict=True)
+    ]
+    return BotArguments(bots, secrets)
 
 
-def split_name(text: str, number: int) -> tuple[str, str]:
-    """Return the name and the rest; without a name a letter."""
+def split_name(text: str) -> tuple[str | None, str]:
+    """Return the name of `NAME=SPEC`, None without one, and the rest."""
     found = NAMED.fullmatch(text)
-    if found:
-        return found[1], found[2]
-    return (LETTERS[number] if number < len(LETTERS) else f"bot{number + 1}"), text
+    return (found[1], found[2]) if found else (None, text)
+
+
+def names_of(given: Sequence[str | None], places: Sequence[Place]) -> list[str]:
+    """Return a name for each bot: the given one, or what it is called where it is.
+
+    Raises UsageError if two bots were given the same name.
+    """
+    taken = [name for name in given if name is not None]
+    for name in taken:
+        if taken.count(name) > 1:
+            raise UsageError(f"two bots are named {name}: give one of them another name")
+    unnamed = [fitting(at.name) for name, at in zip(given, places, strict=True) if name is None]
+    free = iter(numbered(unnamed, taken))
+    return [next(free) if name is None else name for name in given]
 
 
 def read_settings(texts: Iterable[str], names: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Read settings `NAME.key=value`; `env:VAR` stands for a variable of the environment."""
+    """Read settings `NAME.key=value`; `env:VAR` stands for a variable of the environment.
+
+    The last dot ends the name, as no key has one: `bot.py.form=http` is about the bot `bot.py`.
+    """
     settings: dict[str, dict[str, str]] = {}
     for text in texts:
         place, equals, value = text.partition("=")
@@ -200,20 +241,41 @@ def from_environment(value: str) -> str:
 
 
 def read_bot(name: str, spec: str, settings: dict[str, str]) -> BotSpec:
-    """Read a bot without its name."""
+    """Read a bot argument without a name; raise UsageError for one that means nothing."""
+    try:
+        place = place_of(spec)
+    except UsageError as error:
+        raise UsageError(f"bot {name}: {error}") from None
+    return BotSpec(name, place.kind, place.target, settings)
+
+
+def place_of(spec: str, builtins: Collection[str] = ()) -> Place:
+    """Return where a bot is, by its argument without a name; raise UsageError for no bot."""
     kind, colon, rest = spec.partition(":")
     if kind in ("http", "https") and colon:
-        return BotSpec(name, "http", check_address(name, spec), settings)
+        return Place("http", check_address(spec), named_after_address(spec))
     if kind == "builtin" and rest:
-        return BotSpec(name, "builtin", rest, settings)
+        return Place("builtin", rest, rest)
     if kind == "python" and rest:
-        return BotSpec(name, "python", rest, settings)
+        return Place("python", rest, named_after_class(rest))
     if kind == "exec" and rest.strip():
-        return BotSpec(name, "exec", rest, settings)
-    return BotSpec(name, "exec", shlex.join(program(name, Path(spec))), settings)
+        return Place("exec", rest, named_after_command(split_command(rest)))
+    return Place("exec", shlex.join(program(Path(spec), builtins)), named_after_file(spec))
 
 
-def check_address(name: str, address: str) -> str:
+def split_class(target: str) -> tuple[str, str | None]:
+    """Return the file and the class of `PATH[:Class]`; a path on Windows may have a colon."""
+    path, colon, name = target.rpartition(":")
+    return (path, name) if colon and name.isidentifier() else (target, None)
+
+
+def named_after_class(target: str) -> str:
+    """Return the class that `PATH[:Class]` names, or the name of the file."""
+    path, name = split_class(target)
+    return name or named_after_file(path)
+
+
+def check_address(address: str) -> str:
     """Return a base address without its final slash; raise UsageError if it is none."""
     try:
         parts = urlsplit(address)
@@ -222,25 +284,32 @@ def check_address(name: str, address: str) -> str:
         whole = None
     if not whole or parts.query or parts.fragment or parts.username is not None:
         raise UsageError(
-            f"bot {name}: {address!r} is no base address:"
+            f"{address!r} is no base address:"
             " http or https, a host, optional port and path, and nothing else"
         )
     return address.rstrip("/")
 
 
-def program(name: str, path: Path) -> list[str]:
+def program(path: Path, builtins: Collection[str] = ()) -> list[str]:
     """Return the command that runs a program; raise UsageError if the path is none."""
     if not path.is_file():
-        raise UsageError(f"bot {name}: there is no file {str(path)!r}; {FORMS}")
+        raise UsageError(f"there is no file {str(path)!r}; {hint(str(path), builtins)}{FORMS}")
     interpreter = INTERPRETERS.get(path.suffix)
     if interpreter is None:
         if not os.access(path, os.X_OK):
             known = ", ".join(INTERPRETERS)
             raise UsageError(
-                f"bot {name}: {str(path)!r} cannot be executed and does not end in {known};"
+                f"{str(path)!r} cannot be executed and does not end in {known};"
                 " say how to run it: exec:COMMAND"
             )
         return [str(path.resolve())]
     if shutil.which(interpreter[0]) is None:
-        raise UsageError(f"bot {name}: {path.name} needs {interpreter[0]}, which is not installed")
+        raise UsageError(f"{path} needs {interpreter[0]}, which is not installed")
     return [*interpreter, str(path.resolve())]
+
+
+def hint(spec: str, builtins: Collection[str]) -> str:
+    """Return the question whether a built-in strategy was meant, and how FORMS goes on."""
+    name = re.split("[:/]", spec)[-1].lower()
+    near = [] if "." in name else get_close_matches(name, builtins, 1)
+    return f"did you mean builtin:{near[0]}? A" if near else "a"

@@ -139,4 +139,4 @@ def with_secrets(bot: BotSpec) -> BotSpec:
 def environment(bot: BotSpec) -> dict[str, str]:
     """Return the variables in which a program gets its settings."""
     given = {VARIABLES[key]: value for key, value in bot.settings.items() if key in VARIABLES}
-    return {"BOT_USERNAME": bot.name, **given}
+    return {"BOT_USERNAME": bot.username, **given}

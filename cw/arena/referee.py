@@ -137,6 +137,10 @@ class MatchReferee:
         """Return a setting of a player's bot."""
         return self.record.bots[player].settings.get(name)
 
+    def username(self, player: Player) -> str:
+        """Return the username of a player's bot: its setting, or its name in letters and `_`."""
+        return self.record.bots[player].username
+
     def token(self) -> str:
         """Draw 32 hexadecimal digits."""
         return secrets.token_hex(16)

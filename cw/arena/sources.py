@@ -6,13 +6,12 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from tempfile import gettempdir
 from typing import Final
 
 from cw.arena.bots import BotSpec
 from cw.arena.sandbox import Source
+from cw.arena.sandbox.owners import temporary_folder
 
-TEMPORARY: Final = Path(gettempdir())
 ROOT: Final = Path(__file__).resolve().parents[2]
 """Where the package is: a checkout, or where Python keeps what is installed."""
 
@@ -28,7 +27,8 @@ def source_of(bot: BotSpec, others: Sequence[BotSpec] = ()) -> Source:
     if folder is None:
         return Source()
     own = tuple(named_files(bot, folder))
-    if any(place.resolve().is_relative_to(folder) for place in (Path.home(), TEMPORARY, ROOT)):
+    nobodys = (Path.home(), temporary_folder(), ROOT)
+    if any(place.resolve().is_relative_to(folder) for place in nobodys):
         return Source(folder, only=own)
     foreign = {path for other in others for path in _belongings(other, folder)}
     return Source(folder, without=frozenset(foreign - set(own)))

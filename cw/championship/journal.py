@@ -9,15 +9,16 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 from filelock import FileLock, Timeout
+from msgspec import Meta
 
 from cw.championship.config import SETTINGS, ChampionshipSettings
 from cw.championship.entries import Entry
@@ -29,6 +30,13 @@ RESULTS: Final = "results.jsonl"
 MATCHES: Final = "games"
 PROGRESS: Final = "progress.json"
 LOCK: Final = ".lock"
+MOST_WARNINGS: Final = 50
+LONGEST_WARNING: Final = 1000
+"""Characters of one of them."""
+
+PATIENCE: Final = 2.0
+"""Seconds in which whoever only looks whether a championship is being run has let go of it."""
+
 SPECTATED: Final = re.compile(r"http://127\.0\.0\.1:[0-9]{1,5}/?")
 
 
@@ -66,8 +74,7 @@ class Journal:
         except OSError as error:
             os.truncate(file, before)
             raise Failure(
-                f"{file} cannot be written: {error.strerror}; what was written before is intact:"
-                " make room and resume"
+                f"{file} cannot be written: {error.strerror}; what was written before is intact"
             ) from None
         self.take(entry)
 
@@ -76,13 +83,47 @@ class Journal:
 def opened(folder: Path, settings: ChampionshipSettings) -> Iterator[Journal]:
     """Open the journal of a folder, alone; raise UsageError if it is in use or broken."""
     make_folder(folder / MATCHES)
+    with alone(folder):
+        mend(folder / RESULTS)
+        yield looked_at(folder, settings)
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder; raise UsageError if another process holds it."""
+    lock = FileLock(folder / LOCK)
     try:
-        with FileLock(folder / LOCK, timeout=0):
-            (folder / RESULTS).touch()
-            cut_torn_line(folder / RESULTS)
-            yield looked_at(folder, settings)
+        lock.acquire(timeout=PATIENCE)
     except Timeout:
         raise UsageError(f"{folder} is being run by another process") from None
+    except OSError as error:
+        raise Failure(f"{folder / LOCK} cannot be written: {error.strerror}") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def is_run(folder: Path) -> bool:
+    """Return whether a process holds the journal of a folder open."""
+    if not (folder / LOCK).exists():
+        return False
+    try:
+        with FileLock(folder / LOCK, timeout=0):
+            return False
+    except Timeout:
+        return True
+    except OSError:
+        return False
+
+
+def mend(file: Path) -> None:
+    """Make the file of a journal, or cut off its torn line; raise Failure if that cannot be."""
+    try:
+        file.touch()
+        cut_torn_line(file)
+    except OSError as error:
+        raise Failure(f"{file} cannot be written: {error.strerror}") from None
 
 
 def cut_torn_line(file: Path) -> None:
@@ -133,12 +174,20 @@ class Progress:
     """Matches that could be played now, and are not."""
     failed: Mapping[Fixture, str] = field(default_factory=dict)
     """The matches that could not be played, and why: no result of theirs stands anywhere."""
+    expected: int = 0
+    """Matches that it takes in all, as far as they are known."""
+    seconds_left: float | None = None
+    """Until all matches are over, as far as that can be told."""
+    warnings: Sequence[str] = ()
+    """What the processes that play the matches have warned of."""
 
     def save(self, folder: Path) -> None:
         """Write it down; raise Failure if that is not possible."""
         document = {
             "running": [asdict(match) | {"watch": url} for match, url in self.running.items()],
             "failed": [asdict(match) | {"why": why} for match, why in self.failed.items()],
+            "seconds_left": self.seconds_left,
+            "warnings": list(self.warnings),
         }
         write_whole(folder / PROGRESS, json.dumps(document).encode())
 
@@ -152,7 +201,17 @@ def load_progress(folder: Path) -> Progress:
     return Progress(
         running={match.fixture: on_this_machine(match.watch) for match in said.running},
         failed={match.fixture: match.why for match in said.failed},
+        seconds_left=said.seconds_left,
+        warnings=said.warnings[:MOST_WARNINGS],
     )
+
+
+def shortened(warning: str) -> str:
+    """Return a warning, cut in its middle if it is too long."""
+    if len(warning) <= LONGEST_WARNING:
+        return warning
+    half = LONGEST_WARNING // 2 - 3
+    return f"{warning[:half]} ... {warning[-half:]}"
 
 
 def on_this_machine(address: str | None) -> str | None:
@@ -182,6 +241,8 @@ class ProgressDocument(msgspec.Struct, frozen=True):
 
     running: tuple[NotedMatch, ...]
     failed: tuple[NotedMatch, ...]
+    seconds_left: float | None = None
+    warnings: tuple[Annotated[str, Meta(max_length=LONGEST_WARNING)], ...] = ()
 
 
 def stem_of(fixture: Fixture) -> str:

@@ -192,7 +192,10 @@ class RecordedLines:
         """Return by what a team lost without playing on; what was only tried is no forfeit."""
         if entry.reason == "finished":
             return (None, None)
-        return tuple(entry.reason if seat == loser_of(entry) else None for seat in (0, 1))
+        loser = loser_of(entry)
+        absent = any(fault.seat == loser and fault.kind == "startup" for fault in entry.faults)
+        kind = "startup" if absent else entry.reason
+        return (kind, None) if loser == 0 else (None, kind)
 
 
 def loser_of(entry: Entry) -> int:

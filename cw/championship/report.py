@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -16,9 +15,9 @@ from cw.assets import asset
 from cw.championship.config import ChampionshipSettings
 from cw.championship.journal import MATCHES, Progress
 from cw.championship.report_document import Played, report_document
+from cw.championship.report_page import page_document
 from cw.files import make_folder, write_whole
 from cw.games.rules import Json
-from cw.league.fixtures import Fixture
 
 CSV_OF_TWO: Final = (
     "stage", "group", "round", "player_1", "player_2", "score_1", "score_2", "status_code",
@@ -27,6 +26,11 @@ CSV_OF_TWO: Final = (
 CSV: Final = (
     "stage", "group", "round", "players", "ranks", "scores", "winner", "reason", "turns", "seed",
 )  # fmt: skip
+
+REPLAYS: Final = "replays"
+"""The folder of the pages of the replays, within that of the report."""
+
+NOBODY_PLAYS: Final = Progress()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +59,25 @@ class ChampionshipReport:
         """Return the tables for a page of text."""
         return rendered("championship.md", self.document)
 
-    def as_html(self, progress: Progress | None = None) -> str:
-        """Return one page that needs nothing else, and leads to the files of the replays.
-
-        `progress` makes it a live page, which asks for itself again, and leads to the viewer.
-        """
-        live = {
-            "live": progress is not None,
-            "running": running_documents(progress) if progress else (),
-            "base": MATCHES if progress else f"../{MATCHES}",
-            "ending": ".html" if progress else ".json.gz",
+    def as_html(self) -> str:
+        """Return one page that needs nothing else, and leads to the files of the replays."""
+        style = "".join(
+            (asset("static") / name).read_text(encoding="utf-8")
+            for name in ("base.css", "championship.css")
+        )
+        places = {
+            "base": f"{REPLAYS}/",
+            "ending": ".html",
+            "files": f"../{MATCHES}/",
+            "forms": "",
+            "folder": "",
         }
-        return rendered("championship.html", self.document | live)
+        shown = self.page(NOBODY_PLAYS, running=False)
+        return rendered("championship_file.html", {**shown, **places, "style": style})
+
+    def page(self, progress: Progress, *, running: bool) -> dict[str, Json]:
+        """Return what the pages show beside where their links lead."""
+        return self.document | page_document(self.document, progress, running=running)
 
 
 def in_a_cell(value: Json) -> Json:
@@ -91,29 +102,21 @@ def rendered(template: str, document: dict[str, Json]) -> str:
     return environment.get_template(template).render(document)
 
 
-def running_documents(progress: Progress) -> list[dict[str, Json]]:
-    """Return the matches in flight."""
-    return [
-        {"players": list(match.players), "stage": match.stage, "group": match.group, "watch": url}
-        for match, url in progress.running.items()
-    ]
-
-
 def report_of(
-    played: Played, settings: ChampionshipSettings, failed: Mapping[Fixture, str]
+    played: Played, settings: ChampionshipSettings, progress: Progress = NOBODY_PLAYS
 ) -> ChampionshipReport:
     """Make the report of the matches that are over, and of those that could not be played."""
-    return ChampionshipReport(report_document(played, settings, failed))
+    return ChampionshipReport(report_document(played, settings, progress.failed, progress.warnings))
 
 
 def write_report(
-    folder: Path, played: Played, settings: ChampionshipSettings, failed: Mapping[Fixture, str]
+    folder: Path, played: Played, settings: ChampionshipSettings, progress: Progress
 ) -> list[Path]:
     """Write the report in all its forms, and return its files.
 
     Each appears whole or not at all; raises Failure if one cannot be written.
     """
-    report = report_of(played, settings, failed)
+    report = report_of(played, settings, progress)
     files = {
         folder / "index.html": report.as_html(),
         folder / "report.md": report.as_markdown(),

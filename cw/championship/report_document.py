@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -10,7 +11,8 @@ from typing import Final
 
 from cw.championship.config import ChampionshipSettings
 from cw.championship.entries import Entry, LineFormat
-from cw.championship.journal import Journal, stem_of
+from cw.championship.journal import Journal, shortened, stem_of
+from cw.championship.words import TIES, counted, fault_words, told
 from cw.games.rules import Json
 from cw.league.bracket import Tie
 from cw.league.contests import Contest, Standing
@@ -39,10 +41,12 @@ class Played:
     """By name of the table and players in seat order, without tie-break matches."""
     appearances: dict[tuple[int, str], Entry] = field(init=False, default_factory=dict)
     """By round and team: in a round nobody has two."""
+    by_fixture: dict[Fixture, Entry] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         """Find every match once."""
         for entry in self.entries:
+            self.by_fixture[entry.fixture] = entry
             if not entry.tie_break:
                 self.meetings[entry.group or entry.stage, entry.players] = entry
                 self.appearances.update({(entry.round, team): entry for team in entry.players})
@@ -58,15 +62,23 @@ def snapshot(journal: Journal) -> Played:
 
 
 def report_document(
-    played: Played, settings: ChampionshipSettings, failed: Mapping[Fixture, str]
+    played: Played,
+    settings: ChampionshipSettings,
+    failed: Mapping[Fixture, str],
+    warnings: Sequence[str] = (),
 ) -> dict[str, Json]:
-    """Return what is told of the matches that are over, and of those that could not be played."""
+    """Return what is told of the matches that are over, and of those that could not be played.
+
+    `warnings` are what the processes that played them have warned of.
+    """
     contest, results = settings.contest(), played.results
     return {
         "title": settings.format,
         "game": settings.game,
         "over": not open_fixtures(contest.rounds(results), results),
         "played": len(played.entries),
+        "expected": contest.expected(results),
+        "warnings": [*warnings, *never_started(played)],
         "listing": [listed(entry, played, settings.game) for entry in played.entries],
         "standings": [standing_document(one, played) for one in contest.standings(results)],
         "bracket": bracket_document(contest, played),
@@ -82,15 +94,38 @@ def report_document(
     }
 
 
+def never_started(played: Played) -> list[str]:
+    """Return a sentence on each team whose bot could not be started, with one of the reasons."""
+    starts: dict[str, list[str]] = {}
+    for entry in played.entries:
+        for fault in entry.faults:
+            if fault.kind == "startup":
+                starts.setdefault(entry.players[fault.seat], []).append(fault.detail)
+    return [
+        shortened(f"{team}: {' '.join(counted(['startup'] * len(details)))}: {details[-1]}")
+        for team, details in sorted(starts.items())
+    ]
+
+
 def listed(entry: Entry, played: Played, game: str) -> dict[str, Json]:
     """Return a match as the list of all tells it, and the names of its files."""
     stem = stem_of(entry.fixture)
     return {
         "table": entry.group or entry.stage,
+        "stage": stage_words(entry),
+        "players": list(entry.players),
+        "winner": entry.winner,
+        "turns": entry.turns,
         "stem": stem,
         "log": f"{stem}.log" if game == "circuit-wars" else None,
         "told": sentence(entry, played),
     }
+
+
+def stage_words(match: Entry | Fixture) -> str:
+    """Return what a match is played for."""
+    stage = f"group {match.group}" if match.group else match.stage
+    return f"{stage}, tie-break" if match.tie_break else stage
 
 
 def public_line(entry: Entry, lines: LineFormat) -> dict[str, Json]:
@@ -174,7 +209,7 @@ def appearance(team: str, number: int, played: Played) -> dict[str, Json] | None
 def match_document(entry: Entry, played: Played) -> dict[str, Json]:
     """Return what a cell tells of a match."""
     return {
-        "score": list(entry.scores),
+        "score": list(played.results[entry.fixture].scores),
         "signs": played.signs(entry),
         "winner": entry.winner,
         "stem": stem_of(entry.fixture),
@@ -184,15 +219,7 @@ def match_document(entry: Entry, played: Played) -> dict[str, Json]:
 
 def sentence(entry: Entry, played: Played) -> str:
     """Say how a match came out, and who has forfeited by what."""
-    score = " : ".join(
-        f"{team} {score}" for team, score in zip(entry.players, entry.scores, strict=True)
-    )
-    faults = [
-        f"{team}: {kind}"
-        for team, kind in zip(entry.players, played.lines.forfeits(entry), strict=True)
-        if kind is not None
-    ]
-    return "; ".join([score, entry.reason, *faults])
+    return told(entry, played.results[entry.fixture], played.lines.forfeits(entry))
 
 
 def bracket_document(contest: Contest, played: Played) -> list[Json]:
@@ -209,12 +236,16 @@ def tie_document(tie: Tie, played: Played) -> dict[str, Json]:
         "teams": list(tie.teams),
         "winner": tie.winner,
         "reason": tie.reason,
+        "told": f"{tie.winner}, {TIES[tie.reason]}" if tie.winner else "",
         "games": [
             {
                 "first": fixture.players[0],
                 "second": fixture.players[1],
                 "score": list(played.results[fixture].scores),
+                "tie_break": bool(fixture.tie_break),
+                "winner": played.results[fixture].winner,
                 "stem": stem_of(fixture),
+                "told": sentence(played.by_fixture[fixture], played),
             }
             for fixture in tie.fixtures
             if fixture in played.results
@@ -243,26 +274,45 @@ def teams_document(teams: Sequence[str], played: Played) -> list[dict[str, Json]
     for entry in played.entries:
         line = public_line(entry, played.lines)
         for seat, team in enumerate(entry.players):
-            matches[team].append(line | own_document(entry, seat))
+            matches[team].append(line | own_document(entry, seat, played))
     return [
-        {"id": team, "games": own, "lost": [match for match in own if match["result"] == "lost"]}
+        {
+            "id": team,
+            "games": own,
+            "lost": [match for match in own if match["result"] == "lost"],
+            "record": Counter(match["result"] for match in own),
+            "faults": counted(fault["kind"] for match in own for fault in match["own_faults"]),
+        }
         for team, own in matches.items()
     ]
 
 
-def own_document(entry: Entry, seat: int) -> dict[str, Json]:
+def own_document(entry: Entry, seat: int, played: Played) -> dict[str, Json]:
     """Return what a match was to the player of a seat."""
     rank, best = entry.ranks[seat], min(entry.ranks)
+    scores = played.results[entry.fixture].scores
     drew = rank == best and entry.winner is None
     return {
         "seat": seat + 1,
+        "stage_words": stage_words(entry),
         "won": entry.winner == entry.players[seat],
         "result": "drawn" if drew else "won" if rank == best else "lost",
         "rank": rank,
-        "own_score": entry.scores[seat],
+        "own_score": scores[seat],
         "opponents": [team for other, team in enumerate(entry.players) if other != seat],
-        "other_scores": [score for other, score in enumerate(entry.scores) if other != seat],
+        "other_scores": [score for other, score in enumerate(scores) if other != seat],
         "longest": entry.longest_ms[seat] if entry.longest_ms else 0,
         "median": entry.median_ms[seat] if entry.median_ms else 0,
         "stem": stem_of(entry.fixture),
+        "told": sentence(entry, played),
+        "own_faults": [
+            {
+                "turn": fault.turn,
+                "kind": fault.kind,
+                "words": fault_words(fault.kind),
+                "detail": fault.detail,
+            }
+            for fault in entry.faults
+            if fault.seat == seat
+        ],
     }

@@ -13,9 +13,19 @@ from typing import Final, TypeAlias
 from cw.arena.sandbox import Sandbox
 from cw.championship.config import ChampionshipSettings
 from cw.championship.entries import Entry, entry_of
-from cw.championship.journal import MATCHES, Journal, Progress, stem_of
+from cw.championship.journal import (
+    MATCHES,
+    MOST_WARNINGS,
+    Journal,
+    Progress,
+    load_progress,
+    shortened,
+    stem_of,
+)
+from cw.championship.pace import Pace
 from cw.championship.recorded import log_of
 from cw.championship.teams import Team
+from cw.championship.words import gathered
 from cw.championship.workers import MatchFailure, Workers
 from cw.files import write_whole
 from cw.games.registry import load_protocol
@@ -47,6 +57,8 @@ class Runner:
         self.running: dict[asyncio.Task[Entry | MatchFailure], Fixture] = {}
         self.watched: dict[Fixture, str] = {}
         self.workers = Workers()
+        self.pace = Pace(capacity.jobs)
+        self.earlier = load_progress(journal.folder).warnings
         self.todo: list[Fixture] = []
 
     def stop(self) -> None:
@@ -108,16 +120,37 @@ class Runner:
 
     def tell(self) -> None:
         """Tell how far it has come."""
+        self.watch(self.progress())
+
+    def progress(self) -> Progress:
+        """Return how far it has come."""
         running = {fixture: self.watched.get(fixture) for fixture in self.running.values()}
         done = len(self.journal.entries)
-        self.watch(Progress(done, running, len(self.todo), dict(self.failed)))
+        expected = self.settings.contest().expected(self.journal.results)
+        waiting = expected - done - len(running) - len(self.failed)
+        return Progress(
+            done,
+            running,
+            len(self.todo),
+            dict(self.failed),
+            expected,
+            self.pace.seconds_left(waiting, len(running)),
+            self.warnings(),
+        )
+
+    def warnings(self) -> list[str]:
+        """Return what workers have warned of, also before the championship was resumed."""
+        lines = gathered((*self.earlier, *self.workers.warnings()), self.settings.teams)
+        return [shortened(line) for line in lines[:MOST_WARNINGS]]
 
     async def play(self, fixture: Fixture) -> Entry | MatchFailure:
         """Play a match, and keep its files."""
-        job = self.job(fixture)
+        job, clock = self.job(fixture), asyncio.get_running_loop().time
+        began = clock()
         outcome = await self.tried(job, fixture)
         if isinstance(outcome, MatchFailure):
             return outcome
+        self.pace.add(clock() - began)
         entry = entry_of(fixture, job.spec.seed, outcome)
         await asyncio.to_thread(self.keep, entry, outcome)
         return entry

@@ -78,7 +78,7 @@ def folder_spec(folder: Path, about: Mapping[str, Any], game: str) -> str:
     if "run" in about:
         return located(str(about["run"]), folder)
     if "bot" not in about:
-        return located(shlex.join(program(folder.name, found(folder, game))), folder)
+        return located(shlex.join(program(found(folder, game))), folder)
     said = str(about["bot"])
     kind, _, rest = said.partition(":")
     if kind in ("http", "https", "builtin"):
@@ -88,7 +88,7 @@ def folder_spec(folder: Path, about: Mapping[str, Any], game: str) -> str:
     if kind == "python":
         path, colon, name = rest.partition(":")
         return f"python:{within(folder, path)}{colon}{name}"
-    return located(shlex.join(program(folder.name, Path(within(folder, said)))), folder)
+    return located(shlex.join(program(Path(within(folder, said)))), folder)
 
 
 def found(folder: Path, game: str) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable
+from itertools import chain
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -51,6 +52,7 @@ class Workers:
         """Start none yet."""
         self._all: list[StdioBot] = []
         self._idle: list[StdioBot] = []
+        self._warnings: list[str] = []
 
     async def play(self, job: Job, spectate: Spectate) -> MatchResult | MatchFailure:
         """Let a worker play a match; raise Failure if none can be started."""
@@ -80,9 +82,18 @@ class Workers:
         self._all.append(worker)
         return worker
 
+    def warnings(self) -> list[str]:
+        """Return the lines that workers have written to their standard error, each once."""
+        said = (worker.stderr.text().splitlines() for worker in self._all)
+        lines = map(str.strip, chain.from_iterable(said))
+        return list(dict.fromkeys((*self._warnings, *filter(None, lines))))
+
     async def close(self) -> None:
         """End all workers, and with them the matches in flight."""
-        await asyncio.gather(*(worker.close(grace=LEAVING) for worker in self._all))
+        # What a process says because it is ended is no warning.
+        self._warnings = self.warnings()
+        ending, self._all = self._all, []
+        await asyncio.gather(*(worker.close(grace=LEAVING) for worker in ending))
 
 
 def lost(worker: StdioBot, detail: str) -> MatchFailure:

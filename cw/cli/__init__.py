@@ -10,6 +10,7 @@ import click
 
 from cw import __version__
 from cw.arena.processes import end_as_interrupted
+from cw.cli.groups import HelpfulGroup
 from cw.errors import ArenaError, CapacityError, Failure
 from cw.visible import visible
 
@@ -32,7 +33,7 @@ COMMANDS: Mapping[str, str] = {
 }
 
 
-class LazyGroup(click.Group):
+class LazyGroup(HelpfulGroup):
     """A group that loads a command only when it is needed."""
 
     places: Mapping[str, str]

@@ -39,7 +39,7 @@ PARTS: Final[Mapping[str, str]] = {
 @click.option("--json", "form", flag_value="json", help="Print the figures as JSON.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print the table of the docs.")
 def bench(parts: tuple[str, ...], quick: bool, form: str | None) -> None:
-    """Measure how fast the arena is; each figure stands beside that of a yardstick.
+    """Measure how fast the arena is, beside yardsticks.
 
     \b
     PART is any of:
@@ -47,7 +47,7 @@ def bench(parts: tuple[str, ...], quick: bool, form: str | None) -> None:
       status       GET /status, beside a route that returns fixed bytes
       classroom    50 rooms with two clients and a monitor each
       match        two processes of game_ai.py without pauses
-      championship clients behind walls, and games a second
+      championship isolated clients, and matches a second
       code-battle  turns of two armies with both views, beside the plain reference
       end-of-codes rounds of up to 150,000 creatures, beside dictionaries
       hexagon      random battles, beside python-chess and ataxx

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -17,22 +18,23 @@ from rich.text import Text
 
 from cw.championship.config import ChampionshipSettings, begin, chosen_teams, settings_of
 from cw.championship.journal import Journal, Progress, load_progress, opened
+from cw.championship.pace import in_words
 from cw.championship.report import write_report
-from cw.championship.report_document import snapshot
+from cw.championship.report_document import Played, never_started, snapshot
 from cw.championship.runner import Capacity, Runner, available
 from cw.championship.teams import Team, read_teams
 from cw.cli.championship_teams import FOLDER, GAME, OPTION, PLACE
 from cw.cli.options import SANDBOX
 from cw.cli.simulate import read_option
-from cw.errors import UsageError
+from cw.errors import Failure, UsageError
 from cw.games.registry import load_protocol
 from cw.games.rules import Json
-from cw.league.fixtures import Fixture
 from cw.league.formats import FORMATS
 from cw.matches.spec import SandboxPolicy
 from cw.server.wsgi import listen, serving
 from cw.visible import visible
 from cw.web.championship_routes import championship_app
+from cw.web.report_replays import write_replay_pages
 
 PORT = click.option(
     "--port", type=click.IntRange(0, 65535), help="Show /championship/ in the browser meanwhile."
@@ -44,6 +46,9 @@ CIRCUIT_WARS: Final = {"size": 7, "timeout": 3.0, "openings": 0}
 """What is played in Circuit Wars where nothing else is said."""
 
 REPORT: Final = "report"
+LINGER: Final = 3.0
+"""Seconds that the page stays for browsers to show the end, where nobody is at the terminal."""
+
 STEADY: Final = 1.0
 """Seconds between two reports while matches are played."""
 
@@ -197,13 +202,21 @@ def report_command(out: Path) -> None:
     """Write the report of the championship in OUT anew: HTML, Markdown, CSV and JSON."""
     settings = settings_of(out)
     with opened(out, settings) as journal:
-        for file in keep_report(journal, load_progress(out).failed):
+        for file in keep_report(journal, load_progress(out)):
             click.echo(file)
 
 
-def keep_report(journal: Journal, failed: Mapping[Fixture, str]) -> list[Path]:
-    """Write the report of the matches that are over."""
-    return write_report(journal.folder / REPORT, snapshot(journal), journal.settings, failed)
+def keep_report(journal: Journal, progress: Progress) -> list[Path]:
+    """Write the report of the matches that are over, and the pages of their replays."""
+    return write_all(journal.folder, snapshot(journal), journal.settings, progress)
+
+
+def write_all(
+    out: Path, played: Played, settings: ChampionshipSettings, progress: Progress
+) -> list[Path]:
+    """Write what the folder of a report holds, and return the files of the report."""
+    write_replay_pages(out, out / REPORT)
+    return write_report(out / REPORT, played, settings, progress)
 
 
 def play(out: Path, jobs: int | None, port: int | None) -> None:
@@ -213,38 +226,78 @@ def play(out: Path, jobs: int | None, port: int | None) -> None:
     console = Console(stderr=True)
     if capacity.problem is not None and any(team.bot.kind == "exec" for team in teams):
         console.print(unprotected(settings.game, capacity.problem))
-    with (
-        opened(out, settings) as journal,
-        served(out, port, console),
-        showing(console, journal) as show,
-    ):
-        runner = asyncio.run(session(journal, teams, capacity, show))
-        keep_report(journal, runner.failed)
-    conclude(out, runner)
-
-
-def conclude(out: Path, runner: Runner) -> None:
-    """Say what has come of it; exit code 1 if matches are left."""
-    over = len(runner.journal.entries)
-    click.echo(f"{over} matches are over; the report: {out / REPORT / 'index.html'}")
-    for fixture, why in runner.failed.items():
-        said = f"{' against '.join(fixture.players)} could not be played: {why}"
-        click.echo(visible(said), err=True)
-    if runner.failed or runner.open_fixtures():
-        stopped = f"{len(runner.failed)} could not be played" if runner.failed else "stopped"
-        click.echo(f"{stopped}; go on with: cw championship resume {out}")
+    with served(out, port, console) as address:
+        runner = played(out, settings, teams, capacity, console)
+        is_over = conclude(out, runner)
+        if address is not None and not runner.stopping:
+            linger(address)
+    if not is_over:
         raise SystemExit(1)
 
 
+def played(
+    out: Path,
+    settings: ChampionshipSettings,
+    teams: Sequence[Team],
+    capacity: Capacity,
+    console: Console,
+) -> Runner:
+    """Play what is left, and write down all that came of it."""
+    with resumable(out), opened(out, settings) as journal:
+        with showing(console, journal) as show:
+            runner = asyncio.run(session(journal, teams, capacity, show))
+        runner.progress().save(out)
+        keep_report(journal, runner.progress())
+    return runner
+
+
 @contextmanager
-def served(out: Path, port: int | None, console: Console) -> Iterator[None]:
-    """Serve the page of the championship while it is played."""
+def resumable(out: Path) -> Iterator[None]:
+    """Say how to go on where this machine fails: its disk is full, or no process can be started."""
+    try:
+        yield
+    except Failure as error:
+        raise Failure(
+            f"{error}. Nothing that was over is lost; when this is mended, go on with:"
+            f" cw championship resume {out}"
+        ) from error
+
+
+def conclude(out: Path, runner: Runner) -> bool:
+    """Say what has come of it; return whether no match is left."""
+    over = len(runner.journal.entries)
+    click.echo(f"{over} matches are over; the report: {out / REPORT / 'index.html'}")
+    click.echo(f"Show it with its replays: cw serve --replays {out}")
+    for fixture, why in runner.failed.items():
+        said = f"{' against '.join(fixture.players)} could not be played: {why}"
+        click.echo(visible(said), err=True)
+    for warning in (*runner.warnings(), *never_started(snapshot(runner.journal))):
+        click.echo(f"Warning: {visible(warning)}", err=True)
+    is_over = not runner.failed and not runner.open_fixtures()
+    if not is_over:
+        stopped = f"{len(runner.failed)} could not be played" if runner.failed else "stopped"
+        click.echo(f"{stopped}; go on with: cw championship resume {out}")
+    return is_over
+
+
+@contextmanager
+def served(out: Path, port: int | None, console: Console) -> Iterator[str | None]:
+    """Serve the page of the championship, if that is asked for; gives its address."""
     if port is None:
-        yield
+        yield None
         return
-    with serving(championship_app(out), listen("127.0.0.1", port)) as address:
-        console.print(f"Watch it in the browser: {address}/championship/")
-        yield
+    with serving(championship_app(out), listen("127.0.0.1", port)) as server:
+        address = f"{server}/championship/"
+        console.print(f"Watch it in the browser: {address}")
+        yield address
+
+
+def linger(address: str) -> None:
+    """Keep a page until a key is pressed; where nobody can, until browsers have seen the end."""
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        click.pause(f"The page stays at {address} until you press a key.")
+    else:
+        time.sleep(LINGER)
 
 
 async def session(
@@ -269,17 +322,17 @@ async def session(
 @asynccontextmanager
 async def reporting(journal: Journal) -> AsyncIterator[Callable[[Progress], None]]:
     """Write the report in a thread, soon after there is something new, and not all the time."""
-    stale, failed = asyncio.Event(), dict[Fixture, str]()
+    stale, latest = asyncio.Event(), [Progress()]
 
     def note(progress: Progress) -> None:
-        failed.update(progress.failed)
+        latest[0] = progress
         stale.set()
 
     async def keep_fresh() -> None:
         while await stale.wait():
             stale.clear()
-            folder, played = journal.folder / REPORT, snapshot(journal)
-            await asyncio.to_thread(write_report, folder, played, journal.settings, dict(failed))
+            out, played = journal.folder, snapshot(journal)
+            await asyncio.to_thread(write_all, out, played, journal.settings, latest[0])
             await asyncio.sleep(STEADY)
 
     keeping = asyncio.create_task(keep_fresh())
@@ -308,23 +361,21 @@ async def interruptible(runner: Runner) -> None:
 @contextmanager
 def showing(console: Console, journal: Journal) -> Iterator[Callable[[Progress], None]]:
     """Show how far it has come."""
-    began, before = time.monotonic(), len(journal.entries)
     with Live(console=console, auto_refresh=False, transient=True) as live:
 
         def show(progress: Progress) -> None:
-            rate = (progress.done - before) / max(time.monotonic() - began, 1e-9)
-            live.update(picture(progress, rate, journal), refresh=True)
+            live.update(picture(progress, journal), refresh=True)
 
         yield show
 
 
-def picture(progress: Progress, rate: float, journal: Journal) -> Group:
-    """Draw how far it has come; `rate` is in matches a second."""
-    left = progress.waiting + len(progress.running)
-    clock = f", about {left / rate / 60:.0f} min for those" if rate > 0 and left else ""
+def picture(progress: Progress, journal: Journal) -> Group:
+    """Draw how far it has come."""
+    left = progress.seconds_left
+    clock = f", {in_words(left)} left" if left else ""
     head = Text(
-        f"{progress.done} matches over, {len(progress.running)} running, {left} known to be left"
-        f" ({rate * 60:.1f} a minute{clock})"
+        f"{progress.done} of {progress.expected} matches over, {len(progress.running)} running"
+        f"{clock}"
     )
     matches = [Text(f"  {' - '.join(match.players)}  {match.stage}") for match in progress.running]
     tables = [

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from cw.arena.bots import read_bots
 from cw.cli.options import SANDBOX
-from cw.games.registry import game_entry
+from cw.games.registry import load_strategies
 from cw.matches.check import Finding, check
 from cw.matches.spec import Isolation, SandboxPolicy
 from cw.visible import visible
@@ -19,23 +19,24 @@ from cw.visible import visible
 @click.command("check")
 @click.argument("game")
 @click.argument("bot")
-@click.option("--set", "settings", multiple=True, metavar="NAME.KEY=VALUE", help="Setting of it.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="NAME.KEY=VALUE", help="Setting of the bot."
+)
 @SANDBOX
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a step.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each step.")
 def check_command(
     game: str, bot: str, settings: tuple[str, ...], sandbox: SandboxPolicy, as_json: bool
 ) -> None:
-    """Try BOT with everything that GAME may ask of it, and explain what is wrong.
+    """Try BOT out on all that GAME asks, and explain what is wrong.
 
-    The steps of the protocol come first, then whole games. Exit code 1 if a step has failed.
+    The steps of the protocol come first, then whole matches. Exit code 1 if a step has failed.
 
     \b
       cw check paint ./bot.py
       cw check hexagon http://127.0.0.1:3000
-      cw check code-battle bot=http://127.0.0.1:8080 --set bot.secret=env:BOT_SECRET
+      cw check code-battle me=http://127.0.0.1:8080 --set me.secret=env:BOT_SECRET
     """
-    game_entry(game)
-    read = read_bots([bot], settings)
+    read = read_bots([bot], settings, load_strategies(game))
     failed = []
     with Console(stderr=True).status("") as status:
         found = check(
@@ -60,11 +61,11 @@ def summary(failed: Sequence[Finding]) -> str:
     if not failed:
         return "all fine"
     said = "; ".join(f"{one.name}: {one.brief}" for one in failed)
-    return f"{len(failed)} failed: {said}; what comes after is tried when this is mended"
+    return f"{len(failed)} failed: {said}; the steps after it are tried once this is fixed"
 
 
 def in_words(finding: Finding) -> str:
-    """Say a step in lines."""
+    """Return a step as lines for reading."""
     if finding.problem is None:
         return f"ok      {finding.name}"
     return f"FAILED  {finding.name}\n        {finding.problem}\n        fix: {finding.fix}"

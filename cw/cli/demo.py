@@ -21,6 +21,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from cw.arena.sandbox.owners import prefix
 from cw.assets import asset
 from cw.drawing.terminal import color
 from cw.errors import UsageError
@@ -100,7 +101,7 @@ def listen_somewhere(port: int) -> socket.socket:
 @contextmanager
 def clients(server: str, fast: bool) -> Iterator[list[subprocess.Popen[bytes]]]:
     """Run a client for each team while the block runs; end them with it."""
-    with TemporaryDirectory(prefix="cw-demo-") as folder:
+    with TemporaryDirectory(prefix=prefix("demo")) as folder:
         processes = [start(team, server, fast, Path(folder)) for team in TEAMS]
         try:
             yield processes
@@ -170,9 +171,12 @@ def picture(observation: CircuitObservation) -> RenderableType:
 
 
 def result(observation: CircuitObservation) -> str:
-    """Say in one line how the match ended."""
+    """Return in one line how the match ended."""
     snapshot = observation.snapshot
-    pairs = zip(snapshot.teams, snapshot.state.scores, strict=True)
-    scores = ", ".join(f"{team} {score}" for team, score in pairs)
-    status = STATUS[status_code(len(snapshot.teams), snapshot.state)]
-    return f"{status}: {scores} after {len(snapshot.turns)} moves."
+    state, turns = snapshot.state, len(snapshot.turns)
+    winner = snapshot.teams[(state.winner or 1) - 1]
+    if state.ended != "finished":
+        status = STATUS[status_code(len(snapshot.teams), state)]
+        return f"{winner} won by forfeit in turn {turns}: {status}."
+    own, other = sorted(state.scores, reverse=True)
+    return f"{winner} won by score in turn {turns}: {own} to {other} squares."

@@ -18,6 +18,7 @@ from rich.table import Table
 
 from cw import __version__
 from cw.arena.sandbox import bubblewrap
+from cw.arena.sandbox.leftovers import sweep
 from cw.assets import asset
 from cw.errors import UsageError
 from cw.server.wsgi import listen
@@ -39,9 +40,10 @@ class Diagnosis:
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def doctor(as_json: bool) -> None:
-    """Check that everything needed to play is here, and say how to get what is not.
+    """Check whether this machine has all that the arena needs.
 
-    Exit code 1 if something that is needed is missing.
+    What is missing is listed with how to get it, and what killed runs have left behind is removed.
+    Exit code 1 if playing needs what is missing.
     """
     findings = [*needed(), *useful()]
     if as_json:
@@ -75,6 +77,8 @@ def useful() -> Iterator[Diagnosis]:
     problem = bubblewrap.problem()
     advice = "it keeps bots away from your files and network (Linux)"
     yield Diagnosis("bubblewrap", problem is None, False, problem or "works", advice)
+    swept = sweep()
+    yield Diagnosis("left behind", True, False, swept.describe() if any(swept) else "nothing")
     cores = os.cpu_count() or 1
     yield Diagnosis("cores", cores >= 2, False, str(cores), "2 or more, one for each client")
 

@@ -39,9 +39,9 @@ class HubCommands(LazyGroup):
 
 @click.group(cls=HubCommands)
 def hub() -> None:
-    """Run a site where people register, bring bots, and watch them play.
+    """Run a site where people bring bots and watch them play.
 
     \b
       cw hub demo        a hub with people, bots and matches, to look around in
-      cw hub serve       your own, in one process; no service and no setting is needed
+      cw hub serve       your own, in one process, without any setting
     """

@@ -17,7 +17,7 @@ from cw.hub.store.database import Database
 
 @click.group()
 def db() -> None:
-    """Look at the database, and bring it to the revision of this program."""
+    """Bring the database to the revision of the program."""
 
 
 @db.command()

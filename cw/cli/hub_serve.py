@@ -47,7 +47,7 @@ SLOTS = 2
 )
 @click.option("--no-worker", is_flag=True, help="Serve pages alone; others play and tick.")
 def serve(settings: HubSettings, host: str, port: int, slots: int, no_worker: bool) -> None:
-    """Run the hub until Ctrl-C: pages, matches, and what is done from time to time."""
+    """Run the hub until Ctrl-C: its pages, matches and jobs."""
     run_hub(replace(settings, host=host, port=port), 0 if no_worker else slots)
 
 

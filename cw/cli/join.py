@@ -26,6 +26,9 @@ NOBODY, ALONE = 100, 101
 OVER = 300
 """The first status code of a game that is over."""
 
+FORFEIT = 400
+"""The first status code of a game that a fault has ended."""
+
 LOOKING = 1.0
 """Seconds between two looks at whether a seat is free."""
 
@@ -66,7 +69,11 @@ class Server:
 @click.argument("name")
 @click.option("--team", help="Team id to register as.  [default: NAME]")
 @click.option(
-    "--games", type=click.IntRange(1), default=1, show_default=True, help="Games, one by one."
+    "--games",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="How many matches to play, one after the other.",
 )
 @click.option("--seed", default=0, show_default=True, help="Seed of all draws.")
 @click.option(
@@ -79,7 +86,7 @@ class Server:
 def join(url: str, name: str, team: str | None, games: int, seed: int, pause: float) -> None:
     """Let the strategy NAME play on the Circuit Wars server at URL.
 
-    It takes a free seat, or waits until one is free, plays, and prints how each game ended. URL is
+    It takes a free seat, or waits until one is free, plays, and prints how each match ended. URL is
     the address of a server or of one of its rooms.
 
     \b
@@ -96,9 +103,7 @@ def join(url: str, name: str, team: str | None, games: int, seed: int, pause: fl
         except KeyboardInterrupt:
             leave(server)
             raise
-        verdict = "won" if winner(status["status_code"]) == player else "lost"
-        scores = f"{status['score_1']} to {status['score_2']}"
-        click.echo(f"{team_id} {verdict}, {scores}. {status['status']}.")
+        click.echo(f"{team_id} {ending(status, player)}.")
 
 
 def take_seat(server: Server, team_id: str, pause: float) -> int:
@@ -116,7 +121,7 @@ def take_seat(server: Server, team_id: str, pause: float) -> int:
             said = answer.get("message") or answer.get("error") or "no reason given"
             raise Failure(f"{server.address} refuses {team_id!r}: {said}")
         if not told:
-            click.echo(f"No seat is free at {server.address}: waiting for a new game.", err=True)
+            click.echo(f"No seat is free at {server.address}: waiting for a new match.", err=True)
             told = True
         time.sleep(LOOKING)
 
@@ -158,6 +163,16 @@ def position(status: dict[str, Any], player: int) -> State:
     except (KeyError, TypeError, ValueError) as error:
         raise Failure(f"the server's status has no board that can be read: {error!r}") from None
     return State(len(squares), squares, player, scores, last_move, None, None)
+
+
+def ending(status: dict[str, Any], player: int) -> str:
+    """Return whether a player has won, and by what."""
+    code = status["status_code"]
+    came = "won" if winner(code) == player else "lost"
+    if code >= FORFEIT:
+        return f"{came} by forfeit: {status['status']}"
+    own, other = status[f"score_{player}"], status[f"score_{3 - player}"]
+    return f"{came} by score: {own} to {other} squares"
 
 
 def winner(code: int) -> int:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from cw.games.rules import Json
 from cw.kits import LANGUAGES, Language, games
@@ -15,7 +13,7 @@ from cw.kits import LANGUAGES, Language, games
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def kits(as_json: bool) -> None:
-    """List the bots to start from, and what this machine has of what they need.
+    """List the bots to start from, and what this machine lacks for them.
 
     `cw new-bot GAME LANGUAGE DIR` copies one.
     """
@@ -23,7 +21,8 @@ def kits(as_json: bool) -> None:
         languages = {name: described(language) for name, language in LANGUAGES.items()}
         click.echo(json.dumps({"games": games(), "languages": languages}))
     else:
-        Console().print(table())
+        for line in listing():
+            click.echo(line)
 
 
 def described(language: Language) -> dict[str, Json]:
@@ -39,14 +38,13 @@ def described(language: Language) -> dict[str, Json]:
     }
 
 
-def table() -> Table:
-    """List the languages for reading."""
-    made = Table(box=None, pad_edge=False)
-    for title in ("language", "installed", "Debian packages", "build", "run"):
-        made.add_column(title, overflow="fold")
+def listing() -> list[str]:
+    """Return lines for reading: for each language whether it is here, and how bots are made."""
+    lines = [f"For each of the games {', '.join(games())}:"]
     for name, language in LANGUAGES.items():
         lacking = language.missing()
-        here = f"no: {', '.join(lacking)}" if lacking else "yes"
-        made.add_row(name, here, language.packages, language.build, language.run)
-    made.caption = f"Each for the games {', '.join(games())}."
-    return made
+        here = f"missing: {', '.join(lacking)}" if lacking else "installed"
+        steps = [("build", language.build), ("run", language.run)]
+        lines += ["", f"{name:<12}{here} (Debian: {language.packages})"]
+        lines += [f"{'':<12}{step:<7}{command}" for step, command in steps if command]
+    return [*lines, "", "Copy one: cw new-bot GAME LANGUAGE DIR"]

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.text import Text
 
+from cw.cli.groups import HelpfulGroup
 from cw.drawing.terminal import DIM, WALL, color
 from cw.errors import UsageError
 from cw.games.registry import AnyMapMaker, load_map_maker
@@ -25,7 +26,7 @@ IN = click.Path(path_type=Path)
 OUT = click.Path(dir_okay=False, writable=True, path_type=Path)
 
 
-@click.group()
+@click.group(cls=HelpfulGroup)
 @click.argument("game")
 @click.pass_context
 def maps(context: click.Context, game: str) -> None:
@@ -56,7 +57,7 @@ def maps(context: click.Context, game: str) -> None:
     help="Folder for the files.",
 )
 @click.option("--force", is_flag=True, help="Overwrite files that are there.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a map.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each map.")
 @click.pass_obj
 def generate(
     maker: AnyMapMaker,
@@ -69,9 +70,10 @@ def generate(
     as_json: bool,
     **options: Json,
 ) -> None:
-    """Make maps from a seed, a file each; the same options and seed give the same files.
+    """Make maps from a seed, one file each.
 
-    The first map has the seed that is given, the next one that seed + 1.
+    The first map has the given seed, the next one that seed + 1. The same options and seed always
+    give the same files.
     """
     files = [folder / f"{map_id}.json" for map_id in maker.ids(players, count)]
     if not force:
@@ -98,7 +100,7 @@ def generate(
 )
 @click.pass_obj
 def make_library(maker: AnyMapMaker, /, players: int, seed: int, folder: Path) -> None:
-    """Make the maps that come with the game anew: each has been tried in a match."""
+    """Make the maps that come with the game, each tried in a match."""
     console = Console(stderr=True)
     for one in track(maker.library(players, seed), "making maps", console=console, transient=True):
         facts = maker.facts(one)
@@ -114,7 +116,7 @@ def refuse_overwriting(files: list[Path]) -> None:
 
 
 def in_words(facts: dict[str, Json]) -> str:
-    """Say the figures of a map in a line."""
+    """Return the figures of a map as a line for reading."""
     return ", ".join(
         str(value) if name == "file" else f"{name} {value}"
         for name, value in facts.items()
@@ -124,12 +126,12 @@ def in_words(facts: dict[str, Json]) -> str:
 
 @maps.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=IN)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a file.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each file.")
 @click.pass_obj
 def check(maker: AnyMapMaker, files: tuple[Path, ...], as_json: bool) -> None:
-    """Prove that maps keep to the rules of their game, and say what is wrong with the others.
+    """Check maps against the rules of their game.
 
-    Exit code 1 if there are others.
+    Prints `ok` for each FILE, or what is wrong with it. Exit code 1 if one is wrong.
     """
     errors = [find_error(maker, file) for file in files]
     for file, error in zip(files, errors, strict=True):
@@ -140,7 +142,7 @@ def check(maker: AnyMapMaker, files: tuple[Path, ...], as_json: bool) -> None:
 
 
 def find_error(maker: AnyMapMaker, file: Path) -> str | None:
-    """Say what is wrong with a file, None if nothing is."""
+    """Return what is wrong with a file, None if nothing is."""
     try:
         read(maker, file)
     except UsageError as error:

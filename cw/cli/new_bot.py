@@ -15,23 +15,24 @@ from cw.kits import LANGUAGES, Language, new_bot
 @click.argument("language", required=False)
 @click.argument("folder", required=False, metavar="DIR", type=click.Path(path_type=Path))
 def new_bot_command(game: str | None, language: str | None, folder: Path | None) -> None:
-    """Copy a bot for GAME in LANGUAGE into the folder DIR, ready to run.
+    """Copy a bot to start from into the folder DIR, ready to run.
 
-    DIR must be new or empty. What comes next is printed, and stands in DIR/README.md.
+    It plays GAME and is written in LANGUAGE. DIR must be new or empty. What to type next is
+    printed, and stands in DIR/README.md.
 
     \b
       cw bots kits                       the games and languages
       cw new-bot hexagon php mybot
     """
     if game is None or language is None or folder is None:
-        raise UsageError("say GAME, LANGUAGE and DIR; `cw bots kits` names games and languages")
+        raise UsageError("give GAME, LANGUAGE and DIR; `cw bots kits` names games and languages")
     new_bot(game, language, folder)
     for line in next_steps(game, LANGUAGES[language], folder):
         click.echo(line)
 
 
 def next_steps(game: str, language: Language, folder: Path) -> list[str]:
-    """Say what to type, and first what this machine lacks."""
+    """Return what to type, first of all to install what this machine lacks."""
     lacking = language.missing()
     install = [f"apt install {language.packages}    ({', '.join(lacking)} is missing here)"]
     build = [language.build] if language.build else []

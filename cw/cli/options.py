@@ -11,5 +11,5 @@ SANDBOX: Final = click.option(
     type=click.Choice(["auto", "require", "off"]),
     default="auto",
     show_default=True,
-    help="Bubblewrap around programs: where it works, or nothing without it, or never.",
+    help="Isolate programs with bubblewrap: where it works, always, or never.",
 )

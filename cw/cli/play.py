@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import secrets
 import time
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -21,28 +19,17 @@ from cw.arena.bots import BotSpec, read_bots
 from cw.arena.referee import MatchRecord
 from cw.cli.browser import in_browser
 from cw.cli.options import SANDBOX
+from cw.cli.results import Played, Telling
 from cw.cli.simulate import read_option
 from cw.errors import Failure
-from cw.games.registry import game_entry, load_terminal
-from cw.games.rules import Json
-from cw.matches.run import MatchProgress, OnLaunch, OnTurn, run_match
-from cw.matches.spec import (
-    Isolation,
-    MatchFault,
-    MatchResult,
-    MatchSpec,
-    SandboxPolicy,
-    Secrets,
-)
-from cw.matches.verdict import never_played, verdict
+from cw.games.registry import load_game, load_strategies, load_terminal
+from cw.matches.run import MatchProgress, OnLaunch, OnTurn, check_number, run_match
+from cw.matches.spec import Isolation, MatchResult, MatchSpec, SandboxPolicy, Secrets
 from cw.replays import document as replay
 from cw.visible import visible
 
 PACE = 0.25
-"""Seconds that every action of a bot takes at least in the browser, if nothing else is said."""
-
-SHOWN_FAULTS = 20
-"""Faults that are told one by one; what comes later is only counted."""
+"""Seconds that every action of a bot takes at least in the browser, unless --delay is given."""
 
 
 @click.command()
@@ -53,22 +40,32 @@ SHOWN_FAULTS = 20
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME.KEY=VALUE", help="Setting of a bot."
 )
-@click.option("--games", type=click.IntRange(1), default=1, show_default=True, help="How many.")
+@click.option(
+    "--games",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="How many matches; with --swap how many seeds.",
+)
 @click.option("--swap", is_flag=True, help="Play each seed once from every seat.")
 @click.option("--watch/--no-watch", default=None, help="Show the board.  [default: in a terminal]")
 @click.option("--browser", is_flag=True, help="Watch the match in the browser.")
-@click.option("--delay", type=click.FloatRange(0), default=0.0, help="Seconds after each turn.")
-@click.option("--openings", type=click.IntRange(0), help="Random moves first (Circuit Wars).")
+@click.option(
+    "--delay", type=click.FloatRange(0), default=0.0, help="Seconds to wait after each turn."
+)
+@click.option(
+    "--openings", type=click.IntRange(0), help="Random moves at the start (Circuit Wars)."
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
     default=Path("replays"),
     show_default=True,
-    help="File or folder for the replay.",
+    help="File or folder for the replays.",
 )
-@click.option("--no-replay", is_flag=True, help="Write no replay.")
+@click.option("--no-replay", is_flag=True, help="Write no replays.")
 @SANDBOX
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a match.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each match.")
 def play(
     game: str,
     bots: tuple[str, ...],
@@ -88,57 +85,56 @@ def play(
 ) -> None:
     """Play matches of GAME between bots, and write their replays.
 
+    One match is told by who won, by what and in which turn; several are summed up in a table.
     Exit code 1 if a bot never played because it could not be started.
 
     \b
-    A BOT is one of these, with NAME= before it if it shall be named:
+    A BOT is one of these; NAME= before it gives it a name:
       builtin:NAME           a built-in strategy; `cw bots GAME` lists them
       path/to/bot.py         a program (.py .js .php .rb .sh .java, or executable)
       exec:COMMAND           any command
-      python:PATH[:Class]    a class with act(view) -> action, in a process of its own
+      python:PATH[:Class]    a class with act(view) -> action, in its own process
       http://HOST:PORT       a web service
+
+    Without a name it is called after what it is, `greedy`, `bot.py` or `127.0.0.1:3000`;
+    several of the same name are numbered: `greedy-1`, `greedy-2`.
 
     \b
       cw play paint builtin:greedy mine=./bot.py
-      cw play hexagon builtin:greedy http://127.0.0.1:3000 --games 10 --swap --json
+      cw play hexagon builtin:greedy http://127.0.0.1:3000 --games 10 --swap
       cw play code-battle builtin:hunter builtin:rusher --browser
     """
-    game_entry(game)
+    strategies = load_strategies(game)
     if browser and (games > 1 or swap):
         raise click.UsageError("--browser shows one match: leave out --games and --swap")
-    read = read_bots(bots, settings)
+    read = read_bots(bots, settings, strategies)
+    check_number(game, load_game(game).rules.seats, len(read.bots))
     given = dict(map(read_option, options)) | ({} if openings is None else {"openings": openings})
     first = secrets.randbelow(2**31) if seed is None else seed
     console = Console(stderr=True)
     shown = console.is_terminal if watch is None else watch
     one = MatchSpec("play", game, tuple(read.bots), first, given, isolation=Isolation(sandbox))
     specs = list(series(one, games, swap=swap))
-    reports = []
-    absent = False
+    folder = None if no_replay else out
+    telling = Telling(console, len(specs), as_json=as_json)
+    announce = announcer(console)
     with ExitStack() as pages:
         in_page = pages.enter_context(in_browser()) if browser else None
         for number, spec in enumerate(specs):
             if in_page:
-                result = in_page(spec, delay or PACE, read.secrets, announcer(console))
+                result = in_page(spec, delay or PACE, read.secrets, announce)
             else:
                 with watching(console, shown, delay) as on_turn:
-                    announce = announcer(console)
                     result = play_match(spec, on_turn, announce, read.secrets)
-            file = write_replay(
-                result, None if no_replay else out, number if len(specs) > 1 else None
-            )
-            reports.append(report_of(spec, result, file))
-            explain_faults(console, spec, result, file)
-            absent = absent or bool(never_played(result))
-            click.echo(json.dumps(reports[-1]) if as_json else visible(in_words(reports[-1])))
-        if len(reports) > 1 and not as_json:
-            click.echo(tally([bot.name for bot in read.bots], reports))
-    if absent:
+            file = write_replay(result, folder, number if len(specs) > 1 else None)
+            telling.match(Played(spec, result, file))
+    telling.end()
+    if telling.absent:
         raise SystemExit(1)
 
 
 def announcer(console: Console) -> OnLaunch:
-    """Return what says how we are protected from a program, once for each."""
+    """Return what prints how a program is isolated, once for each bot."""
     said: set[str] = set()
 
     def announce(bot: BotSpec, protection: str) -> None:
@@ -207,81 +203,3 @@ def write_replay(result: MatchResult, out: Path | None, number: int | None) -> P
     except OSError as error:
         raise Failure(f"{file} cannot be written: {error.strerror}") from None
     return file
-
-
-def report_of(spec: MatchSpec, result: MatchResult, file: Path | None) -> dict[str, Json]:
-    """Sum up a match."""
-    return {
-        "game": spec.game,
-        "seed": spec.seed,
-        "players": [
-            {
-                "name": bot.name,
-                "rank": result.ranks[number],
-                "score": result.scores[number],
-                "faults": [fault.to_json() for fault in result.faults_of(number)],
-            }
-            for number, bot in enumerate(spec.bots)
-        ],
-        "reason": result.reason,
-        "verdict": verdict(spec, result),
-        "turns": result.turns,
-        "replay": None if file is None else str(file),
-    }
-
-
-def in_words(report: Mapping[str, Json]) -> str:
-    """Say a result in lines."""
-    lines = [f"{report['game']}, seed {report['seed']}: {report['reason']}, turn {report['turns']}"]
-    ranked = sorted(report["players"], key=lambda player: player["rank"] or 10**6)
-    for player in ranked:
-        faults = len(player["faults"])
-        suffix = f"   ({faults} faults)" if faults else ""
-        rank = "-" if player["rank"] is None else player["rank"]
-        lines.append(f"  {rank}. {player['name']:<16} {player['score']}{suffix}")
-    lines.append(f"  {report['verdict']}")
-    if report["replay"]:
-        lines.append(f"  replay: {report['replay']}")
-    return "\n".join(lines)
-
-
-def tally(names: Sequence[str], reports: Sequence[Mapping[str, Json]]) -> str:
-    """Say who has won how many of several matches; who shares the first rank has not won."""
-    won = Counter(winner_of(report) for report in reports)
-    return f"{len(reports)} matches: {', '.join(f'{name} won {won[name]}' for name in names)}"
-
-
-def winner_of(report: Mapping[str, Json]) -> str | None:
-    """Name the only bot of the first rank, if there is one."""
-    first = [player["name"] for player in report["players"] if player["rank"] == 1]
-    return first[0] if len(first) == 1 else None
-
-
-def explain_faults(
-    console: Console, spec: MatchSpec, result: MatchResult, file: Path | None
-) -> None:
-    """Say what was wrong with replies: what came, what was expected, and how to repeat it."""
-    for fault in result.faults[:SHOWN_FAULTS]:
-        console.print(Text(visible(sentence(spec, fault)), "yellow"))
-    if result.faults:
-        first, name = result.faults[0], file or "FILE"
-        where = f"cw replay line {name} --turn {first.turn}"
-        hint = "" if file else " (FILE is what --out FILE writes)"
-        for line in (
-            f"repeat it: {where} | cw step {spec.game}{hint}",
-            f"what it saw: {where} --player {first.player} | cw observe {spec.game}",
-        ):
-            console.print(Text(visible(line)), soft_wrap=True)
-    more = len(result.faults) - SHOWN_FAULTS
-    if more > 0:
-        console.print(Text(f"... and {more} more faults; the replay has them all", "yellow"))
-    for number in dict.fromkeys(fault.bot for fault in result.faults):
-        said = result.stderr[number].strip()
-        if said and not any(said in fault.detail for fault in result.faults_of(number)):
-            console.print(Text(visible(f"{spec.bots[number].name} wrote to its error output:")))
-            console.print(Text(visible(said[-2000:]), "dim"))
-
-
-def sentence(spec: MatchSpec, fault: MatchFault) -> str:
-    """Say one fault."""
-    return f"turn {fault.turn}: {spec.bots[fault.bot].name}: {fault.kind}: {fault.detail}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import webbrowser
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -15,6 +14,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.text import Text
 
+from cw.cli.groups import HelpfulGroup
 from cw.drawing.shapes import Sheet
 from cw.errors import ArenaError, ProtocolError, UsageError
 from cw.games.registry import (
@@ -25,8 +25,9 @@ from cw.games.registry import (
     load_terminal,
 )
 from cw.games.rules import Json
+from cw.matches.from_replay import verdict_of
 from cw.pictures import scenes
-from cw.pictures.exports import DrawnReplay, animation, number_of, still
+from cw.pictures.exports import MOST_FRAMES, Animation, animation, number_of, still
 from cw.pictures.raster import png
 from cw.pictures.svg import svg
 from cw.replays import document as replay
@@ -34,8 +35,9 @@ from cw.replays import verify as proof
 from cw.server.wsgi import address_of, listen, serve
 from cw.visible import visible
 from cw.web import create_app
-from cw.web.export import html
-from cw.web.replay_store import LARGEST_FILE, ReplayStore
+from cw.web.export import drawn, html
+from cw.web.replay_store import ReplayFilter, ReplayStore
+from cw.web.replay_summary import Unreadable
 from cw.web.settings import SiteSettings
 
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -51,7 +53,7 @@ ENDINGS: Final = {"gz": ".json.gz", "game": ".game.json"}
 Callback = TypeVar("Callback", bound=Callable[..., Any])
 
 
-@click.group("replay")
+@click.group("replay", cls=HelpfulGroup)
 def replays() -> None:
     """Look at replays that `cw play --out` has written.
 
@@ -80,7 +82,8 @@ def show(file: Path, turn: int) -> None:
         for player, action in actions.items():
             console.print(Text(visible(f"  {player}  {json.dumps(action)[:200]}")))
     if number == last:
-        console.print(Text(json.dumps(document["result"])))
+        told = verdict_of(document) or f"The match was broken off in turn {last}, without a result."
+        console.print(Text(visible(told)))
 
 
 def terminal_board(game: str, frame: Json) -> Text:
@@ -110,12 +113,12 @@ def open_command(file: Path, port: int, no_browser: bool) -> None:
     """
     read(file)
     place = file.resolve()
-    entries, _ = ReplayStore(place).entries()
-    if not entries:
-        raise UsageError(f"{file} is larger than {LARGEST_FILE} bytes, too large for the viewer")
+    [entry] = ReplayStore(place).page(1, ReplayFilter()).entries
+    if isinstance(entry.summary, Unreadable):
+        raise UsageError(f"{file} cannot be shown: {entry.summary.reason}")
     app = create_app(SiteSettings(replays=place))
     listener = listen("127.0.0.1", port)
-    address = f"{address_of(listener)}/replays/{entries[0].name}"
+    address = f"{address_of(listener)}/replays/{entry.name}"
     click.echo(f"Watch the replay in the browser: {address}")
     click.echo("Stop with Ctrl-C.", err=True)
     if not no_browser:
@@ -151,11 +154,12 @@ def line(file: Path, turn: int, player: str | None) -> None:
 
 @replays.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=FILE)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a file.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each file.")
 def verify(files: tuple[Path, ...], as_json: bool) -> None:
-    """Play replays again by the rules: start, frames, end, result and hash must come out.
+    """Play replays again by the rules, and say which are not true.
 
-    Each FILE gets a line. Exit code 1 if one is not true.
+    The start, every frame, the end, the result and the hash must come out as they are recorded.
+    Prints a line for each FILE. Exit code 1 if one is not true.
     """
     found = [judged(file) for file in files]
     for verdict in found:
@@ -177,7 +181,7 @@ def judged(file: Path) -> dict[str, Json]:
 
 
 def in_words(verdict: Mapping[str, Json]) -> str:
-    """Say what is found of a file in a line."""
+    """Return what was found of a file as a line for reading."""
     fine = "ok, from a given position" if "from" in verdict else "ok"
     return f"{verdict['file']}: {verdict['error'] or fine}"
 
@@ -201,7 +205,7 @@ def form_option(name: str, what: str) -> Callable[[Callback], Callback]:
 @form_option("json", "Plain.  [default]")
 @form_option("gz", "Packed.")
 @form_option("html", "One page with the viewer, which works from disk.")
-@form_option("gif", "An animation.")
+@form_option("gif", f"An animation of up to {MOST_FRAMES} frames; longer matches leave out turns.")
 @form_option("png", "A picture of one turn.")
 @form_option("svg", "A picture of one turn.")
 @form_option("game", "The game's own format, if it has one.")
@@ -227,7 +231,7 @@ def export(
     """
     refuse_options(form, ("png", "svg"), {"--turn": turn})
     refuse_options(form, ("gif",), {"--from": first, "--to": last, "--speed": speed})
-    place = out or beside(file, form)
+    place, about = out or beside(file, form), ""
     document = read(file)
     match form:
         case "png":
@@ -236,7 +240,8 @@ def export(
             data = svg(still(drawn(document), -1 if turn is None else turn))
         case "gif":
             span = first or 0, -1 if last is None else last
-            data = animation(drawn(document), span, SPEED if speed is None else speed, watched)
+            moving = animation(drawn(document), span, SPEED if speed is None else speed, watched)
+            data, about = moving.data, f", {moving.frames} frames{left_out(moving)}"
         case "html":
             data = html(document)
         case "game":
@@ -248,13 +253,12 @@ def export(
         place.write_bytes(data)
     except OSError as error:
         raise UsageError(f"{place} cannot be written: {error.strerror}") from None
-    click.echo(f"{place}: {len(data)} bytes")
+    click.echo(f"{place}: {len(data)} bytes{about}")
 
 
-def drawn(document: replay.Document) -> DrawnReplay:
-    """Return a replay with the picture of its game; raise UsageError for an unknown game."""
-    picture = load_picture(document["game"])
-    return DrawnReplay(picture, document, partial(replay.frames, document))
+def left_out(moving: Animation) -> str:
+    """Say which turns an animation leaves out, if it does."""
+    return f", one for every {moving.step} turns" if moving.step > 1 else ""
 
 
 def refuse_options(form: str, forms: tuple[str, ...], given: dict[str, Any]) -> None:
@@ -268,7 +272,7 @@ def watched(sheets: Iterable[Sheet], count: int) -> Iterable[Sheet]:
     """Show in a terminal how far an animation is."""
     console = Console(stderr=True)
     quiet = not console.is_terminal
-    return track(sheets, "painting", count, console=console, transient=True, disable=quiet)
+    return track(sheets, "Painting frames", count, console=console, transient=True, disable=quiet)
 
 
 def beside(file: Path, form: str) -> Path:

@@ -18,6 +18,7 @@ from cw.server.settings import LOCAL_NAMES, is_unspecified
 from cw.server.wsgi import address_of, listen
 from cw.server.wsgi import serve as run
 from cw.web import create_app
+from cw.web.championship_routes import championship_around
 from cw.web.live_matches import LiveMatches
 from cw.web.settings import SiteSettings
 
@@ -54,7 +55,7 @@ from cw.web.settings import SiteSettings
 @click.option(
     "--replays",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="Folder whose replays are shown under /replays/.",
+    help="Folder whose replays are shown under /replays/; games that end are saved there.",
 )
 @click.option("--uploads", is_flag=True, help="Let viewers leave replays in that folder.")
 @click.option(
@@ -112,6 +113,8 @@ def serve(
       cw serve --opponent hexagon mine=./bot.py
     """
     chosen = read_opponents(opponents, bot_settings)
+    championship = championship_around(replays)
+    saves = replays is not None and championship is None
     settings = SiteSettings(
         timeout=timeout,
         size=size,
@@ -121,6 +124,7 @@ def serve(
         names=LOCAL_NAMES | {host.lower(), *map(str.lower, names)},
         any_address=is_unspecified(host),
         replays=replays,
+        save=saves,
         uploads=uploads,
         matches=matches,
         opponents=chosen.bots,
@@ -136,10 +140,16 @@ def serve(
     listener = listen(host, port)
     limit = settings.time_limit()
     click.echo(f"Monitor: {address_of(listener)}/")
+    if rooms:
+        click.echo(f"Rooms: {address_of(listener)}/rooms/")
     click.echo(f"All games: {address_of(listener)}/games/")
+    if championship is not None:
+        click.echo(f"Championship: {address_of(listener)}/championship/")
     click.echo(f"Time for a turn: {'no limit' if limit is None else f'{limit:g} s'}")
     if settings.any_address:
         click.echo("Listening on all networks of this machine: everyone there can play.", err=True)
+    if saves:
+        click.echo(f"Games that end are saved in {replays}.", err=True)
     if uploads:
         click.echo(f"Whoever reaches this server can leave replays in {replays}.", err=True)
     click.echo("Stop with Ctrl-C.", err=True)

@@ -1,4 +1,4 @@
-"""`cw simulate`: games between built-in strategies, as many and as fast as they go."""
+"""`cw simulate`: matches between built-in strategies, as many and as fast as they go."""
 
 from __future__ import annotations
 
@@ -11,19 +11,22 @@ import msgspec
 from rich.console import Console
 from rich.progress import track
 
+from cw.arena.bot_names import numbered
+from cw.cli.results import Played, print_match, print_series
 from cw.games.rules import Json
-from cw.league.intervals import wilson
-from cw.matches.simulate import check_names, series, simulate, winner_of
-from cw.matches.spec import MatchResult, MatchSpec
+from cw.matches.simulate import named, series, simulate
+from cw.matches.tally import tallies
 
 
 @click.command("simulate")
 @click.argument("game")
 @click.argument("strategies", nargs=-1, required=True)
-@click.option("--games", type=click.IntRange(1), default=1, show_default=True, help="How many.")
-@click.option("--seed", default=1, show_default=True, help="Seed of the first game.")
+@click.option(
+    "--games", type=click.IntRange(1), default=1, show_default=True, help="How many matches."
+)
+@click.option("--seed", default=1, show_default=True, help="Seed of the first match.")
 @click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="Option of the game.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for all matches.")
 def simulate_command(
     game: str,
     strategies: tuple[str, ...],
@@ -34,19 +37,27 @@ def simulate_command(
 ) -> None:
     """Play GAME between built-in STRATEGIES in this process.
 
-    The seats rotate from game to game, and the seed changes when everyone had every seat.
+    Seats rotate from match to match, and the seed changes when everybody has had every seat.
+    One match is told by who won and why, several are summed up in a table.
 
     \b
       cw simulate circuit-wars greedy safe --games 100
       cw simulate circuit-wars random random --option size=3 --json
     """
-    check_names(game, strategies)
-    given = dict(map(read_option, options))
-    specs = list(series(game, strategies, games, seed, given))
+    specs = list(series(game, strategies, games, seed, dict(map(read_option, options))))
     console = Console(stderr=True)
     progress = track(specs, "playing", total=games, console=console, transient=True)
-    report = summary(strategies, specs, [simulate(spec) for spec in progress])
-    click.echo(json.dumps(report) if as_json else in_words(report))
+    results = [simulate(spec) for spec in progress]
+    names = numbered(strategies)
+    played = [
+        Played(named(spec, names), result) for spec, result in zip(specs, results, strict=True)
+    ]
+    if as_json:
+        click.echo(json.dumps(summary(names, played)))
+    elif games == 1:
+        print_match(played[0])
+    else:
+        print_series(names, played)
 
 
 def read_option(text: str) -> tuple[str, Json]:
@@ -60,36 +71,14 @@ def read_option(text: str) -> tuple[str, Json]:
         return key, value
 
 
-def summary(
-    strategies: Sequence[str], specs: Sequence[MatchSpec], results: Sequence[MatchResult]
-) -> dict[str, Json]:
+def summary(names: Sequence[str], played: Sequence[Played]) -> dict[str, Json]:
     """Sum up a series of matches; strategies in the order in which they were given."""
-    wins = Counter(map(winner_of, specs, results))
+    found = tallies(names, [(one.spec, one.result) for one in played])
     return {
-        "game": specs[0].game,
-        "games": len(results),
-        "strategies": [
-            {
-                "name": name,
-                "wins": wins[number],
-                "interval": list(wilson(wins[number], len(results))),
-            }
-            for number, name in enumerate(strategies)
-        ],
-        "without_winner": wins[None],
-        "reasons": dict(Counter(result.reason for result in results)),
-        "turns": sum(result.turns for result in results),
+        "game": played[0].spec.game,
+        "games": len(played),
+        "strategies": [tally.to_json() for tally in found],
+        "without_winner": sum(one.result.winner is None for one in played),
+        "reasons": dict(Counter(one.result.reason for one in played)),
+        "turns": sum(one.result.turns for one in played),
     }
-
-
-def in_words(report: dict[str, Json]) -> str:
-    """Say a summary in lines."""
-    lines = [f"{report['games']} games of {report['game']}, {report['turns']} turns"]
-    for strategy in report["strategies"]:
-        low, high = strategy["interval"]
-        share = strategy["wins"] / report["games"]
-        lines.append(f"  {strategy['name']:<12} won {share:6.1%}   ({low:.1%} to {high:.1%})")
-    if report["without_winner"]:
-        lines.append(f"  {'nobody':<12} won {report['without_winner'] / report['games']:6.1%}")
-    reasons = ", ".join(f"{reason} {count}" for reason, count in report["reasons"].items())
-    return "\n".join([*lines, f"  ended by: {reasons}"])

@@ -24,12 +24,12 @@ LONGEST_LINE: Final = 64 * 1024 * 1024
 def step(game: str) -> None:
     """Apply actions to a state by the rules of GAME.
 
-    Reads one JSON object a line from standard input and answers each with one line, at once:
+    Reads a JSON object from each line of standard input, and answers it with one line at once:
+    {"state": STATE, "outcome": null or OUTCOME}, or {"error": "what and why"}. A line is
 
     \b
-      {"state": STATE, "actions": {PLAYER: ACTION}}     ->  {"state": STATE, "outcome": null or ...}
-      {"state": null, "options": {"seed": 1, ...}}      ->  the start state
-      anything that cannot be used                      ->  {"error": "what and why"}
+      {"state": STATE, "actions": {PLAYER: ACTION}}   to play a turn
+      {"state": null, "options": {"seed": 1, ...}}    to get the start state
 
     \b
     Try it:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from math import atan2, cos, hypot, pi, sin
 from typing import Any, Final
 
 from cw.drawing.palette import letter_of, mark_of
 from cw.drawing.scenes import Scene
-from cw.drawing.shapes import Circle, Line, Point, Polygon, Rectangle, Shape, Text
+from cw.drawing.shapes import Circle, Point, Polygon, Rectangle, Shape, Stroke, Text
 
 LETTERED: Final = 6
 """The least radius of a disc with a letter, in pixels."""
@@ -43,6 +44,7 @@ def ring(middle: Point, r: float, width: float, fill: str, dashes: int) -> Itera
         yield arc(middle, r, width, fill, (dash / dashes, (dash + 0.55) / dashes))
 
 
+@lru_cache(4096)
 def arc(middle: Point, r: float, width: float, fill: str, part: tuple[float, float]) -> Polygon:
     """Return a part of a ring, from start to end clockwise: 0 is at the top, 1 a full turn."""
     start, end = part
@@ -58,8 +60,8 @@ def cross(
 ) -> Iterator[Shape]:
     """Yield the lines of a diagonal cross."""
     x, y = middle
-    yield Line((x - r, y - r), (x + r, y + r), width, fill, opacity)
-    yield Line((x + r, y - r), (x - r, y + r), width, fill, opacity)
+    yield Stroke((x - r, y - r), (x + r, y + r), width, fill, opacity)
+    yield Stroke((x + r, y - r), (x - r, y + r), width, fill, opacity)
 
 
 def arrow(start: Point, end: Point, width: float, fill: str, broken: bool) -> Iterator[Shape]:
@@ -71,7 +73,7 @@ def arrow(start: Point, end: Point, width: float, fill: str, broken: bool) -> It
     count = max(1, round(reach / (width * 3))) if broken else 1
     for dash in range(count):
         at, to = reach * dash / count, reach * (dash + (0.5 if broken else 1)) / count
-        yield Line(along(start, angle, at), along(start, angle, to), width, fill)
+        yield Stroke(along(start, angle, at), along(start, angle, to), width, fill)
     sides = (along(end, angle + turn, head) for turn in (2.6, -2.6))
     yield Polygon((end, *sides), fill)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Generic, TypeVar
 
@@ -35,7 +36,7 @@ F = TypeVar("F")
 T = TypeVar("T")
 
 
-class Seat(msgspec.Struct, frozen=True):
+class DrawnPlayer(msgspec.Struct, frozen=True):
     """A player by the game's own number or id, and by the name of its bot."""
 
     player: Key
@@ -68,7 +69,7 @@ class Scene(Generic[F]):
     """The frame after `turn` turns, and the turns and frames that led to it."""
 
     picture: Picture[F]
-    seats: tuple[Seat, ...]
+    players: tuple[DrawnPlayer, ...]
     turn: int
     turns: Sequence[Mapping[str, Any]]
     """All turns of the replay, as they are in the document."""
@@ -100,6 +101,12 @@ class Scene(Generic[F]):
     def colour(self, seat: int) -> str:
         """Return the colour of a seat."""
         return colour_of(seat, self.picture.dark)
+
+
+def counts(scene: Scene[Any], owners: Iterable[Key]) -> list[int]:
+    """Return how many things every player has, given whose each thing is."""
+    owned = Counter(map(scene.seat, owners))
+    return [owned[seat] for seat in range(len(scene.players))]
 
 
 def fitting(extent: tuple[float, float], pixels: int, largest: int) -> float:

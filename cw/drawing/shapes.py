@@ -1,16 +1,21 @@
-"""Shapes as frozen values, and the sheets that hold them; painters make files of these."""
+"""Shapes as frozen values, and the sheets that hold them; painters make files of these.
+
+An animation has millions of shapes: as structs they are made and compared several times faster
+than dataclasses.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
+
 Point = tuple[float, float]
 """x, to the right, and y, downwards."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rectangle:
+class Rectangle(msgspec.Struct, frozen=True, gc=False):
     """A filled rectangle; (`x`, `y`) is its upper left corner."""
 
     x: float
@@ -21,8 +26,7 @@ class Rectangle:
     opacity: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Polygon:
+class Polygon(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     """A filled polygon, or only its outline if `stroke`, its width, is not 0."""
 
     points: tuple[Point, ...]
@@ -31,8 +35,7 @@ class Polygon:
     stroke: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Circle:
+class Circle(msgspec.Struct, frozen=True, gc=False):
     """A disc around (`x`, `y`), or only a ring if `stroke`, its width, is not 0."""
 
     x: float
@@ -43,8 +46,7 @@ class Circle:
     stroke: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Stroke(msgspec.Struct, frozen=True, gc=False):
     """A line with round ends."""
 
     start: Point
@@ -54,8 +56,7 @@ class Line:
     opacity: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(msgspec.Struct, frozen=True, gc=False):
     """One line of printable text, whose capitals are vertically centred at `y`."""
 
     x: float
@@ -66,7 +67,7 @@ class Text:
     anchor: Literal["start", "middle", "end"] = "middle"
 
 
-Shape = Rectangle | Polygon | Circle | Line | Text
+Shape = Rectangle | Polygon | Circle | Stroke | Text
 
 
 @dataclass(frozen=True, slots=True)

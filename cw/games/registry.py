@@ -15,13 +15,14 @@ from typing import Any, Final, TypeAlias, cast
 from rich.text import Text
 
 from cw.drawing.scenes import Picture
-from cw.errors import UsageError, short
+from cw.errors import UsageError, choices, short
 from cw.games.codec import Conduct, DefaultCodec, Game, default_codec
 from cw.games.defaults.bot_server import DefaultBotHandler
 from cw.games.defaults.checks import DefaultChecks
 from cw.games.defaults.play_options import default_play_options
 from cw.games.defaults.protocol import DefaultProtocol
 from cw.games.defaults.text import draw_in_terminal, text_picture
+from cw.games.endings import Endings
 from cw.games.play_options import PlayOptions
 from cw.games.rules import Json, MapMaker, StrategyFactory
 from cw.games.wire import BotContext, BotHandler, Checks, WireProtocol
@@ -64,6 +65,8 @@ class GameEntry:
     """A function that writes a replay in a format of the game's own; None if there is none."""
     conduct: str | None = None
     """What its protocol may make of a match beside the rules."""
+    endings: str | None = None
+    """The words in which its results are told."""
     rules_version: int = 1
     """Grows when old replays would be played otherwise."""
     seed_bits: int = 63
@@ -73,6 +76,11 @@ class GameEntry:
     def has_checks(self) -> bool:
         """Whether bots can be tried: by checks of its own, or by those of the default protocol."""
         return self.checks is not None or self.protocol is None
+
+    @property
+    def has_clients(self) -> bool:
+        """Whether its bots are clients of our server, which has a page for the live game."""
+        return self.protocol is not None and self.bot_handler is None
 
 
 USUAL: Final[Mapping[str, str]] = {
@@ -88,6 +96,7 @@ USUAL: Final[Mapping[str, str]] = {
     "maps": "map_maker:{}Maps",
     "exporter": "exporter:export",
     "conduct": "conduct:CONDUCT",
+    "endings": "endings:ENDINGS",
 }
 """Where the parts of a game stand in its folder; `{}` is the name of the folder, as a class."""
 
@@ -147,7 +156,7 @@ def game_entry(name: str) -> GameEntry:
         return GAMES[name]
     known = game_entries()
     if name not in known:
-        raise UsageError(f"there is no game {name!r}; the games are: {', '.join(known)}")
+        raise UsageError(f"there is no game {short(name)}; {choices(name, known)}")
     return known[name]
 
 
@@ -163,6 +172,14 @@ def load_game(name: str) -> Game:
 def load_strategies(name: str) -> Strategies:
     """Load the built-in strategies of a game; raise UsageError for an unknown name."""
     return cast(Strategies, resolve_name(game_entry(name).strategies))
+
+
+def load_strategy(game: str, name: str) -> StrategyFactory[Any, Any]:
+    """Load a built-in strategy; raise UsageError if the game has none of that name."""
+    strategies = load_strategies(game)
+    if name not in strategies:
+        raise UsageError(f"{game} has no strategy {short(name)}; {choices(name, strategies)}")
+    return strategies[name]
 
 
 def load_protocol(name: str) -> WireProtocol:
@@ -182,7 +199,7 @@ def load_bot_handler(name: str, context: BotContext) -> BotHandler:
     entry = game_entry(name)
     if entry.bot_handler is not None:
         return cast(BotHandler, resolve_name(entry.bot_handler)(context))
-    if entry.protocol is not None:
+    if entry.has_clients:
         raise UsageError(f"the bots of {name} are clients of its server: they cannot be served")
     codec = load_game(name).codec
     if not isinstance(codec, DefaultCodec):
@@ -206,6 +223,12 @@ def load_play_options(name: str) -> PlayOptions:
     if where is None:
         return default_play_options(load_game(name), list(load_strategies(name)))
     return cast(PlayOptions, resolve_name(where))
+
+
+def load_endings(name: str) -> Endings:
+    """Load the words in which results of a game are told; without its own, plain ones."""
+    where = game_entry(name).endings
+    return Endings() if where is None else cast(Endings, resolve_name(where))
 
 
 def load_picture(name: str) -> Picture[Any]:

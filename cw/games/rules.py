@@ -8,7 +8,7 @@ from random import Random
 from typing import Any, Protocol, TypeAlias, TypeVar, get_args
 
 from cw.drawing.shapes import Sheet
-from cw.errors import FaultKind, ProtocolError, UsageError, short
+from cw.errors import FaultKind, ProtocolError, UsageError, choices, short
 
 Player: TypeAlias = int | str
 """A seat: a number or an id, as the game's document names it."""
@@ -73,6 +73,17 @@ class Outcome:
             "scores": {str(player): score for player, score in self.scores.items()},
             "ranks": {str(player): rank for player, rank in self.ranks.items()},
         }
+
+
+def resignation(players: Sequence[Player], loser: Player) -> Outcome:
+    """Return the outcome of a match that a player has resigned: all others come before it.
+
+    No rules end a match so; there are no scores, for what they would have become is not known.
+    """
+    others = [player for player in players if player != loser]
+    winner = others[0] if len(others) == 1 else None
+    ranks = {player: len(players) if player == loser else 1 for player in players}
+    return Outcome("resigned", winner, {}, ranks)
 
 
 State = TypeVar("State")
@@ -174,7 +185,7 @@ def refuse_unknown_options(options: Mapping[str, Json], known: Sequence[str]) ->
     """Raise UsageError for the first option that the game does not have."""
     for name in options:
         if name not in known:
-            raise UsageError(f"unknown option {name!r}; known: {', '.join(known)}")
+            raise UsageError(f"unknown option {short(name)}; {choices(name, known)}")
 
 
 def whole_number(name: str, value: Json, low: int, high: int) -> int:

@@ -137,6 +137,9 @@ class Referee(Protocol):
     def setting(self, player: Player, name: str) -> str | None:
         """Return a setting of a player's bot, such as `secret`."""
 
+    def username(self, player: Player) -> str:
+        """Return the username of a player's bot: 1 to 64 letters, digits and `_`."""
+
     def token(self) -> str:
         """Draw 32 hexadecimal digits that nobody can guess."""
 
@@ -194,7 +197,8 @@ def read_json(body: bytes) -> Json:
         raise ProtocolError(str(error)) from None
     except RecursionError:
         raise ProtocolError(TOO_DEEP) from None
-    if is_deep(value, DEEPEST):
+    # Most replies open so few lists and objects that nobody needs to look how they are nested.
+    if body.count(b"[") + body.count(b"{") > DEEPEST and is_deep(value, DEEPEST):
         raise ProtocolError(TOO_DEEP)
     return value
 
@@ -261,7 +265,7 @@ class CheckReport(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A whole game that a bot under check must play without a fault."""
+    """A whole match that a bot under check must play without a fault."""
 
     name: str
     options: Mapping[str, Json]

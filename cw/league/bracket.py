@@ -19,6 +19,9 @@ Reason: TypeAlias = Literal[
 ]
 """What decided a tie; "" while it is open."""
 
+LEGS: Final = 2
+"""Matches of a tie that needs no tie-break matches."""
+
 STAGES: Final[Mapping[int, str]] = MappingProxyType(
     {2: "final", 4: "semi-final", 8: "quarter-final"}
 )
@@ -191,6 +194,11 @@ def bracket_rounds(ties: Bracket) -> Iterator[Round]:
     for stage in ties:
         for fixtures in zip_longest(*(tie.fixtures for tie in stage)):
             yield tuple(fixture for fixture in fixtures if fixture is not None)
+
+
+def unknown_legs(ties: Bracket) -> int:
+    """Return how many legs are not known yet, because their teams are not."""
+    return sum(LEGS for tie in chain.from_iterable(ties) if None in tie.teams and not tie.winner)
 
 
 def places(ties: Bracket) -> Order:

@@ -12,11 +12,27 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Final, Literal, TypeAlias
 
-from cw.league.bracket import Bracket, bracket, bracket_rounds, crossed, places, seeded
+from cw.league.bracket import (
+    LEGS,
+    Bracket,
+    bracket,
+    bracket_rounds,
+    crossed,
+    places,
+    seeded,
+    unknown_legs,
+)
 from cw.league.fixtures import Result, Results, Round, open_fixtures
 from cw.league.groups import check_groups
 from cw.league.line_ups import FREE_FOR_ALL, check_line_ups, free_for_all
-from cw.league.schedule import check_teams, gauntlet, resting, round_robin, swiss
+from cw.league.schedule import (
+    check_teams,
+    default_swiss_rounds,
+    gauntlet,
+    resting,
+    round_robin,
+    swiss,
+)
 from cw.league.standings import (
     NO_RESTS,
     Order,
@@ -51,6 +67,10 @@ class Contest(ABC):
     def bracket(self, results: Results) -> Bracket:
         """Return the ties of the knockout; () where there is none, or not yet."""
         return ()
+
+    def expected(self, results: Results) -> int:
+        """Return how many matches it takes in all; tie-break matches count once they are due."""
+        return sum(map(len, self.rounds(results)))
 
     def order(self, results: Results) -> Order:
         """Order all teams by what they have reached so far: as in the one table."""
@@ -148,6 +168,13 @@ class Championship(Contest):
         slots = seeded(crossed(by_strength(standings)))
         return bracket(slots, results, self.seed, before)
 
+    def expected(self, results: Results) -> int:
+        """Return how many matches it takes, those of a knockout to come among them."""
+        ties = self.bracket(results)
+        entrants = ADVANCING * len(self.groups)
+        to_come = unknown_legs(ties) if ties else LEGS * (entrants - 1)
+        return Contest.expected(self, results) + to_come
+
     def order(self, results: Results) -> Order:
         """Order the teams by how far they came, those that stayed in the groups by place there."""
         orders = [one.settled.order for one in self.standings(results)]
@@ -212,6 +239,10 @@ class Knockout(Contest):
         """Return all ties."""
         return bracket(seeded(self.teams), results, self.seed)
 
+    def expected(self, results: Results) -> int:
+        """Return how many matches it takes, those between teams to come among them."""
+        return Contest.expected(self, results) + unknown_legs(self.bracket(results))
+
     def order(self, results: Results) -> Order:
         """Order the teams by how far they came."""
         return places(self.bracket(results))
@@ -249,6 +280,14 @@ class League(Contest):
                 return swiss(self.teams, results, self.meetings)
             case "gauntlet":
                 return gauntlet(self.teams)
+
+    def expected(self, results: Results) -> int:
+        """Return how many matches it takes, the Swiss rounds to come among them."""
+        known = Contest.expected(self, results)
+        if self.format != "swiss":
+            return known
+        meetings = self.meetings or default_swiss_rounds(len(self.teams))
+        return max(known, meetings * LEGS * (len(self.teams) // 2))
 
     def standings(self, results: Results) -> tuple[Standing, ...]:
         """Return the one table."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, get_args
 
-from cw.errors import UsageError
+from cw.errors import UsageError, choices
 from cw.league.contests import Championship, Contest, FreeForAll, Knockout, League, TableFormat
 from cw.league.groups import check_groups, draw_groups
 from cw.league.line_ups import FREE_FOR_ALL, USUAL_ROUNDS
@@ -51,7 +51,7 @@ class Format:
         for known in get_args(TableFormat):
             if self.name == known:
                 return League(known, tuple(teams), seed, self.meetings)
-        raise UsageError(f"unknown format {self.name!r}; known: {', '.join(FORMATS)}")
+        raise UsageError(f"unknown format {self.name!r}; {choices(self.name, FORMATS)}")
 
     def check(self, seats: range) -> None:
         """Raise UsageError for what belongs to another format, or to a game of other seats."""

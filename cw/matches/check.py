@@ -1,4 +1,4 @@
-"""Checks of a bot: the steps of its protocol one by one, then whole games, each explained."""
+"""Checks of a bot: the steps of its protocol one by one, then whole matches, each explained."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+from cw.arena.bot_names import numbered
 from cw.arena.bots import BotSpec
 from cw.arena.launch import LaunchPolicy, with_secrets
 from cw.arena.referee import MatchRecord, MatchReferee
@@ -90,9 +91,9 @@ OnTry: TypeAlias = Callable[[str], None]
 def check(
     game: str, bot: BotSpec, secrets: Secrets, isolation: Isolation, on_try: OnTry = lambda _: None
 ) -> Iterator[Finding]:
-    """Try a bot step by step, up to the first whole game that is not fine.
+    """Try a bot step by step, up to the first whole match that is not fine.
 
-    Whole games come when the steps of the protocol are fine.
+    Whole matches come when the steps of the protocol are fine.
     """
     # Those that we ask inside speak no protocol.
     own = {bot.name: {**with_secrets(bot).settings, **secrets.get(bot.name, {})}}
@@ -133,8 +134,10 @@ def specs_of(
     game: str, bot: BotSpec, trial: Trial, number: int, isolation: Isolation
 ) -> list[MatchSpec]:
     """Return the matches of a trial: with the bot in the first seat, and in the last."""
+    names = numbered(trial.opponents, [bot.name])
     others = [
-        BotSpec(f"other{seat + 1}", "builtin", name) for seat, name in enumerate(trial.opponents)
+        BotSpec(name, "builtin", strategy)
+        for name, strategy in zip(names, trial.opponents, strict=True)
     ]
     orders = ([bot, *others], [*others, bot])
     return [
@@ -163,5 +166,5 @@ def tried(trial: Trial, specs: list[MatchSpec], bot: BotSpec, secrets: Secrets) 
 
 def fault_of(trial: Trial, fault: MatchFault) -> Finding:
     """Explain a fault."""
-    problem = f"turn {fault.turn}: {fault.kind}: {fault.detail}"
-    return Finding(trial.name, problem, FIXES[fault.kind], f"{fault.kind} in turn {fault.turn}")
+    problem = f"turn {fault.turn + 1}: {fault.kind}: {fault.detail}"
+    return Finding(trial.name, problem, FIXES[fault.kind], f"{fault.kind} in turn {fault.turn + 1}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,6 +30,9 @@ from cw.server.refereed_session import AnnouncedSeat, ClientSeat, RefereedSessio
 from cw.server.session import GITHUB
 from cw.server.settings import ServerSettings
 from cw.server.wsgi import listen, serving
+
+LONGEST_TEAM_ID: Final = 39
+"""Letters, digits and hyphens, as `session.GITHUB` has them."""
 
 USUAL_PORT: Final = 5000
 """The port that an unmodified client asks."""
@@ -68,7 +72,12 @@ class Host:
         """Start a client, behind its door if there is one; it may import cw.game."""
         door = self.doors.get(bot.name)
         needs = ProgramNeeds(
-            {"CW_SERVER": self.address, "PYTHONPATH": str(PACKAGE.parent)} | pause(),
+            {
+                "CW_SERVER": self.address,
+                "BOT_USERNAME": team_id(bot),
+                "PYTHONPATH": str(PACKAGE.parent),
+            }
+            | pause(),
             client_library(),
             server=door.path if door else None,
         )
@@ -123,11 +132,22 @@ def clients_of(bots: Sequence[BotSpec]) -> list[Client]:
         Client(
             bot.name,
             bot.settings.get("username"),
-            frozenset(other.name for other in bots if other is not bot),
+            frozenset(name for other in bots if other is not bot for name in names_of(other)),
         )
         for bot in bots
         if bot.kind == "exec"
     ]
+
+
+def team_id(bot: BotSpec) -> str:
+    """Return the team id of a client that is told none: its name, as far as team ids go."""
+    fitting = re.sub("[^A-Za-z0-9]+", "-", bot.name)[:LONGEST_TEAM_ID]
+    return bot.settings.get("username") or fitting
+
+
+def names_of(bot: BotSpec) -> set[str]:
+    """Return the names that no other client may take: those by which people know a bot."""
+    return {bot.name, team_id(bot)}
 
 
 @contextmanager
@@ -147,7 +167,7 @@ def way_in(
 
 @contextmanager
 def spectators(app: Flask) -> Iterator[str]:
-    """Serve the match for people who look on; returns the address."""
+    """Serve the match to spectators; yields the address."""
     with serving(SpectatorApp(app), listen("127.0.0.1", 0)) as address:
         yield address
 

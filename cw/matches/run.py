@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -24,15 +24,16 @@ from cw.arena.seats.wrappers import PacedSeat
 from cw.arena.transports.sockets import Reachable
 from cw.errors import Failure, ProtocolError, UsageError, short
 from cw.games.codec import Game, is_fault
-from cw.games.registry import load_game, load_protocol, load_strategies
-from cw.games.rules import Json, Player, Strategy
+from cw.games.registry import load_game, load_protocol, load_strategy
+from cw.games.rules import Json, Player, Strategy, resignation
 from cw.games.wire import WireProtocol
 from cw.matches.hosted import Host, hosting
 from cw.matches.spec import NO_SECRETS, Isolation, MatchFault, MatchResult, MatchSpec, Secrets
+from cw.matches.verdict import tie_breaks
 from cw.replays.document import Document, Recorder, ending_of, replay_of
 
 OnLaunch: TypeAlias = Callable[[BotSpec, str], None]
-"""Is told how we are protected from a program that is started."""
+"""Is told how a program that is started is isolated."""
 
 NOBODY: Final[Mapping[str, HumanSeat]] = {}
 
@@ -75,10 +76,10 @@ class RunOptions:
     people: Mapping[str, HumanSeat] = field(default_factory=dict)
     """The people who play, by the name of their bot."""
     pace: float = 0.0
-    """Seconds that every action of a bot takes at least, for those who look on."""
+    """Seconds that every action of a bot takes at least, for spectators."""
     secrets: Secrets = field(default_factory=dict)
     spectate: bool = False
-    """Whether a match of clients shall be served to people who look on."""
+    """Whether a match of clients is served to spectators."""
 
 
 async def run_match(  # noqa: PLR0913 - each of them is a thing of its own
@@ -94,13 +95,13 @@ async def run_match(  # noqa: PLR0913 - each of them is a thing of its own
     """Play a match and return its result; afterwards, also when cancelled, nothing of it runs.
 
     `people` are the seats of `human` bots by name; `pace` is the seconds that every action of a bot
-    takes at least, for those who look on; `spectate` serves a match of clients to people. Raises
+    takes at least, for spectators; `spectate` serves a match of clients to them. Raises
     UsageError for a game, bots and options that cannot be played, and Abandoned where a person or
     `on_turn` ends the match without a result.
     """
     run_options = RunOptions(on_turn, on_launch, people, pace, secrets, spectate)
     game, protocol = game_of(spec), load_protocol(spec.game)
-    check_number(spec, game)
+    check_number(spec.game, game.rules.seats, len(spec.bots))
     rules_options, protocol_options = parted(spec.options, protocol)
     progress = MatchProgress(
         MatchRecord(
@@ -112,8 +113,33 @@ async def run_match(  # noqa: PLR0913 - each of them is a thing of its own
         )
     )
     async with opened(spec, protocol, protocol_options, progress, run_options) as match:
-        await match.play(protocol)
+        await play_until_resigned(match, protocol, people)
     return result_of(spec, progress)
+
+
+async def play_until_resigned(
+    match: ReadyMatch, protocol: WireProtocol, people: Mapping[str, HumanSeat]
+) -> None:
+    """Play a match to its end, or until a person gives it up: then they have lost it."""
+    playing = asyncio.ensure_future(match.play(protocol))
+    leaving = [asyncio.ensure_future(seat.resigned.wait()) for seat in people.values()]
+    try:
+        await asyncio.wait((playing, *leaving), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (playing, *leaving):
+            task.cancel()
+        await asyncio.gather(playing, *leaving, return_exceptions=True)
+    if playing.cancelled():
+        record = match.referee.record
+        record.stopped = resignation(list(record.bots), who_resigned(record, people))
+    else:
+        playing.result()
+
+
+def who_resigned(record: MatchRecord, people: Mapping[str, HumanSeat]) -> Player:
+    """Return the player who has given the match up."""
+    left = {name for name, seat in people.items() if seat.resigned.is_set()}
+    return next(player for player, bot in record.bots.items() if bot.name in left)
 
 
 def game_of(spec: MatchSpec) -> Game:
@@ -145,13 +171,12 @@ class FromPosition:
         return getattr(self._rules, name)
 
 
-def check_number(spec: MatchSpec, game: Game) -> None:
-    """Raise UsageError for a number of bots that the game is not for."""
-    seats, number = game.rules.seats, len(spec.bots)
+def check_number(game: str, seats: range, number: int) -> None:
+    """Raise UsageError for a number of bots that cannot play the game."""
     if number not in seats:
         least, most = seats.start, seats.stop - 1
         needed = f"exactly {least}" if least == most else f"{least} to {most}"
-        raise UsageError(f"{spec.game} needs {needed} bots; you gave {number}")
+        raise UsageError(f"{game} needs {needed} bots; you gave {number}")
 
 
 def parted(
@@ -162,8 +187,16 @@ def parted(
     return rules, {name: value for name, value in options.items() if name in protocol.options}
 
 
+def refuse_services(bots: Sequence[BotSpec], protocol: WireProtocol) -> None:
+    """Raise UsageError for a web service where the game cannot ask one."""
+    for bot in bots:
+        if bot.kind == "http" and "http" not in protocol.transports:
+            raise UsageError(f"bot {bot.name}: bots of this game are programs, not web services")
+
+
 def seated(spec: MatchSpec, protocol: WireProtocol, secrets: Secrets) -> dict[Player, BotSpec]:
     """Return the bots by player, each with its secrets."""
+    refuse_services(spec.bots, protocol)
     players = protocol.players([bot.name for bot in spec.bots])
     bots = [with_secrets(bot.with_settings(secrets.get(bot.name, {}))) for bot in spec.bots]
     return dict(zip(players, bots, strict=True))
@@ -278,10 +311,7 @@ def reachable_by(isolation: Isolation) -> Reachable:
 
 def strategy_for(game: str, name: str, player: Player, seed: int) -> Strategy[Any, Any]:
     """Make a built-in strategy; its draws come from the seed of the match and its seat."""
-    strategies = load_strategies(game)
-    if name not in strategies:
-        raise UsageError(f"{game} has no strategy {name!r}; there are: {', '.join(strategies)}")
-    return strategies[name](player, Random(f"{seed} {player}"))
+    return load_strategy(game, name)(player, Random(f"{seed} {player}"))
 
 
 def result_of(spec: MatchSpec, progress: MatchProgress) -> MatchResult:
@@ -314,4 +344,5 @@ def result_of(spec: MatchSpec, progress: MatchProgress) -> MatchResult:
         turns=len(record.turns),
         stderr=tuple(record.stderr.get(player, "") for player in record.bots),
         replay=progress.document(),
+        tie_breaks=tie_breaks(spec.game, record.state, record.bots),
     )

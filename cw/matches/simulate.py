@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from time import perf_counter
+from typing import Any
+
+import msgspec
 
 from cw.arena.bots import BotSpec
-from cw.errors import UsageError
-from cw.games.registry import load_game, load_strategies
+from cw.games.registry import load_game, load_strategy
 from cw.games.rules import Json, Outcome, Player
+from cw.matches.run import check_number
 from cw.matches.spec import MatchResult, MatchSpec
+from cw.matches.verdict import tie_breaks
 
 
 def series(
@@ -18,8 +22,12 @@ def series(
 ) -> Iterator[MatchSpec]:
     """Yield the matches of a series; the seats rotate, and the seed changes with each round.
 
-    Bots are called by their number in `names`, so that results can be counted by strategy.
+    Bots are called by their number in `names`, so that results can be counted by strategy. Raises
+    UsageError for an unknown strategy, and for a number of them that cannot play the game.
     """
+    for name in names:
+        load_strategy(game, name)
+    check_number(game, load_game(game).rules.seats, len(names))
     bots = [BotSpec(str(number), "builtin", name) for number, name in enumerate(names)]
     for number in range(games):
         shift = number % len(bots)
@@ -35,11 +43,11 @@ def simulate(spec: MatchSpec) -> MatchResult:
     The draws of a strategy come from the id of the match and the name of the bot. Raises UsageError
     for options that the game refuses.
     """
-    rules, strategies = load_game(spec.game).rules, load_strategies(spec.game)
+    rules = load_game(spec.game).rules
     state = rules.new(len(spec.bots), spec.seed, **spec.options)
     players = rules.players(state)
     playing = {
-        player: strategies[bot.target](player, Random(f"{spec.id} {bot.name}"))
+        player: load_strategy(spec.game, bot.target)(player, Random(f"{spec.id} {bot.name}"))
         for player, bot in zip(players, spec.bots, strict=True)
     }
     seconds: dict[Player, list[float]] = {player: [] for player in players}
@@ -52,11 +60,15 @@ def simulate(spec: MatchSpec) -> MatchResult:
             seconds[player].append(perf_counter() - began)
         state = rules.step(state, actions)
         turns += 1
-    return result_of(spec, outcome, seconds, turns)
+    return result_of(spec, state, outcome, seconds, turns)
 
 
 def result_of(
-    spec: MatchSpec, outcome: Outcome, seconds: Mapping[Player, Sequence[float]], turns: int
+    spec: MatchSpec,
+    state: Any,
+    outcome: Outcome,
+    seconds: Mapping[Player, Sequence[float]],
+    turns: int,
 ) -> MatchResult:
     """Return the result of a match without faults."""
     numbers = {player: number for number, player in enumerate(seconds)}
@@ -72,17 +84,16 @@ def result_of(
         turns=turns,
         stderr=("",) * len(spec.bots),
         replay={},
+        tie_breaks=tie_breaks(spec.game, state, seconds),
     )
+
+
+def named(spec: MatchSpec, names: Sequence[str]) -> MatchSpec:
+    """Return a match of a series whose bots have names instead of numbers."""
+    bots = (msgspec.structs.replace(bot, name=names[int(bot.name)]) for bot in spec.bots)
+    return msgspec.structs.replace(spec, bots=tuple(bots))
 
 
 def winner_of(spec: MatchSpec, result: MatchResult) -> int | None:
     """Return the number of the strategy in its series that won a match, None if nobody did."""
     return None if result.winner is None else int(spec.bots[result.winner].name)
-
-
-def check_names(game: str, names: Sequence[str]) -> None:
-    """Raise UsageError for a name that is no built-in strategy of the game."""
-    strategies = load_strategies(game)
-    for name in names:
-        if name not in strategies:
-            raise UsageError(f"{game} has no strategy {name!r}; there are: {', '.join(strategies)}")

@@ -1,4 +1,4 @@
-"""A match as a value: what shall be played, and what came of it. Both are JSON."""
+"""A match as a value: what is to be played, and what came of it. Both are JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SandboxPolicy: TypeAlias = Literal["auto", "require", "off"]
 
 
 class Isolation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How the bots of a match are kept apart from us, and from each other."""
+    """How the bots of a match are isolated from us, and from each other."""
 
     sandbox: SandboxPolicy = "auto"
     """Whether programs run in bubblewrap: where it works, always, or never."""
@@ -110,6 +110,8 @@ class MatchResult(msgspec.Struct, frozen=True):
     """Head and tail of what each program wrote to its standard error."""
     replay: dict[str, Any]
     """The document of the replay (docs/replay.md)."""
+    tie_breaks: dict[str, tuple[int | float, ...]] = msgspec.field(default_factory=dict)
+    """By name what the game compares where scores are equal, the first one first."""
 
     @staticmethod
     def from_json(document: Json) -> MatchResult:

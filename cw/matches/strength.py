@@ -24,17 +24,17 @@ class Strength:
     games: int
     wins: int
     median_seconds: float
-    """Of a move of the strategy, not of its opponent."""
+    """The response time of the strategy, not of its opponent."""
     longest_seconds: float
 
     @property
-    def share(self) -> float:
-        """The share of games won."""
+    def win_rate(self) -> float:
+        """The share of matches won, from 0 to 1."""
         return self.wins / self.games
 
     @property
     def interval(self) -> Interval:
-        """The Wilson interval of that share, for 95 %."""
+        """The Wilson interval of the win rate, for 95 %."""
         return wilson(self.wins, self.games)
 
 
@@ -47,9 +47,12 @@ def ladder(strategies: Sequence[str]) -> list[tuple[str, str]]:
 def measure(
     game: str, pairs: Iterable[tuple[str, str]], games: int, seed: int, jobs: int
 ) -> Iterator[Strength]:
-    """Play an even number of games a pair, on `jobs` processes, and give each pair's figures."""
+    """Play `games` matches of each pair on `jobs` processes; yield the figures of each pair.
+
+    Raises UsageError for an odd number of matches: the strategies could not swap seats.
+    """
     if games < 2 or games % 2:
-        raise UsageError(f"the number of games must be even and at least 2, not {games}")
+        raise UsageError(f"the number of matches must be even and at least 2, not {games}")
     options = load_play_options(game).measured
     with ProcessPoolExecutor(jobs) as processes:
         for pair in pairs:
@@ -60,7 +63,7 @@ def measure(
 def summary(
     pair: tuple[str, str], specs: Sequence[MatchSpec], results: Sequence[MatchResult]
 ) -> Strength:
-    """Sum up the games of a pair."""
+    """Sum up the matches of a pair."""
     played = list(zip(specs, results, strict=True))
     seats = [[bot.name for bot in spec.bots].index("0") for spec in specs]
     seconds = [

@@ -1,43 +1,218 @@
-"""Who won a match and by what, in a sentence."""
+"""Who won a match, by what and in which turn: as a value, and in a sentence."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
 
-from cw.games.rules import FAULT_KINDS
+from cw.errors import FaultKind
+from cw.games.codec import is_fault
+from cw.games.endings import Endings
+from cw.games.registry import load_endings
+from cw.games.rules import Player
 from cw.matches.spec import MatchFault, MatchResult, MatchSpec
+from cw.replays.ending import FORFEITS, RESIGNATIONS
 
-FORFEITS: Final = frozenset({*FAULT_KINDS, "fault", "not_enough_ready"})
-"""Reasons that a game gives to an end which a fault has brought."""
+DID: Final[Mapping[FaultKind, str]] = {
+    "startup": "could not be started",
+    "disconnected": "closed its connection",
+    "timeout": "did not answer in time",
+    "crashed": "crashed",
+    "malformed": "sent an answer that cannot be read",
+    "illegal": "made an illegal move",
+    "oversize": "sent too long an answer",
+}
+"""What a bot did whose fault is of this kind."""
+
+MOST_COMPARED: Final = 3
+"""Numbers that are set against the winner's."""
+
+WonBy: TypeAlias = Literal["score", "tie-break", "forfeit", "resignation", "rules"]
+"""By what a match can be won; `rules` is an end that makes a winner whatever the scores are."""
+
+Number: TypeAlias = int | float
 
 
 def verdict(spec: MatchSpec, result: MatchResult) -> str:
-    """Return a sentence: who won, and by what; a forfeit says whose fault and in which turn."""
-    if result.winner is None:
-        return "Draw: nobody stands alone at the top."
-    name = spec.bots[result.winner].name
-    fault = forfeit(result)
-    if fault is not None:
-        loser = spec.bots[fault.bot].name
-        if fault.kind == "startup":
-            return f"{name} won by forfeit: {loser} never played."
-        return f"{name} won by forfeit: {loser} was {fault.kind} in turn {fault.turn + 1}."
-    scores = [score for score in result.scores if score is not None]
-    won = result.scores[result.winner]
-    if won is not None and scores.count(won) == 1 and won == max(scores):
-        others = sorted((score for score in scores if score != won), reverse=True)
-        return f"{name} won by score, {won:g} to {', '.join(f'{score:g}' for score in others)}."
-    return f"{name} won by {result.reason.replace('_', ' ')}, not by score."
+    """Return who won, by what and in which turn, and which faults the other bots made."""
+    story = Story(spec, result, load_endings(spec.game))
+    told = story.draw() if result.winner is None else story.victory(result.winner)
+    faults = [] if story.won_by == "forfeit" else story.faults()
+    return " ".join(f"{sentence}." for sentence in (told, *faults))
+
+
+def won_by(spec: MatchSpec, result: MatchResult) -> WonBy | None:
+    """Return by what a match was won, None if nobody won it."""
+    return Story(spec, result, load_endings(spec.game)).won_by
 
 
 def forfeit(result: MatchResult) -> MatchFault | None:
     """Return the fault that gave the match to another bot, None if it was played out."""
     lost = [fault for fault in result.faults if fault.bot != result.winner]
+    others = set(range(len(result.ranks))) - {result.winner}
+    if lost and others <= set(never_played(result)):
+        return lost[0]
     if result.reason not in FORFEITS or not lost:
         return None
     return lost[0] if lost[0].kind == "startup" else lost[-1]
 
 
 def never_played(result: MatchResult) -> list[int]:
-    """Return the numbers of the bots that could not be started."""
-    return sorted({fault.bot for fault in result.faults if fault.kind == "startup"})
+    """Return the numbers of the bots that could not be started, and have never acted.
+
+    A web service that fails to tell its health may play all the same.
+    """
+    absent = {fault.bot: str(fault.player) for fault in result.faults if fault.kind == "startup"}
+    return sorted(bot for bot, player in absent.items() if not has_acted(result, player))
+
+
+def has_acted(result: MatchResult, player: str) -> bool:
+    """Return whether a player, as the replay names it, has acted in any turn."""
+    acted = (turn["actions"].get(player) for turn in result.replay["turns"])
+    return any(action is not None and not is_fault(action) for action in acted)
+
+
+def tie_breaks(game: str, state: Any, players: Iterable[Player]) -> dict[str, tuple[Number, ...]]:
+    """Return the figures that a game compares where scores are equal; none before its start."""
+    figures = {} if state is None else load_endings(game).tie_breaks(state)
+    order = tuple(players)
+    return {name: tuple(of[player] for player in order) for name, of in figures.items()}
+
+
+def leaders(result: MatchResult) -> list[int]:
+    """Return the numbers of the bots with the highest score."""
+    known = {number: score for number, score in enumerate(result.scores) if score is not None}
+    best = max(known.values(), default=None)
+    return [number for number, score in known.items() if score == best]
+
+
+def tie_break(result: MatchResult, winner: int) -> list[str]:
+    """Return the figures down to the one by which the winner was ahead; [] if there is none."""
+    level = leaders(result)
+    if winner not in level:
+        return []
+    told = [f"score {plain(result.scores[winner])} each"]
+    for name, values in result.tie_breaks.items():
+        others = [values[number] for number in level if number != winner]
+        if all(values[winner] > other for other in others):
+            return [*told, f"{name} {against(values[winner], others)}"]
+        told.append(f"{name} {plain(values[winner])} each")
+        level = [number for number in level if values[number] == values[winner]]
+    return []
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A match that is over, told in the words of its game, in clauses without full stops."""
+
+    spec: MatchSpec
+    result: MatchResult
+    endings: Endings
+
+    @property
+    def won_by(self) -> WonBy | None:
+        """By what it was won, None if nobody won it."""
+        result = self.result
+        if result.winner is None:
+            return None
+        if result.reason in RESIGNATIONS:
+            return "resignation"
+        if forfeit(result) is not None:
+            return "forfeit"
+        if result.reason in self.endings.reasons:
+            return "rules"
+        if leaders(result) == [result.winner]:
+            return "score"
+        return "tie-break" if tie_break(result, result.winner) else "rules"
+
+    def victory(self, winner: int) -> str:
+        """Return who won, by what and in which turn."""
+        name, end = self.name(winner), self.when(self.result.turns)
+        match self.won_by:
+            case "forfeit":
+                return f"{name} won by forfeit{self.forfeited()}"
+            case "resignation":
+                others = [bot.name for bot in self.spec.bots if bot.name != name]
+                return f"{name} won {end}: {listed(others)} resigned"
+            case "score":
+                return f"{name} won by score {end}: {self.scores()}"
+            case "tie-break":
+                figures = ", ".join(tie_break(self.result, winner))
+                return f"{name} won on the tie-break {end}: {figures}"
+        return f"{name} won {end}: {self.reason}"
+
+    def draw(self) -> str:
+        """Return how it ended without a winner."""
+        first = [number for number, rank in enumerate(self.result.ranks) if rank == 1]
+        start = f"Draw {self.when(self.result.turns)}"
+        if self.result.reason in self.endings.reasons or len(first) < 2:
+            return f"{start}: {self.reason}"
+        figures = [f"{name} {plain(of[first[0]])}" for name, of in self.result.tie_breaks.items()]
+        level = listed([self.counted(plain(self.result.scores[first[0]])), *figures])
+        return f"{start}: {listed(list(map(self.name, first)))} have {level} each"
+
+    def forfeited(self) -> str:
+        """Return whose fault a forfeit was, and when it was made."""
+        absent = [number for number in never_played(self.result) if number != self.result.winner]
+        fault = forfeit(self.result)
+        if absent or fault is None:
+            return f": {listed(list(map(self.name, absent)))} never played"
+        return f" {self.when(fault.turn + 1)}: {self.name(fault.bot)} {DID[fault.kind]}"
+
+    def faults(self) -> list[str]:
+        """Return what each bot that did not win did wrong first."""
+        others = [number for number in range(len(self.spec.bots)) if number != self.result.winner]
+        return [self.faults_of(number) for number in others if self.result.faults_of(number)]
+
+    def faults_of(self, number: int) -> str:
+        """Return what a bot did wrong first, and how often it did anything wrong."""
+        if number in never_played(self.result):
+            return f"{self.name(number)} never played"
+        first, *more = self.result.faults_of(number)
+        count = f", the first of {len(more) + 1} faults" if more else ""
+        return f"{self.name(number)} {DID[first.kind]} {self.when(first.turn + 1)}{count}"
+
+    @property
+    def reason(self) -> str:
+        """Why it was over."""
+        return self.endings.reasons.get(self.result.reason, self.result.reason.replace("_", " "))
+
+    def name(self, number: int) -> str:
+        """Return the name of a bot."""
+        return self.spec.bots[number].name
+
+    def scores(self) -> str:
+        """Return the winner's score against the others'."""
+        own, *others = sorted((s for s in self.result.scores if s is not None), reverse=True)
+        return self.counted(against(own, others))
+
+    def counted(self, number: str) -> str:
+        """Return a score with what it counts."""
+        unit = self.endings.unit
+        return f"{number} {unit}{'s' * (number != '1')}" if unit else f"score {number}"
+
+    def when(self, turn: int) -> str:
+        """Return in which turn something was, counted from 1; what came later is in the last."""
+        last = min(turn, self.result.turns)
+        return f"in {self.endings.turn} {last}" if last else f"before the first {self.endings.turn}"
+
+
+def against(own: Number, others: Sequence[Number]) -> str:
+    """Return a number against others: `26 to 23`; of many others the highest ones."""
+    told = [plain(other) for other in sorted(others, reverse=True)[:MOST_COMPARED]]
+    less = ["less"] if len(others) > MOST_COMPARED else []
+    return f"{plain(own)} to {listed([*told, *less])}" if told else plain(own)
+
+
+def plain(value: Number | None) -> str:
+    """Return a number without a fraction that says nothing."""
+    if value is None:
+        return "-"
+    whole = isinstance(value, int) or value.is_integer()
+    return str(int(value)) if whole else f"{value:.2f}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Return words as a sentence lists them."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil
 from typing import Any, Final
@@ -13,7 +13,7 @@ from cw.drawing.shapes import Sheet
 from cw.errors import UsageError
 from cw.pictures.raster import gif
 from cw.pictures.scenes import scenes
-from cw.pictures.sheets import MOVING, sheet_of
+from cw.pictures.sheets import MOVING, SMALLEST, Result, board_sheet, sheet_of
 
 Document = Mapping[str, Any]
 Frames = Callable[[], Iterable[Any]]
@@ -27,6 +27,18 @@ class DrawnReplay:
     picture: Picture[Any]
     document: Document
     frames: Frames
+    result: Result | None = None
+    """What the picture after the last turn says; None for nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Animation:
+    """A GIF file, and which turns it shows."""
+
+    data: bytes
+    frames: int
+    step: int
+    """Every how many turns there is a frame; the last one is always there."""
 
 
 Watched = Callable[[Iterable[Sheet], int], Iterable[Sheet]]
@@ -37,6 +49,9 @@ SPEEDS: Final = (0.1, 100)
 
 MOST_FRAMES: Final = 600
 """The most frames of an animation."""
+
+MOST_DRAWN: Final = 1_000_000
+"""The most shapes of an animation, all frames together: by them it takes its time."""
 
 FASTEST: Final = 50
 """The most frames a second that viewers of GIF files show at their true speed."""
@@ -57,17 +72,28 @@ def still(replay: DrawnReplay, turn: int) -> Sheet:
     return next(sheets(replay, [number_of(replay.document, turn)], STILL))
 
 
+def thumbnail(replay: DrawnReplay, *, dark: bool) -> Sheet:
+    """Return a small sheet of the last board alone, for a light or a dark page.
+
+    A game that is always dark stays so. Raises as `still` does.
+    """
+    last = number_of(replay.document, -1)
+    picture = replace(replay.picture, dark=dark or replay.picture.dark)
+    found = scenes(picture, replay.document, replay.frames(), [last], SMALLEST)
+    return board_sheet(next(found))
+
+
 def animation(
     replay: DrawnReplay,
     span: tuple[int, int],
     speed: float,
     watched: Watched = lambda sheets, _: sheets,
-) -> bytes:
-    """Return the GIF file of a span of turns, both ends included and counted as in `still`.
+) -> Animation:
+    """Return the animation of a span of turns, both ends included and counted as in `still`.
 
     `speed` is in turns a second, within SPEEDS. Turns are skipped, evenly, where there would be
-    more than MOST_FRAMES frames, or more than FASTEST a second. Raises as `still` does, and
-    UsageError for a speed out of the range.
+    more than MOST_FRAMES frames, more than MOST_DRAWN shapes, or more than FASTEST frames a second.
+    Raises as `still` does, and UsageError for a speed out of the range.
     """
     slowest, fastest = SPEEDS
     if not slowest <= speed <= fastest:
@@ -75,13 +101,18 @@ def animation(
     first, last = (number_of(replay.document, turn) for turn in span)
     if first > last:
         raise UsageError(f"turn {first} comes after turn {last}")
-    turns = evenly(first, last, ceil(max((last - first) / (MOST_FRAMES - 1), speed / FASTEST)))
-    samples = evenly(first, last, ceil((last - first) / (SAMPLES - 1)))
-    return gif(
-        watched(sheets(replay, turns, MOVING), len(turns)),
-        list(sheets(replay, samples, MOVING)),
-        times(turns, speed),
-    )
+    chosen = evenly(first, last, ceil((last - first) / (SAMPLES - 1)))
+    samples = list(sheets(replay, chosen, MOVING))
+    step = max(1, ceil(max((last - first) / frames_of(samples), speed / FASTEST)))
+    turns = evenly(first, last, step)
+    shown = watched(sheets(replay, turns, MOVING), len(turns))
+    return Animation(gif(shown, samples, times(turns, speed)), len(turns), step)
+
+
+def frames_of(samples: Sequence[Sheet]) -> int:
+    """Return how many frames like these an animation may have beside its first one."""
+    shapes = sum(len(part.shapes) for sheet in samples for part in sheet.parts) / len(samples)
+    return min(MOST_FRAMES - 1, max(1, int(MOST_DRAWN / shapes)))
 
 
 def number_of(document: Document, turn: int) -> int:
@@ -106,4 +137,5 @@ def times(turns: Sequence[int], speed: float) -> list[int]:
 
 def sheets(replay: DrawnReplay, turns: Sequence[int], size: tuple[int, int]) -> Iterator[Sheet]:
     """Return an iterator over the sheets of turns, which must be in ascending order."""
-    return map(sheet_of, scenes(replay.picture, replay.document, replay.frames(), turns, size))
+    found = scenes(replay.picture, replay.document, replay.frames(), turns, size)
+    return (sheet_of(scene, replay.result) for scene in found)

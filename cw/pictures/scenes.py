@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from msgspec import Meta
 
-from cw.drawing.scenes import BEFORE, MOST_PLAYERS, Picture, Scene, Seat, fitting
+from cw.drawing.scenes import BEFORE, MOST_PLAYERS, DrawnPlayer, Picture, Scene, fitting
 from cw.errors import ProtocolError
 
 T = TypeVar("T")
@@ -19,7 +19,7 @@ T = TypeVar("T")
 class Head(msgspec.Struct, frozen=True):
     """The members of a replay that are drawn besides its frames."""
 
-    players: Annotated[tuple[Seat, ...], Meta(min_length=1, max_length=MOST_PLAYERS)]
+    players: Annotated[tuple[DrawnPlayer, ...], Meta(min_length=1, max_length=MOST_PLAYERS)]
 
 
 def scenes(

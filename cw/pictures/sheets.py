@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import islice
 from math import ceil
 from typing import Any, Final
 
 from cw.drawing.palette import letter_of, mark_of
 from cw.drawing.scenes import MARGIN, Scene
-from cw.drawing.shapes import Circle, Part, Shape, Sheet, Text
+from cw.drawing.shapes import Circle, Part, Rectangle, Shape, Sheet, Text
 from cw.errors import UsageError
 from cw.pictures.fonts import fitted, printable, width_of
 
 MOVING: Final = (600, 48)
 """The longer side of a board in an animation, and the largest size of a cell, in pixels."""
+
+SMALLEST: Final = (360, 40)
+"""The same of a board in a list."""
 
 MOST_SHAPES: Final = 250_000
 """The most shapes of a board."""
@@ -47,31 +51,55 @@ LARGE: Final = 18
 SMALL: Final = 15
 """The sizes of the font, in pixels."""
 
+BAND: Final = (-9, 34)
+"""The top of the band with the result, from that of the caption, and its height, in pixels."""
 
-def sheet_of(scene: Scene[Any]) -> Sheet:
-    """Return the sheet of a scene; raise UsageError if its board has more than MOST_SHAPES."""
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What the last picture of a match says of how it ended."""
+
+    sentence: str
+    seat: int
+    """The winner's; -1 for nobody."""
+
+
+def sheet_of(scene: Scene[Any], result: Result | None = None) -> Sheet:
+    """Return the sheet of a scene, with a band that tells the result after the last turn.
+
+    Raises UsageError if its board has more than MOST_SHAPES.
+    """
+    board = board_sheet(scene)
+    is_last = scene.turn == len(scene.turns)
+    width = board.width
+    title = result_line(scene, result, width) if result and is_last else title_line(scene, width)
+    caption = Part((*title, *player_lines(scene, width)), 0, board.height)
+    return replace(
+        board, height=board.height + caption_height(scene, width), parts=(*board.parts, caption)
+    )
+
+
+def board_sheet(scene: Scene[Any]) -> Sheet:
+    """Return the sheet of a board alone; raise UsageError if it has more than MOST_SHAPES."""
     shapes = tuple(islice(scene.picture.draw(scene), MOST_SHAPES + 1))
     if len(shapes) > MOST_SHAPES:
         raise UsageError(f"there are more than {MOST_SHAPES} things to draw in turn {scene.turn}")
     width, height = (ceil(side * scene.scale) for side in scene.picture.extent(scene.frame))
     margin = NUMBERED_MARGIN if scene.picture.numbered else MARGIN
     whole = max(width + 2 * margin, NARROWEST)
-    board = Part(shapes, (whole - width) // 2, margin, scene.scale)
-    below = margin + height + margin
-    caption = Part(tuple(caption_of(scene, whole)), 0, below)
     return Sheet(
         width=whole,
-        height=below + caption_height(scene, whole),
+        height=margin + height + margin,
         ground=scene.inks.ground,
-        title=f"{scene.picture.title}, turn {scene.turn} of {len(scene.turns)}",
-        parts=(board, caption),
+        title=f"{scene.picture.title}, {turn_of(scene)}",
+        parts=(Part(shapes, (whole - width) // 2, margin, scene.scale),),
     )
 
 
 def caption_height(scene: Scene[Any], width: int) -> int:
     """Return the height of the caption in pixels, for a picture of a width."""
-    listed = min(len(scene.seats), MOST_LISTED)
-    lines = ceil(listed / columns(listed, width)) + (len(scene.seats) > listed)
+    listed = min(len(scene.players), MOST_LISTED)
+    lines = ceil(listed / columns(listed, width)) + (len(scene.players) > listed)
     return ROW + lines * ROW + MARGIN
 
 
@@ -80,13 +108,31 @@ def columns(listed: int, width: int) -> int:
     return min(listed, max(1, (width - 2 * MARGIN + BETWEEN) // (COLUMN + BETWEEN)))
 
 
-def caption_of(scene: Scene[Any], width: int) -> Iterator[Shape]:
-    """Yield the shapes of the caption: the game and the turn, below them the players."""
-    ink, muted = scene.inks.ink, scene.inks.muted
-    yield Text(MARGIN, ROW / 2, scene.picture.title, LARGE, ink, "start")
-    turn = f"turn {scene.turn} of {len(scene.turns)}"
-    yield Text(width - MARGIN, ROW / 2, turn, SMALL, muted, "end")
-    listed = min(len(scene.seats), MOST_LISTED)
+def title_line(scene: Scene[Any], width: int) -> Iterator[Shape]:
+    """Yield the game and the turn."""
+    yield Text(MARGIN, ROW / 2, scene.picture.title, LARGE, scene.inks.ink, "start")
+    yield Text(width - MARGIN, ROW / 2, turn_of(scene), SMALL, scene.inks.muted, "end")
+
+
+def result_line(scene: Scene[Any], result: Result, width: int) -> Iterator[Shape]:
+    """Yield a band with the result in the winner's colour, and the turn."""
+    top, height = BAND
+    turn, ink = turn_of(scene), scene.inks.letter
+    yield Rectangle(0, top, width, height, scene.colour(result.seat))
+    space = (width - 2 * MARGIN) / WIDER - width_of(turn, SMALL) - MARGIN
+    sentence = fitted(printable(result.sentence), LARGE, space)
+    yield Text(MARGIN, top + height / 2, sentence, LARGE, ink, "start")
+    yield Text(width - MARGIN, top + height / 2, turn, SMALL, ink, "end")
+
+
+def turn_of(scene: Scene[Any]) -> str:
+    """Return the turn in words."""
+    return f"turn {scene.turn} of {len(scene.turns)}"
+
+
+def player_lines(scene: Scene[Any], width: int) -> Iterator[Shape]:
+    """Yield the players with their scores, in columns below the title."""
+    listed = min(len(scene.players), MOST_LISTED)
     count = columns(listed, width)
     column = min(WIDE, (width - 2 * MARGIN + BETWEEN) / count - BETWEEN)
     scores = scene.picture.scores(scene)
@@ -95,9 +141,10 @@ def caption_of(scene: Scene[Any], width: int) -> Iterator[Shape]:
         top = ROW * (1 + seat // count)
         score = scores[seat] if seat < len(scores) else 0
         yield from player_line(scene, seat, score, (left, top, column))
-    if len(scene.seats) > listed:
+    if len(scene.players) > listed:
         below = ROW * (1.5 + ceil(listed / count))
-        yield Text(MARGIN, below, f"and {len(scene.seats) - listed} more", SMALL, muted, "start")
+        more = f"and {len(scene.players) - listed} more"
+        yield Text(MARGIN, below, more, SMALL, scene.inks.muted, "start")
 
 
 def player_line(
@@ -113,6 +160,6 @@ def player_line(
     one, many = scene.picture.counted
     said = f"{score} {one if score == 1 else many}" if many else ""
     space = (width - 42) / WIDER - width_of(said, SMALL) - 8
-    name = fitted(printable(scene.seats[seat].name), SMALL, space)
+    name = fitted(printable(scene.players[seat].name), SMALL, space)
     yield Text(left + 42, y, name, SMALL, scene.inks.ink, "start")
     yield Text(left + width, y, said, SMALL, scene.inks.ink, "end")

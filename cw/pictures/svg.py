@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import Final
 
-from cw.drawing.shapes import Circle, Line, Part, Point, Polygon, Rectangle, Shape, Sheet, Text
+from cw.drawing.shapes import Circle, Part, Point, Polygon, Rectangle, Shape, Sheet, Stroke, Text
 
 BASELINE: Final = 0.355
 """Half of the height of capitals as a share of the font size: from their middle to the baseline."""
@@ -47,7 +47,7 @@ def element(shape: Shape) -> str:
         case Circle(x, y, r, fill, opacity, stroke):
             place = f'cx="{number(x)}" cy="{number(y)}" r="{number(r)}"'
             return f"<circle {place}{ink(fill, opacity, stroke)}/>"
-        case Line((x, y), (to_x, to_y), width, fill, opacity):
+        case Stroke((x, y), (to_x, to_y), width, fill, opacity):
             ends = f'd="M{number(x)} {number(y)}L{number(to_x)} {number(to_y)}"'
             return f'<path {ends} stroke-linecap="round"{ink(fill, opacity, width)}/>'
         case Text(x, y, text, size, fill, anchor):

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from cw.errors import ArenaError
 from cw.games.codec import Game
-from cw.games.rules import Fault, Json, Player
+from cw.games.rules import Fault, Json, Player, resignation
 from cw.replays.document import POSITION, Document, digest, frame_of, frames, states
 from cw.replays.json_diff import difference
+
+PERSON: Final = "human"
+"""The bot of a player who plays by hand."""
 
 
 def verify(game: Game, document: Document) -> str | None:
@@ -92,6 +95,8 @@ def wrong_result(game: Game, document: Document, last: Any) -> str | None:
     if game.rules.outcome(last) is not None:
         fits = as_read(game.codec.result_to_json(last)) == result
         return None if fits else "the result is not what the rules give"
+    if is_resigned(game, document, last):
+        return None
     if turns:
         return f"the match has no end: by the rules it goes on after turn {turns}"
     missing = unready(document)
@@ -100,6 +105,14 @@ def wrong_result(game: Game, document: Document, last: Any) -> str | None:
     if ended is None or as_read({"outcome": ended.to_json()}) != result:
         return "the match has no turn, and its faults are no reason for its result"
     return None
+
+
+def is_resigned(game: Game, document: Document, last: Any) -> bool:
+    """Return whether the result is that a player has resigned; only a person does, and may."""
+    people = [seat["player"] for seat in document["players"] if seat.get("bot") == PERSON]
+    players = game.rules.players(last)
+    outcomes = (resignation(players, player) for player in players if player in people)
+    return document["result"] in [as_read({"outcome": outcome.to_json()}) for outcome in outcomes]
 
 
 def unready(document: Document) -> list[Player]:

@@ -15,8 +15,8 @@ from werkzeug.routing import BaseConverter
 
 from cw.assets import asset
 from cw.errors import ArenaError, CapacityError, Failure
-from cw.server import routes
-from cw.server.rooms import CircuitSession, RoomRegistry
+from cw.server import lobby, routes
+from cw.server.rooms import CircuitSession, KeepReplay, RoomRegistry
 from cw.server.session import Clock
 from cw.server.settings import LARGEST_REQUEST, ServerSettings
 
@@ -44,36 +44,29 @@ REFUSALS: Final[Mapping[type[ArenaError], tuple[int, str]]] = {
 class RoomConverter(BaseConverter):
     """The name of a room in an address."""
 
-    regex = "[a-z0-9-]{1,32}"
+    regex = lobby.ROOM
 
 
 def create_server(
     settings: ServerSettings | None = None,
     clock: Clock = time.monotonic,
     session: CircuitSession | None = None,
+    keep_replay: KeepReplay | None = None,
 ) -> Flask:
     """Return the application; `TIMEOUT` of cw/game.py is read here unless the settings say a limit.
 
-    `session` is the game at its root, where somebody else leads that. Raises UsageError if a
-    setting is out of its range.
+    `session` is the game at its root, where somebody else leads that; `keep_replay` takes the
+    replays of games that are over. Raises UsageError if a setting is out of its range.
     """
     settings = settings or ServerSettings()
-    # Some Windows registries call scripts text/plain, which browsers then refuse to run.
-    mimetypes.add_type("text/javascript", ".js")
-    app = Flask("cw", static_folder=str(asset("static")), template_folder=str(asset("templates")))
-    # Merging slashes would redirect /move/a//1,2,top to a move that was not sent.
-    app.url_map.merge_slashes = False
+    app = bare_server(settings)
     app.url_map.converters["room"] = RoomConverter
-    app.extensions["rooms"] = RoomRegistry(settings, clock, session)
-    app.extensions["settings"] = settings
-    app.config["MAX_CONTENT_LENGTH"] = LARGEST_REQUEST
-    app.config["LARGE_BODIES"] = frozenset[str]()
+    app.extensions["rooms"] = RoomRegistry(settings, clock, session, keep_replay)
     app.config["NO_SUCH_PAGE"] = NO_SUCH_PAGE
-    app.before_request(_refuse_large_bodies)
-    app.config["HOME"] = "circuit_wars.monitor"
     if settings.desk:
         app.register_blueprint(routes.routes)
     if settings.rooms:
+        app.register_blueprint(lobby.routes)
         app.register_blueprint(routes.routes, name="room", url_prefix="/rooms/<room:room>")
     # Other origins may read the status, and nothing else.
     CORS(
@@ -81,6 +74,21 @@ def create_server(
         resources={r"(/rooms/[^/]+)?/status": {"expose_headers": ["ETag"]}},
         always_send=False,
     )
+    return app
+
+
+def bare_server(settings: ServerSettings) -> Flask:
+    """Return an application without a page: our files and templates, errors, and bounds."""
+    # Some Windows registries call scripts text/plain, which browsers then refuse to run.
+    mimetypes.add_type("text/javascript", ".js")
+    app = Flask("cw", static_folder=str(asset("static")), template_folder=str(asset("templates")))
+    # Merging slashes would redirect /move/a//1,2,top to a move that was not sent.
+    app.url_map.merge_slashes = False
+    app.extensions["settings"] = settings
+    app.config["MAX_CONTENT_LENGTH"] = LARGEST_REQUEST
+    app.config["LARGE_BODIES"] = frozenset[str]()
+    app.config["HOME"] = "circuit_wars.monitor"
+    app.before_request(_refuse_large_bodies)
     # Which pages stand beside the monitor is not known here: the navigation shows those there are.
     app.context_processor(lambda: {"has": lambda pages: pages in app.blueprints})
     app.register_error_handler(HTTPException, _explain)

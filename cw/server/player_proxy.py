@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Any, Final, TypeAlias
 
+from cw.arena.sandbox.owners import prefix
 from cw.arena.transports.sockets import UNIX
 from cw.errors import TeamIdTaken
 from cw.games.circuit_wars import protocol
@@ -182,7 +183,7 @@ def player_proxies(
     app: WSGIApp, session: Session[Any, Any], clients: Iterable[Client]
 ) -> Iterator[dict[str, Door]]:
     """Serve an app behind a Unix socket for each client while the block runs, by name."""
-    with TemporaryDirectory(prefix="cw-gate-") as folder, ExitStack() as servers:
+    with TemporaryDirectory(prefix=prefix("gate")) as folder, ExitStack() as servers:
         # Programs in the sandbox are other users; each is shown its own folder only.
         Path(folder).chmod(0o711)
         doors = {}

@@ -110,8 +110,8 @@ class RefereedSession(Generic[State, Action]):
         tag = f"{self._name}-{self._version}"
         return Snapshot(tag, teams, state, turns, self._clock(), ends_at)
 
-    def look(self) -> Observation[State, Action]:
-        """Return what there is to see now."""
+    def look(self, *, as_client: bool = False) -> Observation[State, Action]:
+        """Return what there is to see now; the referee knows by itself who has left."""
         snapshot = self._snapshot
         left = None if snapshot.ends_at is None else max(0.0, snapshot.ends_at - self._clock())
         return Observation(snapshot, left)

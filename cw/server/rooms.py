@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Lock
 from typing import Final, TypeAlias
 
 from cw.errors import CapacityError
 from cw.games.circuit_wars.protocol import milliseconds, status_document
 from cw.games.circuit_wars.rules import Action, CircuitWars, State
+from cw.replays.document import Document
+from cw.server.played import replay_of_game
 from cw.server.session import Clock, MatchSession, Observation, Session, Snapshot
 from cw.server.settings import ServerSettings
 
 MOST_ROOMS: Final = 256
 IDLE: Final = 3600.0
 """Seconds without a registration or a move after which a room makes way for another."""
+
+MOST_FINISHED: Final = 50
+"""Games that are remembered when they are over, the latest."""
+
+KeepReplay: TypeAlias = Callable[[Document], str]
+"""Puts a replay where it stays, and returns its name, "" if it could not."""
 
 CircuitSession: TypeAlias = Session[State, Action]
 CircuitObservation: TypeAlias = Observation[State, Action]
@@ -51,29 +62,77 @@ class Room:
     page: StatusPage = field(default_factory=StatusPage)
 
 
+@dataclass(frozen=True, slots=True)
+class FinishedGame:
+    """A game of two teams that is over."""
+
+    room: str | None
+    """Where it was played; None is the root."""
+    snapshot: Snapshot[State, Action]
+
+
 class RoomRegistry:
     """The game at the root of the server, and up to 256 rooms that are made when used."""
 
     def __init__(
-        self, settings: ServerSettings, clock: Clock, session: CircuitSession | None = None
+        self,
+        settings: ServerSettings,
+        clock: Clock,
+        session: CircuitSession | None = None,
+        keep_replay: KeepReplay | None = None,
     ) -> None:
         """Open the rooms; raise UsageError if a setting is out of its range.
 
-        `session` is the game at the root, where somebody else leads that.
+        `session` is the game at the root, where somebody else leads that. `keep_replay` takes the
+        replays of games that are over; None where they are not kept.
         """
         self._start = CircuitWars().new(
             2, settings.seed, size=settings.size, openings=settings.openings
         )
+        self._settings = settings
         self._clock = clock
+        self._keep_replay = keep_replay
+        self._finished: deque[FinishedGame] = deque(maxlen=MOST_FINISHED)
         self._limit = settings.time_limit()
         self._team_ids = settings.team_ids
-        self._main = Room(session or self._new_session())
-        self._vacant = Room(self._new_session())
+        self._has_desk = settings.desk
+        self._main = Room(session or self._new_session(None))
+        self._vacant = Room(self._new_session(None))
         self._rooms: dict[str, Room] = {}
         self._lock = Lock()
 
-    def _new_session(self) -> CircuitSession:
-        return MatchSession(CircuitWars(), self._start, self._limit, self._clock, self._team_ids)
+    def _new_session(self, room: str | None) -> CircuitSession:
+        return MatchSession(
+            CircuitWars(),
+            self._start,
+            self._limit,
+            self._clock,
+            self._team_ids,
+            keep=partial(self._take_in, room),
+        )
+
+    @property
+    def are_kept(self) -> bool:
+        """Return whether the replays of games that are over are kept."""
+        return self._keep_replay is not None
+
+    def _take_in(self, room: str | None, snapshot: Snapshot[State, Action]) -> str:
+        """Remember a game that is over, and keep its replay; return the name of that."""
+        name = ""
+        if self._keep_replay is not None:
+            name = self._keep_replay(replay_of_game(self._settings, self._start, snapshot))
+        self._finished.appendleft(FinishedGame(room, replace(snapshot, turns=(), replay=name)))
+        return name
+
+    def look(self) -> dict[str | None, Snapshot[State, Action]]:
+        """Return what there is to see in all rooms; None is the game at the root, if any."""
+        root = [(None, self._main)] if self._has_desk else []
+        rooms = [*root, *list(self._rooms.items())]
+        return {name: room.session.look().snapshot for name, room in rooms}
+
+    def finished(self) -> list[FinishedGame]:
+        """Return the games that ended lately, the latest first, without their turns."""
+        return list(self._finished)
 
     def find(self, room: str | None) -> Room:
         """Return the game of a room, empty if nobody has registered there; None is the root."""
@@ -89,7 +148,7 @@ class RoomRegistry:
             if room is not None and room not in self._rooms:
                 if len(self._rooms) >= MOST_ROOMS:
                     del self._rooms[self._oldest_free()]
-                self._rooms[room] = Room(self._new_session())
+                self._rooms[room] = Room(self._new_session(room))
             return self.find(room)
 
     def _oldest_free(self) -> str:

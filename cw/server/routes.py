@@ -18,6 +18,7 @@ from cw.errors import CapacityError, RegistrationError, UnknownTeam
 from cw.games.circuit_wars import protocol
 from cw.games.rules import Json
 from cw.server.guard import changes_the_game
+from cw.server.lobby import replay_address
 from cw.server.rooms import CircuitObservation, Room, RoomRegistry
 from cw.server.settings import ServerSettings
 
@@ -36,7 +37,7 @@ def monitor(room: str | None = None) -> Response:
 def status(room: str | None = None) -> Response:
     """Return the status document; 304 if nothing but the clock has changed since the ETag."""
     playing = _rooms().find(room)
-    observation = playing.session.look()
+    observation = playing.session.look(as_client=not is_page())
     tag = f'"{observation.snapshot.tag}"'
     headers = {"Cache-Control": "no-store", "ETag": f"W/{tag}"}
     if tag in request.headers.get("If-None-Match", ""):
@@ -86,12 +87,21 @@ def restart(room: str | None = None) -> Response:
 
 @routes.get("/history")
 def history(room: str | None = None) -> Response:
-    """Return what the monitor shows beside the status: teams, moves, and what ended the game."""
+    """Return what the monitor shows beside the status: teams, moves, what ended the game."""
     session = _rooms().find(room).session
     snapshot = session.look().snapshot
     turns = [turn.actions for turn in snapshot.turns]
-    about = {"teams": list(snapshot.teams), "limit": protocol.milliseconds(session.limit)}
+    about = {
+        "teams": list(snapshot.teams),
+        "limit": protocol.milliseconds(session.limit),
+        "replay": replay_address(snapshot.replay),
+    }
     return _json(about | protocol.history_document(session.start, turns))
+
+
+def is_page() -> bool:
+    """Return whether a page asks, by what the monitor and browsers add to a request."""
+    return any(mark in request.headers for mark in ("X-Requested-With", "Sec-Fetch-Mode"))
 
 
 def _rooms() -> RoomRegistry:

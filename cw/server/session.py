@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Final, Generic, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeAlias
 
 from cw.arena.match import Match, Turn
 from cw.errors import GameStarted, InvalidTeamId, TeamIdTaken, UnknownTeam
 from cw.games.rules import Action, Fault, Rules, State, View
 
 Clock: TypeAlias = Callable[[], float]
+
+ABSENCE: Final = 20.0
+"""Seconds without a request of a program after which a team that waits for another one is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,12 @@ class Snapshot(Generic[State, Action]):
     """When it came to be so, on the desk's clock."""
     ends_at: float | None
     """When the current turn times out, on the desk's clock; None if no clock runs."""
+    replay: str = ""
+    """The name of the replay of a game that is over; "" where none is kept."""
+
+
+Keep: TypeAlias = Callable[[Snapshot[Any, Any]], str]
+"""Takes in a game of two teams that is over, and returns the name of its replay, "" for none."""
 
 
 class Observation(NamedTuple, Generic[State, Action]):
@@ -66,8 +75,8 @@ class Session(Protocol[State, Action]):
     """Seconds for a turn, None for no limit."""
     start: State
 
-    def look(self) -> Observation[State, Action]:
-        """Return what there is to see now."""
+    def look(self, *, as_client: bool = False) -> Observation[State, Action]:
+        """Return what there is to see now; `as_client` says that a program asks, not a page."""
 
     def register(self, team_id: str) -> int:
         """Seat a team and return its number, from 1; raise a RegistrationError with what to do."""
@@ -87,9 +96,11 @@ def already_started() -> GameStarted:
     )
 
 
-def taken(team_id: str) -> TeamIdTaken:
-    """Return the refusal of a second registration of a name."""
-    return TeamIdTaken(f"the team id {team_id!r} is taken: choose another and register again")
+def taken(team_id: str, when_free: str = "") -> TeamIdTaken:
+    """Return the refusal of a second registration of a name, and when that is free."""
+    return TeamIdTaken(
+        f"the team id {team_id!r} is taken: choose another and register again{when_free}"
+    )
 
 
 def unknown(team_id: str) -> UnknownTeam:
@@ -104,16 +115,20 @@ class MatchSession(Generic[State, Action, View]):
     """Seats two clients, player 1 first, and takes their moves; safe under threads.
 
     `limit` is the time for a turn in seconds, None for no limit. The clock of the first turn
-    starts when the second team registers.
+    starts when the second team registers. Until then the first one has to ask now and then:
+    without a request of a program for ABSENCE seconds its seat is free again. Without a limit
+    nobody is ever late, and a seat is kept.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each of them is a thing of its own
         self,
         game: Rules[State, Action, View],
         start: State,
         limit: float | None,
         clock: Clock,
         team_ids: TeamIdForm = SHORT,
+        *,
+        keep: Keep = lambda _: "",
     ) -> None:
         """Open the desk for one match that begins with `start`."""
         self._game = game
@@ -121,6 +136,7 @@ class MatchSession(Generic[State, Action, View]):
         self.start = start
         self._clock = clock
         self._team_ids = team_ids
+        self._keep = keep
         self._seats = game.players(start)
         self._lock = Lock()
         self._name = secrets.token_hex(6)
@@ -129,13 +145,13 @@ class MatchSession(Generic[State, Action, View]):
 
     def _reset(self) -> None:
         self._teams: tuple[str, ...] = ()
-        now = self._clock()
+        now = self._heard = self._clock()
         self._match = Match(self._game, self.start, None, now)
         self._changed(now)
 
     def _changed(self, now: float) -> None:
         self._version += 1
-        self._snapshot = Snapshot(
+        snapshot = Snapshot(
             tag=f"{self._name}-{self._version}",
             teams=self._teams,
             state=self._match.state,
@@ -143,11 +159,29 @@ class MatchSession(Generic[State, Action, View]):
             since=now,
             ends_at=self._match.deadline,
         )
+        is_played = len(self._teams) == len(self._seats) and self._match.outcome is not None
+        self._snapshot = replace(snapshot, replay=self._keep(snapshot)) if is_played else snapshot
 
-    def look(self) -> Observation[State, Action]:
-        """Return what there is to see now; who is late has timed out."""
+    def look(self, *, as_client: bool = False) -> Observation[State, Action]:
+        """Return what there is to see now; who is late has timed out, who has vanished has left."""
         with self._lock:
-            return self._look(self._clock())
+            now = self._clock()
+            self._free_seat(now)
+            if as_client:
+                self._heard = now
+            return self._look(now)
+
+    def _free_seat(self, now: float) -> None:
+        """Forget a team that has vanished while it waited for another one."""
+        waits = 0 < len(self._teams) < len(self._seats) and self._match.outcome is None
+        if waits and self.limit is not None and now - self._heard > ABSENCE:
+            self._reset()
+
+    def _when_free(self) -> str:
+        """Say when a team that waits loses its seat."""
+        if self.limit is None:
+            return ""
+        return f"; if its program has ended, its seat is free after {ABSENCE:g} s"
 
     def _look(self, now: float) -> Observation[State, Action]:
         self._match.expire(now)
@@ -163,12 +197,14 @@ class MatchSession(Generic[State, Action, View]):
         """
         self._team_ids.check(team_id)
         with self._lock:
+            now = self._clock()
+            self._free_seat(now)
             if len(self._teams) == len(self._seats) or self._match.outcome is not None:
                 raise already_started()
             if team_id in self._teams:
-                raise taken(team_id)
+                raise taken(team_id, self._when_free())
             self._teams += (team_id,)
-            now = self._clock()
+            self._heard = now
             if len(self._teams) == len(self._seats):
                 self._match = Match(self._game, self.start, self.limit, now)
             self._changed(now)
@@ -181,10 +217,11 @@ class MatchSession(Generic[State, Action, View]):
         the team is not registered.
         """
         with self._lock:
+            now = self._clock()
+            self._free_seat(now)
             if team_id not in self._teams:
                 raise unknown(team_id)
             player = self._seats[self._teams.index(team_id)]
-            now = self._clock()
             if len(self._teams) < len(self._seats):
                 self._match.fault(player, NOT_STARTED, now)
             elif isinstance(action, Fault):
@@ -196,5 +233,7 @@ class MatchSession(Generic[State, Action, View]):
     def restart(self) -> Observation[State, Action]:
         """Forget teams and match, and look at the new one."""
         with self._lock:
+            # Whoever restarts may be the first to see that somebody was late.
+            self._look(self._clock())
             self._reset()
             return self._look(self._clock())

@@ -7,12 +7,16 @@ from typing import Final
 
 from flask import Flask
 
+from cw.errors import UsageError
 from cw.server.app import NO_SUCH_PAGE, create_server
 from cw.server.session import Clock
 from cw.web import game_routes, live_routes, replay_routes
+from cw.web.championship_routes import add_championship, championship_around
 from cw.web.live_matches import LiveMatches
+from cw.web.replay_folder import ReplayFolder
 from cw.web.replay_store import ReplayStore
 from cw.web.settings import SiteSettings
+from cw.web.thumbnails import Thumbnails
 from cw.web.uploads import Uploads
 
 PAGES: Final = "; games are under /games/, replays under /replays/"
@@ -21,16 +25,25 @@ PAGES: Final = "; games are under /games/, replays under /replays/"
 def create_app(settings: SiteSettings | None = None, clock: Clock = time.monotonic) -> Flask:
     """Return the application of a server with its pages.
 
-    Raises UsageError if a setting is out of its range.
+    Raises UsageError if a setting is out of its range, or replays shall be put where a championship
+    has its own.
     """
     settings = settings or SiteSettings()
-    app = create_server(settings, clock)
+    place, championship = settings.folder(), championship_around(settings.replays)
+    if championship is not None and place is not None:
+        raise UsageError(f"{championship} holds a championship: no other replays are put there")
+    folder = None if place is None else ReplayFolder(place)
+    keep_replay = folder.keep if folder is not None and settings.save else None
+    app = create_server(settings, clock, keep_replay=keep_replay)
     app.url_map.converters["game"] = game_routes.GameConverter
     app.url_map.converters["replay"] = replay_routes.ReplayConverter
-    app.extensions["replay_store"] = ReplayStore(settings.replays)
-    app.extensions["matches"] = LiveMatches(settings.matches, clock)
-    folder = settings.folder_for_uploads()
-    app.extensions["uploads"] = None if folder is None else Uploads(folder)
+    if championship is None:
+        app.extensions["replay_store"] = ReplayStore(settings.replays)
+    else:
+        add_championship(app, championship)
+    app.extensions["thumbnails"] = Thumbnails()
+    app.extensions["matches"] = LiveMatches(settings.matches, clock, keep_replay)
+    app.extensions["uploads"] = Uploads(folder) if folder and settings.uploads else None
     app.config["MAX_CONTENT_LENGTH"] = settings.largest_body()
     app.config["LARGE_BODIES"] = frozenset({"replays.save"})
     app.config["NO_SUCH_PAGE"] = f"{NO_SUCH_PAGE}{PAGES}"

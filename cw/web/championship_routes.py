@@ -1,79 +1,174 @@
-"""The page of a championship while it is played: `/championship/`."""
+"""The page of a championship, while it is played and ever after: `/championship/`."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
+from threading import Lock
+from typing import Final
 
-from flask import Blueprint, Flask, Response, abort, current_app, redirect, send_from_directory
-from werkzeug.security import safe_join
+from flask import (
+    Blueprint,
+    Flask,
+    Response,
+    current_app,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    send_from_directory,
+    url_for,
+)
 from werkzeug.wrappers import Response as AnyResponse
 
-from cw.championship.config import settings_of
-from cw.championship.journal import MATCHES, Progress, load_progress, looked_at
+from cw.championship.config import SETTINGS, settings_of
+from cw.championship.journal import MATCHES, PROGRESS, RESULTS, is_run, load_progress, looked_at
 from cw.championship.report import ChampionshipReport, report_of
 from cw.championship.report_document import snapshot
-from cw.replays.document import decode
-from cw.web import export
+from cw.games.rules import Json
+from cw.server.app import bare_server
+from cw.server.settings import ServerSettings
+from cw.web import replay_routes
+from cw.web.replay_store import ReplayStore
+from cw.web.thumbnails import Thumbnails
 
 routes = Blueprint("championship", __name__, url_prefix="/championship")
 
-STYLED = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-"""The page brings its own style, and no script."""
+PARTS: Final = ("report", MATCHES)
+"""Folders within that of a championship."""
+
+KINDS: Final = {"json": "application/json", "csv": "text/csv", "md": "text/markdown"}
 
 
 def championship_app(folder: Path) -> Flask:
-    """Make a server that shows the championship in a folder, whoever runs it."""
-    app = Flask(__name__, static_folder=None)
-    app.extensions["championship"] = folder.resolve()
-    app.register_blueprint(routes)
-    app.add_url_rule("/", "home", lambda: redirect("/championship/"))
-    app.after_request(_harden)
+    """Make a server that shows the championship in a folder and its replays, whoever runs it."""
+    app = bare_server(ServerSettings())
+    app.config["HOME"] = "championship.page"
+    app.config["NO_SUCH_PAGE"] = "there is no such page; the championship is at /championship/"
+    app.url_map.converters["replay"] = replay_routes.ReplayConverter
+    app.extensions["uploads"] = None
+    app.extensions["thumbnails"] = Thumbnails()
+    add_championship(app, folder)
+    app.register_blueprint(replay_routes.routes)
+    app.add_url_rule("/", "home", lambda: redirect(url_for("championship.page")))
     return app
+
+
+def add_championship(app: Flask, folder: Path) -> None:
+    """Let an application show a championship and its replays."""
+    app.extensions["championship"] = Shown(folder.resolve())
+    app.extensions["replay_store"] = ReplayStore(folder.resolve() / MATCHES)
+    app.register_blueprint(routes)
+
+
+def championship_around(place: Path | None) -> Path | None:
+    """Return the folder of the championship that a folder holds, or is a part of; None for none."""
+    if place is None:
+        return None
+    place = place.resolve()
+    around = place.parent if place.name in PARTS else place
+    return around if (around / SETTINGS).is_file() else None
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """A championship at one time."""
+
+    tag: str
+    report: ChampionshipReport
+    page: dict[str, Json]
+
+
+class Shown:
+    """Reads a championship again when something has changed, and only then."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read nothing yet."""
+        self.folder = folder
+        self._last: Stand | None = None
+        # Two who look at the lock at the same time would take each other for a runner.
+        self._alone = Lock()
+
+    def stand(self) -> Stand:
+        """Return how it stands; raise UsageError for a journal that cannot be read."""
+        with self._alone:
+            running = is_run(self.folder)
+            tag = self._tag(running)
+            if self._last is None or self._last.tag != tag:
+                self._last = self._read(tag, running)
+            return self._last
+
+    def _tag(self, running: bool) -> str:
+        """Return what changes with all that is shown."""
+        files = (self.folder / name for name in (SETTINGS, RESULTS, PROGRESS))
+        seen = [*map(stamp, files), str(running)]
+        return sha256(" ".join(seen).encode()).hexdigest()[:20]
+
+    def _read(self, tag: str, running: bool) -> Stand:
+        settings, progress = settings_of(self.folder), load_progress(self.folder)
+        report = report_of(snapshot(looked_at(self.folder, settings)), settings, progress)
+        return Stand(tag, report, report.page(progress, running=running))
+
+
+def stamp(file: Path) -> str:
+    """Return what changes with a file."""
+    try:
+        found = file.stat()
+    except OSError:
+        return "-"
+    return f"{found.st_mtime_ns:x}-{found.st_size:x}"
 
 
 @routes.get("/")
 def page() -> Response:
     """Return tables, bracket and matches as they stand."""
-    report, progress = current()
-    headers = {"Cache-Control": "no-store", "Content-Security-Policy": STYLED}
-    return Response(report.as_html(progress), headers=headers)
+    now = shown().stand()
+    answer = make_response(render_template("championship.html", tag=f'"{now.tag}"', **told(now)))
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
 
 
-@routes.get("/report.json")
-def document() -> Response:
-    """Return the same for programs."""
-    report, _ = current()
-    return Response(report.as_json(), content_type="application/json")
+@routes.get("/stand")
+def stand() -> Response:
+    """Return the part of the page that changes; 304 if it has not."""
+    now = shown().stand()
+    if request.if_none_match.contains(now.tag):
+        answer = Response(status=304)
+    else:
+        answer = make_response(render_template("championship_content.html", **told(now)))
+    answer.set_etag(now.tag)
+    answer.headers["Cache-Control"] = "no-cache"
+    return answer
 
 
-def current() -> tuple[ChampionshipReport, Progress]:
-    """Return the report as it stands, and what is going on."""
-    folder: Path = current_app.extensions["championship"]
-    settings, progress = settings_of(folder), load_progress(folder)
-    played = snapshot(looked_at(folder, settings))
-    return report_of(played, settings, progress.failed), progress
+@routes.get("/<any('report.json', 'report.md', 'games.csv'):name>")
+def form(name: str) -> Response:
+    """Return the same for programs, spreadsheets and pages of text."""
+    report = shown().stand().report
+    kind = name.rpartition(".")[2]
+    write = {"json": report.as_json, "md": report.as_markdown, "csv": report.as_csv}[kind]
+    return Response(write(), content_type=f"{KINDS[kind]}; charset=utf-8")
 
 
 @routes.get("/games/<name>")
 def game(name: str) -> AnyResponse:
-    """Return the log or the replay of a match."""
-    return send_from_directory(_matches(), name, as_attachment=True)
+    """Return the log or the replay of a match, to be kept."""
+    return send_from_directory(shown().folder / MATCHES, name, as_attachment=True)
 
 
-@routes.get("/games/<stem>.html")
-def watch(stem: str) -> Response:
-    """Return the page on which a match is watched again."""
-    file = safe_join(str(_matches()), f"{stem}.json.gz")
-    if file is None or not Path(file).is_file():
-        abort(404, f"there is no match {stem!r}")
-    return Response(export.html(decode(Path(file).read_bytes())))
+def shown() -> Shown:
+    """Return the championship of this server."""
+    found: Shown = current_app.extensions["championship"]
+    return found
 
 
-def _matches() -> Path:
-    folder: Path = current_app.extensions["championship"]
-    return folder / MATCHES
-
-
-def _harden(response: AnyResponse) -> AnyResponse:
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    return response
+def told(now: Stand) -> dict[str, Json]:
+    """Return what the templates are filled with."""
+    return now.page | {
+        "base": url_for("replays.index"),
+        "ending": "",
+        "files": f"{url_for('championship.page')}{MATCHES}/",
+        "forms": url_for("championship.page"),
+        "folder": shown().folder.name,
+    }

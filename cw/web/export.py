@@ -1,4 +1,4 @@
-"""A replay with its viewer in one HTML file that needs no server and no network."""
+"""A replay in other forms: with its viewer in one HTML file that needs no server, or drawn."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Iterator
+from functools import partial
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -13,11 +14,24 @@ from typing import Final
 from jinja2 import Environment, FileSystemLoader
 
 from cw.assets import asset
-from cw.replays.document import Document, encode
+from cw.games.registry import load_picture
+from cw.pictures.exports import DrawnReplay
+from cw.pictures.sheets import Result
+from cw.replays.document import Document, encode, frames
+from cw.replays.ending import ending_of
 
 ENTRY: Final = "viewer/main.js"
 START: Final = f'import "cw/{ENTRY}";'
 IMPORT: Final = re.compile(r'((?:^|\n)import "|(?:^|\n)(?:import|export) [^;"]* from ")(\.[^"]+)"')
+
+
+def drawn(document: Document) -> DrawnReplay:
+    """Return a replay with the picture of its game; raise UsageError for an unknown game."""
+    players = [(seat.get("player"), str(seat.get("name"))) for seat in document["players"]]
+    ending = ending_of(players, document["result"])
+    seat = -1 if ending.winner is None else ending.winner
+    result = Result(ending.sentence, seat) if ending.reason else None
+    return DrawnReplay(load_picture(document["game"]), document, partial(frames, document), result)
 
 
 def html(document: Document) -> bytes:

@@ -92,6 +92,12 @@ def game_page(game: str) -> GamePage:
     return page_from(text_of(game), game)
 
 
+def game_title(game: str) -> str:
+    """Return the name of a game as its document has it."""
+    heading = text_of(game).partition("\n")[0].removeprefix("# ")
+    return heading.partition(":")[0].strip()
+
+
 @lru_cache(maxsize=64)
 def page_from(text: str, game: str) -> GamePage:
     """Make HTML of a document: once, as long as it does not change."""

@@ -48,6 +48,7 @@ def about(game: str) -> Response:
         language=LANGUAGE,
         bot=LANGUAGES[LANGUAGE].bot,
         checked=game_entry(game).has_checks,
+        clients=game_entry(game).has_clients,
     )
     return _fresh(page)
 

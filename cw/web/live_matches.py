@@ -26,6 +26,7 @@ from cw.games.rules import Fault, Json, Player
 from cw.matches.run import MatchProgress, OnLaunch, run_match
 from cw.matches.spec import NO_SECRETS, MatchResult, MatchSpec, Secrets
 from cw.replays.document import Document
+from cw.server.rooms import KeepReplay
 from cw.server.session import Clock
 from cw.web.loop_thread import LoopThread
 
@@ -48,6 +49,8 @@ class LiveMatch:
     """Those who play by hand, by the name of their bot."""
     key: str
     """Whoever knows it plays by hand."""
+    chosen: tuple[str, ...]
+    """Who was chosen for each seat, as forms name them; () if no form was."""
     seen: float
     """When a page last looked."""
     name: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -56,6 +59,8 @@ class LiveMatch:
     version: int = 0
     """Grows with whatever a page may show."""
     result: Future[MatchResult] = field(default_factory=Future)
+    replay: str = ""
+    """The name of the replay that was kept of it, "" for none."""
 
     @property
     def over(self) -> bool:
@@ -69,7 +74,7 @@ class LiveMatch:
         if error is None:
             return ""
         if isinstance(error, Abandoned):
-            return "The match was given up."
+            return f"The match was broken off: {error}."
         why = error if isinstance(error, ArenaError) else "a mistake of the server"
         return f"The match ended without a result: {why}."
 
@@ -94,6 +99,10 @@ class LiveMatch:
     def _state(self) -> Document:
         return {"live": {"over": self.over, "trouble": self.trouble}}
 
+    def fits(self, key: str) -> bool:
+        """Return whether this is the key of the match."""
+        return secrets.compare_digest(key.encode(), self.key.encode())
+
     def turn_of(self, key: str) -> Document | None:
         """Return what the person with the key may do now; None if they have to wait."""
         player = self.asked(key)
@@ -108,7 +117,7 @@ class LiveMatch:
 
     def asked(self, key: str) -> Player | None:
         """Return the player whose action is awaited from the person with the key."""
-        if self.progress is None or not secrets.compare_digest(key.encode(), self.key.encode()):
+        if self.progress is None or not self.fits(key):
             return None
         for player, bot in self.progress.record.bots.items():
             if bot.name in self.people and self.people[bot.name].is_asked:
@@ -131,10 +140,11 @@ class LiveMatch:
 class LiveMatches:
     """The matches of a server; all are played in one thread of their own."""
 
-    def __init__(self, most: int, clock: Clock) -> None:
-        """Play up to `most` matches at once."""
+    def __init__(self, most: int, clock: Clock, keep_replay: KeepReplay | None = None) -> None:
+        """Play up to `most` matches at once; `keep_replay` takes their replays, None for none."""
         self._most = most
         self._clock = clock
+        self._keep_replay = keep_replay
         self._lock = Lock()
         self._loop_thread: LoopThread | None = None
         self._kept: dict[str, LiveMatch] = {}
@@ -166,12 +176,13 @@ class LiveMatches:
         pace: float = 0.0,
         bot_secrets: Secrets = NO_SECRETS,
         on_launch: OnLaunch = warn_of,
+        chosen: tuple[str, ...] = (),
     ) -> LiveMatch:
         """Begin a match; raise CapacityError if too many are played."""
         with self._lock:
             self._make_room()
             people = {bot.name: HumanSeat() for bot in spec.bots if bot.kind == "human"}
-            match = LiveMatch(spec, people, secrets.token_urlsafe(16), self._clock())
+            match = LiveMatch(spec, people, secrets.token_urlsafe(16), chosen, self._clock())
             self._kept[match.name] = match
             work = run_match(
                 spec,
@@ -195,11 +206,18 @@ class LiveMatches:
 
         self.run(play())
 
-    def give_up(self, name: str, key: str) -> None:
-        """End a match that its person leaves; without the key nothing happens."""
+    def resign(self, name: str, key: str) -> None:
+        """Give a match up for its person, who loses it; without the key nothing happens."""
         match = self._kept.get(name)
-        if match is not None and secrets.compare_digest(key.encode(), match.key.encode()):
-            self.run(self._cancel([name]))
+        if match is None or not match.fits(key):
+            return
+        people = match.people.values()
+
+        async def resign() -> None:
+            for seat in people:
+                seat.resigned.set()
+
+        self.run(resign())
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Let the thread of the matches do something, and wait for it."""
@@ -219,9 +237,12 @@ class LiveMatches:
 
     async def _conduct(self, match: LiveMatch, work: Coroutine[Any, Any, MatchResult]) -> None:
         try:
-            match.result.set_result(await work)
+            result = await work
+            if self._keep_replay is not None:
+                match.replay = await asyncio.to_thread(self._keep_replay, result.replay)
+            match.result.set_result(result)
         except asyncio.CancelledError:
-            match.result.set_exception(Abandoned("it was given up"))
+            match.result.set_exception(Abandoned("the server needed its place, or was stopped"))
         except Exception as error:
             if not isinstance(error, ArenaError):
                 logger.exception("match %s of %s", match.name, match.spec.game)

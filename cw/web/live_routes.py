@@ -27,13 +27,14 @@ from cw.games.registry import load_play_options, load_strategies
 from cw.games.rules import Json
 from cw.matches.spec import Isolation, MatchSpec, Secrets
 from cw.server.guard import changes_the_game
+from cw.server.lobby import replay_address
 from cw.web.game_pages import game_page
 from cw.web.live_matches import LiveMatch, LiveMatches
+from cw.web.next_match import PERSON, next_matches
 from cw.web.settings import SiteSettings
 
 routes = Blueprint("matches", __name__)
 
-PERSON: Final = "human"
 NOBODY: Final = ""
 PACES: Final[Mapping[str, float]] = {"4": 0.25, "2": 0.5, "8": 0.125, "16": 0.0625, "all": 0.0}
 """Turns a second that may be chosen, the usual one first, and the seconds of each."""
@@ -52,7 +53,9 @@ NUMBER: Final = re.compile(r"\d{1,9}")
 def begin(game: str) -> Response:
     """Begin the match that a form asks for, and lead to its page."""
     wanted = read_form(game, request.form, _settings())
-    match = _matches().begin(wanted.spec, pace=wanted.pace, bot_secrets=wanted.secrets)
+    match = _matches().begin(
+        wanted.spec, pace=wanted.pace, bot_secrets=wanted.secrets, chosen=wanted.chosen
+    )
     key = match.key if match.people else None
     return _leading(url_for("matches.watch", name=match.name, hand=key))
 
@@ -61,9 +64,15 @@ def begin(game: str) -> Response:
 def watch(name: str) -> Response:
     """Return the page on which a match is watched, and played by who has the key."""
     match = _find(name)
-    key = request.args.get("hand", "") if match.people else ""
-    title = game_page(match.spec.game).title
-    return _fresh(make_response(render_template("match.html", match=match, key=key, title=title)))
+    key = request.args.get("hand", "")
+    page = render_template(
+        "match.html",
+        match=match,
+        key=key if match.people and match.fits(key) else "",
+        title=game_page(match.spec.game).title,
+        next_matches=next_matches(match.spec, match.chosen),
+    )
+    return _fresh(make_response(page))
 
 
 @routes.get("/matches/<name>/document")
@@ -82,7 +91,8 @@ def document(name: str) -> Response:
         said = match.news(int(after)) if NUMBER.fullmatch(after) else match.document()
     except CapacityError as refusal:
         return _json({"waiting": str(refusal), "over": match.over}, 202)
-    answer = _json(said | {"yours": match.turn_of(key)})
+    kept = {"replay": replay_address(match.replay)}
+    answer = _json(said | kept | {"yours": match.turn_of(key)})
     answer.set_etag(tag)
     return answer
 
@@ -100,12 +110,12 @@ def move(name: str) -> Response:
     return _json({}, 202)
 
 
-@routes.post("/matches/<name>/leave")
+@routes.post("/matches/<name>/resign")
 @changes_the_game
-def leave(name: str) -> Response:
-    """Give up a match that is played by hand."""
+def resign(name: str) -> Response:
+    """Give up a match that is played by hand: it is lost."""
     _find(name)
-    _matches().give_up(name, request.args.get("hand", ""))
+    _matches().resign(name, request.args.get("hand", ""))
     return _json({}, 202)
 
 
@@ -143,6 +153,8 @@ class WantedMatch:
     pace: float
     """Seconds that every action of a bot takes at least."""
     secrets: Secrets
+    chosen: tuple[str, ...]
+    """Who was chosen for each seat."""
 
 
 def read_form(game: str, form: Mapping[str, str], settings: SiteSettings) -> WantedMatch:
@@ -161,9 +173,9 @@ def read_form(game: str, form: Mapping[str, str], settings: SiteSettings) -> Wan
         ]
     bots: list[BotSpec] = []
     secrets: dict[str, Mapping[str, str]] = {}
-    for chosen in seats:
-        if chosen != NOBODY:
-            bot = seated(game, play_options, chosen, settings)
+    for seat in seats:
+        if seat != NOBODY:
+            bot = seated(game, play_options, seat, settings)
             bots.append(msgspec.structs.replace(bot, name=free_name(bot.name, bots)))
             secrets[bots[-1].name] = settings.secrets.get(bot.name, {})
     if len(bots) < LEAST_PLAYERS:
@@ -177,7 +189,8 @@ def read_form(game: str, form: Mapping[str, str], settings: SiteSettings) -> Wan
     by_hand = any(bot.kind == PERSON for bot in bots)
     isolation = Isolation(settings.sandbox)
     spec = MatchSpec("page", game, tuple(bots), read_seed(form), options, isolation=isolation)
-    return WantedMatch(spec, ANSWER_PACE if by_hand else PACES[pace], secrets)
+    chosen = tuple(seat for seat in seats if seat != NOBODY)
+    return WantedMatch(spec, ANSWER_PACE if by_hand else PACES[pace], secrets, chosen)
 
 
 def seated(game: str, play_options: PlayOptions, chosen: str, settings: SiteSettings) -> BotSpec:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
 from typing import Final
 
 from flask import (
@@ -24,14 +24,16 @@ from cw.games.registry import game_entries
 from cw.replays.document import unpacked
 from cw.server.app import CONTENT_SECURITY_POLICY
 from cw.server.guard import refuse_other_sites
-from cw.web.replay_store import NAME, ReplayEntry, ReplayStore, StoredFile
+from cw.web.game_pages import game_title
+from cw.web.replay_store import NAME, ReplayFilter, ReplayStore, StoredFile
+from cw.web.replay_summary import LONGEST
 from cw.web.settings import LARGEST_UPLOAD
+from cw.web.thumbnails import Thumbnails
 from cw.web.uploads import Uploads
 
 routes = Blueprint("replays", __name__, url_prefix="/replays")
 
-MOST_SHOWN: Final = 200
-"""Rows of the list."""
+NUMBER: Final = re.compile("[0-9]{1,6}")
 
 
 class ReplayConverter(BaseConverter):
@@ -42,23 +44,23 @@ class ReplayConverter(BaseConverter):
 
 @routes.get("/")
 def index() -> Response:
-    """Return the list of replays, and a place to open a file."""
-    entries, unreadable = _replay_store().entries()
-    found = [entry for entry in entries if fits(entry, request.args)]
+    """Return a page of the list of replays, and a place to open a file."""
+    wanted = ReplayFilter(*(request.args.get(key, "")[:LONGEST] for key in ("game", "player")))
     page = render_template(
         "replays.html",
         is_open=_replay_store().is_open,
-        entries=found[:MOST_SHOWN],
-        more=len(found) - MOST_SHOWN,
-        total=len(entries),
-        unreadable=unreadable,
-        games=sorted(game_entries()),
-        reasons=sorted({entry.head.reason for entry in entries}),
-        chosen=request.args,
+        shown=_replay_store().page(page_number(request.args.get("page", "")), wanted),
+        wanted=wanted,
+        titles={game: game_title(game) for game in sorted(game_entries())},
         uploads=_uploads() is not None,
         largest=LARGEST_UPLOAD,
     )
     return _fresh(page)
+
+
+def page_number(said: str) -> int:
+    """Read the number of a page, 1 for what is none."""
+    return int(said) if NUMBER.fullmatch(said) else 1
 
 
 @routes.post("/")
@@ -126,15 +128,20 @@ def document(name: str) -> Response:
     return answer
 
 
-def fits(entry: ReplayEntry, chosen: Mapping[str, str]) -> bool:
-    """Return whether a replay is one of those that were asked for."""
-    head = entry.head
-    player = chosen.get("player", "").casefold()
-    return (
-        chosen.get("game", "") in ("", head.game)
-        and chosen.get("reason", "") in ("", head.reason)
-        and any(player in seat.name.casefold() for seat in head.players)
-    )
+@routes.get("/<replay:name>/picture.png")
+def picture(name: str) -> Response:
+    """Return a small picture of a replay; 304 if it is unchanged."""
+    file, dark = _find(name), request.args.get("dark") == "1"
+    answer = Response(mimetype="image/png")
+    tag = f"{'dark' if dark else 'light'}-{file.tag}"
+    answer.set_etag(tag)
+    answer.headers["Cache-Control"] = "no-cache"
+    if tag in request.if_none_match:
+        answer.status_code = 304
+        return answer
+    thumbnails: Thumbnails = current_app.extensions["thumbnails"]
+    answer.set_data(thumbnails.find(file, dark=dark))
+    return answer
 
 
 def _replay_store() -> ReplayStore:

@@ -1,78 +1,111 @@
-"""The shelf: the replays that a server shows, from a folder or one file."""
+"""The replays that a server shows, from a folder or one file."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator
+import stat
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from math import ceil
 from pathlib import Path
-from typing import Any, Final
+from threading import Lock, Thread
+from typing import Final
 
-import msgspec
+from cw.web.replay_summary import ReplaySummary, Unreadable, read_summary
 
-from cw.errors import ProtocolError
-from cw.replays.document import VERSION, unpacked
-
-NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}")
 """What a replay may be called: nothing that means something in an address or a path."""
 
 ENDINGS: Final = (".json.gz", ".json")
 LARGEST_FILE: Final = 64 * 1024 * 1024
 """Bytes of a file that is shown."""
 
-MOST_FILES: Final = 1000
-"""Files of a folder that are looked into, the latest."""
+MOST_FILES: Final = 20_000
+"""Files of a folder that are listed."""
 
+PAGE: Final = 24
+"""Replays on a page of the list."""
 
-class ListedPlayer(msgspec.Struct):
-    """Who played, as far as the list shows it."""
+PATIENCE: Final = 1.5
+"""Seconds that a filter waits for files that have not been read yet."""
 
-    name: str
+FARTHEST: Final = 50
+"""Files that are looked into for the next replay, past those that are none."""
 
-
-class ReplayHead(msgspec.Struct):
-    """What the list shows of a replay; the rest is skipped."""
-
-    version: int
-    date: str
-    game: str
-    players: list[ListedPlayer]
-    turns: list[msgspec.Raw]
-    result: dict[str, Any]
-
-    @property
-    def reason(self) -> str:
-        """Return the name of why the match ended, "" if it did not."""
-        outcome = self.result.get("outcome")
-        said = outcome if isinstance(outcome, dict) else {}
-        return str(said.get("reason") or said.get("condition") or "")
-
-
-@dataclass(frozen=True, slots=True)
-class ReplayEntry:
-    """A replay of the list."""
-
-    name: str
-    head: ReplayHead
+Summary = ReplaySummary | Unreadable
 
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
     """A file as it stands: when it changes, so does its tag."""
 
+    name: str
+    """How it is called in addresses; for a file that cannot be shown, its own name."""
     path: Path
     tag: str
     changed: int
+    problem: str = ""
+    """Why it cannot be shown, whatever is in it; "" if it can."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayEntry:
+    """A file of the list, and what it holds."""
+
+    file: StoredFile
+    summary: Summary
+
+    @property
+    def name(self) -> str:
+        """Return how the file is called."""
+        return self.file.name
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayFilter:
+    """Which replays are listed; "" for all."""
+
+    game: str = ""
+    player: str = ""
+    """A part of a bot's name."""
+
+    def fits(self, summary: Summary | None) -> bool:
+        """Return whether a file is listed; what is no replay fits no filter."""
+        if not isinstance(summary, ReplaySummary):
+            return False
+        player = self.player.casefold()
+        return self.game in ("", summary.game) and any(
+            player in name.casefold() for name in summary.names
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayPage:
+    """A page of the list, the latest files first."""
+
+    entries: list[ReplayEntry]
+    number: int
+    """Counted from 1."""
+    pages: int
+    found: int
+    """How many files fit the filter."""
+    total: int
+    unread: int
+    """How many files a filter has not looked into yet."""
 
 
 class ReplayStore:
-    """Finds replays by name; looks into a file once as long as it does not change."""
+    """Finds replays by name, and lists them; looks into a file once as long as it is the same."""
 
-    def __init__(self, place: Path | None) -> None:
+    def __init__(self, place: Path | None, patience: float = PATIENCE) -> None:
         """Take a folder, one file, or nothing."""
         # Flask would look for a relative one beside its own modules.
         self._place = None if place is None else place.absolute()
-        self._heads: dict[tuple[str, str], ReplayHead | None] = {}
+        self._patience = patience
+        self._known: dict[tuple[str, str], Summary] = {}
+        self._reading = Lock()
 
     @property
     def is_open(self) -> bool:
@@ -80,49 +113,108 @@ class ReplayStore:
         return self._place is not None
 
     def find(self, name: str) -> StoredFile | None:
-        """Return the file of a replay, None if there is none of that name."""
-        return next((stand for known, stand in self._stands() if known == name), None)
+        """Return the file of a replay, None if there is none of that name that can be shown."""
+        if self._place is None or not self._place.is_dir():
+            found: Iterable[StoredFile] = self.files()
+        else:
+            paths = [self._place / f"{name}{ending}" for ending in reversed(ENDINGS)]
+            found = filter(None, map(file_at, paths))
+        return next((file for file in found if file.name == name and not file.problem), None)
 
-    def entries(self) -> tuple[list[ReplayEntry], int]:
-        """Return the replays, the latest first, and how many files are none."""
-        stands = sorted(self._stands(), key=lambda pair: pair[1].changed, reverse=True)
-        # Another thread may put its own mapping there meanwhile, of other files.
-        known = self._heads
-        heads = {
-            (name, stand.tag): known[name, stand.tag]
-            if (name, stand.tag) in known
-            else read_head(stand.path)
-            for name, stand in stands[:MOST_FILES]
-        }
-        self._heads = heads
-        entries = [ReplayEntry(name, head) for (name, _), head in heads.items() if head is not None]
-        return entries, len(heads) - len(entries)
+    def files(self) -> list[StoredFile]:
+        """Return the files that are listed, the latest first."""
+        if self._place is None:
+            return []
+        if self._place.is_dir():
+            return sorted(files_in(self._place), key=lambda file: (-file.changed, file.name))
+        only = stored_file(self._place, name_of(self._place) or "replay")
+        return [only] if only else []
+
+    def page(self, number: int, wanted: ReplayFilter) -> ReplayPage:
+        """Return a page of the list, the nearest one if there is none of that number."""
+        files = self.files()
+        self._forget_all_but(files)
+        found = files if wanted == ReplayFilter() else self._fitting(files, wanted)
+        pages = max(1, ceil(len(found) / PAGE))
+        number = min(max(1, number), pages)
+        shown = found[(number - 1) * PAGE : number * PAGE]
+        entries = [ReplayEntry(file, self.summary(file)) for file in shown]
+        unread = 0 if found is files else sum(self._seen(file) is None for file in files)
+        return ReplayPage(entries, number, pages, len(found), len(files), unread)
+
+    def summary(self, file: StoredFile) -> Summary:
+        """Return what a file holds."""
+        known = self._seen(file)
+        if known is None:
+            known = Unreadable(file.problem) if file.problem else read_summary(file.path)
+            self._known[file.name, file.tag] = known
+        return known
 
     def neighbours(self, name: str) -> tuple[str | None, str | None]:
         """Return the names of the replays before and after one in the list, None for none."""
-        names = [entry.name for entry in self.entries()[0]]
-        if name not in names:
+        files = self.files()
+        place = next((number for number, file in enumerate(files) if file.name == name), None)
+        if place is None:
             return None, None
-        around = [None, *names, None]
-        place = names.index(name)
-        return around[place], around[place + 2]
+        return self._nearest(files[:place][::-1]), self._nearest(files[place + 1 :])
 
-    def _stands(self) -> Iterator[tuple[str, StoredFile]]:
-        for path in self._files():
-            name = name_of(path) or ("replay" if path == self._place else "")
-            stand = stored_file(path)
-            if name and stand is not None:
-                yield name, stand
+    def _nearest(self, files: Sequence[StoredFile]) -> str | None:
+        near = files[:FARTHEST]
+        readable = (f.name for f in near if isinstance(self.summary(f), ReplaySummary))
+        return next(readable, None)
 
-    def _files(self) -> list[Path]:
-        if self._place is None:
-            return []
-        if self._place.is_file():
-            return [self._place]
-        try:
-            return sorted(self._place.iterdir())
-        except OSError:
-            return []
+    def _fitting(self, files: list[StoredFile], wanted: ReplayFilter) -> list[StoredFile]:
+        if any(self._seen(file) is None for file in files):
+            reader = Thread(target=self._read_all, args=[files], daemon=True)
+            reader.start()
+            reader.join(self._patience)
+        return [file for file in files if wanted.fits(self._seen(file))]
+
+    def _read_all(self, files: list[StoredFile]) -> None:
+        """Read what has not been read; whoever comes while another one does leaves it to that."""
+        if self._reading.acquire(blocking=False):
+            try:
+                for file in files:
+                    self.summary(file)
+            finally:
+                self._reading.release()
+
+    def _seen(self, file: StoredFile) -> Summary | None:
+        return self._known.get((file.name, file.tag))
+
+    def _forget_all_but(self, files: Sequence[StoredFile]) -> None:
+        if len(self._known) > 2 * len(files) + PAGE:
+            there = {(file.name, file.tag) for file in files}
+            self._known = {key: known for key, known in [*self._known.items()] if key in there}
+
+
+def files_in(folder: Path) -> Iterator[StoredFile]:
+    """Yield the files of a folder that are called like replays, MOST_FILES at most.
+
+    Of two that would have the same name in addresses, only the one that is not packed.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            names = {entry.name for entry in islice(entries, MOST_FILES)}
+    except OSError:
+        return
+    for name in names:
+        plain = name.removesuffix(".gz")
+        if plain == name or plain not in names:
+            file = file_at(folder / name)
+            if file is not None:
+                yield file
+
+
+def file_at(path: Path) -> StoredFile | None:
+    """Look at a file of a folder; None for a hidden one, and for one of another ending."""
+    if path.name.startswith(".") or not path.name.endswith(ENDINGS):
+        return None
+    name = name_of(path)
+    if not name:
+        rule = "its name may have up to 100 letters, digits and . _ - only"
+        return stored_file(path, path.name, rule)
+    return stored_file(path, name)
 
 
 def name_of(path: Path) -> str:
@@ -134,21 +226,22 @@ def name_of(path: Path) -> str:
     return ""
 
 
-def stored_file(path: Path) -> StoredFile | None:
-    """Look at a file; None for what is none, is a link, or is too large."""
+def stored_file(path: Path, name: str, problem: str = "") -> StoredFile | None:
+    """Look at what is at a place, links not followed; None if there is nothing."""
     try:
-        found = path.stat(follow_symlinks=False)
+        found = path.lstat()
     except OSError:
         return None
-    if path.is_symlink() or not path.is_file() or found.st_size > LARGEST_FILE:
-        return None
-    return StoredFile(path, f"{found.st_mtime_ns:x}-{found.st_size:x}", found.st_mtime_ns)
+    tag = f"{found.st_mtime_ns:x}-{found.st_size:x}"
+    return StoredFile(name, path, tag, found.st_mtime_ns, problem or problem_of(found))
 
 
-def read_head(path: Path) -> ReplayHead | None:
-    """Read what the list shows of a file; None if it holds no replay."""
-    try:
-        head = msgspec.json.decode(unpacked(path.read_bytes()), type=ReplayHead)
-    except (OSError, ProtocolError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-    return head if head.version == VERSION else None
+def problem_of(found: os.stat_result) -> str:
+    """Return why a file is not shown, "" if it is."""
+    if stat.S_ISLNK(found.st_mode):
+        return "it is a link"
+    if not stat.S_ISREG(found.st_mode):
+        return "it is not a file"
+    if found.st_size > LARGEST_FILE:
+        return f"it has {found.st_size} bytes, more than {LARGEST_FILE}"
+    return ""

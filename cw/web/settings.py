@@ -30,18 +30,21 @@ class SiteSettings(ServerSettings):
     """By name of such a bot the settings that nobody else may read."""
     replays: Path | None = None
     """The folder, or the one file, of the replays under /replays/; None for none."""
+    save: bool = False
+    """Whether games that are over are saved in that folder."""
     uploads: bool = False
     """Whether viewers may upload replays to that folder."""
 
-    def folder_for_uploads(self) -> Path | None:
-        """Return where viewers may upload replays, None for nowhere.
+    def folder(self) -> Path | None:
+        """Return where replays are put, None for nowhere.
 
-        Raises UsageError if they may, and there is no folder for them.
+        Raises UsageError if they shall be, and there is no folder for them.
         """
-        if not self.uploads:
+        if not self.uploads and not self.save:
             return None
         if self.replays is None or not self.replays.is_dir():
-            raise UsageError("uploads need a folder of replays to put them into")
+            what = "uploads need" if self.uploads else "saved games need"
+            raise UsageError(f"{what} a folder of replays to put them into")
         return self.replays
 
     def largest_body(self) -> int:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
-from hashlib import sha256
-from pathlib import Path
 from threading import Lock
 from typing import Final
 
 import msgspec
 
-from cw.errors import CapacityError, Failure, ProtocolError
-from cw.files import write_whole
+from cw.errors import CapacityError, ProtocolError
 from cw.games.registry import game_entries
 from cw.replays.document import Document, digest, encode, parse, unpacked
-from cw.web.replay_store import MOST_FILES, ReplayHead
+from cw.web.replay_folder import ReplayFolder, Saved
+from cw.web.replay_summary import summary_of
 
 LARGEST_UNPACKED: Final = 16 * 1024 * 1024
 """Bytes of a replay that is taken in, unpacked; most have a tenth of it."""
@@ -23,24 +20,12 @@ LARGEST_UNPACKED: Final = 16 * 1024 * 1024
 MOST_PARTS: Final = 1_500_000
 """Signs in it that begin a value: a million empty lists are few bytes, and take long to read."""
 
-MOST_BYTES: Final = 1024 * 1024 * 1024
-"""Bytes of all files of the folder up to which more are taken in."""
-
-
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """A replay that is in the folder."""
-
-    name: str
-    is_new: bool
-    """Whether it was not there before."""
-
 
 class Uploads:
     """Takes replays in, one at a time: to read a large one takes memory and time."""
 
-    def __init__(self, folder: Path) -> None:
-        """Take the folder of the shelf."""
+    def __init__(self, folder: ReplayFolder) -> None:
+        """Take the folder into which they are put."""
         self._folder = folder
         self._lock = Lock()
 
@@ -54,30 +39,9 @@ class Uploads:
         if not self._lock.acquire(blocking=False):
             raise CapacityError("another replay is just being taken in: try again")
         try:
-            return self._put(checked(data))
-        except (OSError, Failure) as error:
-            # Where the folder is, is nothing for those who upload.
-            why = getattr(error.__cause__ or error, "strerror", None)
-            raise Failure(f"the server cannot write into its folder: {why}") from None
+            return self._folder.put(checked(data))
         finally:
             self._lock.release()
-
-    def _put(self, document: Document) -> Saved:
-        name = name_of(document)
-        file = self._folder / f"{name}.json.gz"
-        if file.exists():
-            return Saved(name, is_new=False)
-        packed = encode(document, packed=True)
-        self._make_sure_of_room_for(len(packed))
-        write_whole(file, packed)
-        return Saved(name, is_new=True)
-
-    def _make_sure_of_room_for(self, size: int) -> None:
-        sizes = [file.lstat().st_size for file in self._folder.iterdir()]
-        if len(sizes) >= MOST_FILES or sum(sizes) + size > MOST_BYTES:
-            raise CapacityError(
-                "the folder of this server is full: its owner has to clear it first"
-            )
 
 
 def checked(data: bytes) -> Document:
@@ -92,7 +56,7 @@ def checked(data: bytes) -> Document:
     if document["game"] not in game_entries():
         raise ProtocolError(f"this server has no game {document['game'][:64]!r}")
     try:
-        msgspec.json.decode(encode(document, packed=False), type=ReplayHead)
+        summary_of(encode(document, packed=False))
         fits = digest(document) == document["hash"]
         date.fromisoformat(document["date"][:10])
     # What can be read can be too deep, or a number too long, to be written.
@@ -101,9 +65,3 @@ def checked(data: bytes) -> Document:
     if not fits:
         raise ProtocolError("the hash of the replay does not fit what was played")
     return document
-
-
-def name_of(document: Document) -> str:
-    """Name a replay: another one has another name."""
-    day = date.fromisoformat(document["date"][:10]).isoformat()
-    return f"{document['game']}-{day}-{sha256(encode(document, packed=False)).hexdigest()[:16]}"

@@ -26,6 +26,8 @@ function showStage(view) {
   $("#status").text(view.status.status);
   $("#detail").text(detail(view));
   $("#join").prop("hidden", view.phase !== "waiting");
+  const { replay } = view.history;
+  $("#replay").prop("hidden", !replay).attr("href", replay ?? "");
   view.scores.forEach((score, index) => {
     const share = /** @type {HTMLElement} */ ($(`#share-${index + 1}`)[0]);
     share.style.setProperty("--share", String(score / view.total));

@@ -6,6 +6,7 @@ import { allSegments, BORDERS, condition, owner } from "./geometry.js";
  * @typedef {{player: number, kind: string, detail: string}} Fault
  * @typedef {{
  *   teams: string[], limit: number, moves: [number, string, number][], fault: Fault | null,
+ *   replay: string | null,
  * }} History
  * @typedef {{
  *   board: number[][], board_size: number, last_move: string, score_1: number, score_2: number,

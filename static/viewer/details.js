@@ -16,13 +16,10 @@ const MOST_TIMES = 8;
  * @param {boolean} told whether the result may be told
  */
 export function showDetails(replay, game, told) {
-  const title = told ? winnerOf(replay) : opponents(replay);
-  byId("title").textContent = title;
-  byId("subtitle").textContent = subtitle(replay, told);
-  document.title = `${title} | ${titleOf(replay.document.game)} | Replay`;
   byId("result").hidden = !told;
   byId("reason").textContent = `${winnerOf(replay)}. ${endingOf(replay, game)}`;
-  byId("verdict").textContent = replay.over && told ? endingOf(replay, game) : "";
+  const winner = element("b", "", `${winnerOf(replay)}. `);
+  byId("verdict").replaceChildren(...(replay.over && told ? [winner, endingOf(replay, game)] : []));
   byId("legend").replaceChildren(...game.legend.map((text) => element("li", "", text)));
   byId("standings").replaceChildren(...standings(replay).map(standingRow));
   byId("facts").replaceChildren(...facts(replay).map(
@@ -31,16 +28,17 @@ export function showDetails(replay, game, told) {
 }
 
 /**
+ * Say who plays what, and in the last turn who won.
  * @param {import("./replay.js").Replay} replay
- * @param {boolean} told
- * @returns {string}
+ * @param {boolean} ended whether the end of the match is shown
  */
-function subtitle(replay, told) {
-  if (!replay.over) {
-    return `${titleOf(replay.document.game)}, being played`;
-  }
-  const names = told ? `: ${opponents(replay)}` : "";
-  return `${titleOf(replay.document.game)}${names}, ${countOf(replay.last, "turn")}`;
+export function showTitle(replay, ended) {
+  const title = ended ? winnerOf(replay) : opponents(replay);
+  const game = titleOf(replay.document.game);
+  byId("viewer").dataset.ended = String(ended);
+  byId("title").textContent = title;
+  byId("subtitle").textContent = `${game}, ${replay.over ? countOf(replay.last, "turn") : "being played"}`;
+  document.title = `${title} | ${game} | Replay`;
 }
 
 /**

@@ -48,7 +48,8 @@ export function endingOf(replay, game) {
   const end = {
     replay, frame: replay.frame(replay.last), turn: replay.last, reason: String(reason), outcome, best, scores: scoresOf(replay),
   };
-  return game.ending?.(end) || plainEnding(end);
+  // What no rules know of, no game has words for.
+  return (Object.hasOwn(COMMON, end.reason) ? "" : game.ending?.(end)) || plainEnding(end);
 }
 
 /**

@@ -15,7 +15,8 @@ const LOST = "The server does not answer; trying again.";
 
 /**
  * A replay as far as it is played, or only what came after the turns that are known.
- * @typedef {import("./replay.js").ReplayDocument & {live: {over: boolean, trouble: string}, yours: Yours | null}} Said
+ * @typedef {import("./replay.js").ReplayDocument & {live: {over: boolean, trouble: string}, yours: Yours | null,
+ *   replay: string | null}} Said `replay` is the address where the replay stays
  */
 
 /**
@@ -24,6 +25,7 @@ const LOST = "The server does not answer; trying again.";
  * @property {(replay: Replay) => void} opened
  * @property {() => void} grown
  * @property {(replay: Replay, yours: Yours | null) => void} asked null: the person has to wait
+ * @property {(address: string) => void} kept where the replay stays, "" for nowhere
  * @property {(words: string) => void} said what the page shall say, "" for nothing
  */
 
@@ -106,6 +108,7 @@ export class Feed {
       this.told.opened(this.replay);
     }
     this.told.asked(this.replay, said.yours);
+    this.told.kept(said.replay ?? "");
     this.say(trouble);
   }
 
@@ -131,10 +134,14 @@ export class Feed {
     return answer;
   }
 
-  /** Give the match up. */
-  async leave() {
-    await this.post("leave", {});
+  /**
+   * Give the match up: it is lost.
+   * @returns {Promise<string>} why that was refused, "" if it was not
+   */
+  async resign() {
+    const answer = await this.post("resign", {});
     this.wake();
+    return answer;
   }
 
   /**

@@ -63,6 +63,10 @@ function watchLive(address, key) {
     opened: (replay) => viewer.open(replay),
     grown: () => viewer.grow(),
     asked: (replay, yours) => play?.show(replay, yours),
+    kept: (address) => {
+      linkTo(byId("kept").getElementsByTagName("a")[0], address);
+      byId("kept").hidden = address === "";
+    },
     said: (words) => { Object.assign(byId("trouble"), { textContent: words, hidden: words === "" }); },
   });
   play = key ? new Play(viewer, feed) : null;

@@ -76,8 +76,17 @@ export function pathOf(seat) {
  * @param {number} seat
  */
 export function paintElement(element, seat) {
+  element.style.setProperty("--player", playerColour(seat));
+}
+
+/**
+ * Give the colour of a player as style sheets write it, for both grounds.
+ * @param {number} seat
+ * @returns {string}
+ */
+export function playerColour(seat) {
   const [light, dark] = COLOURS[seat % COLOURS.length];
-  element.style.setProperty("--player", `light-dark(${light}, ${dark})`);
+  return `light-dark(${light}, ${dark})`;
 }
 
 /**

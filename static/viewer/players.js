@@ -4,11 +4,14 @@ import { shortNumber } from "./chart.js";
 import { badge, byId, element, markPicture } from "./elements.js";
 import { endingOf } from "./ending.js";
 import { leadOf, leadWords, sharesOf } from "./lead.js";
-import { paintElement } from "./palette.js";
-import { standingWords, winnerOf } from "./words.js";
+import { paintElement, playerColour } from "./palette.js";
+import { standings, standingWords, winnerOf } from "./words.js";
 
 /** Players whose deeds of a turn are listed. */
 const MOST_LISTED = 24;
+
+/** Numbers of a card; the chart has all. */
+const MOST_NUMBERS = 3;
 
 /** Players up to which cards stand beside one another, with a large number. */
 const FEW = 2;
@@ -49,15 +52,15 @@ export class Players {
     const ended = replay.over && turn === replay.last;
     const mover = ended ? null : game.mover?.(frame) ?? null;
     const moving = mover === null ? -1 : replay.seat(mover);
-    const standings = ended ? standingWords(replay) : [];
+    const words = ended ? standingWords(replay) : [];
     this.cards.forEach((card, seat) => {
       card.values.forEach((value, index) => { value.textContent = shortNumber(numbers[index][seat] ?? 0); });
       card.button.setAttribute("aria-pressed", String(seat === focus));
       card.leads.hidden = ended || lead.seat !== seat;
-      const words = standings[seat] ?? (moving === seat ? "to move" : "");
-      card.standing.textContent = words;
-      card.standing.hidden = words === "";
-      card.card.classList.toggle("active", moving === seat || words === "won");
+      const standing = words[seat] ?? (moving === seat ? "to move" : "");
+      card.standing.textContent = standing;
+      card.standing.hidden = standing === "";
+      card.card.classList.toggle("active", moving === seat || standing === "won");
     });
     this.showLead(frame, lead, ended);
   }
@@ -70,6 +73,8 @@ export class Players {
   showLead(frame, lead, ended) {
     const { game, replay } = this;
     const why = ended ? [element("span", "why", `. ${endingOf(replay, game)}`)] : [];
+    const best = ended ? standings(replay).filter(({ rank }) => rank === 1) : [];
+    byId("lead").style.setProperty("--player", best.length === 1 ? playerColour(best[0].seat.index) : "");
     byId("lead").replaceChildren(ended ? winnerOf(replay) : leadWords(lead, replay), ...why);
     const total = lead.by === game.measures[0]?.name ? game.total?.(frame) ?? 0 : 0;
     byId("shares").replaceChildren(...sharesOf(lead, total).map(shareElement));
@@ -95,8 +100,9 @@ function shareElement(share, seat) {
  * @returns {Card}
  */
 function cardOf(seat, game, chosen) {
-  const values = game.measures.map(() => element("b", ""));
-  const numbers = game.measures.map(({ name }, index) => element("span", "number", values[index], " ", element("span", "unit", name)));
+  const measures = game.measures.slice(0, MOST_NUMBERS);
+  const values = measures.map(() => element("b", ""));
+  const numbers = measures.map(({ name }, index) => element("span", "number", values[index], " ", element("span", "unit", name)));
   const name = element("span", "name", seat.name);
   name.title = seat.name;
   const [leads, standing] = [element("span", "chip leads", "leads"), element("span", "chip standing")];

@@ -3,7 +3,7 @@
 import { Address } from "./address.js";
 import { Announcer } from "./announcer.js";
 import { Chart } from "./chart.js";
-import { EventLog, Latency, showDetails } from "./details.js";
+import { EventLog, Latency, showDetails, showTitle } from "./details.js";
 import { byId, element } from "./elements.js";
 import { gameOf } from "./games/game.js";
 import { bindKeys } from "./keys.js";
@@ -205,6 +205,8 @@ export class Viewer {
       this.isSeen ||= playback.turn === replay.last;
       this.found = newSurvey(replay, game);
       this.showKnown();
+      // A match that is given up ends without a turn.
+      this.showTurn();
     }
     this.scrubber.show();
     this.turnList.show(playback.turn, this.horizon);
@@ -355,6 +357,7 @@ export class Viewer {
     const { turn } = playback;
     this.advance(turn);
     const frame = replay.frame(turn);
+    showTitle(replay, replay.over && turn === replay.last);
     if (game.lines) {
       this.outline.show(game.lines(frame, replay.frame(Math.max(0, turn - 1))));
     } else {
@@ -397,8 +400,9 @@ export class Viewer {
       return;
     }
     const events = this.events.get(turn) ?? [];
-    listHappenings(byId("happened"), replay, this.happened(turn), events);
-    if (turn === 0 && events.length === 0) {
+    const told = events.filter(({ kind }) => kind !== "end");
+    listHappenings(byId("happened"), replay, this.happened(turn), told);
+    if (turn === 0 && told.length === 0) {
       byId("happened").append(element("li", "muted", "The start: nothing has happened yet."));
     }
     if (events.length > 0) {

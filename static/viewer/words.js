@@ -69,7 +69,8 @@ export function faultOf(kind, detail) {
  * @returns {string}
  */
 export function opponents({ seats }) {
-  return seats.length > MOST_NAMES ? `${seats.length} players` : seats.map(({ name }) => name).join(" against ");
+  const names = seats.map(({ name }) => name);
+  return names.length > 2 ? listedNames(names) : names.join(" against ");
 }
 
 /**

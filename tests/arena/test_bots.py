@@ -6,6 +6,7 @@ import shlex
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from cw.arena.bots import BotSpec, read_bots, split_command
@@ -22,14 +23,16 @@ def test_every_kind_of_bot(tmp_path: Path) -> None:
         str(program),
         "https://bots.example:8443/me/",
     ]
-    bots, secrets = read_bots(texts, ["me.secret=abc", "c.api_key=1", "c.form=lines"])
-    assert [bot.name for bot in bots] == ["a", "me", "c", "d", "e"]
+    bots, secrets = read_bots(texts, ["me.secret=abc", "bot.js.api_key=1", "bot.js.form=lines"])
+    assert [bot.name for bot in bots] == [
+        "random", "me", "bot.js", "my-bot.py", "bots.example:8443",
+    ]  # fmt: skip
     assert [bot.kind for bot in bots] == ["builtin", "python", "exec", "exec", "http"]
     assert bots[2].command == ["node", "bot.js", "--deep"]
     assert bots[3].command == [sys.executable, str(program)]
     assert bots[4].target == "https://bots.example:8443/me"
     assert (bots[1].settings, bots[2].settings) == ({}, {"form": "lines"})
-    assert (secrets["me"], secrets["c"]) == ({"secret": "abc"}, {"api_key": "1"})
+    assert (secrets["me"], secrets["bot.js"]) == ({"secret": "abc"}, {"api_key": "1"})
 
 
 def test_no_secret_is_in_what_is_shown() -> None:
@@ -39,9 +42,9 @@ def test_no_secret_is_in_what_is_shown() -> None:
 
 def test_a_setting_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MINE", "hidden")
-    assert read_bots(["builtin:x"], ["a.secret=env:MINE"]).secrets["a"]["secret"] == "hidden"
+    assert read_bots(["builtin:x"], ["x.secret=env:MINE"]).secrets["x"]["secret"] == "hidden"
     with pytest.raises(UsageError, match="no variable OTHER"):
-        read_bots(["builtin:x"], ["a.secret=env:OTHER"])
+        read_bots(["builtin:x"], ["x.secret=env:OTHER"])
 
 
 @pytest.mark.parametrize(
@@ -63,7 +66,7 @@ def test_what_is_no_bot_is_refused(text: str, message: str) -> None:
         read_bots([text])
 
 
-@pytest.mark.parametrize("setting", ["secret=1", "b.secret=1", "a.hat=1", "a.secret", ".secret=1"])
+@pytest.mark.parametrize("setting", ["secret=1", "b.secret=1", "x.hat=1", "x.secret", ".secret=1"])
 def test_what_is_no_setting_is_refused(setting: str) -> None:
     with pytest.raises(UsageError, match="--set takes"):
         read_bots(["builtin:x"], [setting])
@@ -71,7 +74,7 @@ def test_what_is_no_setting_is_refused(setting: str) -> None:
 
 def test_two_bots_of_one_name_are_refused() -> None:
     with pytest.raises(UsageError, match="two bots are named b"):
-        read_bots(["b=builtin:x", "builtin:y"])
+        read_bots(["b=builtin:x", "b=builtin:y"])
 
 
 def test_a_file_that_cannot_run_is_refused(tmp_path: Path) -> None:
@@ -81,7 +84,10 @@ def test_a_file_that_cannot_run_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_command_that_cannot_be_split_is_refused() -> None:
-    (bot,) = read_bots(['exec:python "bot.py']).bots
+    with pytest.raises(UsageError, match="the command"):
+        read_bots(['exec:python "bot.py'])
+    (bot,) = read_bots(["me=exec:bot"]).bots
+    bot = msgspec.structs.replace(bot, target='python "bot.py')
     with pytest.raises(UsageError, match="the command"):
         _ = bot.command
 

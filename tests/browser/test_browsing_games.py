@@ -67,15 +67,14 @@ def test_the_navigation_of_all_pages_fits_a_phone(
     host: Host, watcher: Watcher, tmp_path: Path
 ) -> None:
     game = host(SiteSettings(replays=tmp_path))
-    game.app.extensions["championship"] = tmp_path
-    game.app.register_blueprint(championship.routes)
+    championship.add_championship(game.app, tmp_path)
     page = watcher.page
     for width in (390, 360):
         page.set_viewport_size({"width": width, "height": 844})
         for path in ("", "games/", "games/paint/rules", "replays/"):
             page.goto(f"{game.address}/{path}")
             nav = page.get_by_role("navigation", name="Pages")
-            expect(nav.get_by_role("link")).to_have_count(4)
+            expect(nav.get_by_role("link")).to_have_count(5)
             for link in nav.get_by_role("link").all():
                 box = link.bounding_box()
                 assert box is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from math import sqrt
 from random import Random
 from time import monotonic, sleep
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 import requests
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from cw.games.registry import load_game
 from cw.replays import document as replay
@@ -19,7 +20,7 @@ from cw.replays.verify import verify
 from cw.web import create_app
 from cw.web.live_matches import LiveMatches
 from cw.web.settings import SiteSettings
-from tests.browser.conftest import Watcher
+from tests.browser.conftest import Watcher, watch
 from tests.browser.test_monitor import AXE, serious
 from tests.browser.test_viewer import middle
 from tests.conftest import Serve
@@ -285,13 +286,233 @@ def test_a_refused_move_is_told_and_asked_again(site: Site, watcher: Watcher) ->
     wait_until_sent(page, 0)
 
 
-def test_a_match_is_given_up(site: Site, watcher: Watcher) -> None:
+def test_who_resigns_is_asked_first_and_loses(site: Site, watcher: Watcher) -> None:
     page = show(watcher, site.begin("hexagon", bot="builtin:random", hand="2", size="3"))
     assert wait_for_turn(page) is not None
-    page.get_by_role("button", name="Give up").click()
-    expect(page.locator("#trouble")).to_have_text("The match was given up.")
+    page.get_by_role("button", name="Resign").click()
+    dialog = page.get_by_role("dialog", name="Resign?")
+    expect(dialog).to_contain_text("You lose this match.")
+    page.keyboard.press("Enter")
+    expect(dialog).to_be_hidden()
+    expect(page.locator("#subtitle")).to_have_text("Hexagon, being played")
+    page.get_by_role("button", name="Resign").click()
+    page.keyboard.press("Escape")
+    expect(page.locator("#subtitle")).to_have_text("Hexagon, being played")
+    page.get_by_role("button", name="Resign").click()
+    dialog.get_by_role("button", name="Resign").click()
+    expect(page.locator("#hand-words")).to_have_text("You resigned. random won.")
+    expect(page.locator("#title")).to_have_text("random won")
+    expect(page.locator("#verdict")).to_contain_text("In turn 1 you resigned.")
+    expect(page.locator("#players .card", has_text="you")).to_contain_text("lost")
     expect(page.locator("#hand")).to_be_hidden()
-    expect(page.locator("#title")).to_have_text("Nobody won")
+    expect(page.locator("#trouble")).to_be_hidden()
+    assert "Nobody won" not in page.inner_text("main")
+
+
+def chosen(page: Page) -> list[str]:
+    """Give the names of the players in seat order."""
+    return page.locator("#players .name").all_inner_texts()
+
+
+def resign(page: Page) -> None:
+    assert wait_for_turn(page) is not None
+    page.get_by_role("button", name="Resign").click()
+    page.locator("#resign-dialog").get_by_role("button", name="Resign").click()
+    expect(page.locator("#hand-over")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("game", "names"),
+    [
+        ("circuit-wars", ["random", "mirror", "greedy", "safe", "search", "expert"]),
+        ("hexagon", ["constant", "random", "greedy", "expert"]),
+        ("paint", ["still", "random", "walker", "greedy", "strong"]),
+    ],
+)
+def test_one_click_brings_the_next_stronger_opponent_up_to_the_strongest(
+    site: Site, watcher: Watcher, game: str, names: list[str]
+) -> None:
+    page = show(watcher, site.begin(game, bot=f"builtin:{names[0]}", hand="1"))
+    for name, stronger in pairwise(names):
+        resign(page)
+        assert chosen(page) == ["you", name]
+        expect(page.locator("#hand-over")).not_to_contain_text("strongest")
+        page.get_by_role("button", name=f"Stronger opponent: {stronger}").click()
+        page.wait_for_selector("#viewer[data-state=ready]")
+    resign(page)
+    assert chosen(page) == ["you", names[-1]]
+    expect(page.locator("#hand-over")).to_contain_text(
+        f"{names[-1]} is the strongest built-in opponent."
+    )
+    expect(page.get_by_role("button", name="Stronger opponent")).to_have_count(0)
+
+
+def test_a_match_is_played_again_and_with_sides_swapped(site: Site, watcher: Watcher) -> None:
+    page = show(watcher, site.begin("hexagon", bot="builtin:random", hand="1", size="3"))
+    resign(page)
+    page.get_by_role("button", name="Play again").click()
+    page.wait_for_selector("#viewer[data-state=ready]")
+    resign(page)
+    assert chosen(page) == ["you", "random"]
+    assert "size\n3" in page.inner_text("#facts")
+    page.get_by_role("button", name="Swap sides").click()
+    page.wait_for_selector("#viewer[data-state=ready]")
+    resign(page)
+    assert chosen(page) == ["random", "you"]
+
+
+def click_board(page: Page, place: tuple[float, float], extent: tuple[float, float]) -> None:
+    page.locator("#stage").scroll_into_view_if_needed()
+    page.mouse.click(*place_on_page(page, *place, extent, PLAIN))
+
+
+def test_why_a_segment_cannot_be_drawn_is_said(site: Site, watcher: Watcher) -> None:
+    page = show(watcher, site.begin("circuit-wars", bot="builtin:random", hand="1", size="3"))
+    assert wait_for_turn(page) is not None
+    trouble = page.locator("#hand-trouble")
+    click_board(page, (1.5, 1.5), (3, 3))
+    expect(trouble).to_have_text(
+        "There is no segment: choose a line between two neighbouring points."
+    )
+    click_board(page, (0.5, 0), (3, 3))
+    wait_until_sent(page, 1)
+    assert wait_for_turn(page) is not None
+    expect(trouble).to_have_text("")
+    click_board(page, (0.5, 0), (3, 3))
+    expect(trouble).to_have_text("That segment is drawn already: choose another.")
+    page.keyboard.press("Home")
+    click_board(page, (1.5, 0), (3, 3))
+    expect(trouble).to_contain_text("The board shows an earlier turn.")
+    assert number(page, "#turns") == 2
+
+
+def test_why_a_chip_cannot_move_is_said(site: Site, watcher: Watcher) -> None:
+    page = show(watcher, site.begin("hexagon", bot="builtin:random", hand="1", size="3"))
+    asked = wait_for_turn(page)
+    assert asked is not None
+    match = site.matches.find(page.url.partition("/matches/")[2].partition("?")[0])
+    assert match is not None
+    assert match.progress is not None
+    state = match.progress.record.state
+    places: dict[int, list[list[int]]] = {chip: [] for chip in (-1, 0, 1, 2)}
+    for row, cells_of_row in enumerate(state.cells):
+        for col, chip in enumerate(cells_of_row):
+            places[chip].append([row, col])
+    page.locator("#stage").scroll_into_view_if_needed()
+    trouble = page.locator("#hand-trouble")
+    page.mouse.click(*hexagon_place(page, 3, places[2][0]))
+    expect(trouble).to_have_text("That chip is your opponent's: choose one of your chips.")
+    page.mouse.click(*hexagon_place(page, 3, places[0][0]))
+    expect(trouble).to_have_text("That cell is empty: choose one of your chips.")
+    start, _ = cells(asked["moves"][0])
+    page.mouse.click(*hexagon_place(page, 3, start))
+    expect(trouble).to_have_text("")
+    page.mouse.click(*hexagon_place(page, 3, places[2][0]))
+    expect(trouble).to_have_text("That cell is taken: choose an empty one.")
+    assert number(page, "#turns") == 0
+
+
+def test_why_paint_cannot_go_there_is_said(site: Site, watcher: Watcher) -> None:
+    address = site.begin("paint", bot="builtin:random", hand="1", width="10", height="10")
+    page = show(watcher, address)
+    assert wait_for_turn(page) is not None
+    click_board(page, (0.5, 0.5), (10, 10))
+    expect(page.locator("#hand-trouble")).to_have_text("You stand there: choose another square.")
+    click_board(page, (-0.1, 0.5), (10, 10))
+    expect(page.locator("#hand-trouble")).to_have_text(
+        "That is outside the board: choose one of its squares."
+    )
+    click_board(page, (2.5, 1.5), (10, 10))
+    expect(page.locator("#hand-trouble")).to_have_text(
+        "That square is in none of the eight directions from you."
+    )
+    assert number(page, "#turns") == 0
+
+
+def test_who_cannot_use_a_mouse_stays_in_the_list(site: Site, watcher: Watcher) -> None:
+    page = show(watcher, site.begin("circuit-wars", bot="builtin:random", hand="1", size="3"))
+    assert wait_for_turn(page) is not None
+    page.locator("#hand-move").focus()
+    for turn in (1, 3):
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        wait_until_sent(page, turn)
+        assert wait_for_turn(page) is not None
+        assert page.evaluate("document.activeElement.id") == "hand-play"
+        page.keyboard.press("Shift+Tab")
+
+
+@pytest.mark.parametrize("game", ["circuit-wars", "hexagon", "paint"])
+def test_the_board_shows_what_is_chosen_in_the_list(
+    site: Site, watcher: Watcher, game: str
+) -> None:
+    page = show(watcher, site.begin(game, bot="builtin:random", hand="1"))
+    assert wait_for_turn(page) is not None
+    picture, differs = (
+        "document.getElementById('board').toDataURL()",
+        "(before) => document.getElementById('board').toDataURL() !== before",
+    )
+    plain = page.evaluate(picture)
+    page.locator("#hand-move").focus()
+    page.wait_for_function(differs, arg=plain)
+    first = page.evaluate(picture)
+    page.locator("#hand-move").select_option(index=1)
+    page.wait_for_function(differs, arg=first)
+    page.locator("#title").focus()
+    page.wait_for_function(f"(before) => {picture} === before", arg=plain)
+
+
+@pytest.mark.parametrize(
+    ("window", "least"), [((1280, 800), 560), ((1000, 760), 500), ((390, 844), 300)]
+)
+@pytest.mark.parametrize("game", ["circuit-wars", "hexagon", "paint"])
+def test_the_board_is_as_large_as_the_window_allows(
+    site: Site, watcher: Watcher, game: str, window: tuple[int, int], least: int
+) -> None:
+    width, height = window
+    watcher.page.set_viewport_size({"width": width, "height": height})
+    page = show(watcher, site.begin(game, bot="builtin:random", hand="1"))
+    assert wait_for_turn(page) is not None
+    box = page.locator("#board").bounding_box()
+    assert box is not None
+    assert box["height"] >= least
+    assert box["y"] + box["height"] <= height
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+@pytest.fixture
+def phone(browser: Browser) -> Iterator[Watcher]:
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
+    watcher = watch(context)
+    yield watcher
+    context.close()
+    assert watcher.complaints == []
+
+
+@pytest.mark.parametrize("game", ["circuit-wars", "hexagon", "paint"])
+def test_nothing_is_said_of_keys_where_there_are_none(
+    site: Site, phone: Watcher, game: str
+) -> None:
+    page = show(phone, site.begin(game, bot="builtin:random", hand="1"))
+    assert wait_for_turn(page) is not None
+    said = f"{page.inner_text('#hand')} {page.inner_text('#hand-words')}"
+    assert not re.search(r"\b([Kk]eys?|Shift|arrows|clicks?)\b", said), said
+    assert page.locator("#hand-legend li").count() >= 2
+
+
+def test_a_finger_draws_a_segment_and_takes_a_chip(site: Site, phone: Watcher) -> None:
+    page = show(phone, site.begin("circuit-wars", bot="builtin:random", hand="1", size="3"))
+    assert wait_for_turn(page) is not None
+    page.locator("#stage").scroll_into_view_if_needed()
+    page.touchscreen.tap(*place_on_page(page, 0.5, 1, (3, 3), PLAIN))
+    wait_until_sent(page, 0)
+    assert wait_for_turn(page) is not None
+    page.touchscreen.tap(*place_on_page(page, 0.5, 1, (3, 3), PLAIN))
+    expect(page.locator("#hand-trouble")).to_contain_text("is drawn already")
+    resign(page)
 
 
 def test_who_has_no_key_only_watches(site: Site, watcher: Watcher) -> None:
@@ -302,15 +523,22 @@ def test_who_has_no_key_only_watches(site: Site, watcher: Watcher) -> None:
     expect(page.locator("#subtitle")).to_have_text("Hexagon, being played")
 
 
+@pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("game", ["circuit-wars", "hexagon", "paint"])
 def test_the_page_has_no_serious_violation(
-    site: Site, watcher: Watcher, game: str, scheme: Any
+    site: Site, watcher: Watcher, game: str, scheme: Any, width: int
 ) -> None:
     watcher.page.emulate_media(color_scheme=scheme)
+    watcher.page.set_viewport_size({"width": width, "height": 800})
     page = show(watcher, site.begin(game, bot="builtin:random", hand="1"))
     assert wait_for_turn(page) is not None
+    page.get_by_role("button", name="Resign").click()
     page.evaluate(AXE.read_text(encoding="utf-8"))
+    assert serious(page) == []
+    page.keyboard.press("Escape")
+    assert serious(page) == []
+    resign(page)
     assert serious(page) == []
 
 

@@ -112,7 +112,7 @@ def test_every_game_is_drawn_at_any_turn(opened: Open, game: str) -> None:
     page.evaluate(DRAWN)
     assert page.evaluate(PICTURE) != first
     expect(page.locator("#happened li")).not_to_have_count(0)
-    expect(page.locator("#happened .event.end")).to_have_count(1)
+    expect(page.locator("#viewer")).to_have_attribute("data-ended", "true")
 
 
 @pytest.mark.parametrize("game", MATCHES)
@@ -660,7 +660,7 @@ def test_the_list_is_found_and_filtered(site: str, watcher: Watcher) -> None:
     expect(rows).to_have_count(2)
     rows.get_by_role("link", name="code-battle").click()
     page.wait_for_selector(READY)
-    expect(page.get_by_role("heading", level=1)).to_have_text(re.compile("won|Draw"))
+    expect(page.locator("#verdict")).to_have_text(re.compile("won|Draw"))
 
 
 def test_a_file_is_watched_without_being_sent(serve: Serve, folder: Path, watcher: Watcher) -> None:
@@ -780,7 +780,7 @@ def test_an_exported_file_works_from_disk(offline: Watcher, tmp_path: Path, game
     page.wait_for_selector(READY)
     turn(page).to_have_text("2")
     page.keyboard.press("End")
-    expect(page.locator("#happened .event.end")).to_have_count(1)
+    expect(page.locator("#viewer")).to_have_attribute("data-ended", "true")
     expect(page.locator("#main img")).to_have_count(0)
     schemes = {request.url.partition(":")[0] for request in offline.requests}
     assert schemes <= {"file", "data"}
@@ -804,3 +804,18 @@ def test_axe_finds_nothing_serious_in_the_pages_of_replays(
             assert serious(page) == [], f"{game}{after}"
     page.keyboard.press("?")
     assert serious(page) == []
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+def test_axe_finds_nothing_at_all_in_the_viewer(
+    opened: Open, watcher: Watcher, size: tuple[int, int]
+) -> None:
+    watcher.page.set_viewport_size({"width": size[0], "height": size[1]})
+    for game in MATCHES:
+        page = opened(game)
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+        for key in ("Home", "End"):
+            page.keyboard.press(key)
+            assert page.evaluate("axe.run().then(({ violations }) => violations)") == []
+        page.get_by_role("button", name="Share").click()
+        assert page.evaluate("axe.run().then(({ violations }) => violations)") == []

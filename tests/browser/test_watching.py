@@ -316,8 +316,11 @@ def test_a_tie_break_is_told_with_its_figures(
     page = altered(two_players(**document))
     words = words.format(last=last_turn("code-battle"))
     expect(page.locator("#reason")).to_have_text(words)
+    expect(page.locator("#verdict")).to_have_text(words)
     page.keyboard.press("End")
-    expect(page.locator("#happened .event.end")).to_have_text(words)
+    winner, _, why = words.partition(". ")
+    expect(page.locator("#lead")).to_contain_text(winner)
+    expect(page.locator("#verdict")).to_have_text(re.compile(f"{re.escape(why)}$"))
 
 
 TIMED_OUT = {"turn": 3, "player": 2, "kind": "timeout", "detail": "no move in 3 s."}
@@ -525,7 +528,7 @@ def pixels_right_of(page: Page, name: str, share: float) -> int:
 def test_the_result_is_hidden_until_the_end_was_watched(opened: Open, site: str) -> None:
     page = opened("circuit-wars")
     hide = page.get_by_role("switch", name="Hide the result")
-    expect(page.locator("#title")).to_have_text(re.compile("won"))
+    expect(page.locator("#verdict")).to_contain_text("won")
     hide.check()
     last = last_turn("circuit-wars")
 
@@ -559,7 +562,8 @@ def test_the_result_is_hidden_until_the_end_was_watched(opened: Open, site: str)
     expect(page.locator("#title")).to_have_text(re.compile("won"))
     expect(page.locator("#result")).to_be_visible()
     page.keyboard.press("Home")
-    expect(page.locator("#title")).to_have_text(re.compile("won"))
+    expect(page.locator("#title")).to_have_text("bot0 against bot1")
+    expect(page.locator("#verdict")).to_contain_text("won")
     hide.uncheck()
     page.reload()
     page.wait_for_selector(READY)
@@ -670,7 +674,7 @@ def test_a_game_without_a_picture_is_shown_as_text(altered: Altered) -> None:
     expect(page.locator("#stage")).to_be_hidden()
     text = page.get_by_role("region", name="The frame as text")
     expect(text).to_contain_text("size: 5")
-    expect(page.locator("#subtitle")).to_contain_text("chess: bot0 against bot1")
+    expect(page.locator("#subtitle")).to_contain_text("chess, 45 turns")
     cards = page.locator("#players > li")
     expect(cards).to_have_count(2)
     page.keyboard.press("ArrowRight")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -17,6 +16,7 @@ from random import Random
 import pytest
 
 from cw.assets import asset
+from cw.championship.journal import load_progress
 from cw.games.registry import load_game
 from cw.kits import LANGUAGES
 from cw.replays import document as replay
@@ -179,7 +179,8 @@ def test_a_match_that_cannot_be_played_does_not_stop_the_others(tmp_path: Path) 
     report = report_of(out)
     assert report["over"]
     assert report["failed"] == []
-    assert json.loads((out / "progress.json").read_text()) == {"running": [], "failed": []}
+    progress = load_progress(out)
+    assert (progress.running, progress.failed) == ({}, {})
 
 
 def test_ctrl_c_finishes_the_matches_in_flight(tmp_path: Path) -> None:

@@ -137,3 +137,34 @@ def test_a_worker_that_fails_ends_no_championship(
     monkeypatch.undo()
     assert cw("resume", out).exit_code == 0
     assert len(lines_of(out)) >= 2
+
+
+NOISY = """
+import sys, cw.matches.worker
+print("random: it has no walls", file=sys.stderr)
+print("greedy: it has no walls", file=sys.stderr)
+print("\\x1b[31mno room in /tmp" + "." * 5000, file=sys.stderr)
+cw.matches.worker.main()
+"""
+
+
+def test_what_workers_warn_of_is_told_once_at_the_end_and_in_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "WORKER", (sys.executable, "-c", NOISY))
+    file = built_in(tmp_path / "teams.toml", ("random", "greedy", "still"))
+    out = tmp_path / "out"
+    arguments = ("--game", "paint", "--option", "turns=5", "--jobs", 2, "--out", out)
+    result = cw("run", file, *arguments, "--format", "double-round-robin")
+    assert result.exit_code == 0, result.output + result.stderr
+    told = [line for line in result.stderr.splitlines() if line.startswith("Warning: ")]
+    assert told[0] == "Warning: random, greedy: it has no walls"
+    assert told[1].startswith("Warning: \\x1b[31mno room in /tmp...")
+    assert len(told) == 2
+    warnings = report_of(out)["warnings"]
+    assert warnings[0] == "random, greedy: it has no walls"
+    assert len(warnings[1]) <= 1000
+    monkeypatch.undo()
+    again = cw("resume", out)
+    assert "Warning: random, greedy: it has no walls" in again.stderr
+    assert report_of(out)["warnings"] == warnings

@@ -6,7 +6,6 @@ import csv
 import io
 import re
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -17,7 +16,6 @@ from cw.championship.journal import Journal, Progress, opened
 from cw.championship.report import (
     ChampionshipReport,
     harmless,
-    rendered,
     report_of,
     write_report,
 )
@@ -52,11 +50,11 @@ def by_name(fixture: Fixture) -> Entry:
 
 
 def report(journal: Journal, failed: dict[Fixture, str] | None = None) -> ChampionshipReport:
-    return report_of(snapshot(journal), journal.settings, failed or {})
+    return report_of(snapshot(journal), journal.settings, Progress(failed=failed or {}))
 
 
 def links(html: str) -> set[str]:
-    return set(re.findall(r'href="\.\./games/([^"]+)\.json\.gz"', html))
+    return set(re.findall(r'href="replays/([^"]+)\.html"', html))
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -96,8 +94,8 @@ def test_a_cell_shows_score_draw_and_who_forfeited() -> None:
     assert "4=4" in html
     assert "1^:<b>8</b>" in html
     assert "<b>9</b>:0×" in html
-    assert f"{two.players[0]}: timeout" in html
-    assert "<th>drawn</th>" in html
+    assert f"{two.players[0]}: time-out" in html
+    assert ">Drawn</th>" in html
     document = report(journal).document
     drawn = [row["draws"] for row in document["standings"][0]["rows"]]
     assert sorted(drawn) == [0, 1, 1]
@@ -147,22 +145,53 @@ def test_a_match_that_could_not_be_played_is_told() -> None:
     chosen = settings("round-robin", 2)
     fixture = Fixture("round-robin", None, 1, ("t0", "t1"))
     told = report(Journal(Path(), chosen), {fixture: "the disk is full"})
-    assert "t0 against t1: the disk is full" in told.as_html()
+    assert "<b>t0 against t1</b>: the disk is full" in told.as_html()
     assert "t0 against t1: the disk is full" in told.as_markdown()
     assert not told.document["over"]
 
 
-def test_a_live_page_asks_for_itself_again_and_leads_to_matches_in_flight() -> None:
+def test_a_page_says_how_far_it_is() -> None:
     chosen = settings("round-robin", 3)
-    fixture = Fixture("round-robin", None, 1, ("t0", "t1"))
     journal = Journal(Path(), chosen)
     journal.take(by_name(Fixture("round-robin", None, 1, ("t1", "t2"))))
-    live = report(journal).as_html(Progress(running={fixture: "http://127.0.0.1:1"}))
-    assert 'http-equiv="refresh"' in live
-    assert "t0 against t1" in live
-    assert 'href="http://127.0.0.1:1"' in live
-    assert 'href="games/round-robin_round-1_t1_t2.html"' in live
-    assert 'http-equiv="refresh"' not in report(journal).as_html()
+    fixture = Fixture("round-robin", None, 1, ("t0", "t1"))
+    progress = Progress(running={fixture: "http://127.0.0.1:1"}, seconds_left=200.0)
+    running = report(journal).page(progress, running=True)
+    assert running["headline"] == "1 of 3 matches played"
+    assert running["time_left"] == "about 3 min"
+    assert [match["watch"] for match in running["running"]] == ["http://127.0.0.1:1"]
+    stopped = report(journal).page(progress, running=False)
+    assert (stopped["phase"], stopped["running"], stopped["podium"]) == ("stopped", [], [])
+    assert stopped["headline"] == running["headline"]
+    over = report(played_out(chosen)).page(progress, running=False)
+    assert (over["phase"], over["headline"]) == ("over", "t0 is the champion")
+    assert [place["teams"] for place in over["podium"]] == [["t0"], ["t1"], ["t2"]]
+
+
+def test_the_final_is_told_with_its_scores_and_by_what_it_was_won() -> None:
+    page = report(played_out(settings("knockout", 3))).page(Progress(), running=False)
+    assert page["final"] == "t0 beat t1 in the final on wins: 8 : 7, 8 : 7"
+    one_table = report(played_out(settings("round-robin", 3))).page(Progress(), running=False)
+    assert one_table["final"].startswith("t0 has a win rate of 100%, t1 one of 50%")
+
+
+def test_a_team_that_never_started_is_a_warning() -> None:
+    chosen = settings("round-robin", 2, "circuit-wars")
+    journal = Journal(Path(), chosen)
+    (fixture,) = open_fixtures(chosen.contest().rounds({}), {})
+    fault = EntryFault(1, 0, "startup", "exit code 1")
+    lost = msgspec.structs.replace(
+        by_name(fixture), ranks=(1, 2), scores=(0, 0), reason="illegal", faults=(fault,)
+    )
+    journal.take(lost)
+    told = report_of(snapshot(journal), chosen, Progress(warnings=["no bubblewrap"]))
+    absent = fixture.players[1]
+    assert told.document["warnings"] == ["no bubblewrap", f"{absent}: 1 failed start: exit code 1"]
+    (listed,) = told.document["listing"]
+    winner = fixture.players[0]
+    assert listed["told"] == f"{winner} won by forfeit (49 : 0); {absent}: failed start"
+    assert "<b>49</b>:0×" in told.as_html()
+    assert "1 failed start</span>" in told.as_html()
 
 
 def test_what_a_bot_wrote_to_its_error_output_is_for_its_team_alone(tmp_path: Path) -> None:
@@ -171,7 +200,7 @@ def test_what_a_bot_wrote_to_its_error_output_is_for_its_team_alone(tmp_path: Pa
         fixture = Fixture("round-robin", None, 1, ("t0", "t1"))
         said = msgspec.structs.replace(by_name(fixture), stderr=("my plan", ""))
         journal.take(said)
-        write_report(tmp_path / "report", snapshot(journal), chosen, {})
+        write_report(tmp_path / "report", snapshot(journal), chosen, Progress())
     written = [file for file in (tmp_path / "report").rglob("*.*") if file.is_file()]
     files = {file.name: file.read_text() for file in written}
     assert "my plan" in files["t0.txt"]
@@ -180,12 +209,13 @@ def test_what_a_bot_wrote_to_its_error_output_is_for_its_team_alone(tmp_path: Pa
 
 
 def test_names_are_text_in_the_report() -> None:
-    document: dict[str, Any] = {
-        "title": EVIL, "game": EVIL, "over": True, "played": 1, "standings": [], "bracket": [],
-        "bonus": {EVIL: 1}, "order": [[EVIL]], "seats": None, "teams": [], "games": [],
-        "listing": [{"table": EVIL, "told": EVIL, "stem": "x", "log": None}], "live": True,
-        "failed": [{"players": [EVIL], "why": EVIL}], "base": "games", "ending": ".html",
-        "running": [{"players": [EVIL, "b"], "stage": EVIL, "group": None, "watch": None}],
-    }  # fmt: skip
-    assert EVIL not in rendered("championship.html", document)
+    journal = played_out(settings("championship", 4))
+    journal.entries[0] = msgspec.structs.replace(
+        journal.entries[0], faults=(EntryFault(0, 1, EVIL, EVIL),), reason=EVIL
+    )
+    fixture = Fixture("group", EVIL, 1, (EVIL, "b"))
+    document = report(journal, {fixture: EVIL}).document | {"game": EVIL, "title": EVIL}
+    evil = ChampionshipReport(document | {"warnings": [EVIL], "bonus": {EVIL: 1}})
+    assert EVIL not in evil.as_html()
+    assert evil.as_html().count("&lt;img") > 8
     assert harmless("=1+1") == "'=1+1"

@@ -91,7 +91,7 @@ class TestRun:
     @pytest.mark.parametrize(
         ("arguments", "error"),
         [
-            (["--game", "chess"], "there is no game 'chess'; the games are: circuit-wars"),
+            (["--game", "chess"], "there is no game 'chess'; there are: circuit-wars"),
             (["--game", "paint", "--openings", "2"], "paint: unknown option 'openings'"),
             (["--game", "paint", "--size", "7"], "paint: unknown option 'size'"),
             (["--game", "paint", "--option", "turns=0"], "paint: "),
@@ -217,3 +217,41 @@ class TestSandbox:
             assert "LIMITS ONLY: one match at a time on port 5000" in " ".join(
                 result.stderr.split()
             )
+
+
+LIMITED = """
+import resource, runpy, sys
+hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv.pop(1)), hard))
+runpy.run_module("cw", run_name="__main__")
+"""
+"""Runs a command whose files may have so many bytes: more of one cannot be written."""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs limits of POSIX")
+@pytest.mark.parametrize("most", [0, 400, 3000, 20_000])
+def test_what_cannot_be_written_ends_in_a_sentence_and_is_resumed(
+    tmp_path: Path, most: int
+) -> None:
+    file = built_in(tmp_path / "teams.toml", PAINTERS)
+    out = tmp_path / "out"
+    arguments = ("run", file, "--game", "paint", "--option", "turns=40", "--out", out)
+    stopped = subprocess.run(
+        [sys.executable, "-c", LIMITED, str(most), "championship", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert stopped.returncode == 1
+    said = " ".join(stopped.stderr.split())
+    assert "Traceback" not in said
+    assert "File too large" in said
+    before = lines_of(out) if (out / "results.jsonl").exists() else []
+    if most:
+        assert f"go on with: cw championship resume {out}" in said
+        assert cw("resume", out).exit_code == 0
+    else:
+        assert cw(*arguments).exit_code == 0
+    assert lines_of(out)[: len(before)] == before
+    played = [(one["stage"], one["round"], *one["players"]) for one in lines_of(out)]
+    assert len(set(played)) == len(played) >= 6

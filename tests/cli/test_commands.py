@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 import requests
+from click.testing import CliRunner
 
-from cw.cli import COMMANDS
+from cw.cli import COMMANDS, main
 from cw.cli.serve import read_opponents
 from cw.errors import UsageError
 
@@ -45,8 +46,23 @@ class TestHelp:
         done = cw(name, "--help")
         assert done.returncode == 0
         assert len(done.stdout.splitlines()) > 5
+        assert max(map(len, done.stdout.splitlines())) <= 80
         options = [line for line in done.stdout.splitlines() if line.startswith("  --")]
         assert all(re.search(r"--\S+.*\s{2,}\S|--\S+ [A-Z]+$", line) for line in options), options
+
+    @pytest.mark.parametrize("group", [(), ("bots",), ("replay",), ("maps", "code-battle")])
+    @pytest.mark.parametrize("columns", [60, 80])
+    def test_lists_of_commands_hold_whole_sentences(
+        self, group: tuple[str, ...], columns: int
+    ) -> None:
+        runner = CliRunner(env={"COLUMNS": str(columns)})
+        shown = runner.invoke(main, [*group, "--help"], terminal_width=columns).stdout
+        lines = shown.partition("Commands:\n")[2].splitlines()
+        assert lines
+        assert max(map(len, lines)) <= columns
+        assert "..." not in "".join(lines)
+        if columns == 80:
+            assert all(re.fullmatch(r"  [a-z-]+ +[A-Z].*\.", line) for line in lines), lines
 
     def test_an_unknown_command_is_wrong_usage(self) -> None:
         assert cw("dance").returncode == 2
@@ -111,12 +127,11 @@ class TestDemo:
         assert "  python game_ai.py alice --against greedy" in "\n".join(then)
         base = address.removeprefix("Watch the match in the browser: ")
         found = re.fullmatch(
-            r"The game has finished, Player ([12]) won: (\w+) (\d+), (\w+) (\d+) after \d+ moves\.",
-            result,
+            r"(?:alice|bob) won by score in turn \d+: (\d+) to (\d+) squares\.", result
         )
         assert found
-        assert {found[2], found[4]} == {"alice", "bob"}
-        assert int(found[3]) + int(found[5]) == 49
+        assert int(found[1]) + int(found[2]) == 49
+        assert int(found[1]) > int(found[2])
         with pytest.raises(requests.ConnectionError):
             requests.get(base, timeout=5)
 
@@ -186,7 +201,7 @@ class TestOpponents:
             [*named, ("hexagon", "http://127.0.0.1:3000")], ["one.form=lines", "one.secret=abc"]
         )
         assert {game: [bot.name for bot in bots] for game, bots in found.items()} == {
-            "hexagon": ["one", "c"],
+            "hexagon": ["one", "127.0.0.1:3000"],
             "paint": ["two"],
         }
         assert found["hexagon"][0].settings == {"form": "lines"}

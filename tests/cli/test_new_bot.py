@@ -72,6 +72,7 @@ def test_the_list_names_every_game_and_language() -> None:
     code, said = cw("bots", "kits")
     assert code == 0
     assert all(name in said for name in (*games(), *LANGUAGES))
+    assert max(map(len, said.splitlines())) <= 80
 
 
 def test_the_list_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +96,7 @@ def test_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     code, said = run("paint", "ruby", str(tmp_path / "mine"))
     assert code == 0
     assert "apt install ruby" in said
-    assert "no: ruby" in cw("bots", "kits")[1]
+    assert "missing: ruby (Debian: ruby)" in cw("bots", "kits")[1]
 
 
 def test_a_wheel_brings_the_kits() -> None:

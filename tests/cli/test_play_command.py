@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -44,7 +45,10 @@ def test_a_match_as_json(tmp_path: Path) -> None:
         "turns": 12,
         "replay": str(out),
     }
-    assert [player["name"] for player in report["players"]] == ["a", "you"]
+    assert [player["name"] for player in report["players"]] == ["greedy", "you"]
+    assert report["winner"] == max(report["players"], key=lambda player: player["score"])["name"]
+    assert report["won_by"] == "score"
+    assert report["verdict"].startswith(f"{report['winner']} won by score in turn 12: ")
     assert all(player.keys() == {"name", "rank", "score", "faults"} for player in report["players"])
 
 
@@ -85,23 +89,92 @@ def test_seats_are_swapped_and_seeds_go_on(tmp_path: Path) -> None:
     )  # fmt: skip
     reports = [json.loads(line) for line in result.stdout.splitlines()]
     assert [report["seed"] for report in reports] == [8, 8, 9, 9]
-    assert [report["players"][0]["name"] for report in reports] == ["a", "b", "a", "b"]
+    assert [report["players"][0]["name"] for report in reports] == [
+        "greedy", "random", "greedy", "random",
+    ]  # fmt: skip
     assert len(list(tmp_path.iterdir())) == 4
     assert cw("replay", "verify", *tmp_path.iterdir()).exit_code == 0
 
 
-def test_the_wins_of_several_matches_are_counted() -> None:
+def test_several_matches_are_one_table() -> None:
     def said(*bots: str) -> list[str]:
-        options = ("--option", "turns=10", "--seed", 1, "--no-replay")
-        return cw("play", "paint", *bots, *options).stdout.splitlines()
+        options = ("--option", "turns=10", "--seed", 1)
+        result = cw("play", "paint", *bots, *options)
+        assert len(result.stderr.splitlines()) >= 2 * ("--games" in bots)
+        return [" ".join(line.split()) for line in result.stdout.splitlines()]
 
-    assert said("builtin:still", "me=builtin:walker", "--games", "2", "--swap")[-1] == (
-        "4 matches: a won 0, me won 4"
+    lines = said("builtin:still", "me=builtin:walker", "--games", "2", "--swap")
+    assert lines[:4] == [
+        "4 matches of paint, seeds 1 to 2",
+        "",
+        "win 95 % average won by",
+        "bot won drawn lost rate CI score faults seat",
+    ]
+    assert re.fullmatch(r"me 4 0 0 100.0% 51%-100% \d+\.\d 0 2/2 2/2", lines[4])
+    assert lines[5] == "still 0 0 4 0.0% 0%-49% 1.0 40 0/2 0/2"
+    assert lines[-2:] == [
+        "ended by: turns over 4",
+        "replays: replays/paint-1-1.json.gz to replays/paint-2-4.json.gz",
+    ]
+    drawn = said("builtin:still", "builtin:still", "--games", "2")
+    assert drawn[4:6] == [
+        f"still-{n} 0 2 0 50.0% 9%-91% 1.0 20 {seats}" for n, seats in ((1, "0/2"), (2, "0/2"))
+    ]
+    assert said("builtin:still", "builtin:walker")[0].startswith(
+        "paint, seed 1: walker won by score"
     )
-    assert said("builtin:still", "builtin:still", "--games", "2")[-1] == (
-        "2 matches: a won 0, b won 0"
+
+
+def test_the_faults_of_a_bot_are_explained_once_in_a_series(tmp_path: Path) -> None:
+    bot = write(tmp_path, PAINT, ('"direction": [1, 0]', '"direction": "up"'))
+    result = cw("play", "paint", "builtin:walker", bot, "--games", 3, "--option", "turns=2")
+    assert result.stderr.count("repeat it: ") == 1
+    assert "bot.py made an illegal move in turn 1, the first of 2 faults." in result.stderr
+    (line,) = (line for line in result.stdout.splitlines() if line.startswith("bot.py "))
+    assert line.split()[-2:] == ["6", "0/3"]
+
+
+def test_a_bot_that_never_starts_is_said(tmp_path: Path) -> None:
+    bot = tmp_path / "bot.py"
+    bot.write_text("raise SystemExit(3)")
+    result = cw("play", "hexagon", "builtin:greedy", bot, "--no-replay", "--seed", 1)
+    assert result.exit_code == 1
+    lines = result.stdout.splitlines()
+    assert lines[0] == "hexagon, seed 1: greedy won by forfeit: bot.py never played."
+    assert lines[2].split()[:2] == ["2.", "bot.py"]
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 200])
+def test_a_table_fits_the_terminal(columns: int) -> None:
+    command = [sys.executable, "-m", "cw", "simulate", "circuit-wars", "greedy", "random"]
+    options = ["--games", "20", "--option", "size=3"]
+    done = subprocess.run(
+        [*command, *options],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+        env=os.environ | {"COLUMNS": str(columns)},
     )
-    assert "matches" not in said("builtin:still", "builtin:walker")[-1]
+    assert max(map(len, done.stdout.splitlines())) <= columns
+    if columns >= 60:
+        assert "\N{HORIZONTAL ELLIPSIS}" not in done.stdout
+
+
+def test_a_pipe_that_is_closed_early_is_no_error() -> None:
+    words = f"{sys.executable} -m cw simulate circuit-wars greedy random --games 4 --option size=3"
+    for command in (words, f"{sys.executable} -m cw bots", f"{sys.executable} -m cw bots kits"):
+        done = subprocess.run(
+            f"{command} | head -1",
+            shell=True,
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert len(done.stdout.splitlines()) == 1
+        assert "Traceback" not in done.stderr
+        assert "BrokenPipe" not in done.stderr
 
 
 def test_a_refused_reply_is_explained(tmp_path: Path) -> None:
@@ -109,7 +182,7 @@ def test_a_refused_reply_is_explained(tmp_path: Path) -> None:
     result = cw("play", "paint", "builtin:random", f"me={bot}", "--option", "turns=2")
     assert result.exit_code == 0
     said = " ".join(result.stderr.split())
-    assert "turn 0: me: illegal: expected type" in said
+    assert "turn 1: me: illegal: expected type" in said
     assert '"up"' in said
     assert "cw replay line replays/paint-" in said
     assert "| cw step paint" in said
@@ -163,6 +236,7 @@ def test_the_replay_of_code_battle_in_its_own_format(tmp_path: Path) -> None:
         ("play", "paint", "builtin:random", "nowhere.py"),
         ("play", "paint", "builtin:random", "builtin:random", "--option", "hat=1"),
         ("play", "paint", "builtin:random", "builtin:random", "--set", "c.secret=1"),
+        ("play", "paint", "builtin:random", "http://127.0.0.1:3000"),
         ("play", "circuit-wars", "builtin:random", "http://127.0.0.1:1"),
         ("replay", "show", "nowhere.json"),
         ("replay", "show", __file__),
@@ -178,6 +252,38 @@ def test_wrong_usage_is_said_in_a_line(arguments: tuple[str, ...]) -> None:
     assert result.exit_code == 2, result.output
     assert "Error: " in result.stderr
     assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("play", "pant", "builtin:random"), "there is no game 'pant'; did you mean paint? "),
+        (("play", "paint", "greedy", "random"), "no file 'greedy'; did you mean builtin:greedy? "),
+        (("play", "paint", "bultin:gredy", "x"), "did you mean builtin:greedy? "),
+        (("play", "paint", "builtin:gredy", "builtin:random"), "did you mean greedy? "),
+        (("play", "hexagon", "builtin:greedy"), "hexagon needs exactly 2 bots; you gave 1"),
+        (("play", "paint", "builtin:greedy"), "paint needs 2 to 10000 bots; you gave 1"),
+        (("play", "code-battle", "builtin:rusher"), "code-battle needs 2 to 6 bots; you gave 1"),
+        (("play", "end-of-codes", *["builtin:sample"] * 1001), "1 to 1000 bots; you gave 1001"),
+        (("check", "paint", "greedy"), "did you mean builtin:greedy? "),
+        (("bots", "jion", "http://127.0.0.1:1", "greedy"), "did you mean join? "),
+        (("bots", "serve", "hexagon", "gredy"), "did you mean greedy? "),
+        (("simulate", "paint", "gredy", "random"), "did you mean greedy? "),
+        (("new-bot", "paint", "pyhton", "x"), "did you mean python? "),
+        (("plya", "paint"), "there is no command 'plya'; did you mean play? "),
+        (("replay", "shwo", "x"), "did you mean show? "),
+        (("play", "--gmes", "3"), "Did you mean '--games'?"),
+        (
+            ("play", "paint", *["builtin:greedy"] * 2, "--option", "turn=3"),
+            "unknown option 'turn'; did you mean turns? ",
+        ),
+    ],
+    ids=str,
+)
+def test_what_was_meant_is_said(arguments: tuple[str, ...], said: str) -> None:
+    result = cw(*arguments)
+    assert result.exit_code == 2, result.output
+    assert said in result.stderr
 
 
 def test_a_changed_replay_fails(tmp_path: Path) -> None:

@@ -48,7 +48,13 @@ def test_a_form_is_written_beside_the_replay(
     assert done.exit_code == 0, done.stderr
     data = (tmp_path / name).read_bytes()
     assert data.startswith(begins)
-    assert done.stdout == f"{tmp_path / name}: {len(data)} bytes\n"
+    about = ", 4 frames" if name.endswith(".gif") else ""
+    assert done.stdout == f"{tmp_path / name}: {len(data)} bytes{about}\n"
+
+
+def test_an_animation_says_which_turns_it_leaves_out(tmp_path: Path) -> None:
+    done = export(written(tmp_path), "--gif", "--speed", 100)
+    assert done.stdout.endswith(" bytes, 21 frames, one for every 2 turns\n")
 
 
 def test_packed_and_plain_lead_to_each_other(tmp_path: Path) -> None:
@@ -159,4 +165,4 @@ def test_a_terminal_is_shown_how_far_it_is_and_a_pipe_is_not(tmp_path: Path) -> 
         shown = drained(ours)
         os.close(ours)
     assert run.returncode == 0
-    assert b"painting" in shown
+    assert b"Painting frames" in shown

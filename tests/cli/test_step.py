@@ -136,4 +136,4 @@ def test_an_unknown_game_is_wrong_usage() -> None:
         [sys.executable, "-m", "cw", "step", "chess"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
-    assert "there is no game 'chess'; the games are: circuit-wars" in done.stderr
+    assert "there is no game 'chess'; there are: circuit-wars" in done.stderr

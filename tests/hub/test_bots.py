@@ -369,3 +369,11 @@ def test_a_match_that_cannot_be_watched_says_why(site: Site) -> None:
 def test_counts_name_what_there_is(resources: Resources) -> None:
     with resources.database.reading() as session:
         assert matches.counts(session) == {}
+
+
+def test_rooms_are_there_without_a_game_at_the_root(site: Site) -> None:
+    visitor = site.visitor()
+    assert visitor.open("/rooms/").status_code == 200
+    assert visitor.open("/rooms/list.json").json()["rooms"] == []
+    assert visitor.open("/rooms/table-1/status").status_code == 200
+    assert visitor.open("/status").status_code == 404

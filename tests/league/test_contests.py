@@ -252,3 +252,18 @@ def test_the_table_of_many_players_does_not_depend_on_the_order_of_matches(
     order = ranked(results, names(count), by_win_rate)
     assert ranked(mixed, names(count)[::-1], by_win_rate) == order
     assert table(mixed, order) == table(results, order)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@given(count=st.integers(3, 20), seed=SEEDS)
+@settings(max_examples=10)
+def test_how_many_matches_it_takes_is_known_from_the_start(
+    name: str, count: int, seed: int
+) -> None:
+    contest = contest_of(name, count, seed)
+    results = play(contest, seed)
+    without_ties = [fixture for fixture in results if not fixture.tie_break]
+    assert contest.expected({}) == len(without_ties)
+    assert contest.expected(results) == len(results)
+    half = dict(list(results.items())[: len(results) // 2])
+    assert len(half) < contest.expected(half) <= len(results)

@@ -104,7 +104,7 @@ def test_a_bot_of_end_of_codes_that_checks_its_key_is_told_how_to_give_it(
     monkeypatch.setenv("KEY", "abc")
     _, steps = check("end-of-codes", address)
     assert "--set NAME.api_key=env:VAR" in failed(steps)
-    _, steps = check("end-of-codes", address, "--set", "a.api_key=env:KEY")
+    _, steps = check("end-of-codes", address, "--set", f"{address[7:]}.api_key=env:KEY")
     assert "put USERNAME= before the bot" in failed(steps)
     _, steps = check("end-of-codes", f"alice={address}", "--set", "alice.api_key=env:KEY")
     assert failed(steps).startswith("takes POST /game")

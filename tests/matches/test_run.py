@@ -49,8 +49,8 @@ def kinds(played: MatchRecord) -> set[str]:
 def test_a_strategy_plays_the_same_over_the_wire(
     game: str, inside: str, outside: str, options: dict[str, Any]
 ) -> None:
-    direct = play(game, [f"builtin:{inside}", f"builtin:{outside}"], **options)
-    wired = play(game, [f"builtin:{inside}", f"b={served(game, outside)}"], **options)
+    direct = play(game, [f"a=builtin:{inside}", f"b=builtin:{outside}"], **options)
+    wired = play(game, [f"a=builtin:{inside}", f"b={served(game, outside)}"], **options)
     assert wired.record.faults == []
     assert wired.replay["turns"][0]["actions"].keys() == direct.replay["turns"][0]["actions"].keys()
     outcome = wired.record.outcome
@@ -117,7 +117,7 @@ def test_without_two_ready_bots_no_turn_is_played(tmp_path: Path) -> None:
     played = play_match("paint", [bot, "builtin:walker"], 1, {}).record
     assert played.outcome is not None
     assert played.outcome.reason == "not_enough_ready"
-    assert played.outcome.ranks == {"a": 2, "b": 1}
+    assert played.outcome.ranks == {"bot.py": 2, "walker": 1}
     assert played.turns == []
 
 
@@ -132,7 +132,9 @@ def test_nobody_listens() -> None:
     assert played.faults[0].fault.detail == "initiate_could_not_connect"
     assert [player.userid for player in played.state.players] == [1, 3]
     signed = ["builtin:random", bots[1]]
-    played = play_match("code-battle", signed, 5, {"max_turns": 15}, ["b.secret=abc"]).record
+    played = play_match(
+        "code-battle", signed, 5, {"max_turns": 15}, ["127.0.0.1:9.secret=abc"]
+    ).record
     assert played.state.stats[1].crashed
 
 

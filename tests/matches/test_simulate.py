@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner, Result
@@ -47,9 +48,29 @@ def test_the_report() -> None:
     assert [strategy["name"] for strategy in report["strategies"]] == ["safe", "random"]
     assert sum(strategy["wins"] for strategy in report["strategies"]) == 6
     assert report["reasons"] == {"finished": 6}
+    for strategy in report["strategies"]:
+        won = sum(seat["wins"] for seat in strategy["seats"].values())
+        assert won == strategy["wins"] == 6 - strategy["losses"]
+        assert strategy["win_rate"] == strategy["wins"] / 6
+        low, high = strategy["interval"]
+        assert low <= strategy["win_rate"] <= high
+
+
+def test_several_matches_are_a_table_and_one_is_told() -> None:
     words = run("circuit-wars", "safe", "random", "--games", "6", "--option", "size=5").stdout
-    assert words.startswith("6 games of circuit-wars,")
-    assert "ended by: finished 6" in words
+    lines = [" ".join(line.split()) for line in words.splitlines()]
+    assert lines[0] == "6 matches of circuit-wars, seeds 1 to 3"
+    assert lines[2] == "win 95 % average won by"
+    assert lines[3] == "bot won drawn lost rate CI score faults seat"
+    assert re.fullmatch(r"safe 6 0 0 100.0% 61%-100% \d+\.\d 0 3/3 3/3", lines[4])
+    assert lines[5].startswith("random 0 0 6 0.0% 0%-39% ")
+    assert lines[-1] == "ended by: finished 6"
+    one = run("circuit-wars", "random", "random", "--option", "size=3").stdout
+    found = re.match(
+        r"circuit-wars, seed 1: random-[12] won by score in turn 2\d: (\d) to (\d)", one
+    )
+    assert found
+    assert int(found[1]) + int(found[2]) == 9
 
 
 @pytest.mark.parametrize(
@@ -57,7 +78,7 @@ def test_the_report() -> None:
     [
         (("go", "random"), "there is no game 'go'"),
         (("circuit-wars", "genius", "random"), "circuit-wars has no strategy 'genius'"),
-        (("circuit-wars", "random"), "for 2 players, not 1"),
+        (("circuit-wars", "random"), "circuit-wars needs exactly 2 bots; you gave 1"),
         (("circuit-wars", "random", "random", "--option", "size"), "takes KEY=VALUE"),
         (("circuit-wars", "random", "random", "--option", "size=4"), "odd number"),
         (("circuit-wars", "random", "random", "--option", "size=big"), "odd number"),

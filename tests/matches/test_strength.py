@@ -16,8 +16,8 @@ from cw.matches.strength import ladder, measure
 def test_the_figures_of_a_pair() -> None:
     (figure,) = measure("circuit-wars", [("greedy", "random")], games=10, seed=3, jobs=2)
     assert (figure.strategy, figure.opponent, figure.games) == ("greedy", "random", 10)
-    assert figure.share == figure.wins / 10
-    assert figure.interval.low < figure.share <= figure.interval.high
+    assert figure.win_rate == figure.wins / 10
+    assert figure.interval.low < figure.win_rate <= figure.interval.high
     assert 0 < figure.median_seconds <= figure.longest_seconds
 
 

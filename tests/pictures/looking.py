@@ -6,11 +6,11 @@ from typing import Any
 
 from PIL import Image, ImageColor
 
-from cw.cli.replays import drawn
 from cw.drawing.shapes import Sheet
+from cw.pictures.brush import image_of
 from cw.pictures.exports import still
-from cw.pictures.raster import image_of
 from cw.replays import document as replay
+from cw.web.export import drawn
 from tests.browser.recorded import recorded
 
 Pixel = tuple[int, ...]

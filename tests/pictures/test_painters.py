@@ -7,6 +7,7 @@ import subprocess
 import sys
 from io import BytesIO
 from itertools import islice
+from math import ceil
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -15,15 +16,17 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cw.cli.replays import drawn
-from cw.drawing.shapes import Circle, Line, Part, Polygon, Rectangle, Shape, Sheet, Text
+from cw.drawing.shapes import Circle, Part, Polygon, Rectangle, Shape, Sheet, Stroke, Text
 from cw.errors import ArenaError, ProtocolError, UsageError
-from cw.pictures import exports
+from cw.pictures import exports, tiles
+from cw.pictures.brush import capsule, image_of
 from cw.pictures.exports import animation, still
 from cw.pictures.fonts import fitted, printable, width_of
-from cw.pictures.raster import capsule, image_of, png
+from cw.pictures.raster import png
 from cw.pictures.svg import number, svg
+from cw.pictures.tiles import Canvas
 from cw.replays import document as replay
+from cw.web.export import drawn
 from tests.browser.recorded import MATCHES
 from tests.pictures.looking import document_of, rgb, sheet_at
 
@@ -41,7 +44,7 @@ HOSTILE = (
 
 
 def moving(document: replay.Document, span: tuple[int, int] = (0, -1), speed: float = 8) -> bytes:
-    return animation(drawn(document), span, speed)
+    return animation(drawn(document), span, speed).data
 
 
 def opened(data: bytes) -> Any:
@@ -70,8 +73,8 @@ class TestShapes:
             (Polygon(((0, 0), (4, 0), (4, 2), (0, 2)), "#0000ff", stroke=0.4), (30, 10), (30, 20)),
             (Circle(2, 1, 1, "#0000ff"), (30, 12), (22, 12)),
             (Circle(2, 1, 0.8, "#0000ff", stroke=0.4), (30, 12), (30, 20)),
-            (Line((1, 1), (3, 1), 0.4, "#0000ff"), (41, 20), (43, 20)),
-            (Line((1, 1), (1, 1), 0.4, "#0000ff"), (20, 20), (23, 20)),
+            (Stroke((1, 1), (3, 1), 0.4, "#0000ff"), (41, 20), (43, 20)),
+            (Stroke((1, 1), (1, 1), 0.4, "#0000ff"), (20, 20), (23, 20)),
         ],
     )
     def test_they_cover_what_they_should(
@@ -84,7 +87,7 @@ class TestShapes:
         )
 
     def test_what_is_translucent_is_mixed_once(self) -> None:
-        image = self.painted(Line((0, 1), (4, 1), 1, "#0000ff", 0.5))
+        image = self.painted(Stroke((0, 1), (4, 1), 1, "#0000ff", 0.5))
         assert {image.getpixel((x, 20)) for x in range(8, 52)} == {(127, 127, 255)}
 
     def test_text_stands_in_the_middle(self) -> None:
@@ -175,6 +178,33 @@ class TestAnimations:
         assert image.n_frames == 9
         assert sum(times(image)[:-1]) == 4000
 
+    def test_boards_of_many_shapes_have_fewer_frames(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        document = document_of("paint")
+        shapes = sum(len(part.shapes) for part in sheet_at(document, 0).parts)
+        monkeypatch.setattr(exports, "MOST_DRAWN", 10 * shapes)
+        found = animation(drawn(document), (0, -1), 8)
+        assert opened(found.data).n_frames == found.frames <= 10
+        assert found.step == ceil(len(document["turns"]) / (found.frames - 1))
+
+    @pytest.mark.parametrize("game", MATCHES)
+    def test_painting_what_changes_is_painting_all(self, game: str) -> None:
+        document = document_of(game)
+        turns = range(0, len(document["turns"]) + 1, 3)
+        found = list(exports.sheets(drawn(document), turns, (600, 48)))
+        canvas = Canvas(found[0])
+        for sheet in [*found, found[0]]:
+            assert canvas.show(sheet).tobytes() == image_of(sheet).tobytes()
+
+    def test_a_canvas_that_knows_too_much_begins_again(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        document = document_of("hexagon")
+        found = list(exports.sheets(drawn(document), range(4), (600, 48)))
+        monkeypatch.setattr(tiles, "MOST_KNOWN", 10)
+        canvas = Canvas(found[0])
+        for sheet in found:
+            assert canvas.show(sheet).tobytes() == image_of(sheet).tobytes()
+
     def test_one_turn_is_a_picture_that_stands(self) -> None:
         image = opened(moving(document_of("hexagon"), (5, 5)))
         assert image.n_frames == 1
@@ -216,7 +246,7 @@ class TestNames:
         assert opened(png(sheet)).size == (usual.width, usual.height)
         texts = [element.text or "" for element in root.iter(f"{SPACE}text")]
         assert all(sign.isprintable() for text in texts for sign in text)
-        assert max(map(len, texts)) < 60
+        assert max(map(len, texts)) < 80
         assert len(svg(sheet)) < len(svg(usual)) + 500
 
     def test_what_controls_a_terminal_or_a_line_is_replaced(self) -> None:
@@ -271,7 +301,7 @@ class TestBounds:
         assert image_of(sheet).getpixel((2, 2)) == rgb(sheet.ground)
 
     def test_a_game_that_is_not_here(self) -> None:
-        with pytest.raises(UsageError, match="there is no game 'chess'; the games are: "):
+        with pytest.raises(UsageError, match="there is no game 'chess'; there are: "):
             sheet_at(document_of("paint") | {"game": "chess"})
 
 

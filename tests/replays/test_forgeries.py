@@ -111,7 +111,7 @@ def test_a_repainted_board_is_found() -> None:
     match = ["builtin:greedy", "builtin:walker"]
     document = again(play_match("paint", match, 3, {"turns": 5, "width": 5, "height": 4}).replay)
     start, frame = document["start"], document["frame"]
-    start["colors"][1][1] = frame["colors"][1][1] = "a"
+    start["colors"][1][1] = frame["colors"][1][1] = "greedy"
     assert "the start is not" in str(forged(document))
 
 

@@ -12,7 +12,7 @@ import requests
 from cw import game
 from cw.errors import UsageError
 from cw.games.circuit_wars.protocol import STATUS
-from cw.server.session import GITHUB
+from cw.server.session import ABSENCE, GITHUB
 from cw.web import create_app
 from cw.web.settings import SiteSettings
 from tests.conftest import FakeClock, Serve
@@ -251,6 +251,7 @@ class TestHistory:
             "limit": 3000,
             "moves": [],
             "fault": None,
+            "replay": None,
         }
         server.start()
         server.play(SEED_MOVES)
@@ -318,7 +319,8 @@ class TestRooms:
         assert server.code("/rooms/r7") == 402
         assert server.code("/rooms/r9") == 100
 
-    def test_an_idle_hour_makes_room(self, server: Server) -> None:
+    def test_an_idle_hour_makes_room(self, make: Any) -> None:
+        server = make(timeout=-1)
         for number in range(256):
             server.json(f"/rooms/r{number}/reg/a")
         server.clock.advance(3600)
@@ -326,6 +328,23 @@ class TestRooms:
         server.clock.advance(1)
         assert server.json("/rooms/more/reg/a")["player"] == 1
         assert server.code("/rooms/r0") == 100
+
+
+class TestVanishedTeams:
+    def test_a_program_that_asks_for_the_status_keeps_its_seat(self, server: Server) -> None:
+        server.json("/rooms/x/reg/a")
+        for _ in range(3):
+            server.clock.advance(ABSENCE)
+            assert server.code("/rooms/x") == 101
+
+    @pytest.mark.parametrize("mark", ["X-Requested-With", "Sec-Fetch-Mode"])
+    def test_a_monitor_keeps_no_seat(self, server: Server, mark: str) -> None:
+        server.json("/reg/a")
+        server.clock.advance(ABSENCE)
+        assert server.ask("/status", **{mark: "any"}).json()["status_code"] == 101
+        server.clock.advance(1)
+        assert server.code() == 100
+        assert server.json("/reg/a")["player"] == 1
 
 
 class TestBrowsers:
@@ -426,7 +445,7 @@ class TestSettings:
 
 class TestErrors:
     @pytest.mark.parametrize(
-        "path", ["/nope", "/move", "/move//", "/rooms/", "/static/", "/static/../cw/game.py"]
+        "path", ["/nope", "/move", "/move//", "/rooms/X/", "/static/", "/static/../cw/game.py"]
     )
     def test_an_unknown_page_says_which_there_are(self, server: Server, path: str) -> None:
         response = server.ask(path)

@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from cw.errors import GameStarted, InvalidTeamId, TeamIdTaken, UnknownTeam
 from cw.games.circuit_wars.protocol import status_code
 from cw.games.circuit_wars.rules import CircuitWars, State
-from cw.server.session import GITHUB, SHORT, MatchSession, TeamIdForm
+from cw.server.session import ABSENCE, GITHUB, SHORT, MatchSession, TeamIdForm
 from tests.conftest import FakeClock
 from tests.games.circuit_wars.reference import Reference
 
@@ -85,7 +85,7 @@ class TestClock:
     def test_it_starts_when_the_second_team_registers(self, clock: FakeClock) -> None:
         session = open_desk(clock)
         session.register("a")
-        clock.advance(100)
+        clock.advance(ABSENCE)
         assert session.look().time_left is None
         session.register("b")
         assert session.look().time_left == 3.0
@@ -111,6 +111,67 @@ class TestClock:
         assert observation.snapshot.state.ended == "timeout"
         assert observation.snapshot.state.last_move == "0,0,top"
         assert code(session) == 502
+
+
+class TestVanishedTeams:
+    def test_who_asks_keeps_the_seat(self, clock: FakeClock) -> None:
+        session = open_desk(clock)
+        session.register("a")
+        for _ in range(5):
+            clock.advance(ABSENCE)
+            session.look(as_client=True)
+        assert session.register("b") == 2
+
+    def test_who_does_not_ask_gives_it_back_whoever_looks_on(self, clock: FakeClock) -> None:
+        session = open_desk(clock)
+        session.register("a")
+        before = session.look().snapshot.tag
+        clock.advance(ABSENCE)
+        assert code(session) == 101
+        clock.advance(0.001)
+        assert code(session) == 100
+        assert session.look().snapshot.tag != before
+
+    def test_the_next_one_plays_against_somebody_who_is_there(self, clock: FakeClock) -> None:
+        session = open_desk(clock)
+        session.register("a")
+        clock.advance(ABSENCE + 1)
+        assert session.register("b") == 1
+        assert session.register("a") == 2
+
+    def test_who_comes_back_too_late_is_unknown(self, clock: FakeClock) -> None:
+        session = open_desk(clock)
+        session.register("a")
+        clock.advance(ABSENCE + 1)
+        with pytest.raises(UnknownTeam, match="register it first"):
+            session.move("a", "0,0,top")
+        assert session.look(as_client=True).snapshot.teams == ()
+
+    def test_a_game_that_has_begun_keeps_both(self, clock: FakeClock) -> None:
+        session = open_desk(clock, limit=10 * ABSENCE)
+        session.register("a")
+        session.register("b")
+        clock.advance(5 * ABSENCE)
+        assert code(session) == 201
+
+    def test_a_game_that_is_over_before_its_start_stays_to_be_seen(self, clock: FakeClock) -> None:
+        session = open_desk(clock)
+        session.register("a")
+        session.move("a", "0,0,top")
+        clock.advance(5 * ABSENCE)
+        assert code(session) == 401
+
+    def test_without_a_time_limit_nobody_is_late(self, clock: FakeClock) -> None:
+        session = open_desk(clock, limit=None)
+        session.register("a")
+        clock.advance(100 * ABSENCE)
+        assert session.register("b") == 2
+
+    def test_who_starts_again_is_told_when_the_name_is_free(self, clock: FakeClock) -> None:
+        session = open_desk(clock)
+        session.register("a")
+        with pytest.raises(TeamIdTaken, match=f"free after {ABSENCE:g} s"):
+            session.register("a")
 
 
 class TestTags:
@@ -180,8 +241,11 @@ class DeskAndClock(RuleBasedStateMachine):
         self.player = 1
         self.ended: int | None = None
         self.began = 0.0
+        self.heard = 0.0
 
     def time_out(self) -> None:
+        if len(self.teams) == 1 and not self.ended and self.clock() > self.heard + ABSENCE:
+            self.teams = []
         running = len(self.teams) == 2 and self.ended is None
         if running and self.clock() > self.began + 3.0:
             self.ended = 500 + self.player
@@ -198,15 +262,15 @@ class DeskAndClock(RuleBasedStateMachine):
         else:
             self.teams.append(team)
             assert self.session.register(team) == len(self.teams)
-            self.began = self.clock()
+            self.began = self.heard = self.clock()
 
     @rule(
         seat=st.integers(0, 1), seed=st.integers(0, 10**6), wrong=st.sampled_from([""] * 9 + ["x"])
     )
     def move(self, seat: int, seed: int, wrong: str) -> None:
+        self.time_out()
         if seat >= len(self.teams):
             return
-        self.time_out()
         move = random.Random(seed).choice(self.board.free() or ["0,0,top"]) + wrong
         self.session.move(self.teams[seat], move)
         if self.ended:
@@ -232,7 +296,13 @@ class DeskAndClock(RuleBasedStateMachine):
         with pytest.raises(UnknownTeam):
             self.session.move(team, "0,0,top")
 
-    @rule(seconds=st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0, 3.5]))
+    @rule()
+    def ask(self) -> None:
+        self.time_out()
+        self.heard = self.clock()
+        self.session.look(as_client=True)
+
+    @rule(seconds=st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0, 3.5, ABSENCE]))
     def wait(self, seconds: float) -> None:
         self.clock.advance(seconds)
 

@@ -275,7 +275,7 @@ def test_a_game_of_another_package_has_its_pages(
     ("path", "current"),
     [
         ("/", [("Live game", "page")]),
-        ("/rooms/table-4/", [("Room table-4", "page")]),
+        ("/rooms/table-4/", [("Rooms", "true"), ("Room table-4", "page")]),
         ("/games/", [("Games", "page")]),
         ("/games/paint/", [("Games", "true")]),
         ("/games/paint/rules", [("Games", "true")]),
@@ -297,8 +297,7 @@ def test_the_navigation_says_where_one_is(
 
 def test_a_championship_is_in_the_navigation_where_there_is_one(tmp_path: Path) -> None:
     app = create_app()
-    app.extensions["championship"] = tmp_path
-    app.register_blueprint(championship.routes)
+    championship.add_championship(app, tmp_path)
     assert '<a href="/championship/">Championship</a>' in app.test_client().get("/games/").text
 
 
@@ -320,3 +319,10 @@ def test_the_documents_are_where_a_wheel_has_them(
 
 def test_html_in_documents_is_off() -> None:
     assert MARKDOWN.options["html"] is False
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_live_game_is_linked_where_bots_are_clients(client: FlaskClient, game: str) -> None:
+    ways = client.get(f"/games/{game}/").text.partition('class="ways"')[2].partition("</ul>")[0]
+    assert ('href="/"' in ways) == ('href="/rooms/"' in ways) == GAMES[game].has_clients
+    assert GAMES[game].has_clients == (game == "circuit-wars")

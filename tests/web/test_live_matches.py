@@ -106,7 +106,7 @@ def test_the_usual_match_of_every_game_is_played_to_its_end(served: Served, game
     address = begin(client, game, form | small | {"pace": "all", "seed": "7"})
     document = ended(client, address)
     assert document["live"]["trouble"] == ""
-    kept = {key: document[key] for key in document if key not in ("live", "yours")}
+    kept = {key: document[key] for key in document if key not in ("live", "yours", "replay")}
     assert verify(load_game(game), replay.decode(json.dumps(kept).encode())) is None
 
 
@@ -178,7 +178,7 @@ def test_without_the_key_nobody_plays_or_leaves(served: Served) -> None:
     path = address.partition("?")[0]
     for key in ("", "?hand=", "?hand=%ff", "?hand=wrong"):
         assert client.post(f"{path}/move{key}", json=said).status_code == 400
-        client.post(f"{path}/leave{key}")
+        client.post(f"{path}/resign{key}")
         assert client.get(f"{path}/document{key}").get_json()["yours"] is None
     assert asked(client, address) == yours
     assert "hand=" not in client.get(path).text
@@ -187,22 +187,73 @@ def test_without_the_key_nobody_plays_or_leaves(served: Served) -> None:
 def test_pages_of_other_sites_neither_begin_nor_play(served: Served) -> None:
     client = served()
     address = begin(client, "hexagon", AGAINST_RANDOM)
-    for path in ("/games/hexagon/matches", part(address, "move"), part(address, "leave")):
+    for path in ("/games/hexagon/matches", part(address, "move"), part(address, "resign")):
         for mark in ({"Sec-Fetch-Site": "cross-site"}, {"Origin": "http://evil.example"}):
             assert client.post(path, headers=mark).status_code == 403
         assert client.post(path, headers={"Host": "evil.example"}).status_code == 403
     assert not document_of(client, address)["live"]["over"]
 
 
-def test_a_match_is_given_up(served: Served) -> None:
-    client = served()
-    address = begin(client, "paint", AGAINST_RANDOM)
-    asked(client, address)
-    assert client.post(part(address, "leave")).status_code == 202
+@pytest.mark.parametrize("game", ["circuit-wars", "hexagon", "paint"])
+@pytest.mark.parametrize("hand", ["1", "2"])
+def test_who_resigns_loses(served: Served, tmp_path: Path, game: str, hand: str) -> None:
+    client = served(replays=tmp_path, save=True)
+    address = begin(client, game, AGAINST_RANDOM | {"hand": hand})
+    yours = asked(client, address)
+    said = {"turn": yours["turn"], "action": yours["moves"][0]}
+    assert client.post(part(address, "move"), json=said).status_code == 202
+    assert client.post(part(address, "resign")).status_code == 202
     document = ended(client, address)
-    assert document["live"]["trouble"] == "The match was given up."
-    assert document["result"]["outcome"] is None
-    assert client.post(part(address, "leave")).status_code == 202
+    players = [player["player"] for player in document["players"]]
+    other = players[2 - int(hand)]
+    outcome = document["result"]["outcome"]
+    assert (outcome["reason"], outcome["winner"]) == ("resigned", other)
+    assert outcome["ranks"] == {str(player): 1 if player == other else 2 for player in players}
+    assert document["live"]["trouble"] == ""
+    (file,) = tmp_path.iterdir()
+    kept = replay.decode(file.read_bytes())
+    assert document["replay"] == f"/replays/{file.name.removesuffix('.json.gz')}"
+    assert verify(load_game(game), kept) is None
+    assert client.post(part(address, "resign")).status_code == 202
+
+
+def test_who_resigns_waits_for_no_bot(served: Served, tmp_path: Path) -> None:
+    file = tmp_path / "sleeper.py"
+    file.write_text(
+        "import os, time, urllib.request\n"
+        "urllib.request.urlopen(os.environ['CW_SERVER'] + '/reg/sleeper')\n"
+        "time.sleep(600)\n"
+    )
+    opponents = {"circuit-wars": read_bots([f"sleeper={file}"]).bots}
+    client = served(opponents=opponents)
+    address = begin(client, "circuit-wars", {"bot": "bot:sleeper", "hand": "2", "size": "3"})
+    wait(lambda: document_of(client, address))
+    client.post(part(address, "resign"))
+    document = ended(client, address)
+    assert document["result"]["outcome"]["winner"] == 1
+    assert document["faults"] == []
+
+
+def test_only_people_resign(served: Served) -> None:
+    client = served()
+    address = begin(client, "hexagon", AGAINST_RANDOM | {"size": "3"})
+    asked(client, address)
+    client.post(part(address, "resign"))
+    document = ended(client, address)
+    kept = {key: document[key] for key in document if key not in ("live", "yours", "replay")}
+    for bot in ("human", "builtin:random"):
+        kept["players"][0]["bot"] = bot
+        read = replay.decode(json.dumps(kept).encode())
+        assert (verify(load_game("hexagon"), read) is None) == (bot == "human")
+
+
+def test_a_match_that_is_over_is_saved(served: Served, tmp_path: Path) -> None:
+    client = served(replays=tmp_path, save=True)
+    document = ended(client, begin(client, "hexagon", TWO | {"size": "3"}))
+    name = document["replay"].rpartition("/")[2]
+    kept = replay.decode((tmp_path / f"{name}.json.gz").read_bytes())
+    assert verify(load_game("hexagon"), kept) is None
+    assert client.get(document["replay"]).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -240,7 +291,7 @@ def test_who_is_unknown_is_not_found(served: Served) -> None:
     for path in ("/matches/none", "/matches/none/document", "/matches/%2e%2e/document"):
         assert client.get(path).status_code == 404
     assert client.post("/matches/none/move").status_code == 404
-    assert client.post("/matches/none/leave").status_code == 404
+    assert client.post("/matches/none/resign").status_code == 404
 
 
 def test_a_server_may_play_nothing(served: Served) -> None:
@@ -257,7 +308,7 @@ def test_a_match_that_nobody_looks_at_makes_way(served: Served, clock: FakeClock
     assert "try again later" in answer.text
     clock.advance(UNWATCHED)
     begin(client, "hexagon", AGAINST_RANDOM)
-    assert ended(client, first)["live"]["trouble"] == "The match was given up."
+    assert "broken off: the server needed its place" in ended(client, first)["live"]["trouble"]
 
 
 def test_old_matches_are_forgotten(
@@ -293,7 +344,7 @@ def test_closing_leaves_nothing_running(served: Served) -> None:
     asked(client, address)
     matches: LiveMatches = client.application.extensions["matches"]
     matches.close()
-    assert ended(client, address)["live"]["trouble"] == "The match was given up."
+    assert "broken off" in ended(client, address)["live"]["trouble"]
 
 
 def test_a_client_that_sleeps_loses_to_a_person(served: Served, tmp_path: Path) -> None:

@@ -115,6 +115,9 @@ def test_only_plain_files_with_plain_names_are_listed(
     client = client_of(folder)
     page = client.get("/replays/").text
     assert re.findall(r'href="/replays/([^"]+)"', page) == ["good"]
+    assert page.count("Unreadable:") == 5
+    assert "&lt;b&gt;bold.json" in page
+    assert "notes.txt" not in page
     for name in ("link", "below", "large"):
         assert client.get(f"/replays/{name}").status_code == 404
 
@@ -133,20 +136,20 @@ def test_only_plain_files_with_plain_names_are_listed(
         gzip.compress(b"null", mtime=0),
     ],
 )
-def test_what_is_no_replay_is_counted(tmp_path: Path, content: bytes) -> None:
+def test_what_is_no_replay_is_listed_with_the_reason(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "bad.json").write_bytes(content)
     put(tmp_path, "good.json")
     page = client_of(tmp_path).get("/replays/")
     assert page.status_code == 200
-    assert "1 files of the folder are no replays" in page.text
-    assert "/replays/bad" not in page.text
+    assert re.search(r"<h2>bad</h2>\s*<p><b>Unreadable:</b> [^<]{10,}\.</p>", page.text)
+    assert 'href="/replays/bad"' not in page.text
     assert "/replays/good" in page.text
 
 
 def test_a_folder_that_is_gone_is_an_empty_list(tmp_path: Path) -> None:
     page = client_of(tmp_path / "gone").get("/replays/")
     assert page.status_code == 200
-    assert "no replay in the folder" in page.text
+    assert "There is no replay here yet" in page.text
 
 
 def test_a_changed_file_is_looked_into_again(tmp_path: Path) -> None:
@@ -160,19 +163,18 @@ def test_a_changed_file_is_looked_into_again(tmp_path: Path) -> None:
 def test_the_list_is_filtered(tmp_path: Path) -> None:
     put(tmp_path, "one.json", players=[{"player": "p1", "name": "Ada", "bot": "x"}])
     put(tmp_path, "two.json", game="hexagon")
-    put(tmp_path, "three.json", result={"outcome": {"condition": "turn_limit"}})
     client = client_of(tmp_path)
 
     def found(query: str) -> set[str]:
         page = client.get(f"/replays/?{query}").text
-        return {name for name in ("one", "two", "three") if f'"/replays/{name}"' in page}
+        return {name for name in ("one", "two") if f'"/replays/{name}"' in page}
 
-    assert found("") == {"one", "two", "three"}
+    assert found("") == {"one", "two"}
     assert found("game=hexagon") == {"two"}
     assert found("player=ada") == {"one"}
     assert found("player=<script>") == set()
-    assert found("reason=turn_limit") == {"three"}
-    assert found("game=paint&reason=turns_over") == {"one"}
+    assert found("game=paint&player=ADA") == {"one"}
+    assert found("game=hexagon&player=ada") == set()
 
 
 @pytest.mark.parametrize("result", [{}, {"outcome": None}, {"outcome": 3}, {"outcome": {}}])

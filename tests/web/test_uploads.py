@@ -20,7 +20,8 @@ from cw.cli import main
 from cw.errors import CapacityError, UsageError
 from cw.replays import document as replay
 from cw.server.settings import LARGEST_REQUEST
-from cw.web import create_app, uploads
+from cw.web import create_app, replay_folder, uploads
+from cw.web.replay_folder import ReplayFolder
 from cw.web.settings import LARGEST_UPLOAD, SiteSettings
 from cw.web.uploads import Uploads
 from tests.browser.recorded import MATCHES, recorded
@@ -250,7 +251,7 @@ def test_a_full_folder_takes_nothing_more(
     taking: FlaskClient, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "notes.txt").write_text("x")
-    monkeypatch.setattr(uploads, "MOST_FILES", 2)
+    monkeypatch.setattr(replay_folder, "MOST_FILES", 2)
     assert taking.post("/replays/", data=file_of("hexagon")).status_code == 201
     answer = taking.post("/replays/", data=file_of("paint"))
     assert answer.status_code == 503
@@ -263,9 +264,9 @@ def test_the_bytes_of_the_folder_are_counted(
     taking: FlaskClient, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "large.json").write_bytes(b" " * 1000)
-    monkeypatch.setattr(uploads, "MOST_BYTES", 1000 + len(file_of()) - 1)
+    monkeypatch.setattr(replay_folder, "MOST_BYTES", 1000 + len(file_of()) - 1)
     assert taking.post("/replays/", data=file_of()).status_code == 503
-    monkeypatch.setattr(uploads, "MOST_BYTES", 1000 + len(file_of()))
+    monkeypatch.setattr(replay_folder, "MOST_BYTES", 1000 + len(file_of()))
     assert taking.post("/replays/", data=file_of()).status_code == 201
 
 
@@ -314,7 +315,7 @@ def test_many_at_once_leave_whole_files(serve: Serve, folder: Path) -> None:
 
 
 def test_one_is_taken_in_at_a_time(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    taking_in = Uploads(folder)
+    taking_in = Uploads(ReplayFolder(folder))
 
     def check(data: bytes) -> replay.Document:
         with pytest.raises(CapacityError, match="try again"):

@@ -10,13 +10,14 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Final, Literal, TypeAlias
 
 from cw.arena.sandbox import bubblewrap
 from cw.arena.sandbox.folders import Entry, contents, copy, pack
 from cw.arena.sandbox.installation import find_program, installations, is_whole_program
+from cw.arena.sandbox.leftovers import sweep_once
 from cw.arena.sandbox.limits import ResourceLimits, limited, own_tasks
+from cw.arena.sandbox.owners import make_temporary
 from cw.arena.sandbox.removal import remove_later, remove_tree
 from cw.arena.sandbox.shares import Share, open_share
 from cw.arena.transports.sockets import UNIX
@@ -123,14 +124,15 @@ class Sandbox:
         command names by their whole paths can be run wherever they are installed.
 
         Raises UnfitProgram for a program that is not found and a folder that cannot be copied, and
-        UsageError for a policy that cannot be kept.
+        UsageError for a policy that cannot be kept; Failure if no temporary folder can be made.
         """
         missing = self.problem()
+        sweep_once()
         place = (source.folder or Path.cwd()).absolute()
         program = find_program(command[0], place)
         given = contents(place, source.only, source.without) if source.folder else ()
         with ExitStack() as stack:
-            home = Path(mkdtemp(prefix="cw-bot-"))
+            home = make_temporary("bot")
             stack.callback(remove_later, partial(remove_tree, home))
             share = open_share(self.limits)
             stack.callback(remove_later, share.remove)

@@ -16,6 +16,7 @@ from typing import Final
 
 from cw.arena.sandbox.installation import SYSTEM
 from cw.arena.sandbox.limits import MIB
+from cw.arena.sandbox.owners import prefix
 
 INSIDE: Final = Path("/bot")
 """Where a bot finds its working copy."""
@@ -73,7 +74,7 @@ def problem() -> str | None:
         if shutil.which(program) is None:
             name = "bubblewrap" if program == "bwrap" else program
             return f"{name} is not installed; on Debian: apt-get install bubblewrap tar util-linux"
-    with TemporaryDirectory(prefix="cw-bot-") as folder:
+    with TemporaryDirectory(prefix=prefix("bot")) as folder:
         command = wrap(["true"], Box(Path(folder)))
         try:
             tried = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False)

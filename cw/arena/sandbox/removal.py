@@ -17,7 +17,7 @@ PATIENCE: Final = 120.0
 LOG: Final = logging.getLogger(__name__)
 
 
-def remove_later(remove: Callable[[], None]) -> None:
+def remove_later(remove: Callable[[], object]) -> None:
     """Call `remove` in a thread of its own; Python does not end before it is done.
 
     Nothing is raised: what cannot be removed is logged and left.
@@ -49,7 +49,7 @@ def remove_tree(folder: Path, patience: float = PATIENCE) -> None:
         place.rmdir()
 
 
-def _remove(remove: Callable[[], None]) -> None:
+def _remove(remove: Callable[[], object]) -> None:
     try:
         remove()
     except OSError as error:

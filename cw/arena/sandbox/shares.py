@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 
 from cw.arena.processes import KILL as SIGKILL
 from cw.arena.sandbox.limits import ResourceLimits, size
+from cw.arena.sandbox.owners import prefix
 
 CONTROLLERS: Final = ("cpu", "memory", "pids")
 WEIGHT: Final = 100
@@ -114,7 +115,7 @@ NO_SHARE: Final = Share((), frozenset())
 
 def open_share(limits: ResourceLimits) -> Share:
     """Make the groups of a bot; NO_SHARE where this machine lets us make none."""
-    name = f"cw-bot-{secrets.token_hex(8)}"
+    name = f"{prefix('bot')}{secrets.token_hex(8)}"
     try:
         groups = tuple(_made(place, name, limits) for place in places())
     except OSError:
@@ -218,7 +219,7 @@ def _single(mount: _Mount, own: str) -> Iterator[Place]:
 
 def _allows(place: Path) -> bool:
     """Return whether we may make a group here and bring processes into it."""
-    probe = place / f"cw-bot-{secrets.token_hex(8)}"
+    probe = place / f"{prefix('bot')}{secrets.token_hex(8)}"
     try:
         probe.mkdir()
     except OSError:

@@ -22,6 +22,8 @@ class HumanSeat:
     def __init__(self, patience: float = PATIENCE) -> None:
         """Seat a person who has not been asked."""
         self.patience = patience
+        self.resigned = asyncio.Event()
+        """Set when they give the match up, whoever is to move."""
         self._asked: asyncio.Future[Any] | None = None
 
     @property
@@ -39,7 +41,7 @@ class HumanSeat:
         return Answer(value, loop.time() - began)
 
     async def act(self) -> Any:
-        """Wait for an action; raise GivenUp if none comes for too long."""
+        """Wait for an action; raise Abandoned if none comes for too long."""
         self._asked = asyncio.get_running_loop().create_future()
         try:
             return await asyncio.wait_for(self._asked, self.patience)

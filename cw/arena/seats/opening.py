@@ -74,8 +74,6 @@ async def open_seat(bot: BotSpec, player: Player, context: SeatContext) -> Seat:
     if bot.kind == "builtin":
         return InProcessSeat(context.strategy(bot.target, player))
     if bot.kind == "http":
-        if "http" not in context.transports:
-            raise UsageError(f"bot {bot.name}: bots of this game are programs, not web services")
         refuse_unsigned(bot, context.signed_with)
         return HttpSeat(HttpBot(bot.target, reachable=context.reachable))
     if bot.kind == "exec" and context.client is not None:

@@ -12,7 +12,7 @@ class CircuitWarsChecks:
     """Whole games: a client comes to the server, so there is nothing to ask it before."""
 
     trials: Sequence[Trial] = (
-        Trial("registers and plays a game against random", {"size": 5}, ("random",)),
+        Trial("registers and plays a match against random", {"size": 5}, ("random",)),
         Trial("plays on the smallest board", {"size": 1}, ("random",)),
         Trial("plays after random openings", {"size": 5, "openings": 10}, ("safe",)),
         Trial("plays against one who mirrors every move", {"size": 3}, ("mirror",)),

@@ -11,7 +11,8 @@ already (it completes a cycle), which the union-find answers without looking at 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -23,6 +24,8 @@ from cw.games.circuit_wars.segments import Move, all_segments
 class FastSegment(NamedTuple):
     """A segment of a board of one size, by the bits of the fast board."""
 
+    number: int
+    """Its place among the segments of the board, by which they are sorted."""
     horizontal: bool
     bit: int
     """Its bit in `FastBoard.horizontal` or `FastBoard.vertical`."""
@@ -57,7 +60,8 @@ class Geometry(NamedTuple):
 def geometry(size: int) -> Geometry:
     """Return the tables for a board of size x size squares."""
     row = size + 1
-    segments = tuple(_segment(size, move) for move in all_segments(size))
+    moves = enumerate(all_segments(size))
+    segments = tuple(_segment(size, number, move) for number, move in moves)
     inside = sum(_square(size, x, y) for y in range(size) for x in range(size))
     by_move = {segment.move: segment for segment in segments}
     by_move |= {segment.move.from_across(): segment for segment in segments}
@@ -82,13 +86,14 @@ def _square(size: int, x: int, y: int) -> int:
     return 1 << (y + 1) * (size + 1) + x + 1
 
 
-def _segment(size: int, move: Move) -> FastSegment:
+def _segment(size: int, number: int, move: Move) -> FastSegment:
     x = move.x + (move.border == "right")
     y = move.y + (move.border == "bottom")
     horizontal = move.border in ("top", "bottom")
     point = y * (size + 1) + x
     bit = _square(size, x, y)
     return FastSegment(
+        number=number,
         horizontal=horizontal,
         bit=bit,
         ends=(point, point + 1 if horizontal else point + size + 1),
@@ -100,7 +105,7 @@ def _segment(size: int, move: Move) -> FastSegment:
 class FastBoard:
     """A position without owners and scores, for playouts; `draw` returns what each move scores."""
 
-    __slots__ = ("_root", "geometry", "horizontal", "vertical")
+    __slots__ = ("_free", "_root", "geometry", "horizontal", "vertical")
 
     def __init__(self, size: int = 7) -> None:
         """Start with an empty board of size x size squares."""
@@ -108,6 +113,7 @@ class FastBoard:
         self.horizontal = self.geometry.horizontal
         self.vertical = self.geometry.vertical
         self._root = list(range((size + 1) ** 2))
+        self._free: list[FastSegment] | None = None
 
     @classmethod
     def from_squares(cls, squares: Squares) -> FastBoard:
@@ -127,6 +133,7 @@ class FastBoard:
         copy.horizontal = self.horizontal
         copy.vertical = self.vertical
         copy._root = self._root.copy()
+        copy._free = None if self._free is None else self._free.copy()
         return copy
 
     @property
@@ -142,22 +149,33 @@ class FastBoard:
         """Return whether the segment can be drawn."""
         return bool((self.horizontal if segment.horizontal else self.vertical) & segment.bit)
 
-    def free(self) -> list[FastSegment]:
-        """Return all free segments."""
+    def free(self) -> Sequence[FastSegment]:
+        """Return all free segments, by their numbers, in a list that changes with the board.
+
+        It is made when it is first asked for, and kept from then on.
+        """
+        if self._free is None:
+            self._free = self._free_of(self.geometry.segments)
+        return self._free
+
+    def _free_of(self, segments: Sequence[FastSegment]) -> list[FastSegment]:
         horizontal, vertical = self.horizontal, self.vertical
         return [
             segment
-            for segment in self.geometry.segments
+            for segment in segments
             if (horizontal if segment.horizontal else vertical) & segment.bit
         ]
 
     def draw(self, segment: FastSegment) -> int:
         """Draw a free segment; return its points, the number of squares that it closes in."""
-        horizontal, bit, (a, b), sides, _ = segment
+        _, horizontal, bit, (a, b), sides, _ = segment
         if horizontal:
             self.horizontal ^= bit
         else:
             self.vertical ^= bit
+        free = self._free
+        if free is not None:
+            del free[bisect_left(free, segment)]
         return 0 if self._join(a, b) else self._close(sides)
 
     def _take(self, segment: FastSegment) -> None:
@@ -184,6 +202,8 @@ class FastBoard:
         # A segment lies inside where the area holds both of the squares beside it.
         self.horizontal &= ~(area & area << self.geometry.row)
         self.vertical &= ~(area & area << 1)
+        if self._free is not None and area & (area - 1):
+            self._free[:] = self._free_of(self._free)
         return area.bit_count()
 
     def _area(self, area: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
@@ -11,10 +12,12 @@ from msgspec import Meta
 
 from cw.drawing.palette import mark_of
 from cw.drawing.scenes import Number, Picture, Scene
-from cw.drawing.shapes import Circle, Line, Rectangle, Shape
+from cw.drawing.shapes import Circle, Rectangle, Shape, Stroke
 
 TOP, RIGHT, BOTTOM, LEFT = 1, 2, 4, 8
 MOVE: Final = re.compile(r"(\d{1,4}),(\d{1,4}),(top|right|bottom|left)")
+
+LONGEST_MOVE: Final = len("1000,1000,bottom")
 
 LARGEST: Final = 200
 """Squares in a row of a board that is drawn."""
@@ -84,25 +87,28 @@ def draw_segments(scene: Scene[Frame]) -> Iterator[Shape]:
     found = {segment: condition(frame, segment) for segment in segments(frame.size)}
     for segment, state in found.items():
         if state == "free":
-            yield Line(*segment.line, 0.025, scene.inks.line)
+            yield Stroke(*segment.line, 0.025, scene.inks.line)
     last = segment_of(frame.last_move)
     if last is not None and found.get(last) == "drawn":
-        yield Line(*last.line, 0.24, scene.inks.glow)
+        yield Stroke(*last.line, 0.24, scene.inks.glow)
     for segment, state in found.items():
         if state == "drawn":
             seat = authors.get(segment, -1)
-            yield Line(*segment.line, 0.12, scene.colour(seat))
+            yield Stroke(*segment.line, 0.12, scene.colour(seat))
             if seat == 1:
                 # A light core tells the second player apart without colour.
-                yield Line(*segment.line, 0.03, scene.inks.ground)
+                yield Stroke(*segment.line, 0.03, scene.inks.ground)
 
 
-def segments(size: int) -> Iterator[Segment]:
+@lru_cache(4)
+def segments(size: int) -> tuple[Segment, ...]:
     """Return every segment of a board once."""
-    for line in range(size + 1):
-        for at in range(size):
-            yield Segment("right", at, line)
-            yield Segment("down", line, at)
+    return tuple(
+        segment
+        for line in range(size + 1)
+        for at in range(size)
+        for segment in (Segment("right", at, line), Segment("down", line, at))
+    )
 
 
 def condition(frame: Frame, segment: Segment) -> Literal["drawn", "free", "inner"]:
@@ -128,8 +134,15 @@ def drawn_by(scene: Scene[Frame]) -> dict[Segment, int]:
 
 
 def segment_of(move: Any) -> Segment | None:
-    """Return the segment that a move names, under either of its two names."""
-    named = MOVE.fullmatch(move) if isinstance(move, str) else None
+    """Return the segment that a move names, under either of its two names; None for no move."""
+    is_short = isinstance(move, str) and len(move) <= LONGEST_MOVE
+    return segment_named(move) if is_short else None
+
+
+@lru_cache(16384)
+def segment_named(move: str) -> Segment | None:
+    """Return the segment of a name; an animation asks for those of all its turns each time."""
+    named = MOVE.fullmatch(move)
     if named is None:
         return None
     x, y, border = int(named[1]), int(named[2]), named[3]

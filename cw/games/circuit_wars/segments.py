@@ -1,4 +1,4 @@
-"""Segments and their names (document, "Terms" and "Squares as numbers")."""
+"""Segments and their names (rule book, "Terms" and "Squares as numbers")."""
 
 from __future__ import annotations
 

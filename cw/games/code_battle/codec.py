@@ -1,4 +1,4 @@
-"""States and views of Code Battle as JSON (document, "JSON of a state and of actions")."""
+"""States and views of Code Battle as JSON (rule book, "State and actions as JSON")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a match of Code Battle begins (document, "Start"), also on a map of somebody's own."""
+"""How a match of Code Battle begins (rule book, "Start"), also on a map of somebody's own."""
 
 from __future__ import annotations
 

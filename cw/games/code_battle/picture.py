@@ -22,7 +22,7 @@ from cw.drawing.palette import (
     letter_of,
 )
 from cw.drawing.scenes import BEFORE, MOST_PLAYERS, Number, Picture, Place, Scene, Side
-from cw.drawing.shapes import Circle, Line, Polygon, Rectangle, Shape, Text
+from cw.drawing.shapes import Circle, Polygon, Rectangle, Shape, Stroke, Text
 
 Slot = Annotated[int, Meta(ge=0, lt=MOST_PLAYERS)]
 
@@ -149,7 +149,7 @@ def draw_trails(scene: Scene[Frame]) -> Iterator[Shape]:
             start, end = then.get(bot.number), since.get(bot.number)
             # A step over the edge of the map is none of the picture.
             if start and end and abs(start.row - end.row) + abs(start.col - end.col) == 1:
-                yield Line(
+                yield Stroke(
                     (start.col + 0.5, start.row + 0.5),
                     (end.col + 0.5, end.row + 0.5),
                     0.34 - 0.06 * back,

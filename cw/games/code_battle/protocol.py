@@ -1,4 +1,4 @@
-"""The wire protocol of Code Battle (document, "Wire protocol"): POST /turn, signed both ways."""
+"""The wire protocol of Code Battle (rule book, "On the wire"): POST /turn, signed both ways."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def signature(secret: str, head: str, body: bytes) -> str:
 def read_signed(secret: str, head: str, reply: Reply) -> list[Json] | Fault:
     """Read the reply of a web service: its status, its signature, then its moves."""
     if reply.status != 200:
-        return Fault("malformed", f"HTTP status {reply.status}")
+        return Fault("malformed", f"HTTP status {reply.status}, expected 200")
     said = reply.headers.get("x-acb-signature")
     if said is None:
         return Fault("malformed", "signature missing")

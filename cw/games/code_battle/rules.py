@@ -74,7 +74,7 @@ class CodeBattle:
         return state if player is None else view_of(state, int(player))
 
     def outcome(self, state: State) -> Outcome | None:
-        """Return winner and ranks (document, "End and ranking")."""
+        """Return winner and ranks (rule book, "End")."""
         why = condition(state)
         if why is None:
             return None
@@ -97,7 +97,7 @@ class CodeBattle:
 
 
 def count_failures(stats: PlayerStats, *, failed: bool) -> PlayerStats:
-    """Count faults in a row; the tenth ends all requests to a slot (document, "Faults")."""
+    """Count faults in a row; the tenth ends all requests to a slot (rule book, "A turn")."""
     failures = stats.failures + 1 if failed else 0
     return stats._replace(failures=failures, crashed=failures >= FAILURES)
 

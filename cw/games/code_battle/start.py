@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Final
 
-from cw.errors import UsageError
+from cw.errors import UsageError, choices
 from cw.games.code_battle.generate import DEFAULTS, MapSpec, read_map_spec
 from cw.games.code_battle.library import find_map, maps_for
 from cw.games.code_battle.maps import Map
@@ -33,7 +33,7 @@ def start(players: Json, seed: int, options: Mapping[str, Json]) -> State:
     check_players(players)
     for name in options:
         if name not in OPTIONS:
-            raise UsageError(f"unknown option: {name}; known: {', '.join(OPTIONS)}")
+            raise UsageError(f"unknown option: {name}; {choices(name, OPTIONS)}")
     whole("seed", seed)
     settings = {name: setting(name, options) for name in MATCH_OPTIONS}
     chosen = choose_map(players, seed, options)

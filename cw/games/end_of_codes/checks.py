@@ -55,7 +55,7 @@ class EndOfCodesChecks:
     async def probe(self, referee: Referee, player: Player, report: CheckReport) -> None:
         """Ask for every request of the protocol."""
         grader = Grader(referee)
-        ask = grader.initiation(player, grader.username(player))
+        ask = grader.initiation(player, referee.username(player))
         answer = (await referee.ask({player: ask}))[player]
         error = answer.detail if isinstance(answer, Fault) else None
         for name, text, fine in zip(NAMES, TEXTS, sanity(error), strict=True):

@@ -1,4 +1,4 @@
-"""States of End of Codes as JSON (document, "JSON of a state and of actions")."""
+"""States of End of Codes as JSON (rule book, "State and actions as JSON")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a game of End of Codes begins (document, "Start"): with those who passed `GET /bot`."""
+"""How a game of End of Codes begins (rule book, "Start"): with those who passed `GET /bot`."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from cw.errors import UsageError
+from cw.errors import UsageError, choices
 from cw.games.end_of_codes.state import Participant, State
 from cw.games.rules import Json
 
@@ -30,7 +30,7 @@ def genesis(players: Json, seed: int, options: Mapping[str, Json]) -> State:
     """
     for name in options:
         if name not in OPTIONS:
-            raise UsageError(f"unknown option: {name}")
+            raise UsageError(f"unknown option: {name}; {choices(name, OPTIONS)}")
     participants = read_players(players)
     check_plain(options)
     number("seed", seed, 0, LARGEST_SEED)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Annotated, Final
@@ -12,8 +11,8 @@ from msgspec import Meta
 
 from cw.drawing.elements import MARKED, arc, axes, cross, disc, grid
 from cw.drawing.palette import mark_of
-from cw.drawing.scenes import BEFORE, Key, Number, Picture, Place, Scene, Side, understood
-from cw.drawing.shapes import Circle, Line, Rectangle, Shape
+from cw.drawing.scenes import BEFORE, Key, Number, Picture, Place, Scene, Side, counts, understood
+from cw.drawing.shapes import Circle, Rectangle, Shape, Stroke
 
 STEPS: Final[Mapping[str, tuple[int, int]]] = {
     "north": (0, -1),
@@ -134,7 +133,7 @@ def draw_attacks(scene: Scene[Frame]) -> Iterator[Shape]:
             x, y = middle(scene.frame, creature)
             start = (x + step[0] * 0.36, y + step[1] * 0.36)
             end = (x + step[0] * 0.64, y + step[1] * 0.64)
-            yield Line(start, end, 0.1, scene.inks.ink)
+            yield Stroke(start, end, 0.1, scene.inks.ink)
 
 
 def intents(scene: Scene[Frame]) -> Iterator[Intent]:
@@ -149,8 +148,7 @@ def intents(scene: Scene[Frame]) -> Iterator[Intent]:
 
 def scores(scene: Scene[Frame]) -> list[int]:
     """Count everybody's living creatures."""
-    living = Counter(scene.seat(creature.user) for creature in scene.frame.living)
-    return [living[seat] for seat in range(len(scene.seats))]
+    return counts(scene, (creature.user for creature in scene.frame.living))
 
 
 PICTURE: Final = Picture(

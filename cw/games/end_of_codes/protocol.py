@@ -1,4 +1,4 @@
-"""The wire protocol of End of Codes (document, "Wire protocol"): the grader calls, bots serve."""
+"""The wire protocol of End of Codes (rule book, "On the wire"): the grader calls, bots serve."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class Grader:
 
     async def initiate(self) -> list[Participant]:
         """Ask all bots who they are; give the players whose bots pass."""
-        users = {player: self.username(player) for player in self.referee.names}
+        users = {player: self.referee.username(player) for player in self.referee.names}
         queries = {player: self.initiation(player, name) for player, name in users.items()}
         answers = await self.referee.ask(queries)
         players = []
@@ -135,10 +135,6 @@ class Grader:
             else:
                 players.append(Participant(int(player), name, None, None))
         return players
-
-    def username(self, player: Player) -> str:
-        """Return the username that a bot must say."""
-        return self.referee.setting(player, "username") or self.referee.names[player]
 
     def initiation(self, player: Player, username: str) -> Query:
         """Ask a bot who it is."""

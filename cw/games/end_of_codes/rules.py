@@ -45,7 +45,7 @@ class EndOfCodes:
             raise IllegalAction(read.sentence, read.kind)
 
     def step(self, state: State, actions: Mapping[Player, Json | Fault]) -> State:
-        """Resolve a round (rule 3: faulty replies are found before anything else happens)."""
+        """Resolve a round (rule 2: faulty replies are found before anything else happens)."""
         intents: list[Intent] = []
         faults: dict[int, Fault] = {}
         for player in state.players:
@@ -98,7 +98,7 @@ class EndOfCodes:
 
 
 def reason(state: State) -> Reason | None:
-    """Return why the game is over, None while it goes on (document, "End and ranking")."""
+    """Return why the game is over, None while it goes on (rule book, "End")."""
     alive = len(state.living)
     if not state.players:
         return "no_players"

@@ -87,7 +87,7 @@ def board(layout: Grid, stones: Iterable[Cell]) -> tuple[tuple[int, ...], ...]:
 def from_cells(cells: Json) -> State:
     """Return the start on an explicit board; raise UsageError if `cells` is not a board.
 
-    All chips count as placed, and no jump as spent (rule 3).
+    All chips count as placed, and no jump as spent.
     """
     side = len(cells) if isinstance(cells, list) else 0
     if side not in range(3, 2 * LARGEST, 2):

@@ -1,4 +1,4 @@
-"""States and actions of Hexagon as JSON (document, "JSON of a state and of actions")."""
+"""States and actions of Hexagon as JSON (rule book, "State and actions as JSON")."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def read_state(document: Json) -> State:
 
 
 def check_jumps(jumps: tuple[int, int], placed: tuple[int, int]) -> None:
-    """Raise ProtocolError for more jumps than were earned (rule 6)."""
+    """Raise ProtocolError for more jumps than were earned (rule 3)."""
     for color in (0, 1):
         if jumps[color] > placed[color] // 2:
             raise ProtocolError(

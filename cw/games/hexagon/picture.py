@@ -144,7 +144,7 @@ def scores(scene: Scene[Frame]) -> list[int]:
     """Count everybody's chips."""
     chips = Counter(value for row in scene.frame.cells for value in row)
     return [
-        chips[int(key)] if (key := str(seat.player)) in ("1", "2") else 0 for seat in scene.seats
+        chips[int(key)] if (key := str(seat.player)) in ("1", "2") else 0 for seat in scene.players
     ]
 
 

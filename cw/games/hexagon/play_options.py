@@ -1,4 +1,4 @@
-"""What pages offer of Hexagon (document, "A human against a bot")."""
+"""What pages offer of Hexagon."""
 
 from __future__ import annotations
 

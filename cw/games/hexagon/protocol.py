@@ -1,4 +1,4 @@
-"""The wire protocol of Hexagon (document, "Wire protocol"): requests in an exact order."""
+"""The wire protocol of Hexagon (rule book, "On the wire"): requests in an exact order."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Hexagon:
         return () if state.color is None else (state.color,)
 
     def check(self, state: State, player: Player, action: Move) -> None:
-        """Raise IllegalAction unless the move is legal (rule 4)."""
+        """Raise IllegalAction unless the move is legal (rules 1 and 3)."""
         if state.color is None:
             raise OutOfTurn("the battle has ended: no move can follow")
         if player != state.color:
@@ -124,7 +124,7 @@ def is_move(action: object) -> bool:
 
 
 def moved(state: State, color: int, move: Move) -> State:
-    """Return the state after a legal move (rule 5)."""
+    """Return the state after a legal move (rules 1 and 2)."""
     changes = tuple(changes_of(state, color, move))
     cells = [list(row) for row in state.cells]
     for row, col, _, new in changes:
@@ -154,7 +154,7 @@ def changes_of(state: State, color: int, move: Move) -> list[Change]:
 
 
 def count(jumps: list[int], placed: list[int], index: int, *, is_jump: bool) -> None:
-    """Count a move (rule 6): a jump costs one jump, every second multiplication earns one."""
+    """Count a move (rule 3): a jump costs one jump, every second multiplication earns one."""
     if is_jump:
         jumps[index] -= 1
     else:
@@ -163,7 +163,7 @@ def count(jumps: list[int], placed: list[int], index: int, *, is_jump: bool) -> 
 
 
 def passed(state: State, color: int) -> State:
-    """Let a colour move, or the other one if it cannot; end the battle if none can (rule 7)."""
+    """Let a colour move, or the other one if it cannot; end the battle if none can (rule 4)."""
     for mover in (color, 3 - color):
         if state.can_move(mover):
             return replace(state, color=mover)

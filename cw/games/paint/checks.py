@@ -20,7 +20,7 @@ class PaintChecks:
     """The ready line, answers with their nonce, and games on odd boards."""
 
     trials: Sequence[Trial] = (
-        Trial("plays a whole game against random", {"turns": 60}, ("random",)),
+        Trial("plays a whole match against random", {"turns": 60}, ("random",)),
         Trial("plays on a board with obstacles", {"board": "rocks", "turns": 30}, ("walker",)),
         Trial("plays with five others", {"turns": 20}, ("random",) * 5),
         Trial("plays on the smallest board", {"width": 2, "height": 1, "turns": 5}, ("random",)),

@@ -1,4 +1,4 @@
-"""States and actions of Paint as JSON (document, "JSON of a state and of actions")."""
+"""States and actions of Paint as JSON (rule book, "State and actions as JSON")."""
 
 from __future__ import annotations
 

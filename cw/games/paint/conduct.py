@@ -1,4 +1,4 @@
-"""How a match of Paint ends without a turn (document, "Faults": `startup`)."""
+"""How a match of Paint ends without a turn (rule book, "On the wire")."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from typing import Annotated, Final
 
 import msgspec
@@ -11,8 +11,8 @@ from msgspec import Meta
 
 from cw.drawing.elements import disc, grid
 from cw.drawing.palette import mark_of
-from cw.drawing.scenes import Key, Picture, Place, Scene, Side, understood
-from cw.drawing.shapes import Circle, Line, Rectangle, Shape
+from cw.drawing.scenes import Key, Picture, Place, Scene, Side, counts, understood
+from cw.drawing.shapes import Circle, Rectangle, Shape, Stroke
 
 MARKED: Final = 16
 """Pixels of a square from which on it has its owner's mark."""
@@ -82,8 +82,8 @@ def draw_shots(scene: Scene[Frame]) -> Iterator[Shape]:
             down, across = shot.direction
             start = (col + 0.5, row + 0.5)
             end = (start[0] + across * reach, start[1] + down * reach)
-            yield Line(start, end, 0.2, scene.inks.ground)
-            yield Line(start, end, 0.1, scene.colour(scene.seat(player)))
+            yield Stroke(start, end, 0.2, scene.inks.ground)
+            yield Stroke(start, end, 0.1, scene.colour(scene.seat(player)))
             yield Circle(*end, 0.14, scene.inks.ink)
 
 
@@ -106,8 +106,7 @@ def flown(
 
 def scores(scene: Scene[Frame]) -> list[int]:
     """Count everybody's squares."""
-    owned = Counter(scene.seat(owner) for row in scene.frame.colors for owner in row if owner)
-    return [owned[seat] for seat in range(len(scene.seats))]
+    return counts(scene, filter(None, chain.from_iterable(scene.frame.colors)))
 
 
 PICTURE: Final = Picture(

@@ -1,4 +1,4 @@
-"""The wire protocol of Paint (document, "Wire protocol"): lines, with `turns_left` as nonce."""
+"""The wire protocol of Paint (rule book, "On the wire"): lines, with `turns_left` as nonce."""
 
 from __future__ import annotations
 

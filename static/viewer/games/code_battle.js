@@ -57,6 +57,7 @@ export const CODE_BATTLE = {
   measures: [
     { name: "score", of: (frame) => frame.players.map(({ score }) => score) },
     { name: "bots", of: (frame) => counted(frame) },
+    { name: "collected", of: (frame) => frame.players.map(({ collected }) => collected) },
     { name: "energy", of: (frame) => frame.players.map(({ energy }) => energy) },
   ],
   criteria: [

@@ -1,6 +1,6 @@
 /** Circuit Wars by hand: a click on a segment draws it. */
 
-import { allSegments, keyOf } from "../../monitor/geometry.js";
+import { allSegments, condition, keyOf } from "../../monitor/geometry.js";
 import { colour } from "../drawing.js";
 
 /** How far from a segment a click may be, in squares. */
@@ -13,7 +13,12 @@ const NEAR = 0.3;
 
 /** @type {import("./play.js").Mover<import("../games/circuit_wars.js").Frame, string, Found>} */
 export const CIRCUIT_WARS = {
-  words: () => "Your turn: click a free segment.",
+  words: () => "Your turn: draw a free segment.",
+
+  legend: (touch) => [
+    { sign: "faint", text: `a free segment: ${touch ? "tap" : "click"} it` },
+    { sign: "stroke", text: "the segment that you draw" },
+  ],
 
   label: (move) => move,
 
@@ -27,23 +32,48 @@ export const CIRCUIT_WARS = {
     return found && found.key === turn.picked?.key ? found.move : null;
   },
 
+  refusal({ frame }, place) {
+    const segment = nearest(frame.size, place);
+    if (!segment) {
+      return "There is no segment: choose a line between two neighbouring points.";
+    }
+    const how = condition(frame.board, segment);
+    return how === "free" ? "" : `That segment ${how === "drawn" ? "is drawn already" : "lies inside a closed area"}: choose another.`;
+  },
+
   draw(scene, turn, pointer) {
     const found = pointer && segmentAt(turn, pointer);
     if (found) {
-      const { ctx } = scene;
-      const [x, y, toX, toY] = found.ends;
-      ctx.strokeStyle = colour(scene, turn.seat);
-      ctx.globalAlpha = 0.6;
-      ctx.lineWidth = 0.16;
-      ctx.lineCap = "round";
-      ctx.beginPath();
-      ctx.moveTo(x, y);
-      ctx.lineTo(toX, toY);
-      ctx.stroke();
-      ctx.globalAlpha = 1;
+      drawChoice(scene, turn, found.ends);
+    }
+  },
+
+  preview(scene, turn, move) {
+    const segment = allSegments(turn.frame.size).find(({ key }) => key === keyOf(move));
+    if (segment) {
+      drawChoice(scene, turn, segment.ends);
     }
   },
 };
+
+/**
+ * Draw the segment that a move would draw.
+ * @param {import("../drawing.js").Scene} scene
+ * @param {Turn} turn
+ * @param {number[]} ends
+ */
+function drawChoice(scene, turn, [x, y, toX, toY]) {
+  const { ctx } = scene;
+  ctx.strokeStyle = colour(scene, turn.seat);
+  ctx.globalAlpha = 0.6;
+  ctx.lineWidth = 0.16;
+  ctx.lineCap = "round";
+  ctx.beginPath();
+  ctx.moveTo(x, y);
+  ctx.lineTo(toX, toY);
+  ctx.stroke();
+  ctx.globalAlpha = 1;
+}
 
 /**
  * Give the free segment at a place.
@@ -52,15 +82,25 @@ export const CIRCUIT_WARS = {
  * @returns {Found | null}
  */
 function segmentAt({ frame, moves }, place) {
-  const free = new Map(moves.map((move) => [keyOf(move), move]));
+  const segment = nearest(frame.size, place);
+  const move = moves.find((one) => keyOf(one) === segment?.key);
+  return segment && move !== undefined ? { key: segment.key, move, ends: segment.ends } : null;
+}
+
+/**
+ * Give the segment that is nearest to a place.
+ * @param {number} size
+ * @param {import("./play.js").Place} place
+ * @returns {import("../../monitor/geometry.js").Segment | null} null if none is near
+ */
+function nearest(size, place) {
   let best = null;
   let least = NEAR;
-  for (const { key, ends } of allSegments(frame.size)) {
-    const away = distance(place, ends);
-    const move = free.get(key);
-    if (away < least && move !== undefined) {
+  for (const segment of allSegments(size)) {
+    const away = distance(place, segment.ends);
+    if (away < least) {
       least = away;
-      best = { key, move, ends };
+      best = segment;
     }
   }
   return best;

@@ -15,8 +15,14 @@ export const HEXAGON = {
   words({ frame, replay, seat, again }) {
     const jumps = frame.jumps[replay.seats[seat].key];
     const passed = again ? "The other side cannot move and passes. " : "";
-    return `${passed}Your turn: drag one of your chips. You have ${countOf(jumps, "jump")} left.`;
+    return `${passed}Your turn: move a chip. You have ${countOf(jumps, "jump")} left.`;
   },
+
+  legend: (touch) => [
+    { sign: "chip", text: touch ? "your chip that can move: tap it, then its target" : "your chip that can move: drag it, or click it and then its target" },
+    { sign: "dot", text: "next to it: your chip stays, and a new one appears there" },
+    { sign: "ring", text: "two cells away: your chip jumps there, which costs a jump" },
+  ],
 
   label: ({ move_from: from, move_to: to }) => `[${from.join(", ")}] to [${to.join(", ")}]`,
 
@@ -38,6 +44,11 @@ export const HEXAGON = {
     return move;
   },
 
+  refusal(turn, at) {
+    const cell = cellAt(turn.frame.size, at.x, at.y);
+    return turn.picked ? noTarget(turn, turn.picked, cell) : noChip(turn, cell);
+  },
+
   draw(scene, turn, pointer) {
     const { ctx } = scene;
     const { picked } = turn;
@@ -53,6 +64,13 @@ export const HEXAGON = {
       }
     }
   },
+
+  preview(scene, _turn, { move_from: from, move_to: to }) {
+    scene.ctx.lineWidth = 0.12;
+    scene.ctx.strokeStyle = inks(scene).glow;
+    ring(scene.ctx, from, 0.43);
+    drawTarget(scene, from, to);
+  },
 };
 
 /**
@@ -61,6 +79,50 @@ export const HEXAGON = {
  */
 function targets({ moves, picked }) {
   return moves.filter(({ move_from: from }) => same(from, picked)).map(({ move_to: to }) => to);
+}
+
+/**
+ * Say why a chip cannot be taken up.
+ * @param {Turn} turn
+ * @param {Cell | null} cell
+ * @returns {string} "" if it can
+ */
+function noChip({ frame, moves, replay, seat }, cell) {
+  if (cell === null) {
+    return "That is outside the board: choose one of your chips.";
+  }
+  if (moves.some(({ move_from: from }) => same(from, cell))) {
+    return "";
+  }
+  const found = frame.cells[cell[0]][cell[1]];
+  if (found === Number(replay.seats[seat].key)) {
+    return "That chip cannot move: no empty cell is in reach. Choose one with a ring.";
+  }
+  return `${found > 0 ? "That chip is your opponent's" : found === 0 ? "That cell is empty" : "That is a stone"}: choose one of your chips.`;
+}
+
+/**
+ * Say why a chip cannot go to a cell.
+ * @param {Turn} turn
+ * @param {Cell} picked
+ * @param {Cell | null} cell
+ * @returns {string} "" if it can, or is only put down or exchanged for another one
+ */
+function noTarget(turn, picked, cell) {
+  if (cell === null) {
+    return "That is outside the board.";
+  }
+  if (moveTo(turn, cell) || noChip(turn, cell) === "") {
+    return "";
+  }
+  if (turn.frame.cells[cell[0]][cell[1]] !== 0) {
+    return "That cell is taken: choose an empty one.";
+  }
+  const [x, y] = middle(...cell);
+  const [fromX, fromY] = middle(...picked);
+  return Math.hypot(x - fromX, y - fromY) < 2.1
+    ? "You have no jump left: choose a cell next to the chip."
+    : "That is too far: a chip reaches the cells with a dot or a ring.";
 }
 
 /**

@@ -27,8 +27,13 @@ const ARROWS = [
 
 /** @type {import("./play.js").Mover<import("../games/paint.js").Frame, Move, Move>} */
 export const PAINT = {
-  words: () => "Your turn: arrows or Q W E A D Z X C walk, with Shift they shoot. "
-    + "Or click a square beside you to walk, one farther away in a line to shoot.",
+  words: () => "Your turn: walk or shoot.",
+
+  legend: (touch) => [
+    { sign: "stroke", text: `a step: ${touch ? "tap" : "click"} a square beside you` },
+    { sign: "dashes", text: "a shot: choose a square farther away in one of the eight directions" },
+    ...(touch ? [] : [{ sign: "", text: "Keys: arrows or Q W E A D Z X C walk, with Shift they shoot." }]),
+  ],
 
   label: ({ type, direction }) => `${type} ${NAMES[String(direction)]}`,
 
@@ -42,6 +47,18 @@ export const PAINT = {
     return move && JSON.stringify(move) === JSON.stringify(turn.picked) ? move : null;
   },
 
+  refusal(turn, at) {
+    if (moveTo(turn, at)) {
+      return "";
+    }
+    if (!isOnBoard(turn, at)) {
+      return "That is outside the board: choose one of its squares.";
+    }
+    const [row, col] = avatar(turn);
+    const isHere = Math.floor(at.y) === row && Math.floor(at.x) === col;
+    return isHere ? "You stand there: choose another square." : "That square is in none of the eight directions from you.";
+  },
+
   key(_turn, { code, shiftKey }) {
     const direction = KEYS[code];
     return direction ? { type: shiftKey ? "shoot" : "walk", direction } : null;
@@ -50,25 +67,38 @@ export const PAINT = {
   draw(scene, turn, pointer) {
     const move = pointer && moveTo(turn, pointer);
     if (move) {
-      const { ctx } = scene;
-      const [row, col] = avatar(turn);
-      const [down, right] = move.direction;
-      ctx.strokeStyle = colour(scene, turn.seat);
-      ctx.lineWidth = 0.12;
-      ctx.setLineDash(move.type === "shoot" ? [0.2, 0.15] : []);
-      ctx.beginPath();
-      ctx.moveTo(col + 0.5 + right * 0.45, row + 0.5 + down * 0.45);
-      ctx.lineTo(move.type === "shoot" ? pointer.x : col + 0.5 + right, move.type === "shoot" ? pointer.y : row + 0.5 + down);
-      ctx.stroke();
-      ctx.setLineDash([]);
+      drawMove(scene, turn, move, move.type === "shoot" ? pointer : null);
     }
   },
+
+  preview: (scene, turn, move) => drawMove(scene, turn, move, null),
 
   pads: ["walk", "shoot"].map((type) => ({
     words: type,
     buttons: ARROWS.map(([text, direction]) => (text ? { text, move: { type, direction } } : null)),
   })),
 };
+
+/**
+ * Draw a step, or a shot up to a place.
+ * @param {import("../drawing.js").Scene} scene
+ * @param {Turn} turn
+ * @param {Move} move
+ * @param {import("./play.js").Place | null} end null where nobody points
+ */
+function drawMove(scene, turn, { type, direction: [down, right] }, end) {
+  const { ctx } = scene;
+  const [row, col] = avatar(turn);
+  const far = type === "shoot" ? 3 : 1;
+  ctx.strokeStyle = colour(scene, turn.seat);
+  ctx.lineWidth = 0.12;
+  ctx.setLineDash(type === "shoot" ? [0.2, 0.15] : []);
+  ctx.beginPath();
+  ctx.moveTo(col + 0.5 + right * 0.45, row + 0.5 + down * 0.45);
+  ctx.lineTo(end?.x ?? col + 0.5 + right * far, end?.y ?? row + 0.5 + down * far);
+  ctx.stroke();
+  ctx.setLineDash([]);
+}
 
 /**
  * @param {Turn} turn
@@ -85,6 +115,9 @@ function avatar({ frame, replay, seat }) {
  * @returns {Move | null}
  */
 function moveTo(turn, { x, y }) {
+  if (!isOnBoard(turn, { x, y })) {
+    return null;
+  }
   const [row, col] = avatar(turn);
   const [down, right] = [Math.floor(y) - row, Math.floor(x) - col];
   const far = Math.max(Math.abs(down), Math.abs(right));
@@ -93,4 +126,13 @@ function moveTo(turn, { x, y }) {
     return null;
   }
   return { type: far === 1 ? "walk" : "shoot", direction: [Math.sign(down), Math.sign(right)] };
+}
+
+/**
+ * @param {Turn} turn
+ * @param {import("./play.js").Place} place
+ * @returns {boolean}
+ */
+function isOnBoard({ frame: { width, height } }, { x, y }) {
+  return x >= 0 && y >= 0 && x < width && y < height;
 }

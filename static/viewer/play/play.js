@@ -2,6 +2,7 @@
 
 import { byId, element } from "../elements.js";
 import { isTaken } from "../keys.js";
+import { standingWords, winnerOf } from "../words.js";
 import { CIRCUIT_WARS } from "./circuit_wars.js";
 import { HEXAGON } from "./hexagon.js";
 import { PAINT } from "./paint.js";
@@ -13,14 +14,20 @@ import { PAINT } from "./paint.js";
  * @template [Picked=any]
  * @typedef {object} Mover
  * @property {(turn: Turn<Frame, Move, Picked>) => string} words what there is to do
+ * @property {(touch: boolean) => {sign: string, text: string}[]} [legend] how it is done, with fingers or
+ *   with mouse and keys, and what the signs on the board mean
  * @property {(move: Move) => string} label of a move in the list
  * @property {(turn: Turn<Frame, Move, Picked>, at: Place) => boolean} [press] tells whether a press at a
  *   place begins a move
  * @property {(turn: Turn<Frame, Move, Picked>, at: Place) => Move | null} [drop] gives the move that ends at
  *   a place, null for none
+ * @property {(turn: Turn<Frame, Move, Picked>, at: Place) => string} [refusal] says why nothing is done at a
+ *   place, "" where that needs no word
  * @property {(turn: Turn<Frame, Move, Picked>, event: KeyboardEvent) => Move | null} [key] gives the move of
  *   a key, null for none
  * @property {(scene: import("../drawing.js").Scene, turn: Turn<Frame, Move, Picked>, pointer: Place | null) => void} [draw]
+ * @property {(scene: import("../drawing.js").Scene, turn: Turn<Frame, Move, Picked>, move: Move) => void} [preview]
+ *   draws what a move of the list would be
  * @property {Pad<Move>[]} [pads] buttons for those without keys
  */
 
@@ -49,7 +56,13 @@ import { PAINT } from "./paint.js";
 const MOVERS = { "circuit-wars": CIRCUIT_WARS, hexagon: HEXAGON, paint: PAINT };
 
 /** @type {Mover} for a game without one of its own: moves are chosen in the list */
-const LISTED = { words: () => "Choose your move.", label: (move) => JSON.stringify(move) };
+const LISTED = { words: () => "Your turn: choose your move.", label: (move) => JSON.stringify(move) };
+
+/** Pixels that a pointer may move while it clicks. */
+const CLICK = 6;
+
+const WAITING = "Please wait: it is the bot's turn.";
+const EARLIER = "The board shows an earlier turn. Press Live to go back to your move.";
 
 /** What a person does at the board. */
 export class Play {
@@ -63,16 +76,68 @@ export class Play {
     /** @type {Turn | null} */
     this.turn = null;
     this.mover = LISTED;
+    this.touch = matchMedia("(hover: none) and (pointer: coarse)");
+    /** Why the latest press does nothing, "" if it does something. */
+    this.refused = "";
     viewer.stage.player = this;
+    this.bindBoard(byId("board"));
+    this.bindList();
+    this.bindResign(/** @type {HTMLDialogElement} */ (byId("resign-dialog")));
+    document.addEventListener("keydown", (event) => this.key(event), { capture: true });
+  }
+
+  /**
+   * Say why a click on the board does nothing; what drags the board is no click.
+   * @param {HTMLElement} board
+   */
+  bindBoard(board) {
+    let [left, top] = [0, 0];
+    board.addEventListener("pointerdown", (event) => { [left, top] = [event.clientX, event.clientY]; });
+    board.addEventListener("click", (event) => {
+      if (this.refused && Math.hypot(event.clientX - left, event.clientY - top) <= CLICK) {
+        this.say(this.refused);
+      }
+    });
+  }
+
+  /** Listen to the list of moves. */
+  bindList() {
+    for (const change of ["focusin", "focusout", "change"]) {
+      byId("hand-list").addEventListener(change, () => this.viewer.stage.request());
+    }
     byId("hand-list").addEventListener("submit", (/** @type {Event} */ event) => {
       event.preventDefault();
       const move = this.turn?.moves[byId("hand-move").selectedIndex];
       if (move !== undefined) {
         void this.send(move);
+      } else {
+        this.say(this.turn ? "Choose a move first." : WAITING);
       }
     });
-    byId("leave").addEventListener("click", () => this.feed.leave());
-    document.addEventListener("keydown", (event) => this.key(event), { capture: true });
+  }
+
+  /**
+   * Let the match be given up, after a question.
+   * @param {HTMLDialogElement} dialog
+   */
+  bindResign(dialog) {
+    byId("resign").addEventListener("click", () => {
+      dialog.returnValue = "";
+      dialog.showModal();
+    });
+    dialog.addEventListener("close", async () => {
+      if (dialog.returnValue === "resign") {
+        this.say(await this.feed.resign());
+      }
+    });
+  }
+
+  /**
+   * Say why something is refused.
+   * @param {string} words "" if nothing is
+   */
+  say(words) {
+    byId("hand-trouble").textContent = words;
   }
 
   /**
@@ -82,17 +147,31 @@ export class Play {
    */
   show(replay, yours) {
     this.mover = MOVERS[replay.document.game] ?? LISTED;
-    byId("hand").hidden = replay.over;
-    byId("hand-words").hidden = replay.over;
-    byId("hand-play").disabled = yours === null;
-    byId("viewer").dataset.yours = String(yours !== null);
-    if (yours && yours.turn !== this.turn?.number) {
+    Object.assign(byId("viewer").dataset, { yours: String(yours !== null), over: String(replay.over) });
+    if (replay.over) {
+      this.end(replay);
+    } else if (yours && yours.turn !== this.turn?.number) {
       this.begin(replay, yours);
     } else if (!yours) {
       this.turn = null;
       byId("hand-words").textContent = "The bot is thinking.";
     }
+    byId("hand").hidden = replay.over;
     this.viewer.stage.request();
+  }
+
+  /**
+   * Say how the match ended, and offer the next one.
+   * @param {import("../replay.js").Replay} replay
+   */
+  end(replay) {
+    const hadFocus = byId("hand").contains(document.activeElement);
+    this.turn = null;
+    byId("hand-words").textContent = endWords(replay, Number(byId("hand").dataset.seat));
+    byId("hand-over").hidden = false;
+    if (hadFocus) {
+      byId("hand-over").querySelector("button")?.focus();
+    }
   }
 
   /**
@@ -104,11 +183,14 @@ export class Play {
     this.turn = {
       frame: replay.frame(replay.last), replay, seat: replay.seat(player), number: turn, moves, picked: null, again,
     };
+    const legend = this.mover.legend?.(this.touch.matches) ?? [];
+    const pads = this.mover.pads ?? [];
     this.viewer.playback.follow();
-    byId("hand-trouble").hidden = true;
+    this.say("");
     byId("hand-words").textContent = this.mover.words(this.turn);
     byId("hand-move").replaceChildren(...moves.map((move, index) => new Option(this.mover.label(move), String(index))));
-    byId("hand-pads").replaceChildren(...(this.mover.pads ?? []).map((pad) => this.pad(pad)));
+    byId("hand-pads").replaceChildren(...pads.map((pad) => this.pad(pad)));
+    byId("hand-legend").replaceChildren(...legend.map(({ sign, text }) => legendItem(sign, text)));
   }
 
   /**
@@ -145,8 +227,7 @@ export class Play {
     }
     this.turn = null;
     const trouble = await this.feed.play(turn.number, move);
-    byId("hand-trouble").textContent = trouble;
-    byId("hand-trouble").hidden = trouble === "";
+    this.say(trouble);
     if (trouble !== "") {
       this.turn = { ...turn, picked: null };
     }
@@ -162,18 +243,36 @@ export class Play {
   }
 
   /**
+   * Give the move that is chosen in the list, null while nobody is there.
+   * @returns {Json}
+   */
+  get listed() {
+    const isThere = byId("hand-list").contains(document.activeElement);
+    return isThere ? this.turn?.moves[byId("hand-move").selectedIndex] ?? null : null;
+  }
+
+  /**
    * @param {Place} at
    * @returns {boolean} whether the press is ours
    */
   press(at) {
-    const { open } = this;
-    return open !== null && Boolean(this.mover.press?.(open, at));
+    const { open, mover } = this;
+    if (!open) {
+      this.refused = this.turn ? EARLIER : byId("hand").hidden ? "" : WAITING;
+      return false;
+    }
+    const why = mover.refusal?.(open, at) ?? "";
+    const isOurs = Boolean(mover.press?.(open, at));
+    this.refused = isOurs ? "" : why;
+    return isOurs;
   }
 
   /** @param {Place} at */
   drop(at) {
-    const { open } = this;
-    const move = open ? this.mover.drop?.(open, at) ?? null : null;
+    const { open, mover } = this;
+    const why = open ? mover.refusal?.(open, at) ?? "" : "";
+    const move = open ? mover.drop?.(open, at) ?? null : null;
+    this.say(move === null ? why : "");
     if (move !== null) {
       void this.send(move);
     }
@@ -199,9 +298,38 @@ export class Play {
    * @param {Place | null} pointer
    */
   draw(scene, pointer) {
-    const { open } = this;
+    const { open, listed } = this;
     if (open) {
       this.mover.draw?.(scene, open, pointer);
     }
+    if (open && listed !== null) {
+      this.mover.preview?.(scene, open, listed);
+    }
   }
+}
+
+/**
+ * Say how a match ended for a person.
+ * @param {import("../replay.js").Replay} replay which is over
+ * @param {number} seat theirs
+ * @returns {string}
+ */
+function endWords(replay, seat) {
+  const how = standingWords(replay)[seat];
+  if (how === "") {
+    return "The match ended without a result.";
+  }
+  if (replay.document.result.outcome?.reason === "resigned") {
+    return `You resigned. ${winnerOf(replay)}.`;
+  }
+  return how === "won" ? "You won." : how === "draw" ? "A draw." : `You lost. ${winnerOf(replay)}.`;
+}
+
+/**
+ * @param {string} sign "" for none
+ * @param {string} text
+ * @returns {HTMLElement}
+ */
+function legendItem(sign, text) {
+  return element("li", "", ...(sign ? [element("span", `sign ${sign}`)] : []), element("span", "", text));
 }

@@ -61,7 +61,7 @@ def test_a_copy_is_independent() -> None:
     fast = FastBoard(3)
     key = fast.key
     copy = fast.copy()
-    for segment in copy.free():
+    for segment in tuple(copy.free()):
         if copy.is_free(segment):
             copy.draw(segment)
     assert copy.is_over()

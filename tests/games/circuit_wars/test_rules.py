@@ -241,7 +241,10 @@ class TestOptions:
         assert len(board.free_moves(state.board)) == 2 * 31 * 32 - 2
 
     def test_an_unknown_option_is_refused(self) -> None:
-        with pytest.raises(UsageError, match="unknown option 'sise'; known: size, openings"):
+        with pytest.raises(
+            UsageError,
+            match="unknown option 'sise'; did you mean size\\? There are: size, openings",
+        ):
             GAME.new(2, 0, sise=7)
 
     @pytest.mark.parametrize("players", [0, 1, 3])

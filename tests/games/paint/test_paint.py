@@ -237,7 +237,7 @@ class TestStart:
             (2, {"turns": 0}, "turns must be a whole number from 1 to 5000"),
             (2, {"obstacle_percent": 31}, "obstacle_percent must be a whole number from 0 to 30"),
             (2, {"history": -1}, "history must be a whole number from 0 to 5000"),
-            (2, {"X": 1}, "unknown option 'X'; known: board, width"),
+            (2, {"X": 1}, "unknown option 'X'; there are: board, width"),
         ],
     )
     def test_what_makes_no_start_is_refused(

@@ -1,0 +1,89 @@
+"""Whose a temporary folder or a control group is: its name tells the process that has made it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from tempfile import gettempdir, mkdtemp
+from typing import Final, NamedTuple
+
+from cw.errors import Failure
+
+PROC: Final = Path("/proc")
+NAMED: Final = re.compile(r"cw-[a-z]+-([0-9a-f]{1,16})-([0-9a-f]{1,16})-([0-9a-f]{1,16})-[\w.]+")
+ENDED: Final = ("Z", "X")
+"""States of a process that runs no more, though it is still listed."""
+
+
+class Owner(NamedTuple):
+    """A process, told from all that will ever bear its number."""
+
+    namespace: int
+    """The namespace in which it has its number."""
+    process: int
+    started: int
+    """When it was started, in ticks since the machine was."""
+
+
+def prefix(kind: str) -> str:
+    """Return what the name of a folder or group of this process begins with.
+
+    Without /proc, as on macOS, it names no owner: what a killed process leaves there stays.
+    """
+    owner = owner_of(os.getpid())
+    return "-".join(["cw", kind, *(f"{part:x}" for part in owner or ()), ""])
+
+
+def owner_of(process: int) -> Owner | None:
+    """Return a process of our namespace, None if it has ended or the system does not tell."""
+    with suppress(OSError):
+        fields = (PROC / str(process) / "stat").read_text().rpartition(")")[2].split()
+        if fields[0] not in ENDED:
+            return Owner((PROC / "self/ns/pid").stat().st_ino, process, int(fields[19]))
+    return None
+
+
+def is_left(name: str) -> bool:
+    """Return whether a name tells an owner that has ended; of other namespaces nobody knows."""
+    found = NAMED.fullmatch(name)
+    here = owner_of(os.getpid())
+    if found is None or here is None:
+        return False
+    owner = Owner(*(int(part, 16) for part in found.groups()))
+    return owner.namespace == here.namespace and owner_of(owner.process) != owner
+
+
+def left_in(folder: Path) -> Iterator[Path]:
+    """Return the folders in a folder that are ours, and whose owner has ended."""
+    with suppress(OSError), os.scandir(folder) as scanned:
+        for found in scanned:
+            if is_left(found.name) and is_ours(found):
+                yield Path(found.path)
+
+
+def is_ours(found: os.DirEntry[str]) -> bool:
+    """Return whether an entry is a folder, and not that of another user."""
+    with suppress(OSError):
+        mine = found.stat(follow_symlinks=False).st_uid == os.geteuid()
+        return mine and found.is_dir(follow_symlinks=False)
+    return False
+
+
+def temporary_folder() -> Path:
+    """Return where temporary files go; raise Failure if none can be written anywhere."""
+    try:
+        return Path(gettempdir())
+    except OSError as error:
+        raise Failure(f"no temporary file can be written: {error}; is the disk full?") from None
+
+
+def make_temporary(kind: str) -> Path:
+    """Make a folder that bears our name; raise Failure if that cannot be."""
+    place = temporary_folder()
+    try:
+        return Path(mkdtemp(prefix=prefix(kind), dir=place))
+    except OSError as error:
+        raise Failure(f"no folder can be made in {place}: {error.strerror}") from None

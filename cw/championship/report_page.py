@@ -1,0 +1,122 @@
+"""What the pages of a championship show beside its report: the headline, the best, what is on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, Literal, TypeAlias
+
+from cw.championship import pace
+from cw.championship.journal import Progress
+from cw.championship.report_document import stage_words
+from cw.championship.words import TIES, number
+from cw.games.rules import Json
+from cw.league.contests import ADVANCING
+
+Phase: TypeAlias = Literal["running", "stopped", "over"]
+
+PODIUM: Final = 3
+"""Places that are shown at the top."""
+
+SHORT: Final = 3
+"""Letters of a table's name up to which it is that of a group."""
+
+
+def page_document(
+    document: Mapping[str, Any], progress: Progress, *, running: bool
+) -> dict[str, Json]:
+    """Return what a page shows of a report; `running` says whether somebody plays it."""
+    phase = phase_of(document, running=running)
+    left = progress.seconds_left
+    return {
+        "phase": phase,
+        "headline": headline(document, phase),
+        "final": final_words(document),
+        "game_title": title_of(document["game"]),
+        "names": [table_name(standing["name"]) for standing in document["standings"]],
+        "advancing": ADVANCING if document["title"] == "championship" else 0,
+        "podium": list(podium(document)) if phase == "over" else [],
+        "running": running_documents(progress) if phase == "running" else [],
+        "time_left": pace.in_words(left) if phase == "running" and left else None,
+    }
+
+
+def phase_of(document: Mapping[str, Any], *, running: bool) -> Phase:
+    """Return how far a championship is."""
+    if document["over"]:
+        return "over"
+    return "running" if running else "stopped"
+
+
+def headline(document: Mapping[str, Any], phase: Phase) -> str:
+    """Return the championship in a line."""
+    if phase != "over":
+        return f"{document['played']} of {document['expected']} matches played"
+    champions = document["order"][0] if document["order"] else []
+    if len(champions) == 1:
+        return f"{champions[0]} is the champion"
+    return f"{' and '.join(champions)} share the first place"
+
+
+def final_words(document: Mapping[str, Any]) -> str:
+    """Return how the final came out, or how far the first of the only table is ahead."""
+    final = document["bracket"][-1]["ties"][0] if document["bracket"] else None
+    if final is None:
+        return lead_words(document["standings"])
+    if final["winner"] is None:
+        return ""
+    winner, loser = sorted(final["teams"], key=final["winner"].__ne__)
+    scores = [dict(zip((g["first"], g["second"]), g["score"], strict=True)) for g in final["games"]]
+    legs = ", ".join(f"{number(score[winner])} : {number(score[loser])}" for score in scores)
+    return f"{winner} beat {loser} in the final {TIES[final['reason']]}: {legs}"
+
+
+def lead_words(standings: Sequence[Mapping[str, Any]]) -> str:
+    """Return how far the first team of a table is ahead, "" for many tables."""
+    if len(standings) != 1:
+        return ""
+    first, second = standings[0]["rows"][:2]
+    said = f"{first['team']} has a win rate of {first['win_rate']:.0%}, {second['team']} one of"
+    noise = "; the lead is within noise" if first["noise"] else ""
+    return f"{said} {second['win_rate']:.0%}{noise}"
+
+
+def podium(document: Mapping[str, Any]) -> Iterator[dict[str, Json]]:
+    """Return the first places, each with its teams and what they have won."""
+    records = {team["id"]: team["record"] for team in document["teams"]}
+    rank = 1
+    for teams in document["order"]:
+        if rank > PODIUM:
+            return
+        yield {"rank": rank, "teams": teams, "words": merits(teams, records, document["bonus"])}
+        rank += len(teams)
+
+
+def merits(
+    teams: Sequence[str], records: Mapping[str, Mapping[str, int]], bonus: Mapping[str, int]
+) -> list[str]:
+    """Return what the teams of a place have won."""
+    words = []
+    for team in teams:
+        said = f"won {records[team].get('won', 0)} of {sum(records[team].values())}"
+        points = bonus.get(team, 0)
+        said += f", {points} bonus point{'s' * (points > 1)}" if points else ""
+        words.append(said if len(teams) == 1 else f"{team}: {said}")
+    return words
+
+
+def title_of(game: str) -> str:
+    """Return the name of a game as a title has it."""
+    return game.replace("-", " ").title().replace(" Of ", " of ")
+
+
+def table_name(name: str) -> str:
+    """Return the heading of a table: of a group, or of the whole contest."""
+    return f"Group {name}" if len(name) <= SHORT else name.replace("-", " ").capitalize()
+
+
+def running_documents(progress: Progress) -> list[dict[str, Json]]:
+    """Return the matches in flight."""
+    return [
+        {"players": list(match.players), "stage": stage_words(match), "watch": url}
+        for match, url in progress.running.items()
+    ]

@@ -1,0 +1,9 @@
+"""How Circuit Wars tells of its ends."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from cw.games.endings import Endings
+
+ENDINGS: Final = Endings(unit="square")

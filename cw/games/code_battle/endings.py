@@ -1,0 +1,29 @@
+"""How Code Battle tells of its ends (document, "End and ranking")."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from cw.games.code_battle.rules import ranking_key
+from cw.games.code_battle.state import State
+from cw.games.code_battle.turn import DOMINANT_TURNS
+from cw.games.endings import Endings, Figures
+
+
+def tie_breaks(state: State) -> Figures:
+    """Return what slots are ranked by after the score."""
+    keys = {slot: ranking_key(state, slot) for slot in range(len(state.stats))}
+    return {
+        "collected energy": {slot: energy for slot, (_, energy, _) in keys.items()},
+        "living bots": {slot: bots for slot, (_, _, bots) in keys.items()},
+    }
+
+
+ENDINGS: Final = Endings(
+    reasons={
+        "sole_survivor": "no other player had bots left",
+        "dominance": f"at least four fifths of all bots for {DOMINANT_TURNS} turns",
+        "annihilation": "the last bots died together",
+    },
+    tie_breaks=tie_breaks,
+)

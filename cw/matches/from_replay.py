@@ -1,0 +1,98 @@
+"""A match out of its replay, to be told in the words of one that has just been played."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import msgspec
+
+from cw.errors import ArenaError, ProtocolError
+from cw.games.registry import load_game
+from cw.games.rules import Json, Player
+from cw.matches.spec import MatchResult, MatchSpec
+from cw.matches.verdict import leaders, tie_breaks, verdict
+from cw.replays import document as replay
+
+Numbers: TypeAlias = dict[str, int | float] | list[int | float]
+"""A number for each player: by its name, or in seat order."""
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """The outcome of a replay as its file has it; some games have other names for its members."""
+
+    ranks: Numbers
+    winner: Player | None
+    reason: str = ""
+    condition: str = ""
+    scores: Numbers = {}
+    final_scores: Numbers = {}
+
+
+def verdict_of(document: replay.Document) -> str | None:
+    """Return who won a recorded match, by what and in which turn; None if it has no outcome.
+
+    Raises UsageError for an unknown game, and ProtocolError for a result that cannot be read.
+    """
+    outcome = document["result"].get("outcome")
+    if outcome is None:
+        return None
+    spec = spec_of(document)
+    result = result_of(document, outcome)
+    if len(leaders(result)) > 1:
+        result = msgspec.structs.replace(result, tie_breaks=figures_of(document))
+    return verdict(spec, result)
+
+
+def spec_of(document: replay.Document) -> MatchSpec:
+    """Return what was played, as far as a sentence about it needs that."""
+    bots = [{"name": seat["name"], "kind": "human", "target": ""} for seat in document["players"]]
+    return MatchSpec.from_json(
+        {"id": "replay", "game": document["game"], "bots": bots, "seed": document["seed"]}
+    )
+
+
+def result_of(document: replay.Document, outcome: Json) -> MatchResult:
+    """Return what came of it; raise ProtocolError for an outcome that cannot be read."""
+    try:
+        ended = msgspec.convert(outcome, Ended)
+    except msgspec.ValidationError as error:
+        raise ProtocolError(f"the outcome of the replay cannot be read: {error}") from None
+    players = [str(seat["player"]) for seat in document["players"]]
+    seats = {player: number for number, player in enumerate(players)}
+    return MatchResult.from_json(
+        {
+            "id": "replay",
+            "game": document["game"],
+            "reason": ended.reason or ended.condition,
+            "winner": seats.get(str(ended.winner)),
+            "ranks": in_seats(ended.ranks, players),
+            "scores": in_seats(ended.scores or ended.final_scores, players),
+            "faults": [
+                {**fault, "bot": seats[str(fault["player"])]}
+                for fault in document["faults"]
+                if str(fault["player"]) in seats
+            ],
+            "seconds": [[] for _ in players],
+            "turns": len(document["turns"]),
+            "stderr": [""] * len(players),
+            "replay": {"turns": document["turns"]},
+        }
+    )
+
+
+def in_seats(numbers: Numbers, players: Sequence[str]) -> list[int | float | None]:
+    """Return a number for each player in seat order, None where there is none."""
+    named = numbers if isinstance(numbers, dict) else dict(zip(players, numbers, strict=False))
+    return [named.get(player) for player in players]
+
+
+def figures_of(document: replay.Document) -> dict[str, tuple[Any, ...]]:
+    """Return what the game compares where scores are equal, none where its rules cannot say."""
+    players = [seat["player"] for seat in document["players"]]
+    try:
+        (last,) = deque(replay.states(load_game(document["game"]), document), maxlen=1)
+        return tie_breaks(document["game"], last, players)
+    except (ArenaError, KeyError):
+        return {}

@@ -1,0 +1,134 @@
+"""How a match ended, as its replay tells it: who won, with which scores, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Final
+
+from cw.games.rules import FAULT_KINDS, Json
+
+FORFEITS: Final = frozenset({*FAULT_KINDS, "fault", "not_enough_ready"})
+"""Reasons of an end that a fault has brought."""
+
+RESIGNATIONS: Final = frozenset({"resigned", "resignation"})
+"""Reasons of an end by a player who has given up."""
+
+BY_RULES: Final[Mapping[str, str]] = {
+    "sole_survivor": "as the sole survivor",
+    "dominance": "by dominance",
+    "last_standing": "as the last one standing",
+}
+"""Reasons of an end that makes a winner whatever the scores are."""
+
+TIE_BREAKS: Final = (("final_energy", "collected energy"), ("final_bots", "living bots"))
+"""Members of an outcome that are compared where scores are equal, and what they count."""
+
+MOST_COMPARED: Final = 3
+"""Numbers that are set against the winner's."""
+
+Number = int | float
+Scores = tuple[Number | None, ...]
+"""A number for each player in seat order, None where the replay tells none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a match ended; nothing in it is proven."""
+
+    names: tuple[str, ...]
+    """The names of the bots in seat order."""
+    winner: int | None
+    """The seat of the winner, None for a draw and for a match that is not over."""
+    scores: Scores
+    reason: str
+    """Why it was over, in words; "" for a match that is not over."""
+    won_by: str
+    """By what it was won, in words; "" if nobody won it."""
+
+    @property
+    def sentence(self) -> str:
+        """Who won and by what, without a full stop."""
+        if not self.reason:
+            return "not over"
+        if self.winner is None:
+            return f"draw: {self.reason}"
+        return f"{self.names[self.winner]} won {self.won_by}"
+
+
+def ending_of(players: Sequence[tuple[Json, str]], result: Json) -> Ending:
+    """Return how a match ended: `players` are their ids and names, `result` is the replay's.
+
+    Nothing in the result is relied on; what cannot be read is as if it were not there.
+    """
+    outcome = member(result, "outcome")
+    keys = [str(player) for player, _ in players]
+    names = tuple(name for _, name in players)
+    said = member(outcome, "reason") or member(outcome, "condition")
+    reason = str(said).replace("_", " ")[:80] if said else ""
+    scores = numbers(member(outcome, "scores") or member(outcome, "final_scores"), keys)
+    winner = winner_of(outcome, keys) if reason else None
+    won_by = "" if winner is None else how_won(winner, str(said), scores, outcome, keys)
+    return Ending(names, winner, scores, reason, won_by)
+
+
+def member(document: Json, key: str) -> Json:
+    """Return a member of an object, None if there is none or it is no object."""
+    return document.get(key) if isinstance(document, Mapping) else None
+
+
+def winner_of(outcome: Json, keys: Sequence[str]) -> int | None:
+    """Return the seat of the winner."""
+    said = member(outcome, "winner")
+    return keys.index(str(said)) if said is not None and str(said) in keys else None
+
+
+def numbers(said: Json, keys: Sequence[str]) -> Scores:
+    """Read numbers by player, or in seat order."""
+    if isinstance(said, Mapping):
+        return tuple(number(said.get(key)) for key in keys)
+    listed = said if isinstance(said, list) else []
+    return tuple(number(listed[seat]) if seat < len(listed) else None for seat in range(len(keys)))
+
+
+def number(said: Json) -> Number | None:
+    """Read a number."""
+    is_number = isinstance(said, int | float) and not isinstance(said, bool)
+    return said if is_number and abs(said) < 1e15 and isfinite(said) else None
+
+
+def how_won(winner: int, said: str, scores: Scores, outcome: Json, keys: Sequence[str]) -> str:
+    """Return by what a match was won, in words."""
+    if said in FORFEITS:
+        return "by forfeit"
+    if said in RESIGNATIONS:
+        return "by resignation"
+    if said in BY_RULES:
+        return BY_RULES[said]
+    if ahead(scores, winner, range(len(scores))):
+        return f"by score, {against(scores, winner)}"
+    level = [seat for seat, score in enumerate(scores) if score == scores[winner]]
+    for key, words in TIE_BREAKS:
+        figures = numbers(member(outcome, key), keys)
+        if ahead(figures, winner, level):
+            figure = against(tuple(figures[seat] for seat in level), level.index(winner))
+            return f"on the tie-break, {words} {figure}"
+    return f"by {said.replace('_', ' ')[:80]}"
+
+
+def ahead(values: Scores, winner: int, seats: Sequence[int]) -> bool:
+    """Return whether the winner has more than everybody else in these seats."""
+    own = values[winner]
+    others = [values[seat] for seat in seats if seat != winner]
+    return own is not None and bool(others) and all(v is not None and v < own for v in others)
+
+
+def against(values: Scores, winner: int) -> str:
+    """Return the winner's number against the highest of the others: `207 to 154, 133`."""
+    others = sorted(
+        (value for seat, value in enumerate(values) if seat != winner and value is not None),
+        reverse=True,
+    )
+    told = ", ".join(f"{value:g}" for value in others[:MOST_COMPARED])
+    return f"{values[winner]:g} to {told}"

@@ -1,0 +1,241 @@
+/** The lobby: asks the server how all rooms stand, and shows them. */
+
+import { countOf } from "./monitor/words.js";
+import { element } from "./viewer/elements.js";
+
+const POLL_EVERY = 1000;
+const PATIENCE = 5000;
+
+/**
+ * How a game stands; the room of the game at the root is null.
+ * @typedef {{
+ *   room: string | null, status_code: number, status: string, teams: string[], scores: number[], replay: string | null,
+ * }} Ended
+ * @typedef {Ended & {address: string, squares: number, moves: number}} Room
+ * @typedef {{rooms: Room[], most: number, finished: Ended[]}} List
+ */
+
+const lobby = byId("lobby");
+const input = /** @type {HTMLInputElement} */ (byId("room"));
+let tag = "";
+
+/**
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
+function byId(id) {
+  return /** @type {HTMLElement} */ (document.getElementById(id));
+}
+
+/** Ask once, and show what is new; throws where the server does not answer. */
+async function refresh() {
+  const headers = tag ? { "If-None-Match": tag } : undefined;
+  const answer = await fetch(lobby.dataset.list ?? "", { headers, signal: AbortSignal.timeout(PATIENCE) });
+  if (answer.status === 304) {
+    return;
+  }
+  if (!answer.ok) {
+    throw new Error(answer.statusText);
+  }
+  const list = /** @type {List} */ (await answer.json());
+  tag = answer.headers.get("ETag") ?? "";
+  show(list);
+}
+
+/** Ask again and again; a page that nobody sees asks nothing. */
+async function poll() {
+  try {
+    if (!document.hidden) {
+      await refresh();
+      showLink(true);
+    }
+  } catch {
+    showLink(false);
+  } finally {
+    setTimeout(poll, POLL_EVERY);
+  }
+}
+
+/** @param {boolean} answers whether the server does */
+function showLink(answers) {
+  byId("gone").hidden = answers;
+  lobby.classList.toggle("stale", !answers);
+}
+
+/** @param {List} list */
+function show({ rooms, most, finished }) {
+  const [main, ...others] = rooms;
+  others.sort((one, other) => orderOf(one) - orderOf(other) || nameOf(one).localeCompare(nameOf(other), "en", { numeric: true }));
+  const playing = rooms.filter((room) => phaseOf(room) === "playing").length;
+  const waiting = rooms.filter(({ status_code: code }) => code === 101).length;
+  byId("summary").textContent = [
+    `${countOf(others.length, "room")} of ${most}`,
+    `${countOf(playing, "game")} being played`,
+    ...(waiting ? [`${countOf(waiting, "player")} waiting for an opponent`] : []),
+  ].join(", ");
+  byId("rooms").replaceChildren(...[main, ...others].map(card));
+  byId("ended").replaceChildren(...finished.map(endedRow));
+  byId("ended-table").hidden = finished.length === 0;
+  byId("no-ended").hidden = finished.length > 0;
+  suggest(others);
+  lobby.dataset.state = "ready";
+}
+
+/**
+ * @param {Ended} room
+ * @returns {"waiting" | "playing" | "over"}
+ */
+function phaseOf({ status_code: code }) {
+  return code < 200 ? "waiting" : code < 300 ? "playing" : "over";
+}
+
+/**
+ * @param {Ended} room
+ * @returns {number} its place among others: first those that are played
+ */
+function orderOf(room) {
+  return ["playing", "waiting", "over"].indexOf(phaseOf(room));
+}
+
+/**
+ * @param {Ended} room
+ * @returns {string}
+ */
+function nameOf({ room }) {
+  return room ?? "Main game";
+}
+
+/**
+ * Give the number of the player who has won.
+ * @param {Ended} room which is over
+ * @returns {number}
+ */
+function winnerOf({ status_code: code }) {
+  return code < 400 ? code % 10 : 3 - (code % 10);
+}
+
+/**
+ * Say by what a game was forfeited.
+ * @param {Ended} room which is over
+ * @returns {string}
+ */
+function reasonOf(room) {
+  const { status_code: code, teams } = room;
+  const loser = teams[2 - winnerOf(room)];
+  return code < 500 ? `illegal move by ${loser}` : `time-out by ${loser}`;
+}
+
+/**
+ * Say how a game stands.
+ * @param {Room} room
+ * @returns {string}
+ */
+function stateOf(room) {
+  const { status_code: code, teams, scores, moves } = room;
+  if (code < 200) {
+    return code === 100 ? "Nobody is here yet." : `${teams[0]} waits for an opponent.`;
+  }
+  if (code < 300) {
+    return moves ? `${countOf(moves, "move")} played` : "No move yet";
+  }
+  const winner = winnerOf(room);
+  const won = `${teams[winner - 1] ?? `Player ${winner}`} won`;
+  if (code < 400) {
+    return `${won}, ${Math.max(...scores)} to ${Math.min(...scores)}, after ${countOf(moves, "move")}.`;
+  }
+  return `${won}: ${reasonOf(room)} in turn ${moves}.`;
+}
+
+/**
+ * @param {Room} room
+ * @returns {HTMLElement}
+ */
+function card(room) {
+  const { address, replay, scores, squares, status_code: code } = room;
+  const shares = element("div", "shares", ...["one", "two"].map((mark, index) => {
+    const share = element("span", `share ${mark}`);
+    share.style.setProperty("--share", String(scores[index] / squares));
+    return share;
+  }));
+  shares.setAttribute("aria-hidden", "true");
+  const ways = element("p", "ways", link(address, code < 200 ? "Join or watch" : "Watch", `: ${nameOf(room)}`));
+  if (replay) {
+    ways.append(link(replay, "Replay", `: ${nameOf(room)}`));
+  }
+  return element("li", `room ${phaseOf(room)}`,
+    element("h3", "", link(address, nameOf(room))), element("p", "state", stateOf(room)),
+    element("ol", "sides", side(room, 1), side(room, 2)), shares, ways);
+}
+
+/**
+ * @param {Room} room
+ * @param {number} player
+ * @returns {HTMLElement}
+ */
+function side(room, player) {
+  const { teams, scores, status_code: code } = room;
+  const team = teams[player - 1];
+  const won = phaseOf(room) === "over" && winnerOf(room) === player;
+  const made = element("li", `side ${player === 1 ? "one" : "two"}${team ? "" : " absent"}${won ? " won" : ""}`,
+    element("span", "swatch"), element("span", "name", team ?? "free seat"));
+  if (code === 200 + player) {
+    made.append(element("span", "turn", "to move"));
+  }
+  made.append(element("b", "score", String(scores[player - 1])));
+  return made;
+}
+
+/**
+ * @param {Ended} game
+ * @returns {HTMLElement}
+ */
+function endedRow(game) {
+  const winner = winnerOf(game);
+  const names = element("td", "", ...game.teams.flatMap((team, index) => {
+    const name = element(index + 1 === winner ? "b" : "span", "", team);
+    return index ? [" against ", name] : [name];
+  }));
+  return element("tr", "",
+    element("td", "", nameOf(game)), names, element("td", "figures", game.scores.join(" : ")),
+    element("td", "", `${game.teams[winner - 1]} won${game.status_code < 400 ? " by score" : `: ${reasonOf(game)}`}`),
+    element("td", "", game.replay ? link(game.replay, "Watch", ` ${game.teams.join(" against ")}`) : "not saved"));
+}
+
+/**
+ * @param {string} address
+ * @param {string} words
+ * @param {string} more words for those who do not see what stands around it
+ * @returns {HTMLElement}
+ */
+function link(address, words, more = "") {
+  const made = element("a", "", words, ...(more ? [element("span", "unseen", more)] : []));
+  made.href = address;
+  return made;
+}
+
+/**
+ * Suggest a room that nobody uses.
+ * @param {Room[]} rooms
+ */
+function suggest(rooms) {
+  const taken = new Set(rooms.map(({ room }) => room));
+  let number = 1;
+  while (taken.has(`table-${number}`)) {
+    number++;
+  }
+  input.placeholder = `table-${number}`;
+  showAddress();
+}
+
+/** Fill the address of the room that is named into what one has to type. */
+function showAddress() {
+  const room = input.validity.patternMismatch ? "" : input.value;
+  const here = new URL(".", location.href);
+  document.querySelectorAll("[data-address]").forEach((place) => {
+    place.textContent = `${here.origin}${here.pathname}${room || input.placeholder}`;
+  });
+}
+
+input.addEventListener("input", showAddress);
+showAddress();
+void poll();

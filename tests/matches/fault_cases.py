@@ -1,0 +1,393 @@
+"""The faults of each game as real programs make them, and the tables of them in docs/faults.md.
+
+`python -m tests.matches.fault_cases` plays them all and writes the tables anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from socketserver import BaseRequestHandler, ThreadingTCPServer
+from tempfile import TemporaryDirectory
+from threading import Thread
+from typing import Final
+
+from cw.arena.bots import read_bots
+from cw.games.rules import Json
+from cw.matches.run import run_match
+from cw.matches.spec import Isolation, MatchFault, MatchSpec
+from tests.matches.bots_of_games import SOURCES, write
+
+PAGE: Final = Path(__file__).parents[2] / "docs" / "faults.md"
+LATE: Final = 2
+"""Turns that every bot plays well before it does something wrong in a turn."""
+
+OPPONENT: Final = {
+    "circuit-wars": "random",
+    "code-battle": "random",
+    "end-of-codes": "idle",
+    "hexagon": "random",
+    "paint": "walker",
+}
+OPTIONS: Final[Mapping[str, Mapping[str, Json]]] = {
+    "circuit-wars": {"size": 5, "timeout": 1.0},
+    "code-battle": {"max_turns": 14},
+    "end-of-codes": {"M": 2, "MAX_HP": 5, "max_rounds": 6, "timeout": 1.0, "connect_timeout": 1.0},
+    "hexagon": {"size": 4},
+    "paint": {"turns": 5},
+}
+HEAD: Final = "| what the bot does | fault | what its author reads |\n|---|---|---|\n"
+SHOWN: Final = 180
+"""Signs of a sentence that stand in a table."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a bot does wrong: some of its text is changed, or it has an address of its own."""
+
+    did: str
+    change: tuple[str, str] | None = None
+    address: str | None = None
+    public: bool = False
+    """Whether only public addresses may be asked."""
+    opponent: str | None = None
+    """Another built-in than usual."""
+    options: Mapping[str, Json] = field(default_factory=dict)
+    """Further options of the match."""
+
+
+def late(line: str, instead: str, turn: str = "turn") -> tuple[str, str]:
+    """Return a line, and one that does something else after the first turns."""
+    return line, f"{line.rstrip()} if {turn} < {LATE} else {instead}" + "\n" * line.count("\n")
+
+
+MOVE: Final = 'move = free(status["board"])'
+JOIN: Final = 'me = get("/reg/tester")["player"]'
+
+SLOW: Final = "slow"
+"""Stands for a program that takes its time."""
+
+CIRCUIT_WARS: Final = (
+    Case("its program ends at once", (JOIN, "sys.exit(3)")),
+    Case("a text that is no segment", late(MOVE, '"0,0,up"')),
+    Case("a square that is not on the board", late(MOVE, '"9,9,top"')),
+    Case("a segment that is drawn already", late(MOVE, 'status["last_move"]')),
+    Case("no move in time", late(MOVE, "time.sleep(600)")),
+    Case(
+        "moves when it is the opponent's turn",
+        (
+            MOVE,
+            f'{MOVE}\n    get("/move/tester/" + move)\n    move = free(get("/status")["board"])',
+        ),
+        opponent=SLOW,
+    ),
+    Case("its program ends in the middle", late(MOVE, "sys.exit(3)")),
+)
+
+ANSWER: Final = 'answer = {"moves": moves}'
+SIGN: Final = "self.reply(body, 200, mark)"
+HEALTH: Final = "status = 200 if self.path"
+
+CODE_BATTLE: Final = (
+    Case("nobody listens at its address", address="http://127.0.0.1:9"),
+    Case("its program ends at once", ("import hashlib,", "raise SystemExit(3)\nimport hashlib,")),
+    Case("`GET /health` has another status than 200", (HEALTH, "status = 503 if self.path")),
+    Case("another status than 200", late(SIGN, "self.reply(b'', 500)", "int(turn)")),
+    Case(
+        "no signature",
+        late(
+            'self.send_header("X-ACB-Signature", mark)',
+            "None",
+            "int(self.headers['X-ACB-Turn'] or 0)",
+        ),
+    ),
+    Case("a wrong signature", late(SIGN, "self.reply(body, 200, mark[::-1])", "int(turn)")),
+    Case("no JSON", late("body = json.dumps(answer).encode()", "b'hm'")),
+    Case("no object", late(ANSWER, "[]")),
+    Case("`moves` is null", late(ANSWER, '{"moves": None}')),
+    Case("`moves` is no list", late(ANSWER, '{"moves": 7}')),
+    Case("an entry that is no object", late(ANSWER, '{"moves": [7]}')),
+    Case("an entry without a tile", late(ANSWER, '{"moves": [{"direction": "N"}]}')),
+    Case(
+        "a tile without a bot of its own",
+        late(ANSWER, '{"moves": [{"row": 0, "col": 0, "direction": "N"}]}'),
+    ),
+    Case("an unknown direction", late(ANSWER, '{"moves": [{**moves[0], "direction": "up"}]}')),
+    Case("two entries for one bot", late(ANSWER, '{"moves": moves + moves[:1]}')),
+    Case("a body above 256 KiB", late(ANSWER, '{"moves": [], "x": "x" * 300_000}')),
+    Case("no answer in time", late(SIGN, "time.sleep(600)", "int(turn)")),
+    Case("closes the connection", late(SIGN, "self.connection.shutdown(2)", "int(turn)")),
+    Case("its program ends in the middle", late(SIGN, "os._exit(3)", "int(turn)")),
+)
+
+HELLO: Final = "self.reply(HELLO)"
+CREATED: Final = "return self.reply([])"
+INTENT: Final = 'answer = {"intent": intents}'
+SENT: Final = "self.reply(answer)"
+FIRST: Final = "intents[0]"
+
+
+def hello(did: str, reply: str) -> Case:
+    """Return a bot with another reply to `GET /bot`."""
+    return Case(f"`GET /bot`: {did}", (HELLO, reply))
+
+
+def created(did: str, reply: str) -> Case:
+    """Return a bot with another reply to `POST /game`."""
+    return Case(f"`POST /game`: {did}", (CREATED, f"return {reply}"))
+
+
+def intent(did: str, reply: str) -> Case:
+    """Return a bot with another reply to a late `POST /round`."""
+    return Case(f"`POST /round`: {did}", late(INTENT, reply))
+
+
+def changed(did: str, member: str) -> Case:
+    """Return a bot whose first intent of a late round is changed."""
+    return intent(did, f'{{"intent": [{{**{FIRST}, {member}}}]}}')
+
+
+def without(member: str) -> Case:
+    """Return a bot whose first intent of a late round lacks a member."""
+    return changed(f"an intent without `{member}`", f'"{member}": None')
+
+
+END_OF_CODES: Final = (
+    Case("the name of its host has no address", address="http://nowhere.invalid:9"),
+    Case("its address is private, and only public ones may be asked", public=True, address="PLAIN"),
+    Case("nobody listens at its address", address="http://127.0.0.1:9"),
+    Case("`https://`, and no TLS there", address="https://127.0.0.1:PLAIN"),
+    Case("its program ends at once", ("import json,", "raise SystemExit(3)\nimport json,")),
+    hello("no answer in time", "__import__('time').sleep(600)"),
+    hello("closes the connection", "self.connection.shutdown(2)"),
+    hello("another status than 200", "self.reply(HELLO, 404)"),
+    hello("a body above 64 KiB", 'self.reply({**HELLO, "version": "1" * 70_000})'),
+    hello("no JSON", "self.wfile.write(b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nhm')"),
+    hello("only the key `error`", 'self.reply({"error": "full"})'),
+    hello("no `botname`", 'self.reply({**HELLO, "botname": None})'),
+    hello("no `version`", 'self.reply({**HELLO, "version": None})'),
+    hello("no `username`", 'self.reply({**HELLO, "username": None})'),
+    hello("a member that is no text", 'self.reply({**HELLO, "version": 1})'),
+    hello("a fourth member", 'self.reply({**HELLO, "color": "red"})'),
+    hello("another username", 'self.reply({**HELLO, "username": "eve"})'),
+    created("anything but `[]` or `{}`", 'self.reply(["ok"])'),
+    created("no answer in time", "__import__('time').sleep(600)"),
+    created("only the key `error`", 'self.reply({"error": "full"})'),
+    Case("`POST /round`: no answer in time", late(SENT, "__import__('time').sleep(600)")),
+    Case("`POST /round`: closes the connection", late(SENT, "self.connection.shutdown(2)")),
+    Case("`POST /round`: status 500", late(SENT, "self.reply(answer, 500)")),
+    Case("`POST /round`: status 201", late(SENT, "self.reply(answer, 201)")),
+    intent("a body above 256 KiB", '{"intent": [], "x": "x" * 300_000}'),
+    intent("null", "None"),
+    intent("only the key `error`", '{"error": "full"}'),
+    intent("no key `intent`", "{}"),
+    intent("`intent` is null", '{"intent": None}'),
+    intent("a second key", '{"intent": [], "say": "hi"}'),
+    intent("`intent` is no list", '{"intent": {}}'),
+    intent("an intent that is no object", '{"intent": [7]}'),
+    without("creatureid"),
+    without("direction"),
+    without("action"),
+    changed("a fourth member of an intent", '"speed": 2'),
+    changed("`creatureid` is no integer", '"creatureid": "1"'),
+    changed("an unknown creature", '"creatureid": 99'),
+    changed("a creature of somebody else", '"creatureid": others[0]'),
+    Case(
+        "`POST /round`: a creature that is dead",
+        (
+            'mine = [c["creatureid"] for c in world if c["userid"] == me and c["hp"] > 0]',
+            'mine = [c["creatureid"] for c in world if c["userid"] == me]',
+        ),
+        opponent="sample",
+        options={"M": 10, "MAX_HP": 1, "max_rounds": 60},
+    ),
+    changed("an unknown action", '"action": "JUMP"'),
+    changed("an unknown direction", '"direction": "up"'),
+    intent("two intents for a creature", '{"intent": [intents[0], intents[0]]}'),
+    Case("its program ends in the middle", late(SENT, "os._exit(3)")),
+)
+
+TELL: Final = 'self.reply({"status": "ok", "move_from": start, "move_to": target})'
+DISTANT: Final = """next(
+    [i, j]
+    for i, row in enumerate(GAMES[self.game()])
+    for j, value in enumerate(row)
+    if value == 0 and abs(i - start[0]) > 2
+)"""
+TAKE: Final = 'GAMES[said["id"]] = said["board"]["cells"]\n'
+CHANGED: Final = 'GAMES[self.game()][i][j] = new\n        self.reply({"status": "ok"})'
+
+
+def told(did: str, reply: str) -> Case:
+    """Return a bot with another answer to a late GET."""
+    return Case(did, late(TELL, reply))
+
+
+HEXAGON: Final = (
+    Case("nobody listens at its address", address="http://127.0.0.1:9"),
+    Case("its program ends at once", ("import json,", "raise SystemExit(3)\nimport json,")),
+    Case(
+        "`POST`: another status than 2xx",
+        (TAKE, f'{TAKE}        return self.reply({{"status": "ok"}}, 500)\n'),
+    ),
+    Case(
+        '`PUT`: no `"status": "ok"`',
+        (CHANGED, CHANGED.replace('"ok"', '"no"')),
+    ),
+    told("no JSON", "self.wfile.write(b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nhm')"),
+    told('no `"status": "ok"`', "self.reply({})"),
+    told("no `move_from`", 'self.reply({"status": "ok", "move_to": target})'),
+    told(
+        "a cell that is not on the board",
+        'self.reply({"status": "ok", "move_from": start, "move_to": [9, 9]})',
+    ),
+    told(
+        "moves from a cell that is not its own",
+        'self.reply({"status": "ok", "move_from": target, "move_to": start})',
+    ),
+    told(
+        "moves to a cell that is taken",
+        'self.reply({"status": "ok", "move_from": start, "move_to": start})',
+    ),
+    Case(
+        "moves too far",
+        late(TELL, f'self.reply({{"status": "ok", "move_from": start, "move_to": {DISTANT}}})'),
+    ),
+    told("a body above 64 KiB", 'self.reply({"status": "ok", "x": "x" * 70_000})'),
+    told("no answer in time", "__import__('time').sleep(600)"),
+    told("closes the connection", "self.connection.shutdown(2)"),
+    told("its program ends in the middle", "os._exit(3)"),
+)
+
+PAINTED: Final = 'answer = {"turns_left": turn, "type": "walk", "direction": [1, 0]}'
+SAID: Final = "print(json.dumps(answer), flush=True)"
+PLAYED: Final = 'len(state["previous_actions"])'
+READY: Final = "print('{\"ready\":true}', flush=True)"
+
+
+def line(did: str, said: str) -> Case:
+    """Return a bot that does something else in place of a late answer."""
+    return Case(did, late(SAID, said, PLAYED))
+
+
+PAINT: Final = (
+    Case("its program ends at once", ("import json, sys", "import json, sys\nsys.exit(3)")),
+    Case("no ready line", (READY, "__import__('time').sleep(600)")),
+    line("no answer in time", "__import__('time').sleep(600)"),
+    line("a line that is no JSON", "print('hm', flush=True)"),
+    line("no number `turns_left`", "print('{}', flush=True)"),
+    Case("an unknown type", late(PAINTED, '{"turns_left": turn, "type": "run"}', PLAYED)),
+    Case(
+        "an unknown direction",
+        late(PAINTED, '{"turns_left": turn, "type": "walk", "direction": [2, 0]}', PLAYED),
+    ),
+    line("a line above 64 KiB", "print('x' * 70_000, flush=True)"),
+    line("exits with code 0", "sys.exit(0)"),
+    line(
+        "closes its output and runs on",
+        "(__import__('os').close(1), __import__('time').sleep(600))",
+    ),
+    line("exits with another code", "sys.exit(3)"),
+)
+
+CASES: Final = {
+    "circuit-wars": CIRCUIT_WARS,
+    "code-battle": CODE_BATTLE,
+    "end-of-codes": END_OF_CODES,
+    "hexagon": HEXAGON,
+    "paint": PAINT,
+}
+
+
+class Plain(BaseRequestHandler):
+    """Answers whoever connects with something that is no TLS."""
+
+    def handle(self) -> None:
+        self.request.recv(1)
+        self.request.sendall(b"HTTP/1.0 400 Bad Request\r\n\r\n")
+        self.request.recv(65536)
+
+
+@contextmanager
+def plain_server() -> Iterator[int]:
+    """Listen for a while on a port where nobody speaks TLS."""
+    with ThreadingTCPServer(("127.0.0.1", 0), Plain) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_address[1]
+        server.shutdown()
+
+
+def faults(game: str, case: Case, folder: Path) -> tuple[MatchFault, ...]:
+    """Play a match against a built-in; return the faults of it."""
+    with plain_server() as port:
+        source = SOURCES[game]
+        bot = case.address or write(folder, source, *([case.change] if case.change else []))
+        bot = bot.replace("https://127.0.0.1:PLAIN", f"https://127.0.0.1:{port}")
+        bot = bot.replace("PLAIN", f"http://127.0.0.1:{port}")
+        read = read_bots([f"good={opponent(game, case, folder)}", f"bad={bot}"], ["bad.secret=s"])
+        isolation = Isolation(addresses="public" if case.public else "any")
+        options = {**OPTIONS[game], **case.options}
+        spec = MatchSpec("fault", game, tuple(read.bots), 3, options, isolation=isolation)
+        return asyncio.run(run_match(spec, secrets=read.secrets)).faults
+
+
+def opponent(game: str, case: Case, folder: Path) -> str:
+    """Return the bot argument of the opponent."""
+    if case.opponent == SLOW:
+        (folder / SLOW).mkdir()
+        named = ("tester", "slow"), (MOVE, f"time.sleep(0.5); {MOVE}")
+        return write(folder / SLOW, SOURCES[game], *named)
+    return f"builtin:{case.opponent or OPPONENT[game]}"
+
+
+def row(game: str, case: Case) -> str:
+    """Return the line of a table: what the bot did, and the first fault that is told of it."""
+    with TemporaryDirectory() as folder:
+        found = faults(game, case, Path(folder))
+    assert found, f"{game}: {case.did}: no fault was told"
+    assert {fault.bot for fault in found} == {1}, found
+    return f"| {case.did} | `{found[0].kind}` | {shown(found[0].detail)} |\n"
+
+
+def shown(sentence: str) -> str:
+    """Return a sentence for a cell, without the numbers of ports and battles."""
+    text = re.sub(r"127\.0\.0\.1:\d\d+", "127.0.0.1:PORT", " ".join(sentence.split()))
+    text = re.sub(r"_ssl\.c:\d+", "_ssl.c", text)
+    text = re.sub("/games/[0-9a-f]{16}", "/games/ID", text)
+    text = text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+    return re.sub(r"([|<*_`\[\]])", r"\\\1", text)
+
+
+def table(game: str) -> str:
+    """Return the table of a game."""
+    return "".join([HEAD, *(row(game, case) for case in CASES[game])])
+
+
+def tables_of(page: str) -> dict[str, str]:
+    """Return the tables of the page by game."""
+    return {
+        game: "".join(re.findall(r"^\|.*\n", section, re.MULTILINE))
+        for title, section in re.findall(r"^## (.+)\n([^#]*)", page, re.MULTILINE)
+        for game in CASES
+        if game == title.lower().replace(" ", "-")
+    }
+
+
+def renewed(page: str, game: str) -> str:
+    """Return the page with a new table of a game."""
+    title = game.replace("-", " ").title().replace(" Of ", " of ")
+    before, heading, after = page.partition(f"## {title}\n")
+    old = re.match(r"[^#|]*((?:^\|.*\n)*)", after, re.MULTILINE)
+    assert old is not None
+    return before + heading + after[: old.start(1)] + table(game) + after[old.end(1) :]
+
+
+if __name__ == "__main__":
+    text = PAGE.read_text(encoding="utf-8")
+    for name in CASES:
+        text = renewed(text, name)
+    PAGE.write_text(text, encoding="utf-8")
