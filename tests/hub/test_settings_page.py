@@ -10,7 +10,7 @@ import requests
 from PIL import Image
 from sqlalchemy import select
 
-from cw.hub.store.tables import User
+from cw.hub.store.tables import Bot, Match, MatchParticipant, User
 from tests.hub.site import PASSWORD, Site, Visitor, words_of
 
 NO_PICTURE = "Please choose a PNG, JPEG or WebP image of at most 5 MB"
@@ -222,6 +222,45 @@ def test_a_new_password_ends_the_sessions_of_other_browsers_and_all_links(site: 
 
 
 # The end
+
+
+def test_old_games_show_that_their_player_was_deleted_and_no_rank_moves(site: Site) -> None:
+    ada = site.player("Ada")
+    upload(ada, picture("PNG", (30, 30)))
+    digest = avatar_of(ada)
+    with site.resources.database.writing() as session:
+        bot = Bot(
+            bot_id="b_00000001",
+            game="code-battle",
+            user_id=1,
+            name="fast",
+            name_key="fast",
+            kind="url",
+            endpoint="http://127.0.0.1:1",
+            created_at=site.clock(),
+        )
+        match = Match(
+            match_id="m_00000001",
+            kind="rated",
+            key="1",
+            game="code-battle",
+            players=1,
+            seed=1,
+            state="void",
+            at=site.clock(),
+        )
+        session.add_all((bot, match))
+        session.flush()
+        session.add(MatchParticipant(match_id=match.id, slot=0, bot_id=bot.id, name="fast", rank=1))
+    visitor = site.visitor()
+    before = visitor.open("/match/m_00000001")
+    assert "1 fast Ada" in words_of(before)
+    assert f'<img src="{digest}"' in before.text
+    ada.fill("/settings/delete", on="/settings", password=PASSWORD)
+    after = visitor.open("/match/m_00000001")
+    assert "1 fast deleted player" in words_of(after)
+    assert "Ada" not in after.text
+    assert "/user/" not in after.text
 
 
 @pytest.mark.parametrize("password", ["", "wrong"])

@@ -33,6 +33,8 @@ class SeatView:
     """The owner of the bot, None for a built-in strategy and for a team."""
     owner: str | None
     """The username; None where that was deleted, too."""
+    picture: str | None
+    """The SHA-256 of the owner's picture."""
     rank: int | None
     score: float | None
     faults: Sequence[Mapping[str, Any]]
@@ -151,7 +153,7 @@ def view_of(session: Session, row: Match) -> MatchView:
 def seats_of(session: Session, match: int) -> tuple[SeatView, ...]:
     """Return the slots of a match in their order."""
     found = session.execute(
-        select(MatchParticipant, Bot.user_id, User.username)
+        select(MatchParticipant, Bot.user_id, User.username, User.avatar)
         .outerjoin(Bot, Bot.id == MatchParticipant.bot_id)
         .outerjoin(User, User.id == Bot.user_id)
         .where(MatchParticipant.match_id == match)
@@ -165,10 +167,11 @@ def seats_of(session: Session, match: int) -> tuple[SeatView, ...]:
             seat.bot_id,
             user_id,
             owner,
+            picture,
             seat.rank,
             seat.score,
             seat.faults,
             seat.stats,
         )
-        for seat, user_id, owner in found
+        for seat, user_id, owner, picture in found
     )
