@@ -20,6 +20,7 @@ COMMANDS: Mapping[str, str] = {
     "worker": "cw.cli.hub_worker:worker",
     "scheduler": "cw.cli.hub_worker:scheduler",
     "user": "cw.cli.hub_user:user",
+    "match": "cw.cli.hub_match:match",
     "settings": "cw.cli.hub_settings:settings_command",
     "db": "cw.cli.hub_db:db",
 }

@@ -126,6 +126,7 @@ def test_a_worker_that_is_told_to_end_gives_its_match_back_at_once(
                 assert worker.process.wait(30) == 0
             with resources.database.reading() as session:
                 row = session.scalars(select(Match)).one()
+                assert session.scalars(select(Worker)).all() == []
             assert (row.state, row.troubles) == ("interrupted", 0)
             assert row.reason == "its worker was stopped"
 

@@ -21,7 +21,7 @@ from cw.arena.bots import SECRET_SETTINGS, BotSpec
 from cw.errors import ArenaError
 from cw.hub.jobs.checks import isolation_of
 from cw.hub.resources import Resources
-from cw.hub.services import matches, replays
+from cw.hub.services import matches, replays, upkeep
 from cw.hub.services.matches import BattleResult, Claim, ClaimedSeat, SlotResult
 from cw.hub.store.database import is_away
 from cw.hub.store.objects import StoreAway
@@ -96,6 +96,7 @@ class Worker:
         """Give back what is played, as the process is told to end."""
         with resources.database.writing() as session:
             matches.interrupt_all_of(session, self.name, "its worker was stopped")
+            upkeep.forget_worker(session, self.name)
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ from cw.hub.clock import Clock
 from cw.hub.services import audit, matches
 from cw.hub.services.matches import Plan, Seat
 from cw.hub.store.sealing import Sealed, Sealer
-from cw.hub.store.tables import Bot, BotKind, BotStatus, Match, MatchParticipant, User
+from cw.hub.store.tables import Bot, BotKind, BotStatus, Match, MatchParticipant
 
 CHECK: Final = "check_bot"
 """The job that checks a bot: told the id of its row."""
@@ -314,8 +314,3 @@ def is_playing(session: Session, bot: int) -> bool:
         .limit(1)
     )
     return session.scalar(open_one) is not None
-
-
-def owner_name(session: Session, bot: OwnBot) -> str | None:
-    """Return the username of the owner of a bot, None if the account was deleted."""
-    return session.scalar(select(User.username).where(User.id == bot.user_id))

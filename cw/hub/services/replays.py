@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -83,10 +83,3 @@ def without_sentences(actions: Mapping[str, Any]) -> dict[str, Any]:
 def is_fault(action: Any) -> bool:
     """Return whether the document of an action is that of a fault."""
     return isinstance(action, dict) and "fault" in action
-
-
-def keys_of(game: str, key: str) -> Iterator[str]:
-    """Give the keys of all objects of a replay."""
-    yield key
-    if viewed_key(game, key) != key:
-        yield viewed_key(game, key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from cw.hub.clock import Clock
@@ -31,12 +31,6 @@ def see_worker(session: Session, clock: Clock, name: str, version: str, slots: i
 def forget_worker(session: Session, name: str) -> None:
     """Note that a worker has ended in an orderly way. Twice: the same."""
     session.execute(delete(Worker).where(Worker.id == name))
-
-
-def live_slots(session: Session, clock: Clock) -> int:
-    """Return how many matches the workers that live can play at once."""
-    seen = select(func.coalesce(func.sum(Worker.slots), 0)).where(Worker.seen_at > clock() - LIVE)
-    return session.scalars(seen).one()
 
 
 def sweep(session: Session, clock: Clock) -> None:

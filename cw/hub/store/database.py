@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.orm import Session, sessionmaker
 
@@ -96,13 +96,3 @@ def begin_sqlite(connection: Connection) -> None:
 def is_away(error: DBAPIError) -> bool:
     """Return whether an error says that the database cannot be reached, not that we are wrong."""
     return isinstance(error, AWAY) or error.connection_invalidated
-
-
-def answers(database: Database) -> bool:
-    """Return whether the database answers."""
-    try:
-        with database.engine.connect() as connection:
-            connection.execute(text("SELECT 1"))
-    except DBAPIError:
-        return False
-    return True
