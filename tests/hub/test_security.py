@@ -65,7 +65,7 @@ WHO = {
 }
 """Each route of people's pages, and who is answered: visitors elsewhere, or players too."""
 
-OF_OTHERS = ("static", "games", "matches", "replays", "room")
+OF_OTHERS = ("static", "games", "lobby", "matches", "replays", "room")
 """Blueprints with tests of their own."""
 
 POSTS = [route for route in WHO if route.startswith("POST")]
