@@ -106,6 +106,7 @@ export class Viewer {
     byId("hide").addEventListener("change", () => {
       window["memory"]?.keep(HIDDEN, byId("hide").checked ? "on" : "off");
       this.showKnown();
+      this.saveAddress();
     });
   }
 
@@ -245,7 +246,11 @@ export class Viewer {
 
   /** Go where the address says; without a turn a running match is followed. */
   obeyAddress() {
-    const { turn, speed, view } = this.address.read();
+    const { turn, speed, view, hides } = this.address.read();
+    if (hides && !byId("hide").checked) {
+      byId("hide").checked = true;
+      this.showKnown();
+    }
     this.playback.hasten(speed);
     this.look(view === "" ? -1 : this.replay?.seat(view) ?? -1);
     if (turn === null && this.playback.live) {
@@ -432,7 +437,8 @@ export class Viewer {
   saveAddress() {
     if (this.replay) {
       const { turn, speed, following } = this.playback;
-      this.address.write({ turn: following ? null : turn, speed, view: this.replay.seats[this.focus]?.key ?? "" });
+      const view = this.replay.seats[this.focus]?.key ?? "";
+      this.address.write({ turn: following ? null : turn, speed, view, hides: byId("hide").checked });
     }
   }
 }

@@ -635,6 +635,54 @@ def test_a_hidden_result_is_not_shared(opened: Open) -> None:
     assert 'title="Hexagon: bot0, bot1"' in page.locator("#share-embed").input_value()
 
 
+def test_a_link_keeps_the_result_back(opened: Open) -> None:
+    page = opened("hexagon", "#turn=9999")
+    page.get_by_role("button", name="Share").click()
+    page.get_by_role("switch", name="Keep the result back").check()
+    assert "won" not in page.locator("#share-embed").input_value()
+    address = page.locator("#share-link").input_value()
+    assert address.endswith("/replays/hexagon?turn=0&hide=1"), "the end itself would tell"
+    page.goto(address)
+    page.wait_for_selector(READY)
+    hide = page.get_by_role("switch", name="Hide the result")
+    expect(hide).to_be_checked()
+    assert "won" not in page.locator("main").inner_text()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url(re.compile("#turn=1&speed=1&hide=1"))
+    page.reload()
+    page.wait_for_selector(READY)
+    assert "won" not in page.locator("main").inner_text()
+    page.keyboard.press("End")
+    expect(page.locator("#lead")).to_contain_text("won")
+    opened("circuit-wars")
+    expect(hide).not_to_be_checked()
+
+
+def test_the_match_is_saved_as_an_animation_and_as_a_page(opened: Open, tmp_path: Path) -> None:
+    page = opened("hexagon")
+    page.get_by_role("button", name="Share").click()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Save as GIF").click()
+    assert waiting.value.suggested_filename == "hexagon.gif"
+    waiting.value.save_as(tmp_path / "match.gif")
+    with Image.open(tmp_path / "match.gif") as picture:
+        assert getattr(picture, "n_frames", 0) == last_turn("hexagon") + 1
+    expect(page.get_by_role("status")).to_have_text("The animation is saved.")
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="Save as HTML").click()
+    assert waiting.value.suggested_filename == "hexagon.html"
+    waiting.value.save_as(tmp_path / "match.html")
+    assert b"replay-data" in (tmp_path / "match.html").read_bytes()
+
+
+def test_why_there_is_no_animation_is_told(altered: Altered, watcher: Watcher) -> None:
+    page = altered(recorded("hexagon") | {"game": "chess"})
+    page.get_by_role("button", name="Share").click()
+    page.get_by_role("button", name="Save as GIF").click()
+    expect(page.get_by_role("status")).to_contain_text("No animation: there is no game 'chess'")
+    watcher.complaints = [one for one in watcher.complaints if "400" not in one]
+
+
 @pytest.mark.parametrize("game", ["hexagon", "code-battle"])
 def test_the_board_is_saved_as_a_picture(opened: Open, tmp_path: Path, game: str) -> None:
     page = opened(game, "#turn=7")
