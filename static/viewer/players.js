@@ -10,6 +10,9 @@ import { standings, standingWords, winnerOf } from "./words.js";
 /** Players whose deeds of a turn are listed. */
 const MOST_LISTED = 24;
 
+/** What replays call the bot of a seat at which a person played. */
+const PERSON = "human";
+
 /** Numbers of a card; the chart has all. */
 const MOST_NUMBERS = 3;
 
@@ -103,7 +106,7 @@ function cardOf(seat, game, chosen) {
   const measures = game.measures.slice(0, MOST_NUMBERS);
   const values = measures.map(() => element("b", ""));
   const numbers = measures.map(({ name }, index) => element("span", "number", values[index], " ", element("span", "unit", name)));
-  const name = element("span", "name", seat.name);
+  const name = element("span", "name", seat.bot === PERSON && seat.name !== "you" ? `${seat.name} (by hand)` : seat.name);
   name.title = seat.name;
   const [leads, standing] = [element("span", "chip leads", "leads"), element("span", "chip standing")];
   const chips = element("span", "chips", leads, standing);

@@ -9,6 +9,7 @@ import { gameOf } from "./games/game.js";
 import { bindKeys } from "./keys.js";
 import { Moments } from "./moments.js";
 import { Outline } from "./outline.js";
+import { PlayOn } from "./play_on.js";
 import { Playback } from "./playback.js";
 import { listHappenings, Players } from "./players.js";
 import { Scrubber } from "./scrubber.js";
@@ -40,6 +41,7 @@ export class Viewer {
     this.announcer = new Announcer(byId("announcer"));
     this.address = new Address();
     this.share = new Share(() => this.shared());
+    this.playOn = new PlayOn();
     /** Whether the end of the replay was seen. */
     this.isSeen = false;
     /** The latest turn that was shown. */
@@ -182,6 +184,7 @@ export class Viewer {
     this.playback.open(replay.last, !replay.over);
     this.players = new Players(replay, game, (seat) => this.look(seat === this.focus ? -1 : seat));
     this.offer(replay, game);
+    this.playOn.offer(replay);
     this.latency.show(replay);
     byId("turns").textContent = String(replay.last);
     byId("viewer").dataset.state = "ready";
@@ -372,6 +375,7 @@ export class Viewer {
     byId("board").setAttribute("aria-label", game.describe(frame, replay));
     this.scrubber.show();
     this.players?.show(frame, turn, focus);
+    this.playOn.show(replay, turn, replay.seat(game.mover?.(frame) ?? ""));
     this.turnList.show(turn, this.horizon);
     this.chart.point(turn);
     this.showHappenings();

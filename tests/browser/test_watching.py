@@ -709,6 +709,38 @@ def test_the_dialog_is_closed_by_the_keyboard_and_has_no_serious_violation(opene
     expect(page.locator("#turn")).to_have_text("0")
 
 
+# Playing on
+
+
+def test_a_position_is_played_on_by_hand(opened: Open) -> None:
+    page = opened("hexagon", "#turn=8")
+    page.get_by_role("button", name="Play from here").click()
+    dialog = page.get_by_role("dialog", name="Play on from turn 8")
+    mover = frames("hexagon")[8]["color"]
+    seat = dialog.get_by_role("combobox", name="You take the seat of")
+    expect(seat).to_have_value(str(mover))
+    dialog.get_by_role("combobox", name="The bot").select_option("builtin:random")
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    assert page.evaluate("axe.run().then(({ violations }) => violations)") == []
+    dialog.get_by_role("button", name="Play", exact=True).click()
+    page.wait_for_selector("#viewer[data-yours=true]")
+    expect(page.locator("#players .name").nth(mover - 1)).to_have_text("you")
+    expect(page.locator("#players .name").nth(2 - mover)).to_have_text("random")
+    for seat_number, chips in enumerate(page.locator("#players .number b").all_inner_texts()[::2]):
+        cells = [cell for row in frames("hexagon")[8]["cells"] for cell in row]
+        assert int(chips) == cells.count(seat_number + 1)
+    expect(page.get_by_role("button", name="Play from here")).to_be_hidden()
+    page.get_by_role("button", name="Play it").click()
+    expect(page.locator("#turns")).not_to_have_text("0")
+
+
+def test_there_is_nothing_to_play_after_the_end(opened: Open) -> None:
+    page = opened("hexagon", "#turn=9999")
+    expect(page.get_by_role("button", name="Play from here")).to_be_disabled()
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("button", name="Play from here")).to_be_enabled()
+
+
 # A game without a picture
 
 
