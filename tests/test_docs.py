@@ -70,6 +70,7 @@ def test_every_route_is_documented() -> None:
             "games": "docs/server.md",
             "matches": "docs/server.md",
             "play_on": "docs/server.md",
+            "outputs": "docs/server.md",
         }
         rules = pages.get(part, "docs/games/circuit_wars.md")
         text = TEXTS[ROOT / rules]

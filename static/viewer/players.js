@@ -5,7 +5,7 @@ import { badge, byId, element, markPicture } from "./elements.js";
 import { endingOf } from "./ending.js";
 import { leadOf, leadWords, sharesOf } from "./lead.js";
 import { paintElement, playerColour } from "./palette.js";
-import { standings, standingWords, winnerOf } from "./words.js";
+import { standings, standingWords, timeWords, winnerOf } from "./words.js";
 
 /** Players whose deeds of a turn are listed. */
 const MOST_LISTED = 24;
@@ -123,13 +123,16 @@ function cardOf(seat, game, chosen) {
  * List what happened in a turn.
  * @param {HTMLElement} list
  * @param {import("./replay.js").Replay} replay
+ * @param {number} turn
  * @param {import("./games/game.js").Happening[]} happenings
  * @param {import("./games/game.js").Event[]} events of the turn
  */
-export function listHappenings(list, replay, happenings, events) {
+export function listHappenings(list, replay, turn, happenings, events) {
+  const times = turn > 0 ? replay.document.turns[turn - 1].ms ?? {} : {};
   const rows = happenings.slice(0, MOST_LISTED).map(({ seat, text }) => {
-    const name = element("b", "", replay.seats[seat]?.name ?? "");
-    return element("li", "", badge(seat), element("span", "", name, ` ${text}`));
+    const { key = "", name = "" } = replay.seats[seat] ?? {};
+    const took = Object.hasOwn(times, key) ? [element("span", "took", timeWords(Number(times[key])))] : [];
+    return element("li", "", badge(seat), element("span", "did", element("b", "", name), ` ${text}`), ...took);
   });
   const marked = events.map(({ kind, text }) => element("li", `event ${kind}`, element("span", "", text)));
   const more = happenings.length - rows.length;

@@ -8,6 +8,7 @@ import { byId, element } from "./elements.js";
 import { gameOf } from "./games/game.js";
 import { bindKeys } from "./keys.js";
 import { Moments } from "./moments.js";
+import { showOutput } from "./output.js";
 import { Outline } from "./outline.js";
 import { PlayOn } from "./play_on.js";
 import { Playback } from "./playback.js";
@@ -35,7 +36,7 @@ export class Viewer {
     this.moments = new Moments(byId("moments"), visit);
     this.turnList = new TurnList(byId("turn-scroller"), byId("turn-list"), visit);
     this.chart = new Chart(byId("chart"));
-    this.latency = new Latency();
+    this.latency = new Latency(visit);
     this.log = new EventLog(visit);
     this.outline = new Outline(byId("outline"));
     this.announcer = new Announcer(byId("announcer"));
@@ -193,6 +194,9 @@ export class Viewer {
     this.showTurn();
     this.showKnown();
     this.lookThrough();
+    if (replay.over) {
+      void showOutput(replay);
+    }
   }
 
   /** Take in that the match went on, or is over. */
@@ -211,6 +215,7 @@ export class Viewer {
       this.showKnown();
       // A match that is given up ends without a turn.
       this.showTurn();
+      void showOutput(replay);
     }
     this.scrubber.show();
     this.turnList.show(playback.turn, this.horizon);
@@ -286,6 +291,7 @@ export class Viewer {
   showKnown() {
     const { replay, game, playback } = this;
     if (replay && game) {
+      byId("viewer").dataset.told = String(!this.isHidden);
       showDetails(replay, game, !this.isHidden);
       this.log.clear();
       this.showEvents();
@@ -378,6 +384,7 @@ export class Viewer {
     this.playOn.show(replay, turn, replay.seat(game.mover?.(frame) ?? ""));
     this.turnList.show(turn, this.horizon);
     this.chart.point(turn);
+    this.latency.chart.point(turn);
     this.showHappenings();
     this.saveAddress();
   }
@@ -410,7 +417,7 @@ export class Viewer {
     }
     const events = this.events.get(turn) ?? [];
     const told = events.filter(({ kind }) => kind !== "end");
-    listHappenings(byId("happened"), replay, this.happened(turn), told);
+    listHappenings(byId("happened"), replay, turn, this.happened(turn), told);
     if (turn === 0 && told.length === 0) {
       byId("happened").append(element("li", "muted", "The start: nothing has happened yet."));
     }

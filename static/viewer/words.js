@@ -36,6 +36,15 @@ export function countOf(number, thing) {
 }
 
 /**
+ * Say how long something took.
+ * @param {number} ms
+ * @returns {string}
+ */
+export function timeWords(ms) {
+  return ms >= 1000 ? `${(ms / 1000).toFixed(1)} s` : `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
+}
+
+/**
  * Give the title of a game.
  * @param {string} game
  * @returns {string}

@@ -14,6 +14,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from cw.replays import document as replay
+from cw.replays.outputs import write_outputs
 from cw.web import create_app
 from cw.web.settings import SiteSettings
 from tests.browser.conftest import Watcher
@@ -739,6 +740,48 @@ def test_there_is_nothing_to_play_after_the_end(opened: Open) -> None:
     expect(page.get_by_role("button", name="Play from here")).to_be_disabled()
     page.keyboard.press("ArrowLeft")
     expect(page.get_by_role("button", name="Play from here")).to_be_enabled()
+
+
+# What the owner of a bot sees
+
+
+def test_the_owner_sees_what_bots_put_out(serve: Serve, watcher: Watcher, tmp_path: Path) -> None:
+    file = tmp_path / "match.json"
+    file.write_bytes(replay.encode(recorded("hexagon"), packed=False))
+    write_outputs(file, ["", "\n".join(f"line {number} {HOSTILE}" for number in range(200))])
+    site = serve(create_app(SiteSettings(timeout=3, replays=tmp_path, owner=True)))
+    page = watcher.page
+    page.goto(f"{site}/replays/match")
+    page.wait_for_selector(READY)
+    part = page.get_by_role("region", name="Output of the bots")
+    expect(part.get_by_role("heading", level=3)).to_have_count(1)
+    text = part.get_by_role("region", name="Output of bot1")
+    expect(text).to_contain_text(f"line 199 {HOSTILE}")
+    assert text.evaluate("(one) => one.scrollTop + one.clientHeight >= one.scrollHeight - 2")
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    assert page.evaluate("axe.run().then(({ violations }) => violations)") == []
+    page.get_by_role("switch", name="Hide the result").check()
+    expect(part).to_be_hidden()
+    page.keyboard.press("End")
+    expect(part).to_be_visible()
+
+
+def test_response_times_are_told_by_turn_and_in_sum(altered: Altered) -> None:
+    document = recorded("hexagon")
+    turns = [
+        turn | {"ms": dict.fromkeys(turn["ms"], 1200 if number == 11 else 3.25)}
+        for number, turn in enumerate(document["turns"])
+    ]
+    page = altered(document | {"turns": turns}, "#turn=4")
+    expect(page.locator("#happened .took")).to_have_text(["3.3 ms"])
+    rows = page.get_by_role("region", name="Response times").get_by_role("row")
+    slow = next(iter(turns[11]["ms"]))
+    name = next(seat["name"] for seat in document["players"] if str(seat["player"]) == slow)
+    row = rows.filter(has_text=name)
+    expect(row).to_have_text(re.compile(r"3\.3 ms.*3\.3 ms.*1\.2 s in turn 12"))
+    row.get_by_role("button", name="turn 12").click()
+    expect(page.locator("#turn")).to_have_text("12")
+    expect(page.locator("#happened .took")).to_have_text(["1.2 s"])
 
 
 # A game without a picture
