@@ -3,7 +3,7 @@
 import { shortNumber } from "./chart.js";
 import { badge, byId, element, markPicture } from "./elements.js";
 import { endingOf } from "./ending.js";
-import { leadOf, leadWords, sharesOf } from "./lead.js";
+import { leadOf, leadWords, sharesOf, unitOf } from "./lead.js";
 import { paintElement, playerColour } from "./palette.js";
 import { standings, standingWords, timeWords, winnerOf } from "./words.js";
 
@@ -21,7 +21,7 @@ const FEW = 2;
 
 /**
  * @typedef {{
- *   card: HTMLElement, button: HTMLButtonElement, values: HTMLElement[], leads: HTMLElement, standing: HTMLElement,
+ *   card: HTMLElement, button: HTMLButtonElement, values: HTMLElement[], units: HTMLElement[], leads: HTMLElement, standing: HTMLElement,
  * }} Card
  */
 
@@ -57,7 +57,10 @@ export class Players {
     const moving = mover === null ? -1 : replay.seat(mover);
     const words = ended ? standingWords(replay) : [];
     this.cards.forEach((card, seat) => {
-      card.values.forEach((value, index) => { value.textContent = shortNumber(numbers[index][seat] ?? 0); });
+      card.values.forEach((value, index) => {
+        value.textContent = shortNumber(numbers[index][seat] ?? 0);
+        card.units[index].textContent = unitOf(game.measures[index].name, value.textContent);
+      });
       card.button.setAttribute("aria-pressed", String(seat === focus));
       card.leads.hidden = ended || lead.seat !== seat;
       const standing = words[seat] ?? (moving === seat ? "to move" : "");
@@ -105,7 +108,8 @@ function shareElement(share, seat) {
 function cardOf(seat, game, chosen) {
   const measures = game.measures.slice(0, MOST_NUMBERS);
   const values = measures.map(() => element("b", ""));
-  const numbers = measures.map(({ name }, index) => element("span", "number", values[index], " ", element("span", "unit", name)));
+  const units = measures.map(() => element("span", "unit"));
+  const numbers = measures.map((_, index) => element("span", "number", values[index], " ", units[index]));
   const name = element("span", "name", seat.bot === PERSON && seat.name !== "you" ? `${seat.name} (by hand)` : seat.name);
   name.title = seat.name;
   const [leads, standing] = [element("span", "chip leads", "leads"), element("span", "chip standing")];
@@ -116,7 +120,7 @@ function cardOf(seat, game, chosen) {
   button.addEventListener("click", () => chosen(seat.index));
   const card = element("li", "", button);
   paintElement(card, seat.index);
-  return { card, button, values, leads, standing };
+  return { card, button, values, units, leads, standing };
 }
 
 /**

@@ -123,7 +123,7 @@ def test_on_a_phone_cards_and_bar_stand_above_the_board(
 
 def test_the_bar_shows_how_the_squares_are_shared(opened: Open) -> None:
     page = opened("circuit-wars", "#turn=0")
-    expect(page.locator("#lead")).to_have_text("Level: squares 0 each")
+    expect(page.locator("#lead")).to_have_text("Level: 0 squares each")
     for turn, frame in enumerate(frames("circuit-wars")):
         page.evaluate("(turn) => { location.hash = `turn=${turn}`; }", turn)
         expect(page.locator("#turn")).to_have_text(str(turn))
@@ -164,8 +164,8 @@ def test_a_tie_is_led_by_the_tie_break(opened: Open) -> None:
     )
     assert found == [
         "ada leads by score, 3 to 1",
-        "Level by score; bob leads by energy collected, 9 to 2",
-        "Level by score and energy collected; bob leads by bots, 2 to 1",
+        "Level by score; bob leads by collected energy, 9 to 2",
+        "Level by score and collected energy; bob leads by living bots, 2 to 1",
         "Level: score 2 each",
     ]
 
@@ -297,17 +297,17 @@ def two_players(*, score: int, collected: list[int], bots: list[int]) -> replay.
         (
             {"score": 2, "collected": [57, 33], "bots": [4, 9]},
             "bot0 won. The last turn, {last}, was played. The best were level by score (2); "
-            "the tie-break, energy collected, decided: 57, next 33.",
+            "the tie-break, collected energy, decided: 57, next 33.",
         ),
         (
             {"score": 1, "collected": [33, 33], "bots": [4, 9]},
             "bot1 won. The last turn, {last}, was played. The best were level by score (1) and "
-            "energy collected (33); the tie-break, bots, decided: 9, next 4.",
+            "collected energy (33); the tie-break, living bots, decided: 9, next 4.",
         ),
         (
             {"score": 1, "collected": [33, 33], "bots": [4, 4]},
             "Draw: bot0 and bot1. The last turn, {last}, was played. bot0 and bot1 are level by "
-            "score (1), energy collected (33) and bots (4): a draw.",
+            "score (1), collected energy (33) and living bots (4): a draw.",
         ),
     ],
 )
@@ -344,7 +344,7 @@ FIRST, SECOND, BOTH = {"1": 1, "2": 2}, {"1": 2, "2": 1}, {"1": 1, "2": 1, "3": 
             "hexagon",
             {"reason": "illegal", "winner": 2, "ranks": SECOND, "scores": {"1": 9, "2": 4}},
             [STONE],
-            "bot1 won. In turn {last} bot0 forfeited: it did what is not allowed: [0, 0] is a "
+            "bot1 won. In turn {last} bot0 forfeited: it made an illegal move: [0, 0] is a "
             "stone. The chips stood at 9 to 4, which does not count then.",
         ),
         (
