@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -13,7 +13,7 @@ from cw.arena.bots import BotSpec
 from cw.errors import UsageError
 from cw.games.codec import Game
 from cw.games.registry import load_game, load_play_options, load_protocol
-from cw.matches.spec import Isolation, MatchSpec
+from cw.matches.spec import Isolation, MatchSpec, Secrets
 from cw.replays.document import Document, decode, states
 from cw.server.guard import changes_the_game
 from cw.web.live_matches import LiveMatches
@@ -72,27 +72,32 @@ def read_branch(document: Document, form: Mapping[str, str], settings: SiteSetti
     game = playable(document)
     turn = read_number(form, "turn", 0, len(document["turns"]))
     seat = read_number(form, "seat", 1, len(document["players"]))
-    play_options = load_play_options(game.name)
     rival = form.get("bot", "")
     if rival == PERSON:
         raise UsageError("one person can play here, against bots")
+    chosen = [rival] * len(document["players"])
+    chosen[seat - 1] = PERSON
+    bots, secrets = seated_in(document, chosen, settings)
+    foreign = load_protocol(game.name).options
+    options = {key: value for key, value in document["options"].items() if key not in foreign}
+    start = position(game, document, turn)
+    isolation = Isolation(settings.sandbox)
+    spec = MatchSpec("page", game.name, bots, read_seed(form), options, start, isolation)
+    return WantedMatch(spec, ANSWER_PACE, secrets)
+
+
+def seated_in(
+    document: Document, chosen: Sequence[str], settings: SiteSettings
+) -> tuple[tuple[BotSpec, ...], Secrets]:
+    """Return who was chosen for each seat of a replay, and their secrets by name."""
+    play_options = load_play_options(document["game"])
     bots: list[BotSpec] = []
     secrets: dict[str, Mapping[str, str]] = {}
-    for number, told in enumerate(document["players"], 1):
-        bot = seated(game.name, play_options, PERSON if number == seat else rival, settings)
+    for told, choice in zip(document["players"], chosen, strict=True):
+        bot = seated(document["game"], play_options, choice, settings)
         bots.append(msgspec.structs.replace(bot, name=name_in(told["player"], bot.name, bots)))
         secrets[bots[-1].name] = settings.secrets.get(bot.name, {})
-    foreign = load_protocol(game.name).options
-    spec = MatchSpec(
-        "page",
-        game.name,
-        tuple(bots),
-        read_seed(form),
-        {key: value for key, value in document["options"].items() if key not in foreign},
-        position(game, document, turn),
-        Isolation(settings.sandbox),
-    )
-    return WantedMatch(spec, ANSWER_PACE, secrets)
+    return tuple(bots), secrets
 
 
 def playable(document: Document) -> Game:

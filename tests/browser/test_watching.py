@@ -448,7 +448,7 @@ def test_every_turn_is_listed_in_words_and_leads_there(opened: Open, game: str) 
     rows.nth(2).click()
     expect(page.locator("#turn")).to_have_text("2")
     expect(page.locator(".turn-row[aria-current]")).to_have_attribute("data-turn", "2")
-    said = page.locator("#happened li:not(.event) > span:last-child").first.inner_text()
+    said = page.locator("#happened .did").first.inner_text()
     deed = page.locator(".turn-row[aria-current] .deed").first
     expect(deed).to_have_attribute("title", said)
     expect(deed).not_to_be_empty()
@@ -821,6 +821,15 @@ def test_a_game_without_a_picture_is_shown_as_text(altered: Altered) -> None:
     page.keyboard.press("Escape")
     page.evaluate(AXE.read_text(encoding="utf-8"))
     assert serious(page) == []
+
+
+def test_an_unknown_game_tells_its_scores_at_the_end(altered: Altered) -> None:
+    page = altered(recorded("hexagon") | {"game": "chess"})
+    numbers = page.locator("#players .number b")
+    expect(numbers.first).to_be_hidden()
+    page.keyboard.press("End")
+    scores = recorded("hexagon")["result"]["outcome"]["scores"]
+    expect(numbers).to_have_text([str(scores["1"]), str(scores["2"])])
 
 
 def test_what_is_shown_as_text_is_bounded_and_nothing_else(altered: Altered) -> None:
