@@ -12,6 +12,7 @@ from cw.server.guard import refuse_other_sites
 from cw.visible import visible
 from cw.web.live_matches import LiveMatches
 from cw.web.replay_store import ReplayStore
+from cw.web.replay_summary import ReplaySummary
 from cw.web.settings import SiteSettings
 
 routes = Blueprint("outputs", __name__)
@@ -23,9 +24,10 @@ def of_replay(name: str) -> Response:
     refuse_strangers()
     store: ReplayStore = current_app.extensions["replay_store"]
     stored = store.find(name)
-    if stored is None:
+    summary = None if stored is None else store.summary(stored)
+    if stored is None or not isinstance(summary, ReplaySummary):
         abort(404, f"there is no replay {name!r}")
-    return answer(read_outputs(stored.path))
+    return answer(read_outputs(stored.path, len(summary.names)))
 
 
 @routes.get("/matches/<name>/output")

@@ -20,12 +20,12 @@ from cw.web.live_matches import LiveMatches
 from cw.web.live_routes import (
     ANSWER_PACE,
     NUMBER,
-    PERSON,
     WantedMatch,
     free_name,
     read_seed,
     seated,
 )
+from cw.web.next_match import PERSON
 from cw.web.replay_store import ReplayStore
 from cw.web.settings import SiteSettings
 
@@ -58,7 +58,9 @@ def begin(document: Document) -> Response:
     """Begin the match that the form of the request asks for, and lead to its page."""
     wanted = read_branch(document, request.form, current_app.extensions["settings"])
     matches: LiveMatches = current_app.extensions["matches"]
-    match = matches.begin(wanted.spec, pace=wanted.pace, bot_secrets=wanted.secrets)
+    match = matches.begin(
+        wanted.spec, pace=wanted.pace, bot_secrets=wanted.secrets, chosen=wanted.chosen
+    )
     address = url_for("matches.watch", name=match.name, hand=match.key)
     return Response(status=303, headers={"Location": address})
 
@@ -83,7 +85,7 @@ def read_branch(document: Document, form: Mapping[str, str], settings: SiteSetti
     start = position(game, document, turn)
     isolation = Isolation(settings.sandbox)
     spec = MatchSpec("page", game.name, bots, read_seed(form), options, start, isolation)
-    return WantedMatch(spec, ANSWER_PACE, secrets)
+    return WantedMatch(spec, ANSWER_PACE, secrets, tuple(chosen))
 
 
 def seated_in(
