@@ -6,6 +6,8 @@ const SOON = 250;
 export class Address {
   constructor() {
     this.timer = 0;
+    /** What was said last of the result. */
+    this.hides = false;
   }
 
   /**
@@ -23,21 +25,25 @@ export class Address {
   }
 
   /**
-   * Write the address soon; browsers take only a few changes a second.
+   * Write the address soon, for browsers take only a few changes a second; at once what is chosen of the result.
    * @param {{turn: number | null, speed: number, view: string, hides: boolean}} state without a turn: the last one
    */
   write({ turn, speed, view, hides }) {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => {
-      const said = new URLSearchParams(turn === null ? {} : { turn: String(turn) });
-      said.set("speed", String(speed));
-      if (view) {
-        said.set("view", view);
-      }
-      if (hides) {
-        said.set("hide", "1");
-      }
-      history.replaceState(null, "", `#${said}`);
-    }, SOON);
+    const said = new URLSearchParams(turn === null ? {} : { turn: String(turn) });
+    said.set("speed", String(speed));
+    if (view) {
+      said.set("view", view);
+    }
+    if (hides) {
+      said.set("hide", "1");
+    }
+    const save = () => history.replaceState(null, "", `#${said}`);
+    if (hides === this.hides) {
+      this.timer = setTimeout(save, SOON);
+    } else {
+      this.hides = hides;
+      save();
+    }
   }
 }
