@@ -16,7 +16,7 @@ from tests.web.test_live_matches import Served, asked, document_of, part, served
 
 __all__ = ["served"]
 
-FORM = {"turn": "6", "seat": "2", "bot": "builtin:random"}
+FORM = {"turn": "2", "seat": "2", "bot": "builtin:random", "seed": "5"}
 
 
 def shelf(folder: Path, name: str, **members: Any) -> Path:
@@ -45,7 +45,7 @@ def test_a_match_begins_with_the_position(served: Served, tmp_path: Path, game: 
     address = play_on(client, FORM)
     yours = asked_or_waiting(client, address)
     document = document_of(client, address)
-    assert document["start"] == state_after(game, 6)
+    assert document["start"] == state_after(game, 2)
     assert document["from"] == "position"
     assert [seat["bot"] for seat in document["players"]] == ["builtin:random", "human"]
     assert yours["player"] == str(document["players"][1]["player"])
@@ -67,7 +67,7 @@ def test_a_match_of_the_server_is_played_on(served: Served, tmp_path: Path) -> N
     answer = client.post(f"{path}/play-on", data=FORM | {"turn": "0", "seat": "1"})
     assert answer.status_code == 303
     document = document_of(client, answer.headers["Location"])
-    assert document["start"] == state_after("hexagon", 6)
+    assert document["start"] == state_after("hexagon", 2)
     assert client.post("/matches/none/play-on", data=FORM).status_code == 404
 
 
