@@ -295,7 +295,7 @@ def animate(match: Match) -> None:
 
 
 def main() -> None:
-    """Make all pictures anew."""
+    """Make all pictures again."""
     path = os.environ.get("CW_CHROMIUM") or shutil.which("chromium")
     if path is None:
         sys.exit("there is no chromium: install it or set CW_CHROMIUM to its path")
