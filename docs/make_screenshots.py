@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
@@ -20,16 +22,16 @@ from playwright.sync_api import Browser, Page, sync_playwright
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from cw.arena import replay  # noqa: E402
 from cw.arena.bots import BotSpec, read_bots  # noqa: E402
-from cw.cli.play import one_match  # noqa: E402
 from cw.game import Board  # noqa: E402
-from cw.matches.run import PLAIN  # noqa: E402
+from cw.matches.run import run_match  # noqa: E402
+from cw.matches.spec import MatchSpec  # noqa: E402
 from cw.pictures.exports import animation  # noqa: E402
+from cw.replays import document as replay  # noqa: E402
 from cw.server.wsgi import listen, serving  # noqa: E402
 from cw.web import create_app  # noqa: E402
 from cw.web.export import drawn  # noqa: E402
-from cw.web.live_matches import LiveMatches, WantedMatch  # noqa: E402
+from cw.web.live_matches import LiveMatches  # noqa: E402
 from cw.web.settings import SiteSettings  # noqa: E402
 
 IMAGES: Final = ROOT / "docs" / "images"
@@ -202,8 +204,11 @@ def take(browser: Browser, picture: Picture, moves: Sequence[str]) -> None:
 def record(match: Match) -> replay.Document:
     """Play a match and give its replay."""
     given = (name.replace("=", "=builtin:") for name in match.bots)
-    bots = read_bots(list(given), [])
-    return one_match(match.game, bots, match.seed, dict(match.options), PLAIN).replay
+    bots = tuple(read_bots(list(given), []).bots)
+    spec = MatchSpec(match.picture, match.game, bots, match.seed, dict(match.options))
+    # Playwright has an event loop in this thread.
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, run_match(spec)).result().replay
 
 
 @contextmanager
@@ -247,18 +252,18 @@ def take_hand(browser: Browser) -> None:
     """Keep what a person sees who plays Hexagon."""
     app = create_app(SiteSettings())
     matches: LiveMatches = app.extensions["matches"]
-    bots = [BotSpec("you", "human", ""), BotSpec("greedy", "builtin", "greedy")]
+    bots = BotSpec("you", "human", ""), BotSpec("greedy", "builtin", "greedy")
     rng = Random(4)
     width, height = WIDE
     with serving(app, listen("127.0.0.1", 0)) as address:
-        match = matches.begin(WantedMatch("hexagon", bots, 11, {"size": 5}))
+        match = matches.begin(MatchSpec("page", "hexagon", bots, 11, {"size": 5}))
         page = browser.new_page(
             viewport={"width": width, "height": height}, reduced_motion="reduce"
         )
         page.goto(f"{address}/matches/{match.name}?hand={match.key}")
         for _ in range(6):
             page.wait_for_selector("#viewer[data-yours=true]")
-            turn = len(match.recorder.turns)
+            turn = int(page.locator("#turns").inner_text())
             moves = page.locator("#hand-move option").count()
             page.locator("#hand-move").select_option(index=rng.randrange(moves))
             page.get_by_role("button", name="Play it").click()
@@ -290,7 +295,7 @@ def animate(match: Match) -> None:
 
 
 def main() -> None:
-    """Make all pictures anew."""
+    """Make all pictures again."""
     path = os.environ.get("CW_CHROMIUM") or shutil.which("chromium")
     if path is None:
         sys.exit("there is no chromium: install it or set CW_CHROMIUM to its path")

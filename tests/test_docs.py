@@ -70,8 +70,11 @@ def test_every_route_is_documented() -> None:
         part = rule.endpoint.partition(".")[0]
         pages = {
             "replays": "docs/viewer.md",
+            "replay_forms": "docs/viewer.md",
             "games": "docs/server.md",
             "matches": "docs/server.md",
+            "play_on": "docs/server.md",
+            "outputs": "docs/server.md",
         }
         rules = pages.get(part, "docs/games/circuit_wars.md")
         text = TEXTS[ROOT / rules]

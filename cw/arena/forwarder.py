@@ -63,7 +63,7 @@ def connect(port: int) -> socket.socket:
 
 
 def serve(listener: socket.socket, find: Callable[[socket.socket], socket.socket]) -> None:
-    """Take connections for ever."""
+    """Take connections until the sandbox ends."""
     while True:
         here, _ = listener.accept()
         with suppress(RuntimeError):

@@ -192,7 +192,7 @@ def settings_of(team: str, about: Mapping[str, Any], place: Path) -> dict[str, s
 
 
 def at_once(team: str, about: Mapping[str, Any], bot: BotSpec, place: Path) -> int | None:
-    """Return how many matches a bot plays at the same time: a web service one, if nothing is said.
+    """Return how many matches a bot plays at the same time: a web service one, by default.
 
     Programs are started for each match, so any number of them can play.
     """

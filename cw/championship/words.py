@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from cw.championship.entries import Entry
+from cw.games.endings import FORFEITS
 from cw.league.fixtures import Result
-from cw.replays.ending import FORFEITS
 
 FAULTS: Final[Mapping[str, tuple[str, str]]] = {
     "startup": ("failed start", "failed starts"),

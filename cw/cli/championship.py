@@ -17,6 +17,7 @@ from rich.text import Text
 from cw.championship.recorded import RecordedMatch, read_results
 from cw.cli.championship_run import report_command, resume_command, run_command
 from cw.cli.championship_teams import new_command, validate_command
+from cw.cli.groups import HelpfulGroup
 from cw.games.rules import Json
 from cw.league.fixtures import Result
 from cw.league.standings import Row, SeatAdvantage, seat_advantage, table, within_noise
@@ -24,7 +25,7 @@ from cw.league.standings import Row, SeatAdvantage, seat_advantage, table, withi
 NOISE = "≈"
 
 
-@click.group()
+@click.group(cls=HelpfulGroup)
 def championship() -> None:
     """Rank the teams of a championship.
 

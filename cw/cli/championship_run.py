@@ -43,7 +43,7 @@ JOBS = click.option(
     "--jobs", type=click.IntRange(1, 256), help="Matches at the same time.  [default: cores / 2]"
 )
 CIRCUIT_WARS: Final = {"size": 7, "timeout": 3.0, "openings": 0}
-"""What is played in Circuit Wars where nothing else is said."""
+"""What is played in Circuit Wars by default."""
 
 REPORT: Final = "report"
 LINGER: Final = 3.0
@@ -199,7 +199,7 @@ def resume_command(out: Path, jobs: int | None, port: int | None) -> None:
 @click.command("report")
 @click.argument("out", type=FOLDER)
 def report_command(out: Path) -> None:
-    """Write the report of the championship in OUT anew: HTML, Markdown, CSV and JSON."""
+    """Write the report of the championship in OUT again, as HTML, Markdown, CSV and JSON."""
     settings = settings_of(out)
     with opened(out, settings) as journal:
         for file in keep_report(journal, load_progress(out)):

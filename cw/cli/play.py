@@ -26,6 +26,7 @@ from cw.games.registry import load_game, load_strategies, load_terminal
 from cw.matches.run import MatchProgress, OnLaunch, OnTurn, check_number, run_match
 from cw.matches.spec import Isolation, MatchResult, MatchSpec, SandboxPolicy, Secrets
 from cw.replays import document as replay
+from cw.replays.outputs import write_outputs
 from cw.visible import visible
 
 PACE = 0.25
@@ -200,6 +201,7 @@ def write_replay(result: MatchResult, out: Path | None, number: int | None) -> P
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(replay.encode(result.replay, packed=file.suffix == ".gz"))
+        write_outputs(file, result.stderr)
     except OSError as error:
         raise Failure(f"{file} cannot be written: {error.strerror}") from None
     return file

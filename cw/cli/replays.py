@@ -116,7 +116,7 @@ def open_command(file: Path, port: int, no_browser: bool) -> None:
     [entry] = ReplayStore(place).page(1, ReplayFilter()).entries
     if isinstance(entry.summary, Unreadable):
         raise UsageError(f"{file} cannot be shown: {entry.summary.reason}")
-    app = create_app(SiteSettings(replays=place))
+    app = create_app(SiteSettings(replays=place, owner=True))
     listener = listen("127.0.0.1", port)
     address = f"{address_of(listener)}/replays/{entry.name}"
     click.echo(f"Watch the replay in the browser: {address}")

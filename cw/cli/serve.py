@@ -126,6 +126,7 @@ def serve(
         replays=replays,
         save=saves,
         uploads=uploads,
+        owner=host.lower() in LOCAL_NAMES and not names and not uploads,
         matches=matches,
         opponents=chosen.bots,
         sandbox=sandbox,

@@ -119,7 +119,7 @@ class DefaultCodec(Generic[State, Action, View]):
     ) -> None:
         """Speak of a game whose rules take and return values of these types.
 
-        Where nothing is said of views, they are states: nothing is hidden.
+        By default views are states: nothing is hidden.
         """
         self.rules = rules
         self.state = state

@@ -78,7 +78,7 @@ class Ignore(NamedTuple):
     """The meaning of a line that is no answer: reading goes on."""
 
     fault: Fault
-    """What is said if no answer comes."""
+    """What is reported if no answer comes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ class Format:
         return draw_groups(teams, seed, self.groups)
 
     def free_for_all(self, teams: tuple[str, ...], seed: int, seats: range) -> FreeForAll:
-        """Make a free-for-all: all in one match as far as it has the seats, if nothing is said."""
+        """Make a free-for-all: all in one match as far as it has the seats, by default."""
         players = min(len(teams), seats[-1]) if self.players is None else self.players
         if seats[-1] < 3 or players not in seats:
             raise UsageError(

@@ -11,7 +11,7 @@ from cw.errors import UsageError
 from cw.league.schedule import check_teams
 
 USUAL_SIZE: Final = 8
-"""Teams of a group where nothing else is said, or one less."""
+"""Teams of a group by default, or one less."""
 
 
 def usual_count(teams: int) -> int:

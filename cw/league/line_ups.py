@@ -21,7 +21,7 @@ from cw.league.schedule import check_teams
 FREE_FOR_ALL: Final = "free-for-all"
 
 USUAL_ROUNDS: Final = 10
-"""Rounds where nothing else is said, or the number of players in a match if that is less."""
+"""Rounds by default, or the number of players in a match if that is less."""
 
 MOST_ROUNDS: Final = 1000
 

@@ -8,11 +8,10 @@ from typing import Any, Final, Literal, TypeAlias
 
 from cw.errors import FaultKind
 from cw.games.codec import is_fault
-from cw.games.endings import Endings
+from cw.games.endings import FORFEITS, RESIGNATIONS, Endings
 from cw.games.registry import load_endings
 from cw.games.rules import Player
 from cw.matches.spec import MatchFault, MatchResult, MatchSpec
-from cw.replays.ending import FORFEITS, RESIGNATIONS
 
 DID: Final[Mapping[FaultKind, str]] = {
     "startup": "could not be started",

@@ -7,23 +7,8 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Final
 
-from cw.games.rules import FAULT_KINDS, Json
-
-FORFEITS: Final = frozenset({*FAULT_KINDS, "fault", "not_enough_ready"})
-"""Reasons of an end that a fault has brought."""
-
-RESIGNATIONS: Final = frozenset({"resigned", "resignation"})
-"""Reasons of an end by a player who has given up."""
-
-BY_RULES: Final[Mapping[str, str]] = {
-    "sole_survivor": "as the sole survivor",
-    "dominance": "by dominance",
-    "last_standing": "as the last one standing",
-}
-"""Reasons of an end that makes a winner whatever the scores are."""
-
-TIE_BREAKS: Final = (("final_energy", "collected energy"), ("final_bots", "living bots"))
-"""Members of an outcome that are compared where scores are equal, and what they count."""
+from cw.games.endings import FORFEITS, RESIGNATIONS, Endings
+from cw.games.rules import Json
 
 MOST_COMPARED: Final = 3
 """Numbers that are set against the winner's."""
@@ -45,7 +30,7 @@ class Ending:
     reason: str
     """Why it was over, in words; "" for a match that is not over."""
     won_by: str
-    """By what it was won, in words; "" if nobody won it."""
+    """How it was won, in words that follow `won`; "" if nobody won it."""
 
     @property
     def sentence(self) -> str:
@@ -54,22 +39,24 @@ class Ending:
             return "not over"
         if self.winner is None:
             return f"draw: {self.reason}"
-        return f"{self.names[self.winner]} won {self.won_by}"
+        return f"{self.names[self.winner]} won{self.won_by}"
 
 
-def ending_of(players: Sequence[tuple[Json, str]], result: Json) -> Ending:
+def ending_of(players: Sequence[tuple[Json, str]], result: Json, words: Endings) -> Ending:
     """Return how a match ended: `players` are their ids and names, `result` is the replay's.
 
+    `words` are those of its game.
     Nothing in the result is relied on; what cannot be read is as if it were not there.
     """
     outcome = member(result, "outcome")
     keys = [str(player) for player, _ in players]
     names = tuple(name for _, name in players)
     said = member(outcome, "reason") or member(outcome, "condition")
-    reason = str(said).replace("_", " ")[:80] if said else ""
+    reason = reason_in_words(str(said), words) if said else ""
     scores = numbers(member(outcome, "scores") or member(outcome, "final_scores"), keys)
     winner = winner_of(outcome, keys) if reason else None
-    won_by = "" if winner is None else how_won(winner, str(said), scores, outcome, keys)
+    figures = {name: numbers(member(outcome, key), keys) for key, name in words.recorded.items()}
+    won_by = "" if winner is None else how_won(winner, str(said), scores, figures, words)
     return Ending(names, winner, scores, reason, won_by)
 
 
@@ -98,23 +85,28 @@ def number(said: Json) -> Number | None:
     return said if is_number and abs(said) < 1e15 and isfinite(said) else None
 
 
-def how_won(winner: int, said: str, scores: Scores, outcome: Json, keys: Sequence[str]) -> str:
-    """Return by what a match was won, in words."""
-    if said in FORFEITS:
-        return "by forfeit"
+def reason_in_words(said: str, words: Endings) -> str:
+    """Return why a match was over."""
+    return words.reasons.get(said, said.replace("_", " ")[:80])
+
+
+def how_won(
+    winner: int, said: str, scores: Scores, figures: Mapping[str, Scores], words: Endings
+) -> str:
+    """Return how a match was won, in words that follow `won`."""
     if said in RESIGNATIONS:
-        return "by resignation"
-    if said in BY_RULES:
-        return BY_RULES[said]
-    if ahead(scores, winner, range(len(scores))):
-        return f"by score, {against(scores, winner)}"
-    level = [seat for seat, score in enumerate(scores) if score == scores[winner]]
-    for key, words in TIE_BREAKS:
-        figures = numbers(member(outcome, key), keys)
-        if ahead(figures, winner, level):
-            figure = against(tuple(figures[seat] for seat in level), level.index(winner))
-            return f"on the tie-break, {words} {figure}"
-    return f"by {said.replace('_', ' ')[:80]}"
+        return " by resignation"
+    if said in FORFEITS:
+        return " by forfeit"
+    if said not in words.reasons:
+        if ahead(scores, winner, range(len(scores))):
+            return f" by score, {against(scores, winner)}"
+        level = [seat for seat, score in enumerate(scores) if score == scores[winner]]
+        for name, values in figures.items():
+            if ahead(values, winner, level):
+                figure = against(tuple(values[seat] for seat in level), level.index(winner))
+                return f" on the tie-break, {name} {figure}"
+    return f": {reason_in_words(said, words)}"
 
 
 def ahead(values: Scores, winner: int, seats: Sequence[int]) -> bool:

@@ -20,6 +20,9 @@ from cw.server.rooms import CircuitSession, KeepReplay, RoomRegistry
 from cw.server.session import Clock
 from cw.server.settings import LARGEST_REQUEST, ServerSettings
 
+LONGEST_TOLD: Final = 200
+"""Characters of a path that an error repeats."""
+
 NO_SUCH_PAGE: Final = (
     "there is no such page; the game has /, /status, /reg/<team_id>, /move/<team_id>/<x,y,border>"
     " and /restart, and the same under /rooms/<room>/, a room being 1 to 32 of a-z, 0-9 and -"
@@ -111,9 +114,12 @@ def _explain(error: HTTPException) -> Response:
     code = error.code or 500
     if code < 400:
         return cast(Response, error.get_response())
-    is_plain = error.description == NotFound.description
-    text = current_app.config["NO_SUCH_PAGE"] if is_plain else error.description
-    return _answer(code, error.name.capitalize(), text or "", dict(error.get_headers()))
+    text = error.description or ""
+    if error.description == NotFound.description:
+        # People are led back by links; to programs the addresses that there are say more.
+        text = f"there is no page {request.path[:LONGEST_TOLD]}"
+        text = text if _wants_html() else current_app.config["NO_SUCH_PAGE"]
+    return _answer(code, error.name.capitalize(), text, dict(error.get_headers()))
 
 
 def _refuse(error: ArenaError) -> Response:
@@ -124,8 +130,7 @@ def _refuse(error: ArenaError) -> Response:
 
 def _answer(code: int, title: str, text: str, headers: Mapping[str, str]) -> Response:
     """Answer with a page for a browser, with JSON for everyone else."""
-    wanted = request.accept_mimetypes.best_match(("application/json", "text/html"))
-    if wanted == "text/html":
+    if _wants_html():
         kind, body = (
             "text/html; charset=utf-8",
             render_template("error.html", title=title, text=text),
@@ -133,6 +138,11 @@ def _answer(code: int, title: str, text: str, headers: Mapping[str, str]) -> Res
     else:
         kind, body = "application/json", json.dumps({"error": text})
     return Response(body, code, {**headers, "Content-Type": kind, "Vary": "Accept"})
+
+
+def _wants_html() -> bool:
+    """Return whether a page is the best answer to a request."""
+    return request.accept_mimetypes.best_match(("application/json", "text/html")) == "text/html"
 
 
 def _harden(response: Response) -> Response:

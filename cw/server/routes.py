@@ -78,7 +78,7 @@ def move(team_id: str, move: str, room: str | None = None) -> Response:
 @routes.get("/restart")
 @changes_the_game
 def restart(room: str | None = None) -> Response:
-    """Forget both teams and begin anew (development only)."""
+    """Forget both teams and begin a new game (development only)."""
     if not _settings().restart:
         abort(404, "restarting is turned off on this server")
     playing = _rooms().find(room)

@@ -10,7 +10,14 @@ from flask import Flask
 from cw.errors import UsageError
 from cw.server.app import NO_SUCH_PAGE, create_server
 from cw.server.session import Clock
-from cw.web import game_routes, live_routes, replay_routes
+from cw.web import (
+    form_routes,
+    game_routes,
+    live_routes,
+    output_routes,
+    play_on_routes,
+    replay_routes,
+)
 from cw.web.championship_routes import add_championship, championship_around
 from cw.web.live_matches import LiveMatches
 from cw.web.replay_folder import ReplayFolder
@@ -50,4 +57,7 @@ def create_app(settings: SiteSettings | None = None, clock: Clock = time.monoton
     app.register_blueprint(game_routes.routes)
     app.register_blueprint(live_routes.routes)
     app.register_blueprint(replay_routes.routes)
+    app.register_blueprint(form_routes.routes)
+    app.register_blueprint(play_on_routes.routes)
+    app.register_blueprint(output_routes.routes)
     return app

@@ -14,7 +14,7 @@ from typing import Final
 from jinja2 import Environment, FileSystemLoader
 
 from cw.assets import asset
-from cw.games.registry import load_picture
+from cw.games.registry import load_endings, load_picture
 from cw.pictures.exports import DrawnReplay
 from cw.pictures.sheets import Result
 from cw.replays.document import Document, encode, frames
@@ -28,7 +28,7 @@ IMPORT: Final = re.compile(r'((?:^|\n)import "|(?:^|\n)(?:import|export) [^;"]* 
 def drawn(document: Document) -> DrawnReplay:
     """Return a replay with the picture of its game; raise UsageError for an unknown game."""
     players = [(seat.get("player"), str(seat.get("name"))) for seat in document["players"]]
-    ending = ending_of(players, document["result"])
+    ending = ending_of(players, document["result"], load_endings(document["game"]))
     seat = -1 if ending.winner is None else ending.winner
     result = Result(ending.sentence, seat) if ending.reason else None
     return DrawnReplay(load_picture(document["game"]), document, partial(frames, document), result)

@@ -85,11 +85,14 @@ class LiveMatch:
 
     def document(self) -> Document:
         """Return the replay of the match so far; raise CapacityError before its start."""
-        return self._begun().document() | self._state()
+        # A match that ends meanwhile is not said to be over without its last turns.
+        state = self._state()
+        return self._begun().document() | state
 
     def news(self, after: int) -> Document:
         """Return what came after so many turns; raise CapacityError before the start."""
-        return {"after": after, **self._begun().news(after), **self._state()}
+        state = self._state()
+        return {"after": after, **self._begun().news(after), **state}
 
     def _begun(self) -> MatchProgress:
         if self.progress is None:

@@ -26,7 +26,7 @@ from cw.server.app import CONTENT_SECURITY_POLICY
 from cw.server.guard import refuse_other_sites
 from cw.web.game_pages import game_title
 from cw.web.replay_store import NAME, ReplayFilter, ReplayStore, StoredFile
-from cw.web.replay_summary import LONGEST
+from cw.web.replay_summary import LONGEST, ReplaySummary
 from cw.web.settings import LARGEST_UPLOAD
 from cw.web.thumbnails import Thumbnails
 from cw.web.uploads import Uploads
@@ -96,12 +96,19 @@ def sent() -> bytes:
 @routes.get("/<replay:name>")
 def watch(name: str) -> Response:
     """Return the page on which a replay is watched."""
-    _find(name)
+    stored = _find(name)
     embedded = request.args.get("embed") == "1"
     previous, following = (None, None) if embedded else _replay_store().neighbours(name)
+    summary = None if embedded else _replay_store().summary(stored)
+    game = summary.game if isinstance(summary, ReplaySummary) else None
     page = _fresh(
         render_template(
-            "replay.html", name=name, embedded=embedded, previous=previous, following=following
+            "replay.html",
+            name=name,
+            game=game if game in game_entries() else None,
+            embedded=embedded,
+            previous=previous,
+            following=following,
         )
     )
     if embedded:

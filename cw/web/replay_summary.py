@@ -11,6 +11,8 @@ import msgspec
 
 from cw.drawing.palette import letter_of
 from cw.errors import ProtocolError
+from cw.games.endings import Endings
+from cw.games.registry import game_entries, load_endings
 from cw.games.rules import Json, Player
 from cw.replays.document import VERSION, unpacked
 from cw.replays.ending import Ending, ending_of
@@ -134,8 +136,10 @@ def summary_of(data: bytes) -> ReplaySummary:
         raise ProtocolError(f"it must have 1 to {MOST_PLAYERS} players, not {len(players)}")
     seats = [(one.player, one.name[:LONGEST]) for one in players]
     result: Json = decoded(small(head.result), dict)
-    ending = ending_of(seats, result)
-    return ReplaySummary(head.game[:LONGEST], head.date[:LONGEST], len(head.turns), ending)
+    game = head.game[:LONGEST]
+    words = load_endings(game) if game in game_entries() else Endings()
+    ending = ending_of(seats, result, words)
+    return ReplaySummary(game, head.date[:LONGEST], len(head.turns), ending)
 
 
 def small(member: msgspec.Raw) -> bytes:

@@ -32,6 +32,8 @@ class SiteSettings(ServerSettings):
     """The folder, or the one file, of the replays under /replays/; None for none."""
     save: bool = False
     """Whether games that are over are saved in that folder."""
+    owner: bool = False
+    """Whether whoever asks owns the bots, and may read what they wrote to their standard error."""
     uploads: bool = False
     """Whether viewers may upload replays to that folder."""
 

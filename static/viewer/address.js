@@ -1,4 +1,4 @@
-/** The turn, speed and view that the address of the page carries: after its "#", or in a link after its "?". */
+/** What the address of the page carries, after its "#", or in a link after its "?": turn, speed, view, and "hide". */
 
 const SOON = 250;
 
@@ -6,11 +6,13 @@ const SOON = 250;
 export class Address {
   constructor() {
     this.timer = 0;
+    /** What was said last of the result. */
+    this.hides = false;
   }
 
   /**
    * Give what the address says.
-   * @returns {{turn: number | null, speed: number, view: string}}
+   * @returns {{turn: number | null, speed: number, view: string, hides: boolean}} `hides`: the result is kept back
    */
   read() {
     const said = new URLSearchParams(location.hash.length > 1 ? location.hash.slice(1) : location.search);
@@ -18,22 +20,30 @@ export class Address {
       turn: said.has("turn") ? Number(said.get("turn")) || 0 : null,
       speed: Number(said.get("speed")) || 1,
       view: said.get("view") ?? "",
+      hides: said.get("hide") === "1",
     };
   }
 
   /**
-   * Write the address soon; browsers take only a few changes a second.
-   * @param {{turn: number | null, speed: number, view: string}} state without a turn: the last one
+   * Write the address soon, for browsers take only a few changes a second; at once what is chosen of the result.
+   * @param {{turn: number | null, speed: number, view: string, hides: boolean}} state without a turn: the last one
    */
-  write({ turn, speed, view }) {
+  write({ turn, speed, view, hides }) {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => {
-      const said = new URLSearchParams(turn === null ? {} : { turn: String(turn) });
-      said.set("speed", String(speed));
-      if (view) {
-        said.set("view", view);
-      }
-      history.replaceState(null, "", `#${said}`);
-    }, SOON);
+    const said = new URLSearchParams(turn === null ? {} : { turn: String(turn) });
+    said.set("speed", String(speed));
+    if (view) {
+      said.set("view", view);
+    }
+    if (hides) {
+      said.set("hide", "1");
+    }
+    const save = () => history.replaceState(null, "", `#${said}`);
+    if (hides === this.hides) {
+      this.timer = setTimeout(save, SOON);
+    } else {
+      this.hides = hides;
+      save();
+    }
   }
 }

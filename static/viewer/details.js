@@ -4,7 +4,7 @@ import { Chart } from "./chart.js";
 import { badge, byId, element } from "./elements.js";
 import { endingOf } from "./ending.js";
 import { MARKS } from "./marks.js";
-import { countOf, opponents, standings, titleOf, winnerOf } from "./words.js";
+import { countOf, opponents, standings, timeWords, titleOf, winnerOf } from "./words.js";
 
 const MOST_EVENTS = 1000;
 const MOST_TIMES = 8;
@@ -111,29 +111,38 @@ function eventItem({ turn, kind, text }) {
   return element("li", "", button);
 }
 
-/** The chart of how long answers took. */
+/** How long bots took for each answer: a chart, and a table. */
 export class Latency {
-  constructor() {
+  /** @param {(turn: number) => void} chosen */
+  constructor(chosen) {
     this.chart = new Chart(byId("latency"));
+    this.chosen = chosen;
   }
 
   /** @param {import("./replay.js").Replay} replay */
   show(replay) {
     const series = replay.seats.map(({ key }) => [NaN, ...replay.document.turns.map(({ ms }) => Number(ms?.[key] ?? NaN))]);
     this.chart.show(series, replay.last);
-    const rows = replay.seats.slice(0, MOST_TIMES).map((seat, index) => latencyRow(seat, series[index]));
-    byId("latency-words").replaceChildren(...rows);
+    const rows = replay.seats.slice(0, MOST_TIMES).map((seat, index) => this.row(seat, series[index]));
+    byId("latency-rows").replaceChildren(...rows);
   }
-}
 
-/**
- * @param {import("./replay.js").Seat} seat
- * @param {number[]} series
- * @returns {HTMLElement}
- */
-function latencyRow({ index, name }, series) {
-  const known = series.filter(Number.isFinite).sort((one, other) => one - other);
-  const [middle, most] = [known[Math.floor(known.length / 2)], known[known.length - 1]];
-  const text = known.length ? `median ${middle.toFixed(1)} ms, longest ${most.toFixed(1)} ms` : "no answer";
-  return element("span", "", badge(index), element("b", "", name), ` ${text}`);
+  /**
+   * @param {import("./replay.js").Seat} seat
+   * @param {number[]} series
+   * @returns {HTMLElement}
+   */
+  row({ index, name }, series) {
+    const known = series.filter(Number.isFinite).sort((one, other) => one - other);
+    const at = (/** @type {number} */ part) => (known.length ? timeWords(known[Math.floor((known.length - 1) * part)]) : "-");
+    const longest = element("td", "", at(1));
+    if (known.length) {
+      const turn = series.indexOf(known[known.length - 1]);
+      const button = element("button", "link", `turn ${turn}`);
+      button.type = "button";
+      button.addEventListener("click", () => this.chosen(turn));
+      longest.append(" in ", button);
+    }
+    return element("tr", "", element("td", "who", badge(index), name), element("td", "", at(0.5)), element("td", "", at(0.95)), longest);
+  }
 }

@@ -54,7 +54,10 @@ export function markPicture(seat) {
  *   "upload-button": HTMLButtonElement, hide: HTMLInputElement,
  *   keys: HTMLDialogElement, latency: HTMLCanvasElement, live: HTMLButtonElement | null,
  *   marks: HTMLCanvasElement, minimap: HTMLCanvasElement, numbers: HTMLInputElement,
- *   "next-replay": HTMLAnchorElement, "previous-replay": HTMLAnchorElement, "share-dialog": HTMLDialogElement,
+ *   "next-replay": HTMLAnchorElement, "previous-replay": HTMLAnchorElement, "output-part": HTMLElement | null, "play-on": HTMLButtonElement | null, "play-on-at": HTMLInputElement | null,
+ *   "play-on-cancel": HTMLElement | null, "play-on-dialog": HTMLDialogElement | null, "play-on-seat": HTMLSelectElement | null,
+ *   "save-animation": HTMLButtonElement, "save-page": HTMLAnchorElement,
+ *   "share-dialog": HTMLDialogElement, "share-hide": HTMLInputElement,
  *   "share-embed": HTMLTextAreaElement, "share-link": HTMLInputElement, perspective: HTMLSelectElement, "replay-data": HTMLScriptElement | null,
  *   scrubber: HTMLInputElement, shelf: HTMLElement | null,
  * }} Elements

@@ -52,11 +52,22 @@ export function leadWords({ seat, by, values, level }, replay) {
   const others = values.filter((_, index) => index !== seat);
   const next = shortNumber(Math.max(0, ...others));
   if (seat < 0) {
-    return `Level: ${by} ${shortNumber(Math.max(0, ...values))} each`;
+    const most = shortNumber(Math.max(0, ...values));
+    return by.endsWith("s") ? `Level: ${most} ${unitOf(by, most)} each` : `Level: ${by} ${most} each`;
   }
   const tie = level.length ? `Level by ${level.join(" and ")}; ` : "";
   const second = replay.seats.length > 2 ? `, next ${next}` : ` to ${next}`;
   return `${tie}${replay.seats[seat].name} leads by ${by}, ${shortNumber(values[seat])}${second}`;
+}
+
+/**
+ * Give the name of a number as it is written behind it.
+ * @param {string} name of a measure, in the plural where it counts things
+ * @param {string} number
+ * @returns {string}
+ */
+export function unitOf(name, number) {
+  return number === "1" ? name.replace(/s$/, "") : name;
 }
 
 /**

@@ -3,12 +3,15 @@
 import { shortNumber } from "./chart.js";
 import { badge, byId, element, markPicture } from "./elements.js";
 import { endingOf } from "./ending.js";
-import { leadOf, leadWords, sharesOf } from "./lead.js";
+import { leadOf, leadWords, sharesOf, unitOf } from "./lead.js";
 import { paintElement, playerColour } from "./palette.js";
-import { standings, standingWords, winnerOf } from "./words.js";
+import { scoresOf, standings, standingWords, timeWords, winnerOf } from "./words.js";
 
 /** Players whose deeds of a turn are listed. */
 const MOST_LISTED = 24;
+
+/** What replays call the bot of a seat at which a person played. */
+const PERSON = "human";
 
 /** Numbers of a card; the chart has all. */
 const MOST_NUMBERS = 3;
@@ -16,9 +19,13 @@ const MOST_NUMBERS = 3;
 /** Players up to which cards stand beside one another, with a large number. */
 const FEW = 2;
 
+/** What a card calls the final score of a game that has no numbers of its own. */
+const FINAL = "score";
+
 /**
+ * @typedef {{name: string, row: HTMLElement, value: HTMLElement, unit: HTMLElement}} Line
  * @typedef {{
- *   card: HTMLElement, button: HTMLButtonElement, values: HTMLElement[], leads: HTMLElement, standing: HTMLElement,
+ *   card: HTMLElement, button: HTMLButtonElement, lines: Line[], leads: HTMLElement, standing: HTMLElement,
  * }} Card
  */
 
@@ -47,14 +54,15 @@ export class Players {
    */
   show(frame, turn, focus) {
     const { game, replay } = this;
-    const numbers = game.measures.map(({ of }) => of(frame, replay));
-    const lead = leadOf(frame, replay, game);
     const ended = replay.over && turn === replay.last;
+    const final = ended ? [scoresOf(replay)] : [];
+    const numbers = game.measures.length ? game.measures.map(({ of }) => of(frame, replay)) : final;
+    const lead = leadOf(frame, replay, game);
     const mover = ended ? null : game.mover?.(frame) ?? null;
     const moving = mover === null ? -1 : replay.seat(mover);
     const words = ended ? standingWords(replay) : [];
     this.cards.forEach((card, seat) => {
-      card.values.forEach((value, index) => { value.textContent = shortNumber(numbers[index][seat] ?? 0); });
+      card.lines.forEach((line, index) => fillLine(line, numbers[index]?.[seat]));
       card.button.setAttribute("aria-pressed", String(seat === focus));
       card.leads.hidden = ended || lead.seat !== seat;
       const standing = words[seat] ?? (moving === seat ? "to move" : "");
@@ -100,33 +108,54 @@ function shareElement(share, seat) {
  * @returns {Card}
  */
 function cardOf(seat, game, chosen) {
-  const measures = game.measures.slice(0, MOST_NUMBERS);
-  const values = measures.map(() => element("b", ""));
-  const numbers = measures.map(({ name }, index) => element("span", "number", values[index], " ", element("span", "unit", name)));
-  const name = element("span", "name", seat.name);
+  const names = game.measures.length ? game.measures.slice(0, MOST_NUMBERS).map(({ name }) => name) : [FINAL];
+  const lines = names.map(newLine);
+  const name = element("span", "name", seat.bot === PERSON && seat.name !== "you" ? `${seat.name} (by hand)` : seat.name);
   name.title = seat.name;
   const [leads, standing] = [element("span", "chip leads", "leads"), element("span", "chip standing")];
   const chips = element("span", "chips", leads, standing);
   const who = element("span", "who", badge(seat.index), markPicture(seat.index));
-  const button = element("button", "card", who, name, chips, element("span", "numbers", ...numbers));
+  const button = element("button", "card", who, name, chips, element("span", "numbers", ...lines.map(({ row }) => row)));
   button.type = "button";
   button.addEventListener("click", () => chosen(seat.index));
   const card = element("li", "", button);
   paintElement(card, seat.index);
-  return { card, button, values, leads, standing };
+  return { card, button, lines, leads, standing };
+}
+
+/**
+ * @param {string} name of a measure
+ * @returns {Line}
+ */
+function newLine(name) {
+  const [value, unit] = [element("b", ""), element("span", "unit")];
+  return { name, row: element("span", "number", value, " ", unit), value, unit };
+}
+
+/**
+ * @param {Line} line
+ * @param {number | undefined} number undefined where it is not known
+ */
+function fillLine({ name, row, value, unit }, number) {
+  row.hidden = number === undefined;
+  value.textContent = shortNumber(number ?? 0);
+  unit.textContent = unitOf(name, value.textContent);
 }
 
 /**
  * List what happened in a turn.
  * @param {HTMLElement} list
  * @param {import("./replay.js").Replay} replay
+ * @param {number} turn
  * @param {import("./games/game.js").Happening[]} happenings
  * @param {import("./games/game.js").Event[]} events of the turn
  */
-export function listHappenings(list, replay, happenings, events) {
+export function listHappenings(list, replay, turn, happenings, events) {
+  const times = turn > 0 ? replay.document.turns[turn - 1].ms ?? {} : {};
   const rows = happenings.slice(0, MOST_LISTED).map(({ seat, text }) => {
-    const name = element("b", "", replay.seats[seat]?.name ?? "");
-    return element("li", "", badge(seat), element("span", "", name, ` ${text}`));
+    const { key = "", name = "" } = replay.seats[seat] ?? {};
+    const took = Object.hasOwn(times, key) ? [element("span", "took", timeWords(Number(times[key])))] : [];
+    return element("li", "", badge(seat), element("span", "did", element("b", "", name), ` ${text}`), ...took);
   });
   const marked = events.map(({ kind, text }) => element("li", `event ${kind}`, element("span", "", text)));
   const more = happenings.length - rows.length;

@@ -1,4 +1,4 @@
-/** Sharing: a link to the turn, code for another page, and a picture of the board. */
+/** Sharing: a link to the turn, code for another page, pictures, and a page that needs no server. */
 
 import { byId } from "./elements.js";
 import { scoresOf, titleOf, winnerOf } from "./words.js";
@@ -27,23 +27,62 @@ export class Share {
     const root = byId("viewer").dataset;
     byId("share-link-part").hidden = !(root.source || root.live);
     byId("share-embed-part").hidden = !root.source;
+    byId("share-files-part").hidden = !root.source;
+    if (root.source) {
+      byId("save-page").href = formOf(root.source, "page.html");
+      byId("save-animation").addEventListener("click", () => void this.animate(formOf(root.source ?? "", "animation.gif")));
+    }
+    byId("share-hide").addEventListener("change", () => this.fill());
     byId("share").addEventListener("click", () => this.open());
     byId("copy-link").addEventListener("click", () => void copy(byId("share-link")));
     byId("copy-embed").addEventListener("click", () => void copy(byId("share-embed")));
     byId("save-picture").addEventListener("click", () => this.save());
   }
 
-  /** Fill the dialog and open it. */
+  /** Open the dialog. */
   open() {
     const shared = this.shared();
     if (shared) {
+      byId("share-hide").checked = !shared.told;
+      byId("share-hide-part").hidden = !shared.replay.over;
+      this.fill();
+      byId("share-dialog").showModal();
+    }
+  }
+
+  /** Fill the dialog; whoever wants no result told gets no link to the end either. */
+  fill() {
+    const shown = this.shared();
+    if (shown) {
+      const told = !byId("share-hide").checked;
+      const shared = { ...shown, told, turn: told || shown.turn < shown.replay.last ? shown.turn : 0 };
       byId("share-turn").textContent = String(shared.turn);
       byId("share-link").value = addressOf(shared, false);
       byId("share-embed").value = embedCode(shared);
       byId("share-picture-part").hidden = !shared.pictured;
       byId("share-words").textContent = "";
-      byId("share-dialog").showModal();
     }
+  }
+
+  /**
+   * Save the whole match as an animation, which the server makes.
+   * @param {string} address
+   */
+  async animate(address) {
+    const button = byId("save-animation");
+    const words = byId("share-words");
+    button.disabled = true;
+    words.textContent = "The server makes the animation: this takes some seconds.";
+    try {
+      const answer = await fetch(address, { headers: { Accept: "application/json" } });
+      if (answer.ok) {
+        saveFile(await answer.blob(), decodeURIComponent(address.split("/").at(-2) ?? "replay") + ".gif");
+      }
+      words.textContent = answer.ok ? "The animation is saved." : `No animation: ${(await answer.json()).error}.`;
+    } catch {
+      words.textContent = "No animation: the server does not answer.";
+    }
+    button.disabled = false;
   }
 
   /** Save the picture of the board as a file. */
@@ -55,13 +94,32 @@ export class Share {
     const game = shared.replay.document.game.replace(/[^a-z0-9]+/gi, "-").slice(0, 40);
     boardPicture().toBlob((blob) => {
       if (blob) {
-        const address = URL.createObjectURL(blob);
-        Object.assign(document.createElement("a"), { href: address, download: `${game}-turn-${shared.turn}.png` }).click();
-        setTimeout(() => URL.revokeObjectURL(address));
+        saveFile(blob, `${game}-turn-${shared.turn}.png`);
         byId("share-words").textContent = "The picture is saved.";
       }
     }, "image/png");
   }
+}
+
+/**
+ * Give the address of a replay in another form.
+ * @param {string} source the address of its document
+ * @param {string} form
+ * @returns {string}
+ */
+function formOf(source, form) {
+  return source.replace(/document$/, form);
+}
+
+/**
+ * Let the browser save a file.
+ * @param {Blob} blob
+ * @param {string} name
+ */
+function saveFile(blob, name) {
+  const address = URL.createObjectURL(blob);
+  Object.assign(document.createElement("a"), { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address));
 }
 
 /**
@@ -71,10 +129,10 @@ export class Share {
  * @param {boolean} embedded
  * @returns {string}
  */
-function addressOf({ turn, view }, embedded) {
+function addressOf({ turn, view, told, replay }, embedded) {
   const address = new URL(location.pathname, location.href);
-  const said = { ...(embedded ? { embed: "1" } : {}), turn: String(turn), ...(view ? { view } : {}) };
-  address.search = String(new URLSearchParams(said));
+  const said = { embed: embedded ? "1" : "", turn: String(turn), view, hide: replay.over && !told ? "1" : "" };
+  address.search = String(new URLSearchParams(Object.entries(said).filter(([, value]) => value !== "")));
   return address.href;
 }
 

@@ -56,7 +56,10 @@ export class TurnList {
     scroller.addEventListener("scroll", () => this.fill());
     scroller.addEventListener("keydown", (event) => this.key(event));
     list.addEventListener("click", (event) => this.click(event));
-    new ResizeObserver(() => this.fill()).observe(scroller);
+    new ResizeObserver(() => {
+      this.follow();
+      this.fill();
+    }).observe(scroller);
   }
 
   /**

@@ -8,7 +8,9 @@ import { byId, element } from "./elements.js";
 import { gameOf } from "./games/game.js";
 import { bindKeys } from "./keys.js";
 import { Moments } from "./moments.js";
+import { showOutput } from "./output.js";
 import { Outline } from "./outline.js";
+import { PlayOn } from "./play_on.js";
 import { Playback } from "./playback.js";
 import { listHappenings, Players } from "./players.js";
 import { Scrubber } from "./scrubber.js";
@@ -34,12 +36,13 @@ export class Viewer {
     this.moments = new Moments(byId("moments"), visit);
     this.turnList = new TurnList(byId("turn-scroller"), byId("turn-list"), visit);
     this.chart = new Chart(byId("chart"));
-    this.latency = new Latency();
+    this.latency = new Latency(visit);
     this.log = new EventLog(visit);
     this.outline = new Outline(byId("outline"));
     this.announcer = new Announcer(byId("announcer"));
     this.address = new Address();
     this.share = new Share(() => this.shared());
+    this.playOn = new PlayOn();
     /** Whether the end of the replay was seen. */
     this.isSeen = false;
     /** The latest turn that was shown. */
@@ -106,6 +109,7 @@ export class Viewer {
     byId("hide").addEventListener("change", () => {
       window["memory"]?.keep(HIDDEN, byId("hide").checked ? "on" : "off");
       this.showKnown();
+      this.saveAddress();
     });
   }
 
@@ -181,6 +185,7 @@ export class Viewer {
     this.playback.open(replay.last, !replay.over);
     this.players = new Players(replay, game, (seat) => this.look(seat === this.focus ? -1 : seat));
     this.offer(replay, game);
+    this.playOn.offer(replay);
     this.latency.show(replay);
     byId("turns").textContent = String(replay.last);
     byId("viewer").dataset.state = "ready";
@@ -189,6 +194,9 @@ export class Viewer {
     this.showTurn();
     this.showKnown();
     this.lookThrough();
+    if (replay.over) {
+      void showOutput(replay);
+    }
   }
 
   /** Take in that the match went on, or is over. */
@@ -207,6 +215,7 @@ export class Viewer {
       this.showKnown();
       // A match that is given up ends without a turn.
       this.showTurn();
+      void showOutput(replay);
     }
     this.scrubber.show();
     this.turnList.show(playback.turn, this.horizon);
@@ -245,7 +254,11 @@ export class Viewer {
 
   /** Go where the address says; without a turn a running match is followed. */
   obeyAddress() {
-    const { turn, speed, view } = this.address.read();
+    const { turn, speed, view, hides } = this.address.read();
+    if (hides && !byId("hide").checked) {
+      byId("hide").checked = true;
+      this.showKnown();
+    }
     this.playback.hasten(speed);
     this.look(view === "" ? -1 : this.replay?.seat(view) ?? -1);
     if (turn === null && this.playback.live) {
@@ -278,6 +291,7 @@ export class Viewer {
   showKnown() {
     const { replay, game, playback } = this;
     if (replay && game) {
+      byId("viewer").dataset.told = String(!this.isHidden);
       showDetails(replay, game, !this.isHidden);
       this.log.clear();
       this.showEvents();
@@ -367,8 +381,10 @@ export class Viewer {
     byId("board").setAttribute("aria-label", game.describe(frame, replay));
     this.scrubber.show();
     this.players?.show(frame, turn, focus);
+    this.playOn.show(replay, turn, replay.seat(game.mover?.(frame) ?? ""));
     this.turnList.show(turn, this.horizon);
     this.chart.point(turn);
+    this.latency.chart.point(turn);
     this.showHappenings();
     this.saveAddress();
   }
@@ -401,7 +417,7 @@ export class Viewer {
     }
     const events = this.events.get(turn) ?? [];
     const told = events.filter(({ kind }) => kind !== "end");
-    listHappenings(byId("happened"), replay, this.happened(turn), told);
+    listHappenings(byId("happened"), replay, turn, this.happened(turn), told);
     if (turn === 0 && told.length === 0) {
       byId("happened").append(element("li", "muted", "The start: nothing has happened yet."));
     }
@@ -432,7 +448,8 @@ export class Viewer {
   saveAddress() {
     if (this.replay) {
       const { turn, speed, following } = this.playback;
-      this.address.write({ turn: following ? null : turn, speed, view: this.replay.seats[this.focus]?.key ?? "" });
+      const view = this.replay.seats[this.focus]?.key ?? "";
+      this.address.write({ turn: following ? null : turn, speed, view, hides: byId("hide").checked });
     }
   }
 }

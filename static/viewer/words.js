@@ -6,12 +6,12 @@ const MOST_NAMES = 4;
 /** @type {Record<string, string>} */
 const FAULTS = {
   startup: "could not be started",
-  disconnected: "was not there any more",
+  disconnected: "closed its connection",
   timeout: "did not answer in time",
   crashed: "crashed",
-  malformed: "sent what cannot be read",
-  illegal: "did what is not allowed",
-  oversize: "sent too much",
+  malformed: "sent an answer that cannot be read",
+  illegal: "made an illegal move",
+  oversize: "sent too long an answer",
 };
 
 /**
@@ -33,6 +33,15 @@ export const TITLES = {
  */
 export function countOf(number, thing) {
   return `${number} ${thing}${number === 1 ? "" : "s"}`;
+}
+
+/**
+ * Say how long something took.
+ * @param {number} ms
+ * @returns {string}
+ */
+export function timeWords(ms) {
+  return ms >= 1000 ? `${(ms / 1000).toFixed(1)} s` : `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 }
 
 /**

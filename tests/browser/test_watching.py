@@ -14,6 +14,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from cw.replays import document as replay
+from cw.replays.outputs import write_outputs
 from cw.web import create_app
 from cw.web.settings import SiteSettings
 from tests.browser.conftest import Watcher
@@ -122,7 +123,7 @@ def test_on_a_phone_cards_and_bar_stand_above_the_board(
 
 def test_the_bar_shows_how_the_squares_are_shared(opened: Open) -> None:
     page = opened("circuit-wars", "#turn=0")
-    expect(page.locator("#lead")).to_have_text("Level: squares 0 each")
+    expect(page.locator("#lead")).to_have_text("Level: 0 squares each")
     for turn, frame in enumerate(frames("circuit-wars")):
         page.evaluate("(turn) => { location.hash = `turn=${turn}`; }", turn)
         expect(page.locator("#turn")).to_have_text(str(turn))
@@ -163,8 +164,8 @@ def test_a_tie_is_led_by_the_tie_break(opened: Open) -> None:
     )
     assert found == [
         "ada leads by score, 3 to 1",
-        "Level by score; bob leads by energy collected, 9 to 2",
-        "Level by score and energy collected; bob leads by bots, 2 to 1",
+        "Level by score; bob leads by collected energy, 9 to 2",
+        "Level by score and collected energy; bob leads by living bots, 2 to 1",
         "Level: score 2 each",
     ]
 
@@ -296,17 +297,17 @@ def two_players(*, score: int, collected: list[int], bots: list[int]) -> replay.
         (
             {"score": 2, "collected": [57, 33], "bots": [4, 9]},
             "bot0 won. The last turn, {last}, was played. The best were level by score (2); "
-            "the tie-break, energy collected, decided: 57, next 33.",
+            "the tie-break, collected energy, decided: 57, next 33.",
         ),
         (
             {"score": 1, "collected": [33, 33], "bots": [4, 9]},
             "bot1 won. The last turn, {last}, was played. The best were level by score (1) and "
-            "energy collected (33); the tie-break, bots, decided: 9, next 4.",
+            "collected energy (33); the tie-break, living bots, decided: 9, next 4.",
         ),
         (
             {"score": 1, "collected": [33, 33], "bots": [4, 4]},
             "Draw: bot0 and bot1. The last turn, {last}, was played. bot0 and bot1 are level by "
-            "score (1), energy collected (33) and bots (4): a draw.",
+            "score (1), collected energy (33) and living bots (4): a draw.",
         ),
     ],
 )
@@ -343,7 +344,7 @@ FIRST, SECOND, BOTH = {"1": 1, "2": 2}, {"1": 2, "2": 1}, {"1": 1, "2": 1, "3": 
             "hexagon",
             {"reason": "illegal", "winner": 2, "ranks": SECOND, "scores": {"1": 9, "2": 4}},
             [STONE],
-            "bot1 won. In turn {last} bot0 forfeited: it did what is not allowed: [0, 0] is a "
+            "bot1 won. In turn {last} bot0 forfeited: it made an illegal move: [0, 0] is a "
             "stone. The chips stood at 9 to 4, which does not count then.",
         ),
         (
@@ -447,7 +448,7 @@ def test_every_turn_is_listed_in_words_and_leads_there(opened: Open, game: str) 
     rows.nth(2).click()
     expect(page.locator("#turn")).to_have_text("2")
     expect(page.locator(".turn-row[aria-current]")).to_have_attribute("data-turn", "2")
-    said = page.locator("#happened li:not(.event) > span:last-child").first.inner_text()
+    said = page.locator("#happened .did").first.inner_text()
     deed = page.locator(".turn-row[aria-current] .deed").first
     expect(deed).to_have_attribute("title", said)
     expect(deed).not_to_be_empty()
@@ -635,6 +636,54 @@ def test_a_hidden_result_is_not_shared(opened: Open) -> None:
     assert 'title="Hexagon: bot0, bot1"' in page.locator("#share-embed").input_value()
 
 
+def test_a_link_keeps_the_result_back(opened: Open) -> None:
+    page = opened("hexagon", "#turn=9999")
+    page.get_by_role("button", name="Share").click()
+    page.get_by_role("switch", name="Keep the result back").check()
+    assert "won" not in page.locator("#share-embed").input_value()
+    address = page.locator("#share-link").input_value()
+    assert address.endswith("/replays/hexagon?turn=0&hide=1"), "the end itself would tell"
+    page.goto(address)
+    page.wait_for_selector(READY)
+    hide = page.get_by_role("switch", name="Hide the result")
+    expect(hide).to_be_checked()
+    assert "won" not in page.locator("main").inner_text()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url(re.compile("#turn=1&speed=1&hide=1"))
+    page.reload()
+    page.wait_for_selector(READY)
+    assert "won" not in page.locator("main").inner_text()
+    page.keyboard.press("End")
+    expect(page.locator("#lead")).to_contain_text("won")
+    opened("circuit-wars")
+    expect(hide).not_to_be_checked()
+
+
+def test_the_match_is_saved_as_an_animation_and_as_a_page(opened: Open, tmp_path: Path) -> None:
+    page = opened("hexagon")
+    page.get_by_role("button", name="Share").click()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Save as GIF").click()
+    assert waiting.value.suggested_filename == "hexagon.gif"
+    waiting.value.save_as(tmp_path / "match.gif")
+    with Image.open(tmp_path / "match.gif") as picture:
+        assert getattr(picture, "n_frames", 0) == last_turn("hexagon") + 1
+    expect(page.get_by_role("status")).to_have_text("The animation is saved.")
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="Save as HTML").click()
+    assert waiting.value.suggested_filename == "hexagon.html"
+    waiting.value.save_as(tmp_path / "match.html")
+    assert b"replay-data" in (tmp_path / "match.html").read_bytes()
+
+
+def test_why_there_is_no_animation_is_told(altered: Altered, watcher: Watcher) -> None:
+    page = altered(recorded("hexagon") | {"game": "chess"})
+    page.get_by_role("button", name="Share").click()
+    page.get_by_role("button", name="Save as GIF").click()
+    expect(page.get_by_role("status")).to_contain_text("No animation: there is no game 'chess'")
+    watcher.complaints = [one for one in watcher.complaints if "400" not in one]
+
+
 @pytest.mark.parametrize("game", ["hexagon", "code-battle"])
 def test_the_board_is_saved_as_a_picture(opened: Open, tmp_path: Path, game: str) -> None:
     page = opened(game, "#turn=7")
@@ -659,6 +708,80 @@ def test_the_dialog_is_closed_by_the_keyboard_and_has_no_serious_violation(opene
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
     expect(page.locator("#turn")).to_have_text("0")
+
+
+# Playing on
+
+
+def test_a_position_is_played_on_by_hand(opened: Open) -> None:
+    page = opened("hexagon", "#turn=8")
+    page.get_by_role("button", name="Play from here").click()
+    dialog = page.get_by_role("dialog", name="Play on from turn 8")
+    mover = frames("hexagon")[8]["color"]
+    seat = dialog.get_by_role("combobox", name="You take the seat of")
+    expect(seat).to_have_value(str(mover))
+    dialog.get_by_role("combobox", name="The bot").select_option("builtin:random")
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    assert page.evaluate("axe.run().then(({ violations }) => violations)") == []
+    dialog.get_by_role("button", name="Play", exact=True).click()
+    page.wait_for_selector("#viewer[data-yours=true]")
+    expect(page.locator("#players .name").nth(mover - 1)).to_have_text("you")
+    expect(page.locator("#players .name").nth(2 - mover)).to_have_text("random")
+    for seat_number, chips in enumerate(page.locator("#players .number b").all_inner_texts()[::2]):
+        cells = [cell for row in frames("hexagon")[8]["cells"] for cell in row]
+        assert int(chips) == cells.count(seat_number + 1)
+    expect(page.get_by_role("button", name="Play from here")).to_be_hidden()
+    page.get_by_role("button", name="Play it").click()
+    expect(page.locator("#turns")).not_to_have_text("0")
+
+
+def test_there_is_nothing_to_play_after_the_end(opened: Open) -> None:
+    page = opened("hexagon", "#turn=9999")
+    expect(page.get_by_role("button", name="Play from here")).to_be_disabled()
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("button", name="Play from here")).to_be_enabled()
+
+
+# What the owner of a bot sees
+
+
+def test_the_owner_sees_what_bots_put_out(serve: Serve, watcher: Watcher, tmp_path: Path) -> None:
+    file = tmp_path / "match.json"
+    file.write_bytes(replay.encode(recorded("hexagon"), packed=False))
+    write_outputs(file, ["", "\n".join(f"line {number} {HOSTILE}" for number in range(200))])
+    site = serve(create_app(SiteSettings(timeout=3, replays=tmp_path, owner=True)))
+    page = watcher.page
+    page.goto(f"{site}/replays/match")
+    page.wait_for_selector(READY)
+    part = page.get_by_role("region", name="Output of the bots")
+    expect(part.get_by_role("heading", level=3)).to_have_count(1)
+    text = part.get_by_role("region", name="Output of bot1")
+    expect(text).to_contain_text(f"line 199 {HOSTILE}")
+    assert text.evaluate("(one) => one.scrollTop + one.clientHeight >= one.scrollHeight - 2")
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    assert page.evaluate("axe.run().then(({ violations }) => violations)") == []
+    page.get_by_role("switch", name="Hide the result").check()
+    expect(part).to_be_hidden()
+    page.keyboard.press("End")
+    expect(part).to_be_visible()
+
+
+def test_response_times_are_told_by_turn_and_in_sum(altered: Altered) -> None:
+    document = recorded("hexagon")
+    turns = [
+        turn | {"ms": dict.fromkeys(turn["ms"], 1200 if number == 11 else 3.25)}
+        for number, turn in enumerate(document["turns"])
+    ]
+    page = altered(document | {"turns": turns}, "#turn=4")
+    expect(page.locator("#happened .took")).to_have_text(["3.3 ms"])
+    rows = page.get_by_role("region", name="Response times").get_by_role("row")
+    slow = next(iter(turns[11]["ms"]))
+    name = next(seat["name"] for seat in document["players"] if str(seat["player"]) == slow)
+    row = rows.filter(has_text=name)
+    expect(row).to_have_text(re.compile(r"3\.3 ms.*3\.3 ms.*1\.2 s in turn 12"))
+    row.get_by_role("button", name="turn 12").click()
+    expect(page.locator("#turn")).to_have_text("12")
+    expect(page.locator("#happened .took")).to_have_text(["1.2 s"])
 
 
 # A game without a picture
@@ -700,6 +823,15 @@ def test_a_game_without_a_picture_is_shown_as_text(altered: Altered) -> None:
     assert serious(page) == []
 
 
+def test_an_unknown_game_tells_its_scores_at_the_end(altered: Altered) -> None:
+    page = altered(recorded("hexagon") | {"game": "chess"})
+    numbers = page.locator("#players .number b")
+    expect(numbers.first).to_be_hidden()
+    page.keyboard.press("End")
+    scores = recorded("hexagon")["result"]["outcome"]["scores"]
+    expect(numbers).to_have_text([str(scores["1"]), str(scores["2"])])
+
+
 def test_what_is_shown_as_text_is_bounded_and_nothing_else(altered: Altered) -> None:
     deep: Any = HOSTILE
     for _ in range(200):
@@ -719,7 +851,7 @@ def test_a_replay_without_scores_has_no_chart(altered: Altered) -> None:
     document = recorded("hexagon") | {"game": "go"}
     page = altered(document)
     expect(page.locator("#chart")).to_be_hidden()
-    expect(page.locator("#players .number")).to_have_count(0)
+    expect(page.locator("#players .number").first).to_be_hidden()
 
 
 # The replays before and after

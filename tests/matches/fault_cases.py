@@ -1,6 +1,6 @@
 """The faults of each game as real programs make them, and the tables of them in docs/faults.md.
 
-`python -m tests.matches.fault_cases` plays them all and writes the tables anew.
+`python -m tests.matches.fault_cases` plays them all and writes the tables again.
 """
 
 from __future__ import annotations

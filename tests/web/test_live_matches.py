@@ -5,9 +5,10 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from flask import Flask
@@ -15,11 +16,14 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from cw.arena.bots import read_bots
+from cw.errors import Abandoned
 from cw.games.registry import load_game, load_play_options
+from cw.matches.run import MatchProgress
+from cw.matches.spec import MatchSpec
 from cw.replays import document as replay
 from cw.replays.verify import verify
 from cw.web import create_app
-from cw.web.live_matches import UNWATCHED, LiveMatches
+from cw.web.live_matches import UNWATCHED, LiveMatch, LiveMatches
 from cw.web.settings import SiteSettings
 from tests.conftest import FakeClock
 from tests.matches.bots_of_games import HEXAGON, write
@@ -362,3 +366,24 @@ def test_a_client_that_sleeps_loses_to_a_person(served: Served, tmp_path: Path) 
     document = ended(client, address)
     assert document["faults"][0]["kind"] == "timeout"
     assert document["result"]["outcome"]["winner"] == 1
+
+
+def test_a_match_that_ends_while_it_is_told_is_not_over_yet() -> None:
+    spec = MatchSpec("page", "hexagon", (), 1)
+    match = LiveMatch(spec, {}, "key", (), 0.0)
+
+    class Ending:
+        """A match that ends while it is asked for its replay."""
+
+        def document(self) -> dict[str, Any]:
+            match.result.set_exception(Abandoned("the last turn"))
+            return {"turns": []}
+
+        def news(self, after: int) -> dict[str, Any]:
+            return self.document()
+
+    for tell in (match.document, lambda: match.news(0)):
+        match.result = Future()
+        match.progress = cast(MatchProgress, Ending())
+        assert tell()["live"]["over"] is False
+        assert match.over

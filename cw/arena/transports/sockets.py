@@ -46,7 +46,7 @@ class CountingSocket(socket.socket):
 
     Many small servers send the head and the body of an answer apart, and hold the body back until
     the head is acknowledged; kernels delay that by 40 ms on a connection that is kept. Linux can be
-    told not to, anew after every transfer.
+    told not to, again after every transfer.
     """
 
     traffic: Traffic

@@ -17,7 +17,7 @@ from cw.games.wire import Query, QueryLimits, Referee, Transport, as_it_is
 Turn: TypeAlias = Mapping[Player, Action | Fault]
 
 TIMEOUT: Final = 3.0
-"""Seconds for a turn where nothing else is said."""
+"""Seconds for a turn by default."""
 
 NO_LIMIT: Final = -1
 

@@ -1,4 +1,4 @@
-"""How Code Battle tells of its ends (document, "End and ranking")."""
+"""How Code Battle tells of its ends (rule book, "End")."""
 
 from __future__ import annotations
 
@@ -26,4 +26,5 @@ ENDINGS: Final = Endings(
         "annihilation": "the last bots died together",
     },
     tie_breaks=tie_breaks,
+    recorded={"final_energy": "collected energy", "final_bots": "living bots"},
 )

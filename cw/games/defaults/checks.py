@@ -78,7 +78,7 @@ def fix_for(problem: Fault | None) -> str:
     if problem.kind == "timeout" and "answered turn" in problem.detail:
         return "copy turn from the question into its answer"
     if problem.kind == "timeout":
-        return f"answer within the time limit, 1 s if nothing else is said, and {FLUSH}"
+        return f"answer within the time limit, 1 s by default, and {FLUSH}"
     if problem.kind == "illegal":
         return "check the action against the rules before you send it; `cw step` tries a rule"
     if problem.kind in ("startup", "crashed", "disconnected"):

@@ -29,7 +29,7 @@ from cw.games.wire import (
 )
 
 TIMEOUT: Final = 1.0
-"""Seconds for an action where nothing else is said."""
+"""Seconds for an action by default."""
 
 LONGEST_TIMEOUT: Final = 3600.0
 STARTING: Final = 5.0

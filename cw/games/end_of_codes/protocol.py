@@ -39,7 +39,7 @@ TEXTS: Final = (
     " Did you build the correct JSON dictionary?",
     "Your bot is not using your username. Did you set your username correctly?",
 )
-"""The seven sanity checks of the seed, by what is said when one fails."""
+"""The seven sanity checks of the seed, by the sentence for a failure."""
 
 FAILED_BY: Final = (
     ("malformed_url", "could_not_resolve"),

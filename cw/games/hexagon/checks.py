@@ -136,7 +136,7 @@ class Prober:
         )
 
     async def second_battle(self) -> None:
-        """Play another battle between, and open one of the same id anew."""
+        """Play another battle between, and open one of the same id again."""
         other: State = GAME.new(2, 2, size=3)
         await self.say("POST", "/games", opening(other, IDS[1], 1))
         fix = "keep a board for each id: a server plays several battles at once"
@@ -144,8 +144,8 @@ class Prober:
         self.report.step("still knows the first battle", await self.get(IDS[0], self.state), fix)
         fresh: State = GAME.new(2, 3, size=3)
         await self.say("POST", "/games", opening(fresh, IDS[1], 1))
-        fix = "a POST with an id that you know starts that battle anew"
-        self.report.step("starts a known id anew", await self.get(IDS[1], fresh), fix)
+        fix = "a POST with an id that you know starts that battle afresh"
+        self.report.step("starts a known id afresh", await self.get(IDS[1], fresh), fix)
 
     async def delete(self) -> None:
         """Close both battles, and one that never was."""

@@ -14,6 +14,12 @@ import { countOf } from "../words.js";
  * @typedef {import("./game.js").Scene<Frame, Memo>} Scene
  */
 
+/** What the live game looks like: rims of points, free segments, and the last move, on light and on dark ground. */
+const LOOKS = {
+  light: { rim: "#45544c", free: "#c3d3c9", marker: "#ffe27a" },
+  dark: { rim: "#a9bbb1", free: "#34493e", marker: "#6b5a10" },
+};
+
 /** @type {[number, string][]} */
 const BORDERS = [[1, "top"], [2, "right"], [4, "bottom"], [8, "left"]];
 
@@ -22,7 +28,7 @@ export const CIRCUIT_WARS = {
   legend: [
     "Segments have the colour of who drew them; those of player B have a light core, those of the start are grey.",
     "A closed area has the colour and the mark of its owner.",
-    "The last move is outlined.",
+    "The last move lies on yellow.",
   ],
   measures: [{ name: "squares", of: (frame) => frame.scores }],
   total: ({ size }) => size * size,
@@ -122,7 +128,7 @@ function drawArea(scene, { owner: player, squares }) {
   const { ctx, replay } = scene;
   const seat = replay.seat(player);
   ctx.fillStyle = colour(scene, seat);
-  ctx.globalAlpha = 0.42 * strength(scene, seat);
+  ctx.globalAlpha = 0.34 * strength(scene, seat);
   squares.forEach(([x, y]) => ctx.fillRect(x, y, 1, 1));
   ctx.globalAlpha = 0.8 * strength(scene, seat);
   squares.forEach(([x, y]) => mark(scene, seat, x + 0.5, y + 0.5, 0.12, colour(scene, seat)));
@@ -143,7 +149,7 @@ function drawSegment(scene, segment) {
   const seat = author && author.turn <= turn ? author.seat : -1;
   const drawn = state === "drawn";
   ctx.globalAlpha = drawn ? strength(scene, seat) : 1;
-  line(ctx, segment.ends, drawn ? 0.12 : 0.025, drawn ? colour(scene, seat) : inks(scene).line);
+  line(ctx, segment.ends, drawn ? 0.11 : 0.025, drawn ? colour(scene, seat) : looks(scene).free);
   if (drawn && seat === 1) {
     // A light core tells the second player apart without colour, as in the monitor.
     line(ctx, segment.ends, 0.03, inks(scene).ground);
@@ -152,13 +158,13 @@ function drawSegment(scene, segment) {
 }
 
 /**
- * Draw the segment of the last move with an outline, above the others.
+ * Draw the segment of the last move on its marker, above the others.
  * @param {Scene} scene
  * @param {Segment} segment
  */
 function drawLast(scene, segment) {
-  line(scene.ctx, segment.ends, 0.28, inks(scene).glow);
-  line(scene.ctx, segment.ends, 0.19, inks(scene).ground);
+  line(scene.ctx, segment.ends, 0.31, inks(scene).glow);
+  line(scene.ctx, segment.ends, 0.25, looks(scene).marker);
   drawSegment(scene, segment);
 }
 
@@ -177,17 +183,44 @@ function line(ctx, [x, y, toX, toY], width, ink) {
   ctx.stroke();
 }
 
-/** @param {Scene} scene */
+/**
+ * Draw the points: those at which something was drawn as rings; within an area there are none.
+ * @param {Scene} scene
+ */
 function drawPoints(scene) {
-  const { ctx, frame } = scene;
-  ctx.fillStyle = inks(scene).ink;
-  for (let y = 0; y <= frame.size; y++) {
-    for (let x = 0; x <= frame.size; x++) {
-      ctx.beginPath();
-      ctx.arc(x, y, 0.075, 0, 7);
-      ctx.fill();
-    }
+  const { ctx, frame, memo } = scene;
+  const states = memo.segments.map((segment) => ({ segment, state: condition(frame.board, segment) }));
+  for (const wanted of ["free", "drawn"]) {
+    const found = states.filter(({ state }) => state === wanted).flatMap(({ segment: { ends } }) => [ends.slice(0, 2), ends.slice(2)]);
+    new Map(found.map((point) => [String(point), point])).forEach(([x, y]) => drawPoint(ctx, x, y, wanted === "drawn", scene));
   }
+}
+
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {number} x
+ * @param {number} y
+ * @param {boolean} isDrawn
+ * @param {Scene} scene
+ */
+function drawPoint(ctx, x, y, isDrawn, scene) {
+  ctx.beginPath();
+  ctx.arc(x, y, isDrawn ? 0.07 : 0.045, 0, 7);
+  ctx.fillStyle = isDrawn ? inks(scene).ground : looks(scene).free;
+  ctx.fill();
+  if (isDrawn) {
+    ctx.strokeStyle = looks(scene).rim;
+    ctx.lineWidth = 0.04;
+    ctx.stroke();
+  }
+}
+
+/**
+ * @param {Scene} scene
+ * @returns {typeof LOOKS.light}
+ */
+function looks({ dark }) {
+  return dark ? LOOKS.dark : LOOKS.light;
 }
 
 /** @param {Scene} scene */

@@ -62,8 +62,8 @@ export const CODE_BATTLE = {
   ],
   criteria: [
     { name: "score", of: (frame) => frame.players.map(({ score }) => score) },
-    { name: "energy collected", of: (frame) => frame.players.map(({ collected }) => collected) },
-    { name: "bots", of: (frame) => counted(frame) },
+    { name: "collected energy", of: (frame) => frame.players.map(({ collected }) => collected) },
+    { name: "living bots", of: (frame) => counted(frame) },
   ],
   fog: true,
   night: true,
