@@ -27,6 +27,13 @@ FLOORS = (
     ("cw.matches",),
     ("cw.championship",),
     ("cw.web",),
+    ("cw.hub.clock",),
+    ("cw.hub.store",),
+    ("cw.hub.settings",),
+    ("cw.hub.services",),
+    ("cw.hub.resources", "cw.hub.logs"),
+    ("cw.hub.jobs", "cw.hub.pages", "cw.hub.demo"),
+    ("cw.hub",),
     ("cw.cli",),
     ("cw.__main__", "cw.game_server"),
 )
@@ -117,6 +124,29 @@ def test_rules_and_league_are_pure(path: Path) -> None:
         assert not found & IMPURE
         source = path.read_text(encoding="utf-8")
         assert "import random\n" not in source, "draw from a Random(seed) only"
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if "hub" in p.parts], ids=name_of)
+def test_inside_the_hub_each_floor_knows_its_own_libraries(path: Path) -> None:
+    found = set(imports(path))
+    libraries = {target.partition(".")[0] for target in found}
+    room = room_of(name_of(path))
+    if room in ("cw.hub.clock", "cw.hub.store", "cw.hub.settings", "cw.hub.services"):
+        assert not libraries & {"celery", "flask", "flask_limiter", "flask_wtf", "kombu", "wtforms"}
+        assert not any(target.startswith(("cw.web", "cw.cli")) for target in found)
+    if room == "cw.hub.pages":
+        assert "cw.hub.store.tables" not in found, "pages never touch a table: ask a service"
+        assert not libraries & {"celery", "kombu", "sqlalchemy"}
+    if room == "cw.hub.jobs":
+        assert "flask" not in libraries
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_the_hub_is_imported_by_its_commands_alone(path: Path) -> None:
+    name = name_of(path)
+    if not name.startswith(("cw.hub", "cw.cli.hub_")):
+        known = {target for target in imports(path) if not target.startswith("cw.cli.")}
+        assert not any(target == "cw.hub" or target.startswith("cw.hub.") for target in known)
 
 
 def test_no_module_hides_one_of_the_standard_library() -> None:

@@ -14,6 +14,7 @@ from cw.game import Board
 from cw.games.circuit_wars.protocol import REGISTRATION_ERRORS, STATUS
 from cw.games.registry import GAMES, load_strategies
 from cw.games.rules import FAULT_KINDS
+from cw.hub.settings import HubSettings, shown
 from cw.web import create_app
 from cw.web.settings import SiteSettings
 
@@ -39,8 +40,11 @@ def section(name: str) -> str:
 
 def parameters(of: click.Command) -> list[click.Parameter]:
     """Return the parameters of a command and of the commands in it."""
-    inner = of.commands.values() if isinstance(of, click.Group) else ()
-    return [*of.params, *(parameter for one in inner for parameter in parameters(one))]
+    if not isinstance(of, click.Group):
+        return of.params
+    context = click.Context(of)
+    inner = (of.get_command(context, name) for name in of.list_commands(context))
+    return [*of.params, *(parameter for one in inner if one for parameter in parameters(one))]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -83,6 +87,14 @@ def test_every_setting_is_documented() -> None:
     text = TEXTS[ROOT / "docs" / "server.md"]
     for field in dataclasses.fields(SiteSettings):
         assert f"`{field.name}`" in text
+
+
+def test_every_setting_of_a_hub_is_documented_and_no_other() -> None:
+    text = TEXTS[ROOT / "docs" / "hub.md"]
+    for name, _, default, words in shown(HubSettings()):
+        assert f"| `{name}` | {default} | {words} |" in text, name
+    rows = re.findall(r"^\| `(CW_[A-Z_]+)` \|", text, re.M)
+    assert rows == [row.name for row in shown(HubSettings())]
 
 
 def test_every_code_is_documented() -> None:

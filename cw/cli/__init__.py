@@ -29,22 +29,32 @@ COMMANDS: Mapping[str, str] = {
     "championship": "cw.cli.championship:championship",
     "doctor": "cw.cli.doctor:doctor",
     "bench": "cw.cli.bench:bench",
+    "hub": "cw.cli.hub:hub",
 }
 
 
-class Commands(HelpfulGroup):
+class LazyGroup(HelpfulGroup):
     """A group that loads a command only when it is needed."""
 
+    places: Mapping[str, str]
+    """Where the commands are, in the order in which a newcomer meets them."""
+
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name the commands in the order in which a newcomer meets them."""
-        return list(COMMANDS)
+        """Name the commands in their order."""
+        return list(self.places)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Load a command."""
-        if cmd_name not in COMMANDS:
+        if cmd_name not in self.places:
             return None
-        command: click.Command = resolve_name(COMMANDS[cmd_name])
+        command: click.Command = resolve_name(self.places[cmd_name])
         return command
+
+
+class Commands(LazyGroup):
+    """The commands of `cw`."""
+
+    places = COMMANDS
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; an error of the arena is one line: exit code 2 for wrong usage, else 1."""

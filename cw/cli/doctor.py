@@ -65,6 +65,8 @@ def needed() -> Iterator[Diagnosis]:
         path = asset(name)
         yield Diagnosis(name, path.exists(), True, str(path), "clone the repository again")
     yield check_port()
+    if os.environ.get("CW_PUBLIC_URL"):
+        yield check_mail()
 
 
 def useful() -> Iterator[Diagnosis]:
@@ -105,6 +107,13 @@ def check_port() -> Diagnosis:
     except UsageError as error:
         return Diagnosis(f"port {PORT}", False, False, "in use", str(error))
     return Diagnosis(f"port {PORT}", True, False, "free")
+
+
+def check_mail() -> Diagnosis:
+    """Find out whether a hub that others reach can write to people."""
+    is_set = bool(os.environ.get("CW_MAIL"))
+    advice = "the mail server of a hub that others reach: smtp://user:password@host:587"
+    return Diagnosis("CW_MAIL", is_set, True, "set" if is_set else "not set", advice)
 
 
 def table(findings: list[Diagnosis]) -> Table:

@@ -69,6 +69,8 @@ class GameEntry:
     """The words in which its results are told."""
     rules_version: int = 1
     """Grows when old replays would be played otherwise."""
+    seed_bits: int = 63
+    """How long a seed may be."""
 
     @property
     def has_checks(self) -> bool:
@@ -99,7 +101,7 @@ USUAL: Final[Mapping[str, str]] = {
 """Where the parts of a game stand in its folder; `{}` is the name of the folder, as a class."""
 
 
-def in_folder(package: str, rules_version: int = 1) -> GameEntry:
+def in_folder(package: str, rules_version: int = 1, seed_bits: int = 63) -> GameEntry:
     """Return the entry of a game whose parts stand where they usually do.
 
     `package` is the dotted name of its folder. A part whose module is missing is the default.
@@ -110,15 +112,15 @@ def in_folder(package: str, rules_version: int = 1) -> GameEntry:
         for part, place in USUAL.items()
         if find_spec(f"{package}.{place.partition(':')[0]}") is not None
     }
-    return GameEntry(**parts, rules_version=rules_version)
+    return GameEntry(**parts, rules_version=rules_version, seed_bits=seed_bits)
 
 
 GAMES: Mapping[str, GameEntry] = {
     "circuit-wars": in_folder("cw.games.circuit_wars"),
     "code-battle": in_folder("cw.games.code_battle"),
-    "end-of-codes": in_folder("cw.games.end_of_codes"),
+    "end-of-codes": in_folder("cw.games.end_of_codes", seed_bits=31),
     "hexagon": in_folder("cw.games.hexagon"),
-    "paint": in_folder("cw.games.paint"),
+    "paint": in_folder("cw.games.paint", seed_bits=31),
 }
 
 

@@ -66,7 +66,8 @@ def create_server(
     app.url_map.converters["room"] = RoomConverter
     app.extensions["rooms"] = RoomRegistry(settings, clock, session, keep_replay)
     app.config["NO_SUCH_PAGE"] = NO_SUCH_PAGE
-    app.register_blueprint(routes.routes)
+    if settings.desk:
+        app.register_blueprint(routes.routes)
     if settings.rooms:
         app.register_blueprint(lobby.routes)
         app.register_blueprint(routes.routes, name="room", url_prefix="/rooms/<room:room>")
@@ -89,6 +90,7 @@ def bare_server(settings: ServerSettings) -> Flask:
     app.extensions["settings"] = settings
     app.config["MAX_CONTENT_LENGTH"] = LARGEST_REQUEST
     app.config["LARGE_BODIES"] = frozenset[str]()
+    app.config["HOME"] = "circuit_wars.monitor"
     app.before_request(_refuse_large_bodies)
     # Which pages stand beside the monitor is not known here: the navigation shows those there are.
     app.context_processor(lambda: {"has": lambda pages: pages in app.blueprints})

@@ -95,6 +95,7 @@ class RoomRegistry:
         self._finished: deque[FinishedGame] = deque(maxlen=MOST_FINISHED)
         self._limit = settings.time_limit()
         self._team_ids = settings.team_ids
+        self._has_desk = settings.desk
         self._main = Room(session or self._new_session(None))
         self._vacant = Room(self._new_session(None))
         self._rooms: dict[str, Room] = {}
@@ -124,8 +125,9 @@ class RoomRegistry:
         return name
 
     def look(self) -> dict[str | None, Snapshot[State, Action]]:
-        """Return what there is to see in the game at the root, which is None, and in all rooms."""
-        rooms = [(None, self._main), *list(self._rooms.items())]
+        """Return what there is to see in all rooms; None is the game at the root, if any."""
+        root = [(None, self._main)] if self._has_desk else []
+        rooms = [*root, *list(self._rooms.items())]
         return {name: room.session.look().snapshot for name, room in rooms}
 
     def finished(self) -> list[FinishedGame]:

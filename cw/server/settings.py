@@ -29,6 +29,8 @@ class ServerSettings:
     """Random segments with which every game starts."""
     seed: int = 0
     """What they are drawn from."""
+    desk: bool = True
+    """Whether a game is played at the root."""
     rooms: bool = True
     """Whether further games are played under /rooms/."""
     restart: bool = True

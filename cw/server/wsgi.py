@@ -125,7 +125,8 @@ def make_server(app: WSGIApp, listener: socket.socket, channels: dict[int, Any])
         # A body of this size is refused already.
         max_request_body_size=(largest or LARGEST_REQUEST) + 1,
         asyncore_use_poll=HAS_POLL,
-        clear_untrusted_proxy_headers=True,
+        # An app behind proxies judges by itself whose headers it believes.
+        clear_untrusted_proxy_headers=not (isinstance(app, Flask) and app.config.get("FORWARDED")),
         ident="Circuit Wars",
     )
     server.channel_class = Channel

@@ -44,6 +44,7 @@ KINDS: Final = {"json": "application/json", "csv": "text/csv", "md": "text/markd
 def championship_app(folder: Path) -> Flask:
     """Make a server that shows the championship in a folder and its replays, whoever runs it."""
     app = bare_server(ServerSettings())
+    app.config["HOME"] = "championship.page"
     app.config["NO_SUCH_PAGE"] = "there is no such page; the championship is at /championship/"
     app.url_map.converters["replay"] = replay_routes.ReplayConverter
     app.extensions["uploads"] = None

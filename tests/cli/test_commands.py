@@ -185,6 +185,14 @@ class TestDoctor:
         assert findings["static"]["ok"]
         assert "Circuit Wars" in cw("doctor").stdout
 
+    def test_a_hub_that_others_reach_needs_a_mail_server(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("CW_PUBLIC_URL", "https://hub.example")
+        assert cw("doctor").returncode == 1
+        monkeypatch.setenv("CW_MAIL", "smtp://localhost:25?tls=off")
+        assert cw("doctor").returncode == 0
+
 
 class TestOpponents:
     def test_they_are_read_by_game(self) -> None:

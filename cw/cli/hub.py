@@ -1,0 +1,48 @@
+"""`cw hub`: the site for many people; its commands need the extra `hub`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Final
+
+import click
+
+from cw.cli import LazyGroup
+from cw.errors import UsageError
+
+NEEDED: Final = ("alembic", "argon2", "celery", "cryptography", "obstore", "psycopg", "sqlalchemy")
+"""What the extra brings, as far as it is asked for here."""
+
+COMMANDS: Mapping[str, str] = {
+    "demo": "cw.cli.hub_serve:demo",
+    "serve": "cw.cli.hub_serve:serve",
+    "worker": "cw.cli.hub_worker:worker",
+    "scheduler": "cw.cli.hub_worker:scheduler",
+    "user": "cw.cli.hub_user:user",
+    "match": "cw.cli.hub_match:match",
+    "settings": "cw.cli.hub_settings:settings_command",
+    "db": "cw.cli.hub_db:db",
+}
+
+
+class HubCommands(LazyGroup):
+    """The commands of `cw hub`."""
+
+    places = COMMANDS
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load a command; raise UsageError where the extra is missing."""
+        if any(find_spec(package) is None for package in NEEDED):
+            raise UsageError('cw hub needs the extra "hub": pip install "circuit-wars[hub]"')
+        return super().get_command(ctx, cmd_name)
+
+
+@click.group(cls=HubCommands)
+def hub() -> None:
+    """Run a site where people bring bots and watch them play.
+
+    \b
+      cw hub demo        a hub with people, bots and matches, to look around in
+      cw hub serve       your own, in one process, without any setting
+    """

@@ -1,0 +1,63 @@
+"""`cw hub db`: the revisions of the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from cw.cli.hub_options import with_settings
+from cw.errors import Failure
+from cw.files import make_folder
+from cw.hub.settings import HubSettings
+from cw.hub.store import migrations
+from cw.hub.store.database import Database
+
+
+@click.group()
+def db() -> None:
+    """Bring the database to the revision of the program."""
+
+
+@db.command()
+@with_settings
+def upgrade(settings: HubSettings) -> None:
+    """Bring the database to the revision of this program."""
+    with opened(settings) as database:
+        migrations.upgrade(database)
+        click.echo(migrations.current(database))
+
+
+@db.command()
+@with_settings
+def current(settings: HubSettings) -> None:
+    """Print the revision of the database; `nothing` for an empty one."""
+    with opened(settings) as database:
+        click.echo(migrations.current(database) or "nothing")
+
+
+@db.command()
+@with_settings
+def check(settings: HubSettings) -> None:
+    """Compare the tables of the database with those of this program; exit code 1 if they differ."""
+    with opened(settings) as database:
+        at, needed = migrations.current(database), migrations.head()
+        if at != needed:
+            raise Failure(f"the database is at {at or 'nothing'}, this program needs {needed}")
+        found = migrations.differences(database)
+        if found:
+            raise Failure(f"the tables differ from those of this program: {found}")
+        click.echo(f"{at}: as this program needs it")
+
+
+@contextmanager
+def opened(settings: HubSettings) -> Iterator[Database]:
+    """Open the database while the block runs."""
+    if settings.is_sqlite:
+        make_folder(settings.data)
+    database = Database(settings.database)
+    try:
+        yield database
+    finally:
+        database.close()

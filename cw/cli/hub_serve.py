@@ -1,0 +1,94 @@
+"""`cw hub serve` and `cw hub demo`: the hub, everything in one process."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from cw.cli.hub_options import with_settings
+from cw.hub import create_hub
+from cw.hub.demo import PEOPLE, fill
+from cw.hub.jobs.app import CeleryQueue
+from cw.hub.jobs.roles import everything, folder_locked
+from cw.hub.logs import begin_log
+from cw.hub.resources import Resources, make_private_folder, opened
+from cw.hub.settings import HubSettings
+from cw.server.wsgi import address_of, listen
+from cw.server.wsgi import serve as run
+
+PORT = click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="Port to listen on, 0 for any.",
+)
+
+DEMO_FOLDER = Path("hub-demo")
+SLOTS = 2
+
+
+@click.command()
+@with_settings
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@PORT
+@click.option(
+    "--slots",
+    type=click.IntRange(1, 64),
+    default=SLOTS,
+    show_default=True,
+    help="How many matches are played at once.",
+)
+@click.option("--no-worker", is_flag=True, help="Serve pages alone; others play and tick.")
+def serve(settings: HubSettings, host: str, port: int, slots: int, no_worker: bool) -> None:
+    """Run the hub until Ctrl-C: its pages, matches and jobs."""
+    run_hub(replace(settings, host=host, port=port), 0 if no_worker else slots)
+
+
+@click.command()
+@with_settings
+@PORT
+def demo(settings: HubSettings, port: int) -> None:
+    """Run a hub with people, bots and matches, to look around in.
+
+    It is filled when it begins for the first time, in the folder hub-demo unless CW_DATA is set.
+    """
+    if settings.data == HubSettings().data:
+        settings = replace(settings, data=DEMO_FOLDER)
+
+    def begin(resources: Resources) -> None:
+        password = fill(resources)
+        click.echo(f"Log in as {', '.join(PEOPLE[:-1])} or {PEOPLE[-1]}, password {password}")
+
+    run_hub(replace(settings, port=port), SLOTS, begin)
+
+
+def run_hub(
+    settings: HubSettings, slots: int, begin: Callable[[Resources], None] = lambda _: None
+) -> None:
+    """Serve a hub until Ctrl-C, and play its matches in this process where there are slots."""
+    begin_log(settings)
+    make_private_folder(settings.data)
+    with ExitStack() as stack:
+        stack.enter_context(folder_locked(settings))
+        listener = listen(settings.host, settings.port)
+        settings = replace(settings, port=listener.getsockname()[1])
+        resources = stack.enter_context(opened(settings, CeleryQueue(settings)))
+        app = create_hub(resources)
+        begin(resources)
+        if slots:
+            stack.enter_context(everything(resources, slots))
+        click.echo(f"Hub: {address_of(listener)}/")
+        if not (settings.mail or settings.is_local):
+            click.echo("Mails reach nobody: they are files. Set CW_MAIL.", err=True)
+        click.echo("Stop with Ctrl-C.", err=True)
+        run(app, listener)
+    # Matches that are still played are no longer ours, and would be waited for.
+    sys.stdout.flush()
+    os._exit(0)

@@ -1,0 +1,15 @@
+"""What time it is, as every verb of the hub is told it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+Clock: TypeAlias = Callable[[], datetime]
+"""Returns the present moment, in UTC and aware of that."""
+
+
+def utc_now() -> datetime:
+    """Return the present moment by the clock of this machine."""
+    return datetime.now(UTC)

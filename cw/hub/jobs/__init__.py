@@ -1,0 +1,1 @@
+"""What the hub does beside answering requests: ticks, matches, checks, mail."""

@@ -1,0 +1,146 @@
+"""The queue: Celery, with Redis between processes, or within one process and its memory."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from threading import Thread
+from typing import Any, Final, TypeAlias
+
+from celery import Celery
+from celery.signals import worker_process_init
+from kombu.exceptions import KombuError, OperationalError
+from redis.exceptions import RedisError
+
+from cw.hub.resources import Resources
+from cw.hub.settings import HubSettings
+from cw.hub.store.tables import MatchKind
+
+JOBS: Final = "jobs"
+"""The queue of all that is no match."""
+
+KINDS: Final[tuple[MatchKind, ...]] = ("daily", "ladder", "rated", "practice", "championship")
+"""The queues of matches, by their kind."""
+
+VISIBILITY: Final = 7200
+"""Seconds after which Redis gives a job to another worker; no job takes as long."""
+
+TASK: Final = "cw.job"
+
+Job: TypeAlias = Callable[..., None]
+"""Does what a message says: it is given the resources of the process, then the arguments."""
+
+logger = logging.getLogger(__name__)
+
+
+class CeleryQueue:
+    """Where jobs are put."""
+
+    def __init__(self, settings: HubSettings) -> None:
+        """Take the address of the broker; nothing is opened yet."""
+        self.settings = settings
+        self._celery = new_celery(settings)
+
+    def send(self, job: str, *arguments: int | str, queue: str = JOBS, after: float = 0) -> bool:
+        """Put a job into a queue, after some seconds if given; False if that cannot be reached."""
+        about = {"args": [job, *arguments], "queue": queue, "countdown": after or None}
+        try:
+            self._celery.send_task(TASK, **about, retry=False)
+        except (KombuError, OperationalError, RedisError, OSError) as error:
+            logger.warning("the queue is away, %s is not sent: %s", job, error)
+            return False
+        return True
+
+
+class JobTaker:
+    """Takes jobs from queues, and does them with the resources of this process."""
+
+    def __init__(self, resources: Resources, jobs: Mapping[str, Job]) -> None:
+        """Take nothing yet; `jobs` are those by name that a message may ask for."""
+        self._resources = resources
+        self._jobs = jobs
+        # A connection to a database cannot be shared with the process it was forked from.
+        worker_process_init.connect(
+            lambda **_: resources.database.engine.dispose(close=False), weak=False
+        )
+
+    def work_in_thread(self, name: str, queues: Sequence[str], slots: int) -> None:
+        """Take messages in threads of this process; they end with it."""
+        worker = self._celery().WorkController(**about(name, queues, slots, "threads"))
+        Thread(target=worker.start, name=name, daemon=True).start()
+
+    def work(self, name: str, queues: Sequence[str], slots: int) -> None:
+        """Take messages in processes of their own until this one is told to end."""
+        pool = "threads" if sys.platform == "win32" else "prefork"
+        options = about(name, queues, slots, pool)
+        self._celery().Worker(**options, loglevel="WARNING", quiet=True).start()
+
+    def _celery(self) -> Celery:
+        """Return a Celery of its own for one worker: the queues it takes from are set there."""
+        celery = new_celery(self._resources.settings)
+
+        def do(job: str, *arguments: int | str) -> None:
+            run_job(self._resources, self._jobs, job, arguments)
+
+        celery.task(name=TASK, shared=False)(do)
+        # Threads of its pool look the task up in the Celery that is the default of the process.
+        celery.set_default()
+        return celery
+
+
+def new_celery(settings: HubSettings) -> Celery:
+    """Return a Celery that speaks to the broker of a hub."""
+    # Without a host the address is warned of.
+    broker = "memory://hub/" if settings.is_embedded else settings.broker_url
+    celery = Celery("cw", broker=broker, set_as_current=False)
+    celery.conf.update(configuration(settings))
+    return celery
+
+
+def about(name: str, queues: Sequence[str], slots: int, pool: str) -> dict[str, Any]:
+    """Return what a worker of Celery is told; workers need not know of each other."""
+    alone = {"without_gossip": True, "without_mingle": True, "without_heartbeat": True}
+    return {"hostname": name, "queues": queues, "concurrency": slots, "pool": pool, **alone}
+
+
+def run_job(
+    resources: Resources, jobs: Mapping[str, Job], job: str, arguments: Sequence[Any]
+) -> None:
+    """Do what a message says; what goes wrong is told in the log, and asks for no repetition."""
+    if job not in jobs:
+        logger.error("there is no job %r; the jobs are: %s", job, ", ".join(jobs))
+        return
+    try:
+        jobs[job](resources, *arguments)
+    except Exception:
+        logger.exception("the job %s %s", job, arguments)
+
+
+def configuration(settings: HubSettings) -> dict[str, Any]:
+    """Return how Celery is set: each message is taken once it is done with, and JSON alone."""
+    redis = {
+        "visibility_timeout": VISIBILITY,
+        "unacked_restore_throttle": 1,
+        "socket_timeout": 5,
+        "socket_connect_timeout": 5,
+    }
+    return {
+        "task_acks_late": True,
+        "task_reject_on_worker_lost": True,
+        "task_ignore_result": True,
+        "worker_prefetch_multiplier": 1,
+        "task_serializer": "json",
+        "accept_content": ["json"],
+        "broker_transport_options": {"polling_interval": 0.1} if settings.is_embedded else redis,
+        "broker_connection_timeout": 5,
+        "broker_connection_retry_on_startup": True,
+        "broker_connection_max_retries": None,
+        "worker_enable_remote_control": False,
+        "worker_send_task_events": False,
+        "worker_redirect_stdouts": False,
+        "worker_hijack_root_logger": False,
+        "worker_cancel_long_running_tasks_on_connection_loss": False,
+        "task_default_queue": JOBS,
+        "timezone": "UTC",
+    }

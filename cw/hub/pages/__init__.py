@@ -1,0 +1,1 @@
+"""The pages of the hub: a blueprint for each family."""

@@ -1,0 +1,291 @@
+"""The account pages: register, log in and out, choose a new password, confirm an address."""
+
+from __future__ import annotations
+
+import logging
+from typing import Final, cast
+
+from flask import (
+    Blueprint,
+    abort,
+    current_app,
+    redirect,
+    render_template,
+    request,
+    session,
+    url_for,
+)
+from flask.typing import ResponseReturnValue
+from werkzeug.wrappers import Response
+
+from cw.hub.pages import forms, limits
+from cw.hub.pages.actor import actor, enter, leave, player, players_only, resources
+from cw.hub.pages.destinations import destination, wanted
+from cw.hub.pages.layout import notice
+from cw.hub.services import people, tickets
+from cw.hub.services.passwords import Passwords
+from cw.hub.services.tickets import LinkKind
+
+routes = Blueprint("account", __name__)
+log = logging.getLogger("cw.hub.accounts")
+
+REFUSED: Final = "refused"
+"""The key, in the cookie, of what the log-in page shows again."""
+
+MAIL: Final = "mail"
+"""The job that sends a link: told which kind, and to whom."""
+
+RESET_EXPIRED: Final = "We're sorry, the forgot password link has expired."
+LINK_EXPIRED: Final = "We're sorry, this link has expired."
+SENT: Final = "You will shortly receive an e-mail with instructions to reset your password."
+
+
+def passwords() -> Passwords:
+    """Return what makes and checks hashes."""
+    return cast(Passwords, current_app.extensions["passwords"])
+
+
+def note(what: str, user_id: int | None) -> None:
+    """Write one line on an account into the log; it names neither password nor e-mail."""
+    log.info("%s address=%s user=%s", what, request.remote_addr, user_id or "-")
+
+
+def go(address: str) -> Response:
+    """Send a browser on after what it has posted."""
+    return redirect(address, 303)
+
+
+# Log in and out
+
+
+@routes.get("/login")
+def login() -> ResponseReturnValue:
+    """Show the form; a player is sent on."""
+    if actor().user:
+        return go(destination())
+    refused = session.pop(REFUSED, {})
+    form = forms.LoginForm(data={"username": refused.get("username"), "remember": True})
+    return render_template(
+        "hub/login.html", form=form, errors=refused.get("errors", {}), next=wanted()
+    )
+
+
+@routes.post("/login", endpoint="login_post")
+def log_in() -> ResponseReturnValue:
+    """Log in, or say at its field what is wrong."""
+    if actor().user:
+        return go(destination())
+    form = forms.LoginForm(request.form)
+    account = find_account(form.username.data or "")
+    errors = login_errors(account, form.password.data or "")
+    if account is None or errors:
+        return refuse_login(form, errors)
+    remembered = bool(form.remember.data)
+    try:
+        ticket = open_session(account, form.password.data or "", remembered=remembered)
+    except people.Refused:
+        return refuse_login(form, {"password": forms.WRONG_PASSWORD})
+    address = destination()
+    enter(ticket, remembered=remembered)
+    note("log-in", account.user_id)
+    return go(address)
+
+
+def find_account(username: str) -> people.Account | None:
+    """Return the account of a name, None if there is none."""
+    with resources().database.reading() as reading:
+        return people.find_account(reading, username)
+
+
+def login_errors(account: people.Account | None, password: str) -> dict[str, str]:
+    """Return what is wrong with a log-in, by its field; nothing if it is right."""
+    if account is None:
+        fail(None)
+        return {"username": forms.NO_SUCH_USERNAME}
+    if not is_password(account, password):
+        return {"password": forms.WRONG_PASSWORD}
+    if account.is_locked:
+        note("log-in locked", account.user_id)
+        return {"username": forms.LOCKED}
+    return {}
+
+
+def is_password(account: people.Account, password: str) -> bool:
+    """Return whether a password is right; a wrong one is counted and noted."""
+    if password and passwords().fits(password, account.password_hash):
+        return True
+    fail(account.user_id)
+    return False
+
+
+def fail(user_id: int | None) -> None:
+    """Count and note a wrong password."""
+    limits.note_wrong_password()
+    note("wrong password", user_id)
+
+
+def refuse_login(form: forms.LoginForm, errors: dict[str, str]) -> Response:
+    """Lead back to the form with what was typed, but for the password."""
+    # A cookie has not much room.
+    session[REFUSED] = {"username": (form.username.data or "")[:64], "errors": errors}
+    path = wanted()
+    return go(url_for("account.login", next=path) if path else url_for("account.login"))
+
+
+def open_session(account: people.Account, password: str, *, remembered: bool) -> str:
+    """Return the ticket of a new session; a hash of another cost is renewed."""
+    held = resources()
+    dated = account.password_hash and passwords().is_dated(account.password_hash)
+    renewed = passwords().hash(password) if dated else None
+    with held.database.writing() as writing:
+        return people.log_in(
+            writing, held.clock, account, remembered=remembered, renewed_hash=renewed
+        )
+
+
+@routes.post("/logout")
+def logout() -> ResponseReturnValue:
+    """End the session of this browser."""
+    ticket = leave()
+    if ticket:
+        with resources().database.writing() as writing:
+            people.log_out(writing, ticket)
+    return go(url_for("ranking.page"))
+
+
+# Register
+
+
+@routes.route("/register", methods=["GET", "POST"])
+def register() -> ResponseReturnValue:
+    """Make an account, or show the form with what is wrong."""
+    if actor().user:
+        return go(destination())
+    form = forms.RegisterForm(request.form)
+    if request.method == "GET":
+        return registration(form, {})
+    form.validate()
+    errors = forms.first_errors(form)
+    if "username" not in errors and find_account(form.username.data or ""):
+        errors = {"username": forms.TAKEN, **errors}
+    if errors:
+        return registration(form, errors), 422
+    return make_account(form)
+
+
+def registration(form: forms.RegisterForm, errors: dict[str, str]) -> str:
+    """Return the page with the form."""
+    return render_template("hub/register.html", form=form, errors=errors, next=wanted())
+
+
+def make_account(form: forms.RegisterForm) -> ResponseReturnValue:
+    """Make the account of a form without errors, and log in."""
+    held = resources()
+    hashed = passwords().hash(form.password.data or "")
+    try:
+        with held.database.writing() as writing:
+            user_id, ticket = people.register(
+                writing, held.clock, form.username.data or "", form.email.data or "", hashed
+            )
+    except people.UsernameTaken:
+        return registration(form, {"username": forms.TAKEN}), 422
+    if not held.settings.is_local:
+        held.queue.send(MAIL, "verify", user_id)
+    address = destination()
+    enter(ticket, remembered=False)
+    note("register", user_id)
+    return go(address)
+
+
+# Forgot and reset
+
+
+@routes.route("/forgot", methods=["GET", "POST"])
+def forgot() -> ResponseReturnValue:
+    """Send a link to who has forgotten the password."""
+    if actor().user:
+        return go(destination())
+    form = forms.ForgotForm(request.form)
+    if request.method == "GET":
+        return render_template("hub/forgot.html", form=form, errors={})
+    form.validate()
+    errors = forms.first_errors(form)
+    account = None if errors else find_account(form.username.data or "")
+    if account is None:
+        errors = errors or {"username": forms.UNKNOWN_USERNAME}
+        return render_template("hub/forgot.html", form=form, errors=errors), 422
+    resources().queue.send(MAIL, "reset", account.user_id)
+    notice(SENT)
+    return go(url_for("account.forgot"))
+
+
+@routes.route("/reset/<ticket>", methods=["GET", "POST"])
+def reset(ticket: str) -> ResponseReturnValue:
+    """Let who has a link choose a new password."""
+    if not is_open("reset", ticket):
+        return expired(RESET_EXPIRED)
+    form = forms.ResetForm(request.form)
+    if request.method == "GET":
+        return render_template("hub/reset.html", form=form, errors={})
+    if not form.validate():
+        return render_template("hub/reset.html", form=form, errors=forms.first_errors(form)), 422
+    return change_by_link(ticket, form.password.data or "")
+
+
+def is_open(kind: LinkKind, ticket: str) -> bool:
+    """Return whether a link can be used."""
+    held = resources()
+    with held.database.reading() as reading:
+        return tickets.is_open(reading, held.clock, kind, ticket)
+
+
+def expired(words: str) -> ResponseReturnValue:
+    """Say that a link is of no use any more."""
+    return render_template("hub/error.html", title="Link expired", words=words), 410
+
+
+def change_by_link(link: str, password: str) -> ResponseReturnValue:
+    """Change the password by a link that is used up by that, and log in."""
+    held = resources()
+    hashed = passwords().hash(password)
+    try:
+        with held.database.writing() as writing:
+            user_id, ticket = people.reset_password(writing, held.clock, link, hashed)
+    except people.LinkExpired:
+        return expired(RESET_EXPIRED)
+    enter(ticket, remembered=False)
+    note("reset", user_id)
+    return go(url_for("ranking.page"))
+
+
+# Confirm the e-mail
+
+
+@routes.route("/verify/<ticket>", methods=["GET", "POST"])
+def verify(ticket: str) -> ResponseReturnValue:
+    """Let who has a link confirm the address that it was sent to."""
+    held = resources()
+    if request.method == "GET":
+        page = render_template("hub/verify.html")
+        return page if is_open("verify", ticket) else expired(LINK_EXPIRED)
+    try:
+        with held.database.writing() as writing:
+            people.confirm_email(writing, held.clock, ticket)
+    except people.LinkExpired:
+        return expired(LINK_EXPIRED)
+    notice("Your e-mail address is confirmed")
+    return go(url_for("settings.page" if actor().user else "account.login"))
+
+
+@routes.post("/verify")
+@players_only
+def send_verification() -> ResponseReturnValue:
+    """Send the link that confirms an address again."""
+    held = resources()
+    with held.database.reading() as reading:
+        own = people.own_settings(reading, player().user_id)
+    if own.is_confirmed:
+        abort(409, "Your e-mail address is confirmed already.")
+    held.queue.send(MAIL, "verify", player().user_id)
+    notice("You will shortly receive an e-mail with a link to confirm your address.")
+    return go(url_for("settings.page"))

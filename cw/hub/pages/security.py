@@ -1,0 +1,174 @@
+"""What guards all pages: headers, https, the size of forms, tokens in forms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+from ipaddress import ip_address, ip_network
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from flask import Flask, Response, abort, redirect, request
+from flask_wtf import CSRFProtect
+from werkzeug.middleware.proxy_fix import ProxyFix
+from werkzeug.wrappers import Response as AnyResponse
+
+from cw.hub.settings import HubSettings, is_loopback
+from cw.server.app import CONTENT_SECURITY_POLICY
+
+POLICY: Final = (
+    "default-src 'self'; img-src 'self' blob:; object-src 'none'; base-uri 'none';"
+    " form-action 'self'; frame-ancestors 'none'"
+)
+EMBEDDED: Final = f"{CONTENT_SECURITY_POLICY}*"
+"""The policy of a page that other sites may show within theirs; nothing can be changed there."""
+
+YEAR: Final = 365 * 86_400
+LARGEST_FORM: Final = 64 * 1024
+LARGEST_PICTURE: Final = 5 * 1024 * 1024
+LARGEST_BODY: Final = 8 * 1024 * 1024
+"""Above what a picture may have, so that who chooses a larger one is told what is allowed."""
+
+MOST_FIELDS: Final = 50
+WITH_PICTURE: Final = "settings.change_avatar"
+
+SCRIPTED: Final = ("matches", "replays", "room")
+"""Blueprints whose requests come from scripts and bots; they refuse other sites by themselves."""
+
+INSECURE: Final = "Accounts need https here. Ask who runs this site."
+
+
+def install(app: Flask, settings: HubSettings, blueprints: Iterable[str]) -> None:
+    """Put the guards before an app; `blueprints` are the families of pages of the hub."""
+    is_https = settings.address.startswith("https:")
+    families = frozenset(blueprints)
+    app.config.update(configuration(is_https=is_https))
+    app.config["LARGE_BODIES"] |= {
+        rule.endpoint for rule in app.url_map.iter_rules() if family(rule.endpoint) in families
+    }
+    if settings.trusted_proxy:
+        app.config["FORWARDED"] = True
+        app.wsgi_app = BehindProxy(app.wsgi_app, settings.trusted_proxy)  # type: ignore[method-assign]
+    if urlsplit(settings.public_url).scheme == "https":
+        app.before_request(lambda: to_https(settings.public_url))
+    if not has_safe_accounts(settings):
+        app.before_request(refuse_accounts)
+    app.before_request(lambda: bound_form(families))
+    app.before_request(lambda: refuse_nul(families))
+    guard_forms(app)
+    app.after_request(lambda response: harden(response, is_https=is_https))
+
+
+def configuration(*, is_https: bool) -> dict[str, Any]:
+    """Return how cookies, tokens and bodies are set."""
+    return {
+        "SESSION_COOKIE_NAME": "__Host-cw" if is_https else "cw",
+        "SESSION_COOKIE_SECURE": is_https,
+        "SESSION_COOKIE_HTTPONLY": True,
+        "SESSION_COOKIE_SAMESITE": "Lax",
+        "SESSION_REFRESH_EACH_REQUEST": False,
+        "PERMANENT_SESSION_LIFETIME": timedelta(days=90),
+        "WTF_CSRF_TIME_LIMIT": 86_400,
+        "MAX_CONTENT_LENGTH": LARGEST_BODY,
+    }
+
+
+def family(endpoint: str | None) -> str:
+    """Return the blueprint of an endpoint."""
+    return (endpoint or "").rpartition(".")[0]
+
+
+def guard_forms(app: Flask) -> None:
+    """Ask for a token in each form of the site."""
+    tokens = CSRFProtect(app)
+    for name in SCRIPTED:
+        if name in app.blueprints:
+            tokens.exempt(app.blueprints[name])
+
+
+class BehindProxy:
+    """Believes the forwarded headers of some proxies, and nobody else's."""
+
+    def __init__(self, app: Callable[..., Any], networks: Iterable[str]) -> None:
+        """Stand before an app."""
+        self._app = app
+        self._forwarded = ProxyFix(app, x_for=1, x_proto=1)
+        self._networks = [ip_network(network) for network in networks]
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
+        """Answer a request."""
+        known = self._trusts(environ.get("REMOTE_ADDR", ""))
+        return (self._forwarded if known else self._app)(environ, start_response)
+
+    def _trusts(self, address: str) -> bool:
+        try:
+            return any(ip_address(address) in network for network in self._networks)
+        except ValueError:
+            return False
+
+
+def to_https(public_url: str) -> AnyResponse | None:
+    """Send who asks in clear to the same page on https; refuse what would change something."""
+    if request.is_secure:
+        return None
+    if request.method not in ("GET", "HEAD"):
+        abort(403, "Please use https.")
+    query = request.query_string.decode("ascii", "replace")
+    path = f"{request.path}?{query}" if query else request.path
+    return redirect(f"{public_url}{path}", 308)
+
+
+def has_safe_accounts(settings: HubSettings) -> bool:
+    """Return whether passwords may be typed here: nobody listens on the way."""
+    address = urlsplit(settings.address)
+    return address.scheme == "https" or is_loopback(address.hostname or "") or settings.allow_http
+
+
+def refuse_accounts() -> None:
+    """Keep the account pages closed."""
+    if family(request.endpoint) in ("account", "settings"):
+        abort(403, INSECURE)
+
+
+def bound_form(families: frozenset[str]) -> None:
+    """Refuse forms of the hub that are larger than any of ours."""
+    if request.method != "POST" or family(request.endpoint) not in families:
+        return
+    largest = LARGEST_BODY if request.endpoint == WITH_PICTURE else LARGEST_FORM
+    request.max_content_length = largest
+    request.max_form_parts = MOST_FIELDS
+    if (request.content_length or 0) > largest:
+        abort(413, f"A form may have at most {largest // 1024} KiB.")
+    if request.endpoint != WITH_PICTURE and count_fields() > MOST_FIELDS:
+        abort(413, f"A form may have at most {MOST_FIELDS} fields.")
+
+
+def refuse_nul(families: frozenset[str]) -> None:
+    """Refuse the sign that no text of a database may have, and no keyboard types."""
+    if family(request.endpoint) not in families:
+        return
+    texts = [request.path, *request.args.values()]
+    texts += [value for _, values in request.form.lists() for value in values]
+    if any("\0" in text for text in texts):
+        abort(404 if "\0" in request.path else 400)
+
+
+def count_fields() -> int:
+    """Return the number of values that a form brings."""
+    return sum(len(values) for _, values in request.form.lists())
+
+
+def harden(response: Response, *, is_https: bool) -> Response:
+    """Say what browsers must not do with a page."""
+    headers = response.headers
+    if headers.get("Content-Security-Policy") != EMBEDDED:
+        headers["Content-Security-Policy"] = POLICY
+    headers["Referrer-Policy"] = "same-origin"
+    headers["Cross-Origin-Opener-Policy"] = "same-origin"
+    if is_https:
+        headers["Strict-Transport-Security"] = f"max-age={YEAR}"
+    if family(request.endpoint) in ("account", "settings"):
+        headers["Cache-Control"] = "no-store"
+    elif response.mimetype == "text/html" and headers.get("Cache-Control") != "no-store":
+        headers["Cache-Control"] = "private, no-cache"
+    return response

@@ -1,0 +1,53 @@
+"""Times as pages show them: how long ago, with the moment itself for machines and on hover."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from markupsafe import Markup
+
+UNITS: Final = (
+    ("year", 365 * 86_400),
+    ("month", 30 * 86_400),
+    ("week", 7 * 86_400),
+    ("day", 86_400),
+    ("hour", 3_600),
+    ("minute", 60),
+    ("second", 1),
+)
+"""The units of a distance in time and their seconds, the largest first."""
+
+LONGEST_NOW: Final = 10
+"""Seconds from a moment that still count as now."""
+
+SECOND: Final = timedelta(seconds=1)
+
+
+def relative(moment: datetime, now: datetime) -> str:
+    """Return `now`, `3 weeks ago` or `in 1 hour`: whole units, the largest that fits, cut off."""
+    words = distance(abs(now - moment) // SECOND)
+    if words == "now":
+        return words
+    return f"in {words}" if moment > now else f"{words} ago"
+
+
+def distance(seconds: int) -> str:
+    """Return `now` or a number with its unit for the whole seconds between two moments."""
+    if seconds <= LONGEST_NOW:
+        return "now"
+    unit, size = next(row for row in UNITS if row[1] <= seconds)
+    number = seconds // size
+    return f"{number} {unit}" if number == 1 else f"{number} {unit}s"
+
+
+def machine_time(moment: datetime) -> str:
+    """Return a moment as ISO 8601 in UTC to the second, with a Z."""
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def time_element(moment: datetime, now: datetime) -> Markup:
+    """Return the HTML of a moment; static/hub/times.js keeps its words true."""
+    return Markup('<time datetime="{}" title="{:%Y-%m-%d %H:%M UTC}">{}</time>').format(
+        machine_time(moment), moment.astimezone(UTC), relative(moment, now)
+    )

@@ -1,0 +1,46 @@
+"""The audit: who did what that must be accounted for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from cw.hub.clock import Clock
+from cw.hub.store.tables import Audit
+
+
+def note(  # noqa: PLR0913 - a row has so many columns
+    session: Session,
+    clock: Clock,
+    actor: str,
+    verb: str,
+    what: str,
+    *,
+    detail: Mapping[str, Any] | None = None,
+    net: str = "",
+    competition_id: int | None = None,
+) -> None:
+    """Note what somebody did, in the transaction in which it is done.
+
+    `actor` is a username or `operator`; `what` is such as `user:7` or `match:m_00c0ffee`; `net` is
+    the network that the request came from. Twice: two rows.
+    """
+    row = Audit(
+        at=clock(),
+        competition_id=competition_id,
+        actor=actor,
+        net=net,
+        verb=verb,
+        object=what,
+        detail=dict(detail or {}),
+    )
+    session.add(row)
+
+
+def history(session: Session, what: str) -> list[Audit]:
+    """Return what was done to something, the latest first."""
+    rows = select(Audit).where(Audit.object == what).order_by(Audit.at.desc(), Audit.id.desc())
+    return list(session.scalars(rows))

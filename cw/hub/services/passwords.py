@@ -1,0 +1,40 @@
+"""Passwords: hashed by Argon2id, a few at a time, and never within a transaction."""
+
+from __future__ import annotations
+
+from threading import BoundedSemaphore
+from typing import Final
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+MOST_AT_ONCE: Final = 4
+"""Each takes 64 MiB and a core while it is at work."""
+
+
+class Passwords:
+    """Makes and checks hashes; to be shared by all threads of a process."""
+
+    def __init__(self, hasher: PasswordHasher | None = None) -> None:
+        """Take the cost of hashes; by default it is what argon2-cffi advises."""
+        self._hasher = hasher or PasswordHasher()
+        self._room = BoundedSemaphore(MOST_AT_ONCE)
+
+    def hash(self, password: str) -> str:
+        """Return a hash of a password, with its salt and cost."""
+        with self._room:
+            return self._hasher.hash(password)
+
+    def fits(self, password: str, hashed: str | None) -> bool:
+        """Return whether a hash is of this password; none fits an account without one."""
+        if hashed is None:
+            return False
+        try:
+            with self._room:
+                return self._hasher.verify(hashed, password)
+        except (VerificationError, InvalidHashError):
+            return False
+
+    def is_dated(self, hashed: str) -> bool:
+        """Return whether a hash was made at another cost than new ones are."""
+        return self._hasher.check_needs_rehash(hashed)

@@ -1,0 +1,85 @@
+"""Replays as everybody may read them, and where they lie in the object store."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from cw.games.registry import game_entry, load_exporter, load_game
+from cw.replays.document import Document, digest, encode, states
+
+OWN_FORMAT: Final = ".json.gz"
+ARENA_FORMAT: Final = ".cw.json.gz"
+"""How the key of the arena's replay ends, where the game has a format of its own beside it."""
+
+
+class StoredReplay(NamedTuple):
+    """The objects that the replay of one game is stored as."""
+
+    key: str
+    """Of the first."""
+    objects: tuple[tuple[str, bytes], ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all of them."""
+        return sum(len(data) for _, data in self.objects)
+
+
+def replay_key(match_id: str, planned_at: datetime, attempt: int, battle: int = 1) -> str:
+    """Return the key of a replay: each attempt has its own, so that none overwrites another."""
+    name = match_id
+    name += f"-b{battle}" if battle > 1 else ""
+    name += f"-{attempt}" if attempt > 1 else ""
+    return f"replays/{planned_at:%Y/%m}/{name}{OWN_FORMAT}"
+
+
+def viewed_key(game: str, key: str) -> str:
+    """Return the key of the replay that the viewer draws."""
+    if game_entry(game).exporter is None:
+        return key
+    return key.removesuffix(OWN_FORMAT) + ARENA_FORMAT
+
+
+def stored_replay(document: Document, names: Sequence[str], key: str) -> StoredReplay:
+    """Return what is stored of a replay; `names` say who sat at its slots."""
+    public = public_replay(document, names)
+    game = public["game"]
+    objects = [(viewed_key(game, key), encode(public, packed=True))]
+    if game_entry(game).exporter is not None:
+        played = list(states(load_game(game), public))
+        own = load_exporter(game)(public, played)
+        objects.insert(0, (key, gzip.compress(own, mtime=0)))
+    return StoredReplay(key, tuple(objects))
+
+
+def public_replay(document: Document, names: Sequence[str]) -> Document:
+    """Return a replay without addresses, latencies and sentences of faults, and proven anew.
+
+    Those sentences may name a host; who must know them reads them at the match.
+    """
+    players = [
+        {**player, "bot": name} for player, name in zip(document["players"], names, strict=True)
+    ]
+    turns = [
+        {**turn, "actions": without_sentences(turn["actions"]), "ms": {}}
+        for turn in document["turns"]
+    ]
+    faults = [{**fault, "detail": ""} for fault in document["faults"]]
+    public = {**document, "players": players, "turns": turns, "faults": faults}
+    return {**public, "hash": digest(public)}
+
+
+def without_sentences(actions: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the actions of a turn; a fault among them keeps its kind alone."""
+    return {
+        player: {"fault": action["fault"]} if is_fault(action) else action
+        for player, action in actions.items()
+    }
+
+
+def is_fault(action: Any) -> bool:
+    """Return whether the document of an action is that of a fault."""
+    return isinstance(action, dict) and "fault" in action

@@ -1,0 +1,1 @@
+"""What the hub keeps: tables, objects, and secrets that lie sealed in both."""

@@ -1,0 +1,98 @@
+"""The database of the hub: SQLite in a file, or PostgreSQL; transactions that read or write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.orm import Session, sessionmaker
+
+BUSY: Final = 10_000
+"""Milliseconds that a writer of SQLite waits for another."""
+
+WRITES: Final = "cw_writes"
+"""The option of connections whose transactions write."""
+
+AWAY: Final = (OperationalError, InterfaceError)
+"""What is raised while the database cannot be reached, or is too busy."""
+
+
+class Database:
+    """A database whose tables are there; to be shared by all threads of a process."""
+
+    def __init__(self, url: str) -> None:
+        """Take its address; nothing is opened yet."""
+        self.engine = open_engine(url)
+        self._reader = sessionmaker(self.engine, expire_on_commit=False)
+        self._writer = sessionmaker(self.writing_engine, expire_on_commit=False)
+
+    @property
+    def writing_engine(self) -> Engine:
+        """The same database; its transactions lock out other writers where it cannot do less."""
+        return self.engine.execution_options(**{WRITES: True})
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether it is a file of SQLite."""
+        return self.engine.dialect.name == "sqlite"
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """Give a session that changes nothing: whatever is left in it is rolled back."""
+        with self._reader() as session:
+            yield session
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """Give a session for one verb: committed at the end of the block, or not at all."""
+        with self._writer.begin() as session:
+            yield session
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+
+def open_engine(url: str) -> Engine:
+    """Return the engine for an address of a database: `sqlite:///FILE` or `postgresql://`."""
+    address = make_url(url)
+    if address.get_backend_name() == "sqlite":
+        # Its errors go to the log, and may be about people.
+        engine = create_engine(address, connect_args={"timeout": BUSY / 1000}, hide_parameters=True)
+        event.listen(engine, "connect", prepare_sqlite)
+        event.listen(engine, "begin", begin_sqlite)
+        return engine
+    # A pooler between transactions remembers no statement of the last one.
+    return create_engine(
+        address.set(drivername="postgresql+psycopg"),
+        pool_pre_ping=True,
+        hide_parameters=True,
+        connect_args={"prepare_threshold": None, "connect_timeout": 5},
+    )
+
+
+def prepare_sqlite(connection: Any, _record: Any) -> None:
+    """Let readers and one writer work at the same time, and keep foreign keys."""
+    # The driver would begin transactions by itself, and too late.
+    connection.isolation_level = None
+    for pragma in (
+        "journal_mode = WAL",
+        "synchronous = NORMAL",
+        f"busy_timeout = {BUSY}",
+        "foreign_keys = ON",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def begin_sqlite(connection: Connection) -> None:
+    """Begin; a writer takes its lock at once, as one that reads first could never get it."""
+    writes = connection.get_execution_options().get(WRITES)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def is_away(error: DBAPIError) -> bool:
+    """Return whether an error says that the database cannot be reached, not that we are wrong."""
+    return isinstance(error, AWAY) or error.connection_invalidated

@@ -1,0 +1,87 @@
+"""How the tables became what they are: one revision after the other, in `versions/`."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+from warnings import catch_warnings, filterwarnings
+
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, text
+
+from cw.errors import UsageError
+from cw.hub.store.database import Database
+from cw.hub.store.tables import Table
+
+FOLDER: Final = Path(__file__).resolve().parent
+UPGRADE_LOCK: Final = 0x6375_6875_6264_6200
+"""The number by which those who upgrade a PostgreSQL wait for each other."""
+
+
+def head() -> str:
+    """Return the revision that this program needs; they count up from `0001`."""
+    return ScriptDirectory(FOLDER).get_current_head() or ""
+
+
+def current(database: Database) -> str | None:
+    """Return the revision that a database is at, None for an empty one."""
+    with database.engine.connect() as connection:
+        return MigrationContext.configure(connection).get_current_revision()
+
+
+def upgrade(database: Database) -> None:
+    """Bring a database to the revision of this program; a second one at the same time waits."""
+    with database.writing_engine.begin() as connection:
+        if not database.is_sqlite:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:n)"), {"n": UPGRADE_LOCK})
+        command.upgrade(config_for(connection), "head")
+
+
+def config_for(connection: Connection) -> Config:
+    """Return what Alembic wants to know; env.py takes the connection from it."""
+    config = Config(attributes={"connection": connection})
+    config.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    return config
+
+
+def differences(database: Database) -> list[Any]:
+    """Return what differs between the tables of a database and those of this program."""
+    with database.engine.connect() as connection, catch_warnings():
+        # That SQLite tells nothing of an index on an expression.
+        filterwarnings("ignore", ".*expression-based index.*")
+        context = MigrationContext.configure(connection, opts={"compare_server_default": True})
+        return list(compare_metadata(context, Table.metadata))
+
+
+def prepare(database: Database) -> None:
+    """Make a database fit for this program, as far as that may be done unasked.
+
+    A file of SQLite is upgraded, after a copy of it was put beside it as FILE.REVISION. Raises
+    UsageError for another database that is not at the revision of this program.
+    """
+    at = current(database)
+    if at == head():
+        return
+    if not database.is_sqlite:
+        raise UsageError(
+            f"The database is at {at or 'nothing'}, this program needs {head()}: cw hub db upgrade"
+        )
+    if at is not None:
+        copy_sqlite(Path(str(database.engine.url.database)), at)
+    upgrade(database)
+
+
+def copy_sqlite(path: Path, revision: str) -> None:
+    """Copy a database that may be in use, whole or not at all."""
+    copy = path.with_name(f"{path.name}.{revision}")
+    partial = path.with_name(f"{copy.name}.partial")
+    with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(partial)) as target:
+        source.backup(target)
+    partial.replace(copy)

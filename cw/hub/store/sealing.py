@@ -1,0 +1,104 @@
+"""Secrets at rest: sealed by AES-256-GCM under the master keys, and bound to their row."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from base64 import b64decode, b64encode
+from binascii import Error
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from cw.errors import Failure
+
+NONCE: Final = 12
+"""Random bytes before each ciphertext."""
+
+KEY: Final = re.compile(r"([A-Za-z0-9_-]{1,16}):([A-Za-z0-9+/]{43}=)")
+
+
+class Sealed(NamedTuple):
+    """A secret as it is stored."""
+
+    key_id: str
+    data: bytes
+    """12 random bytes, the ciphertext, the tag."""
+
+
+class Sealer:
+    """Seals secrets under the first master key, and opens what any of them has sealed."""
+
+    def __init__(self, text: str) -> None:
+        """Take the keys, `id:base64` with commas between them; raise ValueError for others."""
+        self._keys = {name: AESGCM(key) for name, key in read_keys(text).items()}
+        self.key_id = next(iter(self._keys))
+
+    def seal(self, secret: bytes, row: str) -> Sealed:
+        """Seal a secret for a row; for no other one can it be opened."""
+        nonce = secrets.token_bytes(NONCE)
+        sealed = self._keys[self.key_id].encrypt(nonce, secret, row.encode())
+        return Sealed(self.key_id, nonce + sealed)
+
+    def open(self, sealed: Sealed, row: str) -> bytes:
+        """Return the secret; raise Failure if its key is missing, or it is of another row."""
+        if sealed.key_id not in self._keys:
+            raise Failure(f"the master key {sealed.key_id} is missing: add it to CW_MASTER_KEYS")
+        nonce, data = sealed.data[:NONCE], sealed.data[NONCE:]
+        try:
+            return self._keys[sealed.key_id].decrypt(nonce, data, row.encode())
+        except (InvalidTag, ValueError):
+            raise Failure(
+                f"the secret of {row} cannot be opened: it was sealed otherwise"
+            ) from None
+
+
+def read_keys(text: str) -> dict[str, bytes]:
+    """Read `id:base64,id:base64`, 32 bytes each; raise ValueError, with what is expected."""
+    try:
+        found = [KEY.fullmatch(part.strip()) for part in text.split(",")]
+        keys = {one[1]: b64decode(one[2], validate=True) for one in found if one}
+    except Error:
+        keys = {}
+    if not keys or len(keys) < len(text.split(",")):
+        raise ValueError("id:base64 of 32 bytes, with commas between several")
+    return keys
+
+
+def new_master_key() -> str:
+    """Return a new master key as a setting has it."""
+    return f"k1:{b64encode(secrets.token_bytes(32)).decode()}"
+
+
+def new_secret_key() -> str:
+    """Return a new key to sign with."""
+    return secrets.token_hex(32)
+
+
+def kept(path: Path, new: Callable[[], str]) -> str:
+    """Return the text of a file that only its owner may read; a missing one is made anew.
+
+    Two that make it at the same time return the same. Raises Failure if it cannot be read.
+    """
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(8)}.partial")
+    try:
+        if not path.exists():
+            partial.touch(mode=0o600, exist_ok=False)
+            partial.write_text(f"{new()}\n", encoding="ascii")
+            link_unless_there(partial, path)
+        return path.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Failure(f"the key {path} cannot be read: {error}") from None
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def link_unless_there(partial: Path, path: Path) -> None:
+    """Let a file appear whole under its name, unless another one was faster."""
+    try:
+        path.hardlink_to(partial)
+    except FileExistsError:
+        return

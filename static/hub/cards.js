@@ -1,0 +1,108 @@
+/** The card of a user, which opens where pointer or focus rests on the name. */
+
+const PATIENCE = 300;
+
+/** @type {Map<string, Promise<string>>} */
+const fetched = new Map();
+/** @type {HTMLElement | null} */
+let shown = null;
+let waiting = 0;
+
+/**
+ * Fetch the HTML of a card: once, as long as the page is open.
+ * @param {string} address
+ * @returns {Promise<string>}
+ */
+function fetchCard(address) {
+  const known = fetched.get(address);
+  if (known) {
+    return known;
+  }
+  const coming = fetch(address).then((answer) => (answer.ok ? answer.text() : Promise.reject(new Error(answer.statusText))));
+  coming.catch(() => fetched.delete(address));
+  fetched.set(address, coming);
+  return coming;
+}
+
+/** Close the card, and open none that was about to be. */
+function close() {
+  clearTimeout(waiting);
+  waiting = 0;
+  shown?.remove();
+  shown = null;
+}
+
+/**
+ * Open the card of a link, if that is still wanted when it has come.
+ * @param {HTMLAnchorElement} link
+ */
+async function open(link) {
+  const ticket = waiting;
+  const html = await fetchCard(link.dataset.card ?? "").catch(() => "");
+  if (!html || ticket !== waiting) {
+    return;
+  }
+  shown = document.createElement("div");
+  shown.className = "card-of-user";
+  // Our own server has made it, and escaped what people have written.
+  shown.append(...new DOMParser().parseFromString(html, "text/html").body.childNodes);
+  document.body.append(shown);
+  place(shown, link.getBoundingClientRect());
+}
+
+/**
+ * Put a card below a link, or above where there is no room.
+ * @param {HTMLElement} card
+ * @param {DOMRect} link
+ */
+function place(card, link) {
+  const below = link.bottom + 8;
+  const fits = below + card.offsetHeight <= innerHeight;
+  const left = Math.min(link.left, document.documentElement.clientWidth - card.offsetWidth - 12);
+  card.style.top = `${scrollY + (fits ? below : link.top - card.offsetHeight - 8)}px`;
+  card.style.left = `${scrollX + Math.max(12, left)}px`;
+}
+
+/**
+ * Give the user link that an event is about.
+ * @param {Event} event
+ * @returns {HTMLAnchorElement | null}
+ */
+function linkOf(event) {
+  return event.target instanceof Element ? event.target.closest("a[data-card]") : null;
+}
+
+/**
+ * Open a card soon.
+ * @param {Event} event
+ */
+function openSoon(event) {
+  const link = linkOf(event);
+  if (link) {
+    close();
+    waiting = setTimeout(() => void open(link), PATIENCE);
+  }
+}
+
+/**
+ * Close the card of a link that is left.
+ * @param {Event} event
+ */
+function leave(event) {
+  if (linkOf(event)) {
+    close();
+  }
+}
+
+/** Open cards on this page. */
+export function bindCards() {
+  document.addEventListener("pointerover", openSoon);
+  document.addEventListener("focusin", openSoon);
+  document.addEventListener("pointerout", leave);
+  document.addEventListener("focusout", leave);
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") {
+      close();
+    }
+  });
+}

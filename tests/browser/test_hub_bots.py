@@ -1,0 +1,95 @@
+"""A player's bots in a real Chromium: registered, checked, sent into practice, and watched."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+from playwright.sync_api import Page, expect
+
+from cw.hub.jobs.play import Worker
+from cw.hub.jobs.registry import jobs_of
+from tests.browser.test_people import (
+    Walk,
+    any_walk,  # noqa: F401 - a fixture
+    complaints_of_axe,
+    hub,  # noqa: F401 - a fixture
+)
+from tests.hub.site import Site
+from tests.hub.test_bots import NOBODY, served
+
+
+def do_jobs(site: Site) -> None:
+    """Do what was sent to the queue; not in this thread, in which the browser has its loop."""
+    waiting, site.queue.jobs[:] = list(site.queue.jobs), []
+    with ThreadPoolExecutor(1) as thread:
+        for job, arguments, _ in waiting:
+            do = jobs_of(Worker("me", 1))[job]
+            thread.submit(do, site.resources, *arguments).result()
+
+
+def check_page(page: Page) -> None:
+    """Hold a page to what each page must be: no complaint of axe, and nothing beside the screen."""
+    assert complaints_of_axe(page) == [], page.url
+    across = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert across <= 0, page.url
+
+
+def test_a_bot_is_registered_checked_and_watched(any_walk: Walk) -> None:  # noqa: F811
+    walk = any_walk
+    walk.be("Ann")
+    page = walk.open("/bots")
+    expect(page.get_by_text("You have no bots yet.")).to_be_visible()
+    check_page(page)
+    page.get_by_role("link", name="Register Bot").click()
+    page.get_by_role("button", name="Register bot").click()
+    expect(page.get_by_text("Please enter a bot name")).to_be_visible()
+    assert page.evaluate("document.activeElement.id") == "name"
+    check_page(page)
+    walk.accept_refusals()
+    with served("hexagon", "greedy") as address:
+        page.get_by_label("Game").select_option("hexagon")
+        page.get_by_label("Bot name").fill("Honeycomb")
+        page.get_by_label("Endpoint URL").fill(address)
+        page.get_by_role("button", name="Register bot").click()
+        expect(page.get_by_text("Copy it now. It is shown only once.")).to_be_visible()
+        check_page(page)
+        page.get_by_role("link", name="I have saved it").click()
+        expect(page.get_by_text("The bot is being checked.")).to_be_visible()
+        do_jobs(walk.site)
+        page.reload()
+        expect(page.get_by_text("The bot has passed its check.")).to_be_visible()
+        check_page(page)
+        page.get_by_label("Opponent").select_option("random")
+        page.get_by_role("button", name="Play a practice match").click()
+        expect(page.get_by_text("This match is waiting for a worker.")).to_be_visible()
+        check_page(page)
+        do_jobs(walk.site)
+    # The page has asked for itself, and shows the match.
+    expect(page.get_by_role("heading", name="Honeycomb won")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("cell", name="built-in")).to_be_visible()
+    check_page(page)
+    walk.open("/")
+    expect(page.get_by_role("link", name="Honeycomb - random")).to_be_visible()
+    check_page(page)
+    walk.open("/bots")
+    check_page(page)
+
+
+def test_the_home_page_is_for_visitors_too(any_walk: Walk) -> None:  # noqa: F811
+    page = any_walk.open("/")
+    expect(page.get_by_text("Nothing is being played right now.")).to_be_visible()
+    check_page(page)
+
+
+def test_a_bot_that_fails_its_check_says_at_which_step(any_walk: Walk) -> None:  # noqa: F811
+    walk = any_walk
+    walk.be("Ann")
+    page = walk.open("/bots/new")
+    page.get_by_label("Game").select_option("hexagon")
+    page.get_by_label("Bot name").fill("Absent")
+    page.get_by_label("Endpoint URL").fill(NOBODY)
+    page.get_by_role("button", name="Register bot").click()
+    do_jobs(walk.site)
+    walk.open("/bot/Absent")
+    expect(page.get_by_role("listitem").filter(has_text="takes POST /games")).to_be_visible()
+    check_page(page)

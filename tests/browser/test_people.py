@@ -1,0 +1,394 @@
+"""People's pages in a real Chromium: a walk, the keyboard, cards, times, and axe on each page."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+import pytest
+from flask import Blueprint, render_template_string
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+from cw.hub.jobs.app import CeleryQueue
+from cw.hub.pages.times import relative
+from cw.hub.resources import open_resources
+from cw.hub.settings import HubSettings
+from tests.browser.conftest import Watcher, watch
+from tests.hub.conftest import StillClock
+from tests.hub.site import PASSWORD, Site, site_on
+
+AXE = Path(__file__).parent / "vendor" / "axe-core-4.14.1" / "axe.min.js"
+VECTORS = Path(__file__).parents[1] / "hub" / "pages" / "times.json"
+
+SCREENS = [
+    (width, height, scheme)
+    for width, height in ((1280, 800), (390, 780))
+    for scheme in ("light", "dark")
+]
+
+LONG = "W" * 32
+"""The longest name, of the widest letter."""
+
+NAMES = """
+{% extends "base.html" %}
+{% from "hub/people.html" import user_link with context %}
+{% block main %}
+  <h1>Names</h1>
+  <p>{{ user_link("Bob", None) }} and {{ user_link(None, None) }}, {{ ago(moment) }}</p>
+{% endblock %}
+"""
+"""A page with user links, as rankings have them."""
+
+
+@dataclass
+class Walk:
+    """A site and a browser that has been there."""
+
+    site: Site
+    context: BrowserContext
+    watcher: Watcher
+
+    @property
+    def page(self) -> Page:
+        return self.watcher.page
+
+    def open(self, path: str) -> Page:
+        """Open a page of the site."""
+        self.page.goto(f"{self.site.address}{path}")
+        return self.page
+
+    def be(self, name: str) -> None:
+        """Go on as a player who has just registered."""
+        cookie = self.site.player(name).cookies["cw"]
+        self.context.add_cookies([{"name": "cw", "value": cookie, "url": self.site.address}])
+
+    def accept_refusals(self) -> None:
+        """Forget what the browser says of answers that a test has provoked."""
+        self.watcher.complaints = [
+            text for text in self.watcher.complaints if "Failed to load resource" not in text
+        ]
+
+
+@pytest.fixture
+def hub(tmp_path: Path) -> Iterator[Site]:
+    clock = StillClock()
+    settings = HubSettings(data=tmp_path / "data")
+    resources = open_resources(settings, CeleryQueue(settings), clock)
+    with site_on(resources, clock) as site:
+        yield site
+    resources.database.close()
+
+
+@pytest.fixture
+def walk(hub: Site, browser: Browser) -> Iterator[Walk]:
+    """Walk on a wide screen; afterwards nobody else was asked and nothing went wrong."""
+    yield from walking(hub, browser, 1280, 800, "light")
+
+
+@pytest.fixture(params=SCREENS, ids=lambda screen: f"{screen[0]}-{screen[2]}")
+def any_walk(hub: Site, browser: Browser, request: pytest.FixtureRequest) -> Iterator[Walk]:
+    """Walk on each kind of screen."""
+    yield from walking(hub, browser, *request.param)
+
+
+def walking(hub: Site, browser: Browser, width: int, height: int, scheme: str) -> Iterator[Walk]:
+    context = browser.new_context(
+        viewport={"width": width, "height": height},
+        color_scheme=scheme,  # type: ignore[arg-type]
+        reduced_motion="reduce",
+    )
+    walk = Walk(hub, context, watch(context))
+    yield walk
+    context.close()
+    assert walk.watcher.complaints == []
+    assert walk.watcher.origins() == {hub.address}
+
+
+def add_names(hub: Site) -> None:
+    """Add a page with user links to a site that has not answered yet."""
+    names = Blueprint("names", __name__)
+    moment = hub.clock()
+
+    @names.get("/names")
+    def page() -> str:
+        return render_template_string(NAMES, moment=moment)
+
+    hub.app.register_blueprint(names)
+
+
+# Times
+
+
+def test_the_script_says_what_the_server_says(walk: Walk) -> None:
+    walk.open("/ranking")
+    say = """async (pairs) => {
+        const { relative } = await import("/static/hub/relative.js");
+        return pairs.map(([moment, now]) => relative(moment * 1000, now * 1000));
+    }"""
+    vectors = json.loads(VECTORS.read_text(encoding="utf-8"))
+    assert walk.page.evaluate(say, [[-seconds, 0] for seconds, _ in vectors]) == [
+        words for _, words in vectors
+    ]
+    random, now = Random(1), walk.site.clock()
+    distances = [int(random.choice((-1, 1)) * 10 ** random.uniform(0, 9)) for _ in range(2000)]
+    moments = [now.timestamp() - distance for distance in distances]
+    expected = [relative(now.fromtimestamp(moment, now.tzinfo), now) for moment in moments]
+    pairs = [[moment, now.timestamp()] for moment in moments]
+    assert walk.page.evaluate(say, pairs) == expected
+
+
+def test_times_change_without_a_reload_by_the_clock_of_the_server(walk: Walk) -> None:
+    add_names(walk.site)
+    walk.site.clock.advance(40)
+    walk.context.clock.install(time="2031-01-01T00:00:00Z")
+    time = walk.open("/names").locator("main time")
+    expect(time).to_have_text("40 seconds ago")
+    walk.context.clock.run_for(25_000)
+    expect(time).to_have_text("1 minute ago")
+    assert re.fullmatch(r"2026-11-20 18:00 \S+", time.get_attribute("title") or "")
+
+
+def countries(page: Page) -> Locator:
+    """Return the field in which one searches, which a script puts in the place of a list."""
+    field = page.locator("input").and_(page.get_by_role("combobox", name="Country"))
+    expect(field).to_be_visible()
+    return field
+
+
+# Forms
+
+
+def test_a_person_registers_sets_a_profile_and_leaves(walk: Walk) -> None:
+    page = walk.open("/")
+    page.get_by_role("link", name="Register", exact=True).click()
+    page.get_by_label("Username").fill("Ada")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_label("Password (repeat)").fill(PASSWORD)
+    page.get_by_label("E-mail").fill("ada@example.org")
+    page.get_by_role("button", name="Register").click()
+    expect(page).to_have_url(f"{walk.site.address}/ranking")
+    page.get_by_role("button", name=re.compile("Ada")).click()
+    page.get_by_role("link", name="Settings").click()
+    countries(page).fill("switz")
+    page.keyboard.press("Enter")
+    page.get_by_label("Date of Birth").fill("1990-12-10")
+    page.get_by_role("button", name="Save settings").click()
+    expect(page.get_by_role("status")).to_contain_text("Your settings were saved")
+    expect(countries(page)).to_have_value("Switzerland")
+    page.get_by_role("button", name="Dismiss").click()
+    expect(page.get_by_role("status")).to_have_count(0)
+    page.get_by_role("button", name="Delete account").click()
+    modal = page.get_by_role("dialog")
+    expect(modal).to_contain_text("Account deletion cannot be undone.")
+    modal.get_by_label("Password").fill("wrong")
+    modal.get_by_role("button", name="Delete account").click()
+    expect(modal).to_contain_text("Your password is incorrect")
+    expect(modal.get_by_label("Password")).to_be_focused()
+    expect(modal.get_by_label("Password")).to_have_value("")
+    walk.accept_refusals()
+    modal.get_by_label("Password").fill(PASSWORD)
+    modal.get_by_role("button", name="Delete account").click()
+    expect(page.get_by_role("status")).to_contain_text("Your account was deleted")
+    expect(page.get_by_role("link", name="Log in")).to_be_visible()
+
+
+def test_the_focus_goes_to_the_first_field_that_is_wrong(walk: Walk) -> None:
+    page = walk.open("/register")
+    page.get_by_label("Username").fill("Ada")
+    page.get_by_role("button", name="Register").click()
+    expect(page.get_by_label("Password", exact=True)).to_be_focused()
+    expect(page.get_by_label("Password", exact=True)).to_have_accessible_description(
+        "Please enter a new password"
+    )
+    walk.accept_refusals()
+
+
+def test_the_password_is_changed_in_a_modal(walk: Walk) -> None:
+    walk.be("Ada")
+    page = walk.open("/settings")
+    page.get_by_role("button", name="Change password...").click()
+    modal = page.get_by_role("dialog")
+    modal.get_by_role("button", name="Change password").click()
+    expect(modal.get_by_text("Please enter your existing password")).to_be_visible()
+    expect(modal.get_by_label("Old password")).to_be_focused()
+    walk.accept_refusals()
+    modal.get_by_label("Old password").fill(PASSWORD)
+    modal.get_by_label("New password", exact=True).fill("123456")
+    modal.get_by_label("New password (repeat)").fill("123456")
+    modal.get_by_role("button", name="Change password").click()
+    expect(page.get_by_role("status")).to_contain_text("Your password was changed successfully")
+    expect(modal).to_be_hidden()
+
+
+def test_a_picture_is_uploaded_as_soon_as_it_is_chosen(walk: Walk) -> None:
+    walk.be("Ada")
+    page = walk.open("/settings")
+    page.get_by_label("Change profile picture...").set_input_files(
+        Path(__file__).parents[2] / "static" / "games" / "paint.png"
+    )
+    expect(page.get_by_role("status")).to_contain_text("Your profile picture was changed")
+    assert "/avatar/" in (page.locator(".picture img").get_attribute("src") or "")
+    size = page.locator(".picture img").evaluate(
+        "image => [image.naturalWidth, image.naturalHeight]"
+    )
+    assert size == [256, 256]
+
+
+def test_a_picture_that_is_too_large_is_not_sent(walk: Walk) -> None:
+    walk.be("Ada")
+    page = walk.open("/settings")
+    page.get_by_label("Change profile picture...").set_input_files(
+        {"name": "me.png", "mimeType": "image/png", "buffer": bytes(6 * 1024 * 1024)}
+    )
+    expect(page.get_by_role("alert")).to_contain_text("Please choose a PNG, JPEG or WebP image")
+    assert {request.method for request in walk.watcher.requests} == {"GET"}
+
+
+# The keyboard
+
+
+def test_esc_closes_the_menu_and_gives_the_focus_back(walk: Walk) -> None:
+    walk.be("Ada")
+    page = walk.open("/ranking")
+    opener = page.get_by_role("button", name=re.compile("Ada"))
+    opener.focus()
+    page.keyboard.press("Enter")
+    menu = page.locator("#user-menu")
+    expect(menu).to_be_visible()
+    for name in ("Ada", "Settings", "Bots"):
+        page.keyboard.press("Tab")
+        expect(menu.get_by_role("link", name=name)).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(menu.get_by_role("button", name="Log out")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(menu).to_be_hidden()
+    expect(opener).to_be_focused()
+
+
+@pytest.mark.parametrize("name", ["Change password...", "Delete account"])
+def test_esc_and_x_close_a_modal_and_give_the_focus_back(walk: Walk, name: str) -> None:
+    walk.be("Ada")
+    page = walk.open("/settings")
+    opener = page.locator("main").get_by_role("button", name=name, exact=True).first
+    modal = page.get_by_role("dialog")
+    opener.focus()
+    page.keyboard.press("Enter")
+    expect(modal).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(modal).to_be_hidden()
+    expect(opener).to_be_focused()
+    page.keyboard.press("Enter")
+    modal.get_by_role("button", name="Cancel").click()
+    expect(modal).to_be_hidden()
+    expect(opener).to_be_focused()
+
+
+def test_a_modal_that_was_cancelled_is_empty_when_it_opens_again(walk: Walk) -> None:
+    walk.be("Ada")
+    page = walk.open("/settings")
+    page.get_by_role("button", name="Delete account").click()
+    modal = page.get_by_role("dialog")
+    modal.get_by_label("Password").fill("wrong")
+    page.keyboard.press("Enter")
+    expect(modal.get_by_text("Your password is incorrect")).to_be_visible()
+    walk.accept_refusals()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Delete account").click()
+    expect(modal.get_by_text("Your password is incorrect")).to_be_hidden()
+
+
+def test_a_country_is_found_by_arrows_and_letters(walk: Walk) -> None:
+    walk.be("Ada")
+    page = walk.open("/settings")
+    field = countries(page)
+    expect(field).to_have_value("Prefer not to disclose")
+    field.fill("aland")
+    expect(page.get_by_role("option")).to_have_text(["Åland Islands", "New Zealand"])
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("listbox")).to_be_hidden()
+    expect(field).to_have_value("Prefer not to disclose")
+    field.fill("nowhere")
+    expect(page.get_by_role("option")).to_have_text(["No country has such a name."])
+    field.fill("gre")
+    expect(page.get_by_role("option")).to_have_text(
+        ["Greece", "Greenland", "Grenada", "Saint Vincent and the Grenadines"]
+    )
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(field).to_have_value("Greenland")
+    assert page.locator("#country").input_value() == "GL"
+    expect(page.locator(".chosen-flag")).to_have_attribute("src", re.compile(r"/gl\.svg$"))
+
+
+# Cards
+
+
+def test_a_card_opens_at_a_name_and_closes(walk: Walk) -> None:
+    add_names(walk.site)
+    walk.site.player("Bob").fill("/settings", country="CH")
+    page = walk.open("/names")
+    card = page.locator(".card-of-user")
+    page.get_by_role("link", name="Bob").hover()
+    expect(card).to_contain_text("Last game ranking: did not play")
+    expect(card).to_contain_text("Switzerland")
+    page.mouse.move(600, 600)
+    expect(card).to_have_count(0)
+    page.get_by_role("link", name="Bob").focus()
+    expect(card).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(card).to_have_count(0)
+    expect(page.get_by_text("deleted player")).to_have_count(1)
+    assert page.get_by_role("link", name="deleted player").count() == 0
+
+
+# Each page, on each screen
+
+
+def complaints_of_axe(page: Page) -> list[str]:
+    """Return what axe finds on a page."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{one['id']}: {node['html'][:120]}" for one in found["violations"] for node in one["nodes"]
+    ]
+
+
+def look(walk: Walk, path: str) -> None:
+    """Open a page, and find nothing wrong with it."""
+    page = walk.open(path)
+    assert complaints_of_axe(page) == [], path
+    wide, seen = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert wide <= seen, path
+
+
+def test_pages_for_visitors_are_for_all(any_walk: Walk) -> None:
+    add_names(any_walk.site)
+    any_walk.site.player("Bob").fill("/settings", country="CH")
+    for path in ("/", "/login", "/register", "/forgot", "/ranking", "/user/Bob", "/names", "/blog"):
+        look(any_walk, path)
+    for path in ("/reset/x", "/nothing"):
+        look(any_walk, path)
+    any_walk.accept_refusals()
+
+
+def test_pages_for_players_are_for_all(any_walk: Walk) -> None:
+    any_walk.site.player(LONG)
+    any_walk.be("Ada")
+    for path in ("/settings", "/user/Ada", f"/user/{LONG}", "/games/"):
+        look(any_walk, path)
+    page = any_walk.open("/settings")
+    page.locator(".user-button").click()
+    assert complaints_of_axe(page) == []
+    page.keyboard.press("Escape")
+    countries(page).fill("a")
+    assert complaints_of_axe(page) == []
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Change password...").click()
+    page.get_by_role("dialog").get_by_role("button", name="Change password").click()
+    expect(page.get_by_text("Please enter your existing password")).to_be_visible()
+    any_walk.accept_refusals()
+    assert complaints_of_axe(page) == []
