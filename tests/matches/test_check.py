@@ -19,6 +19,7 @@ from cw.games.end_of_codes.protocol import TEXTS
 from cw.matches.check import check as try_bot
 from cw.matches.spec import Isolation
 from tests.conftest import Serve
+from tests.documented import programs
 from tests.matches.bots_of_games import HEXAGON, PAINT, served, write
 
 
@@ -58,6 +59,13 @@ def test_a_bot_that_speaks_no_protocol_plays_the_games_only(tmp_path: Path) -> N
     _, steps = check("paint", f"python:{bot}")
     assert "illegal" in failed(steps)
     _, steps = check("hexagon", "builtin:random")
+    assert failed(steps) == ""
+
+
+def test_the_function_of_the_page_is_fine(tmp_path: Path) -> None:
+    bot = tmp_path / "agent.py"
+    bot.write_text(programs("commands.md")["agent.py"])
+    _, steps = check("code-battle", f"python:{bot}")
     assert failed(steps) == ""
 
 
