@@ -100,7 +100,7 @@ class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def python_player(self) -> tuple[str, str]:
-        """The file of `python:PATH[:NAME]`, and the name of what plays in it, "" if none is given."""
+        """The file of `python:PATH[:NAME]`, and the name of what plays in it, or ""."""
         path, name = split_player(self.target)
         return path, name or ""
 
