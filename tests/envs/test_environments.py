@@ -299,7 +299,7 @@ def test_the_board_is_drawn(game: str) -> None:
     env = aec_env(game, render_mode="ansi", **small(game))
     env.reset(seed=1)
     env.action_space("player_0").seed(1)
-    drawn = set()
+    drawn: set[str | None] = set()
     while env.agents and len(drawn) < 3:
         drawn.add(env.render())
         env.step(chosen(env))

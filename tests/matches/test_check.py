@@ -73,21 +73,19 @@ def test_the_function_of_the_page_is_fine(tmp_path: Path) -> None:
 
 
 def test_a_build_server_is_told_each_step(tmp_path: Path) -> None:
-    bot, file = tmp_path / "mine.py", tmp_path / "check.xml"
-    hostile = "</failure><b>&\\x1b[2J\\x00\\ufffe"
-    bot.write_text(f"def agent(view):\n    raise SystemExit('{hostile}')\n")
-    _, (step,) = check("paint", f"python:{bot}", "--junit", str(file))
+    file = tmp_path / "check.xml"
+    _, steps = check("hexagon", "builtin:constant", "--junit", str(file))
     (suite,) = ElementTree.parse(file).getroot()
-    assert suite.attrib["name"] == "cw check paint python:mine.py"
-    assert suite.attrib["tests"] == suite.attrib["failures"] == "1"
-    (case,) = suite
-    assert case.attrib == {"classname": "cw.paint", "name": step["step"]}
-    (failure,) = case
-    assert failure.attrib["message"] == "crashed in turn 0"
-    told = failure.text or ""
-    assert "</failure><b>&\\x1b[2J" in told
-    assert step["fix"] in told
-    _, steps = check("paint", "builtin:random", "--junit", str(file))
+    assert suite.attrib["name"] == "cw check hexagon builtin:constant"
+    assert suite.attrib["tests"] == str(len(steps))
+    assert suite.attrib["failures"] == "1"
+    assert [case.attrib for case in suite] == [
+        {"classname": "cw.hexagon", "name": step["step"]} for step in steps
+    ]
+    (failure,) = suite.iter("failure")
+    assert failure.attrib["message"].startswith("illegal in turn")
+    assert failure.text == f"{steps[-1]['problem']}\nfix: {steps[-1]['fix']}"
+    _, steps = check("hexagon", "builtin:random", "--junit", str(file))
     (suite,) = ElementTree.parse(file).getroot()
     assert [case.attrib["name"] for case in suite] == [step["step"] for step in steps]
     assert suite.find(".//failure") is None
