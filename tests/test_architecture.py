@@ -34,7 +34,7 @@ FLOORS = (
     ("cw.hub.resources", "cw.hub.logs"),
     ("cw.hub.jobs", "cw.hub.pages", "cw.hub.demo"),
     ("cw.hub",),
-    ("cw.cli",),
+    ("cw.cli", "cw.notebook"),
     ("cw.__main__", "cw.game_server"),
 )
 """Each floor's rooms, the lowest first. Rooms on one floor do not know each other."""
