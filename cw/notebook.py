@@ -11,7 +11,8 @@ from typing import Final
 
 from cw.arena.bots import read_bots
 from cw.errors import Failure
-from cw.games.registry import load_strategies
+from cw.games.endings import Endings
+from cw.games.registry import game_entries, load_endings, load_strategies
 from cw.games.rules import Json
 from cw.matches.run import run_match
 from cw.matches.spec import MatchResult, MatchSpec
@@ -35,8 +36,10 @@ class ShownReplay:
         """Return game, seed, and who won by what."""
         document = self.document
         players = [(seat.get("player"), str(seat.get("name"))) for seat in document["players"]]
-        sentence = ending_of(players, document["result"]).sentence
-        return f"{document['game']}, seed {document['seed']}: {sentence}"
+        game = document["game"]
+        words = load_endings(game) if game in game_entries() else Endings()
+        ending = ending_of(players, document["result"], words)
+        return f"{game}, seed {document['seed']}: {ending.sentence}"
 
     def _repr_html_(self) -> str:
         """Return the viewer in a frame that can do nothing to the notebook, nor load anything."""
