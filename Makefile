@@ -50,7 +50,7 @@ soak: $(TEST_READY)
 	CW_KILLS=60 $(BIN)/python -m pytest -n 0 tests/soak tests/hub/test_campaign.py
 
 requirements:
-	$(PYTHON) -m uv pip compile --quiet pyproject.toml --extra hub --extra dev --universal --python-version 3.11 \
+	$(PYTHON) -m uv pip compile --quiet pyproject.toml --extra hub --extra dev --extra envs --universal --python-version 3.11 \
 	  --no-emit-index-url --output-file requirements.txt
 
 clean:

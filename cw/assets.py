@@ -20,6 +20,11 @@ CLIENT_MODULES: Final = (
 """`cw.game`, which clients of Circuit Wars import, with all that it imports of this package."""
 
 
+def is_checkout() -> bool:
+    """Return whether the files stand in a checkout, where people rewrite them, not in a wheel."""
+    return not (PACKAGE / "_assets").exists()
+
+
 def asset(name: str) -> Path:
     """Return the path of `static`, `templates`, `docs`, `game_ai.py` and the like."""
     packed = PACKAGE / "_assets" / name

@@ -39,7 +39,7 @@ def install(folder: Path) -> Path:
     return folder
 
 
-def programs() -> dict[str, str]:
-    """Return the bots of docs/default-protocol.md by the names of their files."""
-    page = (DOCS / "default-protocol.md").read_text("utf-8")
-    return dict(re.findall(r"^```python\n# (\w+\.py)\n(.*?)^```", page, re.M | re.S))
+def programs(page: str = "default-protocol.md") -> dict[str, str]:
+    """Return the programs of a page of docs/ by the names of their files."""
+    text = (DOCS / page).read_text("utf-8")
+    return dict(re.findall(r"^```python\n# (\w+\.py)\n(.*?)^```", text, re.M | re.S))

@@ -18,10 +18,10 @@ FLOORS = (
     ("cw.drawing", "cw.files"),
     ("cw.games.rules",),
     ("cw.games.codec",),
-    ("cw.games.wire", "cw.games.play_options", "cw.games.endings"),
+    ("cw.games.wire", "cw.games.play_options", "cw.games.endings", "cw.games.spaces"),
     ("cw.games.*",),
     ("cw.games.registry", "cw.game"),
-    ("cw.arena", "cw.kits", "cw.league", "cw.pictures"),
+    ("cw.arena", "cw.envs", "cw.kits", "cw.league", "cw.pictures"),
     ("cw.replays",),
     ("cw.server",),
     ("cw.matches",),
@@ -34,7 +34,7 @@ FLOORS = (
     ("cw.hub.resources", "cw.hub.logs"),
     ("cw.hub.jobs", "cw.hub.pages", "cw.hub.demo"),
     ("cw.hub",),
-    ("cw.cli",),
+    ("cw.cli", "cw.notebook"),
     ("cw.__main__", "cw.game_server"),
 )
 """Each floor's rooms, the lowest first. Rooms on one floor do not know each other."""

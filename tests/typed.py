@@ -121,7 +121,7 @@ class Terminal:
         mark = f"@@ {self.number} "
         command = self.with_free_port(one.command)
         assert self.process.stdin is not None
-        self.process.stdin.write(f"{{\n{command}\n}} </dev/null\necho; echo {mark}$?\n")
+        self.process.stdin.write(f"{{\n{command}\n}} </dev/null\ncode=$?; echo; echo {mark}$code\n")
         self.process.stdin.flush()
         awaited = self.wanted(one) if command.endswith("&") else set()
         printed: list[str] = []

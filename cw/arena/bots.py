@@ -46,7 +46,7 @@ SECRET_SETTINGS: Final = frozenset({"secret", "api_key"})
 """Settings that never stand in a specification, a replay or a report."""
 
 FORMS: Final = (
-    " bot is builtin:NAME, python:PATH[:Class], exec:COMMAND, the path of a program, or http://..."
+    " bot is builtin:NAME, python:PATH[:NAME], exec:COMMAND, the path of a program, or http://..."
 )
 
 BotKind: TypeAlias = Literal["builtin", "python", "exec", "http", "human"]
@@ -58,7 +58,7 @@ class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: Annotated[str, Meta(min_length=1, max_length=200)]
     kind: BotKind
     target: str
-    """The strategy, `PATH[:Class]`, the command line, or the base address; "" for a person."""
+    """The strategy, `PATH[:NAME]`, the command line, or the base address; "" for a person."""
     settings: dict[str, str] = msgspec.field(default_factory=dict)
 
     @property
@@ -79,7 +79,7 @@ class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def _without_folders(self) -> str:
         if self.kind == "python":
-            path, _ = self.python_class
+            path, _ = self.python_player
             return f"python:{without_folder(path)}{self.target[len(path) :]}"
         if self.kind == "exec":
             return f"exec:{shlex.join(map(without_folder, self.command))}"
@@ -99,10 +99,10 @@ class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise UsageError(f"bot {self.name}: {error}") from None
 
     @property
-    def python_class(self) -> tuple[str, str]:
-        """The file and the name of the class of `python:PATH[:Class]`."""
-        path, name = split_class(self.target)
-        return path, name or "Bot"
+    def python_player(self) -> tuple[str, str]:
+        """The file of `python:PATH[:NAME]`, and the name of what plays in it, or ""."""
+        path, name = split_player(self.target)
+        return path, name or ""
 
     def with_settings(self, settings: Mapping[str, str]) -> BotSpec:
         """Return the bot with further settings."""
@@ -257,21 +257,21 @@ def place_of(spec: str, builtins: Collection[str] = ()) -> Place:
     if kind == "builtin" and rest:
         return Place("builtin", rest, rest)
     if kind == "python" and rest:
-        return Place("python", rest, named_after_class(rest))
+        return Place("python", rest, named_after_player(rest))
     if kind == "exec" and rest.strip():
         return Place("exec", rest, named_after_command(split_command(rest)))
     return Place("exec", shlex.join(program(Path(spec), builtins)), named_after_file(spec))
 
 
-def split_class(target: str) -> tuple[str, str | None]:
-    """Return the file and the class of `PATH[:Class]`; a path on Windows may have a colon."""
+def split_player(target: str) -> tuple[str, str | None]:
+    """Return both parts of `PATH[:NAME]`; a path on Windows may have a colon of its own."""
     path, colon, name = target.rpartition(":")
     return (path, name) if colon and name.isidentifier() else (target, None)
 
 
-def named_after_class(target: str) -> str:
-    """Return the class that `PATH[:Class]` names, or the name of the file."""
-    path, name = split_class(target)
+def named_after_player(target: str) -> str:
+    """Return the class or function that `PATH[:NAME]` names, or the name of the file."""
+    path, name = split_player(target)
     return name or named_after_file(path)
 
 

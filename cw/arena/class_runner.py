@@ -1,18 +1,70 @@
-"""The program that plays a Python class: a view a line, an action a line. Run as source, alone."""
+"""The program that plays a Python class or function: a view a line, an action a line.
 
+Run as source, alone.
+"""
+
+import inspect
 import json
 import runpy
 import sys
+from collections.abc import Callable
+from typing import Any
+
+Act = Callable[[str], Any]
+"""Returns the action that answers a line."""
+
+
+class Observation(dict[str, Any]):
+    """An object whose members are attributes too, as functions of this shape read them."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Return the member; raise AttributeError if there is none."""
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
 
 
 def main(path: str, name: str) -> None:
-    """Answer each line `{"view": ...}` with `{"action": ...}`; the class prints to stderr."""
+    """Answer each line `{"view", "configuration"}` with `{"action"}`; `print` goes to stderr."""
     out, sys.stdout = sys.stdout, sys.stderr
-    player = runpy.run_path(path)[name]()
+    act = player_of(path, name)
     for line in sys.stdin:
-        action = player.act(json.loads(line)["view"])
-        out.write(json.dumps({"action": action}) + "\n")
+        out.write(json.dumps({"action": act(line)}) + "\n")
         out.flush()
+
+
+def player_of(path: str, name: str) -> Act:
+    """Return what plays in a file: what is named, else its class `Bot`, else its `agent`."""
+    names = [name] if name else ["Bot", "agent"]
+    found = runpy.run_path(path)
+    player = next((found[one] for one in names if callable(found.get(one))), None)
+    if player is None:
+        sys.exit(
+            f"there is no class and no function {' or '.join(names)} in the file;"
+            " say which one plays: python:PATH:NAME"
+        )
+    return acting(player()) if isinstance(player, type) else calling(player)
+
+
+def acting(bot: Any) -> Act:
+    """Return how a bot acts on a view."""
+    return lambda line: bot.act(json.loads(line)["view"])
+
+
+def calling(function: Callable[..., Any]) -> Act:
+    """Return how a function is called: with the view, and with the configuration if it takes it."""
+    try:
+        inspect.signature(function).bind({}, {})
+        parts = ["view", "configuration"]
+    except TypeError:
+        parts = ["view"]
+
+    def act(line: str) -> Any:
+        told = json.loads(line, object_hook=Observation)
+        return function(*(told[part] for part in parts))
+
+    return act
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ def program_folder(bot: BotSpec) -> Path | None:
 def named(bot: BotSpec) -> list[str]:
     """Return the files that a bot names, the program of its command last."""
     if bot.kind == "python":
-        return [bot.python_class[0]]
+        return [bot.python_player[0]]
     program, *arguments = bot.command if bot.kind == "exec" else [""]
     # Unlike Path.is_file it takes an argument of any length.
     return [part for part in (*arguments, program) if os.path.isfile(part)]  # noqa: PTH113

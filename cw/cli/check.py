@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 from rich.console import Console
 
 from cw.arena.bots import read_bots
 from cw.cli.options import SANDBOX
+from cw.files import write_whole
 from cw.games.registry import load_strategies
 from cw.matches.check import Finding, check
+from cw.matches.junit import junit
 from cw.matches.spec import Isolation, SandboxPolicy
 from cw.visible import visible
 
@@ -24,12 +27,25 @@ from cw.visible import visible
 )
 @SANDBOX
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each step.")
+@click.option(
+    "--junit",
+    "report",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write JUnit XML, a test case for each step.",
+)
 def check_command(
-    game: str, bot: str, settings: tuple[str, ...], sandbox: SandboxPolicy, as_json: bool
+    game: str,
+    bot: str,
+    settings: tuple[str, ...],
+    sandbox: SandboxPolicy,
+    as_json: bool,
+    report: Path | None,
 ) -> None:
     """Try BOT out on all that GAME asks, and explain what is wrong.
 
-    The steps of the protocol come first, then whole matches. Exit code 1 if a step has failed.
+    The steps of the protocol come first, then whole matches. Exit code 1 if a step has failed,
+    2 if what was asked for makes no sense and nothing was tried.
 
     \b
       cw check paint ./bot.py
@@ -37,7 +53,7 @@ def check_command(
       cw check code-battle me=http://127.0.0.1:8080 --set me.secret=env:BOT_SECRET
     """
     read = read_bots([bot], settings, load_strategies(game))
-    failed = []
+    findings = []
     with Console(stderr=True).status("") as status:
         found = check(
             game,
@@ -47,9 +63,11 @@ def check_command(
             lambda tried: status.update(f"trying: {tried}"),
         )
         for finding in found:
-            if finding.problem is not None:
-                failed.append(finding)
+            findings.append(finding)
             click.echo(json.dumps(finding.to_json()) if as_json else visible(in_words(finding)))
+    if report:
+        write_whole(report, junit(game, read.bots[0], findings))
+    failed = [finding for finding in findings if finding.problem is not None]
     if not as_json:
         click.echo(visible(summary(failed)))
     if failed:

@@ -22,7 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cw.arena.sandbox.owners import prefix
-from cw.assets import asset
+from cw.assets import asset, is_checkout
 from cw.drawing.terminal import color
 from cw.errors import UsageError
 from cw.games.circuit_wars.protocol import STATUS, status_code
@@ -49,6 +49,14 @@ Next, your own: rewrite choose() in game_ai.py.
   . .venv/bin/activate                      (Windows: .venv\\Scripts\\activate)
   python cw/game_server.py                  the server, in a terminal of its own
   python game_ai.py alice --against greedy  your AI against a built-in one
+"""
+
+NEXT_WITHOUT_CHECKOUT = """
+Next, your own: rewrite choose() in mybot/bot.py.
+
+  cw new-bot circuit-wars python mybot      a bot to start from
+  cw play circuit-wars builtin:greedy mybot/bot.py
+  cw serve                                  the server, in a terminal of its own
 """
 
 
@@ -82,7 +90,7 @@ def demo(browser: bool, fast: bool, port: int) -> None:
         with clients(server, fast) as processes:
             observation = watch(app, processes)
         click.echo(result(observation))
-        click.echo(NEXT)
+        click.echo(NEXT if is_checkout() else NEXT_WITHOUT_CHECKOUT)
         if sys.stdin.isatty() and sys.stdout.isatty():
             click.pause(f"The match stays at {server}/ until you press a key.")
         elif browser:

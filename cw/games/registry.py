@@ -25,6 +25,7 @@ from cw.games.defaults.text import draw_in_terminal, text_picture
 from cw.games.endings import Endings
 from cw.games.play_options import PlayOptions
 from cw.games.rules import Json, MapMaker, StrategyFactory
+from cw.games.spaces import Spaces
 from cw.games.wire import BotContext, BotHandler, Checks, WireProtocol
 
 AnyMapMaker: TypeAlias = MapMaker[Any]
@@ -59,6 +60,8 @@ class GameEntry:
     """How its frames are drawn as pictures."""
     terminal: str | None = None
     """A function that draws a frame in the terminal."""
+    spaces: str | None = None
+    """How its views and actions become arrays."""
     maps: str | None = None
     """The class of its map maker; None for a game that is not played on stored maps."""
     exporter: str | None = None
@@ -93,6 +96,7 @@ USUAL: Final[Mapping[str, str]] = {
     "play_options": "play_options:PLAY_OPTIONS",
     "picture": "picture:PICTURE",
     "terminal": "terminal:draw",
+    "spaces": "spaces:SPACES",
     "maps": "map_maker:{}Maps",
     "exporter": "exporter:export",
     "conduct": "conduct:CONDUCT",
@@ -246,6 +250,12 @@ def load_terminal(name: str) -> DrawInTerminal:
     if entry is None or entry.terminal is None:
         return draw_in_terminal
     return cast(DrawInTerminal, resolve_name(entry.terminal))
+
+
+def load_spaces(name: str) -> Spaces[Any, Any, Any] | None:
+    """Load how views and actions of a game become arrays; None for a game that does not say."""
+    where = game_entry(name).spaces
+    return None if where is None else cast(Spaces[Any, Any, Any], resolve_name(where))
 
 
 def load_exporter(name: str) -> Exporter:

@@ -289,6 +289,7 @@ def context_of(
         return actions[player]
 
     return SeatContext(
+        game=spec.game,
         transports=protocol.transports,
         signed_with=protocol.signed_with,
         strategy=partial(strategy_for, spec.game, seed=spec.seed),

@@ -34,8 +34,8 @@ def drawn(document: Document) -> DrawnReplay:
     return DrawnReplay(load_picture(document["game"]), document, partial(frames, document), result)
 
 
-def html(document: Document) -> bytes:
-    """Return the page that shows a replay."""
+def html(document: Document, *, embedded: bool = False) -> bytes:
+    """Return the page that shows a replay; an embedded one is laid out to be a part of another."""
     modules = json.dumps({"imports": dict(bundled(asset("static")))})
     style = "".join(read(asset("static") / name) for name in ("base.css", "viewer.css"))
     base = read(asset("static") / "base.js")
@@ -49,6 +49,7 @@ def html(document: Document) -> bytes:
         modules=modules,
         start=START,
         game=document["game"],
+        embedded=embedded,
         data=b64encode(encode(document, packed=True)).decode(),
     ).encode()
 

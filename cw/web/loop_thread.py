@@ -29,9 +29,9 @@ class LoopThread:
         self._loops.put(asyncio.get_running_loop())
         await self._ended.wait()
 
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Let the thread do something, and wait for it."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE)
+    def run(self, work: Coroutine[Any, Any, T], patience: float | None = PATIENCE) -> T:
+        """Let the thread do something, and wait for it so many seconds, or as long as it takes."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(patience)
 
     def close(self) -> None:
         """Cancel what is still done, and wait until the thread has ended."""

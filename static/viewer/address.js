@@ -29,6 +29,9 @@ export class Address {
    * @param {{turn: number | null, speed: number, view: string, hides: boolean}} state without a turn: the last one
    */
   write({ turn, speed, view, hides }) {
+    if (location.protocol === "about:") {
+      return; // A page that stands in the code of another has no address.
+    }
     clearTimeout(this.timer);
     const said = new URLSearchParams(turn === null ? {} : { turn: String(turn) });
     said.set("speed", String(speed));

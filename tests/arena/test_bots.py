@@ -104,16 +104,14 @@ def test_the_path_of_a_program_survives_in_its_command(path: str, windows: bool)
 @pytest.mark.parametrize(
     ("target", "found"),
     [
-        ("bot.py", ("bot.py", "Bot")),
+        ("bot.py", ("bot.py", "")),
         ("bot.py:Mine", ("bot.py", "Mine")),
-        (r"C:\bots\bot.py", (r"C:\bots\bot.py", "Bot")),
+        (r"C:\bots\bot.py", (r"C:\bots\bot.py", "")),
         (r"C:\bots\bot.py:Mine", (r"C:\bots\bot.py", "Mine")),
     ],
 )
-def test_the_file_and_the_class_of_a_bot_are_told_apart(
-    target: str, found: tuple[str, str]
-) -> None:
-    assert BotSpec("me", "python", target).python_class == found
+def test_the_file_and_the_player_in_it_are_told_apart(target: str, found: tuple[str, str]) -> None:
+    assert BotSpec("me", "python", target).python_player == found
 
 
 def test_a_command_is_split_as_it_is_written_on_windows() -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner, Result
@@ -16,9 +17,12 @@ from flask import Flask, Response, jsonify, request
 from cw.arena.bots import read_bots
 from cw.cli import main
 from cw.games.end_of_codes.protocol import TEXTS
+from cw.matches.check import Finding
 from cw.matches.check import check as try_bot
+from cw.matches.junit import junit
 from cw.matches.spec import Isolation
 from tests.conftest import Serve
+from tests.documented import programs
 from tests.matches.bots_of_games import HEXAGON, PAINT, served, write
 
 
@@ -59,6 +63,50 @@ def test_a_bot_that_speaks_no_protocol_plays_the_games_only(tmp_path: Path) -> N
     assert "illegal" in failed(steps)
     _, steps = check("hexagon", "builtin:random")
     assert failed(steps) == ""
+
+
+def test_the_function_of_the_page_is_fine(tmp_path: Path) -> None:
+    bot = tmp_path / "agent.py"
+    bot.write_text(programs("commands.md")["agent.py"])
+    _, steps = check("code-battle", f"python:{bot}")
+    assert failed(steps) == ""
+
+
+def test_a_build_server_is_told_each_step(tmp_path: Path) -> None:
+    file = tmp_path / "check.xml"
+    _, steps = check("hexagon", "builtin:constant", "--junit", str(file))
+    (suite,) = ElementTree.parse(file).getroot()
+    assert suite.attrib["name"] == "cw check hexagon builtin:constant"
+    assert suite.attrib["tests"] == str(len(steps))
+    assert suite.attrib["failures"] == "1"
+    assert [case.attrib for case in suite] == [
+        {"classname": "cw.hexagon", "name": step["step"]} for step in steps
+    ]
+    (failure,) = suite.iter("failure")
+    assert failure.attrib["message"].startswith("illegal in turn")
+    assert failure.text == f"{steps[-1]['problem']}\nfix: {steps[-1]['fix']}"
+    _, steps = check("hexagon", "builtin:random", "--junit", str(file))
+    (suite,) = ElementTree.parse(file).getroot()
+    assert [case.attrib["name"] for case in suite] == [step["step"] for step in steps]
+    assert suite.find(".//failure") is None
+
+
+def test_text_that_no_document_may_hold_is_replaced() -> None:
+    finding = Finding("a\x00b\ud800", "\ufffe\x1b]0;<&>", "fix\uffff", "\x08")
+    document = junit("paint", read_bots(["builtin:random"]).bots[0], [finding])
+    (case,) = ElementTree.fromstring(document)[0]
+    assert case.attrib["name"] == "a\\x00b\\ud800"
+    assert case[0].text == "\ufffd\\x1b]0;<&>\nfix: fix\ufffd"
+
+
+def test_a_report_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "missing" / "check.xml"
+    result = CliRunner().invoke(main, ["check", "paint", "builtin:random", "--junit", str(file)])
+    assert result.exit_code == 1
+    assert "check.xml cannot be written" in result.stderr
+    result = CliRunner().invoke(main, ["check", "paint", "nowhere.py", "--junit", "check.xml"])
+    assert result.exit_code == 2
+    assert not Path("check.xml").exists()
 
 
 def test_end_of_codes_begins_with_the_checks_of_its_seed() -> None:

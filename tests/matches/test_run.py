@@ -82,6 +82,48 @@ def test_a_class_of_python_plays(tmp_path: Path) -> None:
     assert finished.replay["turns"][0]["actions"]["me"]["direction"] == [0, 1]
 
 
+DRAWING = """
+turns = 0
+
+def agent(observation, configuration):
+    global turns
+    turns += 1
+    print(turns, configuration.game, configuration["player"], configuration.actTimeout)
+    return first_free(observation.board[0][0])
+
+def first_free(square):
+    free = [name for bit, name in enumerate(BORDERS) if not square & 1 << bit]
+    return f"0,0,{free[0]}"
+
+BORDERS = "top", "right", "bottom", "left"
+"""
+
+
+def test_a_function_of_python_plays_and_is_told_who_it_is(tmp_path: Path) -> None:
+    bot = tmp_path / "agent.py"
+    bot.write_text(DRAWING)
+    bots = ["builtin:random", f"me=python:{bot}"]
+    finished = play("circuit-wars", bots, size=1, timeout=60)
+    assert finished.record.faults == []
+    assert finished.record.stderr[2] == "1 circuit-wars 2 60.0\n2 circuit-wars 2 60.0\n"
+
+
+def test_a_function_may_take_the_view_alone_and_is_found_by_its_name(tmp_path: Path) -> None:
+    bot = tmp_path / "mine.py"
+    bot.write_text(DRAWING + "def mine(view):\n    return first_free(view['board'][0][0])\n")
+    named = ["builtin:random", f"me=python:{bot}:mine"]
+    assert play("circuit-wars", named, size=1, timeout=60).record.faults == []
+
+
+def test_a_file_in_which_nothing_plays_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    bot = tmp_path / "mine.py"
+    bot.write_text("def helper(view):\n    pass\n\nagent = 3\n")
+    played = play("circuit-wars", ["builtin:random", f"me=python:{bot}"], size=1, timeout=60)
+    (noted,) = played.record.faults
+    assert noted.fault.kind == "crashed"
+    assert "no class and no function Bot or agent" in noted.fault.detail
+
+
 MISBEHAVING = [
     ("print(json.dumps(answer), flush=True)", "sys.exit(3)", "crashed", "exit code 3"),
     ("print(json.dumps(answer), flush=True)", "sys.exit(0)", "disconnected", "exit code 0"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final, cast
 
@@ -84,15 +84,23 @@ def passed_over(worst: Fault | None) -> Fault | None:
 
 
 class ClassSeat:
-    """A Python class in a process of its own: a view a line, an action a line."""
+    """A Python class or function in a process of its own: a view a line, an action a line."""
 
     transport: Transport = "in-process"
 
     def __init__(
-        self, bot: StdioBot, write: Callable[[Any], Json], read: Callable[[Json], Any]
+        self,
+        bot: StdioBot,
+        configuration: Mapping[str, Json],
+        write: Callable[[Any], Json],
+        read: Callable[[Json], Any],
     ) -> None:
-        """Seat a class; `write` makes the document of a view, `read` an action of a document."""
+        """Seat a class; `write` makes the document of a view, `read` an action of a document.
+
+        `configuration` is what a function is told beside the view, with the time for the action.
+        """
         self.lines = LineSeat(bot)
+        self.configuration = configuration
         self.write = write
         self.read = read
 
@@ -102,10 +110,12 @@ class ClassSeat:
         return self.lines.stderr
 
     async def ask(self, query: Query, look: Look) -> Answer:
-        """Let the class act; to all other questions it agrees."""
+        """Let it act; to all other questions it agrees."""
         if not query.action:
             return Answer(None, 0.0)
-        line = LineMessage(compact({"view": self.write(look())}))
+        configuration = {**self.configuration, "actTimeout": query.limits.seconds}
+        told = {"view": self.write(look()), "configuration": configuration}
+        line = LineMessage(compact(told))
         return await self.lines.ask(
             Query(
                 line,
@@ -130,5 +140,5 @@ class ClassSeat:
 
 
 def raised(fault: Fault) -> Fault:
-    """Return the fault of a class; where its process has ended, `act` has raised an exception."""
+    """Return the fault of a class; where its process has ended, it has raised an exception."""
     return replace(fault, cause="exception") if fault.lasting else fault

@@ -51,6 +51,7 @@ QUOTED: Final = 200
 class SeatContext:
     """What is the same for all seats of a match."""
 
+    game: str
     transports: Sequence[Transport]
     """How the game's bots may be reached."""
     signed_with: str | None
@@ -116,8 +117,8 @@ async def open_lines(bot: BotSpec, context: SeatContext, stack: ExitStack) -> Se
 
 
 async def open_class(bot: BotSpec, player: Player, context: SeatContext, stack: ExitStack) -> Seat:
-    """Start the process of a Python class."""
-    path, name = bot.python_class
+    """Start the process of a Python class or function."""
+    path, name = bot.python_player
     if not Path(path).is_file():
         raise UsageError(f"bot {bot.name}: there is no file {path!r}")
     source = RUNNER.read_text(encoding="utf-8")
@@ -132,7 +133,8 @@ async def open_class(bot: BotSpec, player: Player, context: SeatContext, stack: 
         except ProtocolError as error:
             return Fault("malformed", str(error), "unreadable")
 
-    return ClassSeat(started, context.write_view, read)
+    configuration = {"game": context.game, "player": player}
+    return ClassSeat(started, configuration, context.write_view, read)
 
 
 async def open_service(bot: BotSpec, context: SeatContext, stack: ExitStack) -> Seat:

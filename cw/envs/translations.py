@@ -1,0 +1,143 @@
+"""What passes between agents and the rules: arrays where a game says how, else documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import Any, Protocol
+
+import numpy as np
+from gymnasium.spaces import Box, Dict, Discrete, Space
+
+from cw.envs.gym_spaces import Documents, LegalActions, MaskedNumbers
+from cw.errors import IllegalAction, ProtocolError, UsageError, short
+from cw.games.codec import Game
+from cw.games.rules import Fault, Json, Player
+from cw.games.spaces import Spaces
+
+
+class Translation(Protocol):
+    """What passes between agents and the rules."""
+
+    def observation_space(self, player: Player) -> Space[Any]:
+        """Return the space of what a player sees."""
+
+    def action_space(self, player: Player) -> Space[Any]:
+        """Return the space of what a player does."""
+
+    def observation(self, player: Player) -> Any:
+        """Return what a player sees now."""
+
+    def action(self, player: Player, given: Any) -> Any:
+        """Return an action for the rules; raise UsageError for what cannot be read as one."""
+
+
+class Table:
+    """The state of a game, and the rules by which it goes on."""
+
+    def __init__(self, game: Game, players: int, options: Mapping[str, Json]) -> None:
+        """Begin with the game of seed 0; raise UsageError for options that make none."""
+        self.game = game
+        self.players = players
+        self.options = options
+        self.start(0)
+
+    def start(self, seed: int) -> None:
+        """Begin the game of a seed."""
+        self.state = self.game.rules.new(self.players, seed, **self.options)
+
+    def view(self, player: Player) -> Any:
+        """Return all that a player may know."""
+        return self.game.rules.observe(self.state, player)
+
+    @property
+    def to_move(self) -> tuple[Player, ...]:
+        """The players who owe an action."""
+        return self.game.rules.to_move(self.state)
+
+
+class Arrays:
+    """Arrays and masks, as the game says."""
+
+    def __init__(self, spaces: Spaces[Any, Any, Any], table: Table) -> None:
+        """Take the sizes from the start at the table."""
+        self.spaces, self.table = spaces, table
+        self.shape = (*spaces.board(table.state), len(spaces.planes))
+        self.numbers, self.values = spaces.choices(table.state)
+
+    def observation_space(self, player: Player) -> Space[Any]:
+        """Return the space of planes and mask."""
+        most = np.iinfo(np.int16).max
+        mask = Box(0, 1, (self.numbers * self.values,), np.int8)
+        return Dict({"observation": Box(0, most, self.shape, np.int16), "action_mask": mask})
+
+    def action_space(self, player: Player) -> Space[Any]:
+        """Return the space of one number, or of several."""
+        if self.numbers == 1:
+            return Discrete(self.values)
+        return MaskedNumbers(self.numbers, self.values)
+
+    def observation(self, player: Player) -> dict[str, Any]:
+        """Return planes, and the mask flat; nothing is allowed while the player owes no action."""
+        view = self.table.view(player)
+        mask = self.spaces.mask(view, player)
+        if player not in self.table.to_move:
+            mask = np.zeros_like(mask)
+        planes = self.spaces.write_view(view, player)
+        return {"observation": planes, "action_mask": mask.reshape(-1)}
+
+    def action(self, player: Player, given: Any) -> Any:
+        """Read a number, or an array of them."""
+        chosen = np.asarray(given)
+        expected = () if self.numbers == 1 else (self.numbers,)
+        whole = np.issubdtype(chosen.dtype, np.integer) and chosen.shape == expected
+        if not whole or np.any((chosen < 0) | (chosen >= self.values)):
+            what = "a whole number" if self.numbers == 1 else f"{self.numbers} whole numbers"
+            raise UsageError(f"an action is {what} from 0 to {self.values - 1}, not {short(given)}")
+        view = self.table.view(player)
+        return self.spaces.read_action(view, player, chosen.reshape(-1).tolist())
+
+
+class OwnDocuments:
+    """Views and actions as JSON, as bots send them, for a game that says nothing of arrays."""
+
+    def __init__(self, table: Table) -> None:
+        """Speak of the state at the table."""
+        self.table = table
+        self.rules, self.codec = table.game.rules, table.game.codec
+
+    def observation_space(self, player: Player) -> Space[Any]:
+        """Return the space of an object with a view."""
+        return Dict({"view": Documents(lambda: self.observation(player)["view"])})
+
+    def action_space(self, player: Player) -> Space[Any]:
+        """Return the space of the actions that are legal now."""
+        return LegalActions(lambda rng: self._draw(player, rng), lambda x: self._legal(player, x))
+
+    def observation(self, player: Player) -> dict[str, Any]:
+        """Return the view."""
+        return {"view": self.codec.view_to_json(self.table.view(player))}
+
+    def action(self, player: Player, given: Any) -> Any:
+        """Read a document; one of an action that is not legal is for the rules to judge."""
+        try:
+            read = self.codec.actions_from_json(self.table.state, {str(player): given})[player]
+        except ProtocolError as error:
+            raise UsageError(str(error)) from None
+        if isinstance(read, Fault):
+            raise UsageError(f"an action is no fault: {short(given)}")
+        return read
+
+    def _draw(self, player: Player, rng: Random) -> Json:
+        if player not in self.table.to_move:
+            return None
+        return self.codec.action_to_json(self.rules.sample(self.table.state, player, rng))
+
+    def _legal(self, player: Player, given: Any) -> bool:
+        if player not in self.table.to_move:
+            return given is None
+        try:
+            self.rules.check(self.table.state, player, self.action(player, given))
+        except (UsageError, IllegalAction):
+            return False
+        return True

@@ -1,0 +1,86 @@
+"""What a slot of Code Battle sees as arrays, and an order for each tile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
+
+from cw.games.code_battle.rules import Moves
+from cw.games.code_battle.state import State
+from cw.games.code_battle.torus import DIRECTIONS, Tile
+from cw.games.code_battle.vision import View
+from cw.games.rules import Player
+from cw.games.spaces import Mask, Planes, Spaces, empty_planes
+
+PLANES: Final = (
+    "walls",
+    "energy",
+    "own bots",
+    "bots of others",
+    "own cores",
+    "cores of others",
+    "razed cores",
+    "own energy",
+    "turns left",
+)
+
+WAYS: Final = tuple(DIRECTIONS)
+"""Where a bot goes by a number, from 1; by 0 it holds."""
+
+
+def write_view(view: View, _player: Player) -> Planes:
+    """Return what is in sight on each tile; of the others all are alike."""
+    config = view.config
+    planes = empty_planes(config.rows * config.cols, 1, PLANES)
+    for plane, tile in in_sight(view):
+        planes[tile, 0, plane] = 1
+    planes[:, :, 7] = view.energy
+    planes[:, :, 8] = config.max_turns - view.turn
+    return planes.reshape(config.rows, config.cols, len(PLANES))
+
+
+def in_sight(view: View) -> Iterator[tuple[int, Tile]]:
+    """Yield plane and tile of all that is seen; to itself a slot is owner 0."""
+    for tile in view.walls:
+        yield 0, tile
+    for tile in view.nodes:
+        yield 1, tile
+    for tile, owner in view.bots:
+        yield (3 if owner else 2), tile
+    for core in view.cores:
+        yield (6 if not core.active else 5 if core.owner else 4), core.tile
+
+
+def own_tiles(view: View) -> list[Tile]:
+    """Return the tiles of the slot's bots."""
+    return [tile for tile, owner in view.bots if owner == 0]
+
+
+def mask(view: View, _player: Player) -> Mask:
+    """Return that own bots may go anywhere or hold; on other tiles there is nobody to be told."""
+    allowed = np.zeros((view.config.rows * view.config.cols, 1 + len(WAYS)), np.int8)
+    allowed[:, 0] = 1
+    allowed[own_tiles(view)] = 1
+    return allowed
+
+
+def read_action(view: View, _player: Player, chosen: Sequence[int]) -> Moves:
+    """Return the orders to own bots; the numbers of all other tiles have no effect."""
+    cols = view.config.cols
+    return [
+        {"row": tile // cols, "col": tile % cols, "direction": WAYS[chosen[tile] - 1]}
+        for tile in own_tiles(view)
+        if chosen[tile]
+    ]
+
+
+SPACES: Final[Spaces[State, Moves, View]] = Spaces(
+    planes=PLANES,
+    board=lambda start: (start.config.rows, start.config.cols),
+    choices=lambda start: (start.config.rows * start.config.cols, 1 + len(WAYS)),
+    write_view=write_view,
+    mask=mask,
+    read_action=read_action,
+)

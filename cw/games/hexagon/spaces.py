@@ -1,0 +1,73 @@
+"""Boards of Hexagon as arrays, and moves by their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Final
+
+import numpy as np
+
+from cw.games.hexagon.grid import grid
+from cw.games.hexagon.rules import legal_moves
+from cw.games.hexagon.state import Move, State
+from cw.games.rules import Player
+from cw.games.spaces import Mask, Planes, Spaces, empty_planes
+
+PLANES: Final = ("own chips", "the opponent's", "empty", "own jumps", "jumps of the opponent")
+
+
+@cache
+def numbered(size: int) -> dict[Move, int]:
+    """Return the number of each move between two cells of a board, stones or not."""
+    tables = grid(size)
+    return {
+        Move(cell, target): number
+        for number, (cell, target) in enumerate(
+            (cell, target)
+            for cell in tables.cells
+            for target in tables.near[cell] + tables.far[cell]
+        )
+    }
+
+
+@cache
+def moves(size: int) -> tuple[Move, ...]:
+    """Return the moves by number."""
+    return tuple(numbered(size))
+
+
+def write_view(view: State, player: Player) -> Planes:
+    """Return chips and empty cells, and on every square the jumps that are left."""
+    own = int(player)
+    cells = np.array(view.cells)
+    planes = empty_planes(view.grid.side, view.grid.side, PLANES)
+    for plane, value in enumerate((own, 3 - own, 0)):
+        planes[:, :, plane] = cells == value
+    planes[:, :, 3] = view.jumps[own - 1]
+    planes[:, :, 4] = view.jumps[2 - own]
+    return planes
+
+
+def mask(view: State, player: Player) -> Mask:
+    """Return which moves are legal; none if it is not the player's turn."""
+    found = np.zeros((1, len(moves(view.size))), np.int8)
+    if player == view.color:
+        numbers = numbered(view.size)
+        found[0, [numbers[move] for move in legal_moves(view)]] = 1
+    return found
+
+
+def read_action(view: State, _player: Player, chosen: Sequence[int]) -> Move:
+    """Return a move by its number."""
+    return moves(view.size)[chosen[0]]
+
+
+SPACES: Final[Spaces[State, Move, State]] = Spaces(
+    planes=PLANES,
+    board=lambda start: (start.grid.side, start.grid.side),
+    choices=lambda start: (1, len(moves(start.size))),
+    write_view=write_view,
+    mask=mask,
+    read_action=read_action,
+)

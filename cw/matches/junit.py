@@ -1,0 +1,41 @@
+"""What a check has found as JUnit XML, the form that build servers show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+from xml.etree import ElementTree as Xml
+
+from cw.arena.bots import BotSpec
+from cw.matches.check import Finding
+from cw.visible import visible
+
+NO_XML: Final = re.compile("[\ufffe\uffff]")
+"""The characters that a document must not hold, beside those that `visible` has replaced."""
+
+
+def junit(game: str, bot: BotSpec, findings: Sequence[Finding]) -> bytes:
+    """Return a document with one test case for each step; those of problems have a failure.
+
+    Whatever a bot has sent is text in it, and no folder of this machine is named.
+    """
+    failed = sum(finding.problem is not None for finding in findings)
+    counts = {"tests": str(len(findings)), "failures": str(failed), "errors": "0"}
+    suites = Xml.Element("testsuites", counts)
+    suite = Xml.SubElement(
+        suites, "testsuite", {"name": said(f"cw check {game} {bot.public}"), **counts}
+    )
+    for finding in findings:
+        case = {"classname": f"cw.{game}", "name": said(finding.name)}
+        step = Xml.SubElement(suite, "testcase", case)
+        if finding.problem is not None:
+            failure = Xml.SubElement(step, "failure", {"message": said(finding.brief)})
+            failure.text = said(f"{finding.problem}\nfix: {finding.fix}")
+    document: bytes = Xml.tostring(suites, encoding="utf-8", xml_declaration=True)
+    return document
+
+
+def said(text: str) -> str:
+    """Return text as a document may hold it."""
+    return NO_XML.sub("\ufffd", visible(text))

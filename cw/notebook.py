@@ -1,0 +1,89 @@
+"""Matches in a notebook: played, and shown by the viewer below the cell."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Final
+
+from cw.arena.bots import read_bots
+from cw.errors import Failure
+from cw.games.endings import Endings
+from cw.games.registry import game_entries, load_endings, load_strategies
+from cw.games.rules import Json
+from cw.matches.run import run_match
+from cw.matches.spec import MatchResult, MatchSpec
+from cw.replays.document import Document, decode
+from cw.replays.ending import ending_of
+from cw.web.export import html
+from cw.web.loop_thread import LoopThread
+
+HEIGHT: Final = 560
+"""Pixels of the viewer."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ShownReplay:
+    """A replay that notebooks show."""
+
+    document: Document
+    """The replay, as `cw play` writes it."""
+
+    def __repr__(self) -> str:
+        """Return game, seed, and who won by what."""
+        document = self.document
+        players = [(seat.get("player"), str(seat.get("name"))) for seat in document["players"]]
+        game = document["game"]
+        words = load_endings(game) if game in game_entries() else Endings()
+        ending = ending_of(players, document["result"], words)
+        return f"{game}, seed {document['seed']}: {ending.sentence}"
+
+    def _repr_html_(self) -> str:
+        """Return the viewer in a frame that can do nothing to the notebook, nor load anything."""
+        page = escape(html(self.document, embedded=True).decode())
+        return (
+            f'<iframe srcdoc="{page}" title="{escape(repr(self))}" sandbox="allow-scripts"'
+            f' style="width: 100%; height: {HEIGHT}px; border: 0"></iframe>'
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PlayedMatch(ShownReplay):
+    """A match that has been played."""
+
+    result: MatchResult
+    """Ranks, scores, faults and times, in the order of the bots."""
+
+
+def play(
+    game: str, *bots: str, seed: int | None = None, settings: Sequence[str] = (), **options: Json
+) -> PlayedMatch:
+    """Play a match between bots as `cw play` takes them, and return it.
+
+    A seed is drawn if none is given; `settings` are those of `--set`. An interrupted match leaves
+    nothing running. Raises UsageError for a game, bots and options that cannot be played.
+    """
+    read = read_bots(bots, settings, load_strategies(game))
+    drawn = secrets.randbelow(2**31) if seed is None else seed
+    spec = MatchSpec("notebook", game, tuple(read.bots), drawn, options)
+    # The thread of a notebook has a loop of its own that runs already.
+    loop = LoopThread()
+    try:
+        result = loop.run(run_match(spec, secrets=read.secrets), patience=None)
+    finally:
+        loop.close()
+    return PlayedMatch(result.replay, result)
+
+
+def show(file: str | Path) -> ShownReplay:
+    """Return a replay that `cw play` has written.
+
+    Raises Failure for a file that cannot be read, ProtocolError for one that holds no replay.
+    """
+    try:
+        return ShownReplay(decode(Path(file).read_bytes()))
+    except OSError as error:
+        raise Failure(f"{file} cannot be read: {error.strerror}") from None

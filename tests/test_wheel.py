@@ -1,0 +1,133 @@
+"""A wheel, built and installed outside of the checkout: what a user of it types, and its pages."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import venv
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urljoin
+
+import pytest
+import requests
+
+from cw.games.registry import GAMES
+from tests.typed import ROOT, Terminal, Typed, free_port
+
+PATIENCE = 300.0
+LINK = re.compile(r'(?:href|src)="(/[^"#?]*)|(?:from|import) "(\.[^"]+)"|url\("?([^")#?:]+)"?\)')
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel of this checkout."""
+    folder = tmp_path_factory.mktemp("wheel")
+    command = ["wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    pip(*command, "--wheel-dir", str(folder), str(ROOT))
+    (built,) = folder.iterdir()
+    return built
+
+
+def pip(*arguments: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module", params=["", *os.environ.get("CW_PYTHONS", "").split()])
+def installed(
+    wheel: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Path:
+    """Return an environment with the wheel, outside of the checkout.
+
+    It has the packages that are here, but for ours; of other interpreters, those of the registry.
+    """
+    folder = tmp_path_factory.mktemp("user") / "environment"
+    own = ["--python", str(folder / "bin" / "python"), "install", "--quiet", str(wheel)]
+    if request.param:
+        subprocess.run([request.param, "-m", "venv", folder], timeout=PATIENCE, check=True)
+        pip(*own)
+    else:
+        venv.create(folder, symlinks=os.name != "nt")
+        (packages,) = folder.glob("lib/*/site-packages")
+        (packages / "here.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+        pip(*own, "--no-deps", "--no-index")
+    return folder
+
+
+@pytest.fixture
+def user(installed: Path, tmp_path: Path) -> Iterator[Terminal]:
+    """Return a terminal in an empty folder, with the environment at work."""
+    folder = tmp_path / "home" / "work"
+    folder.mkdir(parents=True)
+    terminal = Terminal(folder, free_port())
+    terminal.type(Typed(f". {installed}/bin/activate", ()))
+    try:
+        yield terminal
+    finally:
+        terminal.close()
+
+
+def typed(user: Terminal, command: str) -> str:
+    return "\n".join(user.type(Typed(command, ())))
+
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="the lines are for a shell")
+
+
+def test_it_is_the_wheel_that_runs(user: Terminal, installed: Path) -> None:
+    where = typed(user, "python -c 'import cw; print(cw.__file__)'")
+    assert where.startswith(str(installed))
+    assert "missing" not in typed(user, "cw doctor")
+
+
+def test_a_demo_is_played_and_says_what_comes_next(user: Terminal) -> None:
+    said = typed(user, "cw demo --fast --port 0")
+    assert "won by" in said
+    commands = re.findall(r"^  (cw .*?)(?:   .*)?$", said, re.M)
+    assert [command.split()[1] for command in commands] == ["new-bot", "play", "serve"]
+    assert "mybot is made" in typed(user, commands[0])
+    assert "def choose" in (user.folder / "mybot" / "bot.py").read_text("utf-8")
+    assert "circuit-wars, seed" in typed(user, f"CW_PAUSE=0 {commands[1]}")
+
+
+def test_a_bot_is_made_checked_and_played(user: Terminal) -> None:
+    typed(user, "cw new-bot paint python mybot")
+    assert "all fine" in typed(user, "cw check paint mybot/bot.py --junit check.xml")
+    assert "replay: match.json" in typed(
+        user, "cw play paint builtin:random mybot/bot.py --seed 1 --out match.json"
+    )
+    typed(user, "cw replay verify match.json && cw replay export match.json --html")
+    assert "replay-data" in (user.folder / "match.html").read_text("utf-8")
+    typed(user, "cw replay export match.json --gif && cw replay export match.json --svg")
+    typed(user, "cw championship new teams --game paint")
+    shown = "from cw.notebook import show; print(len(show('match.json')._repr_html_()))"
+    assert int(typed(user, f'python -c "{shown}"').split()[0]) > 10_000
+
+
+def test_all_pages_are_served_with_all_that_they_need(user: Terminal) -> None:
+    typed(user, "cw play hexagon builtin:random builtin:greedy --seed 1")
+    user.type(Typed("cw serve --port 5000 &", ("Monitor: http://127.0.0.1:5000/",)))
+    base = f"http://127.0.0.1:{user.port}"
+    due, found = ["/"], set[str]()
+    while due:
+        path = due.pop()
+        if path not in found:
+            found.add(path)
+            answer = requests.get(f"{base}{path}", timeout=PATIENCE)
+            assert answer.status_code == 200, path
+            if path.endswith((".css", ".js")) or "html" in answer.headers["Content-Type"]:
+                links = (next(filter(None, link)) for link in LINK.findall(answer.text))
+                due += [urljoin(path, link) for link in links]
+    for game in GAMES:
+        assert {f"/games/{game}/", f"/games/{game}/rules", f"/static/games/{game}.png"} <= found
+    assert {"/static/viewer/viewer.js", "/static/viewer/games/hexagon.js"} <= found
