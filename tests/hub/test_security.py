@@ -65,7 +65,8 @@ WHO = {
 }
 """Each route of people's pages, and who is answered: visitors elsewhere, or players too."""
 
-OF_OTHERS = ("static", "games", "lobby", "matches", "replays", "room")
+OF_ARENA = ("games", "lobby", "matches", "outputs", "play_on", "replay_forms", "replays", "room")
+OF_OTHERS = ("static", *OF_ARENA)
 """Blueprints with tests of their own."""
 
 POSTS = [route for route in WHO if route.startswith("POST")]

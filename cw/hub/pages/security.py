@@ -32,7 +32,7 @@ LARGEST_BODY: Final = 8 * 1024 * 1024
 MOST_FIELDS: Final = 50
 WITH_PICTURE: Final = "settings.change_avatar"
 
-SCRIPTED: Final = ("matches", "replays", "room")
+SCRIPTED: Final = ("matches", "play_on", "replays", "room")
 """Blueprints whose requests come from scripts and bots; they refuse other sites by themselves."""
 
 INSECURE: Final = "Accounts need https here. Ask who runs this site."
