@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Sequence
 
@@ -14,7 +15,7 @@ from rich.progress import track
 from cw.arena.bot_names import numbered
 from cw.cli.results import Played, print_match, print_series
 from cw.games.rules import Json
-from cw.matches.simulate import named, series, simulate
+from cw.matches.simulate import named, series, simulate_all
 from cw.matches.tally import tallies
 
 
@@ -26,6 +27,13 @@ from cw.matches.tally import tallies
 )
 @click.option("--seed", default=1, show_default=True, help="Seed of the first match.")
 @click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="Option of the game.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    default=os.cpu_count() or 1,
+    show_default="all cores",
+    help="How many processes play at the same time; the results are the same.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for all matches.")
 def simulate_command(
     game: str,
@@ -33,9 +41,10 @@ def simulate_command(
     games: int,
     seed: int,
     options: tuple[str, ...],
+    jobs: int,
     as_json: bool,
 ) -> None:
-    """Play GAME between built-in STRATEGIES in this process.
+    """Play GAME between built-in STRATEGIES, without bots and clocks.
 
     Seats rotate from match to match, and the seed changes when everybody has had every seat.
     One match is told by who won and why, several are summed up in a table.
@@ -46,8 +55,8 @@ def simulate_command(
     """
     specs = list(series(game, strategies, games, seed, dict(map(read_option, options))))
     console = Console(stderr=True)
-    progress = track(specs, "playing", total=games, console=console, transient=True)
-    results = [simulate(spec) for spec in progress]
+    playing = simulate_all(specs, jobs)
+    results = list(track(playing, "playing", total=games, console=console, transient=True))
     names = numbered(strategies)
     played = [
         Played(named(spec, names), result) for spec, result in zip(specs, results, strict=True)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from random import Random
 from time import perf_counter
 from typing import Any
@@ -35,6 +38,22 @@ def series(
         yield MatchSpec(
             f"{seed} {number}", game, tuple(order), seed + number // len(bots), dict(options)
         )
+
+
+def simulate_all(specs: Sequence[MatchSpec], jobs: int) -> Iterator[MatchResult]:
+    """Play matches on so many processes, in this one if it is one; yield the results in order.
+
+    They do not depend on the number of processes, apart from the times of actions. Raises
+    UsageError for options that the game refuses.
+    """
+    jobs = min(jobs, len(specs))
+    if jobs == 1:
+        yield from map(simulate, specs)
+        return
+    # Ctrl-C reaches all processes of a terminal; this one ends the others.
+    deaf = partial(signal.signal, signal.SIGINT, signal.SIG_IGN)
+    with ProcessPoolExecutor(jobs, initializer=deaf) as processes:
+        yield from processes.map(simulate, specs)
 
 
 def simulate(spec: MatchSpec) -> MatchResult:

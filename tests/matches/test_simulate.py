@@ -73,6 +73,13 @@ def test_several_matches_are_a_table_and_one_is_told() -> None:
     assert int(found[1]) + int(found[2]) == 9
 
 
+def test_results_do_not_depend_on_the_number_of_processes() -> None:
+    series = ("circuit-wars", "greedy", "safe", "--option", "size=3", "--games", "5", "--json")
+    alone, together = (run(*series, "--jobs", jobs).stdout for jobs in ("1", "3"))
+    assert json.loads(alone)["games"] == 5
+    assert alone == together
+
+
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
