@@ -107,7 +107,7 @@ STEADY: Final = 1.0
     type=FOLDER,
     default=Path("championship"),
     show_default=True,
-    help="Folder for everything.",
+    help="Output folder.",
 )
 @click.option(
     "--resume", "resuming", is_flag=True, help="Go on if OUT holds this championship already."
