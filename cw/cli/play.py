@@ -94,7 +94,7 @@ def play(
       builtin:NAME           a built-in strategy; `cw bots GAME` lists them
       path/to/bot.py         a program (.py .js .php .rb .sh .java, or executable)
       exec:COMMAND           any command
-      python:PATH[:NAME]     a class with act(view), or agent(observation, configuration)
+      python:PATH[:NAME]     a class with act(view), or a function agent
       http://HOST:PORT       a web service
 
     Without a name it is named after what it is, `greedy`, `bot.py` or `127.0.0.1:3000`;
