@@ -31,13 +31,13 @@ def choose(board: Board, player: int) -> tuple[int, int, str]:
 
 
 # ---------------------------------------------------------------------------------------------
-# Below this line is the loop that plays a game over HTTP. There is no need to change it.
+# Below this line is the loop that plays a match over HTTP. You need not change it.
 
 PAUSE = float(os.environ.get("CW_PAUSE", "0.2"))
 """Seconds to wait before each request after the first one."""
 
 PATIENCE = 10
-"""Seconds that an opponent has to see that the game is over."""
+"""Seconds that an opponent has to see that the match is over."""
 
 session = requests.Session()
 session.trust_env = False
@@ -56,12 +56,12 @@ def ask(path: str) -> dict:
 def register(team_id: str) -> int:
     """Register the team and return its player number; exit with a message if it is refused.
 
-    A game that is over makes way for a new one; one that is going on is waited for.
+    If a match is going on, wait for its end; then start a new one.
     """
     answer = ask(f"reg/{team_id}")
     if answer.get("error_code") == 3:
         if ask("status")["status_code"] < 300:
-            print(f"Waiting for the end of the game that is played at {SERVER}/.", flush=True)
+            print(f"Waiting for the end of the match at {SERVER}/.", flush=True)
         while ask("status")["status_code"] < 300:
             time.sleep(max(PAUSE, 0.2))
         ask("restart")
@@ -75,7 +75,7 @@ def register(team_id: str) -> int:
 
 
 def play(team_id: str, player: int) -> dict:
-    """Play until the game is over, and return the last status."""
+    """Play until the match is over, and return the last status."""
     while True:
         time.sleep(PAUSE)
         status = ask("status")
@@ -84,7 +84,7 @@ def play(team_id: str, player: int) -> dict:
             time.sleep(PAUSE)
             status = ask(f"move/{team_id}/{x},{y},{border}")
         if status["status_code"] == 100:
-            sys.exit("The server has begun a new game without you: start again.")
+            sys.exit("The server has started a new match without you: run this again.")
         if status["status_code"] >= 300:
             return status
 
@@ -125,8 +125,8 @@ def winner(status_code: int) -> int:
 
 
 def main() -> None:
-    """Register, play one game and print how it ended."""
-    parser = argparse.ArgumentParser(description="Play one game of Circuit Wars.")
+    """Register, play one match and print how it ended."""
+    parser = argparse.ArgumentParser(description="Play one match of Circuit Wars.")
     parser.add_argument("team", nargs="?", default=os.environ.get("BOT_USERNAME", TEAM_ID))
     parser.add_argument("--against", metavar="NAME", help="bring a built-in opponent: greedy, ...")
     wanted = parser.parse_args()

@@ -1,7 +1,7 @@
 """Plays a fixed list of moves for both players, to be watched in the monitor.
 
 Start the server, open the monitor in a browser, then run `python test.py`. After the last move
-nobody moves any more, so that the monitor shows player 1 running out of time.
+nobody moves, so that the monitor shows player 1 running out of time.
 """
 
 import os
@@ -39,7 +39,7 @@ session.trust_env = False
 
 
 def ask(path: str) -> dict:
-    """Request one of the server's routes and give its JSON; leave with a word if it is gone."""
+    """Request one of the server's routes and give its JSON; exit with a message if it is gone."""
     try:
         return session.get(f"{SERVER}/{path}", timeout=10).json()
     except requests.exceptions.ConnectionError:
@@ -51,14 +51,14 @@ def main() -> None:
     for team in TEAMS:
         answer = ask(f"reg/{team}")
         if answer["response"] != "OK":
-            sys.exit(f"{team}: {answer['message']}\nA new game begins with {SERVER}/restart")
+            sys.exit(f"{team}: {answer['message']}\nStart a new match with {SERVER}/restart")
     for turn, move in enumerate(MOVES):
         time.sleep(PAUSE)
         team = TEAMS[turn % 2]
         status = ask(f"move/{team}/{move}")
         print(f"{team} {move:<12} {status['score_1']}:{status['score_2']}  {status['status']}")
         if status["status_code"] >= 300:
-            sys.exit("The game has ended early.")
+            sys.exit("The match has ended early.")
     print(f"No more moves: {SERVER}/ now shows player 1 running out of time.")
 
 

@@ -70,7 +70,7 @@ function show({ rooms, most, finished }) {
   const waiting = rooms.filter(({ status_code: code }) => code === 101).length;
   byId("summary").textContent = [
     `${countOf(others.length, "room")} of ${most}`,
-    `${countOf(playing, "game")} being played`,
+    `${playing} ${playing === 1 ? "match" : "matches"} being played`,
     ...(waiting ? [`${countOf(waiting, "player")} waiting for an opponent`] : []),
   ].join(", ");
   byId("rooms").replaceChildren(...[main, ...others].map(card));
@@ -102,7 +102,7 @@ function orderOf(room) {
  * @returns {string}
  */
 function nameOf({ room }) {
-  return room ?? "Main game";
+  return room ?? "Main match";
 }
 
 /**

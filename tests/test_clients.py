@@ -89,7 +89,7 @@ def test_a_client_waits_for_the_end_of_a_game_and_begins_a_new_one(
     client = start(server, "game_ai.py", "c")
     try:
         assert client.stdout is not None
-        assert client.stdout.readline().startswith("Waiting for the end of the game")
+        assert client.stdout.readline().startswith("Waiting for the end of the match")
         clock.advance(3.1)
         assert client.stdout.readline().startswith("c is player 1.")
         assert client.stdout.readline().startswith("Waiting for an opponent: cw bots join")

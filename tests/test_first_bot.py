@@ -16,7 +16,7 @@ LEAST_WINS = 7
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the page is for the shells of Linux and macOS")
-@pytest.mark.parametrize("title", [title for title in PARTS if title != "And then"])
+@pytest.mark.parametrize("title", [title for title in PARTS if title != "What next"])
 def test_what_the_page_says_is_what_happens(title: str, terminal: Terminal) -> None:
     for program in ("make", "python3", *(["node"] if "```javascript" in PARTS[title] else [])):
         needs(program)

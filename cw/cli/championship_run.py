@@ -37,7 +37,9 @@ from cw.web.championship_routes import championship_app
 from cw.web.report_replays import write_replay_pages
 
 PORT = click.option(
-    "--port", type=click.IntRange(0, 65535), help="Show /championship/ in the browser meanwhile."
+    "--port",
+    type=click.IntRange(0, 65535),
+    help="Show /championship/ in the browser during the run.",
 )
 JOBS = click.option(
     "--jobs", type=click.IntRange(1, 256), help="Matches at the same time.  [default: cores / 2]"
@@ -107,10 +109,10 @@ STEADY: Final = 1.0
     type=FOLDER,
     default=Path("championship"),
     show_default=True,
-    help="Folder for everything.",
+    help="Output folder.",
 )
 @click.option(
-    "--resume", "resuming", is_flag=True, help="Go on if OUT holds this championship already."
+    "--resume", "resuming", is_flag=True, help="Continue if OUT already holds this championship."
 )
 @PORT
 def run_command(
@@ -192,7 +194,7 @@ def unprotected(game: str, problem: str) -> str:
 @JOBS
 @PORT
 def resume_command(out: Path, jobs: int | None, port: int | None) -> None:
-    """Go on with the championship in OUT, wherever it was stopped."""
+    """Continue the championship in OUT from where it was stopped."""
     play(out, jobs, port)
 
 

@@ -42,7 +42,7 @@ def check_command(
     as_json: bool,
     report: Path | None,
 ) -> None:
-    """Try BOT out on all that GAME asks, and explain what is wrong.
+    """Test BOT on all that GAME may ask, and explain what is wrong.
 
     The steps of the protocol come first, then whole matches. Exit code 1 if a step has failed,
     2 if what was asked for makes no sense and nothing was tried.

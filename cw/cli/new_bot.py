@@ -17,8 +17,8 @@ from cw.kits import LANGUAGES, Language, new_bot
 def new_bot_command(game: str | None, language: str | None, folder: Path | None) -> None:
     """Copy a bot to start from into the folder DIR, ready to run.
 
-    It plays GAME and is written in LANGUAGE. DIR must be new or empty. What to type next is
-    printed, and stands in DIR/README.md.
+    It plays GAME and is written in LANGUAGE. DIR must be new or empty. It prints what to type next;
+    DIR/README.md says it too.
 
     \b
       cw bots kits                       the games and languages

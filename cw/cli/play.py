@@ -86,7 +86,7 @@ def play(
 ) -> None:
     """Play matches of GAME between bots, and write their replays.
 
-    One match is told by who won, by what and in which turn; several are summed up in a table.
+    For one match it says who won, by what and in which turn; for several it prints a table.
     Exit code 1 if a bot never played because it could not be started.
 
     \b
@@ -94,10 +94,10 @@ def play(
       builtin:NAME           a built-in strategy; `cw bots GAME` lists them
       path/to/bot.py         a program (.py .js .php .rb .sh .java, or executable)
       exec:COMMAND           any command
-      python:PATH[:NAME]     a class with act(view), or agent(observation, configuration)
+      python:PATH[:NAME]     a class with act(view), or a function agent
       http://HOST:PORT       a web service
 
-    Without a name it is called after what it is, `greedy`, `bot.py` or `127.0.0.1:3000`;
+    Without a name it is named after what it is, `greedy`, `bot.py` or `127.0.0.1:3000`;
     several of the same name are numbered: `greedy-1`, `greedy-2`.
 
     \b

@@ -49,15 +49,15 @@ from cw.web.settings import SiteSettings
     "--size", default=7, show_default=True, help="Squares in a row of the board: odd, 1 to 31."
 )
 @click.option(
-    "--rooms/--no-rooms", default=True, help="Further games under /rooms/NAME/, on by default."
+    "--rooms/--no-rooms", default=True, help="Further matches under /rooms/NAME/, on by default."
 )
 @click.option("--no-restart", is_flag=True, help="Remove the route /restart.")
 @click.option(
     "--replays",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="Folder whose replays are shown under /replays/; games that end are saved there.",
+    help="Folder whose replays are shown under /replays/; matches that end are saved there.",
 )
-@click.option("--uploads", is_flag=True, help="Let viewers leave replays in that folder.")
+@click.option("--uploads", is_flag=True, help="Let visitors upload replays to that folder.")
 @click.option(
     "--matches",
     type=click.IntRange(0),

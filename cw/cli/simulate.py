@@ -47,7 +47,7 @@ def simulate_command(
     """Play GAME between built-in STRATEGIES, without bots and clocks.
 
     Seats rotate from match to match, and the seed changes when everybody has had every seat.
-    One match is told by who won and why, several are summed up in a table.
+    For one match it says who won and why, for several it prints a table.
 
     \b
       cw simulate circuit-wars greedy safe --games 100

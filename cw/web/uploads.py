@@ -1,4 +1,4 @@
-"""Replays that viewers leave on the server: checked, named by us, and put into its folder."""
+"""Replays that visitors upload to the server: checked, named by us, and put into its folder."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Uploads:
         Failure if the folder cannot be written.
         """
         if not self._lock.acquire(blocking=False):
-            raise CapacityError("another replay is just being taken in: try again")
+            raise CapacityError("another replay is being uploaded: try again in a few seconds")
         try:
             return self._folder.put(checked(data))
         finally:
@@ -51,7 +51,7 @@ def checked(data: bytes) -> Document:
     """
     plain = unpacked(data, LARGEST_UNPACKED)
     if sum(map(plain.count, (b"[", b"{", b","))) > MOST_PARTS:
-        raise ProtocolError("the replay has too many values to be taken in here")
+        raise ProtocolError("the replay has too many values to be uploaded here")
     document = parse(plain)
     if document["game"] not in game_entries():
         raise ProtocolError(f"this server has no game {document['game'][:64]!r}")

@@ -37,7 +37,7 @@ def test_every_page_is_fit_for_all(host: Host, watcher: Watcher, scheme: Any, sc
 
 def test_a_newcomer_finds_the_rules_from_the_live_game(host: Host, watcher: Watcher) -> None:
     page = watcher.open(host().address)
-    page.get_by_role("region", name="Join this game").get_by_role("link", name="all games").click()
+    page.get_by_role("region", name="Join this match").get_by_role("link", name="all games").click()
     page.get_by_role("link", name="Hexagon").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Hexagon")
     expect(page.get_by_text("cw new-bot hexagon python mybot")).to_be_visible()
@@ -45,7 +45,7 @@ def test_a_newcomer_finds_the_rules_from_the_live_game(host: Host, watcher: Watc
     expect(page.get_by_role("heading", level=1)).to_have_text("Hexagon: the rules")
     page.get_by_role("navigation", name="Contents").get_by_role("link", name="On the wire").click()
     expect(page.get_by_role("heading", name="On the wire")).to_be_in_viewport()
-    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Live game").click()
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Live match").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Waiting for players")
 
 

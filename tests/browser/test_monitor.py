@@ -30,7 +30,7 @@ def headline(page: Page) -> Locator:
 
 
 def stage(page: Page) -> Locator:
-    return page.get_by_role("region", name="State of the game")
+    return page.get_by_role("region", name="State of the match")
 
 
 def card(page: Page, name: str) -> Locator:
@@ -46,7 +46,7 @@ def test_waiting_for_both_says_how_to_join(host: Host, watcher: Watcher) -> None
     expect(headline(page)).to_have_text("Waiting for players")
     expect(stage(page)).to_contain_text("waiting for both players")
     expect(stage(page)).to_contain_text("Nobody has registered yet.")
-    join = page.get_by_role("region", name="Join this game")
+    join = page.get_by_role("region", name="Join this match")
     expect(join).to_contain_text("python game_ai.py")
     expect(join).to_contain_text(f'SERVER = "{game.address}"')
     expect(join).to_contain_text(f"{game.address}/reg/<team_id>")
@@ -61,7 +61,7 @@ def test_waiting_for_the_second_names_the_first(host: Host, watcher: Watcher) ->
     expect(stage(page)).to_contain_text("waiting for the second player")
     expect(stage(page)).to_contain_text("alpha is here as Player 1.")
     expect(card(page, "alpha")).to_contain_text("ready")
-    expect(page.get_by_role("region", name="Join this game")).to_be_visible()
+    expect(page.get_by_role("region", name="Join this match")).to_be_visible()
 
 
 # Playing
@@ -74,7 +74,7 @@ def test_turns_are_shown_with_a_running_clock(host: Host, watcher: Watcher) -> N
     expect(headline(page)).to_have_text("alpha to move")
     expect(stage(page)).to_contain_text("It's Player 1's turn")
     expect(card(page, "alpha")).to_contain_text("to move")
-    expect(page.get_by_role("region", name="Join this game")).to_be_hidden()
+    expect(page.get_by_role("region", name="Join this match")).to_be_hidden()
     timer = page.get_by_role("timer", name="Time left for Player 1")
     expect(timer).to_have_text(re.compile(r"^2\.\d s$"))
     expect(timer).to_have_text("0.0 s")
@@ -303,8 +303,8 @@ def test_restart_asks_while_a_game_is_running(host: Host, watcher: Watcher) -> N
     game = host()
     game.play(SEED_MOVES)
     page = watcher.open(game.address)
-    button = page.get_by_role("button", name="Restart game")
-    dialog = page.get_by_role("dialog", name="Restart the running game?")
+    button = page.get_by_role("button", name="Restart match")
+    dialog = page.get_by_role("dialog", name="Restart the running match?")
     button.click()
     dialog.get_by_role("button", name="Cancel").click()
     expect(dialog).to_be_hidden()
@@ -321,7 +321,7 @@ def test_restart_of_an_ended_game_does_not_ask(host: Host, watcher: Watcher) -> 
     game = host(SiteSettings(timeout=3, size=1))
     game.play(SMALLEST_GAME)
     page = watcher.open(game.address)
-    page.get_by_role("button", name="Restart game").click()
+    page.get_by_role("button", name="Restart match").click()
     expect(headline(page)).to_have_text("Waiting for players")
     expect(page.get_by_role("dialog")).to_have_count(0)
 
@@ -329,7 +329,7 @@ def test_restart_of_an_ended_game_does_not_ask(host: Host, watcher: Watcher) -> 
 def test_no_restart_button_where_restarting_is_off(host: Host, watcher: Watcher) -> None:
     page = watcher.open(host(SiteSettings(restart=False)).address)
     expect(page.get_by_role("switch", name="Coordinates")).to_be_visible()
-    expect(page.get_by_role("button", name="Restart game")).to_have_count(0)
+    expect(page.get_by_role("button", name="Restart match")).to_have_count(0)
     expect(page.locator("dialog")).to_have_count(0)
 
 
@@ -371,7 +371,7 @@ def test_coordinates_by_keyboard(host: Host, watcher: Watcher) -> None:
 def test_coordinates_by_pointer(host: Host, watcher: Watcher) -> None:
     page = watcher.open(host().address)
     page.get_by_role("switch", name="Coordinates").check()
-    page.get_by_role("region", name="Join this game").evaluate("e => { e.hidden = true }")
+    page.get_by_role("region", name="Join this match").evaluate("e => { e.hidden = true }")
     page.locator("[data-key='h6,6']").hover(force=True)
     expect(page.get_by_text(re.compile(r"Square 6,[56] = 0: nothing drawn"))).to_be_visible()
 
@@ -422,7 +422,7 @@ def test_axe_finds_nothing_serious(host: Host, watcher: Watcher, scheme: Any) ->
     game.play(SEED_MOVES)
     expect(headline(page)).to_have_text("alpha to move")
     assert serious(page) == []
-    page.get_by_role("button", name="Restart game").click()
+    page.get_by_role("button", name="Restart match").click()
     assert serious(page) == []
     page.keyboard.press("Escape")
     game.get("move/alpha/4,0,bottom")

@@ -33,7 +33,7 @@ def test_a_game_is_followed_from_its_first_player_to_its_replay(
     lobby: Game, watcher: Watcher
 ) -> None:
     page, table = show(watcher, lobby), room_of(lobby, "table-4")
-    expect(page.locator("#summary")).to_have_text("0 rooms of 256, 0 games being played")
+    expect(page.locator("#summary")).to_have_text("0 rooms of 256, 0 matches being played")
     table.register("alice")
     card = page.locator("#rooms > li", has=page.get_by_role("link", name="table-4", exact=True))
     expect(card.locator(".state")).to_have_text("alice waits for an opponent.")

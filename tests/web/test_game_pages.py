@@ -274,7 +274,7 @@ def test_a_game_of_another_package_has_its_pages(
 @pytest.mark.parametrize(
     ("path", "current"),
     [
-        ("/", [("Live game", "page")]),
+        ("/", [("Live match", "page")]),
         ("/rooms/table-4/", [("Rooms", "true"), ("Room table-4", "page")]),
         ("/games/", [("Games", "page")]),
         ("/games/paint/", [("Games", "true")]),
@@ -289,7 +289,7 @@ def test_the_navigation_says_where_one_is(
     found = re.findall(r'<a href="[^"]*"( aria-current="(\w+)")?>([^<]+)</a>', nav)
     assert [(words, state) for _, state, words in found if state] == current
     assert [words for _, _, words in found if not words.startswith("Room")] == [
-        "Live game",
+        "Live match",
         "Games",
         "Replays",
     ]

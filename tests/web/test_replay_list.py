@@ -105,7 +105,7 @@ class TestPages:
 
     def test_what_fits_no_filter_is_said(self, tmp_path: Path) -> None:
         fill(tmp_path, 1)
-        assert "No replay fits." in client_of(tmp_path).get("/replays/?player=zoe").text
+        assert "No replay matches." in client_of(tmp_path).get("/replays/?player=zoe").text
 
 
 class TestManyFiles:

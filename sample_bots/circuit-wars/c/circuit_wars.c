@@ -121,7 +121,7 @@ static char *get(const char *path)
     return reply;
 }
 
-/* Requests a path and gives its JSON; leaves with a word if there is none. */
+/* Requests a path and gives its JSON; exits with a message if there is none. */
 static cJSON *ask(const char *path)
 {
     double started = now();

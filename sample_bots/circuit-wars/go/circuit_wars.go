@@ -177,7 +177,7 @@ func pause() {
 	time.Sleep(time.Duration(seconds * float64(time.Second)))
 }
 
-// ask requests a route and reads its JSON; it leaves with a word if there is none.
+// ask requests a route and reads its JSON; it exits with a message if there is none.
 func ask(path string, answer any) {
 	started := time.Now()
 	reply, err := client.Get(server + "/" + path)

@@ -182,7 +182,7 @@ final class CircuitWars {
         }
     }
 
-    /** Requests a route and gives its JSON; leaves with a word if there is none. */
+    /** Requests a route and gives its JSON; exits with a message if there is none. */
     private static Object ask(String path) {
         long started = System.nanoTime();
         HttpRequest request = HttpRequest.newBuilder(URI.create(SERVER + "/" + path))

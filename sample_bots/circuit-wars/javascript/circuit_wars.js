@@ -135,7 +135,7 @@ async function play(bot, team, player) {
 }
 
 /**
- * Requests a route and gives its JSON; leaves with a word if there is none.
+ * Requests a route and gives its JSON; exits with a message if there is none.
  * @param {string} path
  * @returns {Promise<any>}
  */

@@ -139,7 +139,7 @@ function server(): string
     return rtrim(getenv('CW_SERVER') ?: 'http://127.0.0.1:5000', '/');
 }
 
-/** Requests a route and gives its JSON; leaves with a word if there is none. */
+/** Requests a route and gives its JSON; exits with a message if there is none. */
 function ask(string $path): array
 {
     $started = microtime(true);

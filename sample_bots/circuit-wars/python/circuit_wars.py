@@ -110,7 +110,7 @@ def _server() -> str:
 
 
 def _ask(path: str) -> dict[str, Any]:
-    """Request a route and give its JSON; leave with a word if there is none."""
+    """Request a route and give its JSON; exit with a message if there is none."""
     started = time.monotonic()
     try:
         with _OPENER.open(f"{_server()}/{path}", timeout=10) as reply:

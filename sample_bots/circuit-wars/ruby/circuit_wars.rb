@@ -119,7 +119,7 @@ module CircuitWars
       end
     end
 
-    # Requests a route and gives its JSON; leaves with a word if there is none.
+    # Requests a route and gives its JSON; exits with a message if there is none.
     def ask(path)
       started = now
       @http.start unless @http.started?
