@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from cw.replays import document as replay
-from cw.web import create_app, uploads
+from cw.web import create_app, replay_folder
 from cw.web.settings import LARGEST_UPLOAD, SiteSettings
 from tests.browser.conftest import Watcher
 from tests.browser.recorded import recorded
@@ -73,7 +73,7 @@ def test_a_refusal_is_shown_and_can_be_tried_again(
     choose(page, site, file_of(folder, "hexagon"))
     kept = page.get_by_role("region", name="Upload the replay")
     button = kept.get_by_role("button")
-    monkeypatch.setattr(uploads, "MOST_FILES", 0)
+    monkeypatch.setattr(replay_folder, "MOST_FILES", 0)
     button.click()
     expect(kept.get_by_role("status")).to_contain_text("The server refuses it: the folder")
     page.evaluate(AXE.read_text(encoding="utf-8"))
