@@ -1,5 +1,6 @@
 """Fixtures that all tests share."""
 
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,6 +15,10 @@ from cw.web.settings import SiteSettings
 from tests.typed import Terminal, opened_terminal
 
 Serve = Callable[[Flask], str]
+
+# In the background of a shell Ctrl-C is ignored, also by the programs to which tests send it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A slow machine is no reason to fail.
 settings.register_profile("cw", deadline=None)
