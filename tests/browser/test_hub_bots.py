@@ -8,14 +8,14 @@ from playwright.sync_api import Page, expect
 
 from cw.hub.jobs.play import Worker
 from cw.hub.jobs.registry import jobs_of
-from tests.browser.test_people import (
+from tests.browser.test_hub_people import (
     Walk,
     any_walk,  # noqa: F401 - a fixture
     complaints_of_axe,
     hub,  # noqa: F401 - a fixture
 )
 from tests.hub.site import Site
-from tests.hub.test_bots import NOBODY, served
+from tests.hub.test_player_bots import NOBODY, served
 
 
 def do_jobs(site: Site) -> None:

@@ -14,7 +14,7 @@ SEATS = range(2, 9)
 @pytest.mark.parametrize(
     ("chosen", "teams", "error"),
     [
-        (Format("ladder"), "abcd", "unknown format 'ladder'; known: championship, knockout"),
+        (Format("ladder"), "abcd", "unknown format 'ladder'; there are: championship, knockout"),
         (Format("swiss", groups=2), "abcd", "'championship' takes a number of groups"),
         (Format("gauntlet", meetings=2), "abcd", "'swiss' takes a number of meetings"),
         (Format("swiss", rounds=2), "abcd", "'free-for-all' takes a number of rounds"),
