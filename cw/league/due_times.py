@@ -1,0 +1,66 @@
+"""Due times: one a day, at the same time by the clocks of a zone, also when these are changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Final, NamedTuple
+
+DAY: Final = timedelta(days=1)
+SECOND: Final = timedelta(seconds=1)
+
+
+class DueTime(NamedTuple):
+    """A time of each day in a zone."""
+
+    at: time
+    zone: tzinfo
+
+    def on(self, day: date) -> datetime:
+        """Return the moment of a day, in UTC.
+
+        A time that the clocks skip moves to the first moment after the gap; of one that comes twice
+        it is the earlier.
+        """
+        local = datetime.combine(day, self.at, self.zone)
+        earlier, later = (local.replace(fold=fold).astimezone(UTC) for fold in (0, 1))
+        return self._end_of_gap(later, earlier) if later < earlier else earlier
+
+    def _end_of_gap(self, before: datetime, after: datetime) -> datetime:
+        """Return the first moment with the offset of `after`, which `before` has not."""
+        offset = after.astimezone(self.zone).utcoffset()
+        while after - before > SECOND:
+            middle = before + (after - before) // 2 // SECOND * SECOND
+            if middle.astimezone(self.zone).utcoffset() == offset:
+                after = middle
+            else:
+                before = middle
+        return after
+
+    def after(self, moment: datetime) -> Iterator[datetime]:
+        """Yield the due times after a moment, without end but for that of the calendar."""
+        day, last = self.day_of(moment) - DAY, moment
+        while True:
+            due = self.on(day)
+            if due > last:
+                yield due
+                last = due
+            day += DAY
+
+    def latest(self, moment: datetime) -> datetime:
+        """Return the latest due time that is not after a moment."""
+        today = self.day_of(moment)
+        return max(due for due in map(self.on, around(today)) if due <= moment)
+
+    def day_of(self, moment: datetime) -> date:
+        """Return the day that a moment belongs to in the zone."""
+        return moment.astimezone(self.zone).date()
+
+
+def around(day: date) -> list[date]:
+    """Return the days of which one has the latest due time before the end of a day.
+
+    Where a zone has crossed the date line a whole day is missing, and its due time is that of the
+    next.
+    """
+    return [day + number * DAY for number in (-3, -2, -1, 0, 1)]

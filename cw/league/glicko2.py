@@ -1,0 +1,154 @@
+"""Glicko-2: how strong a bot is, how sure that is, and what a match of any size changes in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import exp, log, pi, sqrt
+from typing import Final, NamedTuple
+
+TAU: Final = 0.5
+"""How fast sigma may change."""
+
+SCALE: Final = 173.7178
+"""Points of a rating in one unit of the scale on which is reckoned."""
+
+TOLERANCE: Final = 1e-6
+"""How close the search for sigma comes, on the scale of its logarithm."""
+
+BEGINNER: Final = 1500.0
+"""The mu that is 0 on the scale on which is reckoned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """How strong a bot is thought to be (mu), how unsure that is (phi), how much it varies."""
+
+    mu: float = BEGINNER
+    phi: float = 350.0
+    sigma: float = 0.06
+
+    @property
+    def shown(self) -> float:
+        """The rating that is shown: the bot is almost surely stronger."""
+        return self.mu - 2 * self.phi
+
+
+class Evidence(NamedTuple):
+    """What the results of one period say of a bot, on the scale on which is reckoned."""
+
+    variance: float
+    surplus: float
+    """By how much the results are better than was expected, weighed."""
+
+
+def pair_ranks(
+    scores: Sequence[float], winner: int | None = None, *, drawn: bool = False
+) -> tuple[int, ...]:
+    """Return the ranks by which pairs are judged, by slot: 1 2 2 4.
+
+    A match that is `drawn` is so for all. Otherwise the winner is alone before the others whatever
+    its score, and these follow by score, the highest first.
+    """
+    if drawn:
+        return (1,) * len(scores)
+    places = [(slot != winner, -score) for slot, score in enumerate(scores)]
+    return tuple(1 + sum(other < place for other in places) for place in places)
+
+
+def rate(before: Sequence[Rating], ranks: Sequence[int]) -> tuple[Rating, ...]:
+    """Return the ratings after a match, by slot.
+
+    Each player meets every other one in one rating period, by the ratings before the match; who has
+    the lower rank beats the other, and equal ranks draw. Raises ValueError for fewer than two
+    players, and where there is not one rank each.
+    """
+    if len(before) < 2 or len(before) != len(ranks):
+        raise ValueError(f"{len(before)} ratings and {len(ranks)} ranks: a match has two or more")
+    return tuple(
+        update(
+            own,
+            [
+                (other, result(ranks[slot], rank))
+                for against, (other, rank) in enumerate(zip(before, ranks, strict=True))
+                if against != slot
+            ],
+        )
+        for slot, own in enumerate(before)
+    )
+
+
+def result(own: int, other: int) -> float:
+    """Return what a rank earns against another: 1, 0.5 or 0."""
+    return 0.5 if own == other else float(own < other)
+
+
+def update(own: Rating, results: Sequence[tuple[Rating, float]]) -> Rating:
+    """Return a rating after one period: each opponent, and 1, 0.5 or 0 against it.
+
+    Without results the rating becomes less sure, and nothing else.
+    """
+    strength, deviation = (own.mu - BEGINNER) / SCALE, own.phi / SCALE
+    if not results:
+        return Rating(own.mu, SCALE * sqrt(deviation**2 + own.sigma**2), own.sigma)
+    found = evidence(strength, results)
+    sigma = new_sigma(deviation, own.sigma, found)
+    widened = deviation**2 + sigma**2
+    narrowed = 1 / (1 / widened + 1 / found.variance)
+    return Rating(
+        BEGINNER + SCALE * (strength + narrowed * found.surplus), SCALE * sqrt(narrowed), sigma
+    )
+
+
+def evidence(strength: float, results: Sequence[tuple[Rating, float]]) -> Evidence:
+    """Return what the results against these opponents say."""
+    certainty = surplus = 0.0
+    for opponent, score in results:
+        weight = 1 / sqrt(1 + 3 * (opponent.phi / SCALE) ** 2 / pi**2)
+        lead = weight * (strength - (opponent.mu - BEGINNER) / SCALE)
+        expected = chance(lead)
+        certainty += weight**2 * expected * chance(-lead)
+        surplus += weight * (score - expected)
+    return Evidence(1 / certainty, surplus)
+
+
+def chance(lead: float) -> float:
+    """Return how likely who leads by so much wins: 0 to 1, without overflow."""
+    return 1 / (1 + exp(-lead)) if lead >= 0 else exp(lead) / (1 + exp(lead))
+
+
+def new_sigma(deviation: float, sigma: float, found: Evidence) -> float:
+    """Return how much a bot varies, seen what it has done: the zero of Glickman's function."""
+    surprise = (found.variance * found.surplus) ** 2
+    spread = deviation**2 + found.variance
+    at_first = log(sigma**2)
+
+    def slope(x: float) -> float:
+        total = spread + exp(x)
+        return exp(x) / total * (surprise / total - 1) / 2 - (x - at_first) / TAU**2
+
+    return exp(zero_of(slope, at_first, other_end(slope, at_first, surprise - spread)) / 2)
+
+
+def other_end(slope: Callable[[float], float], at_first: float, excess: float) -> float:
+    """Return the other end of the stretch in which the zero lies."""
+    if excess > 0:
+        return log(excess)
+    steps = 1
+    while slope(at_first - steps * TAU) < 0:
+        steps += 1
+    return at_first - steps * TAU
+
+
+def zero_of(slope: Callable[[float], float], a: float, b: float) -> float:
+    """Return where a function is zero between two ends (regula falsi, the Illinois way)."""
+    at_a, at_b = slope(a), slope(b)
+    while abs(b - a) > TOLERANCE:
+        c = a + (a - b) * at_a / (at_b - at_a)
+        at_c = slope(c)
+        if at_c * at_b <= 0:
+            a, at_a = b, at_b
+        else:
+            at_a /= 2
+        b, at_b = c, at_c
+    return a

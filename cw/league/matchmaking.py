@@ -1,0 +1,232 @@
+"""Who plays whom in a rating without end: bots of about the same strength, each in its turn."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heapify, heappop
+from math import floor, log
+from random import Random
+from typing import Final
+
+HEALTHY: Final = 3600.0
+"""Seconds for which a bot that was healthy counts as such."""
+
+CRASHES: Final = 3
+"""Matches in a row in which a bot crashed, after which it rests."""
+
+CRASH_REST: Final = 1800.0
+"""Seconds for which it rests then."""
+
+SHAPE: Final = log(5) / log(16)
+"""Of the Pareto distribution by which four opponents of five are within 16 ranks."""
+
+LEAST: Final = 2.0**-53
+"""The smallest number above 0 that is drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A bot that could play now; times are Unix seconds."""
+
+    bot_id: str
+    owner: str | None
+    """None: a house bot."""
+    shown: float
+    last_match_at: float | None
+    """None: never."""
+    games_24h: int
+    games: Mapping[int, int]
+    """By the number of players of the match; a missing one is 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """A match to be played."""
+
+    seed_bot: str
+    slots: tuple[str, ...]
+    """The ids of the bots."""
+    map_id: str | None
+
+
+def eligible(  # noqa: PLR0913 - as many things decide
+    now: float,
+    *,
+    status: str,
+    healthy_at: float | None,
+    playing: bool,
+    crash_streak: int,
+    last_match_at: float | None,
+    rest: float = 0.0,
+) -> bool:
+    """Return whether a bot may be sent into a match now."""
+    if status != "ACTIVE" or playing or healthy_at is None or now - healthy_at > HEALTHY:
+        return False
+    if last_match_at is None:
+        return True
+    rested = now - last_match_at
+    return rested >= rest and (crash_streak < CRASHES or rested >= CRASH_REST)
+
+
+def seed_bot(pool: Collection[Candidate], *, house: bool = False) -> Candidate | None:
+    """Return the bot whose turn it is: whose last match is longest ago; None if there is none.
+
+    House bots are opponents only, unless `house` says otherwise.
+    """
+    asking = (one for one in pool if house or one.owner is not None)
+    return min(asking, key=lambda one: (longest_ago(one.last_match_at), one.bot_id), default=None)
+
+
+def longest_ago(moment: float | None) -> float:
+    """Return a key by which never comes first, then what is longest ago."""
+    return float("-inf") if moment is None else moment
+
+
+def distance(u: float) -> int:
+    """Return how many ranks away an opponent may be, for a number drawn from (0, 1]."""
+    ranks: float = max(u, LEAST) ** (-1 / SHAPE)
+    return floor(ranks)
+
+
+def pair(
+    pool: Collection[Candidate],
+    met: Mapping[str, float],
+    maps: Mapping[int, Sequence[tuple[str, float | None]] | None],
+    rng: Random,
+    *,
+    same_owner: bool = False,
+) -> Pairing | None:
+    """Return the next match of a pool, None if none can be filled.
+
+    `met` says when the seed bot met whom; `maps` has for each number of players the maps with the
+    times of their last use, or None where the game has none. Two bots of one owner do not meet,
+    unless `same_owner`; house bots do.
+    """
+    first = seed_bot(pool)
+    return None if first is None else Pool(pool, same_owner=same_owner).pair(first, met, maps, rng)
+
+
+class Pool:
+    """Bots that can play now, in the orders in which they are asked for; they become fewer.
+
+    Many matches are made of one pool: each is found without a look at all that are left.
+    """
+
+    def __init__(self, pool: Collection[Candidate], *, same_owner: bool = False) -> None:
+        """Take the bots, in any order."""
+        self._same_owner = same_owner
+        self._there = {one.bot_id: one for one in pool}
+        self._places = sorted(map(place_of, pool))
+        self._waiting: dict[bool, list[tuple[float, str]]] = {True: [], False: []}
+        """By whether they are the house's; those that are gone are left in it."""
+        for one in pool:
+            self._waiting[one.owner is None].append((longest_ago(one.last_match_at), one.bot_id))
+        for waiting in self._waiting.values():
+            heapify(waiting)
+        self._owners = Counter(self._owner_of(one) for one in pool)
+
+    def __getitem__(self, bot_id: str) -> Candidate:
+        """Return a bot that is there."""
+        return self._there[bot_id]
+
+    def remove(self, bot_id: str) -> None:
+        """Take out a bot that is there."""
+        gone = self._there.pop(bot_id)
+        del self._places[bisect_left(self._places, place_of(gone))]
+        owner = self._owner_of(gone)
+        self._owners[owner] -= 1
+        if not self._owners[owner]:
+            del self._owners[owner]
+
+    def seed_bot(self, *, house: bool = False) -> Candidate | None:
+        """Return the bot whose turn it is, as `seed_bot` does."""
+        first = [
+            self._longest_waiting(of_house) for of_house in ((False, True) if house else (False,))
+        ]
+        found = min((one for one in first if one is not None), default=None)
+        return None if found is None else self._there[found[1]]
+
+    def _longest_waiting(self, of_house: bool) -> tuple[float, str] | None:
+        waiting = self._waiting[of_house]
+        while waiting and waiting[0][1] not in self._there:
+            heappop(waiting)
+        return waiting[0] if waiting else None
+
+    def pair(
+        self,
+        first: Candidate,
+        met: Mapping[str, float],
+        maps: Mapping[int, Sequence[tuple[str, float | None]] | None],
+        rng: Random,
+    ) -> Pairing | None:
+        """Return the next match of the seed bot `first`, as `pair` does; nobody is taken out."""
+        players = format_of(first, maps, len(self._owners))
+        if players is None:
+            return None
+        slots = [first, *self._opponents(first, players - 1, met, rng)]
+        rng.shuffle(slots)
+        ids = tuple(one.bot_id for one in slots)
+        return Pairing(first.bot_id, ids, next_map(maps[players]))
+
+    def _opponents(
+        self, first: Candidate, number: int, met: Mapping[str, float], rng: Random
+    ) -> list[Candidate]:
+        """Return who plays against a bot: near it by rating, and least recently met."""
+        taken = {self._owner_of(first)}
+        chosen: list[Candidate] = []
+        while len(chosen) < number:
+            reach = distance(1 - rng.random())
+            near = self._near_to(first, reach, taken)
+            while not near:
+                reach *= 2
+                near = self._near_to(first, reach, taken)
+            one = min(
+                near, key=lambda one: (longest_ago(met.get(one.bot_id)), one.games_24h, one.bot_id)
+            )
+            chosen.append(one)
+            taken.add(self._owner_of(one))
+        return chosen
+
+    def _near_to(
+        self, first: Candidate, reach: int, taken: Collection[tuple[str, str]]
+    ) -> list[Candidate]:
+        """Return the bots at most so far from a bot that may still be chosen."""
+        place = bisect_left(self._places, place_of(first))
+        around = self._places[max(place - reach, 0) : place + reach + 1]
+        found = (self._there[bot_id] for _, bot_id in around if bot_id != first.bot_id)
+        return [one for one in found if self._owner_of(one) not in taken]
+
+    def _owner_of(self, one: Candidate) -> tuple[str, str]:
+        return owner_of(one, same_owner=self._same_owner)
+
+
+def place_of(one: Candidate) -> tuple[float, str]:
+    """Return the key by which a bot stands among others: the strongest first."""
+    return -one.shown, one.bot_id
+
+
+def owner_of(one: Candidate, *, same_owner: bool) -> tuple[str, str]:
+    """Return what two bots that may not meet have in common."""
+    if same_owner or one.owner is None:
+        return "bot", one.bot_id
+    return "owner", one.owner
+
+
+def format_of(
+    first: Candidate,
+    maps: Mapping[int, Sequence[tuple[str, float | None]] | None],
+    most: int,
+) -> int | None:
+    """Return the number of players that a bot has played least, among those there can be."""
+    filled = (players for players, of in maps.items() if players <= most and (of is None or of))
+    return min(filled, key=lambda players: (first.games.get(players, 0), players), default=None)
+
+
+def next_map(maps: Sequence[tuple[str, float | None]] | None) -> str | None:
+    """Return the map that was used longest ago, None where the game has none."""
+    if maps is None:
+        return None
+    return min(maps, key=lambda one: (longest_ago(one[1]), one[0]))[0]
