@@ -44,10 +44,17 @@ class ProtocolError(ArenaError):
 class IllegalAction(ArenaError):
     """An action that the rules do not allow in this position."""
 
-    def __init__(self, message: str, kind: FaultKind = "illegal") -> None:
-        """Say why; `kind` is for rule books in which some such actions are another fault."""
+    def __init__(
+        self, message: str, kind: FaultKind = "illegal", expected: str = "", actual: str = ""
+    ) -> None:
+        """Say why; `kind` is for rule books in which some such actions are another fault.
+
+        `expected` and `actual` are what reports tell apart, where the rule book has them.
+        """
         super().__init__(message)
         self.kind = kind
+        self.expected = expected
+        self.actual = actual
 
 
 class OutOfTurn(IllegalAction):

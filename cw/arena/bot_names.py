@@ -10,8 +10,11 @@ from typing import Final
 from urllib.parse import urlsplit
 
 LONGEST_NAME: Final = 64
-UNFIT: Final = re.compile(r"[^A-Za-z0-9_.:\[\]-]+")
-"""Signs that names of bots do not hold; those of addresses stand in names of web services."""
+UNFIT: Final = re.compile(r"[^A-Za-z0-9_.-]+")
+"""Signs that names of bots do not hold."""
+
+UNFIT_IN_ADDRESSES: Final = re.compile(r"[^A-Za-z0-9_.:\[\]-]+")
+"""Signs that names of web services do not hold."""
 
 SETS_VARIABLES: Final = re.compile(r"(.*/)?env|\w+=.*", re.DOTALL)
 """What stands before a program to give it variables of the environment."""
@@ -20,9 +23,10 @@ PROGRAMS: Final = frozenset({".py", ".js", ".mjs", ".php", ".rb", ".sh", ".java"
 """Endings of files that other programs run."""
 
 
-def fitting(name: str) -> str:
+def fitting(name: str, *, address: bool = False) -> str:
     """Return a name with only the signs that names have, at most 64 of them."""
-    return UNFIT.sub("-", name)[:LONGEST_NAME].strip("-.") or "bot"
+    unfit = UNFIT_IN_ADDRESSES if address else UNFIT
+    return unfit.sub("-", name)[:LONGEST_NAME].strip("-.") or "bot"
 
 
 def named_after_file(path: str) -> str:

@@ -39,6 +39,7 @@ INTERPRETERS: Final[Mapping[str, Sequence[str]]] = {
 }
 """What runs a program with this ending."""
 
+ON_WINDOWS: Final = sys.platform == "win32"
 ABSOLUTE: Final = re.compile(r"(?P<option>[^/\\\s]*=)?(?P<path>(?:/|[A-Za-z]:[\\/]).*)", re.DOTALL)
 NAMED: Final = re.compile(r"([A-Za-z0-9_.-]{1,64})=(.+)", re.DOTALL)
 SETTINGS: Final = ("secret", "api_key", "username", "form")
@@ -49,7 +50,7 @@ FORMS: Final = (
     " bot is builtin:NAME, python:PATH[:NAME], exec:COMMAND, the path of a program, or http://..."
 )
 
-BotKind: TypeAlias = Literal["builtin", "python", "exec", "http", "human"]
+BotKind: TypeAlias = Literal["builtin", "python", "exec", "http", "human", "absent"]
 
 
 class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -58,13 +59,16 @@ class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: Annotated[str, Meta(min_length=1, max_length=200)]
     kind: BotKind
     target: str
-    """The strategy, `PATH[:NAME]`, the command line, or the base address; "" for a person."""
+    """The strategy, `PATH[:NAME]`, the command line, or the base address; "" for a person.
+
+    Of a bot that is absent why it is.
+    """
     settings: dict[str, str] = msgspec.field(default_factory=dict)
 
     @property
     def spec(self) -> str:
         """The bot without its name and its settings."""
-        if self.kind == "human":
+        if self.kind in ("human", "absent"):
             return self.kind
         return self.target if self.kind == "http" else f"{self.kind}:{self.target}"
 
@@ -124,7 +128,7 @@ class BotArguments(NamedTuple):
     secrets: dict[str, dict[str, str]]
 
 
-def split_command(text: str, *, windows: bool = sys.platform == "win32") -> list[str]:
+def split_command(text: str) -> list[str]:
     """Return the parts of a command, as a shell of POSIX quotes them.
 
     On Windows a backslash stands for itself, as paths there are full of them; what `shlex.join`
@@ -133,7 +137,7 @@ def split_command(text: str, *, windows: bool = sys.platform == "win32") -> list
     lexer = shlex.shlex(text, posix=True, punctuation_chars=False)
     lexer.whitespace_split = True
     lexer.commenters = ""
-    lexer.escape = "" if windows else lexer.escape
+    lexer.escape = "" if ON_WINDOWS else lexer.escape
     try:
         return list(lexer)
     except ValueError as error:
@@ -207,7 +211,11 @@ def names_of(given: Sequence[str | None], places: Sequence[Place]) -> list[str]:
     for name in taken:
         if taken.count(name) > 1:
             raise UsageError(f"two bots are named {name}: give one of them another name")
-    unnamed = [fitting(at.name) for name, at in zip(given, places, strict=True) if name is None]
+    unnamed = [
+        fitting(at.name, address=at.kind == "http")
+        for name, at in zip(given, places, strict=True)
+        if name is None
+    ]
     free = iter(numbered(unnamed, taken))
     return [next(free) if name is None else name for name in given]
 

@@ -30,6 +30,27 @@ QUOTED: Final = 300
 STDIN, STDOUT, STDERR = 0, 1, 2
 
 
+class PromptOutput(asyncio.Protocol):
+    """Standard output that is taken in as it comes.
+
+    What asyncio reads of a program's pipes it hands on in the next round of its loop, which costs
+    as much as the exchange of a short line itself.
+    """
+
+    def __init__(self, program: Program, pipe: asyncio.BaseProtocol) -> None:
+        """Stand before the protocol that asyncio has given the pipe."""
+        self._program = program
+        self._pipe = pipe
+
+    def data_received(self, data: bytes) -> None:
+        """Take in output."""
+        self._program.pipe_data_received(STDOUT, data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Let asyncio take note of the closed pipe."""
+        self._pipe.connection_lost(exc)
+
+
 class Program(asyncio.SubprocessProtocol):
     """A running program in a session and process group of its own; to be closed.
 
@@ -156,6 +177,7 @@ class Program(asyncio.SubprocessProtocol):
         self._stdin = cast("asyncio.WriteTransport", self._transport.get_pipe_transport(STDIN))
         self._stdout = cast("asyncio.ReadTransport", self._transport.get_pipe_transport(STDOUT))
         self._stdin.set_write_buffer_limits(high=0)
+        self._stdout.set_protocol(PromptOutput(self, self._stdout.get_protocol()))
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         """Take in output."""
@@ -204,9 +226,12 @@ class Program(asyncio.SubprocessProtocol):
 
     async def _wait(self, seconds: float) -> None:
         """Wait until something happens, `seconds` at most."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._changed()
+        # Cheaper than asyncio.timeout; whoever else waits looks again, as after any change.
+        alarm = self._loop.call_later(seconds, self._change.set)
+        try:
+            await self._changed()
+        finally:
+            alarm.cancel()
 
     def _last_words(self) -> str:
         said = self.stderr.end(QUOTED)
@@ -215,16 +240,19 @@ class Program(asyncio.SubprocessProtocol):
     async def _end(self, grace: float, patience: float) -> None:
         if not self._started:
             return
-        self._read_on()
-        self._stdin.close()
-        await self._exited(patience)
-        self._terminate()
-        await self._exited(grace)
-        self._kill()
-        await self._exited(REAP)
-        if self._stdin.get_write_buffer_size():
-            self._stdin.abort()
-        self._transport.close()
+        try:
+            self._read_on()
+            self._stdin.close()
+            await self._exited(patience)
+            self._terminate()
+            await self._exited(grace)
+            self._kill()
+            await self._exited(REAP)
+            if self._stdin.get_write_buffer_size():
+                self._stdin.abort()
+        finally:
+            # Also where the event loop ends meanwhile, and cancels this.
+            self._transport.close()
         with suppress(TimeoutError):
             await asyncio.wait_for(self._finished.wait(), REAP)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from cw.arena.bots import BotSpec, public_fault
 from cw.arena.match import Turn
@@ -72,6 +72,25 @@ Watcher: TypeAlias = Callable[[MatchRecord], None]
 """Is shown the match after its start and after every turn; an error that it raises ends it."""
 
 
+async def together(asked: Iterable[Coroutine[Any, Any, Answer]]) -> list[Answer]:
+    """Await one or more at the same time; return their answers when all are there.
+
+    The first one runs in the task of the caller, which costs less than `asyncio.gather`.
+    """
+    first, *others = asked
+    tasks = [asyncio.create_task(other) for other in others]
+    try:
+        return [await first, *[await task for task in tasks]]
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise
+
+
+NO_SECRETS: Final[Mapping[str, Mapping[str, str]]] = {}
+
+
 class MatchReferee:
     """Seats that are asked, and the match that is played on them (see `wire.Referee`)."""
 
@@ -81,9 +100,15 @@ class MatchReferee:
         seats: Mapping[Player, Seat],
         protocol_options: Mapping[str, Json],
         watch: Watcher | None = None,
+        secrets: Mapping[str, Mapping[str, str]] = NO_SECRETS,
     ) -> None:
-        """Seat the bots; nobody has been asked anything."""
+        """Seat the bots; nobody has been asked anything.
+
+        `secrets` are settings by name of a bot that count before its own; they may change while the
+        match is played, and the next request is signed by what they are then.
+        """
         self.record = record
+        self.secrets = secrets
         self.seats = seats
         self.protocol_options = protocol_options
         self.watch = watch
@@ -134,8 +159,9 @@ class MatchReferee:
         return bot.target if bot.kind == "http" else None
 
     def setting(self, player: Player, name: str) -> str | None:
-        """Return a setting of a player's bot."""
-        return self.record.bots[player].settings.get(name)
+        """Return a setting of a player's bot as it is now."""
+        bot = self.record.bots[player]
+        return {**bot.settings, **self.secrets.get(bot.name, {})}.get(name)
 
     def username(self, player: Player) -> str:
         """Return the username of a player's bot: its setting, or its name in letters and `_`."""
@@ -156,8 +182,9 @@ class MatchReferee:
 
     async def ask(self, queries: Mapping[Player, Query]) -> dict[Player, Any]:
         """Ask all at the same time; return each one's value or Fault when all are done."""
-        asked = (self._ask(player, query) for player, query in queries.items())
-        answers = await asyncio.gather(*asked)
+        if not queries:
+            return {}
+        answers = await together(self._ask(player, query) for player, query in queries.items())
         return {
             player: self._heard(player, queries[player], answer)
             for player, answer in zip(queries, answers, strict=True)
@@ -215,7 +242,8 @@ class MatchReferee:
         try:
             self.rules.check(self.state, player, action)
         except IllegalAction as error:
-            self.note(player, Fault(error.kind, str(error)))
+            fault = Fault(error.kind, str(error), expected=error.expected, actual=error.actual)
+            self.note(player, fault)
 
     def note(self, player: Player, fault: Fault) -> None:
         """Keep a fault for the report, a lasting one only when it is met first."""

@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any, Final, TypeAlias
 
 from cw.arena.sandbox.owners import prefix
-from cw.arena.transports.sockets import UNIX
+from cw.arena.transports.sockets import bound_unix
 from cw.errors import TeamIdTaken
 from cw.games.circuit_wars import protocol
 from cw.server.session import Session
@@ -198,8 +198,7 @@ def player_proxies(
 
 def listen_at(path: Path) -> socket.socket:
     """Listen on a Unix socket that every user may use who can see it."""
-    listener = socket.socket(UNIX)
-    listener.bind(str(path))
+    listener = bound_unix(path)
     path.chmod(0o666)
     listener.listen(BACKLOG)
     return listener

@@ -20,7 +20,7 @@ from cw.arena.sandbox.limits import ResourceLimits, limited, own_tasks
 from cw.arena.sandbox.owners import make_temporary
 from cw.arena.sandbox.removal import remove_later, remove_tree
 from cw.arena.sandbox.shares import Share, open_share
-from cw.arena.transports.sockets import UNIX
+from cw.arena.transports.sockets import bound_unix
 from cw.errors import UsageError
 
 Policy: TypeAlias = Literal["auto", "require", "off"]
@@ -212,8 +212,7 @@ def _forwarder(server: Path | None, inherited: Sequence[socket.socket]) -> list[
 
 def _listening(path: Path) -> socket.socket:
     """Listen on a Unix socket that can be inherited; its number is above those of the pipes."""
-    listener = socket.socket(UNIX)
-    listener.bind(str(path))
+    listener = bound_unix(path)
     listener.listen(BACKLOG)
     with ExitStack() as low:
         while listener.fileno() < ABOVE_PIPES:

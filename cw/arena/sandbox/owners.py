@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -67,7 +68,8 @@ def left_in(folder: Path) -> Iterator[Path]:
 def is_ours(found: os.DirEntry[str]) -> bool:
     """Return whether an entry is a folder, and not that of another user."""
     with suppress(OSError):
-        mine = found.stat(follow_symlinks=False).st_uid == os.geteuid()
+        user = found.stat(follow_symlinks=False).st_uid
+        mine = sys.platform == "win32" or user == os.geteuid()
         return mine and found.is_dir(follow_symlinks=False)
     return False
 

@@ -24,10 +24,13 @@ WEIGHT: Final = 100
 OURS: Final = 16
 """Processes and threads that stand around a bot: bubblewrap, a shell, the forwarder."""
 
-EMPTY: Final = 5.0
-"""Seconds that the processes of a group that were killed have to leave it."""
+EMPTY: Final = 60.0
+"""Seconds that the processes of a group that were killed have to leave it.
 
-LOOK: Final = 0.005
+They leave when the system has freed their files in memory, of which 2 GiB hold two million.
+"""
+
+LOOK: Final = 0.01
 """Seconds between two looks whether they have."""
 
 JOIN: Final = """

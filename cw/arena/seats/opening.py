@@ -74,6 +74,8 @@ async def open_seat(bot: BotSpec, player: Player, context: SeatContext) -> Seat:
     """
     if bot.kind == "builtin":
         return InProcessSeat(context.strategy(bot.target, player))
+    if bot.kind == "absent":
+        return FailedSeat(context.transports[0], Fault("startup", bot.target))
     if bot.kind == "http":
         refuse_unsigned(bot, context.signed_with)
         return HttpSeat(HttpBot(bot.target, reachable=context.reachable))

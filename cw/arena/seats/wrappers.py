@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from contextlib import ExitStack
 from dataclasses import replace
+from typing import Any
 
 from cw.arena.seats import Answer, Look, Seat
 from cw.arena.transports.stdio import StdioBot
@@ -76,9 +78,9 @@ class SandboxedSeat:
         """What the program wrote."""
         return self.seat.stderr
 
-    async def ask(self, query: Query, look: Look) -> Answer:
+    def ask(self, query: Query, look: Look) -> Coroutine[Any, Any, Answer]:
         """Ask the program."""
-        return await self.seat.ask(query, look)
+        return self.seat.ask(query, look)
 
     async def close(self) -> None:
         """End the program, then remove its working copy."""

@@ -15,7 +15,7 @@ from yarl import URL
 from cw.arena.transports.http_faults import (
     Exchange,
     Phase,
-    Progress,
+    RequestProgress,
     compressed,
     failed,
     large_body,
@@ -103,7 +103,7 @@ class HttpBot:
         """
         asked = Exchange(request, limits)
         async with self._turn:
-            progress = Progress()
+            progress = RequestProgress()
             began = asyncio.get_running_loop().time()
             try:
                 async with asyncio.timeout(limits.seconds):
@@ -117,7 +117,9 @@ class HttpBot:
             took = asyncio.get_running_loop().time() - began
             return Reply(bytes(progress.body), answer.status, answer.headers, took)
 
-    async def _ask(self, asked: Exchange, progress: Progress) -> aiohttp.ClientResponse | Fault:
+    async def _ask(
+        self, asked: Exchange, progress: RequestProgress
+    ) -> aiohttp.ClientResponse | Fault:
         """Send the request, and once more if a kept connection had been closed meanwhile."""
         before = self._traffic.received
         try:
@@ -129,7 +131,7 @@ class HttpBot:
         return await self._exchange(asked, progress)
 
     async def _exchange(
-        self, asked: Exchange, progress: Progress
+        self, asked: Exchange, progress: RequestProgress
     ) -> aiohttp.ClientResponse | Fault:
         async with self._session.request(
             asked.request.method,
@@ -181,7 +183,7 @@ def _payload(body: bytes | None) -> bytes | io.BytesIO | None:
 
 
 def _tracing() -> aiohttp.TraceConfig:
-    """Note in the Progress of each request how far it is."""
+    """Note in the RequestProgress of each request how far it is."""
     config = aiohttp.TraceConfig()
 
     def note(phase: Phase, reused: bool = False) -> Any:

@@ -53,7 +53,7 @@ class Exchange(NamedTuple):
 
 
 @dataclass(slots=True)
-class Progress:
+class RequestProgress:
     """How far a request has come."""
 
     phase: Phase = "connecting"
@@ -61,7 +61,7 @@ class Progress:
     body: bytearray = field(default_factory=bytearray)
 
 
-def late(asked: Exchange, progress: Progress) -> Fault:
+def late(asked: Exchange, progress: RequestProgress) -> Fault:
     """Say what a request was waiting for when its time was up."""
     seconds = asked.limits.seconds
     if progress.phase in ("resolving", "connecting"):
@@ -70,7 +70,7 @@ def late(asked: Exchange, progress: Progress) -> Fault:
     return Fault("timeout", f"{detail} within {seconds:g} s", cause)
 
 
-def _waiting(asked: Exchange, progress: Progress) -> tuple[str, Cause]:
+def _waiting(asked: Exchange, progress: RequestProgress) -> tuple[str, Cause]:
     match progress.phase:
         case "resolving":
             return "no address was found for the bot's name", "unresolved"
@@ -102,7 +102,7 @@ def compressed(asked: Exchange, coding: str) -> Fault:
 def failed(asked: Exchange, error: Exception) -> Fault:
     """Say why a request has failed."""
     match error:
-        case aiohttp.ClientConnectorDNSError() | UnicodeError():
+        case aiohttp.ClientConnectorDNSError() | aiohttp.InvalidURL() | UnicodeError():
             return _gone(f"the bot's name has no address: {error}", "unresolved")
         case aiohttp.ClientConnectorSSLError() | aiohttp.ClientConnectorCertificateError():
             return _gone(f"no secure connection (TLS): {error}", "tls")

@@ -69,6 +69,8 @@ class LineBuffer:
 
     def take(self) -> Line | TooLong | None:
         """Remove and return the oldest complete line, or one too long; None if there is none."""
+        if not self._bytes:
+            return None
         self._drop_rest()
         self._cut(_leading_line_ends(self._bytes))
         end = self._bytes.find(b"\n", self._searched)

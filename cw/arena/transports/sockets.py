@@ -6,7 +6,10 @@ import errno
 import socket
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from cw.errors import Failure
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer, WriteableBuffer
@@ -15,6 +18,11 @@ UNIX: Final[int] = getattr(socket, "AF_UNIX", socket.AF_UNSPEC)
 """The family of sockets in the file system; Python knows none of them on Windows."""
 
 NAT64: Final = IPv6Network("64:ff9b::/96")
+INTERNET: Final = IPv6Network("2000::/3")
+"""Where all addresses of the open internet are; what Python calls global beside it is not."""
+
+EXAMPLES: Final = IPv6Network("3fff::/20")
+"""Addresses for books, which not every Python knows yet."""
 
 AddressInfo = tuple[
     int | socket.AddressFamily,
@@ -24,6 +32,23 @@ AddressInfo = tuple[
     tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes],
 ]
 """An entry of what `socket.getaddrinfo` gives."""
+
+
+def bound_unix(path: Path) -> socket.socket:
+    """Return a Unix socket that is bound to a path; raise Failure if that cannot be.
+
+    Systems take about 100 bytes of a path.
+    """
+    made = socket.socket(UNIX)
+    try:
+        made.bind(str(path))
+    except OSError as error:
+        made.close()
+        raise Failure(
+            f"no socket can be made at {path}: {error.strerror or error};"
+            " set TMPDIR to a folder that has a short path and room"
+        ) from None
+    return made
 
 
 class Forbidden(OSError):
@@ -112,9 +137,12 @@ def open_socket(info: AddressInfo, traffic: Traffic, reachable: Reachable) -> Co
 def is_public(address: str) -> bool:
     """Return whether an address is one of the open internet, also when it wraps one of IPv4."""
     parsed = ip_address(address.partition("%")[0])
-    inner = _wrapped(parsed) if isinstance(parsed, IPv6Address) else None
-    known = inner or parsed
-    return known.is_global and not known.is_multicast
+    if isinstance(parsed, IPv6Address):
+        inner = _wrapped(parsed)
+        if inner is None:
+            return parsed.is_global and parsed in INTERNET and parsed not in EXAMPLES
+        parsed = inner
+    return parsed.is_global and not parsed.is_multicast
 
 
 def _wrapped(address: IPv6Address) -> IPv4Address | None:
