@@ -85,6 +85,8 @@ class Conduct:
     """Returns how a match ends before its first turn if only these players are ready."""
     late_faults: bool = False
     """Whether a fault counts that comes after the end by the rules."""
+    figures: Callable[[Any], Mapping[Player, Mapping[str, Json]]] = lambda _: {}
+    """Returns what is kept of players beside rank and score, from the last state."""
 
 
 @dataclass(frozen=True, slots=True)

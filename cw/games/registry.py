@@ -23,10 +23,11 @@ from cw.games.defaults.play_options import default_play_options
 from cw.games.defaults.protocol import DefaultProtocol
 from cw.games.defaults.text import draw_in_terminal, text_picture
 from cw.games.endings import Endings
+from cw.games.own_format import Retold
 from cw.games.play_options import PlayOptions
 from cw.games.rules import Json, MapMaker, StrategyFactory
 from cw.games.spaces import Spaces
-from cw.games.wire import BotContext, BotHandler, Checks, WireProtocol
+from cw.games.wire import Admission, BotContext, BotHandler, Checks, Credits, WireProtocol
 
 AnyMapMaker: TypeAlias = MapMaker[Any]
 Strategies: TypeAlias = Mapping[str, StrategyFactory[Any, Any]]
@@ -34,8 +35,13 @@ Strategies: TypeAlias = Mapping[str, StrategyFactory[Any, Any]]
 DrawInTerminal: TypeAlias = Callable[[Json], Text]
 """Draws a frame of a replay."""
 
-Exporter: TypeAlias = Callable[[Mapping[str, Any], Sequence[Any]], bytes]
-"""Returns the bytes of a file from a replay's document and all its states."""
+Exporter: TypeAlias = Callable[[Mapping[str, Any], Sequence[Any], Credits | None], bytes]
+"""Returns the bytes of a file from a replay's document, all its states, and the names that a site
+has for them; None where no site has played the match."""
+
+Importer: TypeAlias = Callable[[Json], Retold | None]
+"""Returns the match that the JSON of a file tells, None for a file of another format; raises
+ProtocolError for one that cannot be played."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,8 @@ class GameEntry:
     """The class that lets a built-in strategy speak that protocol."""
     checks: str | None = None
     """The class of what a bot is tried with before it plays."""
+    admission: str | None = None
+    """The class of what a web service is asked before it may play on a site; None: its checks."""
     play_options: str | None = None
     """How it is offered to people: matches to watch, and playing by hand."""
     picture: str | None = None
@@ -66,6 +74,8 @@ class GameEntry:
     """The class of its map maker; None for a game that is not played on stored maps."""
     exporter: str | None = None
     """A function that writes a replay in a format of the game's own; None if there is none."""
+    importer: str | None = None
+    """A function that reads that format back."""
     conduct: str | None = None
     """What its protocol may make of a match beside the rules."""
     endings: str | None = None
@@ -93,12 +103,14 @@ USUAL: Final[Mapping[str, str]] = {
     "protocol": "protocol:{}Protocol",
     "bot_handler": "bot_server:{}BotHandler",
     "checks": "checks:{}Checks",
+    "admission": "admission:{}Admission",
     "play_options": "play_options:PLAY_OPTIONS",
     "picture": "picture:PICTURE",
     "terminal": "terminal:draw",
     "spaces": "spaces:SPACES",
     "maps": "map_maker:{}Maps",
     "exporter": "exporter:export",
+    "importer": "importer:read",
     "conduct": "conduct:CONDUCT",
     "endings": "endings:ENDINGS",
 }
@@ -221,6 +233,12 @@ def load_checks(name: str) -> Checks:
     return DefaultChecks(load_game(name), list(load_strategies(name)))
 
 
+def load_admission(name: str) -> Admission | None:
+    """Load what a web service is asked before it plays on a site; None: the steps of its checks."""
+    where = game_entry(name).admission
+    return None if where is None else cast(Admission, resolve_name(where)())
+
+
 def load_play_options(name: str) -> PlayOptions:
     """Load how a game is offered to people."""
     where = game_entry(name).play_options
@@ -264,6 +282,12 @@ def load_exporter(name: str) -> Exporter:
     if where is None:
         raise UsageError(f"{name} has no replay format of its own; write it as json or gz")
     return cast(Exporter, resolve_name(where))
+
+
+def load_importers() -> dict[str, Importer]:
+    """Load what reads games' own replay formats, by game."""
+    found = {name: entry.importer for name, entry in game_entries().items()}
+    return {name: resolve_name(where) for name, where in found.items() if where is not None}
 
 
 def load_map_maker(name: str) -> AnyMapMaker:

@@ -32,6 +32,10 @@ class Fault:
     """
     lasting: bool = field(default=False, compare=False)
     """Whether it will stay so: the program has ended or never ran, or is asked no more."""
+    expected: str = field(default="", compare=False)
+    """What should have come, where a report tells that apart from the note."""
+    actual: str = field(default="", compare=False)
+    """What came instead."""
 
     @staticmethod
     def from_json(document: Mapping[str, Json]) -> Fault:
@@ -164,6 +168,9 @@ class MapMaker(Protocol[Map]):
 
     def library(self, players: int, seed: int) -> Iterator[Map]:
         """Return the maps that come with the game for some players, each tried in a match."""
+
+    def stored(self, players: int) -> Sequence[Map]:
+        """Return those maps as they come with the game, by id, without making them again."""
 
     def encode(self, made: Map) -> bytes:
         """Return the bytes of a map's file."""

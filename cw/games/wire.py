@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 
@@ -228,7 +228,21 @@ def null_list(name: str) -> str:
 
 def compact(document: Json) -> bytes:
     """Print JSON in ASCII, without blanks."""
+    try:
+        printed = msgspec.json.encode(document)
+    except UnicodeEncodeError:
+        # Half a surrogate pair, which UTF-8 has no bytes for.
+        return escaped(document)
+    return printed if printed.isascii() else escaped(document)
+
+
+def escaped(document: Json) -> bytes:
+    """Print JSON whose text is not all ASCII, with escapes; several times slower."""
     return json.dumps(document, separators=(",", ":")).encode()
+
+
+def unheard(line: str) -> None:
+    """Drop a line of a log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +255,8 @@ class BotContext:
     """Such as `secret`, `api_key` and `username`."""
     now: Callable[[], float]
     """Returns the Unix time in seconds."""
+    log: Callable[[str], None] = unheard
+    """Takes a line for the people who run the bot; by default it is dropped."""
 
 
 class BotHandler(Protocol):
@@ -282,6 +298,58 @@ class Checks(Protocol):
 
     async def probe(self, referee: Referee, player: Player, report: CheckReport) -> None:
         """Ask a bot one thing after the other, and report each step."""
+
+
+class Admission(Protocol):
+    """What a web service is asked before it may play on a site.
+
+    A step named `refusal` is no more than a warning.
+    """
+
+    async def health(self, referee: Referee, player: Player, report: CheckReport) -> bool:
+        """Ask for its health alone; return whether it is well."""
+
+    async def protocol(self, referee: Referee, player: Player, report: CheckReport) -> None:
+        """Ask whether it speaks the protocol."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credit:
+    """Who played a slot, as a site knows it."""
+
+    bot_id: str
+    owner: str
+
+
+@dataclass(frozen=True, slots=True)
+class Credits:
+    """By which names a site knows a match and who played it."""
+
+    match_id: str
+    players: Sequence[Credit]
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """What came of asking a bot whether it is ready to play."""
+
+    request: str
+    """What was asked, such as `GET /bot`."""
+    passed: Sequence[str]
+    """The steps that were fine, in their order, each as a sentence."""
+    failed: str = ""
+    """What is wrong, "" if nothing is; it ends with a question that the rules answer."""
+    fault: Fault | None = None
+    reply: Reply | None = None
+    """None where none came."""
+
+
+@runtime_checkable
+class ReadyChecks(Checks, Protocol):
+    """The checks of a game that asks all bots whether they are ready before it begins."""
+
+    async def ready(self, referee: Referee) -> Mapping[Player, Readiness]:
+        """Ask all bots at once whether they are ready."""
 
 
 def as_it_is(reply: Reply) -> Reply:

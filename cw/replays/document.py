@@ -183,10 +183,19 @@ def decode(data: bytes) -> Document:
 
 def parse(data: bytes) -> Document:
     """Read the JSON of a replay; raise ProtocolError for anything else."""
+    return checked(parsed(data))
+
+
+def parsed(data: bytes) -> Json:
+    """Read JSON of any form; raise ProtocolError for what is none."""
     try:
-        document = msgspec.json.decode(data)
+        return msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ProtocolError(f"the replay is no JSON: {error}") from None
+
+
+def checked(document: Json) -> Document:
+    """Return a document that is a replay, its turns as `in_file` took them; else ProtocolError."""
     if not isinstance(document, dict):
         raise ProtocolError("a replay must be a JSON object")
     for key, kind in KEYS.items():

@@ -63,13 +63,16 @@ class CodeBattleBotHandler:
         return Reply(answer, 200, headers)
 
     def moves(self, document: Json) -> list[Json]:
-        """Return the moves for a request."""
+        """Return the moves for a request, and log how long they took."""
         match = document["match_id"]
         if match not in self.matches:
             while len(self.matches) >= MOST_MATCHES:
                 del self.matches[next(iter(self.matches))]
             self.matches[match] = self.context.make(0)
+        began = self.context.now()
         moves: list[Json] = self.matches[match].act(read_view(document))
+        milliseconds = (self.context.now() - began) * 1000
+        self.context.log(f"turn {document['turn']} {milliseconds:.1f} ms {len(moves)} moves")
         return moves
 
 

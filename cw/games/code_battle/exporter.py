@@ -7,31 +7,47 @@ from typing import Any
 
 from cw.games.code_battle.codec import CodeBattleCodec
 from cw.games.code_battle.rules import CodeBattle
+from cw.games.code_battle.start import choose_map
 from cw.games.code_battle.state import Slot, State
 from cw.games.rules import Fault, Json
-from cw.games.wire import compact
+from cw.games.wire import Credit, Credits, compact
 
 VERSION = 1
 
 
-def export(document: Mapping[str, Any], states: Sequence[State]) -> bytes:
-    """Return the file of a match from its replay document and all its states, the start first."""
+def export(
+    document: Mapping[str, Any], states: Sequence[State], known: Credits | None = None
+) -> bytes:
+    """Return the file of a match from its replay document and all its states, the start first.
+
+    Without the names that a site has for them, the match and its bots get names of their own.
+    """
+    known = known or made_up(document)
     return compact(
         {
             "version": VERSION,
-            "match_id": "m_" + str(document["hash"])[:8],
+            "match_id": known.match_id,
             "date": document["date"],
             "seed": document["seed"],
             "players": [
-                {"bot_id": f"b_{number:08x}", "name": player["name"], "owner": player["name"]}
-                for number, player in enumerate(document["players"])
+                {"bot_id": credit.bot_id, "name": player["name"], "owner": credit.owner}
+                for credit, player in zip(known.players, document["players"], strict=True)
             ],
             "result": result(states),
             "config": states[0].config._asdict(),
-            "map": map_document(states[0], document),
+            "map": map_document(states[0], map_id(document)),
             "turns": list(turns(document, states)),
         }
     )
+
+
+def made_up(document: Mapping[str, Any]) -> Credits:
+    """Return names for a match that no site has played, and for its bots."""
+    players = [
+        Credit(f"b_{number:08x}", player["name"])
+        for number, player in enumerate(document["players"])
+    ]
+    return Credits("m_" + str(document["hash"])[:8], players)
 
 
 def result(states: Sequence[State]) -> dict[str, Json]:
@@ -42,11 +58,19 @@ def result(states: Sequence[State]) -> dict[str, Json]:
     return outcome | {"turns": last.turn, "crashed": crashed}
 
 
-def map_document(state: State, document: Mapping[str, Any]) -> dict[str, Json]:
+def map_id(document: Mapping[str, Any]) -> str:
+    """Return the map that a match names, or that its seed has drawn from the library."""
+    options = document["options"]
+    if "map" in options:
+        return str(options["map"])
+    return choose_map(len(document["players"]), document["seed"], options).map_id
+
+
+def map_document(state: State, map_id: str) -> dict[str, Json]:
     """Return the member `map`: the map at the start of the match."""
     cols = state.config.cols
     return {
-        "map_id": str(document["options"].get("map", "")),
+        "map_id": map_id,
         "walls": [list(divmod(tile, cols)) for tile in state.terrain.walls],
         "energy_nodes": [list(divmod(node.tile, cols)) for node in state.nodes],
         "cores": [

@@ -6,6 +6,8 @@ from functools import partial
 from random import Random
 from typing import Final, NamedTuple
 
+import numpy as np
+
 from cw.games.code_battle.commander import Commander
 from cw.games.code_battle.formation import outnumbers
 from cw.games.code_battle.plan import TurnPlan
@@ -54,10 +56,12 @@ class Hunter(Commander):
     def track(self, plan: TurnPlan) -> list[Target]:
         """Return the isolated enemies in sight, then those that are remembered."""
         steps = plan.known.steps
+        enemies = np.array(plan.enemies, dtype=np.int64)
         seen = [
             enemy
             for enemy in plan.enemies
-            if all(steps(enemy, other) >= ISOLATION for other in plan.enemies if other != enemy)
+            # The enemy itself is one of those that are near.
+            if (steps.to_all(enemy, enemies) < ISOLATION).sum() == 1
         ]
         before = {target.tile: target for target in self.targets}
         found = []

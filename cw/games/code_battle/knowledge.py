@@ -13,6 +13,9 @@ from cw.games.code_battle.vision import SeenCore, View
 LATTICE: Final = 5
 """The spacing, in rows and columns, of the tiles that exploration goes to."""
 
+MOST_FIELDS: Final = 128
+"""Distances to different goals that are kept: a large map takes up to 0.3 MB for each."""
+
 
 class Knowledge:
     """All that a slot has seen of a match so far."""
@@ -36,6 +39,10 @@ class Knowledge:
             for col in range(0, view.config.cols, LATTICE)
         }
         """Tile to explore -> the turn in which it was last in sight; far in the past for never."""
+        self._fields: dict[int, DistanceField] = {}
+        """Goals -> the distances to them; most goals stay for many turns."""
+        self._fields_walls = 0
+        """The walls that these distances go around."""
 
     def update(self, view: View) -> None:
         """Add what a view shows."""
@@ -59,4 +66,8 @@ class Knowledge:
 
     def distance_field(self, goals: int) -> DistanceField:
         """Return the distances to a bitset of goals, around the known walls."""
-        return DistanceField(self.torus, self.walls, goals)
+        if self._fields_walls != self.walls or len(self._fields) >= MOST_FIELDS:
+            self._fields, self._fields_walls = {}, self.walls
+        if goals not in self._fields:
+            self._fields[goals] = DistanceField(self.torus, self.walls, goals)
+        return self._fields[goals]

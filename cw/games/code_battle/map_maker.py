@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from cw.drawing.shapes import Sheet
 from cw.games.code_battle.curation import library
 from cw.games.code_battle.generate import make_maps, map_ids
+from cw.games.code_battle.library import maps_for
 from cw.games.code_battle.map_picture import map_sheet
 from cw.games.code_battle.maps import Map, decode_map, encode_map
 from cw.games.rules import Json
@@ -28,6 +29,10 @@ class CodeBattleMaps:
     def library(self, players: int, seed: int) -> Iterator[Map]:
         """Yield the maps of the library for a number of players, made from a seed (curation)."""
         return library(players, seed)
+
+    def stored(self, players: int) -> Sequence[Map]:
+        """Return the maps of the library for a number of players, by id."""
+        return maps_for(players)
 
     def encode(self, made: Map) -> bytes:
         """Return the bytes of a map's file."""

@@ -9,6 +9,9 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from cw.games.code_battle.torus import DIRECTIONS, Direction, Tile, Torus
 
 FAR: Final = 10**6
@@ -88,10 +91,10 @@ class DistanceField:
         self.unreached ^= level
         return True
 
-    def distances(self, wanted: int, most: int = FAR) -> dict[Tile, int]:
-        """Return the distances of the tiles of a bitset, without those that are above `most`."""
+    def distances(self, wanted: int, most: int = FAR, least: int = 0) -> dict[Tile, int]:
+        """Return the distances of the tiles of a bitset, those from `least` to `most`."""
         result: dict[Tile, int] = {}
-        steps = 0
+        steps = least
         while wanted and steps <= most and (steps < len(self.levels) or self._widen()):
             reached = wanted & self.levels[steps]
             wanted ^= reached
@@ -102,12 +105,24 @@ class DistanceField:
 
     def distance(self, tile: Tile) -> int:
         """Return the distance of a tile; FAR if there is no path."""
-        return self.distances(1 << tile).get(tile, FAR)
+        wanted = 1 << tile
+        for steps, level in enumerate(self.levels):
+            if level & wanted:
+                return steps
+        while self.unreached & wanted and self._widen():
+            if self.levels[-1] & wanted:
+                return len(self.levels) - 1
+        return FAR
 
-    def approaches(self, tile: Tile) -> list[tuple[int, Direction, Tile]]:
-        """Return distance, direction and tile of each neighbour with a path, the nearest first."""
+    def approaches(self, tile: Tile, here: int) -> list[tuple[int, Direction, Tile]]:
+        """Return distance, direction and tile of each neighbour with a path, the nearest first.
+
+        `here` is the distance of the tile itself.
+        """
         beside = {way: self.torus.ahead[way][tile] for way in DIRECTIONS}
-        steps = self.distances(bits(beside.values()), self.distance(tile) + 1)
+        # A path to a neighbour is at most one step longer or shorter.
+        least = max(0, here - 1) if here < FAR else 0
+        steps = self.distances(bits(beside.values()), here + 1, least)
         return sorted(
             (steps[near], direction, near) for direction, near in beside.items() if near in steps
         )
@@ -122,15 +137,36 @@ class TorusDistance:
 
     @cached_property
     def across(self) -> list[int]:
-        """Difference of columns -> steps, the shorter way around."""
+        """Difference of columns -> steps, the shorter way around.
+
+        A negative difference counts from the end of the list, which is the other way around.
+        """
         return [min(n, self.torus.cols - n) for n in range(self.torus.cols)]
 
     @cached_property
     def along(self) -> list[int]:
-        """Difference of rows -> steps, the shorter way around."""
+        """Difference of rows -> steps, the shorter way around; also for negative ones."""
         return [min(n, self.torus.rows - n) for n in range(self.torus.rows)]
+
+    @cached_property
+    def places(self) -> list[tuple[int, int]]:
+        """Tile -> row and column."""
+        return [divmod(tile, self.torus.cols) for tile in range(self.torus.tiles)]
 
     def __call__(self, a: Tile, b: Tile) -> int:
         """Return the number of steps from `a` to `b`."""
-        cols = self.torus.cols
-        return self.along[abs(a // cols - b // cols)] + self.across[abs(a % cols - b % cols)]
+        (row, col), (other_row, other_col) = self.places[a], self.places[b]
+        return self.along[row - other_row] + self.across[col - other_col]
+
+    @cached_property
+    def tables(self) -> tuple[NDArray[np.int64], ...]:
+        """Rows and columns by tile, and steps along both by difference, as arrays."""
+        rows, cols = np.array(self.places).T.copy()
+        return rows, cols, np.array(self.along), np.array(self.across)
+
+    def to_all(self, a: Tile, others: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the number of steps from `a` to each of some tiles."""
+        row, col = self.places[a]
+        rows, cols, along, across = self.tables
+        steps: NDArray[np.int64] = along[rows[others] - row] + across[cols[others] - col]
+        return steps

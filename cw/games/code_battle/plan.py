@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Final
 
+import numpy as np
+
 from cw.games.code_battle.knowledge import Knowledge
-from cw.games.code_battle.paths import FAR, DistanceField, bits, tiles_of
+from cw.games.code_battle.paths import FAR, DistanceField, bits
 from cw.games.code_battle.torus import DIRECTIONS, Direction, Tile
 from cw.games.code_battle.vision import View
 from cw.games.rules import Json
@@ -52,16 +55,12 @@ class TurnPlan:
     @cached_property
     def threats(self) -> dict[Tile, int]:
         """Tile -> the number of enemies that can have it within attack reach after one step."""
-        reach = self.torus.bit_discs(self.view.config.attack_radius2)
-        count: dict[Tile, int] = {}
+        reach = self.torus.discs(self.view.config.attack_radius2)
+        count: Counter[Tile] = Counter()
         for enemy in self.enemies:
-            zone = reach[enemy]
-            for way in DIRECTIONS:
-                near = self.torus.ahead[way][enemy]
-                if not self.known.walls >> near & 1:
-                    zone |= reach[near]
-            for tile in tiles_of(zone):
-                count[tile] = count.get(tile, 0) + 1
+            beside = (self.torus.ahead[way][enemy] for way in DIRECTIONS)
+            entered = [near for near in beside if not self.known.walls >> near & 1]
+            count.update(set(reach[enemy]).union(*(reach[near] for near in entered)))
         return count
 
     def near(self, tile: Tile, others: Iterable[Tile], steps: int) -> list[Tile]:
@@ -101,7 +100,7 @@ class TurnPlan:
         """
         allowed = allowed or self.is_safe
         here = field.distance(bot)
-        for steps, way, tile in field.approaches(bot):
+        for steps, way, tile in field.approaches(bot, here):
             if steps <= here and self.is_open(tile) and allowed(tile):
                 self.send(bot, way)
                 return
@@ -138,11 +137,11 @@ class TurnPlan:
         """
         wanted = set(bots) & self.free
         here, others = bits(wanted), bits(self.enemies)
-        discs = self.torus.discs(BESIDE)
+        discs = self.torus.bit_discs(BESIDE)
         fields: dict[Tile, DistanceField] = {}
         pairs = []
         for place in sorted(self.known.energy if energy is None else energy):
-            field = self.known.distance_field(bits(discs[place]) & ~self.known.walls)
+            field = self.known.distance_field(discs[place] & ~self.known.walls)
             own = field.distances(here, within)
             if own:
                 nearest = min(own.values())
@@ -159,16 +158,17 @@ class TurnPlan:
 
         A turn out of sight is worth `unseen`, a step on the way costs 1.5.
         """
-        goals = {
-            goal: unseen * min(self.view.turn - turn, LONG_UNSEEN)
-            for goal, turn in self.known.seen.items()
-            if not self.known.walls >> goal & 1
-        }
+        seen, steps = self.known.seen, self.known.steps.to_all
+        open_goals = sorted(goal for goal in seen if not self.known.walls >> goal & 1)
+        goals = np.array(open_goals, dtype=np.int64)
+        turns = np.array([seen[goal] for goal in open_goals], dtype=np.int64)
+        worth = unseen * np.minimum(self.view.turn - turns, LONG_UNSEEN)
         for bot in sorted(set(bots) & self.free):
-            if not goals:
+            if not len(goals):
                 self.hold(bot)
                 continue
-            steps = self.known.steps
-            goal = max(goals, key=lambda goal: (goals[goal] - 1.5 * steps(bot, goal), -goal))
+            # Of equal ones argmax takes the first, which is the one in the lowest tile.
+            goal = int(goals[(worth - 1.5 * steps(bot, goals)).argmax()])
             self.go(bot, self.known.distance_field(1 << goal))
-            goals = {other: worth for other, worth in goals.items() if steps(goal, other) > APART}
+            apart = steps(goal, goals) > APART
+            goals, worth = goals[apart], worth[apart]

@@ -99,10 +99,14 @@ class Signer:
     """Makes the requests of one match."""
 
     def __init__(self, referee: Referee) -> None:
-        """Draw the ids of the match and of its bots."""
+        """Take the ids of the match and of its bots that were set; draw the others."""
         self.referee = referee
-        self.match = f"m_{referee.token()[:8]}"
-        self.bots = {slot: f"b_{referee.token()[:8]}" for slot in referee.names}
+        known = (referee.setting(slot, "match_id") for slot in referee.names)
+        self.match = next(filter(None, known), None) or f"m_{referee.token()[:8]}"
+        self.bots = {
+            slot: referee.setting(slot, "bot_id") or f"b_{referee.token()[:8]}"
+            for slot in referee.names
+        }
 
     def turn(self, state: State, slot: Slot) -> Query:
         """Ask a slot for its moves."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
+import numpy as np
+
 from cw.games.code_battle.commander import Commander
 from cw.games.code_battle.formation import QUORUM, advance, medoid, outnumbers, trades
 from cw.games.code_battle.paths import bits
@@ -64,23 +66,27 @@ class Strategist(Commander):
     def scout(self, plan: TurnPlan) -> None:
         """Send a sixth of the bots, those farthest from known nodes, to find more of them."""
         scouts = max(1, len(plan.own) // 6)
-        plan.explore(sorted(plan.free, key=lambda bot: (self.from_nodes(plan, bot), bot))[-scouts:])
+        nodes = np.array(sorted(plan.known.nodes), dtype=np.int64)
 
-    def from_nodes(self, plan: TurnPlan, bot: Tile) -> int:
-        """Return the steps from a bot to the nearest known node; 0 if none is known."""
-        return min((plan.known.steps(bot, node) for node in plan.known.nodes), default=0)
+        def from_nodes(bot: Tile) -> int:
+            return int(plan.known.steps.to_all(bot, nodes).min()) if len(nodes) else 0
+
+        plan.explore(sorted(plan.free, key=lambda bot: (from_nodes(bot), bot))[-scouts:])
 
     def hold_nodes(self, plan: TurnPlan) -> None:
         """Send a bot to wait at each known node, nearest pairs first: it fills up again."""
-        steps = plan.known.steps
+        nodes = sorted(plan.known.nodes)
+        tiles = np.array(nodes, dtype=np.int64)
         pairs = sorted(
-            (steps(bot, node), bot, node) for bot in plan.free for node in plan.known.nodes
+            (steps, bot, node)
+            for bot in plan.free
+            for steps, node in zip(plan.known.steps.to_all(bot, tiles).tolist(), nodes, strict=True)
         )
         held: set[Tile] = set()
         for _, bot, node in pairs:
             if bot in plan.free and node not in held:
                 held.add(node)
-                goals = bits(plan.torus.discs(BESIDE)[node]) & ~plan.known.walls
+                goals = plan.torus.bit_discs(BESIDE)[node] & ~plan.known.walls
                 plan.go(bot, plan.known.distance_field(goals))
 
     def targets(self, plan: TurnPlan) -> list[Tile]:

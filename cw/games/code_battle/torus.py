@@ -94,6 +94,19 @@ class Torus:
             for direction, (down, right) in DIRECTIONS.items()
         }
 
+    @cached_property
+    def down2(self) -> list[int]:
+        """Difference of rows -> the square of the shorter way around.
+
+        A negative difference counts from the end of the list, which is the other way around.
+        """
+        return [min(n, self.rows - n) ** 2 for n in range(self.rows)]
+
+    @cached_property
+    def right2(self) -> list[int]:
+        """Difference of columns -> the square of the shorter way around; also for negative ones."""
+        return [min(n, self.cols - n) ** 2 for n in range(self.cols)]
+
     def discs(self, radius2: int) -> Discs:
         """Return the discs of a squared radius."""
         if radius2 not in self._discs:
@@ -108,10 +121,8 @@ class Torus:
 
     def distance2(self, a: Tile, b: Tile) -> int:
         """Return the squared distance of two tiles: d2 of the rule book."""
-        # On each axis the shorter way around counts.
-        down = abs(a // self.cols - b // self.cols)
-        right = abs(a % self.cols - b % self.cols)
-        return min(down, self.rows - down) ** 2 + min(right, self.cols - right) ** 2
+        down, right = a // self.cols - b // self.cols, a % self.cols - b % self.cols
+        return self.down2[down] + self.right2[right]
 
 
 @lru_cache(maxsize=8)

@@ -7,12 +7,19 @@ from dataclasses import replace
 from typing import Any, Final
 
 from cw.games.end_of_codes.codec import creatures
-from cw.games.end_of_codes.protocol import TEXTS, Grader, read_created, read_round, sanity
+from cw.games.end_of_codes.protocol import (
+    PASSED,
+    TEXTS,
+    Grader,
+    read_created,
+    read_round,
+    sanity,
+)
 from cw.games.end_of_codes.replies import read_reply
 from cw.games.end_of_codes.rules import EndOfCodes
 from cw.games.end_of_codes.state import State
 from cw.games.rules import Fault, Player
-from cw.games.wire import CheckReport, Referee, Trial, compact
+from cw.games.wire import CheckReport, Query, Readiness, Referee, Reply, Trial, compact
 
 GAME: Final = EndOfCodes()
 NAMES: Final = (
@@ -65,6 +72,17 @@ class EndOfCodesChecks:
         if error is None:
             await self.game(grader, int(player), report)
 
+    async def ready(self, referee: Referee) -> Mapping[Player, Readiness]:
+        """Ask all bots at once who they are; the sanity checks say what came of it."""
+        grader = Grader(referee)
+        replies: dict[Player, Reply] = {}
+        queries = {
+            player: heard_by(grader.initiation(player, referee.username(player)), player, replies)
+            for player in referee.names
+        }
+        answers = await referee.ask(queries)
+        return {player: readiness(answers[player], replies.get(player)) for player in referee.names}
+
     async def game(self, grader: Grader, player: int, report: CheckReport) -> None:
         """Send a game and some of its rounds."""
         state = GAME.new(2, 1, M=5, MAX_HP=3)
@@ -102,12 +120,31 @@ class EndOfCodesChecks:
             "W": state.width,
             "H": state.height,
         }
-        ask = grader.post("round", player, fields, read_round, grader.encoded(world))
+        ask = grader.post("round", player, fields, read_round)
         answer = (await grader.referee.ask({player: ask}))[player]
         if isinstance(answer, Fault):
             return answer
         read = read_reply(state, player, answer)
         return read if isinstance(read, Fault) else None
+
+
+def heard_by(query: Query, player: Player, replies: dict[Player, Reply]) -> Query:
+    """Return a query that keeps the reply to it beside what it means."""
+
+    def read(reply: Reply) -> Any:
+        replies[player] = reply
+        return query.read(reply)
+
+    return replace(query, read=read)
+
+
+def readiness(answer: Any, reply: Reply | None) -> Readiness:
+    """Return what came of the sanity checks."""
+    fault = replace(answer, kind="startup") if isinstance(answer, Fault) else None
+    judged = sanity(None if fault is None else fault.detail)
+    number = judged.count(True)
+    failed = "" if fault is None else TEXTS[number]
+    return Readiness("GET /bot", PASSED[:number], failed, fault, reply)
 
 
 def told(fault: Fault, text: str) -> Fault:

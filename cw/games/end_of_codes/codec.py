@@ -82,7 +82,10 @@ def creatures(state: State) -> list[dict[str, int]]:
     """Return all creatures as bots are told them."""
     columns = (state.ids, state.owners, state.x, state.y, state.hp)
     rows = zip(*(column.tolist() for column in columns), strict=True)
-    return [dict(zip(CREATURE, row, strict=True)) for row in rows]
+    return [
+        {"creatureid": creature, "userid": owner, "x": x, "y": y, "hp": hp}
+        for creature, owner, x, y, hp in rows
+    ]
 
 
 def player_document(player: Participant) -> dict[str, Json]:

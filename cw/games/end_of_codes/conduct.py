@@ -1,4 +1,4 @@
-"""How a game of End of Codes begins (rule book, "Start"): with those who passed `GET /bot`."""
+"""How a game of End of Codes begins, with those who passed `GET /bot`, and what is kept of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cw.games.codec import Conduct
 from cw.games.end_of_codes.resolution import expelled
 from cw.games.end_of_codes.rules import EndOfCodes
 from cw.games.end_of_codes.state import State
-from cw.games.rules import Fault, Json
+from cw.games.rules import Fault, Json, Player
 
 
 def genesis_again(rules: EndOfCodes, start: State, seed: int, options: Mapping[str, Json]) -> State:
@@ -23,4 +23,9 @@ def genesis_again(rules: EndOfCodes, start: State, seed: int, options: Mapping[s
     return expelled(rules.new(players, seed, **options), faults)
 
 
-CONDUCT: Final = Conduct(restart=genesis_again)
+def deaths(state: State) -> dict[Player, dict[str, Json]]:
+    """Return the round in which each player died; None for who lives at the end."""
+    return {player.userid: {"died": player.died} for player in state.players}
+
+
+CONDUCT: Final = Conduct(restart=genesis_again, figures=deaths)

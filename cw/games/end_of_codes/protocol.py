@@ -12,7 +12,7 @@ from urllib.parse import quote_plus
 from cw.errors import FaultKind, ProtocolError, short
 from cw.games.codec import is_fault
 from cw.games.end_of_codes.codec import creatures
-from cw.games.end_of_codes.replies import wrong_whole
+from cw.games.end_of_codes.replies import cited, wrong_whole
 from cw.games.end_of_codes.resolution import expelled
 from cw.games.end_of_codes.state import Participant, State
 from cw.games.rules import Fault, Json, Player
@@ -20,8 +20,16 @@ from cw.games.wire import Query, QueryLimits, Referee, Reply, Request, Transport
 
 USER_AGENT: Final = "EndOfCodes/0.1.0 (grader) <grader@endofcodes.com>"
 HEADERS: Final = {"User-Agent": USER_AGENT, "Accept": "application/json"}
-FORM: Final = "application/x-www-form-urlencoded"
 BOUNDARY: Final = "end-of-codes-0f2c7d31"
+FORM_HEADERS: Final = {**HEADERS, "Content-Type": "application/x-www-form-urlencoded"}
+MULTIPART_HEADERS: Final = {
+    **HEADERS,
+    "Content-Type": f"multipart/form-data; boundary={BOUNDARY}",
+}
+MAP_SIGNS: Final = {sign: quote_plus(sign) for sign in '[]{}":,'}
+"""What a map holds beside letters and digits, as forms have it."""
+
+NOTHING: Final[Mapping[str, str]] = {}
 MOST_REPLY: Final = 64 * 1024
 MOST_INTENTS: Final = 256 * 1024
 SAID: Final = ("botname", "version", "username")
@@ -40,6 +48,17 @@ TEXTS: Final = (
     "Your bot is not using your username. Did you set your username correctly?",
 )
 """The seven sanity checks of the seed, by the sentence for a failure."""
+
+PASSED: Final = (
+    "The bot hostname resolves.",
+    "The bot IP is accessible in the network.",
+    "The bot is accepting connections to its designated port.",
+    "The bot is responding to initiation requests with a 200 HTTP OK.",
+    "The bot is responding with a valid JSON body.",
+    "The bot is reporting a botname, version, and username.",
+    "The username reported by the bot is associated with the user who is using the bot URL.",
+)
+"""The same checks by what holds where they are passed."""
 
 FAILED_BY: Final = (
     ("malformed_url", "could_not_resolve"),
@@ -164,27 +183,22 @@ class Grader:
 
     def round_queries(self, state: State) -> dict[Player, Query]:
         """Return the queries that send a round to all connected players."""
-        world = compact(creatures(state))
-        encoded = self.encoded(world)
-        queries: dict[Player, Query] = {}
-        for player in state.players:
-            if player.fault is None:
-                fields = {
-                    "round": state.round,
-                    "map": world,
-                    "gameid": self.number,
-                    "myid": player.userid,
-                    "W": state.width,
-                    "H": state.height,
-                }
-                queries[player.userid] = self.post(
-                    "round", player.userid, fields, read_round, encoded
-                )
-        return queries
-
-    def encoded(self, world: bytes) -> str:
-        """Encode a map for forms, once for all bots."""
-        return quote_plus(world)
+        fields = {
+            "round": state.round,
+            "map": compact(creatures(state)),
+            "gameid": self.number,
+            "myid": None,
+            "W": state.width,
+            "H": state.height,
+        }
+        encoded = encoded_once(fields)
+        return {
+            player.userid: self.post(
+                "round", player.userid, {**fields, "myid": player.userid}, read_round, encoded
+            )
+            for player in state.players
+            if player.fault is None
+        }
 
     def post(
         self,
@@ -192,16 +206,14 @@ class Grader:
         player: Player,
         fields: Mapping[str, Any],
         read: Read,
-        encoded_map: str = "",
+        encoded: Mapping[str, str] = NOTHING,
     ) -> Query:
-        """Send a form; `encoded_map` is the map as it was encoded for all."""
-        head = {"method": "create", "api_key": self.key(player)}
-        order = {**head, **fields}
+        """Send a form; `encoded` are the fields that were encoded for all."""
+        order = {"method": "create", "api_key": self.key(player), **fields}
         if self.referee.setting(player, "form") == "multipart":
-            kind, body = f"multipart/form-data; boundary={BOUNDARY}", multipart(order)
+            call = Request("POST", f"/{request}", multipart(order), MULTIPART_HEADERS)
         else:
-            kind, body = FORM, urlencoded(order, encoded_map)
-        call = Request("POST", f"/{request}", body, {**HEADERS, "Content-Type": kind})
+            call = Request("POST", f"/{request}", urlencoded(order, encoded), FORM_HEADERS)
         return self.question(request, call, read, action=request == "round")
 
     def question(self, request: str, call: Request, read: Read, *, action: bool = False) -> Query:
@@ -225,12 +237,34 @@ class Grader:
         return self.referee.setting(player, "api_key") or "0" * 32
 
 
-def urlencoded(fields: Mapping[str, Any], encoded_map: str) -> bytes:
-    """Encode a form; the map is taken as it is encoded already."""
-    parts = []
-    for name, value in fields.items():
-        text = encoded_map if name == "map" else quote_plus(plain(value))
-        parts.append(f"{name}={text}")
+def encoded_once(fields: Mapping[str, Any]) -> dict[str, str]:
+    """Return the fields of a round that are the same for all bots, as forms have them."""
+    return {
+        name: encoded_map(value) if name == "map" else encoded_text(value)
+        for name, value in fields.items()
+        if value is not None
+    }
+
+
+def encoded_map(world: bytes) -> str:
+    """Return a map as `quote_plus` does, many times faster: it holds few signs, and no other."""
+    text = world.decode()
+    for sign, code in MAP_SIGNS.items():
+        text = text.replace(sign, code)
+    return text
+
+
+def encoded_text(value: Any) -> str:
+    """Return any field as forms have it."""
+    return str(value) if isinstance(value, int) else quote_plus(plain(value))
+
+
+def urlencoded(fields: Mapping[str, Any], encoded: Mapping[str, str]) -> bytes:
+    """Encode a form; the fields that are encoded already are taken as they are."""
+    parts = [
+        f"{name}={encoded[name] if name in encoded else encoded_text(value)}"
+        for name, value in fields.items()
+    ]
     return "&".join(parts).encode()
 
 
@@ -261,32 +295,40 @@ def read_reply(request: str, read: Read, reply: Reply) -> Json | Fault:
     if reply.status != 200:
         kind: FaultKind = "crashed" if reply.status >= 500 else "malformed"
         note = f"HTTP status {reply.status}, expected 200"
-        return Fault(kind, f"{request}_http_code_not_ok", note=note)
+        name, actual = f"{request}_http_code_not_ok", str(reply.status)
+        return Fault(kind, name, note=note, expected="200", actual=actual)
     try:
         document = strict_json(reply.body)
     except ProtocolError as error:
-        return Fault("malformed", f"{request}_invalid_json", note=f"{error}, in {quoted(reply)}")
+        name, note = f"{request}_invalid_json", f"{error}, in {quoted(reply)}"
+        actual = reply.body[:QUOTED].decode(errors="replace")
+        return Fault("malformed", name, note=note, expected="JSON", actual=actual)
     if isinstance(document, dict) and list(document) == ["error"]:
         note = f"the bot says {short(document['error'])}"
-        return Fault("crashed", f"{request}_error_key", note=note)
+        actual = cited(document["error"])
+        return Fault("crashed", f"{request}_error_key", note=note, actual=actual)
     said = read(document)
     if isinstance(said, Fault):
         return replace(said, detail=f"{request}_{said.detail}")
     return said
 
 
+def distinct(members: list[tuple[str, Json]]) -> dict[str, Json]:
+    """Return an object; raise ProtocolError for a key that comes twice."""
+    found = dict(members)
+    if len(found) < len(members):
+        raise ProtocolError("a key comes twice")
+    return found
+
+
+STRICT: Final = json.JSONDecoder(object_pairs_hook=distinct)
+
+
 def strict_json(body: bytes) -> Json:
     """Read JSON; raise ProtocolError for what is none, null, and for a key that comes twice."""
-
-    def pairs(members: list[tuple[str, Json]]) -> dict[str, Json]:
-        found = dict(members)
-        if len(found) < len(members):
-            raise ProtocolError("a key comes twice")
-        return found
-
     if read_json(body) is None:
         raise ProtocolError("null is no answer")
-    return json.loads(body, object_pairs_hook=pairs)
+    return STRICT.decode(body.decode())
 
 
 def read_bot(username: str, said: Json) -> Json | Fault:
@@ -294,22 +336,27 @@ def read_bot(username: str, said: Json) -> Json | Fault:
     entry = said if isinstance(said, dict) else {}
     for name in SAID:
         if entry.get(name) is None:
-            return malformed(f"{name}_not_set", f"expected {HELLO}, got {short(said)}")
+            return malformed(f"{name}_not_set", HELLO, short(said), cited(said))
     if not all(isinstance(entry[name], str) for name in SAID):
-        return malformed("wrong_type", f"expected {HELLO}, got {short(said)}")
+        return malformed("wrong_type", HELLO, short(said), cited(said))
     if len(entry) > len(SAID):
-        return malformed("additional_data", f"expected {HELLO}, got {', '.join(entry)[:QUOTED]}")
+        return malformed("additional_data", HELLO, ", ".join(entry)[:QUOTED], additional(entry))
     if entry["username"] != username:
-        note = f"expected {username!r}, got {short(entry['username'])}"
-        return malformed("username_mismatch", note)
+        came = entry["username"]
+        return malformed("username_mismatch", repr(username), short(came), came[:QUOTED])
     return entry
+
+
+def additional(entry: Mapping[str, Json]) -> str:
+    """Return the keys that a reply to GET /bot must not have."""
+    return ", ".join(key for key in entry if key not in SAID)[:QUOTED]
 
 
 def read_created(said: Json) -> Json | Fault:
     """Check the reply to POST /game."""
     if said in ([], {}):
         return said
-    return malformed("additional_data", f"expected [], got {short(said)}")
+    return malformed("additional_data", "[]", short(said), cited(said))
 
 
 def read_round(said: Json) -> Json | Fault:
@@ -321,9 +368,10 @@ def read_round(said: Json) -> Json | Fault:
     return said if wrong is None else replace(wrong, detail=wrong.detail.removeprefix("round_"))
 
 
-def malformed(name: str, note: str) -> Fault:
-    """Return a fault by its name in the document, without the request."""
-    return Fault("malformed", name, note=note)
+def malformed(name: str, expected: str, got: str, actual: str) -> Fault:
+    """Return a fault by its name in the document, without the request; `got` is for its note."""
+    note = f"expected {expected}, got {got}"
+    return Fault("malformed", name, note=note, expected=expected, actual=actual)
 
 
 def quoted(reply: Reply) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from itertools import islice
 from typing import Final, NamedTuple
 
 from cw.errors import FaultKind, short
@@ -11,15 +13,37 @@ from cw.games.wire import null_list
 
 ACTIONS: Final = ("move", "attack")
 FIELDS: Final = ("creatureid", "direction", "action")
+CITED: Final = 200
+LIST: Final = '{"intent": [...]}'
+INTENT: Final = "creatureid, direction and action"
 
 
 class WrongReply(Exception):
     """A reply for which its player is thrown out."""
 
-    def __init__(self, error: str, note: str, kind: FaultKind = "malformed") -> None:
+    def __init__(
+        self,
+        error: str,
+        note: str,
+        kind: FaultKind = "malformed",
+        *,
+        expected: str = "",
+        actual: Json = None,
+    ) -> None:
         """Make the fault: `error` is its name without `round_`, `note` a sentence about it."""
         super().__init__(error)
-        self.fault = Fault(kind, f"round_{error}", note=note)
+        name = f"round_{error}"
+        self.fault = Fault(kind, name, note=note, expected=expected, actual=cited(actual))
+
+
+def cited(said: Json) -> str:
+    """Return a part of a reply for a report: text as it is, all else as JSON, cut.
+
+    Only what is cited is encoded: a reply may be nested deeper than an encoder goes.
+    """
+    if isinstance(said, str):
+        return said[:CITED]
+    return "".join(islice(json.JSONEncoder().iterencode(said), CITED))[:CITED]
 
 
 class Sender(NamedTuple):
@@ -54,27 +78,33 @@ def read_list(reply: Json) -> list[Json]:
     if reply is None:
         raise WrongReply("invalid_json", "the reply is null")
     if isinstance(reply, dict) and list(reply) == ["error"]:
-        raise WrongReply("error_key", f"the bot says {short(reply['error'])}", "crashed")
+        note = f"the bot says {short(reply['error'])}"
+        raise WrongReply("error_key", note, "crashed", actual=reply["error"])
     if not isinstance(reply, dict) or "intent" not in reply:
-        raise WrongReply("intent_not_set", f'expected {{"intent": [...]}}, got {short(reply)}')
+        note = f"expected {LIST}, got {short(reply)}"
+        raise WrongReply("intent_not_set", note, expected=LIST, actual=reply)
     intents = reply["intent"]
     if intents is None:
-        raise WrongReply("intent_not_set", null_list("intent"))
+        raise WrongReply("intent_not_set", null_list("intent"), expected=LIST, actual=reply)
     if len(reply) > 1:
         other = next(key for key in reply if key != "intent")
-        raise WrongReply("additional_data", f"expected only the key intent, got {short(other)} too")
+        note = f"expected only the key intent, got {short(other)} too"
+        raise WrongReply("additional_data", note, expected="intent", actual=other)
     if not isinstance(intents, list):
-        raise WrongReply("wrong_type", f"intent must be a list, not {short(intents)}")
+        note = f"intent must be a list, not {short(intents)}"
+        raise WrongReply("wrong_type", note, expected="a list", actual=intents)
     return intents
 
 
 def check_fields(place: str, said: Json) -> None:
     """Raise WrongReply unless an intent is an object with all its members (pass 1)."""
     if not isinstance(said, dict):
-        raise WrongReply("response_not_object", f"{place} must be an object, not {short(said)}")
+        note = f"{place} must be an object, not {short(said)}"
+        raise WrongReply("response_not_object", note, expected="an object", actual=said)
     for field in FIELDS:
         if said.get(field) is None:
-            raise WrongReply(f"{field}_not_set", f"{place} has no {field}: {short(said)}")
+            note = f"{place} has no {field}: {short(said)}"
+            raise WrongReply(f"{field}_not_set", note, expected=INTENT, actual=said)
 
 
 def check_intents(sender: Sender, intents: list[Json]) -> list[Intent]:
@@ -92,7 +122,7 @@ def check_intents(sender: Sender, intents: list[Json]) -> list[Intent]:
         check_words(place, said)
         if creature in seen:
             note = f"{place} is the second one for creature {creature}"
-            raise WrongReply("intent_duplicate", note, "illegal")
+            raise WrongReply("intent_duplicate", note, "illegal", actual=creature)
         seen.add(creature)
         read.append(Intent(creature, said["action"], said["direction"]))
     return read
@@ -103,13 +133,15 @@ def check_types(place: str, said: dict[str, Json]) -> None:
     if len(said) > len(FIELDS):
         other = next(key for key in said if key not in FIELDS)
         note = f"{place} may have {', '.join(FIELDS)} only, got {short(other)} too"
-        raise WrongReply("intent_additional_data", note)
+        raise WrongReply("intent_additional_data", note, expected=INTENT, actual=other)
     if type(said["creatureid"]) is not int:
         note = f"{place}: creatureid must be an integer, not {short(said['creatureid'])}"
-        raise WrongReply("wrong_type", note)
+        came = said["creatureid"]
+        raise WrongReply("wrong_type", note, expected="an integer", actual=came)
     for name in ("action", "direction"):
         if not isinstance(said[name], str):
-            raise WrongReply("wrong_type", f"{place}: {name} must be text, not {short(said[name])}")
+            note = f"{place}: {name} must be text, not {short(said[name])}"
+            raise WrongReply("wrong_type", note, expected="text", actual=said[name])
 
 
 def check_creature(place: str, sender: Sender, creature: int) -> None:
@@ -118,13 +150,13 @@ def check_creature(place: str, sender: Sender, creature: int) -> None:
     row = state.index.get(creature)
     if row is None:
         note = f"{place}: there is no creature {short(creature)}"
-        raise WrongReply("invalid_creatureid", note, "illegal")
+        raise WrongReply("invalid_creatureid", note, "illegal", actual=creature)
     if state.owners[row] != userid:
         note = f"{place}: creature {creature} is that of player {state.owners[row]}, not yours"
-        raise WrongReply("intent_not_own_creature", note, "illegal")
+        raise WrongReply("intent_not_own_creature", note, "illegal", actual=creature)
     if state.hp[row] <= 0:
         note = f"{place}: creature {creature} is dead"
-        raise WrongReply("intent_dead_creature", note, "illegal")
+        raise WrongReply("intent_dead_creature", note, "illegal", actual=creature)
 
 
 def check_words(place: str, said: dict[str, Json]) -> None:
@@ -132,4 +164,5 @@ def check_words(place: str, said: dict[str, Json]) -> None:
     for name, words in (("action", ACTIONS), ("direction", tuple(DIRECTIONS))):
         if said[name] not in words:
             note = f"{place}: {name} must be {', '.join(words)}, not {short(said[name])}"
-            raise WrongReply(f"{name}_invalid", note, "illegal")
+            known = ", ".join(words)
+            raise WrongReply(f"{name}_invalid", note, "illegal", expected=known, actual=said[name])

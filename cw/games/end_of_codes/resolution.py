@@ -39,6 +39,10 @@ class CreatureActions(NamedTuple):
     y: Column
 
 
+NONE: Final = CreatureActions(*np.empty((3, 0), dtype=np.int64))
+"""The actions of no creature."""
+
+
 def resolve(state: State, intents: Sequence[Intent], faults: Mapping[int, Fault]) -> State:
     """Return the next round.
 
@@ -47,7 +51,8 @@ def resolve(state: State, intents: Sequence[Intent], faults: Mapping[int, Fault]
     """
     moves, attacks = moves_and_attacks(state, intents)
     hp = attack(state, attacks)
-    hp[np.isin(state.owners, list(faults))] = 0
+    if faults:
+        hp[np.isin(state.owners, list(faults))] = 0
     x, y = move(state, moves, hp)
     alive = frozenset(state.owners[hp > 0].tolist())
     return replace(
@@ -64,6 +69,8 @@ def moves_and_attacks(
     state: State, intents: Sequence[Intent]
 ) -> tuple[CreatureActions, CreatureActions]:
     """Return the moves and the attacks whose targets are on the map; others have no effect."""
+    if not intents:
+        return NONE, NONE
     ids = np.array([creature for creature, _, _ in intents], dtype=np.int64)
     codes = np.array([CODES[action, way] for _, action, way in intents], dtype=np.int64)
     who = np.searchsorted(state.ids, ids)
@@ -80,6 +87,8 @@ def moves_and_attacks(
 
 def attack(state: State, attacks: CreatureActions) -> Column:
     """Return the hit points after all attacks (rule 3), at least 0."""
+    if not len(attacks.who):
+        return state.hp.copy()
     living = np.flatnonzero(state.hp > 0)
     # In every round a cell holds at most one living creature (rule 6), so one entry is enough.
     occupant = np.full(state.width * state.height, NOBODY)
@@ -97,6 +106,8 @@ def move(state: State, moves: CreatureActions, hp: Column) -> tuple[Column, Colu
     `hp` are the hit points after the round. Creatures of players who are thrown out have no moves;
     others that die keep the cell that they have reached (rule 5).
     """
+    if not len(moves.who):
+        return state.x, state.y
     x, y = state.x.copy(), state.y.copy()
     x[moves.who], y[moves.who] = moves.x, moves.y
     send_back(state, moves, hp > 0, x, y)
@@ -131,6 +142,8 @@ def updated_player(
 ) -> Participant:
     """Return a player with the round in which it died, and its fault if it has one now."""
     died, fault = player.died, faults.get(player.userid)
+    if fault is None and (died is not None or player.userid in alive):
+        return player
     if died is None and player.userid not in alive:
         died = state.round + 1
     if fault is not None:

@@ -42,7 +42,7 @@ class EndOfCodes:
             raise OutOfTurn(f"player {player} owes no reply")
         read = read_reply(state, int(player), action)
         if isinstance(read, Fault):
-            raise IllegalAction(read.sentence, read.kind)
+            raise IllegalAction(read.sentence, read.kind, read.expected, read.actual)
 
     def step(self, state: State, actions: Mapping[Player, Json | Fault]) -> State:
         """Resolve a round (rule 2: faulty replies are found before anything else happens)."""

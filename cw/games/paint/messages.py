@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
-from cw.games.paint.state import Action, State
+from cw.games.paint.state import ACTIONS, Action, State
 from cw.games.rules import Json
+
+NUMBERS: Final = (int, float)
+"""The types of JSON's numbers; `true` is none of them."""
+
+SAID: Final[Mapping[tuple[object, ...], Action]] = {
+    (action.type, *action.direction): action for action in ACTIONS
+}
+"""All actions by what an answer says; 1.0 finds what 1 does."""
 
 
 def judge(document: Json) -> Action | None:
@@ -14,12 +22,12 @@ def judge(document: Json) -> Action | None:
     if not isinstance(document, dict) or "fault" in document:
         return None
     kind, direction = document.get("type"), document.get("direction")
-    if kind not in ("walk", "shoot") or not isinstance(direction, list) or len(direction) != 2:
+    if not isinstance(kind, str) or not isinstance(direction, list) or len(direction) != 2:
         return None
-    if not all(type(part) in (int, float) and part in (-1, 0, 1) for part in direction):
+    down, right = direction
+    if type(down) not in NUMBERS or type(right) not in NUMBERS:
         return None
-    down, right = map(int, direction)
-    return Action(kind, (down, right)) if (down, right) != (0, 0) else None
+    return SAID.get((kind, down, right))
 
 
 def action_document(action: Action) -> dict[str, Json]:
@@ -30,7 +38,8 @@ def action_document(action: Action) -> dict[str, Json]:
 def state_message(state: State, turns_shown: int | None = None) -> dict[str, Json]:
     """Return the message of a state, with the history of the latest `turns_shown` turns or all."""
     width, players = state.width, state.players
-    owners = [None if color is None else players[color] for color in state.colors]
+    ids: dict[int | None, str] = dict(enumerate(players))
+    owners = list(map(ids.get, state.colors))
     shown = state.previous if turns_shown is None else latest(state.previous, turns_shown)
     message: dict[str, Json] = {
         "width": width,
@@ -47,7 +56,7 @@ def state_message(state: State, turns_shown: int | None = None) -> dict[str, Jso
     return message
 
 
-def latest(turns: Sequence[Any], number: int) -> Sequence[Any]:
+def latest(turns: tuple[Any, ...], number: int) -> tuple[Any, ...]:
     """Return the last `number` turns."""
     return turns[len(turns) - min(number, len(turns)) :]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -64,28 +65,30 @@ class PaintProtocol:
         messages = Messages(state)
         while state.turns_left:
             said = LineMessage(messages.of(state), numbered=True)
-            read = partial(read_answer, state.turns_left)
-            answers = await referee.ask({p: Query(said, read, TURN, action=True) for p in players})
-            state = referee.step(answers)
+            asked = Query(said, partial(read_answer, state.turns_left), TURN, action=True)
+            state = referee.step(await referee.ask(dict.fromkeys(players, asked)))
 
 
 class Messages:
-    """The state messages of a match; the turns before are printed once."""
+    """The state messages of a match; the turns that they show are printed once."""
 
     def __init__(self, state: State) -> None:
         """Begin with the turns that the state knows."""
         self.players = state.players
-        self.turns: list[bytes] = []
+        self.turns: deque[bytes] = deque(maxlen=state.history)
+        """The turns that players are shown."""
+        self._known = 0
 
     def of(self, state: State) -> bytes:
         """Return the message of a state that follows the one before."""
-        self.turns += [
-            compact(turn_document(self.players, turn)) for turn in state.previous[len(self.turns) :]
-        ]
-        shown = self.turns if state.history is None else latest(self.turns, state.history)
+        fresh = state.previous[self._known :]
+        self._known = len(state.previous)
+        if state.history is not None:
+            fresh = latest(fresh, state.history)
+        self.turns.extend(compact(turn_document(self.players, turn)) for turn in fresh)
         rest = compact(state_message(state, 0))
         empty = b'"previous_actions":[]'
-        return rest.replace(empty, b'"previous_actions":[' + b",".join(shown) + b"]", 1)
+        return rest.replace(empty, b'"previous_actions":[' + b",".join(self.turns) + b"]", 1)
 
 
 def greeting(player: Player) -> Query:
@@ -120,7 +123,7 @@ def read_answer(turns_left: int, reply: Reply) -> Action | Fault | Ignore:
         return Ignore(Fault("malformed", f"{why}: {quote(reply.body)}"))
     if nonce != turns_left:
         return Ignore(Fault("timeout", f"answered turns_left {nonce}, asked for {turns_left}"))
-    action = judge({key: document.get(key) for key in ("type", "direction")})
+    action = judge({"type": document.get("type"), "direction": document.get("direction")})
     if action is None:
         expected = 'type "walk" or "shoot" and direction two of -1, 0, 1, not both 0'
         return Fault("illegal", f"expected {expected}, not {quote(reply.body)}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TypeAlias
 
 from cw.games.paint.state import Action, Direction, Square, State
@@ -34,12 +33,17 @@ def resolve(state: State, actions: Sequence[Action | None]) -> State:
     shots = aim(state, colors, positions, actions)
     if shots:
         fly(state, colors, shots, set(positions))
-    return replace(
-        state,
-        positions=tuple(positions),
-        colors=tuple(colors),
-        turns_left=state.turns_left - 1,
-        previous=(*state.previous, tuple(actions)),
+    # Twice as fast as `replace`, which looks up the fields each time.
+    return State(
+        state.width,
+        state.height,
+        state.players,
+        tuple(positions),
+        tuple(colors),
+        state.obstacles,
+        state.turns_left - 1,
+        (*state.previous, tuple(actions)),
+        state.history,
     )
 
 

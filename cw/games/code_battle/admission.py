@@ -1,0 +1,118 @@
+"""What a web service of Code Battle is asked before it may play, and what its author is told."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any, Final, cast
+from urllib.parse import urlsplit
+
+from cw.errors import ProtocolError
+from cw.games.code_battle.protocol import Signer, signature
+from cw.games.code_battle.rules import CodeBattle
+from cw.games.rules import Fault, Player
+from cw.games.wire import (
+    CheckReport,
+    Query,
+    QueryLimits,
+    Referee,
+    Reply,
+    Request,
+    as_it_is,
+    read_json,
+)
+
+GAME: Final = CodeBattle()
+LARGEST: Final = 256 * 1024
+LIMITS: Final = {
+    "GET /health": QueryLimits(seconds=5.0, connect_seconds=2.0, most_body=LARGEST),
+    "POST /turn": QueryLimits(seconds=3.0, connect_seconds=2.0, most_body=LARGEST),
+}
+
+WRONG: Final = (
+    "The signature is wrong. Is it made with the current secret over exactly the bytes of the body?"
+)
+ACCEPTED: Final = "Your bot accepted a request with a wrong signature. It should answer 401."
+CERTIFICATE: Final = re.compile(r"certificate verify failed: (.{1,120}?)(?: \(_ssl|['\"\]])")
+
+
+class CodeBattleAdmission:
+    """Whether a web service is healthy, and speaks the protocol."""
+
+    async def health(self, referee: Referee, player: Player, report: CheckReport) -> bool:
+        """Ask for its health alone; return whether it is well."""
+        call = Request("GET", "/health")
+        return await ask(referee, player, report, call) is not None
+
+    async def protocol(self, referee: Referee, player: Player, report: CheckReport) -> None:
+        """Ask for the moves of a first turn, and once more with a signature that is wrong."""
+        signer = Signer(referee)
+        call = cast(Request, signer.turn(GAME.new(2, 1), cast(int, player)).message)
+        reply = await ask(referee, player, report, call)
+        if reply is None:
+            return
+        said = reply.headers.get("x-acb-signature")
+        head = f"{call.headers['X-ACB-Match-Id']}.{call.headers['X-ACB-Turn']}"
+        expected = signature(signer.secret(cast(int, player)), head, reply.body)
+        if said is None:
+            report.step("signature", "The answer has no X-ACB-Signature.", "")
+        elif said != expected:
+            report.step("signature", WRONG, "")
+        else:
+            report.step("signature", None, "")
+            report.step("moves", wrong_moves(reply.body), "")
+            await refusal(referee, player, report, call)
+
+
+async def ask(referee: Referee, player: Player, report: CheckReport, call: Request) -> Reply | None:
+    """Ask for something that must be answered by 200; None where it was not, which is reported."""
+    name = f"{call.method} {call.path}"
+    step = "health" if call.method == "GET" else "turn"
+    answer: Any = (await referee.ask({player: Query(call, as_it_is, LIMITS[name])}))[player]
+    if isinstance(answer, Fault):
+        report.step(*unanswered(answer, step, name, referee.address(player) or ""), "")
+        return None
+    if answer.status != 200:
+        report.step(step, f"{name} answered {answer.status}; 200 is needed.", "")
+        return None
+    report.step(step, None, "")
+    return cast(Reply, answer)
+
+
+def unanswered(fault: Fault, step: str, request: str, address: str) -> tuple[str, str]:
+    """Return the step that a request has failed in, and the sentence for it."""
+    parts = urlsplit(address)
+    host = parts.hostname or ""
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    found = CERTIFICATE.search(fault.detail)
+    why = found[1] if found else "there is no TLS"
+    late = f"{request} was not answered within {LIMITS[request].seconds:g} seconds."
+    said = {
+        "unresolved": ("resolve", f"The host name {host} does not resolve."),
+        "forbidden": ("address", f"{host} leads to an internal address."),
+        "refused": ("connect", f"{host}:{port} refuses connections."),
+        "unreachable": ("connect", f"No connection to {host}:{port} within 2 seconds."),
+        "tls": ("tls", f"The certificate of {host} is not valid: {why}."),
+        "timeout": (step, late),
+        "oversize": ("moves", "The answer is larger than 256 KiB."),
+    }
+    return said.get(fault.cause, (step, f"The answer to {request} is not complete HTTP."))
+
+
+def wrong_moves(body: bytes) -> str | None:
+    """Say what is wrong with the body of an answer, None if nothing is."""
+    try:
+        document = read_json(body)
+    except ProtocolError:
+        return "The answer is not JSON."
+    moves = document.get("moves") if isinstance(document, dict) else None
+    return None if isinstance(moves, list) else 'The answer has no array "moves".'
+
+
+async def refusal(referee: Referee, player: Player, report: CheckReport, call: Request) -> None:
+    """Send the request with a wrong signature: a bot that takes it is warned, not refused."""
+    mark = call.headers["X-ACB-Signature"]
+    forged = replace(call, headers={**call.headers, "X-ACB-Signature": mark[::-1]})
+    answer = (await referee.ask({player: Query(forged, as_it_is, LIMITS["POST /turn"])}))[player]
+    taken = isinstance(answer, Reply) and answer.status == 200
+    report.step("refusal", ACCEPTED if taken else None, "")

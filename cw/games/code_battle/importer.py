@@ -1,0 +1,203 @@
+"""The replay format of the game itself, read back: what was played, to be played again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Final, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from cw.errors import FaultKind, ProtocolError, UsageError
+from cw.games.code_battle.library import find_map, is_file
+from cw.games.code_battle.ranges import RANGES, whole
+from cw.games.code_battle.start import MATCH_OPTIONS, setting
+from cw.games.code_battle.symmetry import PLAYERS, check_players
+from cw.games.codec import from_json
+from cw.games.own_format import Retold
+from cw.games.rules import Json
+from cw.games.wire import Credit, Credits
+
+OURS: Final = frozenset({"version", "players", "config", "map", "turns"})
+"""Members by which a file of this format is known; the arena's replay has a `game` instead."""
+
+EMPTY_TURN: Final[Mapping[str, Json]] = {
+    "moves": {},
+    "deaths": [],
+    "captures": [],
+    "energy_collected": {},
+    "energy_destroyed": [],
+    "spawns": [],
+    "energy_spawned": [],
+}
+"""A turn in which nothing happened."""
+
+Number = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Text = Annotated[str, Meta(max_length=200)]
+Tile = tuple[Number, Number]
+Slot = Literal["0", "1", "2", "3", "4", "5"]
+
+
+class ToldBot(msgspec.Struct, frozen=True):
+    """Who played a slot."""
+
+    name: Text
+    bot_id: Text = ""
+    owner: Text = ""
+
+
+class ToldConfig(msgspec.Struct, frozen=True):
+    """The seven settings."""
+
+    rows: int
+    cols: int
+    max_turns: int
+    vision_radius2: int
+    attack_radius2: int
+    spawn_cost: int
+    energy_interval: int
+
+
+class ToldCore(msgspec.Struct, frozen=True):
+    """A core of the map."""
+
+    pos: Tile
+    owner: Number
+
+
+class ToldMap(msgspec.Struct, frozen=True):
+    """The map."""
+
+    walls: Annotated[list[Tile], Meta(max_length=120 * 120)]
+    energy_nodes: Annotated[list[Tile], Meta(max_length=RANGES["energy_nodes"][1])]
+    cores: Annotated[list[ToldCore], Meta(max_length=PLAYERS[-1] * RANGES["cores_per_player"][1])]
+    map_id: Annotated[str, Meta(max_length=200, pattern=r"^[^/\\]*$")] = ""
+
+
+class ToldMove(msgspec.Struct, frozen=True):
+    """A step of a bot."""
+
+    origin: Tile = msgspec.field(name="from")
+    way: Literal["N", "E", "S", "W"] = msgspec.field(name="dir")
+
+
+class ToldTurn(msgspec.Struct, frozen=True):
+    """What decides a turn; what came of it is for the rules to say."""
+
+    moves: dict[Slot, list[ToldMove]] = {}
+    faults: dict[Slot, FaultKind] = {}
+
+
+class ToldMatch(msgspec.Struct, frozen=True):
+    """A file of the format; a member that is left out is empty."""
+
+    version: Literal[1]
+    players: Annotated[list[ToldBot], Meta(max_length=PLAYERS[-1])]
+    config: ToldConfig
+    map: ToldMap
+    turns: Annotated[list[ToldTurn], Meta(max_length=MATCH_OPTIONS["max_turns"][2])]
+    result: dict[str, Json] | UnsetType = UNSET
+    match_id: Text = ""
+    date: Text = ""
+    seed: Number = 0
+
+
+def read(document: Json) -> Retold | None:
+    """Return the match that a file of the format tells, None for a file of another format.
+
+    Raises ProtocolError for a file of this format that cannot be played.
+    """
+    if not isinstance(document, dict) or "game" in document or not document.keys() >= OURS:
+        return None
+    said: ToldMatch = from_json("replay of code-battle", document, ToldMatch)
+    try:
+        options = options_of(said)
+    except UsageError as error:
+        raise ProtocolError(f"this is no replay of code-battle: {error}") from None
+    return Retold(
+        date=said.date,
+        seed=said.seed,
+        options=options,
+        names=[bot.name for bot in said.players],
+        credits=Credits(said.match_id, [Credit(bot.bot_id, bot.owner) for bot in said.players]),
+        start=start_document(said),
+        actions=[actions_of(turn) for turn in said.turns],
+        told={
+            **document,
+            "players": [msgspec.structs.asdict(bot) for bot in said.players],
+            "turns": list(whole_turns(document["turns"], said)),
+        },
+    )
+
+
+def options_of(said: ToldMatch) -> dict[str, Json]:
+    """Return the options of a match; raise UsageError for settings that the rules do not allow."""
+    check_players(len(said.players))
+    config = msgspec.structs.asdict(said.config)
+    for side in ("rows", "cols"):
+        whole(side, config[side])
+    settings = {name: setting(name, config) for name in MATCH_OPTIONS}
+    changed = {name: value for name, value in settings.items() if value != MATCH_OPTIONS[name][0]}
+    return {"map": map_option(said.map.map_id), **changed}
+
+
+def map_option(map_id: str) -> str:
+    """Return the option that names a map: one that is not in the library came from a file."""
+    if is_file(map_id):
+        return map_id
+    try:
+        return find_map(map_id).map_id
+    except UsageError:
+        return f"{map_id}.json"
+
+
+def start_document(said: ToldMatch) -> dict[str, Json]:
+    """Return the document of the first state: a bot on each core, and all nodes empty."""
+    cores = [(*core.pos, core.owner) for core in said.map.cores]
+    owners = [owner for _, _, owner in cores]
+    placed = [
+        {"id": number, "row": row, "col": col, "owner": owner}
+        for number, (row, col, owner) in enumerate(cores)
+    ]
+    return {
+        "config": msgspec.structs.asdict(said.config),
+        "turn": 0,
+        "walls": [list(tile) for tile in said.map.walls],
+        "nodes": [
+            {"row": row, "col": col, "energy": False, "timer": 0}
+            for row, col in said.map.energy_nodes
+        ],
+        "cores": [{**core, "active": True, "last_spawn": 0} for core in placed],
+        "bots": placed,
+        "next_bot_id": len(placed),
+        "players": [
+            {"energy": 0, "collected": 0, "score": owners.count(slot), "dominant_turns": 0}
+            for slot in range(len(said.players))
+        ],
+        "dead": [],
+    }
+
+
+def actions_of(turn: ToldTurn) -> dict[str, Json]:
+    """Return the actions of a turn as the codec reads them."""
+    moves: dict[str, Json] = {
+        slot: [
+            {"row": move.origin[0], "col": move.origin[1], "direction": move.way} for move in steps
+        ]
+        for slot, steps in turn.moves.items()
+    }
+    return moves | {slot: {"fault": kind} for slot, kind in turn.faults.items()}
+
+
+def whole_turns(turns: Sequence[Mapping[str, Json]], said: ToldMatch) -> Iterator[dict[str, Json]]:
+    """Yield the turns of a file with all members of the format, and no others.
+
+    What is missing is empty, and scores are those of the turn before.
+    """
+    owners = [core.owner for core in said.map.cores]
+    scores: Json = [owners.count(slot) for slot in range(len(said.players))]
+    for turn in turns:
+        scores = turn.get("scores", scores)
+        faults = {"faults": turn["faults"]} if turn.get("faults") else {}
+        events = {name: turn.get(name, empty) for name, empty in EMPTY_TURN.items()}
+        yield {**events, "scores": scores, **faults}

@@ -1,0 +1,132 @@
+"""Replay files of every form: the arena's own, and those in which games tell their matches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+from cw.errors import ArenaError, ProtocolError, short
+from cw.games.codec import Game, is_fault
+from cw.games.own_format import Retold
+from cw.games.registry import load_exporter, load_game, load_importers
+from cw.games.rules import Json
+from cw.replays import document as replay
+from cw.replays.document import Document, digest, frame_of
+from cw.replays.json_diff import difference
+from cw.replays.verify import as_read, verify
+
+Part: TypeAlias = tuple[str, int | str]
+"""Where a part of a value is, in words, and the key or index by which it is found."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayFile:
+    """A file that was read."""
+
+    document: Document
+    """The arena's replay of the match; of a file in a game's own format the rules have made it."""
+    retold: Retold | None = None
+    """What such a file tells; None for the arena's own."""
+
+
+def decode(data: bytes) -> ReplayFile:
+    """Read the bytes of a replay's file, packed or not, in whichever format.
+
+    Raises ProtocolError for what is no replay, and for one that the rules cannot play.
+    """
+    said = replay.parsed(replay.unpacked(data))
+    for name, read in load_importers().items():
+        retold = read(said)
+        if retold is not None:
+            return ReplayFile(played_again(load_game(name), retold), retold)
+    return ReplayFile(replay.checked(said))
+
+
+def is_of_a_game(said: Json) -> bool:
+    """Return whether the JSON of a file is in a game's own format, and not in the arena's.
+
+    Raises ProtocolError for one that cannot be played.
+    """
+    return any(read(said) is not None for read in load_importers().values())
+
+
+def played_again(game: Game, retold: Retold) -> Document:
+    """Return the arena's replay of a match, with the frames and the result that the rules give."""
+    outline: Document = {
+        "version": replay.VERSION,
+        "date": retold.date,
+        "rules": game.version,
+        "game": game.name,
+        "options": dict(retold.options),
+        "seed": retold.seed,
+        "players": [],
+        "start": retold.start,
+        "turns": [{"actions": dict(actions), "ms": {}} for actions in retold.actions],
+        "faults": list(faults_of(retold)),
+    }
+    try:
+        states = list(replay.states(game, outline))
+    except ArenaError as error:
+        raise ProtocolError(f"the rules of {game.name} refuse this replay: {error}") from None
+    frames = [as_read(frame_of(game, state)) for state in states]
+    for turn, (before, after) in zip(outline["turns"], pairwise(frames), strict=True):
+        turn["frame"] = difference(before, after)
+    outline |= {
+        "players": [
+            {"player": player, "name": name, "bot": ""}
+            for player, name in zip(game.rules.players(states[0]), retold.names, strict=True)
+        ],
+        "frame": frames[0],
+        "result": as_read(game.codec.result_to_json(states[-1])),
+    }
+    return outline | {"hash": digest(outline)}
+
+
+def faults_of(retold: Retold) -> Iterator[dict[str, Json]]:
+    """Yield the faults among the actions as the arena notes them."""
+    for turn, actions in enumerate(retold.actions):
+        for player, action in actions.items():
+            if is_fault(action):
+                yield {"turn": turn, "player": player, "kind": action["fault"], "detail": ""}
+
+
+def proven(file: ReplayFile) -> str | None:
+    """Return where a file differs from what options, seed and rules give, None if nowhere.
+
+    What a game's own format tells beside the actions must be what its exporter makes of them.
+    """
+    game = load_game(file.document["game"])
+    problem = verify(game, file.document)
+    if problem is not None or file.retold is None:
+        return problem
+    states = list(replay.states(game, file.document))
+    written = load_exporter(game.name)(file.document, states, file.retold.credits)
+    return first_difference(file.retold.told, replay.parsed(written))
+
+
+def first_difference(told: Json, given: Json, place: str = "", *, optional: int = 2) -> str | None:
+    """Return the first value that a file tells otherwise than the rules give, as a sentence.
+
+    A file may leave members out, and add some, within its first `optional` levels of objects.
+    """
+    if isinstance(told, Mapping) and isinstance(given, Mapping):
+        keys = told.keys() & given.keys()
+        if optional or keys == told.keys() | given.keys():
+            parts = [(f"{place}.{key}".lstrip("."), key) for key in given if key in keys]
+            return first_among(told, given, parts, optional=max(0, optional - 1))
+    elif isinstance(told, list) and isinstance(given, list) and len(told) == len(given):
+        parts = [(f"{place}[{number}]", number) for number in range(len(given))]
+        return first_among(told, given, parts, optional=0)
+    elif type(told) is type(given) and told == given:
+        return None
+    return f"{place} is {short(told)} in the file, and the rules give {short(given)}"
+
+
+def first_among(told: Any, given: Any, parts: Sequence[Part], *, optional: int) -> str | None:
+    """Return the first difference among parts of two values."""
+    found = (
+        first_difference(told[key], given[key], place, optional=optional) for place, key in parts
+    )
+    return next(filter(None, found), None)
