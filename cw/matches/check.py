@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from cw.arena.bot_names import numbered
 from cw.arena.bots import BotSpec
-from cw.arena.launch import LaunchPolicy, with_secrets
+from cw.arena.launch import LaunchPolicy, warn_of, with_secrets
 from cw.arena.referee import MatchRecord, MatchReferee
 from cw.arena.sandbox import Sandbox
 from cw.arena.seats.opening import open_seat
 from cw.errors import FaultKind
 from cw.games.registry import load_checks, load_game, load_protocol
-from cw.games.rules import Fault, Json
+from cw.games.rules import Fault, Json, Player
 from cw.games.wire import Trial
-from cw.matches.run import context_of, run_match, seated
+from cw.matches.run import OnLaunch, context_of, run_match, seated
 from cw.matches.spec import Isolation, MatchFault, MatchSpec, Secrets
 
 FIXES: Final[Mapping[FaultKind, str]] = {
@@ -88,46 +88,66 @@ OnTry: TypeAlias = Callable[[str], None]
 """Is told what is tried next, in words."""
 
 
-def check(
-    game: str, bot: BotSpec, secrets: Secrets, isolation: Isolation, on_try: OnTry = lambda _: None
+def check(  # noqa: PLR0913, PLR0917 - what a match has, and who is told
+    game: str,
+    bot: BotSpec,
+    secrets: Secrets,
+    isolation: Isolation,
+    on_try: OnTry = lambda _: None,
+    on_launch: OnLaunch = warn_of,
 ) -> Iterator[Finding]:
     """Try a bot step by step, up to the first whole match that is not fine.
 
-    Whole matches come when the steps of the protocol are fine.
+    Whole matches come when the steps of the protocol are fine. A program is started for each of
+    them, and `on_launch` is told how it is isolated.
     """
     # Those that we ask inside speak no protocol.
     own = {bot.name: {**with_secrets(bot).settings, **secrets.get(bot.name, {})}}
     probed: list[Finding] = []
     if bot.kind not in ("builtin", "python"):
         on_try("the steps of the protocol")
-        probed = asyncio.run(probe(game, bot, own, isolation))
+        probed = asyncio.run(probe(game, bot, own, isolation, on_launch))
     yield from probed
     if any(step.problem for step in probed):
         return
     for number, trial in enumerate(load_checks(game).trials):
         on_try(trial.name)
-        finding = tried(trial, specs_of(game, bot, trial, number, isolation), bot, own)
+        specs = specs_of(game, bot, trial, number, isolation)
+        finding = tried(trial, specs, bot, own, on_launch)
         yield finding
         if finding.problem is not None:
             return
 
 
-async def probe(game: str, bot: BotSpec, secrets: Secrets, isolation: Isolation) -> list[Finding]:
+async def probe(
+    game: str, bot: BotSpec, secrets: Secrets, isolation: Isolation, on_launch: OnLaunch = warn_of
+) -> list[Finding]:
     """Ask a bot for every step of the protocol."""
-    checks, findings, protocol = load_checks(game), Findings(), load_protocol(game)
-    if "client" in protocol.transports:
+    if "client" in load_protocol(game).transports:
         return []
+    findings = Findings()
+    async with alone(game, bot, secrets, isolation, on_launch) as (referee, player):
+        with suppress(BotGone):
+            await load_checks(game).probe(referee, player, findings)
+    return findings.found
+
+
+@asynccontextmanager
+async def alone(
+    game: str, bot: BotSpec, secrets: Secrets, isolation: Isolation, on_launch: OnLaunch = warn_of
+) -> AsyncIterator[tuple[MatchReferee, Player]]:
+    """Seat a bot to be asked, without a match; gives the referee, and who the bot is to it."""
+    protocol = load_protocol(game)
     spec = MatchSpec("check", game, (bot,), seed=0, isolation=isolation)
     record = MatchRecord(load_game(game), seated(spec, protocol, secrets), 0, {})
     player, known = next(iter(record.bots.items()))
-    context = context_of(spec, protocol, record, LaunchPolicy(Sandbox(isolation.sandbox)))
+    policy = LaunchPolicy(Sandbox(isolation.sandbox), on_launch)
+    context = context_of(spec, protocol, record, policy)
     seat = await open_seat(known, player, context)
     try:
-        with suppress(BotGone):
-            await checks.probe(MatchReferee(record, {player: seat}, {}), player, findings)
+        yield MatchReferee(record, {player: seat}, {}), player
     finally:
         await seat.close()
-    return findings.found
 
 
 def specs_of(
@@ -154,10 +174,12 @@ def specs_of(
     ]
 
 
-def tried(trial: Trial, specs: list[MatchSpec], bot: BotSpec, secrets: Secrets) -> Finding:
-    """Play the matches of a trial, up to the first fault."""
+def tried(
+    trial: Trial, specs: list[MatchSpec], bot: BotSpec, secrets: Secrets, on_launch: OnLaunch
+) -> Finding:
+    """Play the matches of a trial, up to the first fault of the bot."""
     for spec in specs:
-        result = asyncio.run(run_match(spec, secrets=secrets))
+        result = asyncio.run(run_match(spec, secrets=secrets, on_launch=on_launch))
         faults = result.faults_of(spec.bots.index(bot))
         if faults:
             return fault_of(trial, faults[0])

@@ -95,9 +95,10 @@ async def run_match(  # noqa: PLR0913 - each of them is a thing of its own
     """Play a match and return its result; afterwards, also when cancelled, nothing of it runs.
 
     `people` are the seats of `human` bots by name; `pace` is the seconds that every action of a bot
-    takes at least, for spectators; `spectate` serves a match of clients to them. Raises
-    UsageError for a game, bots and options that cannot be played, and Abandoned where a person or
-    `on_turn` ends the match without a result.
+    takes at least, for spectators; `spectate` serves a match of clients to them. `secrets` may
+    change while the match is played: requests are signed by what they are then. Raises UsageError
+    for a game, bots and options that cannot be played, and Abandoned where a person or `on_turn`
+    ends the match without a result.
     """
     run_options = RunOptions(on_turn, on_launch, people, pace, secrets, spectate)
     game, protocol = game_of(spec), load_protocol(spec.game)
@@ -197,7 +198,7 @@ def refuse_services(bots: Sequence[BotSpec], protocol: WireProtocol) -> None:
 def seated(spec: MatchSpec, protocol: WireProtocol, secrets: Secrets) -> dict[Player, BotSpec]:
     """Return the bots by player, each with its secrets."""
     refuse_services(spec.bots, protocol)
-    players = protocol.players([bot.name for bot in spec.bots])
+    players = spec.players or protocol.players([bot.name for bot in spec.bots])
     bots = [with_secrets(bot.with_settings(secrets.get(bot.name, {}))) for bot in spec.bots]
     return dict(zip(players, bots, strict=True))
 
@@ -247,7 +248,8 @@ async def opened(
             seat = await seat_of(bot, player, context, options)
             seats[player] = host.announced(seat, player, bot.name) if host else seat
         watch = partial(shown, progress, host, options.on_turn)
-        yield ReadyMatch(MatchReferee(record, seats, protocol_options, watch), host)
+        referee = MatchReferee(record, seats, protocol_options, watch, options.secrets)
+        yield ReadyMatch(referee, host)
 
 
 async def close_all(seats: Mapping[Player, Seat]) -> None:
@@ -335,6 +337,8 @@ def result_of(spec: MatchSpec, progress: MatchProgress) -> MatchResult:
                 noted.turn,
                 noted.fault.kind,
                 noted.fault.sentence,
+                noted.fault.expected,
+                noted.fault.actual,
             )
             for noted in record.faults
         ),
@@ -346,4 +350,13 @@ def result_of(spec: MatchSpec, progress: MatchProgress) -> MatchResult:
         stderr=tuple(record.stderr.get(player, "") for player in record.bots),
         replay=progress.document(),
         tie_breaks=tie_breaks(spec.game, record.state, record.bots),
+        figures=figures_of(record),
     )
+
+
+def figures_of(record: MatchRecord) -> tuple[dict[str, Json], ...]:
+    """Return what the game keeps of each bot beside rank and score; () if there was no start."""
+    if record.state is None:
+        return ()
+    figures = record.game.conduct.figures(record.state)
+    return tuple(dict(figures.get(player, {})) for player in record.bots)

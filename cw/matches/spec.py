@@ -49,12 +49,16 @@ class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     start: Json = None
     """The document of a state to begin with instead of a new game."""
     isolation: Isolation = Isolation()
+    players: tuple[Player, ...] = ()
+    """How the game names the seats; without any, its protocol numbers or names them."""
 
     def __post_init__(self) -> None:
         """Raise ValueError for two bots of one name, and for a secret."""
         names = [bot.name for bot in self.bots]
         if len(set(names)) < len(names):
             raise ValueError("two bots have the same name")
+        if self.players and len(set(self.players)) != len(names):
+            raise ValueError("each bot needs a player of its own")
         if any(SECRET_SETTINGS & set(bot.settings) for bot in self.bots):
             raise ValueError("secrets are handed over beside a specification, never in it")
 
@@ -83,6 +87,10 @@ class MatchFault(msgspec.Struct, frozen=True):
     """Turns played before."""
     kind: FaultKind
     detail: str
+    expected: str = ""
+    """What should have come, where the game tells that apart."""
+    actual: str = ""
+    """What came instead."""
 
     def to_json(self) -> dict[str, Json]:
         """Return `turn`, `player`, `kind` and `detail`, as reports and replays have them."""
@@ -112,6 +120,12 @@ class MatchResult(msgspec.Struct, frozen=True):
     """The document of the replay (docs/replay.md)."""
     tie_breaks: dict[str, tuple[int | float, ...]] = msgspec.field(default_factory=dict)
     """By name what the game compares where scores are equal, the first one first."""
+    figures: tuple[dict[str, Json], ...] = ()
+    """What the game keeps of each bot beside rank and score; () if there was no start."""
+
+    def __repr__(self) -> str:
+        """Leave the replay out: asyncio.run makes the text of its result twice, for nobody."""
+        return f"MatchResult({self.id!r}, {self.game!r}, {self.reason!r}, turns={self.turns})"
 
     @staticmethod
     def from_json(document: Json) -> MatchResult:

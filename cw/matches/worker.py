@@ -1,8 +1,10 @@
 """A process that plays matches: a specification a line in, what comes of it in lines out.
 
-A line in is `{"spec": MatchSpec, "secrets"?: {bot: {setting: value}}}`. Lines out are, while a
-match is played, `{"turn": turns played, "spectate": address or null}`, and at its end
-`{"result": MatchResult}` or `{"error": {"kind": "usage" | "capacity" | "failure", "message"}}`.
+A line in is `{"spec": MatchSpec, "secrets"?: {bot: {setting: value}}, "live"?: path}`: with a path
+the match is told there while it is played (`live_file`). Lines out are, for each program that is
+started, `{"launched": {"bot": name, "protection": sentence}}`, while a match is played,
+`{"turn": turns played, "spectate": address or null}`, and at its end `{"result": MatchResult}` or
+`{"error": {"kind": "usage" | "capacity" | "failure", "message"}}`.
 Matches are played one after the other. SIGTERM ends what is played, and the process; so does a
 reader who is gone, which shows at the next line. The end of standard input ends it after the
 matches that were asked for.
@@ -13,16 +15,20 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from threading import Thread
 from typing import Final
 
 import msgspec
 
+from cw.arena.bots import BotSpec
+from cw.arena.launch import warn_of
 from cw.errors import Abandoned, ArenaError, CapacityError, Failure, ProtocolError
 from cw.games.rules import Json
-from cw.matches.run import MatchProgress, run_match
+from cw.matches.live_file import LiveFile
+from cw.matches.run import MatchProgress, OnTurn, run_match
 from cw.matches.spec import LARGEST_SPEC, MatchSpec
 
 STEADY: Final = 0.2
@@ -36,6 +42,8 @@ class Job(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     spec: MatchSpec
     secrets: dict[str, dict[str, str]] = {}
+    live: str | None = None
+    """The file that tells the match while it is played, None for none."""
 
     def line(self) -> bytes:
         """Return the line, without its end."""
@@ -81,11 +89,39 @@ async def answer(line: bytes) -> Json:
         job = msgspec.json.decode(line, type=Job)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         return said(ProtocolError(f"this is no job: {error}"))
-    try:
-        result = await run_match(job.spec, on_turn=Teller(), secrets=job.secrets, spectate=True)
-    except (ArenaError, OSError) as error:
-        return said(error)
+    with telling(job) as tell:
+        try:
+            result = await run_match(
+                job.spec, on_turn=tell, on_launch=launched, secrets=job.secrets, spectate=True
+            )
+        except (ArenaError, OSError) as error:
+            return said(error)
     return {"result": result.to_json()}
+
+
+def launched(bot: BotSpec, protection: str) -> None:
+    """Tell of a program that is started, and warn if it is without walls."""
+    say({"launched": {"bot": bot.name, "protection": protection}})
+    warn_of(bot, protection)
+
+
+@contextmanager
+def telling(job: Job) -> Iterator[OnTurn]:
+    """Give what tells how far the match of a job is, and leave no file of it."""
+    teller = Teller()
+    if job.live is None:
+        yield teller
+        return
+    file = LiveFile(Path(job.live), asyncio.get_running_loop().time)
+
+    def tell(progress: MatchProgress) -> None:
+        teller(progress)
+        file.watch(progress)
+
+    try:
+        yield tell
+    finally:
+        file.close()
 
 
 class Teller:

@@ -1,0 +1,115 @@
+"""A match in flight as a file that others read: its head in the first line, then its turns.
+
+A line after the first holds the turns of a moment, the faults that came with them, and the result
+as it then stood. The file is gone when the match is over: then there is a replay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from cw.matches.run import MatchProgress
+from cw.replays.document import ending_of
+
+STEADY: Final = 0.2
+"""Seconds between two lines: nobody reads faster."""
+
+LARGEST: Final = 64 * 1024 * 1024
+"""Bytes up to which a match is told."""
+
+MOST_TOLD: Final = 8 * 1024 * 1024
+"""Bytes of turns that are read at once."""
+
+LiveDocument = dict[str, Any]
+
+
+class LiveLine(msgspec.Struct, frozen=True):
+    """The turns of a moment."""
+
+    after: int
+    """How many turns came before them."""
+    turns: list[msgspec.Raw]
+    faults: list[msgspec.Raw]
+    result: msgspec.Raw
+
+
+class LiveFile:
+    """Writes a match while it is played; a disk that fails ends the telling, not the match."""
+
+    def __init__(self, place: Path, clock: Callable[[], float]) -> None:
+        """Write nothing before the start of the match; `clock` gives seconds."""
+        self._place = place
+        self._clock = clock
+        self._written = 0
+        """Bytes."""
+        self._turns = self._faults = 0
+        """How many are told."""
+        self._next = 0.0
+
+    def watch(self, progress: MatchProgress) -> None:
+        """Take in the start, or a turn."""
+        if self._written > LARGEST:
+            return
+        if self._written == 0:
+            self._write(progress.document() | {"turns": [], "faults": []}, "wb")
+        elif self._clock() >= self._next:
+            self._tell(progress)
+
+    def close(self) -> None:
+        """Remove the file."""
+        try:
+            self._place.unlink(missing_ok=True)
+        except OSError:
+            return
+
+    def _tell(self, progress: MatchProgress) -> None:
+        ending = ending_of(progress.record)
+        turns = progress.recorder.turns[self._turns :]
+        line = {"after": self._turns, "turns": turns, **ending}
+        self._write(line | {"faults": ending["faults"][self._faults :]}, "ab")
+        self._turns, self._faults = progress.turns, len(ending["faults"])
+        self._next = self._clock() + STEADY
+
+    def _write(self, document: LiveDocument, mode: str) -> None:
+        data = msgspec.json.encode(document) + b"\n"
+        try:
+            with self._place.open(mode) as file:
+                file.write(data)
+            self._written += len(data)
+        except OSError:
+            self._written = LARGEST + 1
+
+
+def read_live(place: Path, after: int | None) -> LiveDocument | None:
+    """Return the replay of a match so far, or with `after` what came after so many turns.
+
+    Its values are JSON as it stands in the file. At most MOST_TOLD bytes of turns are read: the
+    member `more` says whether there are others. None if there is no such file, or nothing in it.
+    """
+    try:
+        with place.open("rb") as file:
+            lines = file.read(2 * LARGEST).split(b"\n")[:-1]
+        head = msgspec.json.decode(lines[0], type=dict[str, msgspec.Raw])
+        told = [msgspec.json.decode(line, type=LiveLine) for line in lines[1:]]
+        result = told[-1].result if told else head["result"]
+    except (OSError, LookupError, msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    turns = [*chain.from_iterable(line.turns for line in told)]
+    news, size = turns[after or 0 :], 0
+    for count, turn in enumerate(news):
+        size += len(bytes(turn))
+        if size > MOST_TOLD:
+            news = news[: count + 1]
+            break
+    said: LiveDocument = {
+        "turns": news,
+        "faults": [*chain.from_iterable(line.faults for line in told)],
+        "result": result,
+        "more": (after or 0) + len(news) < len(turns),
+    }
+    return head | said if after is None else {"after": after} | said

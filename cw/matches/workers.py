@@ -1,0 +1,131 @@
+"""Processes that play matches: a specification goes in, its result comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Mapping
+from itertools import chain
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from cw.arena.transports.stdio import Answer, StdioBot
+from cw.errors import ArenaError, CapacityError, Failure, UsageError
+from cw.matches.run import OnLaunch
+from cw.matches.spec import MatchResult
+from cw.matches.worker import Job
+
+WORKER: Final = (sys.executable, "-m", "cw.matches.worker")
+
+LONGEST_SILENCE: Final = 24 * 3600.0
+"""Seconds after which a worker is given up: every turn has a limit, so none comes near it."""
+
+LEAVING: Final = 5.0
+"""Seconds that workers have to end the bots of their matches and to tidy up."""
+
+LONGEST_LINE: Final = 1 << 29
+"""Bytes of a line of a worker: a result holds the replay, of up to 256 MiB."""
+
+Spectate: TypeAlias = Callable[[str], None]
+"""Is told the address where a match in flight can be watched."""
+
+
+ERRORS: Final[Mapping[str, type[ArenaError]]] = {
+    "usage": UsageError,
+    "capacity": CapacityError,
+    "failure": Failure,
+}
+
+
+class MatchFailure(msgspec.Struct, frozen=True):
+    """Why a match could not be played."""
+
+    kind: Literal["usage", "capacity", "failure"]
+    message: str
+
+    def error(self) -> ArenaError:
+        """Return the error that the match would have raised in this process."""
+        return ERRORS[self.kind](self.message)
+
+
+class Launched(msgspec.Struct, frozen=True):
+    """A program that was started for a bot."""
+
+    bot: str
+    protection: str
+
+
+class WorkerLine(msgspec.Struct, frozen=True):
+    """A line of a worker: how far a match has come, or how it ended."""
+
+    launched: Launched | None = None
+    spectate: str | None = None
+    result: MatchResult | None = None
+    error: MatchFailure | None = None
+
+
+class Workers:
+    """Starts as many processes as there are matches at the same time, and ends them all."""
+
+    def __init__(self) -> None:
+        """Start none yet."""
+        self._all: list[StdioBot] = []
+        self._idle: list[StdioBot] = []
+        self._warnings: list[str] = []
+
+    async def play(
+        self,
+        job: Job,
+        *,
+        spectate: Spectate = lambda _: None,
+        on_launch: OnLaunch = lambda *_: None,
+    ) -> MatchResult | MatchFailure:
+        """Let a worker play a match; raise Failure if none can be started."""
+        bots = {bot.name: bot for bot in job.spec.bots}
+        worker = self._idle.pop() if self._idle else await self._start()
+        fault = await worker.send(job.line(), LONGEST_SILENCE)
+        if fault is not None:
+            return lost(worker, fault.detail)
+        while True:
+            answer = await worker.receive(LONGEST_SILENCE)
+            if not isinstance(answer, Answer):
+                return lost(worker, answer.detail)
+            try:
+                line = await asyncio.to_thread(msgspec.json.decode, answer.line, type=WorkerLine)
+            except msgspec.DecodeError as error:
+                return lost(worker, f"it wrote no line of a worker: {error}")
+            if line.launched is not None:
+                on_launch(bots[line.launched.bot], line.launched.protection)
+            if line.spectate is not None:
+                spectate(line.spectate)
+            if (outcome := line.result or line.error) is not None:
+                self._idle.append(worker)
+                return outcome
+
+    async def _start(self) -> StdioBot:
+        """Start a process."""
+        worker = await StdioBot.start(WORKER, line_cap=LONGEST_LINE, flood_cap=LONGEST_LINE)
+        if not isinstance(worker, StdioBot):
+            raise Failure(f"no worker can be started: {worker.detail}")
+        self._all.append(worker)
+        return worker
+
+    def warnings(self) -> list[str]:
+        """Return the lines that workers have written to their standard error, each once."""
+        said = (worker.stderr.text().splitlines() for worker in self._all)
+        lines = map(str.strip, chain.from_iterable(said))
+        return list(dict.fromkeys((*self._warnings, *filter(None, lines))))
+
+    async def close(self) -> None:
+        """End all workers, and with them the matches in flight."""
+        # What a process says because it is ended is no warning.
+        self._warnings = self.warnings()
+        ending, self._all = self._all, []
+        await asyncio.gather(*(worker.close(grace=LEAVING) for worker in ending))
+
+
+def lost(worker: StdioBot, detail: str) -> MatchFailure:
+    """Return what is said of a match whose worker is gone, with the last it has written."""
+    said = worker.stderr.end(500)
+    return MatchFailure("failure", f"its worker failed: {detail}" + (f"\n{said}" if said else ""))
