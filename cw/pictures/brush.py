@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from math import atan2, ceil, cos, floor, pi, sin
 from typing import Final, NamedTuple
@@ -29,6 +29,10 @@ Ink = tuple[int, ...]
 """Red, green, blue and alpha."""
 
 
+SOLID: Final = 255
+"""The alpha of an opaque ink."""
+
+
 class Place(NamedTuple):
     """Where the shapes of a part are: their origin, and the size of their unit."""
 
@@ -37,18 +41,23 @@ class Place(NamedTuple):
     scale: float
 
 
-class Mark(NamedTuple):
-    """A shape in its place."""
+class Pens(NamedTuple):
+    """The pens of an image; the translucent one blends shapes with what is below them."""
 
-    shape: Shape
-    place: Place
+    opaque: ImageDraw.ImageDraw
+    translucent: ImageDraw.ImageDraw
+
+
+Dab = Callable[[Pens, int, int], None]
+"""Paints a shape onto an image, whose left and top are given in dots of the sheet."""
 
 
 def image_of(sheet: Sheet) -> Image.Image:
     """Return the image of a sheet."""
     box = 0, 0, sheet.width, sheet.height
     dots = blank(box, sheet.ground)
-    paint(dots, box, [Mark(shape, place_of(part)) for part in sheet.parts for shape in part.shapes])
+    brushes = ((Brush(place_of(part)), part.shapes) for part in sheet.parts)
+    paint(dots, box, [brush.dab(shape) for brush, shapes in brushes for shape in shapes])
     return dots.reduce(FINE)
 
 
@@ -63,93 +72,116 @@ def blank(box: Box, ground: str) -> Image.Image:
     return Image.new("RGB", ((right - left) * FINE, (bottom - top) * FINE), ground)
 
 
-def paint(dots: Image.Image, box: Box, marks: Iterable[Mark]) -> None:
-    """Paint what marks have in a box onto its dots; they are the same ones whatever the box."""
+def paint(dots: Image.Image, box: Box, dabs: Iterable[Dab]) -> None:
+    """Paint what dabs have in a box onto its dots; they are the same ones whatever the box."""
     pens = Pens(ImageDraw.Draw(dots), ImageDraw.Draw(dots, "RGBA"))
-    corner = box[0] * FINE, box[1] * FINE
-    for shape, place in marks:
-        Brush(pens, corner, place).paint(shape)
-
-
-class Pens(NamedTuple):
-    """The pens of an image; the translucent one blends shapes with what is below them."""
-
-    opaque: ImageDraw.ImageDraw
-    translucent: ImageDraw.ImageDraw
+    left, top = box[0] * FINE, box[1] * FINE
+    for dab in dabs:
+        dab(pens, left, top)
 
 
 class Brush:
-    """Paints shapes of a place onto an image.
+    """Makes dabs of the shapes of a place: all that does not depend on the image is done once.
 
-    Points are rounded to dots of the sheet before they are moved to those of the image, so that
+    Points are rounded to dots of the sheet before they are moved to those of an image, so that
     rounding does not depend on the box.
     """
 
-    def __init__(self, pens: Pens, corner: tuple[int, int], place: Place) -> None:
-        """Paint with `pens` onto an image whose upper left corner is a dot of the sheet."""
-        self.pens = pens
-        self.left, self.top = corner
+    def __init__(self, place: Place) -> None:
+        """Paint the shapes of a part."""
         self.x, self.y = place.x * FINE, place.y * FINE
         self.scale = place.scale * FINE
 
-    def paint(self, shape: Shape) -> None:
-        """Paint a shape."""
+    def dab(self, shape: Shape) -> Dab:
+        """Return what paints a shape."""
         match shape:
             case Rectangle(x, y, width, height, fill, opacity):
-                self.rectangle((x, y), (x + width, y + height), fill, opacity)
+                return self.rectangle((x, y), (x + width, y + height), ink(fill, opacity))
             case Polygon(points, fill, opacity, stroke):
-                self.polygon([self.at(point) for point in points], fill, opacity, stroke)
+                edge = [self.at(point) for point in points]
+                return self.polygon(edge, ink(fill, opacity), stroke)
             case Circle(x, y, r, fill, opacity, stroke):
-                self.circle(self.at((x, y)), r, stroke, self.pen(opacity), ink(fill, opacity))
+                return self.circle(self.at((x, y)), r, stroke, ink(fill, opacity))
             case Stroke(start, end, width, fill, opacity):
                 edge = capsule(self.at(start), self.at(end), width * self.scale / 2)
-                self.polygon(edge, fill, opacity, 0)
+                return self.polygon(edge, ink(fill, opacity), 0)
             case Text(x, y, text, size, fill, anchor):
-                left, top = self.dot(self.at((x, y + size * BASELINE)))
-                (dx, dy), letters = stencil(text, size * self.scale, anchor)
-                self.pens.opaque.bitmap((left + dx, top + dy), letters, fill)
+                return self.text(self.at((x, y + size * BASELINE)), text, size, anchor, fill)
 
     def at(self, point: Point) -> Point:
         """Return the position of a point in dots of the sheet."""
         return self.x + point[0] * self.scale, self.y + point[1] * self.scale
 
-    def dot(self, point: Point) -> tuple[int, int]:
-        """Return the dot of the image in which a point lies."""
-        return floor(point[0]) - self.left, floor(point[1]) - self.top
-
-    def pen(self, opacity: float) -> ImageDraw.ImageDraw:
-        """Return the pen for an opacity; the opaque one is several times faster."""
-        return self.pens.opaque if opacity == 1 else self.pens.translucent
-
-    def rectangle(self, start: Point, end: Point, fill: str, opacity: float) -> None:
+    def rectangle(self, start: Point, end: Point, colour: Ink) -> Dab:
         """Paint a rectangle; Pillow counts the last dot of a side in, and a side has one."""
-        (left, top), (right, bottom) = self.at(start), self.at(end)
-        first = round(left) - self.left, round(top) - self.top
-        last = round(right) - self.left - 1, round(bottom) - self.top - 1
-        corners = (*first, *map(max, first, last))
-        self.pen(opacity).rectangle(corners, ink(fill, opacity))
+        (x, y), (right, bottom) = (tuple(map(round, self.at(corner))) for corner in (start, end))
+        last_x, last_y = max(x, right - 1), max(y, bottom - 1)
+        pen = pen_for(colour)
 
-    def circle(
-        self, middle: Point, r: float, stroke: float, pen: ImageDraw.ImageDraw, colour: Ink
-    ) -> None:
+        def dab(pens: Pens, left: int, top: int) -> None:
+            box = x - left, y - top, last_x - left, last_y - top
+            pens[pen].rectangle(box, colour)
+
+        return dab
+
+    def circle(self, middle: Point, r: float, stroke: float, colour: Ink) -> Dab:
         """Paint a disc, or a ring if there is a stroke."""
-        x, y = middle
         reach = (r + stroke / 2) * self.scale
-        box = (*self.dot((x - reach, y - reach)), *self.dot((x + reach - 1, y + reach - 1)))
-        if stroke:
-            pen.ellipse(box, outline=colour, width=max(1, round(stroke * self.scale)))
-        else:
-            pen.ellipse(box, fill=colour)
+        x, y = dot((middle[0] - reach, middle[1] - reach))
+        right, bottom = dot((middle[0] + reach - 1, middle[1] + reach - 1))
+        pen, width = pen_for(colour), max(1, round(stroke * self.scale))
+        fill = prepared(colour)
 
-    def polygon(self, points: Iterable[Point], fill: str, opacity: float, stroke: float) -> None:
+        def disc(pens: Pens, left: int, top: int) -> None:
+            # An animation has up to a million; `ellipse` would look the colour up for each.
+            box = x - left, y - top, right - left, bottom - top
+            pens[pen].draw.draw_ellipse(box, fill, 1)
+
+        def ring(pens: Pens, left: int, top: int) -> None:
+            box = x - left, y - top, right - left, bottom - top
+            pens[pen].ellipse(box, outline=colour, width=width)
+
+        return ring if stroke else disc
+
+    def polygon(self, points: Iterable[Point], colour: Ink, stroke: float) -> Dab:
         """Paint a polygon, or only its edges if there is a stroke."""
-        pen, colour = self.pen(opacity), ink(fill, opacity)
-        dots = [self.dot(point) for point in points]
-        if stroke:
-            width = max(1, round(stroke * self.scale))
-            pen.line([*dots, dots[0]], colour, width, "curve")
-        else:
-            pen.polygon(dots, colour)
+        dots = [dot(point) for point in points]
+        pen, width = pen_for(colour), max(1, round(stroke * self.scale))
+
+        def area(pens: Pens, left: int, top: int) -> None:
+            pens[pen].polygon([(x - left, y - top) for x, y in dots], colour)
+
+        def edge(pens: Pens, left: int, top: int) -> None:
+            line = [(x - left, y - top) for x, y in (*dots, dots[0])]
+            pens[pen].line(line, colour, width, "curve")
+
+        return edge if stroke else area
+
+    def text(self, place: Point, text: str, size: float, anchor: str, fill: str) -> Dab:
+        """Paint a line of text; its anchor is at a place."""
+        (x, y), ((dx, dy), letters) = dot(place), stencil(text, size * self.scale, anchor)
+
+        def dab(pens: Pens, left: int, top: int) -> None:
+            pens.opaque.bitmap((x + dx - left, y + dy - top), letters, fill)
+
+        return dab
+
+
+@lru_cache(1024)
+def prepared(colour: Ink) -> int:
+    """Return a colour as the pens of an image take it."""
+    mixed: int = ImageDraw.Draw(Image.new("RGB", (1, 1))).draw.draw_ink(colour)
+    return mixed
+
+
+def dot(point: Point) -> tuple[int, int]:
+    """Return the dot in which a point lies."""
+    return floor(point[0]), floor(point[1])
+
+
+def pen_for(colour: Ink) -> int:
+    """Return which of the pens paints a colour; the opaque one is several times faster."""
+    return 0 if colour[3] == SOLID else 1
 
 
 def capsule(start: Point, end: Point, r: float) -> list[Point]:
@@ -182,4 +214,4 @@ def text_box(text: str, size: float, anchor: str) -> Box:
 def ink(fill: str, opacity: float) -> Ink:
     """Return red, green, blue and alpha of a colour `#rrggbb` with an opacity from 0 to 1."""
     red, green, blue = bytes.fromhex(fill[1:])
-    return red, green, blue, round(255 * opacity)
+    return red, green, blue, round(SOLID * opacity)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import ceil
 from typing import Any, Final
+
+from PIL import Image
 
 from cw.drawing.scenes import STILL, Picture
 from cw.drawing.shapes import Sheet
 from cw.errors import UsageError
-from cw.pictures.raster import gif
+from cw.pictures.raster import coloured, gif, palette_of
 from cw.pictures.scenes import scenes
 from cw.pictures.sheets import MOVING, SMALLEST, Result, board_sheet, sheet_of
 
@@ -41,17 +45,20 @@ class Animation:
     """Every how many turns there is a frame; the last one is always there."""
 
 
-Watched = Callable[[Iterable[Sheet], int], Iterable[Sheet]]
-"""Passes on the sheets of an animation, whose number is the second argument, to show progress."""
+Watched = Callable[[Iterable[Image.Image], int], Iterable[Image.Image]]
+"""Passes on the images of an animation, whose number is the second argument, to show progress."""
 
 SPEEDS: Final = (0.1, 100)
 """The range of speeds in turns a second."""
 
-MOST_FRAMES: Final = 600
+MOST_FRAMES: Final = 300
 """The most frames of an animation."""
 
-MOST_DRAWN: Final = 1_000_000
-"""The most shapes of an animation, all frames together: by them it takes its time."""
+MOST_WORK: Final = 600_000
+"""The most work for an animation, all frames together, as `mean_work` counts it: a few seconds."""
+
+REPAINTED: Final = 3
+"""The work of painting a shape that has changed, beside that of drawing any shape."""
 
 FASTEST: Final = 50
 """The most frames a second that viewers of GIF files show at their true speed."""
@@ -87,12 +94,12 @@ def animation(
     replay: DrawnReplay,
     span: tuple[int, int],
     speed: float,
-    watched: Watched = lambda sheets, _: sheets,
+    watched: Watched = lambda images, _: images,
 ) -> Animation:
     """Return the animation of a span of turns, both ends included and counted as in `still`.
 
     `speed` is in turns a second, within SPEEDS. Turns are skipped, evenly, where there would be
-    more than MOST_FRAMES frames, more than MOST_DRAWN shapes, or more than FASTEST frames a second.
+    more than MOST_FRAMES frames, more than MOST_WORK, or more than FASTEST frames a second.
     Raises as `still` does, and UsageError for a speed out of the range.
     """
     slowest, fastest = SPEEDS
@@ -105,14 +112,24 @@ def animation(
     samples = list(sheets(replay, chosen, MOVING))
     step = max(1, ceil(max((last - first) / frames_of(samples), speed / FASTEST)))
     turns = evenly(first, last, step)
-    shown = watched(sheets(replay, turns, MOVING), len(turns))
-    return Animation(gif(shown, samples, times(turns, speed)), len(turns), step)
+    with closing(coloured(sheets(replay, turns, MOVING), palette_of(samples))) as images:
+        data = gif(watched(images, len(turns)), times(turns, speed))
+    return Animation(data, len(turns), step)
 
 
 def frames_of(samples: Sequence[Sheet]) -> int:
     """Return how many frames like these an animation may have beside its first one."""
-    shapes = sum(len(part.shapes) for sheet in samples for part in sheet.parts) / len(samples)
-    return min(MOST_FRAMES - 1, max(1, int(MOST_DRAWN / shapes)))
+    return min(MOST_FRAMES - 1, max(1, int(MOST_WORK / mean_work(samples))))
+
+
+def mean_work(samples: Sequence[Sheet]) -> float:
+    """Return the work of a frame like these: all shapes are drawn, and the changed ones painted.
+
+    Between samples more has changed than between two frames, so that it is rather too much.
+    """
+    shapes = [Counter(chain.from_iterable(part.shapes for part in one.parts)) for one in samples]
+    changed = sum((after - before).total() for before, after in pairwise(shapes))
+    return (sum(one.total() for one in shapes) + REPAINTED * changed) / len(samples)
 
 
 def number_of(document: Document, turn: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from io import BytesIO
 from itertools import chain
 from operator import sub
@@ -38,29 +38,34 @@ def png(sheet: Sheet) -> bytes:
     return file.getvalue()
 
 
-def gif(sheets: Iterable[Sheet], samples: Sequence[Sheet], hundredths: Sequence[int]) -> bytes:
-    """Return the GIF file of sheets of one size, repeated endlessly.
+def gif(images: Iterable[Image.Image], hundredths: Sequence[int]) -> bytes:
+    """Return the GIF file of images of one size and palette, repeated endlessly.
 
-    The palette is made from the samples, so that the frames need not all be in memory at once, and
-    is the same for all of them, so that still parts of the picture do not flicker. `hundredths`
-    are the durations of the frames in hundredths of a second.
+    `hundredths` are the durations of the frames in hundredths of a second.
     """
-    palette, canvas = palette_of(samples), Canvas(samples[0])
-    images = (
-        canvas.show(sheet).quantize(palette=palette, dither=Image.Dither.NONE) for sheet in sheets
-    )
-    file = BytesIO()
-    next(images).save(
+    file, frames = BytesIO(), iter(images)
+    next(frames).save(
         file,
         "GIF",
         save_all=True,
-        append_images=images,
+        append_images=frames,
         duration=[10 * time for time in hundredths],
         loop=0,
         disposal=1,
         optimize=True,
     )
     return file.getvalue()
+
+
+def coloured(sheets: Iterable[Sheet], palette: Image.Image) -> Generator[Image.Image, None, None]:
+    """Yield the images of sheets of one size, in the colours of a palette.
+
+    It is the same for all of them, so that still parts of the picture do not flicker.
+    """
+    canvas = None
+    for sheet in sheets:
+        canvas = canvas or Canvas(sheet)
+        yield canvas.show(sheet).quantize(palette=palette, dither=Image.Dither.NONE)
 
 
 def palette_of(sheets: Sequence[Sheet]) -> Image.Image:

@@ -38,8 +38,11 @@ def scenes(
     index = {str(seat.player): number for number, seat in enumerate(head.players)}
     recent: deque[Any] = deque(maxlen=BEFORE + 1)
     wanted = frozenset(chosen)
+    drawn = {turn - back for turn in wanted for back in range(BEFORE + 1)}
     first = max(0, chosen[0] - BEFORE)
     for turn, said in enumerate(islice(frames, first, chosen[-1] + 1), first):
+        if turn not in drawn:
+            continue
         frame = read(said, picture.frame, f"the frame after turn {turn}")
         if recent and picture.extent(frame) != picture.extent(recent[0]):
             raise ProtocolError(f"the board changes its size in turn {turn}")

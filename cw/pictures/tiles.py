@@ -11,14 +11,14 @@ from typing import Final
 from PIL import Image
 
 from cw.drawing.shapes import Circle, Point, Polygon, Rectangle, Shape, Sheet, Stroke, Text
-from cw.pictures.brush import FINE, Box, Mark, blank, paint, place_of, text_box
+from cw.pictures.brush import FINE, Box, Brush, Dab, Place, blank, paint, place_of, text_box
 from cw.pictures.svg import BASELINE
 
 SIDE: Final = 48
 """The side of a tile in pixels."""
 
 MOST_KNOWN: Final = 200_000
-"""The most marks that a canvas remembers."""
+"""The most shapes that a canvas remembers."""
 
 Tile = tuple[int, int]
 """Column and row."""
@@ -30,8 +30,8 @@ Bounds = tuple[float, float, float, float]
 class Canvas:
     """Paints sheets of one size one after another, and of a sheet what differs from the last one.
 
-    A mark is made once and found again in the next sheet, so that the marks of a tile are compared
-    without looking into them.
+    The dab of a shape is made once and found again in the next sheet, so that those of a tile are
+    compared without looking into them.
     """
 
     def __init__(self, sheet: Sheet) -> None:
@@ -42,35 +42,34 @@ class Canvas:
 
     def _begin(self) -> None:
         self._image = Image.new("RGB", self._size, self._ground)
-        self._known: dict[Mark, tuple[Mark, list[Tile]]] = {}
+        self._known: dict[Place, dict[Shape, tuple[Dab, list[Tile]]]] = {}
         self._tiles: dict[Tile, TileCanvas] = {}
 
     def show(self, sheet: Sheet) -> Image.Image:
         """Return the image of a sheet; it changes with the next one."""
-        if len(self._known) > MOST_KNOWN:
+        if sum(map(len, self._known.values())) > MOST_KNOWN:
             self._begin()
-        wanted = self._marks(sheet)
+        wanted = self._dabs(sheet)
         for tile in wanted.keys() | self._tiles.keys():
             canvas = self._tile(tile)
-            if canvas.marks != wanted[tile]:
+            if canvas.dabs != wanted[tile]:
                 self._image.paste(canvas.show(wanted[tile]), canvas.box)
         return self._image
 
-    def _marks(self, sheet: Sheet) -> defaultdict[Tile, list[Mark]]:
-        found: defaultdict[Tile, list[Mark]] = defaultdict(list)
+    def _dabs(self, sheet: Sheet) -> defaultdict[Tile, list[Dab]]:
+        found: defaultdict[Tile, list[Dab]] = defaultdict(list)
         for part in sheet.parts:
             place = place_of(part)
+            known = self._known.setdefault(place, {})
             for shape in part.shapes:
-                mark, tiles = self._find(Mark(shape, place))
+                seen = known.get(shape)
+                if seen is None:
+                    tiles = list(tiles_of(shape, place, self._size))
+                    seen = known[shape] = Brush(place).dab(shape), tiles
+                dab, tiles = seen
                 for tile in tiles:
-                    found[tile].append(mark)
+                    found[tile].append(dab)
         return found
-
-    def _find(self, mark: Mark) -> tuple[Mark, list[Tile]]:
-        known = self._known.get(mark)
-        if known is None:
-            known = self._known[mark] = mark, list(tiles_of(mark, self._size))
-        return known
 
     def _tile(self, tile: Tile) -> TileCanvas:
         canvas = self._tiles.get(tile)
@@ -82,41 +81,40 @@ class Canvas:
 
 
 class TileCanvas:
-    """Paints a tile again and again, above those marks that it has always had at the bottom."""
+    """Paints a tile again and again, above those dabs that it has always had at the bottom."""
 
     def __init__(self, box: Box, ground: str) -> None:
         """Show nothing yet in a box of the sheet."""
         self.box = box
-        self.marks: list[Mark] = []
+        self.dabs: list[Dab] = []
         """What is shown."""
-        self._lasting: list[Mark] = []
+        self._lasting: list[Dab] = []
         """What has always been at the bottom, and is painted on the base."""
         self._ground = ground
         self._base = blank(box, ground)
 
-    def show(self, marks: list[Mark]) -> Image.Image:
-        """Return the image of the tile with these marks."""
-        lasting = common(self._lasting, marks) if self.marks else marks
+    def show(self, dabs: list[Dab]) -> Image.Image:
+        """Return the image of the tile with these dabs."""
+        lasting = common(self._lasting, dabs) if self.dabs else dabs
         if len(lasting) != len(self._lasting):
             self._base = blank(self.box, self._ground)
             paint(self._base, self.box, lasting)
             self._lasting = lasting
         dots = self._base.copy()
-        paint(dots, self.box, marks[len(lasting) :])
-        self.marks = marks
+        paint(dots, self.box, dabs[len(lasting) :])
+        self.dabs = dabs
         return dots.reduce(FINE)
 
 
-def common(one: Sequence[Mark], other: Sequence[Mark]) -> list[Mark]:
-    """Return the marks with which both begin."""
+def common(one: Sequence[Dab], other: Sequence[Dab]) -> list[Dab]:
+    """Return the dabs with which both begin."""
     pairs = takewhile(lambda pair: pair[0] is pair[1], zip(one, other, strict=False))
-    return [mark for mark, _ in pairs]
+    return [dab for dab, _ in pairs]
 
 
-def tiles_of(mark: Mark, size: tuple[int, int]) -> Iterator[Tile]:
-    """Yield the tiles of an image of a size that a mark may touch."""
-    place = mark.place
-    left, top, right, bottom = bounds(mark.shape, place.scale)
+def tiles_of(shape: Shape, place: Place, size: tuple[int, int]) -> Iterator[Tile]:
+    """Yield the tiles of an image of a size that a shape may touch."""
+    left, top, right, bottom = bounds(shape, place.scale)
     columns = tiles_between(place.x + left * place.scale, place.x + right * place.scale, size[0])
     rows = tiles_between(place.y + top * place.scale, place.y + bottom * place.scale, size[1])
     return product(columns, rows)
