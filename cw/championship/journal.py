@@ -28,6 +28,7 @@ from cw.league.fixtures import Fixture, Result
 
 RESULTS: Final = "results.jsonl"
 MATCHES: Final = "games"
+LIVE: Final = "live"
 PROGRESS: Final = "progress.json"
 LOCK: Final = ".lock"
 MOST_WARNINGS: Final = 50
@@ -252,6 +253,11 @@ def stem_of(fixture: Fixture) -> str:
     parts = [fixture.stage, fixture.group, f"round-{fixture.round}", *names]
     parts += [f"tie-break-{fixture.tie_break}"] if fixture.tie_break else []
     return "_".join(plain(part) for part in parts if part)
+
+
+def live_file(folder: Path, stem: str) -> Path:
+    """Return the file that tells a match of a championship while it is played."""
+    return folder / LIVE / f"{stem}.jsonl"
 
 
 def plain(part: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 from cw.championship import pace
-from cw.championship.journal import Progress
+from cw.championship.journal import Progress, stem_of
 from cw.championship.report_document import stage_words
 from cw.championship.words import TIES, number
 from cw.games.rules import Json
@@ -117,6 +117,11 @@ def table_name(name: str) -> str:
 def running_documents(progress: Progress) -> list[dict[str, Json]]:
     """Return the matches in flight."""
     return [
-        {"players": list(match.players), "stage": stage_words(match), "watch": url}
+        {
+            "players": list(match.players),
+            "stage": stage_words(match),
+            "stem": stem_of(match),
+            "watch": url,
+        }
         for match, url in progress.running.items()
     ]

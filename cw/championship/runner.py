@@ -8,16 +8,19 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from shutil import rmtree
 from typing import Final, TypeAlias
 
 from cw.arena.sandbox import Sandbox
 from cw.championship.config import ChampionshipSettings
 from cw.championship.entries import Entry, entry_of
 from cw.championship.journal import (
+    LIVE,
     MATCHES,
     MOST_WARNINGS,
     Journal,
     Progress,
+    live_file,
     load_progress,
     shortened,
     stem_of,
@@ -26,12 +29,12 @@ from cw.championship.pace import Pace
 from cw.championship.recorded import log_of
 from cw.championship.teams import Team
 from cw.championship.words import gathered
-from cw.championship.workers import MatchFailure, Workers
-from cw.files import write_whole
+from cw.files import make_folder, write_whole
 from cw.games.registry import load_protocol
 from cw.league.fixtures import Fixture, open_fixtures
 from cw.matches.spec import Isolation, MatchResult, MatchSpec
 from cw.matches.worker import Job
+from cw.matches.workers import MatchFailure, Workers
 from cw.replays import document as replay
 
 ATTEMPTS: Final = 2
@@ -70,6 +73,8 @@ class Runner:
 
         Raises Failure where this machine fails, with everything kept that is over.
         """
+        self.forget_live()
+        make_folder(self.journal.folder / LIVE)
         try:
             while True:
                 self.begin_matches()
@@ -164,7 +169,7 @@ class Runner:
                 self.tell()
 
         for _ in range(ATTEMPTS):
-            outcome = await self.workers.play(job, spectate)
+            outcome = await self.workers.play(job, spectate=spectate)
             if isinstance(outcome, MatchResult) or outcome.kind == "usage":
                 break
         return outcome
@@ -180,7 +185,8 @@ class Runner:
             options=self.settings.match_options(fixture),
             isolation=Isolation(self.settings.sandbox),
         )
-        return Job(spec, {team.id: team.secrets for team in playing if team.secrets})
+        secrets = {team.id: team.secrets for team in playing if team.secrets}
+        return Job(spec, secrets, str(live_file(self.journal.folder.resolve(), spec.id)))
 
     def keep(self, entry: Entry, result: MatchResult) -> None:
         """Write the replay of a match, and of Circuit Wars the moves too."""
@@ -196,6 +202,11 @@ class Runner:
         await asyncio.gather(*self.running, return_exceptions=True)
         self.running.clear()
         await self.workers.close()
+        self.forget_live()
+
+    def forget_live(self) -> None:
+        """Remove what told matches in flight, also those of a run that was killed."""
+        rmtree(self.journal.folder / LIVE, ignore_errors=True)
 
 
 @dataclass(frozen=True, slots=True)

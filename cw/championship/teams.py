@@ -7,8 +7,9 @@ import re
 import shlex
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -47,16 +48,49 @@ class Team:
     """How many matches its bot plays at the same time; None for any number."""
 
 
+@dataclass(frozen=True, slots=True)
+class UnfitTeam:
+    """A team that cannot play as it is described, and why."""
+
+    id: str
+    problem: str
+
+
 def read_teams(place: Path, game: str) -> tuple[Team, ...]:
     """Read the teams of a folder or of a TOML file, by id; raise UsageError for what is none."""
-    if place.is_dir():
-        folders = sorted(p for p in place.iterdir() if p.is_dir() and not p.name.startswith("."))
-        teams = [read_folder(folder, game) for folder in folders]
-    else:
-        teams = read_file(place)
+    teams = []
+    for team in read_each(place, game):
+        if isinstance(team, UnfitTeam):
+            raise UsageError(team.problem)
+        teams.append(team)
     if len(teams) < 2:
         raise UsageError(f"{place} holds {len(teams)} teams; a championship needs 2 or more")
     return tuple(teams)
+
+
+def read_each(place: Path, game: str) -> tuple[Team | UnfitTeam, ...]:
+    """Read every team, also where others cannot play.
+
+    Raises UsageError for a place that holds no team, and for two programs in one folder.
+    """
+    if place.is_dir():
+        folders = sorted(p for p in place.iterdir() if p.is_dir() and not p.name.startswith("."))
+        teams = [read_one(folder.name, partial(read_folder, folder, game)) for folder in folders]
+    else:
+        tables = sorted(read_tables(place).items())
+        teams = [read_one(name, partial(make_team, name, it, None, place)) for name, it in tables]
+        refuse_common_folders(place, [team for team in teams if isinstance(team, Team)])
+    if not teams:
+        raise UsageError(f"{place} holds no team")
+    return tuple(teams)
+
+
+def read_one(team: str, read: Callable[[], Team]) -> Team | UnfitTeam:
+    """Return what `read` returns, or what it raises of a team that cannot play."""
+    try:
+        return read()
+    except UsageError as error:
+        return UnfitTeam(team, str(error))
 
 
 def read_folder(folder: Path, game: str) -> Team:
@@ -65,7 +99,7 @@ def read_folder(folder: Path, game: str) -> Team:
     The team has written it all, so it may name nothing outside of the folder, and nothing of our
     environment.
     """
-    about = read_toml(folder / ABOUT) if (folder / ABOUT).exists() else {}
+    about = told_in(folder)
     check_keys(about, folder)
     for key in SETTINGS:
         if str(about.get(key, "")).startswith("env:"):
@@ -106,6 +140,18 @@ def found(folder: Path, game: str) -> Path:
     return programs[0].absolute()
 
 
+def told_in(folder: Path) -> dict[str, Any]:
+    """Return what team.toml tells, {} without one.
+
+    Raises UsageError for a link, which may lead to what other teams tell, and for a pipe, which
+    would be read forever.
+    """
+    file = folder / ABOUT
+    if file.is_symlink() or (file.exists() and not file.is_file()):
+        raise UsageError(f"{file} must be a file, not a link, a folder or a pipe")
+    return read_toml(file) if file.exists() else {}
+
+
 def located(command: str, folder: Path) -> str:
     """Return a command in which the files of the folder are named by their whole path."""
     try:
@@ -129,14 +175,12 @@ def within(folder: Path, part: str) -> str:
     return part
 
 
-def read_file(file: Path) -> list[Team]:
-    """Read teams from `[teams.ID]` tables with `bot`, and what else is known of them."""
+def read_tables(file: Path) -> dict[str, Any]:
+    """Read the tables `[teams.ID]` with `bot`, and what else is known of a team."""
     tables = read_toml(file).get("teams")
     if not isinstance(tables, dict):
         raise UsageError(f"{file} must hold a table [teams.ID] for each team")
-    teams = [make_team(name, about, None, file) for name, about in sorted(tables.items())]
-    refuse_common_folders(file, teams)
-    return teams
+    return tables
 
 
 def refuse_common_folders(file: Path, teams: Sequence[Team]) -> None:
