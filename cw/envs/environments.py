@@ -53,38 +53,21 @@ def parallel_env(
     return AgentEnv(played, render_mode)
 
 
-def check_mode(render_mode: str | None) -> str | None:
-    """Return the mode back; raise UsageError for an unknown one."""
-    if render_mode not in (None, *RENDER_MODES):
-        raise UsageError(f"render_mode is {', '.join(RENDER_MODES)} or None, not {render_mode!r}")
-    return render_mode
-
-
-def metadata_of(game: AgentGame) -> dict[str, Any]:
-    """Return what PettingZoo's wrappers ask for."""
-    return {
-        "name": game.name,
-        "render_modes": list(RENDER_MODES),
-        "is_parallelizable": game.simultaneous,
-    }
-
-
-def rendered(game: AgentGame, render_mode: str | None) -> str | None:
-    """Return the board as text; None, with a warning, where no mode was asked for."""
-    if render_mode is None:
-        logger.warn('nothing is rendered without a mode: give render_mode="ansi"')
-        return None
-    return game.drawn()
-
-
-class TurnEnv(AECEnv[str, Any, Any]):
-    """A game whose agents act one after the other."""
+class SeatedGame:
+    """What both kinds of environments have: a game with its agents, their spaces, and its board."""
 
     def __init__(self, game: AgentGame, render_mode: str | None) -> None:
         """Seat the agents; the first game begins with `reset`."""
+        if render_mode not in (None, *RENDER_MODES):
+            modes = ", ".join(RENDER_MODES)
+            raise UsageError(f"render_mode is {modes} or None, not {render_mode!r}")
         self.game = game
-        self.render_mode = check_mode(render_mode)
-        self.metadata = metadata_of(game)
+        self.render_mode = render_mode
+        self.metadata: dict[str, Any] = {
+            "name": game.name,
+            "render_modes": list(RENDER_MODES),
+            "is_parallelizable": game.simultaneous,
+        }
         self.possible_agents = list(game.seats)
         self.agents: list[str] = []
 
@@ -95,6 +78,20 @@ class TurnEnv(AECEnv[str, Any, Any]):
     def action_space(self, agent: str) -> Space[Any]:
         """Return the space of what an agent does."""
         return self.game.action_spaces[agent]
+
+    def render(self) -> str | None:
+        """Return the board as text; None, with a warning, where no mode was asked for."""
+        if self.render_mode is None:
+            logger.warn('nothing is rendered without a mode: give render_mode="ansi"')
+            return None
+        return self.game.drawn()
+
+    def close(self) -> None:
+        """Do nothing: nothing is held."""
+
+
+class TurnEnv(SeatedGame, AECEnv[str, Any, Any]):
+    """A game whose agents act one after the other."""
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin the game of a seed, or of one that is drawn; `options` have no effect."""
@@ -143,32 +140,9 @@ class TurnEnv(AECEnv[str, Any, Any]):
         """Return what an agent sees, and what it may do now."""
         return self.game.observe(agent)
 
-    def render(self) -> str | None:
-        """Return the board as it is drawn in a terminal."""
-        return rendered(self.game, self.render_mode)
 
-    def close(self) -> None:
-        """Do nothing: nothing is held."""
-
-
-class AgentEnv(ParallelEnv[str, Any, Any]):
+class AgentEnv(SeatedGame, ParallelEnv[str, Any, Any]):
     """A game whose agents act at the same time."""
-
-    def __init__(self, game: AgentGame, render_mode: str | None) -> None:
-        """Seat the agents; the first game begins with `reset`."""
-        self.game = game
-        self.render_mode = check_mode(render_mode)
-        self.metadata = metadata_of(game)
-        self.possible_agents = list(game.seats)
-        self.agents: list[str] = []
-
-    def observation_space(self, agent: str) -> Space[Any]:
-        """Return the space of what an agent sees."""
-        return self.game.observation_spaces[agent]
-
-    def action_space(self, agent: str) -> Space[Any]:
-        """Return the space of what an agent does."""
-        return self.game.action_spaces[agent]
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
@@ -213,10 +187,3 @@ class AgentEnv(ParallelEnv[str, Any, Any]):
 
     def _observations(self) -> dict[str, Any]:
         return {agent: self.game.observe(agent) for agent in self.agents}
-
-    def render(self) -> str | None:
-        """Return the board as it is drawn in a terminal."""
-        return rendered(self.game, self.render_mode)
-
-    def close(self) -> None:
-        """Do nothing: nothing is held."""

@@ -18,6 +18,7 @@ from cw.web import (
     play_on_routes,
     replay_routes,
 )
+from cw.web.animations import Animations
 from cw.web.championship_routes import add_championship, championship_around
 from cw.web.live_matches import LiveMatches
 from cw.web.replay_folder import ReplayFolder
@@ -49,6 +50,7 @@ def create_app(settings: SiteSettings | None = None, clock: Clock = time.monoton
     else:
         add_championship(app, championship)
     app.extensions["thumbnails"] = Thumbnails()
+    app.extensions["animations"] = Animations(clock)
     app.extensions["matches"] = LiveMatches(settings.matches, clock, keep_replay)
     app.extensions["uploads"] = Uploads(folder) if folder and settings.uploads else None
     app.config["MAX_CONTENT_LENGTH"] = settings.largest_body()

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from typing import Final
 
+import msgspec
 from flask import (
     Blueprint,
     Flask,
     Response,
+    abort,
     current_app,
     make_response,
     redirect,
@@ -23,10 +26,21 @@ from flask import (
 from werkzeug.wrappers import Response as AnyResponse
 
 from cw.championship.config import SETTINGS, settings_of
-from cw.championship.journal import MATCHES, PROGRESS, RESULTS, is_run, load_progress, looked_at
+from cw.championship.journal import (
+    MATCHES,
+    PROGRESS,
+    RESULTS,
+    is_run,
+    live_file,
+    load_progress,
+    looked_at,
+    stem_of,
+)
 from cw.championship.report import ChampionshipReport, report_of
 from cw.championship.report_document import snapshot
 from cw.games.rules import Json
+from cw.matches.live_file import read_live
+from cw.replays.document import Document, decode
 from cw.server.app import bare_server
 from cw.server.settings import ServerSettings
 from cw.web import replay_routes
@@ -38,6 +52,8 @@ routes = Blueprint("championship", __name__, url_prefix="/championship")
 PARTS: Final = ("report", MATCHES)
 """Folders within that of a championship."""
 
+NOT_MODIFIED: Final = 304
+NUMBER: Final = re.compile(r"\d{1,9}")
 KINDS: Final = {"json": "application/json", "csv": "text/csv", "md": "text/markdown"}
 
 
@@ -151,6 +167,58 @@ def form(name: str) -> Response:
     return Response(write(), content_type=f"{KINDS[kind]}; charset=utf-8")
 
 
+@routes.get("/live/<replay:name>")
+def live(name: str) -> Response:
+    """Return the page on which a match in flight is watched."""
+    answer = make_response(render_template("championship_match.html", name=name))
+    answer.headers["Cache-Control"] = "no-cache"
+    return answer
+
+
+@routes.get("/live/<replay:name>/document")
+def live_document(name: str) -> Response:
+    """Return a match as far as it is played; with `after` what came after so many turns.
+
+    202 before its start and while its replay is being written, 304 if nothing has changed.
+    """
+    folder, said = shown().folder, request.args.get("after", "")
+    after = int(said) if NUMBER.fullmatch(said) else None
+    replays: ReplayStore = current_app.extensions["replay_store"]
+    kept = replays.find(name)
+    tag = kept.tag if kept else stamp(live_file(folder, name))
+    if tag in request.if_none_match:
+        return told_live({}, NOT_MODIFIED, tag)
+    if kept is not None:
+        played = over_document(decode(kept.path.read_bytes()), after)
+        return told_live(played | {"replay": url_for("replays.watch", name=name)}, 200, tag)
+    news = read_live(live_file(folder, name), after)
+    if news is not None:
+        state = {"live": {"over": False, "trouble": ""}, "yours": None, "replay": None}
+        return told_live(news | state, 200, "" if news["more"] else tag)
+    if name not in map(stem_of, load_progress(folder).running):
+        abort(404, "no such match is being played")
+    return told_live({"waiting": "the match is not being told just now", "over": False}, 202)
+
+
+def over_document(document: Document, after: int | None) -> Document:
+    """Return a match that is over as one who has watched it so far is told."""
+    state = {"live": {"over": True, "trouble": ""}, "yours": None}
+    if after is None:
+        return document | state
+    news = {key: document[key] for key in ("result", "faults")}
+    return {"after": after, "turns": document["turns"][after:]} | news | state
+
+
+def told_live(document: Document, code: int, tag: str = "") -> Response:
+    """Return what is told of a match; with a tag whoever knows it is told nothing again."""
+    data = b"" if code == NOT_MODIFIED else msgspec.json.encode(document)
+    answer = Response(data, code, content_type="application/json")
+    answer.headers["Cache-Control"] = "no-cache"
+    if tag:
+        answer.set_etag(tag)
+    return answer
+
+
 @routes.get("/games/<name>")
 def game(name: str) -> AnyResponse:
     """Return the log or the replay of a match, to be kept."""
@@ -171,4 +239,5 @@ def told(now: Stand) -> dict[str, Json]:
         "files": f"{url_for('championship.page')}{MATCHES}/",
         "forms": url_for("championship.page"),
         "folder": shown().folder.name,
+        "live": url_for("championship.page") + "live/",
     }

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from threading import Lock
-from typing import Final
+import msgspec
+from flask import Blueprint, Response, abort, current_app, jsonify, request
 
-from flask import Blueprint, Response, abort, current_app, request
-
-from cw.errors import CapacityError
-from cw.pictures.exports import animation
-from cw.replays.document import Document, decode
-from cw.web.export import drawn, html
-from cw.web.replay_store import ReplayStore
+from cw.replays.document import decode
+from cw.server.guard import refuse_other_sites
+from cw.web.animations import Animations
+from cw.web.export import html
+from cw.web.replay_store import ReplayStore, StoredFile
 
 routes = Blueprint("replay_forms", __name__, url_prefix="/replays")
-
-SPEED: Final = 8
-"""Turns a second of an animation."""
-
-painting: Final = Lock()
-"""Whoever holds it makes an animation: one at a time, for each takes a core for seconds."""
 
 
 @routes.get("/<replay:name>/page.html")
 def page(name: str) -> Response:
     """Return the page that shows a replay without a server."""
     return form_of(name, "html", "text/html; charset=utf-8")
+
+
+@routes.post("/<replay:name>/animation")
+def progress(name: str) -> Response:
+    """Let the animation be made, and tell how far it is; 503 while another one is made."""
+    refuse_other_sites()
+    answer = jsonify(msgspec.to_builtins(_animations().ask(_find(name))))
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
 
 
 @routes.get("/<replay:name>/animation.gif")
@@ -36,10 +37,7 @@ def animated(name: str) -> Response:
 
 def form_of(name: str, form: str, kind: str) -> Response:
     """Return a file to save, or 304 where the client has it already."""
-    store: ReplayStore = current_app.extensions["replay_store"]
-    stored = store.find(name)
-    if stored is None:
-        abort(404, f"there is no replay {name!r}")
+    stored = _find(name)
     tag = f"{form}-{stored.tag}"
     answer = Response(content_type=kind)
     answer.set_etag(tag)
@@ -47,17 +45,22 @@ def form_of(name: str, form: str, kind: str) -> Response:
     if tag in request.if_none_match:
         answer.status_code = 304
         return answer
-    document = decode(stored.path.read_bytes())
-    answer.set_data(html(document) if form == "html" else gif(document))
+    if form == "html":
+        answer.set_data(html(decode(stored.path.read_bytes())))
+    else:
+        answer.set_data(_animations().find(stored))
     answer.headers["Content-Disposition"] = f'attachment; filename="{name}.{form}"'
     return answer
 
 
-def gif(document: Document) -> bytes:
-    """Return the animation of a replay; raise CapacityError while another one is made."""
-    if not painting.acquire(blocking=False):
-        raise CapacityError("another animation is being made: try again in a few seconds")
-    try:
-        return animation(drawn(document), (0, -1), SPEED).data
-    finally:
-        painting.release()
+def _find(name: str) -> StoredFile:
+    store: ReplayStore = current_app.extensions["replay_store"]
+    stored = store.find(name)
+    if stored is None:
+        abort(404, f"there is no replay {name!r}")
+    return stored
+
+
+def _animations() -> Animations:
+    animations: Animations = current_app.extensions["animations"]
+    return animations

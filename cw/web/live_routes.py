@@ -183,14 +183,12 @@ def read_form(game: str, form: Mapping[str, str], settings: SiteSettings) -> Wan
     if sum(bot.kind == PERSON for bot in bots) > 1:
         raise UsageError("one person can play here, against bots")
     options = {choice.option: read_choice(choice, form) for choice in play_options.choices}
-    pace = form.get("pace", next(iter(PACES)))
-    if pace not in PACES:
-        raise UsageError(f"the pace must be one of {', '.join(PACES)}")
+    pace = read_pace(form)
     by_hand = any(bot.kind == PERSON for bot in bots)
     isolation = Isolation(settings.sandbox)
     spec = MatchSpec("page", game, tuple(bots), read_seed(form), options, isolation=isolation)
     chosen = tuple(seat for seat in seats if seat != NOBODY)
-    return WantedMatch(spec, ANSWER_PACE if by_hand else PACES[pace], secrets, chosen)
+    return WantedMatch(spec, ANSWER_PACE if by_hand else pace, secrets, chosen)
 
 
 def seated(game: str, play_options: PlayOptions, chosen: str, settings: SiteSettings) -> BotSpec:
@@ -222,6 +220,14 @@ def read_choice(choice: Choice, form: Mapping[str, str]) -> Json:
             return value
     allowed = ", ".join(map(str, choice.values))
     raise UsageError(f"{choice.option} must be one of {allowed}, not {said[:60]!r}")
+
+
+def read_pace(form: Mapping[str, str]) -> float:
+    """Return the seconds of an action by the pace of the form, the usual one if it says none."""
+    said = form.get("pace", next(iter(PACES)))
+    if said not in PACES:
+        raise UsageError(f"the pace must be one of {', '.join(PACES)}")
+    return PACES[said]
 
 
 def read_seed(form: Mapping[str, str]) -> int:

@@ -1,4 +1,4 @@
-"""Playing on from a turn of a match: a person takes a seat, bots take the others."""
+"""Playing on from a turn of a match: bots take the seats, or one of them a person."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from cw.arena.bots import BotSpec
 from cw.errors import UsageError
 from cw.games.codec import Game
 from cw.games.registry import load_game, load_play_options, load_protocol
+from cw.matches.run import check_number
 from cw.matches.spec import Isolation, MatchSpec, Secrets
 from cw.replays.document import Document, decode, states
 from cw.server.guard import changes_the_game
@@ -22,10 +23,11 @@ from cw.web.live_routes import (
     NUMBER,
     WantedMatch,
     free_name,
+    read_pace,
     read_seed,
     seated,
 )
-from cw.web.next_match import PERSON
+from cw.web.next_match import BUILT_IN, PERSON
 from cw.web.replay_store import ReplayStore
 from cw.web.settings import SiteSettings
 
@@ -61,31 +63,32 @@ def begin(document: Document) -> Response:
     match = matches.begin(
         wanted.spec, pace=wanted.pace, bot_secrets=wanted.secrets, chosen=wanted.chosen
     )
-    address = url_for("matches.watch", name=match.name, hand=match.key)
+    key = match.key if match.people else None
+    address = url_for("matches.watch", name=match.name, hand=key)
     return Response(status=303, headers={"Location": address})
 
 
 def read_branch(document: Document, form: Mapping[str, str], settings: SiteSettings) -> WantedMatch:
     """Read how a match is played on; raise UsageError with what is wrong.
 
-    `turn` is how many turns stay as they were played, `seat` the number of the person's seat, from
-    1, and `bot` who sits on all others.
+    `turn` is how many turns stay as they were played, `seat-1` and on say who sits where, the usual
+    bot on seats that are not named, and `pace` how fast bots play among themselves.
     """
-    game = playable(document)
-    turn = read_number(form, "turn", 0, len(document["turns"]))
-    seat = read_number(form, "seat", 1, len(document["players"]))
-    rival = form.get("bot", "")
-    if rival == PERSON:
+    game = continuable(document)
+    turn = read_turn(form, len(document["turns"]))
+    usual = f"{BUILT_IN}{load_play_options(game.name).strategies[0]}"
+    seats = range(1, len(document["players"]) + 1)
+    chosen = tuple(form.get(f"seat-{number}", usual) for number in seats)
+    if chosen.count(PERSON) > 1:
         raise UsageError("one person can play here, against bots")
-    chosen = [rival] * len(document["players"])
-    chosen[seat - 1] = PERSON
     bots, secrets = seated_in(document, chosen, settings)
     foreign = load_protocol(game.name).options
     options = {key: value for key, value in document["options"].items() if key not in foreign}
     start = position(game, document, turn)
     isolation = Isolation(settings.sandbox)
     spec = MatchSpec("page", game.name, bots, read_seed(form), options, start, isolation)
-    return WantedMatch(spec, ANSWER_PACE, secrets, tuple(chosen))
+    pace = ANSWER_PACE if PERSON in chosen else read_pace(form)
+    return WantedMatch(spec, pace, secrets, chosen)
 
 
 def seated_in(
@@ -102,16 +105,15 @@ def seated_in(
     return tuple(bots), secrets
 
 
-def playable(document: Document) -> Game:
-    """Return the game of a replay; raise UsageError for one that people cannot play on."""
+def continuable(document: Document) -> Game:
+    """Return the game of a replay; raise UsageError if it had other rules, or too many players."""
     game = load_game(document["game"])
-    if load_play_options(game.name).moves is None:
-        raise UsageError(f"{game.name} is not played by hand")
     if document["rules"] != game.version:
         raise UsageError(
             f"the match was played by version {document['rules']} of the rules, which are"
             f" {game.version} here"
         )
+    check_number(game.name, game.rules.seats, len(document["players"]))
     return game
 
 
@@ -131,9 +133,9 @@ def position(game: Game, document: Document, turn: int) -> Any:
     return game.codec.state_to_json(state)
 
 
-def read_number(form: Mapping[str, str], name: str, least: int, most: int) -> int:
-    """Return a number of the form; raise UsageError for one that is not in its range."""
-    said = form.get(name, "")
-    if NUMBER.fullmatch(said) and least <= int(said) <= most:
+def read_turn(form: Mapping[str, str], last: int) -> int:
+    """Return the turn of the form; raise UsageError for one that the match does not have."""
+    said = form.get("turn", "")
+    if NUMBER.fullmatch(said) and int(said) <= last:
         return int(said)
-    raise UsageError(f"{name} must be a number from {least} to {most}, not {said[:60]!r}")
+    raise UsageError(f"turn must be a number from 0 to {last}, not {said[:60]!r}")

@@ -141,13 +141,15 @@ def picture(name: str) -> Response:
     file, dark = _find(name), request.args.get("dark") == "1"
     answer = Response(mimetype="image/png")
     tag = f"{'dark' if dark else 'light'}-{file.tag}"
-    answer.set_etag(tag)
     answer.headers["Cache-Control"] = "no-cache"
     if tag in request.if_none_match:
+        answer.set_etag(tag)
         answer.status_code = 304
         return answer
     thumbnails: Thumbnails = current_app.extensions["thumbnails"]
-    answer.set_data(thumbnails.find(file, dark=dark))
+    found = thumbnails.find(file, dark=dark)
+    answer.set_data(found.data)
+    answer.set_etag(tag if found.lasting else f"start-{tag}")
     return answer
 
 

@@ -10,7 +10,9 @@ import msgspec
 
 from cw.errors import CapacityError, ProtocolError
 from cw.games.registry import game_entries
-from cw.replays.document import Document, digest, encode, parse, unpacked
+from cw.replays.document import Document, digest, encode, parsed, unpacked
+from cw.replays.document import checked as as_replay
+from cw.replays.own_formats import is_of_a_game
 from cw.web.replay_folder import ReplayFolder, Saved
 from cw.web.replay_summary import summary_of
 
@@ -52,7 +54,13 @@ def checked(data: bytes) -> Document:
     plain = unpacked(data, LARGEST_UNPACKED)
     if sum(map(plain.count, (b"[", b"{", b","))) > MOST_PARTS:
         raise ProtocolError("the replay has too many values to be uploaded here")
-    document = parse(plain)
+    said = parsed(plain)
+    if is_of_a_game(said):
+        raise ProtocolError(
+            "the file is in the format of its game: `cw replay export FILE --json` makes one of it"
+            " that can be uploaded"
+        )
+    document = as_replay(said)
     if document["game"] not in game_entries():
         raise ProtocolError(f"this server has no game {document['game'][:64]!r}")
     try:

@@ -105,6 +105,16 @@ export class Camera {
   toBoard(left, top) {
     return { x: this.x + left / this.scale, y: this.y + top / this.scale };
   }
+
+  /**
+   * Tell where a point of the board is in the picture.
+   * @param {number} x
+   * @param {number} y
+   * @returns {{left: number, top: number}} pixels
+   */
+  toPicture(x, y) {
+    return { left: (x - this.x) * this.scale, top: (y - this.y) * this.scale };
+  }
 }
 
 /**

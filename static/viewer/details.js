@@ -79,7 +79,7 @@ export class EventLog {
     });
   }
 
-  /** Begin anew. */
+  /** Remove all events. */
   clear() {
     this.list.replaceChildren();
     this.shown = 0;

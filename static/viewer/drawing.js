@@ -25,7 +25,7 @@ import { colourOf, letterOf, pathOf } from "./palette.js";
 
 /**
  * What lies at a place of the board: its name, what is said of it, and a ring around it.
- * @typedef {{key: string, text: string, x: number, y: number, r: number, bubble?: string[]}} Spot
+ * @typedef {{key: string, text: string, x: number, y: number, r: number, bubble?: string[], person?: import("./replay.js").Person}} Spot
  */
 
 /** Colours that are no player's. */

@@ -55,7 +55,7 @@ export function markPicture(seat) {
  *   keys: HTMLDialogElement, latency: HTMLCanvasElement, live: HTMLButtonElement | null,
  *   marks: HTMLCanvasElement, minimap: HTMLCanvasElement, numbers: HTMLInputElement,
  *   "next-replay": HTMLAnchorElement, "previous-replay": HTMLAnchorElement, "output-part": HTMLElement | null, "play-on": HTMLButtonElement | null, "play-on-at": HTMLInputElement | null,
- *   "play-on-cancel": HTMLElement | null, "play-on-dialog": HTMLDialogElement | null, "play-on-seat": HTMLSelectElement | null,
+ *   "play-on-cancel": HTMLElement | null, "play-on-dialog": HTMLDialogElement | null, "play-on-players": HTMLTemplateElement | null,
  *   "save-animation": HTMLButtonElement, "save-page": HTMLAnchorElement,
  *   "share-dialog": HTMLDialogElement, "share-hide": HTMLInputElement,
  *   "share-embed": HTMLTextAreaElement, "share-link": HTMLInputElement, perspective: HTMLSelectElement, "replay-data": HTMLScriptElement | null,
@@ -71,4 +71,16 @@ export function markPicture(seat) {
  */
 export function byId(id) {
   return /** @type {Id extends keyof Elements ? Elements[Id] : HTMLElement} */ (document.getElementById(id));
+}
+
+/**
+ * Make the picture of a flag; its country is named beside it, or by it.
+ * @param {{flag: string, country: string}} of
+ * @param {boolean} [named] whether the name stands beside it
+ * @returns {HTMLImageElement}
+ */
+export function flagOf({ flag, country }, named = false) {
+  return Object.assign(document.createElement("img"), {
+    className: "flag", src: flag, alt: named ? "" : country, width: 20, height: 15,
+  });
 }

@@ -40,7 +40,7 @@ export function leadOf(frame, replay, game) {
 }
 
 /**
- * Say who leads, and by what.
+ * Say who leads, and by what; on what they are level comes last, where a narrow page may cut it.
  * @param {Lead} lead
  * @param {import("./replay.js").Replay} replay
  * @returns {string}
@@ -55,9 +55,9 @@ export function leadWords({ seat, by, values, level }, replay) {
     const most = shortNumber(Math.max(0, ...values));
     return by.endsWith("s") ? `Level: ${most} ${unitOf(by, most)} each` : `Level: ${by} ${most} each`;
   }
-  const tie = level.length ? `Level by ${level.join(" and ")}; ` : "";
+  const tie = level.length ? `; level by ${level.join(" and ")}` : "";
   const second = replay.seats.length > 2 ? `, next ${next}` : ` to ${next}`;
-  return `${tie}${replay.seats[seat].name} leads by ${by}, ${shortNumber(values[seat])}${second}`;
+  return `${replay.seats[seat].name} leads by ${by}, ${shortNumber(values[seat])}${second}${tie}`;
 }
 
 /**

@@ -18,8 +18,12 @@ const root = byId("viewer");
 async function show(load) {
   byId("trouble").hidden = true;
   try {
+    const people = root.dataset.people ? peopleAt(root.dataset.people) : null;
     const replay = await readReplay(await load());
     root.hidden = false;
+    if (people) {
+      replay.introduce(await people);
+    }
     viewer.open(replay);
     return true;
   } catch (error) {
@@ -28,6 +32,24 @@ async function show(load) {
     byId("trouble").hidden = false;
     return false;
   }
+}
+
+/**
+ * Ask who played. Nobody is introduced where that is not answered: the replay has names of its own.
+ * @param {string} address
+ * @returns {Promise<Record<string, import("./replay.js").Person>>} by userid
+ */
+async function peopleAt(address) {
+  const answer = await fetch(address, { cache: "no-cache" }).catch(() => null);
+  if (!answer?.ok) {
+    return {};
+  }
+  /** @type {{people: [number, string, number, string | null][], countries: Record<string, {name: string, flag: string}>}} */
+  const { people, countries } = await answer.json();
+  return Object.fromEntries(people.map(([userid, name, rank, code]) => {
+    const country = countries[code ?? ""];
+    return [userid, { name, rank, country: country?.name ?? "", flag: country?.flag ?? "" }];
+  }));
 }
 
 /**
@@ -40,6 +62,29 @@ async function fetched(address) {
     throw new Error(`The server does not give this replay (${answer.status}).`);
   }
   return new Uint8Array(await answer.arrayBuffer());
+}
+
+/**
+ * Fetch what the address of the page names; its policy lets it reach this site and its store.
+ * @param {string} address
+ * @returns {Promise<Uint8Array<ArrayBuffer>>}
+ */
+function named(address) {
+  return fetched(address).catch((error) => {
+    throw error instanceof TypeError
+      ? new Error("This page can only show replays of this site and of its store, by their addresses.")
+      : error;
+  });
+}
+
+/**
+ * Show the replay that the address of the page names.
+ * @param {string} address
+ */
+async function showNamed(address) {
+  if (await show(() => named(address))) {
+    byId("shelf")?.setAttribute("hidden", "");
+  }
 }
 
 /**
@@ -137,10 +182,13 @@ for (const which of /** @type {const} */ (["previous", "next"])) {
   linkTo(byId(`${which}-replay`), root.dataset[which]);
 }
 const data = byId("replay-data");
+const asked = chooser ? new URLSearchParams(location.search).get("url") : null;
 if (live) {
   watchLive(live, key ?? "");
 } else if (source) {
   void show(() => fetched(source));
+} else if (asked) {
+  void showNamed(asked);
 } else if (data) {
   void show(() => decoded(data.text));
 }

@@ -1,7 +1,7 @@
 /** The cards of the players, who leads, and what each did in a turn. */
 
 import { shortNumber } from "./chart.js";
-import { badge, byId, element, markPicture } from "./elements.js";
+import { badge, byId, element, flagOf, markPicture } from "./elements.js";
 import { endingOf } from "./ending.js";
 import { leadOf, leadWords, sharesOf, unitOf } from "./lead.js";
 import { paintElement, playerColour } from "./palette.js";
@@ -39,10 +39,11 @@ export class Players {
   constructor(replay, game, chosen) {
     this.replay = replay;
     this.game = game;
-    this.cards = replay.seats.map((seat) => cardOf(seat, game, chosen));
+    this.cards = replay.seats.map((seat) => cardOf(seat, game, chosen, replay.people?.[seat.key]));
     byId("players").replaceChildren(...this.cards.map(({ card }) => card));
-    byId("players").classList.toggle("many", this.cards.length > FEW);
-    byId("viewer").classList.toggle("crowd", this.cards.length > FEW);
+    const isCrowd = this.cards.length > FEW || replay.people !== null;
+    byId("players").classList.toggle("many", isCrowd);
+    byId("viewer").classList.toggle("crowd", isCrowd);
     byId("shares").classList.toggle("halved", this.cards.length === FEW);
   }
 
@@ -67,7 +68,8 @@ export class Players {
       card.leads.hidden = ended || lead.seat !== seat;
       const standing = words[seat] ?? (moving === seat ? "to move" : "");
       card.standing.textContent = standing;
-      card.standing.hidden = standing === "";
+      // Where it is known who played, a card has said their rank all along.
+      card.standing.hidden = standing === "" || (ended && Boolean(replay.people));
       card.card.classList.toggle("active", moving === seat || standing === "won");
     });
     this.showLead(frame, lead, ended);
@@ -105,15 +107,20 @@ function shareElement(share, seat) {
  * @param {import("./replay.js").Seat} seat
  * @param {import("./games/game.js").Game} game
  * @param {(seat: number) => void} chosen
+ * @param {import("./replay.js").Person | undefined} person
  * @returns {Card}
  */
-function cardOf(seat, game, chosen) {
+function cardOf(seat, game, chosen, person) {
   const names = game.measures.length ? game.measures.slice(0, MOST_NUMBERS).map(({ name }) => name) : [FINAL];
   const lines = names.map(newLine);
   const name = element("span", "name", seat.bot === PERSON && seat.name !== "you" ? `${seat.name} (by hand)` : seat.name);
   name.title = seat.name;
+  if (person?.flag) {
+    name.prepend(flagOf(person));
+  }
   const [leads, standing] = [element("span", "chip leads", "leads"), element("span", "chip standing")];
-  const chips = element("span", "chips", leads, standing);
+  const rank = person?.rank ? [element("span", "chip rank", `rank ${person.rank}`)] : [];
+  const chips = element("span", "chips", ...rank, leads, standing);
   const who = element("span", "who", badge(seat.index), markPicture(seat.index));
   const button = element("button", "card", who, name, chips, element("span", "numbers", ...lines.map(({ row }) => row)));
   button.type = "button";

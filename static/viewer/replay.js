@@ -4,6 +4,7 @@ import { isRecord } from "./json.js";
 import { letterOf } from "./palette.js";
 import { patched } from "./json_diff.js";
 import { fromColumns } from "./columns.js";
+import { inArenaFormat } from "./own_formats.js";
 
 const VERSION = 1;
 const LARGEST = 256 * 1024 * 1024;
@@ -15,6 +16,7 @@ const MOST_PLAYERS = 1000;
  * @typedef {number | string} Player as the game names it
  * @typedef {{key: string, name: string, bot: string, index: number, letter: string}} Seat
  * @typedef {{turn: number, player: Player, kind: string, detail: string}} Fault
+ * @typedef {{name: string, rank: number | null, country: string, flag: string}} Person
  * @typedef {Record<string, number> | number[]} Numbers by player, or in the order of seats
  * @typedef {{
  *   reason?: string, condition?: string, ranks?: Numbers, scores?: Numbers, final_scores?: Numbers,
@@ -46,11 +48,24 @@ export class Replay {
     /** @type {Map<Player, number>} seats by how documents name them: as text, and as it is */
     this.byKey = new Map(this.seats.map((seat) => [seat.key, seat.index]));
     document.players.forEach(({ player }, index) => this.byKey.set(player, index));
+    /** @type {Record<string, Person> | null} who plays, by key, where the page knows that better than the replay */
+    this.people = null;
     this.spacing = spacingOf(document);
     /** @type {{turn: number, frame: Json}} */
     this.recent = { turn: 0, frame: document.frame };
     this.kept = new Map([[0, this.recent.frame]]);
     this.faults = faultsByTurn(document.faults, over ? this.last : Infinity);
+  }
+
+  /**
+   * Take in who plays, from the page.
+   * @param {Record<string, Person>} people
+   */
+  introduce(people) {
+    this.people = people;
+    for (const seat of this.seats) {
+      seat.name = people[seat.key]?.name ?? seat.name;
+    }
   }
 
   /**
@@ -184,7 +199,7 @@ export async function readReplay(bytes) {
   const packed = bytes[0] === 0x1f && bytes[1] === 0x8b;
   const text = packed ? await unpacked(bytes) : new TextDecoder().decode(bytes);
   try {
-    return new Replay(checked(JSON.parse(text)));
+    return new Replay(checked(inArenaFormat(JSON.parse(text))));
   } catch (error) {
     throw error instanceof SyntaxError ? new Error("This file is no JSON.") : error;
   }

@@ -6,6 +6,9 @@ import { scoresOf, titleOf, winnerOf } from "./words.js";
 /** What `&`, `<` and the like are written as in HTML. */
 const ENTITIES = /** @type {Record<string, string>} */ ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" });
 
+/** Milliseconds until the server is asked again how far an animation is. */
+const ASK_AGAIN = 400;
+
 /** Players that the title of a frame names. */
 const MOST_NAMES = 6;
 
@@ -70,18 +73,21 @@ export class Share {
    */
   async animate(address) {
     const button = byId("save-animation");
+    const name = button.textContent;
     const words = byId("share-words");
     button.disabled = true;
     words.textContent = "The server makes the animation: this takes some seconds.";
     try {
-      const answer = await fetch(address, { headers: { Accept: "application/json" } });
-      if (answer.ok) {
-        saveFile(await answer.blob(), decodeURIComponent(address.split("/").at(-2) ?? "replay") + ".gif");
-      }
-      words.textContent = answer.ok ? "The animation is saved." : `No animation: ${(await answer.json()).error}.`;
-    } catch {
-      words.textContent = "No animation: the server does not answer.";
+      await made(address.replace(/\.gif$/, ""), (part) => {
+        button.textContent = `${name}: ${Math.floor(100 * part)} %`;
+      });
+      const answer = await checked(await fetch(address, { headers: { Accept: "application/json" } }));
+      saveFile(await answer.blob(), decodeURIComponent(address.split("/").at(-2) ?? "replay") + ".gif");
+      words.textContent = "The animation is saved.";
+    } catch (error) {
+      words.textContent = `No animation: ${error instanceof Refused ? error.message : "the server does not answer"}.`;
     }
+    button.textContent = name;
     button.disabled = false;
   }
 
@@ -99,6 +105,37 @@ export class Share {
       }
     }, "image/png");
   }
+}
+
+/** What the server has refused to do. */
+class Refused extends Error {}
+
+/**
+ * Wait until the server has made an animation; it stops when it is not asked any more.
+ * @param {string} address
+ * @param {(part: number) => void} tell is told how much of it is there, 0 to 1
+ */
+async function made(address, tell) {
+  for (;;) {
+    const answer = await checked(await fetch(address, { method: "POST", headers: { Accept: "application/json" } }));
+    const { painted, frames, ready } = await answer.json();
+    if (ready) {
+      return;
+    }
+    tell(frames ? painted / frames : 0);
+    await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN));
+  }
+}
+
+/**
+ * Pass on an answer, unless it says why something is refused.
+ * @param {Response} answer
+ */
+async function checked(answer) {
+  if (!answer.ok) {
+    throw new Refused((await answer.json()).error);
+  }
+  return answer;
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { Camera } from "./camera.js";
 import { contextOf, fitCanvas } from "./canvas.js";
-import { byId } from "./elements.js";
+import { byId, flagOf } from "./elements.js";
 import { isDark } from "./palette.js";
 import { bindPointer } from "./pointer.js";
 
@@ -13,6 +13,12 @@ const MINIMAP = 132;
 const FLATTEST = 0.5;
 const STEP = 60;
 const ZOOM = 1.4;
+
+/** @type {Record<string, {right: number, down: number}>} where arrow keys lead, in cells */
+const WAYS = {
+  ArrowLeft: { right: -1, down: 0 }, ArrowRight: { right: 1, down: 0 },
+  ArrowUp: { right: 0, down: -1 }, ArrowDown: { right: 0, down: 1 },
+};
 
 /**
  * @typedef {{
@@ -59,6 +65,8 @@ export class Stage {
         this.request();
       },
     });
+    this.root.addEventListener("keydown", (event) => this.key(event));
+    this.root.addEventListener("blur", () => this.point(null));
     new ResizeObserver(() => this.resize()).observe(this.root);
     const again = () => this.request();
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
@@ -143,6 +151,25 @@ export class Stage {
     this.request();
   }
 
+  /**
+   * Point at the next cell by an arrow key, where the keyboard has come to the board to look at it.
+   * @param {KeyboardEvent} event
+   */
+  key(event) {
+    const way = WAYS[event.key];
+    const changed = event.shiftKey || event.ctrlKey || event.altKey || event.metaKey;
+    if (!way || changed || this.player || !this.root.matches(":focus-visible")) {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+    const { camera } = this;
+    const at = this.pointer ?? { left: camera.width / 2, top: camera.height / 2 };
+    const { x, y } = camera.toBoard(at.left, at.top);
+    const { width, height } = camera.board;
+    this.point(camera.toPicture(within(x + way.right, width), within(y + way.down, height)));
+  }
+
   /** Draw soon. */
   request() {
     if (!this.due) {
@@ -216,7 +243,7 @@ export class Stage {
     const { spot, bubble, camera } = this;
     bubble.hidden = !spot?.bubble;
     if (spot?.bubble) {
-      const lines = spot.bubble.map((text) => Object.assign(document.createElement("span"), { textContent: text }));
+      const lines = spot.bubble.map((text) => lineOf(text, spot.person));
       bubble.replaceChildren(...lines);
       const left = (spot.x + spot.r - camera.x) * camera.scale + 10;
       const top = (spot.y - camera.y) * camera.scale - bubble.offsetHeight / 2;
@@ -248,6 +275,15 @@ export class Stage {
 }
 
 /**
+ * @param {number} place
+ * @param {number} size
+ * @returns {number} the middle of its cell, or of the cell at the edge of the board
+ */
+function within(place, size) {
+  return Math.floor(Math.min(Math.max(place, 0), Math.max(size - 1, 0))) + 0.5;
+}
+
+/**
  * @param {HTMLCanvasElement} canvas
  * @param {import("./drawing.js").Scene} scene
  * @param {(scene: import("./drawing.js").Scene) => void} draw
@@ -274,4 +310,18 @@ function frameSeen({ ctx, camera: own, ratio, dark }, camera) {
   ctx.strokeStyle = dark ? "#ffffff" : "#14201a";
   ctx.lineWidth = 2 / own.scale;
   ctx.strokeRect(camera.x, camera.y, camera.width / camera.scale, camera.height / camera.scale);
+}
+
+/**
+ * Make a line of the bubble; that of the country has its flag.
+ * @param {string} text
+ * @param {import("./replay.js").Person | undefined} person
+ * @returns {HTMLElement}
+ */
+function lineOf(text, person) {
+  const line = Object.assign(document.createElement("span"), { textContent: text });
+  if (person?.flag && text === person.country) {
+    line.prepend(flagOf(person, true));
+  }
+  return line;
 }

@@ -102,8 +102,8 @@ export class TurnList {
     }
   }
 
-  /** Show the turns that are in sight; `anew` where what is known of them has changed. */
-  fill(anew = false) {
+  /** Show the turns that are in sight; `changed` if more is known of them. */
+  fill(changed = false) {
     const { scroller, height, source } = this;
     if (!source || scroller.clientHeight === 0) {
       return;
@@ -112,7 +112,7 @@ export class TurnList {
     const count = Math.ceil(scroller.clientHeight / height) + 3;
     this.hold(count);
     for (let turn = first; turn < first + count; turn++) {
-      this.fillRow(this.rows[turn % count], turn, anew);
+      this.fillRow(this.rows[turn % count], turn, changed);
     }
     this.work();
   }
@@ -150,16 +150,16 @@ export class TurnList {
   /**
    * @param {Row} row
    * @param {number} turn
-   * @param {boolean} anew
+   * @param {boolean} changed
    */
-  fillRow(row, turn, anew) {
+  fillRow(row, turn, changed) {
     const { item, button } = row;
     item.hidden = turn > this.last;
     if (item.hidden) {
       Object.assign(row, { turn: -1, due: false });
       return;
     }
-    row.due ||= anew;
+    row.due ||= changed;
     if (row.turn !== turn) {
       Object.assign(row, { turn, due: true });
       item.style.transform = `translateY(${turn * this.height}px)`;

@@ -18,6 +18,7 @@ import { Share } from "./share.js";
 import { Stage } from "./stage.js";
 import { newSurvey, survey } from "./survey.js";
 import { TurnList } from "./turns.js";
+import { TurnLog } from "./turn_log.js";
 
 const JUMP = 10;
 
@@ -35,6 +36,12 @@ export class Viewer {
     const visit = (/** @type {number} */ turn) => this.playback.step(turn - this.playback.turn);
     this.moments = new Moments(byId("moments"), visit);
     this.turnList = new TurnList(byId("turn-scroller"), byId("turn-list"), visit);
+    /** @type {import("./turns.js").Source | null} */
+    this.source = null;
+    const log = document.querySelector("#turn-log");
+    if (log instanceof HTMLDetailsElement) {
+      new TurnLog(log, () => this.source && { source: this.source, last: this.horizon });
+    }
     this.chart = new Chart(byId("chart"));
     this.latency = new Latency(visit);
     this.log = new EventLog(visit);
@@ -178,10 +185,12 @@ export class Viewer {
     this.found = newSurvey(replay, game);
     this.isSeen = false;
     this.farthest = 0;
-    this.turnList.open({
+    this.source = {
       replay, alternating: Boolean(game.mover),
-      happened: (turn) => this.happened(turn), events: (turn) => this.events.get(turn) ?? [],
-    });
+      happened: (/** @type {number} */ turn) => this.happened(turn),
+      events: (/** @type {number} */ turn) => this.events.get(turn) ?? [],
+    };
+    this.turnList.open(this.source);
     this.playback.open(replay.last, !replay.over);
     this.players = new Players(replay, game, (seat) => this.look(seat === this.focus ? -1 : seat));
     this.offer(replay, game);
@@ -196,6 +205,9 @@ export class Viewer {
     this.lookThrough();
     if (replay.over) {
       void showOutput(replay);
+    }
+    if (byId("viewer").dataset.plays && this.address.read().turn === null && !this.stage.still.matches) {
+      this.playback.play();
     }
   }
 

@@ -69,7 +69,7 @@ export const END_OF_CODES = {
     ctx.strokeStyle = inks(scene).muted;
     ctx.lineWidth = 1.5 / camera.scale;
     ctx.strokeRect(0, 0, frame.W, frame.H);
-    if (lined) {
+    if (lined && !scene.replay.people) {
       drawDeaths(scene);
     }
     drawCreatures(scene);
@@ -92,13 +92,15 @@ export const END_OF_CODES = {
       return { ...spot, text: `(${column}, ${row}) empty` };
     }
     const seat = replay.seat(creature.userid);
+    const person = replay.people?.[String(creature.userid)];
     const bubble = [
       `${letterOf(seat)} ${replay.name(creature.userid)}`,
+      ...(person?.country ? [person.country] : []),
       `id ${creature.creatureid}`,
       countOf(creature.hp, "hit point"),
       `(${creature.x}, ${creature.y})`,
     ];
-    return { ...spot, text: bubble.join(", "), bubble };
+    return { ...spot, text: bubble.join(", "), bubble, person };
   },
 
   happened(moment) {

@@ -1,0 +1,53 @@
+/** The event log of a page: every turn in words, made when it is opened. */
+
+import { element } from "./elements.js";
+
+/** Turns that are told at once. */
+const PART = 200;
+
+/**
+ * @typedef {import("./turns.js").Source} Source
+ */
+
+/** Tells a match turn by turn. */
+export class TurnLog {
+  /**
+   * @param {HTMLDetailsElement} root with a list, and a button for more of it
+   * @param {() => {source: Source, last: number} | null} told gives what may be told, up to which turn
+   */
+  constructor(root, told) {
+    this.list = /** @type {HTMLElement} */ (root.querySelector("ol"));
+    this.more = /** @type {HTMLButtonElement} */ (root.querySelector("button"));
+    this.told = told;
+    root.addEventListener("toggle", () => { this.list.replaceChildren(); this.tell(root.open); });
+    this.more.addEventListener("click", () => this.tell(true));
+  }
+
+  /**
+   * Tell the next turns.
+   * @param {boolean} open
+   */
+  tell(open) {
+    const told = open ? this.told() : null;
+    if (told) {
+      const first = this.list.childElementCount + 1;
+      const end = Math.min(told.last, first + PART - 1);
+      for (let turn = first; turn <= end; turn++) {
+        this.list.append(element("li", "", element("b", "", `Turn ${turn}`), sentencesOf(turn, told.source)));
+      }
+      this.more.hidden = end >= told.last;
+    }
+  }
+}
+
+/**
+ * Give what was done in a turn, and what came of it.
+ * @param {number} turn
+ * @param {Source} source
+ * @returns {HTMLElement}
+ */
+function sentencesOf(turn, { replay, happened, events }) {
+  const deeds = happened(turn).map(({ seat, text }) => `${replay.seats[seat]?.name ?? ""}: ${text}`);
+  const said = [...deeds, ...events(turn).map(({ text }) => text)];
+  return element("ul", "", ...(said.length ? said : ["nothing"]).map((text) => element("li", "", text)));
+}
