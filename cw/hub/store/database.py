@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from datetime import datetime
+from threading import Lock
+from typing import Any, Final, TypeAlias
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy import Connection, Engine, create_engine, event, func, make_url, select
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.orm import Session, sessionmaker
 
@@ -16,6 +18,12 @@ BUSY: Final = 10_000
 WRITES: Final = "cw_writes"
 """The option of connections whose transactions write."""
 
+Reading: TypeAlias = Session
+"""A session that changes nothing."""
+
+Writing: TypeAlias = Session
+"""A session whose changes are kept at its end."""
+
 AWAY: Final = (OperationalError, InterfaceError)
 """What is raised while the database cannot be reached, or is too busy."""
 
@@ -23,9 +31,14 @@ AWAY: Final = (OperationalError, InterfaceError)
 class Database:
     """A database whose tables are there; to be shared by all threads of a process."""
 
-    def __init__(self, url: str) -> None:
-        """Take its address; nothing is opened yet."""
-        self.engine = open_engine(url)
+    def __init__(self, url: str, patience: int | None = None) -> None:
+        """Take its address; nothing is opened yet.
+
+        `patience` is for one that can be done without: the seconds after which a server that
+        cannot be reached is given up.
+        """
+        self.engine = open_engine(url, patience)
+        self._writes = Lock()
         self._reader = sessionmaker(self.engine, expire_on_commit=False)
         self._writer = sessionmaker(self.writing_engine, expire_on_commit=False)
 
@@ -48,15 +61,45 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """Give a session for one verb: committed at the end of the block, or not at all."""
-        with self._writer.begin() as session:
+        with self._turn(), self._writer.begin() as session:
             yield session
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Let the threads of this process write to a file one after the other.
+
+        A writer that waits for SQLite looks again only now and then, and the more there are, the
+        longer one of them may find it taken each time; a lock is handed on at once. Who has waited
+        for so long as SQLite lets a writer wait is told by it.
+        """
+        mine = self.is_sqlite and self._writes.acquire(timeout=BUSY / 1000)
+        try:
+            yield
+        finally:
+            if mine:
+                self._writes.release()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """Give a connection that reads the rows of one moment, however long that takes."""
+        # The transactions of SQLite are like that.
+        level = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
+        with self.engine.connect() as connection:
+            yield connection.execution_options(**level)
+
+    def now(self) -> datetime | None:
+        """Return what time it is by the database's clock; None for a file, which has none."""
+        if self.is_sqlite:
+            return None
+        with self.engine.connect() as connection:
+            return connection.scalar(select(func.clock_timestamp()))
 
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
 
 
-def open_engine(url: str) -> Engine:
+def open_engine(url: str, patience: int | None = None) -> Engine:
     """Return the engine for an address of a database: `sqlite:///FILE` or `postgresql://`."""
     address = make_url(url)
     if address.get_backend_name() == "sqlite":
@@ -65,12 +108,16 @@ def open_engine(url: str) -> Engine:
         event.listen(engine, "connect", prepare_sqlite)
         event.listen(engine, "begin", begin_sqlite)
         return engine
+    limits = {"connect_timeout": 5}
+    if patience is not None:
+        # The second, in milliseconds, is for a machine that went away with connections open.
+        limits = {"connect_timeout": patience, "tcp_user_timeout": patience * 1000}
     # A pooler between transactions remembers no statement of the last one.
     return create_engine(
         address.set(drivername="postgresql+psycopg"),
         pool_pre_ping=True,
         hide_parameters=True,
-        connect_args={"prepare_threshold": None, "connect_timeout": 5},
+        connect_args={"prepare_threshold": None, **limits},
     )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import timedelta
+import os
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import IO, Final, Literal
+from urllib.parse import urlsplit
 
 import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError
@@ -29,32 +31,117 @@ class ObjectStore:
 
     def __init__(self, url: str) -> None:
         """Open a folder, or `s3://bucket/prefix`; what an S3 server wants is in AWS_..."""
-        self._is_remote = url.startswith("s3://")
+        self._folder = None if url.startswith("s3://") else Path(url)
         self._store: S3Store | LocalStore = (
             S3Store.from_url(
                 url,
-                client_options={"timeout": PATIENCE, "connect_timeout": PATIENCE},
+                client_options={
+                    "timeout": PATIENCE,
+                    "connect_timeout": PATIENCE,
+                    # Options given here go before all that the environment says of them.
+                    "allow_http": os.environ.get("AWS_ALLOW_HTTP", "").lower() in ("1", "true"),
+                },
                 retry_config={"max_retries": 1, "retry_timeout": timedelta(seconds=10)},
             )
-            if self._is_remote
+            if url.startswith("s3://")
             else LocalStore(Path(url), mkdir=True)
         )
 
     def put_new(self, key: str, data: bytes) -> bool:
         """Store an object under a key that nothing has; return whether nothing had it.
 
-        What is there already stays as it is. Raises StoreAway if it cannot be reached.
+        What is there already stays as it is: also beside others who store it at the same moment,
+        unless it is a server that cannot promise that (AWS_CONDITIONAL_PUT=disabled). Raises
+        StoreAway if it cannot be reached.
         """
-        # A folder keeps no attributes; who serves from it knows the key.
-        packed = {"Content-Encoding": "gzip"} if key.endswith(PACKED) else {}
-        attributes = packed if self._is_remote else None
         try:
-            obstore.put(self._store, key, data, mode="create", attributes=attributes)
+            self._put(key, data, "create")
         except AlreadyExistsError:
             return False
+        except NotImplementedError:
+            return self._put_where_nothing_is(key, data)
         except (BaseError, OSError) as error:
             raise away(error) from error
         return True
+
+    def _put_where_nothing_is(self, key: str, data: bytes) -> bool:
+        """Store an object after a look whether its key is free."""
+        try:
+            if self._has(key):
+                return False
+            self._put(key, data, "overwrite")
+        except (BaseError, OSError) as error:
+            raise away(error) from error
+        return True
+
+    def _has(self, key: str) -> bool:
+        try:
+            obstore.head(self._store, key)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def _put(self, key: str, data: bytes, mode: Literal["create", "overwrite"]) -> None:
+        # A folder keeps no attributes; who serves from it knows the key.
+        packed = {"Content-Encoding": "gzip"} if key.endswith(PACKED) else {}
+        attributes = None if isinstance(self._store, LocalStore) else packed
+        obstore.put(self._store, key, data, mode=mode, attributes=attributes)
+
+    def put_private(self, key: str, file: IO[bytes]) -> None:
+        """Store a file, however large, that nobody but the owner of the store may read.
+
+        What was under its key is overwritten. Raises StoreAway if the store cannot be reached.
+        """
+        try:
+            if self._folder is not None:
+                # Nobody enters the folder while the file has the rights of every new one.
+                path = self._folder / key
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                path.parent.chmod(0o700)
+                obstore.put(self._store, key, file)
+                path.chmod(0o600)
+            else:
+                obstore.put(self._store, key, file)
+        except (BaseError, OSError) as error:
+            raise away(error) from error
+
+    def copy_missing(self, prefix: str, to: ObjectStore) -> int:
+        """Copy the objects below a prefix that another store does not have; return how many.
+
+        Raises StoreAway if one of the two cannot be reached; what was copied stays.
+        """
+        folders, keys = self._inside(prefix)
+        there = set(to._inside(prefix)[1])
+        count = 0
+        for key in keys:
+            if key not in there and (data := self.get(key)) is not None:
+                count += to.put_new(key, data)
+        return count + sum(self.copy_missing(folder, to) for folder in folders)
+
+    def _inside(self, folder: str) -> tuple[Sequence[str], list[str]]:
+        """Return the folders and the keys of a folder."""
+        try:
+            found = obstore.list_with_delimiter(self._store, folder)
+        except (BaseError, OSError) as error:
+            raise away(error) from error
+        return found["common_prefixes"], [one["path"] for one in found["objects"]]
+
+    def link(self, key: str, lasting: timedelta) -> str | None:
+        """Return an address at which everybody may read an object for so long.
+
+        None for a folder, which nobody reads from elsewhere.
+        """
+        if isinstance(self._store, LocalStore):
+            return None
+        try:
+            return obstore.sign(self._store, "GET", key, lasting)
+        except (BaseError, OSError) as error:
+            raise away(error) from error
+
+    def origin(self) -> str | None:
+        """Return where links lead: scheme, host and port; None for a folder."""
+        link = self.link("any", timedelta(seconds=1))
+        return link and "{0.scheme}://{0.netloc}".format(urlsplit(link))
 
     def get(self, key: str) -> bytes | None:
         """Return an object, None if there is none; raise StoreAway if it cannot be reached."""
@@ -74,11 +161,16 @@ class ObjectStore:
         except (BaseError, OSError) as error:
             raise away(error) from error
 
-    def keys(self, prefix: str) -> Iterator[str]:
-        """Give the keys below a prefix; raise StoreAway if they cannot be listed."""
+    def keys(self, prefix: str, before: datetime | None = None) -> Iterator[str]:
+        """Give the keys below a prefix, of what was stored before a moment if one is given.
+
+        Raises StoreAway if they cannot be listed.
+        """
         try:
             for several in obstore.list(self._store, prefix):
-                yield from (one["path"] for one in several)
+                for one in several:
+                    if before is None or one["last_modified"] < before:
+                        yield one["path"]
         except (BaseError, OSError) as error:
             raise away(error) from error
 

@@ -35,7 +35,8 @@ class Sealer:
     def __init__(self, text: str) -> None:
         """Take the keys, `id:base64` with commas between them; raise ValueError for others."""
         self._keys = {name: AESGCM(key) for name, key in read_keys(text).items()}
-        self.key_id = next(iter(self._keys))
+        self.key_ids = tuple(self._keys)
+        self.key_id = self.key_ids[0]
 
     def seal(self, secret: bytes, row: str) -> Sealed:
         """Seal a secret for a row; for no other one can it be opened."""

@@ -461,7 +461,10 @@ class MatchParticipant(Table):
     """Who sat at a slot of a match, and what came of it."""
 
     __tablename__ = "match_participants"
-    __table_args__ = (UniqueConstraint("bot_id", "match_id"),)
+    __table_args__ = (
+        UniqueConstraint("bot_id", "match_id"),
+        Index(None, "match_id", "rank", "slot"),
+    )
 
     match_id: Mapped[MatchId] = mapped_column(primary_key=True)
     slot: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)

@@ -32,15 +32,30 @@ def head() -> str:
 def current(database: Database) -> str | None:
     """Return the revision that a database is at, None for an empty one."""
     with database.engine.connect() as connection:
-        return MigrationContext.configure(connection).get_current_revision()
+        return revision_of(connection)
+
+
+def revision_of(connection: Connection) -> str | None:
+    """Return the revision that a transaction sees, None for an empty database."""
+    return MigrationContext.configure(connection).get_current_revision()
+
+
+def is_known(revision: str) -> bool:
+    """Return whether a revision is one of this program's."""
+    return revision in {one.revision for one in ScriptDirectory(FOLDER).walk_revisions()}
 
 
 def upgrade(database: Database) -> None:
     """Bring a database to the revision of this program; a second one at the same time waits."""
     with database.writing_engine.begin() as connection:
-        if not database.is_sqlite:
-            connection.execute(text("SELECT pg_advisory_xact_lock(:n)"), {"n": UPGRADE_LOCK})
-        command.upgrade(config_for(connection), "head")
+        upgrade_to(connection, "head")
+
+
+def upgrade_to(connection: Connection, revision: str) -> None:
+    """Bring a database to a revision within a transaction that writes; a second one waits."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:n)"), {"n": UPGRADE_LOCK})
+    command.upgrade(config_for(connection), revision)
 
 
 def config_for(connection: Connection) -> Config:

@@ -456,6 +456,12 @@ def upgrade() -> None:
             "bot_id", "match_id", name=op.f("uq_match_participants_bot_id_match_id")
         ),
     )
+    op.create_index(
+        "ix_match_participants_match_id_rank_slot",
+        "match_participants",
+        ["match_id", "rank", "slot"],
+        unique=False,
+    )
     op.create_table(
         "ratings",
         sa.Column("competition_id", sa.Integer(), nullable=False),

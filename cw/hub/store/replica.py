@@ -1,0 +1,92 @@
+"""A copy of the database that may be a moment behind; while it is away, the database is read."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from threading import Lock
+from typing import Final
+
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from cw.hub.store.database import Database
+from cw.hub.store.migrations import head, revision_of
+
+PAUSE: Final = 30.0
+"""Seconds for which a copy that was away is left alone."""
+
+PATIENCE: Final = 2
+"""Seconds in which it must take a connection: somebody waits for a page."""
+
+logger = logging.getLogger(__name__)
+
+
+class Replica:
+    """A copy of a database to read from; to be shared by all threads of a process."""
+
+    def __init__(
+        self, url: str, database: Database, elapsed: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Take the address of the copy, and of what it is; nothing is opened yet."""
+        self._copy = Database(url, PATIENCE)
+        self._database = database
+        self._elapsed = elapsed
+        self._lock = Lock()
+        self._is_there = False
+        self._due = elapsed()
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """Give a session that changes nothing: on the copy, else on the database itself.
+
+        By two at once after a pause: one tries the copy, the other reads the database meanwhile.
+        """
+        with ExitStack() as stack:
+            yield self._begin(stack) or stack.enter_context(self._database.reading())
+
+    def _begin(self, stack: ExitStack) -> Session | None:
+        """Return a session on the copy, None while it is away."""
+        if not self._is_to_be_asked():
+            return None
+        try:
+            session = stack.enter_context(self._copy.reading())
+            self._look_at(session)
+        except SQLAlchemyError as error:
+            self._note_away(type(error).__name__)
+            return None
+        return session if self._is_there else None
+
+    def _is_to_be_asked(self) -> bool:
+        with self._lock:
+            if self._is_there:
+                return True
+            is_due = self._elapsed() >= self._due
+            if is_due:
+                self._due = self._elapsed() + PAUSE
+            return is_due
+
+    def _look_at(self, session: Session) -> None:
+        """Connect; one that was not there before must also have the tables of this program."""
+        connection = session.connection()
+        if self._is_there:
+            return
+        at = revision_of(connection)
+        if at != head():
+            self._note_away(f"it is at {at or 'nothing'}, this program needs {head()}")
+            return
+        with self._lock:
+            self._is_there = True
+        logger.info("the read replica answers")
+
+    def _note_away(self, reason: str) -> None:
+        with self._lock:
+            self._is_there = False
+            self._due = self._elapsed() + PAUSE
+        logger.warning("the read replica is away, the database is read: %s", reason)
+
+    def close(self) -> None:
+        """Close all connections to the copy."""
+        self._copy.close()
