@@ -5,19 +5,30 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import Select, and_, func, select, update
+from sqlalchemy import and_, case, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from cw.errors import CapacityError, UsageError
 from cw.hub.clock import Clock
 from cw.hub.services import audit, matches
-from cw.hub.services.matches import Plan, Seat
+from cw.hub.services.matches import ClaimedSeat, Hosting, Plan, Seat
+from cw.hub.services.tournament_settings import settings_of
 from cw.hub.store.sealing import Sealed, Sealer
-from cw.hub.store.tables import Bot, BotKind, BotStatus, Match, MatchParticipant
+from cw.hub.store.tables import (
+    Bot,
+    BotKind,
+    BotStatus,
+    Competition,
+    Match,
+    MatchParticipant,
+    Rating,
+    Team,
+    User,
+)
 
 CHECK: Final = "check_bot"
 """The job that checks a bot: told the id of its row."""
@@ -25,7 +36,28 @@ CHECK: Final = "check_bot"
 MOST: Final = 10
 """Bots of one user that are not retired."""
 
+FIRST_GAME: Final = "code-battle"
+"""Whose bots are meant where an address names no game."""
+
 LONGEST_REASON: Final = 500
+
+SWEEP: Final = "sweep_bots"
+"""The job that asks all bots whose health is to be asked."""
+
+MOST_FAILURES: Final = 3
+"""In a row; then a bot is INACTIVE."""
+
+OF_TEAMS: Final = timedelta(hours=1)
+"""Between two checks of a team's bot, at least: they inform the team, and nothing else."""
+
+AT_ONCE: Final = 1000
+"""Bots of one sweep."""
+
+ASKED: Final[tuple[BotStatus, ...]] = ("PENDING", "ACTIVE", "INACTIVE")
+"""How bots stand that are asked."""
+
+PROTOCOL_STEPS: Final = ("turn", "signature", "moves", "refusal")
+"""Steps that say nothing of a bot's health."""
 
 
 class NameTaken(UsageError):
@@ -59,6 +91,7 @@ class Registered:
     """A new bot, and its secret: nobody is told that again."""
 
     id: int
+    bot_id: str
     secret: str
 
 
@@ -80,8 +113,14 @@ class OwnBot:
     checks: Sequence[Mapping[str, Any]]
     """The steps of the last check: `step`, `ok`, and where not `problem` and `fix`."""
     created_at: datetime
+    secret_version: int
+    check_due_at: datetime | None
+    owner: str = ""
+    """The username."""
     last_match: str | None = None
     last_match_at: datetime | None = None
+    rating: float | None = None
+    """The shown rating; None for one that has played no rated match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +128,25 @@ class Asked:
     """A bot as it was when a check began."""
 
     id: int
+    bot_id: str
     game: str
     name: str
     endpoint: str
     settings: Mapping[str, str]
     secret: Sealed
+    """Empty for the bot of a team that has none, as its game asks for none."""
     secret_row: str
     secret_version: int
+    status: BotStatus
+    protocol_ok: bool
+    seat: ClaimedSeat | None = None
+    """The program that was uploaded; None for a web service."""
+    hosting: Hosting = "sandboxed"
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its health says enough: it speaks the protocol."""
+        return self.status != "PENDING" and self.protocol_ok
 
 
 def name_key(name: str) -> str:
@@ -114,11 +165,11 @@ def register(
     mine = select(func.count()).where(Bot.user_id == user_id, Bot.status != "RETIRED")
     if session.scalars(mine).one() >= MOST:
         raise TooManyBots(f"You have {MOST} bots. Please retire one first.")
-    bot = new_bot(clock, user_id, new, "url")
+    bot = new_bot(session, clock, user_id, new, "url")
     secret = secrets.token_hex(32)
     sealed = sealer.seal(secret.encode(), f"{bot.bot_id}.1")
     bot.secret, bot.key_id, bot.secret_version = sealed.data, sealed.key_id, 1
-    return Registered(added(session, bot), secret)
+    return Registered(added(session, bot), bot.bot_id, secret)
 
 
 def add_builtin(  # noqa: PLR0913, PLR0917 - as many things as there are to be said
@@ -128,15 +179,23 @@ def add_builtin(  # noqa: PLR0913, PLR0917 - as many things as there are to be s
 
     Twice, or by two at once: NameTaken, as for others.
     """
-    bot = new_bot(clock, user_id, NewBot(game, name, strategy), "builtin")
+    bot = new_bot(session, clock, user_id, NewBot(game, name, strategy), "builtin")
     bot.status = "ACTIVE"
     return added(session, bot)
 
 
-def new_bot(clock: Clock, user_id: int, new: NewBot, kind: BotKind) -> Bot:
+def free_bot_id(session: Session) -> str:
+    """Draw a name for outside of the database that no bot has."""
+    while True:
+        drawn = f"b_{secrets.token_hex(4)}"
+        if session.scalar(select(Bot.id).where(Bot.bot_id == drawn)) is None:
+            return drawn
+
+
+def new_bot(session: Session, clock: Clock, user_id: int, new: NewBot, kind: BotKind) -> Bot:
     """Return the row of a bot, PENDING and without a secret."""
     return Bot(
-        bot_id=f"b_{secrets.token_hex(4)}",
+        bot_id=free_bot_id(session),
         game=new.game,
         user_id=user_id,
         name=new.name,
@@ -150,52 +209,97 @@ def new_bot(clock: Clock, user_id: int, new: NewBot, kind: BotKind) -> Bot:
 
 
 def added(session: Session, bot: Bot) -> int:
-    """Add a row and return its id; raise NameTaken where the unique key says so."""
+    """Add a row and return its id; raise NameTaken where the unique key of names says so."""
     try:
         with session.begin_nested():
             session.add(bot)
             session.flush()
     except IntegrityError:
+        same = (Bot.game == bot.game, Bot.name_key == bot.name_key, Bot.user_id.is_not(None))
+        if session.scalar(select(Bot.id).where(*same)) is None:
+            raise
         raise NameTaken("This bot name is already taken") from None
+    enter(session, bot)
     return bot.id
+
+
+def enter(session: Session, bot: Bot) -> None:
+    """Let a new bot take part in the rated competitions of its game."""
+    rated = (Competition.format == "rated", Competition.game == bot.game)
+    for competition in session.scalars(select(Competition.id).where(*rated)):
+        session.add(Rating(competition_id=competition, bot_id=bot.id))
+        bot.check_due_at = bot.created_at if bot.kind == "url" else None
+
+
+def enter_all(session: Session, clock: Clock, competition: int, game: str) -> None:
+    """Let all bots of people that play a game take part in a competition. Twice: once."""
+    there = select(Rating.bot_id).where(Rating.competition_id == competition)
+    missing = select(Bot.id).where(Bot.game == game, Bot.user_id.is_not(None), Bot.id.not_in(there))
+    for bot in session.scalars(missing).all():
+        session.add(Rating(competition_id=competition, bot_id=bot))
+    unasked = (Bot.game == game, Bot.kind == "url", Bot.user_id.is_not(None))
+    session.execute(
+        update(Bot).where(*unasked, Bot.check_due_at.is_(None)).values(check_due_at=clock())
+    )
 
 
 def own_bots(session: Session, user_id: int) -> list[OwnBot]:
     """Return the bots of a user that are not retired, by game and name."""
     last = (
-        select(
-            MatchParticipant.bot_id,
-            func.max(MatchParticipant.match_id).label("match"),
-        )
-        .group_by(MatchParticipant.bot_id)
-        .subquery()
+        select(func.max(MatchParticipant.match_id))
+        .where(MatchParticipant.bot_id == Bot.id)
+        .correlate(Bot)
+        .scalar_subquery()
+    )
+    rated = (
+        select(Rating.mu - 2 * Rating.phi)
+        .join(Competition, Competition.id == Rating.competition_id)
+        .where(Rating.bot_id == Bot.id, Rating.last_match_at.is_not(None))
+        .where(Competition.format == "rated", Competition.slug == Bot.game)
+        .correlate(Bot)
+        .scalar_subquery()
     )
     rows = session.execute(
-        select(Bot, Match.match_id, Match.at)
-        .outerjoin(last, last.c.bot_id == Bot.id)
-        .outerjoin(Match, Match.id == last.c.match)
+        select(Bot, User.username, Match.match_id, Match.at, rated)
+        .join(User, User.id == Bot.user_id)
+        .outerjoin(Match, Match.id == last)
         .where(Bot.user_id == user_id, Bot.status != "RETIRED")
         .order_by(Bot.game, Bot.name_key)
     )
-    return [own_bot(bot, match, at) for bot, match, at in rows]
+    return [own_bot(bot, owner or "", *more) for bot, owner, *more in rows]
 
 
 def find(session: Session, game: str | None, name: str) -> OwnBot | None:
     """Return the bot of a user by its name in any case, None if there is none.
 
-    Without a game: of the first by its name that has such a bot.
+    Without a game: of Code Battle, or of the first by its name that has such a bot.
     """
-    named = select(Bot).where(Bot.name_key == name_key(name), Bot.user_id.is_not(None))
-    bot = session.scalars(of_game(named, game).order_by(Bot.game).limit(1)).one_or_none()
-    return None if bot is None else own_bot(bot)
+    named = (
+        select(Bot, User.username)
+        .join(User, User.id == Bot.user_id)
+        .where(Bot.name_key == name_key(name))
+        .order_by(Bot.game != FIRST_GAME, Bot.game)
+        .limit(1)
+    )
+    of_game = named if game is None else named.where(Bot.game == game)
+    found = session.execute(of_game).one_or_none()
+    return None if found is None else own_bot(found[0], found[1] or "")
 
 
-def of_game(query: Select[Bot], game: str | None) -> Select[Bot]:
-    """Return a query for the bots of one game, or of all."""
-    return query if game is None else query.where(Bot.game == game)
+def find_by_id(session: Session, bot_id: str) -> OwnBot | None:
+    """Return the bot of a user by its name outside of the database, None if there is none."""
+    named = select(Bot, User.username).join(User, User.id == Bot.user_id)
+    found = session.execute(named.where(Bot.bot_id == bot_id)).one_or_none()
+    return None if found is None else own_bot(found[0], found[1] or "")
 
 
-def own_bot(bot: Bot, last_match: str | None = None, at: datetime | None = None) -> OwnBot:
+def own_bot(
+    bot: Bot,
+    owner: str,
+    last_match: str | None = None,
+    at: datetime | None = None,
+    rating: float | None = None,
+) -> OwnBot:
     """Return a bot as its owner sees it."""
     return OwnBot(
         bot.id,
@@ -211,58 +315,238 @@ def own_bot(bot: Bot, last_match: str | None = None, at: datetime | None = None)
         bot.checked_at,
         bot.checks,
         bot.created_at,
+        bot.secret_version,
+        bot.check_due_at,
+        owner,
         last_match,
         at,
+        rating,
     )
 
 
 def asked(session: Session, bot: int) -> Asked | None:
     """Return what a check asks, None for a bot that is asked nothing."""
     row = session.get(Bot, bot)
-    if row is None or row.kind != "url" or row.status in ("SUSPENDED", "RETIRED"):
+    if row is None or row.kind == "builtin" or row.status in ("SUSPENDED", "RETIRED"):
         return None
-    if row.secret is None:
+    if (row.secret is None and row.team_id is None) or (row.kind == "url" and not row.endpoint):
+        return None
+    seat = matches.program_of(session, row) if row.kind == "program" else None
+    if row.kind == "program" and seat is None:
         return None
     return Asked(
         row.id,
+        row.bot_id,
         row.game,
         row.name,
         row.endpoint,
-        row.settings,
-        Sealed(row.key_id or "", row.secret),
+        matches.told_to_bots(row),
+        Sealed(row.key_id or "", row.secret or b""),
         f"{row.bot_id}.{row.secret_version}",
         row.secret_version,
+        row.status,
+        row.protocol_ok,
+        seat,
+        hosting_of(session, row),
     )
+
+
+def hosting_of(session: Session, bot: Bot) -> Hosting:
+    """Return how the program of a bot is run: as the tournament of its team says."""
+    of_team = (
+        select(Competition.settings, Competition.game)
+        .join(Team, Team.competition_id == Competition.id)
+        .where(Team.id == bot.team_id)
+    )
+    found = session.execute(of_team).one_or_none() if bot.team_id else None
+    return settings_of(found.game, found.settings).hosting if found else "sandboxed"
 
 
 def note_check(
     session: Session, clock: Clock, of: Asked, steps: Sequence[Mapping[str, Any]]
 ) -> bool:
-    """Write what a check has found: ACTIVE if all steps were fine, else INACTIVE, and why.
+    """Write what a full check has found; ACTIVE if all steps were fine, else INACTIVE, and why.
+
+    For a bot that is ACTIVE only its health counts. Late, when the bot has another address or
+    secret, or is gone: False, and nothing changes.
+    """
+    failed = next((step for step in steps if not step["ok"] and not step.get("warning")), None)
+    found = {"checks": list(steps), "checked_at": clock()}
+    is_ill = failed is not None and failed["step"] not in PROTOCOL_STEPS
+    bot = same_bot(session, of)
+    if bot is None or matches.program_of(session, bot) != of.seat:
+        return False
+    for name, value in found.items():
+        setattr(bot, name, value)
+    if bot.status == "ACTIVE":
+        count_health(session, clock, bot, failed["problem"] if failed and is_ill else None)
+        return True
+    bot.protocol_ok = failed is None
+    if failed is None:
+        bot.healthy_at, bot.failures = clock(), 0
+        change_status(session, clock, bot, "ACTIVE", "")
+    else:
+        bot.failures, bot.failures_total = bot.failures + 1, bot.failures_total + 1
+        change_status(session, clock, bot, "INACTIVE", failed["problem"])
+    return True
+
+
+def note_health(session: Session, clock: Clock, of: Asked, problem: str | None) -> bool:
+    """Write whether a bot is well: three failures in a row make it INACTIVE, one success ACTIVE.
 
     Late, when the bot has another address or secret, or is gone: False, and nothing changes.
     """
-    failed = next((step for step in steps if not step["ok"]), None)
+    bot = same_bot(session, of)
+    if bot is None:
+        return False
+    count_health(session, clock, bot, problem)
+    return True
+
+
+def count_health(session: Session, clock: Clock, bot: Bot, problem: str | None) -> None:
+    """Count a success or a failure, and let the status follow."""
+    if problem is None:
+        bot.healthy_at, bot.failures = clock(), 0
+        if bot.status == "INACTIVE" and bot.protocol_ok:
+            change_status(session, clock, bot, "ACTIVE", "")
+        return
+    bot.failures, bot.failures_total = bot.failures + 1, bot.failures_total + 1
+    if bot.status == "ACTIVE" and bot.failures >= MOST_FAILURES:
+        change_status(session, clock, bot, "INACTIVE", problem)
+    elif bot.status == "INACTIVE":
+        bot.reason = problem[:LONGEST_REASON]
+
+
+def same_bot(session: Session, of: Asked) -> Bot | None:
+    """Return the row of a bot, locked, if it is still what was asked."""
     same = and_(
         Bot.id == of.id,
         Bot.endpoint == of.endpoint,
         Bot.secret_version == of.secret_version,
-        Bot.status.in_(("PENDING", "ACTIVE", "INACTIVE")),
+        Bot.status.in_(ASKED),
     )
+    return session.scalars(select(Bot).where(same).with_for_update()).one_or_none()
+
+
+def change_status(  # noqa: PLR0913, PLR0917 - what is noted of a change
+    session: Session,
+    clock: Clock,
+    bot: Bot,
+    status: BotStatus,
+    reason: str,
+    actor: str = "site",
+) -> None:
+    """Give a bot another status, and note it."""
+    if bot.status != status:
+        detail = {"from": bot.status, "to": status, "reason": reason[:LONGEST_REASON]}
+        audit.note(session, clock, actor, "status", f"bot:{bot.bot_id}", detail=detail)
+    bot.status, bot.reason = status, reason[:LONGEST_REASON]
+
+
+def take_due(session: Session, clock: Clock, every: timedelta) -> list[Asked]:
+    """Return the bots whose health is to be asked, and put them off to the next time.
+
+    Twice, or by two at once: each bot is given to one of them.
+    """
     now = clock()
-    found: dict[str, Any] = {
-        "status": "INACTIVE" if failed else "ACTIVE",
-        "reason": f"{failed['step']}: {failed['problem']}"[:LONGEST_REASON] if failed else "",
-        "checks": list(steps),
-        "checked_at": now,
-        "protocol_ok": failed is None,
-    }
-    if failed is None:
-        found |= {"healthy_at": now, "failures": 0}
-    else:
-        found |= {"failures": Bot.failures + 1, "failures_total": Bot.failures_total + 1}
-    change = update(Bot).where(same).values(found).returning(Bot.id)
-    return session.execute(change).first() is not None
+    due = and_(Bot.check_due_at <= now, Bot.status.in_(ASKED), Bot.kind == "url")
+    first = select(Bot.id).where(due).order_by(Bot.check_due_at, Bot.id).limit(AT_ONCE)
+    own = case((Bot.team_id.is_not(None), now + max(every, OF_TEAMS)), else_=now + every)
+    taken = update(Bot).where(Bot.id.in_(first), due).values(check_due_at=own)
+    ids = session.scalars(taken.returning(Bot.id)).all()
+    found = (asked(session, bot) for bot in sorted(ids))
+    return [one for one in found if one is not None]
+
+
+def any_due(session: Session, clock: Clock) -> bool:
+    """Return whether the health of a bot is to be asked."""
+    due = and_(Bot.check_due_at <= clock(), Bot.status.in_(ASKED), Bot.kind == "url")
+    return session.scalar(select(Bot.id).where(due).limit(1)) is not None
+
+
+def edit(session: Session, clock: Clock, own: OwnBot, endpoint: str, description: str) -> bool:
+    """Give a bot another address and description; return whether it must be checked again.
+
+    Twice: the same. Raises WrongStatus for a bot that is suspended or retired.
+    """
+    bot = may_change(session, own.id)
+    bot.description = description
+    if bot.endpoint == endpoint:
+        return False
+    bot.endpoint = endpoint
+    begin_again(session, clock, bot, own.owner)
+    return True
+
+
+def rotate(session: Session, clock: Clock, sealer: Sealer, own: OwnBot) -> str:
+    """Give a bot a new secret, which nobody is told again, and return it.
+
+    By two at once: one wins, and the other is told Busy. Raises WrongStatus as `edit` does.
+    """
+    bot = may_change(session, own.id)
+    if bot.secret_version != own.secret_version:
+        raise Busy("The secret was rotated meanwhile. Look at the bot again.")
+    bot.secret_version += 1
+    secret = secrets.token_hex(32)
+    sealed = sealer.seal(secret.encode(), f"{bot.bot_id}.{bot.secret_version}")
+    bot.secret, bot.key_id = sealed.data, sealed.key_id
+    audit.note(session, clock, own.owner, "rotate", f"bot:{bot.bot_id}")
+    begin_again(session, clock, bot, own.owner)
+    return secret
+
+
+def may_change(session: Session, bot: int) -> Bot:
+    """Return the row of a bot, locked; raise WrongStatus for one that is suspended or retired."""
+    row = session.scalars(select(Bot).where(Bot.id == bot).with_for_update()).one()
+    if row.status not in ASKED:
+        raise wrong_status(row)
+    return row
+
+
+def wrong_status(bot: Bot) -> WrongStatus:
+    """Say that a bot cannot do something as it is."""
+    return WrongStatus(cannot(bot.status))
+
+
+def cannot(status: BotStatus) -> str:
+    """Return what is said of a bot that cannot do something as it is."""
+    return f"The bot is {status}: it cannot do that."
+
+
+def begin_again(session: Session, clock: Clock, bot: Bot, actor: str) -> None:
+    """Let a bot be checked as if it were new."""
+    bot.failures, bot.protocol_ok = 0, False
+    if bot.check_due_at is not None:
+        bot.check_due_at = clock()
+    change_status(session, clock, bot, "PENDING", "", actor)
+
+
+def suspend(session: Session, clock: Clock, bot_id: str, reason: str, actor: str) -> None:
+    """Take a bot out until it is restored. Twice: WrongStatus, as for one that is retired."""
+    bot = by_bot_id(session, bot_id)
+    if bot.status in ("SUSPENDED", "RETIRED"):
+        raise wrong_status(bot)
+    change_status(session, clock, bot, "SUSPENDED", reason, actor)
+
+
+def restore(session: Session, clock: Clock, bot_id: str, actor: str) -> int:
+    """Lift a suspension: the bot is checked again; return its id. Twice: WrongStatus."""
+    bot = by_bot_id(session, bot_id)
+    if bot.status != "SUSPENDED":
+        raise wrong_status(bot)
+    begin_again(session, clock, bot, actor)
+    if bot.kind == "builtin":
+        change_status(session, clock, bot, "ACTIVE", "", actor)
+    return bot.id
+
+
+def by_bot_id(session: Session, bot_id: str) -> Bot:
+    """Return the row of a bot, locked; raise UsageError if there is none."""
+    found = select(Bot).where(Bot.bot_id == bot_id).with_for_update()
+    bot = session.scalars(found).one_or_none()
+    if bot is None:
+        raise UsageError(f"there is no bot {bot_id}")
+    return bot
 
 
 def retire(session: Session, clock: Clock, bot: int, actor: str) -> bool:
@@ -291,24 +575,26 @@ def practise(session: Session, clock: Clock, bot: int, strategy: str) -> tuple[i
     """
     row = session.scalars(select(Bot).where(Bot.id == bot).with_for_update()).one()
     if row.status in ("SUSPENDED", "RETIRED"):
-        raise WrongStatus(f"The bot is {row.status}: it cannot do that.")
+        raise wrong_status(row)
     if is_playing(session, bot):
         raise Busy("Your bot is playing. Try again when its match is over.")
     opponent = strategy if name_key(strategy) != row.name_key else f"{strategy}-builtin"
     seats = (Seat(row.name, bot_id=bot), Seat(opponent, spec=f"builtin:{strategy}"))
     key = f"{row.bot_id} {secrets.token_hex(8)}"
     match = matches.plan(session, clock, Plan("practice", key, row.game, seats))
+    free = and_(Rating.bot_id == bot, Rating.playing_id.is_(None))
+    session.execute(update(Rating).where(free).values(playing_id=match))
     return match, session.scalars(select(Match.match_id).where(Match.id == match)).one()
 
 
 def is_playing(session: Session, bot: int) -> bool:
-    """Return whether a practice match of a bot is not over yet."""
+    """Return whether a practice or rated match of a bot is not over yet."""
     open_one = (
         select(Match.id)
         .join(MatchParticipant, MatchParticipant.match_id == Match.id)
         .where(
             MatchParticipant.bot_id == bot,
-            Match.kind == "practice",
+            Match.kind.in_(("practice", "rated")),
             Match.state.in_(matches.OPEN),
         )
         .limit(1)

@@ -1,26 +1,225 @@
-"""What daily games have brought."""
+"""Daily games: when they are due, how the operator begins one, and what is kept of its end."""
 
 from __future__ import annotations
 
-from sqlalchemy import select
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from functools import cache
+from itertools import islice
+from typing import Any, Final
+from zoneinfo import ZoneInfo, available_timezones
+
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from cw.hub.store.tables import Bot, Match, MatchParticipant
+from cw.errors import UsageError
+from cw.games.rules import Json
+from cw.hub.clock import Clock
+from cw.hub.services import competitions, matches
+from cw.hub.services.competitions import CompetitionFacts, CompetitionTaken
+from cw.hub.services.entrants import GAME
+from cw.hub.services.matches import OPEN, BattleResult, Claim, Plan
+from cw.hub.services.reports import report_of
+from cw.hub.store.tables import Competition, Match, MatchParticipant
+from cw.league.due_times import DueTime
+
+FORMAT: Final = "daily"
+LATE: Final = timedelta(hours=12)
+"""How late a game may begin; what was due earlier is called off."""
+
+NOBODY: Final = "no_players"
 
 
-def last_rank(session: Session, user_id: int) -> int | None:
-    """Return a user's rank in the last daily game that was ranked, None if there is none."""
-    last = (
-        select(Match.id)
-        .join(MatchParticipant, MatchParticipant.match_id == Match.id)
-        .where(Match.kind == "daily", Match.state == "done", MatchParticipant.rank.is_not(None))
-        .order_by(Match.at.desc(), Match.id.desc())
-        .limit(1)
-        .scalar_subquery()
+class GameIsOpen(UsageError):
+    """There is a game that is not over yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class DailySettings:
+    """What is set of a daily competition."""
+
+    due: DueTime
+    options: Mapping[str, Json]
+
+
+def read_settings(values: Mapping[str, Any]) -> DailySettings:
+    """Return what is set, or the defaults; raise UsageError for what cannot be."""
+    known = {"time": "18:00", "zone": "UTC", "options": {}}
+    known |= {name: value for name, value in values.items() if name != competitions.SINCE}
+    wrong = [name for name in known if name not in ("time", "zone", "options")]
+    if wrong:
+        raise UsageError(f"a daily competition has time, zone and options, not {wrong[0]}")
+    if known["zone"] not in zones():
+        raise UsageError(f"{known['zone']!r} is no zone; one is Europe/Athens")
+    if not isinstance(known["options"], dict):
+        raise UsageError("options must be a JSON object, such as {}")
+    return DailySettings(
+        DueTime(read_time(known["time"]), ZoneInfo(known["zone"])), known["options"]
     )
-    rank = (
-        select(MatchParticipant.rank)
-        .join(Bot, Bot.id == MatchParticipant.bot_id)
-        .where(MatchParticipant.match_id == last, Bot.user_id == user_id)
+
+
+@cache
+def zones() -> set[str]:
+    """Return the names of all zones; to find them takes a while."""
+    return available_timezones()
+
+
+def read_time(text: Any) -> time:
+    """Return a time of day such as `18:00`; raise UsageError for any other text."""
+    try:
+        return datetime.strptime(text, "%H:%M").time()
+    except (TypeError, ValueError):
+        raise UsageError(f"{text!r} is no time; one is 18:00") from None
+
+
+# Planning
+
+
+def plan(session: Session, clock: Clock) -> None:
+    """Make the row of each competition's latest due time, if it has none.
+
+    The unique key makes it one, however many do that. It is called off at once where it is too late
+    for it, or a game is open; earlier due times get no row.
+    """
+    running = select(Competition.id).where(
+        Competition.format == FORMAT, Competition.state == "running"
     )
-    return session.scalar(rank)
+    for competition in session.scalars(running).all():
+        plan_one(session, clock, competition)
+
+
+def plan_one(session: Session, clock: Clock, competition: int) -> None:
+    """Make the row of the latest due time of a competition."""
+    now = clock()
+    of = find_running(session, competition)
+    if of is None or of.since is None:
+        return
+    due = read_settings(of.settings).due.latest(now)
+    if due < of.since:
+        return
+    if is_planned(session, key_of(of, due)):
+        return
+    # Who else plans, or begins a game, waits here, and then finds what was made meanwhile.
+    competitions.held(session, competition)
+    if is_planned(session, key_of(of, due)):
+        return
+    is_free = open_game(session, competition) is None
+    game = add_game(session, clock, of, due)
+    if now - due > LATE:
+        call_off(session, clock, game, "server_was_down")
+    elif not is_free:
+        call_off(session, clock, game, "previous_game_running")
+
+
+def find_running(session: Session, competition: int) -> CompetitionFacts | None:
+    """Return a competition if it runs."""
+    row = session.get(Competition, competition)
+    return competitions.facts_of(row) if row is not None and row.state == "running" else None
+
+
+def key_of(of: CompetitionFacts, at: datetime) -> str:
+    """Return the key of a game."""
+    return f"{of.slug} {at:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def is_planned(session: Session, key: str) -> bool:
+    """Return whether there is a row of a game."""
+    found = select(Match.id).where(Match.kind == FORMAT, Match.key == key)
+    return session.scalar(found) is not None
+
+
+def add_game(session: Session, clock: Clock, of: CompetitionFacts, at: datetime) -> int:
+    """Make the row of a game; return its id. Twice: the same."""
+    options = dict(read_settings(of.settings).options)
+    wanted = Plan(FORMAT, key_of(of, at), of.game, (), options, of.id, at=at)
+    return matches.plan(session, clock, wanted)
+
+
+def call_off(session: Session, clock: Clock, game: int, reason: str) -> None:
+    """Call a game off that nobody has claimed."""
+    name = session.scalars(select(Match.match_id).where(Match.id == game)).one()
+    matches.void(session, clock, name, reason)
+
+
+def open_game(session: Session, competition: int) -> str | None:
+    """Return the name of the game that is not over yet, None if there is none."""
+    found = select(Match.match_id).where(Match.competition_id == competition, Match.state.in_(OPEN))
+    return session.scalar(found.limit(1))
+
+
+# What the operator does
+
+
+def begin_site(session: Session, clock: Clock) -> None:
+    """Make the daily competition of End of Codes, and let it run.
+
+    Twice, or by two at once: it is there already, and stays as it is.
+    """
+    if competitions.find(session, FORMAT, GAME) is None:
+        with suppress(CompetitionTaken):
+            made = competitions.new(session, clock, FORMAT, GAME, title="End of Codes, daily")
+            competitions.set_state(session, clock, made.id, "running")
+
+
+def begin(session: Session, clock: Clock, competition: int) -> str:
+    """Plan a game for now; return its name.
+
+    Twice, or by two at once: GameIsOpen, as long as the first one is not over.
+    """
+    of = competitions.facts_of(competitions.held(session, competition))
+    name = open_game(session, competition)
+    if name is not None:
+        raise GameIsOpen(f"a game is open: {name}")
+    game = add_game(session, clock, of, clock().replace(microsecond=0))
+    return session.scalars(select(Match.match_id).where(Match.id == game)).one()
+
+
+def skip(session: Session, clock: Clock, competition: int) -> datetime:
+    """Call the next due time off; return it. Twice: the next two."""
+    of = competitions.facts_of(competitions.held(session, competition))
+    due = next(next_due(session, clock, of))
+    call_off(session, clock, add_game(session, clock, of, due), "skipped")
+    return due
+
+
+def next_due(session: Session, clock: Clock, of: CompetitionFacts) -> Iterator[datetime]:
+    """Yield the due times after now that are not skipped."""
+    now = clock()
+    skipped = select(Match.at).where(
+        Match.competition_id == of.id, Match.state == "void", Match.at > now
+    )
+    off = set(session.scalars(skipped))
+    return (due for due in read_settings(of.settings).due.after(now) if due not in off)
+
+
+def upcoming(session: Session, clock: Clock, of: CompetitionFacts, number: int) -> list[datetime]:
+    """Return the next due times; none unless the competition runs."""
+    return list(islice(next_due(session, clock, of), number)) if of.state == "running" else []
+
+
+# What came of it
+
+
+def nobody_played(now: datetime) -> BattleResult:
+    """Return the result of a game that nobody was ready to play."""
+    return BattleResult(NOBODY, (), 0, None, 0, now, now)
+
+
+def finished(session: Session, _: Clock, of: Claim, battles: Sequence[BattleResult]) -> None:
+    """Keep the first problem of each bot as its report, and tell the pages that a game is over."""
+    if of.game == GAME:
+        for slot, (player, told) in enumerate(zip(of.players, battles[-1].slots, strict=True)):
+            if told.faults:
+                session.execute(
+                    update(MatchParticipant)
+                    .where(MatchParticipant.match_id == of.id, MatchParticipant.slot == slot)
+                    .values(faults=[report_of(player, of.id, told)])
+                )
+    played_in = select(Match.competition_id).where(Match.id == of.id).scalar_subquery()
+    session.execute(
+        update(Competition)
+        .where(Competition.id == played_in)
+        .values(revision=Competition.revision + 1)
+    )

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
 from typing import Any, Final
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import Row, and_, bindparam, select
+from sqlalchemy.orm import Session, aliased
 
-from cw.hub.services.matches import OPEN
-from cw.hub.store.tables import Battle, Bot, Match, MatchKind, MatchParticipant, MatchState, User
+from cw.hub.services.matches import OPEN, wire_id
+from cw.hub.store.tables import (
+    Battle,
+    Bot,
+    Competition,
+    Match,
+    MatchKind,
+    MatchParticipant,
+    MatchState,
+    Team,
+    User,
+)
+from cw.league.glicko2 import Rating
 
 ON_HOME: Final = 6
 """Matches in a list of the home page."""
+
+PER_PAGE: Final = 50
+"""Matches on a page of a list."""
 
 LATEST: Final = 20
 """Matches on the page of a bot."""
@@ -35,10 +50,22 @@ class SeatView:
     """The username; None where that was deleted, too."""
     picture: str | None
     """The SHA-256 of the owner's picture."""
+    country: str | None
+    """Of the owner."""
     rank: int | None
     score: float | None
     faults: Sequence[Mapping[str, Any]]
     stats: Mapping[str, Any]
+    after: float | None = None
+    """The shown rating after the match; None where it was not rated."""
+    before: float | None = None
+    bot_id: str | None = None
+    """The name of the bot outside of the database; None for a built-in strategy."""
+    tournament: str | None = None
+    """The slug of the tournament of the team whose bot it is."""
+    team_id: int | None = None
+    team: str | None = None
+    """What the team is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +73,7 @@ class MatchView:
     """A match for its page."""
 
     match_id: str
+    competition_id: int | None
     kind: MatchKind
     game: str
     state: MatchState
@@ -58,12 +86,22 @@ class MatchView:
     finished_at: datetime | None
     seats: tuple[SeatView, ...]
     replay_key: str | None
-    """Of the first battle; None before the end."""
+    """Of a battle; None before the end, and after the replay was given up."""
+    map_id: str | None = None
+    level: float | None = None
+    seq: int | None = None
+
+    @property
+    def wire_id(self) -> str:
+        """The name under which bots knew it."""
+        return wire_id(self.match_id, self.attempt)
 
     @property
     def title(self) -> str:
-        """Who plays."""
-        return " - ".join(seat.name for seat in self.seats)
+        """Who plays; of a daily game, in which everybody does, when it was due."""
+        if self.kind == "daily":
+            return f"Game of {self.at:%Y-%m-%d %H:%M} UTC"
+        return " - ".join(seat.team or seat.name for seat in self.seats)
 
     @property
     def tag(self) -> str:
@@ -89,22 +127,127 @@ class MatchView:
         """Whether everybody may see it."""
         return self.kind != "practice"
 
-    def is_of(self, user_id: int) -> bool:
-        """Whether a bot of this user plays."""
-        return any(seat.user_id == user_id for seat in self.seats)
+    def shown_after(self, bot: int) -> float:
+        """Return the shown rating of a bot that has played it, after it."""
+        found = (seat.after for seat in self.seats if seat.bot == bot)
+        return next((after for after in found if after is not None), Rating().shown)
+
+    def with_before(self, ratings: Mapping[int, float]) -> MatchView:
+        """Return it with the shown ratings that bots had before."""
+        seats = tuple(
+            seat if seat.bot is None else replace(seat, before=ratings.get(seat.bot))
+            for seat in self.seats
+        )
+        return replace(self, seats=seats)
 
 
-def find(session: Session, match_id: str) -> MatchView | None:
-    """Return a match by its name for people, None if there is none."""
-    row = session.scalars(select(Match).where(Match.match_id == match_id)).one_or_none()
-    return None if row is None else view_of(session, row)
+_MATCHES, _BATTLES = Match.__table__, Battle.__table__
+_SEATS, _BOTS, _USERS = MatchParticipant.__table__, Bot.__table__, User.__table__
+_TEAMS, _COMPETITIONS = Team.__table__, Competition.__table__
+
+_BATTLE: Final = and_(
+    _BATTLES.c.match_id == _MATCHES.c.id,
+    _BATTLES.c.number == bindparam("battle"),
+    _BATTLES.c.pruned_at.is_(None),
+)
+NAMED: Final = (
+    select(
+        _MATCHES.c.id,
+        _MATCHES.c.match_id,
+        _MATCHES.c.competition_id,
+        _MATCHES.c.kind,
+        _MATCHES.c.game,
+        _MATCHES.c.state,
+        _MATCHES.c.attempt,
+        _MATCHES.c.turn,
+        _MATCHES.c.reason,
+        _MATCHES.c.seed,
+        _MATCHES.c.at,
+        _MATCHES.c.started_at,
+        _MATCHES.c.finished_at,
+        _MATCHES.c.map_id,
+        _MATCHES.c.level,
+        _MATCHES.c.seq,
+        _BATTLES.c.replay_key,
+    )
+    .outerjoin(_BATTLES, _BATTLE)
+    .where(_MATCHES.c.match_id == bindparam("name"))
+)
+"""A match with the key of its replay."""
+
+SEATS: Final = (
+    select(
+        _SEATS.c.match_id,
+        _SEATS.c.slot,
+        _SEATS.c.name,
+        _SEATS.c.bot_id,
+        _BOTS.c.bot_id.label("public_id"),
+        _BOTS.c.user_id,
+        _USERS.c.username,
+        _USERS.c.avatar,
+        _USERS.c.country,
+        _SEATS.c.rank,
+        _SEATS.c.score,
+        _SEATS.c.faults,
+        _SEATS.c.stats,
+        _SEATS.c.mu,
+        _SEATS.c.phi,
+        _BOTS.c.team_id,
+        _TEAMS.c.name.label("team"),
+        _COMPETITIONS.c.slug.label("tournament"),
+    )
+    .outerjoin(_BOTS, _BOTS.c.id == _SEATS.c.bot_id)
+    .outerjoin(_USERS, _USERS.c.id == _BOTS.c.user_id)
+    .outerjoin(_TEAMS, _TEAMS.c.id == _BOTS.c.team_id)
+    .outerjoin(_COMPETITIONS, _COMPETITIONS.c.id == _TEAMS.c.competition_id)
+    .where(_SEATS.c.match_id.in_(bindparam("matches", expanding=True)))
+    .order_by(_SEATS.c.match_id, _SEATS.c.slot)
+)
+"""The slots of matches in their order."""
+
+OWN_SEATS: Final = SEATS.where(_BOTS.c.user_id == bindparam("viewer"))
 
 
-def latest_of_bot(session: Session, bot: int) -> list[MatchView]:
-    """Return the last matches of a bot, the latest first."""
+def find(
+    session: Session,
+    match_id: str,
+    viewer: int | None = None,
+    *,
+    whole: bool = False,
+    battle: int = 1,
+) -> MatchView | None:
+    """Return a match by its name for people, None if there is none; with the replay of a battle.
+
+    Of a daily game that is over, which a thousand may have played, it has the seats of a viewer
+    alone, unless it is wanted whole: the others are in its ranking.
+    """
+    row = session.execute(NAMED, {"name": match_id, "battle": battle}).one_or_none()
+    if row is None:
+        return None
+    if whole or row.kind != "daily" or row.state != "done":
+        seats = found_seats(session.execute(SEATS, {"matches": [row.id]}))
+    elif viewer is None:
+        seats = ()
+    else:
+        seats = found_seats(session.execute(OWN_SEATS, {"matches": [row.id], "viewer": viewer}))
+    return viewed(row, seats, row.replay_key)
+
+
+def name_of_game(session: Session, gameid: int) -> str | None:
+    """Return the name for people of a daily game, None if there is none of that number."""
+    return session.scalar(select(Match.match_id).where(Match.id == gameid, Match.kind == "daily"))
+
+
+def practice_of(session: Session, bot: int) -> list[MatchView]:
+    """Return the last practice matches of a bot, the latest first."""
     its = select(MatchParticipant.match_id).where(MatchParticipant.bot_id == bot)
-    rows = select(Match).where(Match.id.in_(its)).order_by(Match.id.desc()).limit(LATEST)
-    return [view_of(session, row) for row in session.scalars(rows)]
+    rows = (
+        select(Match)
+        .where(Match.id.in_(its), Match.kind == "practice")
+        .order_by(Match.id.desc())
+        .limit(LATEST)
+    )
+    return views_of(session, session.scalars(rows).all())
 
 
 def latest_of_user(session: Session, user_id: int) -> list[MatchView]:
@@ -116,25 +259,152 @@ def latest_of_user(session: Session, user_id: int) -> list[MatchView]:
         .order_by(Match.id.desc())
         .limit(ON_HOME)
     )
-    return [view_of(session, row) for row in session.scalars(rows)]
+    return views_of(session, session.scalars(rows).all())
 
 
 def open_to_all(session: Session) -> list[MatchView]:
-    """Return the matches that everybody may see and that are not over, those played first."""
+    """Return the matches of no competition that all may see and that go on, those played first."""
     rows = (
         select(Match)
-        .where(Match.state.in_(OPEN), Match.kind != "practice")
+        .where(Match.state.in_(OPEN), Match.kind != "practice", Match.competition_id.is_(None))
         .order_by(Match.started_at.is_(None), Match.id)
         .limit(ON_HOME)
     )
-    return [view_of(session, row) for row in session.scalars(rows)]
+    return views_of(session, session.scalars(rows).all())
 
 
-def view_of(session: Session, row: Match) -> MatchView:
-    """Return a match for its page."""
-    first = select(Battle.replay_key).where(Battle.match_id == row.id, Battle.number == 1)
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which matches of a list are wanted; "" and None: all."""
+
+    game: str = ""
+    bot: str = ""
+    """Part of the name of one who plays."""
+    players: int = 0
+    state: str = ""
+    best: str = ""
+    """A month such as `2026-11`, of which the strongest are wanted."""
+    page: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A page of a list of matches."""
+
+    matches: Sequence[MatchView]
+    page: int
+    has_more: bool
+
+
+def listing(session: Session, choice: Choice) -> Listing:
+    """Return a page of the matches that everybody may see: the latest first, or the strongest."""
+    wanted = select(Match).where(Match.kind != "practice")
+    if choice.game:
+        wanted = wanted.where(Match.game == choice.game)
+    if choice.players:
+        wanted = wanted.where(Match.players == choice.players)
+    if choice.state:
+        wanted = wanted.where(Match.state == choice.state)
+    if choice.bot:
+        key = choice.bot.casefold()
+        named = select(Bot.id).where(Bot.name_key.contains(key, autoescape=True))
+        its = select(MatchParticipant.match_id).where(MatchParticipant.bot_id.in_(named))
+        wanted = wanted.where(Match.id.in_(its))
+    if month := month_of(choice.best):
+        wanted = wanted.where(Match.kind == "rated", Match.at >= month[0], Match.at < month[1])
+        wanted = wanted.where(Match.state == "done")
+        ordered = wanted.order_by(Match.level.desc(), Match.id)
+    else:
+        ordered = wanted.order_by(Match.id.desc())
+    first = (max(choice.page, 1) - 1) * PER_PAGE
+    rows = session.scalars(ordered.limit(PER_PAGE + 1).offset(first)).all()
+    views = views_of(session, rows[:PER_PAGE])
+    return Listing(views, max(choice.page, 1), len(rows) > PER_PAGE)
+
+
+def month_of(text: str) -> tuple[datetime, datetime] | None:
+    """Return the beginning of a month and of the next one; None for what is no month."""
+    try:
+        begin = datetime.strptime(text, "%Y-%m").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+    return begin, (begin + timedelta(days=31)).replace(day=1)
+
+
+def rated_matches_of(session: Session, competition: int, bot: int) -> list[MatchView]:
+    """Return the last rated matches of a bot that are over, the latest first, with its ratings."""
+    # A bot plays one match at a time, so they end in the order in which they were made, and its
+    # own index leads from one to the next.
+    rows = session.scalars(
+        select(Match)
+        .join(MatchParticipant, MatchParticipant.match_id == Match.id)
+        .where(
+            MatchParticipant.bot_id == bot,
+            Match.competition_id == competition,
+            Match.seq.is_not(None),
+        )
+        .order_by(MatchParticipant.match_id.desc())
+        .limit(PER_PAGE + 1)
+    ).all()
+    views = views_of(session, rows)
+    after = [*(one.shown_after(bot) for one in views), Rating().shown]
+    pairs = zip(views, after[1:], strict=True)
+    return [one.with_before({bot: before}) for one, before in pairs][:PER_PAGE]
+
+
+def with_ratings(session: Session, match: MatchView) -> MatchView:
+    """Return a match with the ratings that its bots had before."""
+    if match.seq is None:
+        return match
+    return match.with_before(ratings_before(session, match))
+
+
+def ratings_before(session: Session, match: MatchView) -> dict[int, float]:
+    """Return the shown ratings of bots before a match that was rated."""
+    seat, earlier, its = MatchParticipant, aliased(MatchParticipant), aliased(Match)
+    last = (
+        select(earlier.mu - 2 * earlier.phi)
+        .join(its, its.id == earlier.match_id)
+        .where(
+            earlier.bot_id == seat.bot_id,
+            earlier.match_id < seat.match_id,
+            its.competition_id == match.competition_id,
+            its.seq < match.seq,
+        )
+        .order_by(earlier.match_id.desc())
+        .limit(1)
+        .correlate(seat)
+        .scalar_subquery()
+    )
+    rows = session.execute(
+        select(seat.bot_id, last)
+        .join(Match, Match.id == seat.match_id)
+        .where(Match.match_id == match.match_id, seat.bot_id.is_not(None))
+    )
+    return {bot: Rating().shown if shown is None else shown for bot, shown in rows if bot}
+
+
+def views_of(session: Session, rows: Sequence[Match]) -> list[MatchView]:
+    """Return matches for pages, with their seats: two statements for however many there are."""
+    ids = [row.id for row in rows]
+    if not ids:
+        return []
+    first = select(Battle.match_id, Battle.replay_key).where(
+        Battle.match_id.in_(ids), Battle.number == 1, Battle.pruned_at.is_(None)
+    )
+    keys = {match: key for match, key in session.execute(first)}  # noqa: C416 - of rows
+    found = groupby(session.execute(SEATS, {"matches": ids}), key=lambda seat: seat.match_id)
+    seats = {match: found_seats(slots) for match, slots in found}
+    return [viewed(row, seats.get(row.id, ()), keys.get(row.id)) for row in rows]
+
+
+def viewed(
+    row: Match | Row[*tuple[Any, ...]], seats: tuple[SeatView, ...], key: str | None
+) -> MatchView:
+    """Return a row with its seats and the key of its replay."""
     return MatchView(
         row.match_id,
+        row.competition_id,
         row.kind,
         row.game,
         row.state,
@@ -145,33 +415,35 @@ def view_of(session: Session, row: Match) -> MatchView:
         row.at,
         row.started_at,
         row.finished_at,
-        seats_of(session, row.id),
-        session.scalar(first),
+        seats,
+        key,
+        row.map_id,
+        row.level,
+        row.seq,
     )
 
 
-def seats_of(session: Session, match: int) -> tuple[SeatView, ...]:
-    """Return the slots of a match in their order."""
-    found = session.execute(
-        select(MatchParticipant, Bot.user_id, User.username, User.avatar)
-        .outerjoin(Bot, Bot.id == MatchParticipant.bot_id)
-        .outerjoin(User, User.id == Bot.user_id)
-        .where(MatchParticipant.match_id == match)
-        .order_by(MatchParticipant.slot)
-    )
+def found_seats(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[SeatView, ...]:
+    """Return rows as seats."""
     return tuple(
         SeatView(
             seat.slot,
             seat.name,
             seat.bot_id is None,
             seat.bot_id,
-            user_id,
-            owner,
-            picture,
+            seat.user_id,
+            seat.username,
+            seat.avatar,
+            seat.country,
             seat.rank,
             seat.score,
             seat.faults,
             seat.stats,
+            None if seat.mu is None or seat.phi is None else seat.mu - 2 * seat.phi,
+            bot_id=seat.public_id,
+            tournament=seat.tournament,
+            team_id=seat.team_id,
+            team=seat.team,
         )
-        for seat, user_id, owner, picture in found
+        for seat in rows
     )

@@ -9,22 +9,53 @@ the same time changes nothing: see each verb.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from hashlib import sha256
+from statistics import median
 from typing import Any, Final, Literal, TypeAlias
 
-from sqlalchemy import ColumnElement, Update, and_, case, func, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Update,
+    and_,
+    bindparam,
+    case,
+    func,
+    insert,
+    literal,
+    null,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from cw.games.registry import game_entry
+from cw.games.wire import Credit, Credits
 from cw.hub.clock import Clock
 from cw.hub.store.sealing import Sealed
-from cw.hub.store.tables import Battle, Bot, Match, MatchKind, MatchParticipant, MatchState
+from cw.hub.store.tables import (
+    Battle,
+    Bot,
+    BotVersion,
+    Competition,
+    Match,
+    MatchKind,
+    MatchParticipant,
+    MatchState,
+    Moment,
+    Round,
+    User,
+)
 
 PLAY: Final = "play_match"
 """The job that plays a match: told the id of its row, in the queue of its kind."""
+
+PROGRAMS: Final = "programs"
+"""The queue of matches and checks in which uploaded programs are run."""
 
 EXACT: Final = 53
 """Bits of an integer that a script of a page reads as it is."""
@@ -40,8 +71,15 @@ MOST_SENT: Final = 1000
 
 OPEN: Final[tuple[MatchState, ...]] = ("queued", "in_progress", "interrupted")
 
+PROGRAM: Final = "program:"
+"""How the seats of uploaded programs begin."""
+
 REAPED: Final = "its worker was lost"
 LONGEST_REASON: Final = 40
+
+
+Hosting: TypeAlias = Literal["off", "sandboxed", "trusted"]
+"""How uploaded programs are run: not at all, behind walls, or without them if need be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +98,18 @@ class Plan:
 
     kind: MatchKind
     key: str
+    """"": the name of the match, as nothing else is to make it once."""
     game: str
     seats: tuple[Seat, ...]
     options: Mapping[str, Any] = field(default_factory=dict)
     competition_id: int | None = None
     seed: int | None = None
     """None: drawn."""
+    map_id: str | None = None
+    level: float | None = None
+    """How strong its bots are, on an average."""
+    at: datetime | None = None
+    """When it is due; None: now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +126,16 @@ class ClaimedSeat:
 
     name: str
     spec: str
-    """`builtin:NAME`, or the address of a web service."""
+    """`builtin:NAME`, `program:` and the SHA-256 of an upload, or the address of a web service; ""
+    if there is no bot yet."""
     bot_id: str = ""
     """Of a bot; "" for a built-in strategy."""
     settings: Mapping[str, str] = field(default_factory=dict)
     secret: Sealed | None = None
     secret_row: str = ""
     """What the secret is bound to."""
+    owner: str = ""
+    """The username; "" for a built-in strategy, and where it was deleted."""
 
     @property
     def public(self) -> str:
@@ -109,6 +156,41 @@ class Claim:
     seed: int
     planned_at: datetime
     seats: tuple[ClaimedSeat, ...]
+    players: tuple[int, ...] = ()
+    """How the game names the seats; without any, its protocol numbers or names them."""
+    competition_id: int | None = None
+    battles: int = 1
+    """How many games are played, one after the other, with the seats turned."""
+    number: int = 1
+    """Which of these games it is about."""
+    hosting: Hosting = "sandboxed"
+    """How uploaded programs are run."""
+
+    @property
+    def has_programs(self) -> bool:
+        """Whether an uploaded program plays."""
+        return any(seat.spec.startswith(PROGRAM) for seat in self.seats)
+
+    @property
+    def wire_id(self) -> str:
+        """The name under which bots know the game: each has its own, so they begin afresh."""
+        return wire_id(self.match_id, self.attempt, self.number)
+
+    def first_slot(self, number: int) -> int:
+        """Return the slot that has the first seat in a game of the match."""
+        return (number - 1) % len(self.seats)
+
+    def battle(self, number: int) -> Claim:
+        """Return the right to play one game of the match: another slot has the first seat."""
+        first = self.first_slot(number)
+        seats = (*self.seats[first:], *self.seats[:first])
+        players = (*self.players[first:], *self.players[:first])
+        return replace(self, number=number, seats=seats, players=players)
+
+    @property
+    def credits(self) -> Credits:
+        """The names that its replay bears."""
+        return Credits(self.match_id, [Credit(seat.public, seat.owner) for seat in self.seats])
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +204,8 @@ class SlotResult:
 
     @property
     def crashed(self) -> bool:
-        """Whether the bot was lost in the match."""
-        return any(fault["kind"] in ("crashed", "disconnected") for fault in self.faults)
+        """Whether the bot was given up in the match; a single failure is none of that."""
+        return any(fault["kind"] == "crashed" for fault in self.faults)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,22 +227,33 @@ Finish: TypeAlias = Literal["done", "already", "lost"]
 """Finished now; by this attempt before, whose answer was lost; or not this attempt's any more."""
 
 
+def wire_id(match_id: str, attempt: int, battle: int = 1) -> str:
+    """Return the name under which bots know an attempt to play a game of a match."""
+    if attempt <= 1 and battle == 1:
+        return match_id
+    game = match_id if battle == 1 else f"{match_id}-b{battle}"
+    return f"m_{sha256(f'{game}.{attempt}'.encode()).hexdigest()[:8]}"
+
+
 def plan(session: Session, clock: Clock, wanted: Plan) -> int:
     """Make the row of a match, `queued`; return its id.
 
     Twice, late, or by two at once: the kind and the key are unique, so there is one row, and all
     are told its id.
     """
+    match_id = f"m_{secrets.token_hex(4)}"
     match = Match(
-        match_id=f"m_{secrets.token_hex(4)}",
+        match_id=match_id,
         competition_id=wanted.competition_id,
         kind=wanted.kind,
-        key=wanted.key,
+        key=wanted.key or match_id,
         game=wanted.game,
         players=len(wanted.seats),
         options=dict(wanted.options),
         seed=draw_seed(wanted.game) if wanted.seed is None else wanted.seed,
-        at=clock(),
+        map_id=wanted.map_id,
+        level=wanted.level,
+        at=wanted.at or clock(),
     )
     try:
         with session.begin_nested():
@@ -180,20 +273,34 @@ def draw_seed(game: str) -> int:
     return secrets.randbits(min(game_entry(game).seed_bits, EXACT))
 
 
-def to_send(session: Session, clock: Clock, lost_after: timedelta = LOST_AFTER) -> list[Message]:
+def to_send(
+    session: Session,
+    clock: Clock,
+    lost_after: timedelta = LOST_AFTER,
+    others: Collection[str] = (),
+) -> list[Message]:
     """Return the matches whose messages are due, and note that they are sent.
 
     To be sent after the commit. Twice or by two at once: the second finds none due; one that nobody
-    has claimed for so long is due again, and one whose message comes twice is claimed once.
+    has claimed for so long is due again, and one whose message comes twice is claimed once. The
+    matches of competitions of `others` are sent in an order of their own.
     """
     now = clock()
-    due = and_(
-        Match.state == "queued", or_(Match.sent_at.is_(None), Match.sent_at <= now - lost_after)
-    )
+    due = is_due(now, lost_after)
+    if others:
+        theirs = select(Competition.id).where(Competition.format.in_(others))
+        due = and_(due, or_(Match.competition_id.is_(None), Match.competition_id.not_in(theirs)))
     first = select(Match.id).where(due).order_by(Match.id).limit(MOST_SENT)
     noted = update(Match).where(Match.id.in_(first), due).values(sent_at=now)
     rows = session.execute(noted.returning(Match.id, Match.kind))
     return sorted((Message(*row) for row in rows), key=lambda message: message.id)
+
+
+def is_due(now: datetime, lost_after: timedelta) -> ColumnElement[bool]:
+    """Return what holds of matches whose messages are to be sent, for the first time or again."""
+    return and_(
+        Match.state == "queued", or_(Match.sent_at.is_(None), Match.sent_at <= now - lost_after)
+    )
 
 
 def forget_messages(session: Session) -> None:
@@ -206,12 +313,14 @@ def claim(
 ) -> Claim | None:
     """Take a queued match for a worker, with its bots as they are now; None if it is not queued.
 
-    Twice, late or by two at once: one finds it queued, the others drop their message.
+    Twice, late or by two at once: one finds it queued, the others drop their message. Those of a
+    ladder are taken only by a message that counts: one that is held back has none.
     """
     now = clock()
+    has_message = or_(Match.kind != "ladder", Match.sent_at.is_not(None))
     taken = (
         update(Match)
-        .where(Match.id == match, Match.state == "queued")
+        .where(Match.id == match, Match.state == "queued", has_message)
         .values(
             state="in_progress",
             attempt=Match.attempt + 1,
@@ -236,28 +345,75 @@ def claim(
         row.seed,
         row.at,
         claimed_seats(session, row.id),
+        competition_id=row.competition_id,
     )
 
 
 def claimed_seats(session: Session, match: int) -> tuple[ClaimedSeat, ...]:
     """Return the slots of a match in their order, as their bots are now."""
     found = session.execute(
-        select(MatchParticipant, Bot)
+        select(MatchParticipant, Bot, User.username, BotVersion.sha256)
         .outerjoin(Bot, Bot.id == MatchParticipant.bot_id)
+        .outerjoin(User, User.id == Bot.user_id)
+        .outerjoin(BotVersion, that_plays())
         .where(MatchParticipant.match_id == match)
         .order_by(MatchParticipant.slot)
     )
-    return tuple(claimed_seat(participant, bot) for participant, bot in found)
+    return tuple(claimed_seat(slot, bot, owner or "", own or "") for slot, bot, owner, own in found)
 
 
-def claimed_seat(participant: MatchParticipant, bot: Bot | None) -> ClaimedSeat:
-    """Return a slot as its bot is now."""
+def that_plays() -> ColumnElement[bool]:
+    """Return what holds of the version of a bot that plays, if the bot is a program."""
+    return and_(
+        Bot.kind == "program",
+        BotVersion.bot_id == Bot.id,
+        BotVersion.number == Bot.settings["version"].as_integer(),
+        BotVersion.state == "ready",
+    )
+
+
+def claimed_seat(
+    participant: MatchParticipant, bot: Bot | None, owner: str, program: str = ""
+) -> ClaimedSeat:
+    """Return a slot as its bot is now; `program` is the SHA-256 of the upload that plays."""
     if bot is None:
         return ClaimedSeat(participant.name, participant.spec or "")
     spec = f"builtin:{bot.endpoint}" if bot.kind == "builtin" else bot.endpoint
+    if bot.kind == "program":
+        spec = f"{PROGRAM}{program}" if program else ""
     sealed = None if bot.secret is None else Sealed(bot.key_id or "", bot.secret)
     row = f"{bot.bot_id}.{bot.secret_version}"
-    return ClaimedSeat(participant.name, spec, bot.bot_id, bot.settings, sealed, row)
+    said = told_to_bots(bot)
+    return ClaimedSeat(participant.name, spec, bot.bot_id, said, sealed, row, owner)
+
+
+def program_of(session: Session, bot: Bot) -> ClaimedSeat | None:
+    """Return a bot as it would be seated if it is an upload that can play, else None."""
+    if bot.kind != "program":
+        return None
+    plays = select(BotVersion.sha256).join(Bot, that_plays()).where(Bot.id == bot.id)
+    program = session.scalar(plays)
+    if program is None:
+        return None
+    return claimed_seat(MatchParticipant(name=bot.name, spec=None), bot, "", program)
+
+
+def told_to_bots(bot: Bot) -> dict[str, str]:
+    """Return the settings of a bot that the arena knows: texts."""
+    return {name: value for name, value in bot.settings.items() if isinstance(value, str)}
+
+
+def of_programs(session: Session, matches: Collection[int]) -> set[int]:
+    """Return those of some matches in which an uploaded program plays."""
+    if not matches:
+        return set()
+    found = (
+        select(MatchParticipant.match_id)
+        .join(Bot, Bot.id == MatchParticipant.bot_id)
+        .where(MatchParticipant.match_id.in_(matches), Bot.kind == "program")
+        .distinct()
+    )
+    return set(session.scalars(found))
 
 
 def mine(of: Claim) -> ColumnElement[bool]:
@@ -279,6 +435,13 @@ def progress(session: Session, clock: Clock, of: Claim, turn: int, lease: timede
     return hits(session, update(Match).where(mine(of)).values(changed))
 
 
+def rotated(session: Session, of: Claim) -> list[ClaimedSeat]:
+    """Return the slots whose bots have other secrets by now than when the match was claimed."""
+    known = {seat.bot_id: seat.secret_row for seat in of.seats if seat.secret is not None}
+    now = claimed_seats(session, of.id) if known else ()
+    return [seat for seat in now if known.get(seat.bot_id, seat.secret_row) != seat.secret_row]
+
+
 def finish(session: Session, clock: Clock, of: Claim, battles: Sequence[BattleResult]) -> Finish:
     """Write what an attempt has come to: `done` once, whoever comes.
 
@@ -297,39 +460,99 @@ def finish(session: Session, clock: Clock, of: Claim, battles: Sequence[BattleRe
     if not hits(session, update(Match).where(mine(of)).values(changed)):
         done = and_(Match.id == of.id, Match.attempt == of.attempt, Match.state == "done")
         return "already" if session.scalar(select(Match.id).where(done)) else "lost"
-    for number, battle in enumerate(battles, 1):
-        session.add(battle_row(of, number, battle))
-    for slot, told in enumerate(last.slots):
-        session.execute(
-            update(MatchParticipant)
-            .where(MatchParticipant.match_id == of.id, MatchParticipant.slot == slot)
-            .values(
-                rank=told.rank,
-                score=told.score,
-                crashed=told.crashed,
-                faults=[dict(fault) for fault in told.faults],
-                stats=dict(told.stats),
-            )
-        )
+    rows = [battle_row(of, number, battle) for number, battle in enumerate(battles, 1)]
+    session.execute(insert(_BATTLES), rows)
+    if slots := [slot_after(of, *one) for one in enumerate(combined(battles))]:
+        session.execute(SLOTS_AFTER, slots)
     return "done"
 
 
-def battle_row(of: Claim, number: int, battle: BattleResult) -> Battle:
-    """Return the row of one game of a match."""
-    return Battle(
-        match_id=of.id,
-        number=number,
-        options=dict(battle.options),
-        first_slot=battle.first_slot,
-        reason=battle.reason[:LONGEST_REASON],
-        ranks=[slot.rank for slot in battle.slots],
-        scores=[slot.score for slot in battle.slots],
-        turns=battle.turns,
-        replay_key=battle.replay_key,
-        bytes=battle.bytes,
-        started_at=battle.started_at,
-        ended_at=battle.ended_at,
+def combined(battles: Sequence[BattleResult]) -> Sequence[SlotResult]:
+    """Return what came of every slot in all games of a match.
+
+    Ranks of several games are added up, so that of two bots the one that has won more of them is
+    first; a fault says in which game it was.
+    """
+    if len(battles) == 1:
+        return battles[0].slots
+    slots = list(zip(*(battle.slots for battle in battles), strict=True))
+    sums = [rank_sum(told) for told in slots]
+    known = sorted(one for one in sums if one is not None)
+    return tuple(
+        SlotResult(
+            None if own is None else 1 + known.index(own),
+            sum(scores)
+            if (scores := [one.score for one in told if one.score is not None])
+            else None,
+            [
+                {**fault, "battle": number}
+                for number, one in enumerate(told, 1)
+                for fault in one.faults
+            ],
+            combined_stats([one.stats for one in told]),
+        )
+        for own, told in zip(sums, slots, strict=True)
     )
+
+
+def rank_sum(told: Sequence[SlotResult]) -> int | None:
+    """Return the sum of the ranks of a slot; None if a game has not ranked it."""
+    ranks = [one.rank for one in told if one.rank is not None]
+    return sum(ranks) if len(ranks) == len(told) else None
+
+
+def combined_stats(told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return how a bot answered in all games; what the game keeps of it is that of the last."""
+    asked = [one for one in told if one.get("answers")]
+    stats = {**told[-1], "answers": sum(one["answers"] for one in asked)}
+    if asked:
+        stats["median_ms"] = round(median(one["median_ms"] for one in asked), 3)
+        stats["most_ms"] = max(one["most_ms"] for one in asked)
+    return stats
+
+
+_BATTLES: Final[Any] = Battle.__table__
+_SLOTS: Final[Any] = MatchParticipant.__table__
+
+SLOTS_AFTER: Final = (
+    update(_SLOTS)
+    .where(_SLOTS.c.match_id == bindparam("of_match"), _SLOTS.c.slot == bindparam("of_slot"))
+    .values(
+        {name: bindparam(f"new_{name}") for name in ("rank", "score", "crashed", "faults", "stats")}
+    )
+)
+"""What came of each slot, in one statement for all of them."""
+
+
+def slot_after(of: Claim, slot: int, told: SlotResult) -> dict[str, Any]:
+    """Return what came of a slot, for its row."""
+    return {
+        "of_match": of.id,
+        "of_slot": slot,
+        "new_rank": told.rank,
+        "new_score": told.score,
+        "new_crashed": told.crashed,
+        "new_faults": [dict(fault) for fault in told.faults],
+        "new_stats": dict(told.stats),
+    }
+
+
+def battle_row(of: Claim, number: int, battle: BattleResult) -> dict[str, Any]:
+    """Return the row of one game of a match."""
+    return {
+        "match_id": of.id,
+        "number": number,
+        "options": dict(battle.options),
+        "first_slot": battle.first_slot,
+        "reason": battle.reason[:LONGEST_REASON],
+        "ranks": [slot.rank for slot in battle.slots],
+        "scores": [slot.score for slot in battle.slots],
+        "turns": battle.turns,
+        "replay_key": battle.replay_key,
+        "bytes": battle.bytes,
+        "started_at": battle.started_at,
+        "ended_at": battle.ended_at,
+    }
 
 
 def interrupt(session: Session, of: Claim, reason: str) -> bool:
@@ -353,34 +576,37 @@ def given_back(reason: str) -> dict[str, Any]:
     return {"state": "interrupted", **ended}
 
 
-def trouble(session: Session, of: Claim, reason: str) -> bool:
+def trouble(session: Session, clock: Clock, of: Claim, reason: str) -> bool:
     """Note that an attempt has ended by a fault of ours; after five of them the match has failed.
 
     Twice, late: False, and nothing changes.
     """
-    return hits(session, update(Match).where(mine(of)).values(troubled(reason)))
+    return hits(session, update(Match).where(mine(of)).values(troubled(reason, clock())))
 
 
-def troubled(reason: str) -> dict[str, Any]:
+def troubled(reason: str, now: datetime) -> dict[str, Any]:
     """Return what becomes of an attempt that was a trouble."""
     is_last = Match.troubles + 1 >= MOST_TROUBLES
     state = case((is_last, "failed"), else_="interrupted")
-    return {**given_back(reason), "state": state, "troubles": Match.troubles + 1}
+    ended = case((is_last, literal(now, Moment())), else_=null())
+    counted = {"state": state, "finished_at": ended, "troubles": Match.troubles + 1}
+    return {**given_back(reason), **counted}
 
 
 def reap(session: Session, clock: Clock) -> int:
     """Take matches from the workers whose lease is over: troubles; return how many. Twice: 0."""
-    return reap_where(session, Match.lease_until < clock())
+    return reap_where(session, clock, Match.lease_until < clock())
 
 
-def reap_all(session: Session) -> int:
+def reap_all(session: Session, clock: Clock) -> int:
     """Take all matches from their workers: to be called where all of them are known to be dead."""
-    return reap_where(session, Match.state == "in_progress")
+    return reap_where(session, clock, Match.state == "in_progress")
 
 
-def reap_where(session: Session, over: ColumnElement[bool]) -> int:
+def reap_where(session: Session, clock: Clock, over: ColumnElement[bool]) -> int:
     """Take the matches from their workers of which this holds; return how many."""
-    found = update(Match).where(Match.state == "in_progress", over).values(troubled(REAPED))
+    lost = troubled(REAPED, clock())
+    found = update(Match).where(Match.state == "in_progress", over).values(lost)
     return len(session.execute(found.returning(Match.id)).all())
 
 
@@ -391,10 +617,33 @@ def requeue(session: Session) -> int:
     return len(session.execute(change.returning(Match.id)).all())
 
 
+def queue_all(session: Session) -> int:
+    """Queue all that was begun, without a trouble: to be called where nobody has ever played here.
+
+    Returns how many matches those were. Twice: 0.
+    """
+    again = {**given_back("restored from a back-up"), "state": "queued", "sent_at": None}
+    begun = Match.state.in_(("in_progress", "interrupted"))
+    found = session.execute(update(Match).where(begun).values(again).returning(Match.id)).all()
+    forget_messages(session)
+    return len(found)
+
+
 def requeue_failed(session: Session, match_id: str) -> bool:
-    """Give a failed match another five attempts; False if it has not failed."""
-    failed = and_(Match.match_id == match_id, Match.state == "failed")
-    again = {"state": "queued", "sent_at": None, "troubles": 0, "reason": None}
+    """Give a failed match another five attempts; False if it has not failed.
+
+    So it is where its round is over: its points were given.
+    """
+    opened = select(Round.id).where(Round.closed_at.is_(None))
+    is_open = or_(Match.round_id.is_(None), Match.round_id.in_(opened))
+    failed = and_(Match.match_id == match_id, Match.state == "failed", is_open)
+    again = {
+        "state": "queued",
+        "sent_at": None,
+        "troubles": 0,
+        "reason": None,
+        "finished_at": None,
+    }
     return hits(session, update(Match).where(failed).values(again))
 
 
@@ -403,6 +652,12 @@ def void(session: Session, clock: Clock, match_id: str, reason: str) -> bool:
     waiting = and_(Match.match_id == match_id, Match.state.in_(("queued", "interrupted")))
     off = {"state": "void", "finished_at": clock(), "reason": reason[:LONGEST_REASON]}
     return hits(session, update(Match).where(waiting).values(off))
+
+
+def open_counts(session: Session) -> dict[MatchState, int]:
+    """Return how many matches there are in each state that is not the end."""
+    counted = select(Match.state, func.count()).where(Match.state.in_(OPEN)).group_by(Match.state)
+    return dict(session.execute(counted).all())
 
 
 def counts(session: Session) -> dict[MatchState, int]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, delete, or_, select, update
+from sqlalchemy import ColumnElement, bindparam, delete, exists, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -26,6 +26,10 @@ PASSED_ON: Final[tuple[TicketKind, ...]] = ("session", *tickets.LINKS)
 
 class UsernameTaken(UsageError):
     """Another account bears this name, in whatever case."""
+
+
+class GitHubTaken(UsageError):
+    """Another account is connected with this one of GitHub."""
 
 
 class NoSuchUser(UsageError):
@@ -59,6 +63,8 @@ class Profile:
     display_name: str | None
     avatar: str | None
     country: str | None
+    is_friend: bool = False
+    """Whether the one who asked has added them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +76,22 @@ class OwnSettings:
     is_confirmed: bool
     born: date | None
     has_password: bool
+    has_github: bool
+    """Whether a GitHub account logs in."""
+
+
+@dataclass(frozen=True, slots=True)
+class GitHubPerson:
+    """Whom GitHub has named, and what it tells of them."""
+
+    github_id: int
+    login: str
+    name: str
+    email: str
+    is_verified: bool
+    """Whether the address is theirs, as GitHub knows."""
+    picture: str
+    """Its address; "" for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +111,33 @@ def _named(username: str) -> tuple[ColumnElement[bool], ...]:
     return (User.username_key == username_key(username), User.deleted_at.is_(None))
 
 
-# Asking
+# Asking. What many pages ask is made once, and of columns alone: that takes a third of the time.
+
+_USERS, _FRIENDS = User.__table__.c, Friend.__table__.c
+
+PROFILE: Final = select(
+    _USERS.id,
+    _USERS.username,
+    _USERS.display_name,
+    _USERS.avatar,
+    _USERS.country,
+    exists()
+    .where(_FRIENDS.user_id == bindparam("viewer"), _FRIENDS.friend_id == _USERS.id)
+    .label("is_friend"),
+).where(_USERS.username_key == bindparam("key"), _USERS.deleted_at.is_(None))
+
+OWN_SETTINGS: Final = select(
+    _USERS.id,
+    _USERS.username,
+    _USERS.display_name,
+    _USERS.avatar,
+    _USERS.country,
+    _USERS.email,
+    _USERS.email_verified_at,
+    _USERS.born,
+    _USERS.password_hash.is_not(None).label("has_password"),
+    _USERS.github_id.is_not(None).label("has_github"),
+).where(_USERS.id == bindparam("user"))
 
 
 def find_account(session: Session, username: str) -> Account | None:
@@ -102,6 +150,11 @@ def find_account_of(session: Session, user_id: int) -> Account | None:
     return _account(session, User.id == user_id, User.deleted_at.is_(None))
 
 
+def find_account_at_github(session: Session, github_id: int) -> Account | None:
+    """Return the account that somebody at GitHub is connected with, None if there is none."""
+    return _account(session, User.github_id == github_id, User.deleted_at.is_(None))
+
+
 def _account(session: Session, *conditions: ColumnElement[bool]) -> Account | None:
     columns = select(User.id, User.username, User.password_hash, User.locked_at)
     row = session.execute(columns.where(*conditions)).one_or_none()
@@ -110,26 +163,32 @@ def _account(session: Session, *conditions: ColumnElement[bool]) -> Account | No
     return Account(row.id, row.username, row.password_hash, row.locked_at is not None)
 
 
-def find_profile(session: Session, username: str) -> Profile | None:
-    """Return what everybody may know of the user of a name in any case, None if there is none."""
-    columns = select(User.id, User.username, User.display_name, User.avatar, User.country)
-    row = session.execute(columns.where(*_named(username))).one_or_none()
+def find_profile(session: Session, username: str, viewer: int | None = None) -> Profile | None:
+    """Return what everybody may know of the user of a name in any case, None if there is none.
+
+    For a viewer it says too whether they have added this user as a friend.
+    """
+    asked = {"key": username_key(username), "viewer": viewer}
+    row = session.execute(PROFILE, asked).one_or_none()
     if row is None or row.username is None:
         return None
-    return Profile(row.id, row.username, row.display_name, row.avatar, row.country)
+    return Profile(
+        row.id, row.username, row.display_name, row.avatar, row.country, bool(row.is_friend)
+    )
 
 
 def own_settings(session: Session, user_id: int) -> OwnSettings:
     """Return what a user alone may see; raise NoSuchUser if the account was deleted."""
-    user = session.get(User, user_id)
-    if user is None or user.username is None:
+    row = session.execute(OWN_SETTINGS, {"user": user_id}).one_or_none()
+    if row is None or row.username is None:
         raise NoSuchUser(f"there is no user {user_id}")
     return OwnSettings(
-        Profile(user.id, user.username, user.display_name, user.avatar, user.country),
-        user.email,
-        user.email_verified_at is not None,
-        user.born,
-        user.password_hash is not None,
+        Profile(row.id, row.username, row.display_name, row.avatar, row.country),
+        row.email,
+        row.email_verified_at is not None,
+        row.born,
+        bool(row.has_password),
+        bool(row.has_github),
     )
 
 
@@ -140,11 +199,6 @@ def find_address(session: Session, user_id: int) -> Address | None:
         columns.where(User.id == user_id, User.locked_at.is_(None), User.deleted_at.is_(None))
     ).one_or_none()
     return Address(row.username, row.email) if row and row.username and row.email else None
-
-
-def is_friend(session: Session, user_id: int, friend_id: int) -> bool:
-    """Return whether a user has added another as a friend."""
-    return session.get(Friend, (user_id, friend_id)) is not None
 
 
 # Coming and going
@@ -165,11 +219,43 @@ def register(
         password_hash=password_hash,
         created_at=clock(),
     )
+    return _registered(session, clock, user)
+
+
+def register_from_github(  # noqa: PLR0913, PLR0917 - as many things as there are to be said
+    session: Session,
+    clock: Clock,
+    username: str,
+    email: str,
+    person: GitHubPerson,
+    avatar: str | None,
+) -> tuple[int, str]:
+    """Make an account without a password; return its id and the ticket of a session.
+
+    The address counts as confirmed if it is the one that GitHub has verified. Raises UsernameTaken,
+    also for the later of two at once for one account of GitHub.
+    """
+    now = clock()
+    is_confirmed = person.is_verified and email == person.email
+    user = User(
+        username=username,
+        username_key=username_key(username),
+        display_name=person.name or None,
+        email=email,
+        email_verified_at=now if is_confirmed else None,
+        github_id=person.github_id,
+        avatar=avatar,
+        created_at=now,
+    )
+    return _registered(session, clock, user)
+
+
+def _registered(session: Session, clock: Clock, user: User) -> tuple[int, str]:
     session.add(user)
     try:
         session.flush()
     except IntegrityError:
-        raise UsernameTaken(f"the username {username} is taken") from None
+        raise UsernameTaken(f"the username {user.username} is taken") from None
     return user.id, tickets.issue_session(session, clock, user.id, remembered=False)
 
 
@@ -181,7 +267,7 @@ def log_in(
     remembered: bool,
     renewed_hash: str | None = None,
 ) -> str:
-    """Return the ticket of a new session for an account whose password has been checked.
+    """Return the ticket of a new session for an account whose password GitHub or we have checked.
 
     `renewed_hash` takes the place of one that was made at another cost. Each call opens another
     session. Raises Refused if the password was changed, or the account locked or deleted, since.
@@ -210,6 +296,27 @@ def _touch(session: Session, account: Account, **values: Any) -> None:
 def log_out(session: Session, ticket: str) -> None:
     """End a session; twice is once."""
     tickets.revoke(session, ticket)
+
+
+# GitHub
+
+
+def connect_github(session: Session, user_id: int, github_id: int) -> None:
+    """Let somebody at GitHub log in as a user; the last call wins.
+
+    Raises GitHubTaken where another account is connected with them.
+    """
+    try:
+        _save(session, user_id, github_id=github_id)
+    except IntegrityError:
+        raise GitHubTaken("another account is connected with them") from None
+
+
+def disconnect_github(session: Session, user_id: int) -> bool:
+    """Let nobody at GitHub log in as a user any more; False for a user without a password."""
+    has_password = (User.id == user_id, User.password_hash.is_not(None))
+    change = update(User).where(*has_password).values(github_id=None).returning(User.id)
+    return session.execute(change).one_or_none() is not None
 
 
 # Passwords and links
@@ -282,6 +389,11 @@ def save_profile(session: Session, user_id: int, country: str | None, born: date
     _save(session, user_id, country=country, born=born)
 
 
+def set_display_name(session: Session, user_id: int, name: str | None) -> None:
+    """Choose the name that is shown above the username, None for none; the last call wins."""
+    _save(session, user_id, display_name=name)
+
+
 def set_avatar(session: Session, user_id: int, digest: str) -> None:
     """Name the picture of a user by its SHA-256; the last call wins."""
     _save(session, user_id, avatar=digest)
@@ -331,6 +443,11 @@ def unfriend(session: Session, user_id: int, username: str) -> str:
         delete(Friend).where(Friend.user_id == user_id, Friend.friend_id == friend.user_id)
     )
     return friend.username
+
+
+def is_confirmed(session: Session, user_id: int) -> bool:
+    """Return whether a user has confirmed the e-mail address."""
+    return session.scalar(select(User.email_verified_at).where(User.id == user_id)) is not None
 
 
 # Leaving

@@ -5,10 +5,15 @@ from __future__ import annotations
 import gzip
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
+import msgspec
+
 from cw.games.registry import game_entry, load_exporter, load_game
-from cw.replays.document import Document, digest, encode, states
+from cw.games.wire import Credits
+from cw.replays.document import Document, digest, encode, frame_of, states
+from cw.replays.json_diff import difference
 
 OWN_FORMAT: Final = ".json.gz"
 ARENA_FORMAT: Final = ".cw.json.gz"
@@ -40,17 +45,33 @@ def viewed_key(game: str, key: str) -> str:
     """Return the key of the replay that the viewer draws."""
     if game_entry(game).exporter is None:
         return key
-    return key.removesuffix(OWN_FORMAT) + ARENA_FORMAT
+    return objects_of(key)[1]
 
 
-def stored_replay(document: Document, names: Sequence[str], key: str) -> StoredReplay:
-    """Return what is stored of a replay; `names` say who sat at its slots."""
+def objects_of(key: str) -> tuple[str, str]:
+    """Return the keys of all objects that a replay may be stored as."""
+    return key, key.removesuffix(OWN_FORMAT) + ARENA_FORMAT
+
+
+def replay_of(key: str) -> tuple[str, str]:
+    """Return match and key of the replay that an object is a part of."""
+    first = key.removesuffix(ARENA_FORMAT).removesuffix(OWN_FORMAT)
+    return first.rpartition("/")[2].partition("-")[0], first + OWN_FORMAT
+
+
+def stored_replay(
+    document: Document, names: Sequence[str], key: str, known: Credits
+) -> StoredReplay:
+    """Return what is stored of a replay; `names` say who sat at its slots.
+
+    In the format of the game the match and its bots have the names that are `known` of them.
+    """
     public = public_replay(document, names)
     game = public["game"]
     objects = [(viewed_key(game, key), encode(public, packed=True))]
     if game_entry(game).exporter is not None:
         played = list(states(load_game(game), public))
-        own = load_exporter(game)(public, played)
+        own = load_exporter(game)(public, played, known)
         objects.insert(0, (key, gzip.compress(own, mtime=0)))
     return StoredReplay(key, tuple(objects))
 
@@ -69,7 +90,30 @@ def public_replay(document: Document, names: Sequence[str]) -> Document:
     ]
     faults = [{**fault, "detail": ""} for fault in document["faults"]]
     public = {**document, "players": players, "turns": turns, "faults": faults}
+    if any(map(frame_tells, document["turns"])):
+        public["turns"] = redrawn(public)
     return {**public, "hash": digest(public)}
+
+
+def frame_tells(turn: Mapping[str, Any]) -> bool:
+    """Return whether the frame of a turn holds the sentence of a fault in it."""
+    sentences = [
+        action["error"]
+        for action in turn["actions"].values()
+        if is_fault(action) and action.get("error")
+    ]
+    frame = msgspec.json.encode(turn.get("frame")) if sentences else b""
+    return any(msgspec.json.encode(sentence) in frame for sentence in sentences)
+
+
+def redrawn(document: Document) -> list[dict[str, Any]]:
+    """Return the turns of a replay with the frames that the rules give to its actions."""
+    game = load_game(document["game"])
+    frames = [frame_of(game, state) for state in states(game, document)]
+    changes = [difference(before, after) for before, after in pairwise(frames)]
+    return [
+        {**turn, "frame": change} for turn, change in zip(document["turns"], changes, strict=True)
+    ]
 
 
 def without_sentences(actions: Mapping[str, Any]) -> dict[str, Any]:

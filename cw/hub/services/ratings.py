@@ -1,0 +1,394 @@
+"""The ratings of bots: results are applied once, in one order, and can be proven from the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import groupby
+from typing import Any, Final, NamedTuple, TypeAlias, cast
+
+from sqlalchemy import bindparam, delete, null, select, update
+from sqlalchemy.orm import Session
+
+from cw.hub.services.matches import OPEN, SlotResult
+from cw.hub.store.tables import Bot, Competition, Match, MatchParticipant, Rating, RatingTotal
+from cw.hub.store.upsert import insert_or_add
+from cw.league import glicko2
+
+DAY: Final = 86400
+"""Seconds."""
+
+AT_ONCE: Final = 1000
+"""Rows that are read together."""
+
+TotalKey: TypeAlias = tuple[int, int, int]
+"""Players (0 for all), day since 1970 (0 for ever), and the bot."""
+
+
+class Totals(NamedTuple):
+    """How often a bot has won."""
+
+    games: int = 0
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Seated:
+    """A slot of a match that is over, as far as it counts."""
+
+    bot: int
+    rank: int | None
+    score: float | None
+    crashed: bool
+
+
+def hold(session: Session, competition: int, bots: Sequence[int], match: int) -> bool:
+    """Note that a match holds bots; False if one of them is not free, or not active any more.
+
+    The one who is told False must roll back. By two at once: one of them is told so.
+    """
+    free = (
+        update(Rating)
+        .where(
+            Rating.competition_id == competition,
+            Rating.bot_id.in_(bots),
+            Rating.playing_id.is_(None),
+            Rating.bot_id.in_(select(Bot.id).where(Bot.id.in_(bots), Bot.status == "ACTIVE")),
+        )
+        .values(playing_id=match)
+        .execution_options(synchronize_session=False)
+    )
+    return len(session.execute(free.returning(Rating.bot_id)).all()) == len(bots)
+
+
+def release_ended(session: Session) -> None:
+    """Let the bots go whose match is over or called off. Twice: the same."""
+    still_open = select(Match.id).where(Match.state.in_(OPEN))
+    session.execute(
+        update(Rating)
+        .where(Rating.playing_id.is_not(None), Rating.playing_id.not_in(still_open))
+        .values(playing_id=None)
+        .execution_options(synchronize_session=False)
+    )
+
+
+_MATCHES: Final[Any] = Match.__table__
+_SEATS: Final[Any] = MatchParticipant.__table__
+_RATINGS: Final[Any] = Rating.__table__
+_COMPETITIONS: Final[Any] = Competition.__table__
+
+# Matches end often: these statements are made once, and each of them is asked once for a match.
+
+NEXT_SEQ: Final = (
+    update(_COMPETITIONS)
+    .where(
+        _COMPETITIONS.c.id
+        == select(_MATCHES.c.competition_id)
+        .where(_MATCHES.c.id == bindparam("match"))
+        .scalar_subquery()
+    )
+    .values(last_seq=_COMPETITIONS.c.last_seq + 1, revision=_COMPETITIONS.c.revision + 1)
+    .returning(_COMPETITIONS.c.id, _COMPETITIONS.c.last_seq)
+)
+SET_SEQ: Final = (
+    update(_MATCHES)
+    .where(_MATCHES.c.id == bindparam("match"))
+    .values(seq=bindparam("next_seq"))
+    .returning(_MATCHES.c.finished_at)
+)
+BEFORE: Final = (
+    select(_SEATS.c.slot, _RATINGS)
+    .join(_RATINGS, _RATINGS.c.bot_id == _SEATS.c.bot_id)
+    .where(
+        _SEATS.c.match_id == bindparam("match"),
+        _RATINGS.c.competition_id == bindparam("competition"),
+    )
+    # Locked in this order, so that two never wait for each other. Not by the bare column: SQLite
+    # would read all ratings in the order of its key rather than sort the few of a match.
+    .order_by(_RATINGS.c.bot_id + 0)
+    .with_for_update(of=_RATINGS)
+)
+SEAT_AFTER: Final = (
+    update(_SEATS)
+    .where(_SEATS.c.match_id == bindparam("match"), _SEATS.c.slot == bindparam("of_slot"))
+    .values({name: bindparam(f"new_{name}") for name in ("pair_rank", "mu", "phi", "sigma")})
+)
+RATING_AFTER: Final = (
+    update(_RATINGS)
+    .where(
+        _RATINGS.c.competition_id == bindparam("competition"),
+        _RATINGS.c.bot_id == bindparam("bot"),
+    )
+    .values(
+        {
+            **{
+                name: bindparam(f"new_{name}")
+                for name in ("mu", "phi", "sigma", "crash_streak", "last_match_at")
+            },
+            "playing_id": null(),
+        }
+    )
+)
+
+
+def apply(session: Session, match: int, slots: Sequence[SlotResult]) -> None:
+    """Rate a match that has just ended, as the next of its competition, and let its bots go.
+
+    To be called once for a match, in the transaction of its end.
+    """
+    of_match = {"match": match}
+    # The row of the competition is locked from here on: there is one order.
+    competition, seq = session.execute(NEXT_SEQ, of_match).one()
+    ended = session.execute(SET_SEQ, {**of_match, "next_seq": seq}).scalar_one()
+    rows = session.execute(BEFORE, {**of_match, "competition": competition}).all()
+    by_slot = sorted(rows, key=lambda row: cast(int, row.slot))
+    seated = [
+        Seated(row.bot_id, told.rank, told.score, told.crashed)
+        for row, told in zip(by_slot, slots, strict=True)
+    ]
+    book = Book(
+        {
+            row.bot_id: Standing(glicko2.Rating(row.mu, row.phi, row.sigma), row.crash_streak)
+            for row in rows
+        }
+    )
+    ranks, after = book.enter(seated, ended)
+    session.execute(
+        SEAT_AFTER,
+        [
+            {**of_match, "of_slot": slot, "new_pair_rank": rank, **new(figures(rating))}
+            for slot, (rank, rating) in enumerate(zip(ranks, after, strict=True))
+        ],
+    )
+    session.execute(
+        RATING_AFTER,
+        [
+            {"competition": competition, "bot": row.bot_id, **new(standing_of(book, row.bot_id))}
+            for row in rows
+        ],
+    )
+    add_totals(session, competition, book.totals)
+
+
+def new(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values of columns under the names that the statements above have for them."""
+    return {f"new_{name}": value for name, value in values.items()}
+
+
+@dataclass(slots=True)
+class Standing:
+    """How a bot stands in a competition."""
+
+    rating: glicko2.Rating = field(default_factory=glicko2.Rating)
+    crash_streak: int = 0
+    last_match_at: datetime | None = None
+
+
+@dataclass(slots=True)
+class Book:
+    """What some matches, entered in their order, have made of those who played."""
+
+    standings: dict[int, Standing] = field(default_factory=dict)
+    totals: dict[TotalKey, Totals] = field(default_factory=dict)
+
+    def enter(
+        self, seated: Sequence[Seated], ended: datetime
+    ) -> tuple[tuple[int, ...], tuple[glicko2.Rating, ...]]:
+        """Enter a match; return the ranks by which it was rated, and the ratings after it."""
+        ranks = pair_ranks_of(seated)
+        held = [self.standings.setdefault(one.bot, Standing()) for one in seated]
+        after = glicko2.rate([standing.rating for standing in held], ranks)
+        for one, standing, rating in zip(seated, held, after, strict=True):
+            streak = standing.crash_streak + 1 if one.crashed else 0
+            self.standings[one.bot] = Standing(rating, streak, ended)
+        for key, one_more in totals_of(seated, ended):
+            before = self.totals.get(key, Totals())
+            self.totals[key] = Totals(*map(sum, zip(before, one_more, strict=True)))
+        return ranks, after
+
+
+def pair_ranks_of(seated: Sequence[Seated]) -> tuple[int, ...]:
+    """Return the ranks by which a match is rated: its winner first, the others by score."""
+    ranks = [one.rank for one in seated]
+    winner = ranks.index(1) if ranks.count(1) == 1 else None
+    scores = [float("-inf") if one.score is None else one.score for one in seated]
+    return glicko2.pair_ranks(scores, winner, drawn=len(set(ranks)) == 1)
+
+
+def totals_of(seated: Sequence[Seated], ended: datetime) -> Iterator[tuple[TotalKey, Totals]]:
+    """Give what a match adds to the totals: for all and for its players, for ever and its day."""
+    day = int(ended.timestamp()) // DAY
+    is_won = [one.rank for one in seated].count(1) == 1
+    for one in seated:
+        first = one.rank == 1
+        totals = Totals(1, int(first and is_won), int(first and not is_won), int(not first))
+        for players in (0, len(seated)):
+            for of_day in (0, day):
+                yield (players, of_day, one.bot), totals
+
+
+def figures(rating: glicko2.Rating) -> dict[str, float]:
+    """Return a rating as rows have it."""
+    return {"mu": rating.mu, "phi": rating.phi, "sigma": rating.sigma}
+
+
+def add_totals(session: Session, competition: int, added: Mapping[TotalKey, Totals]) -> None:
+    """Add to the totals."""
+    keys = ("competition_id", "players", "day", "bot_id")
+    rows = [
+        {**dict(zip(keys, (competition, *key), strict=True)), **totals._asdict()}
+        for key, totals in sorted(added.items())
+    ]
+    insert_or_add(session, RatingTotal, rows, Totals._fields)
+
+
+# The proof
+
+
+class Difference(NamedTuple):
+    """A value in the database that is not what the matches say."""
+
+    match: str
+    """Its name for people; "" for what is no single match's."""
+    bot: str
+    what: str
+    stored: Any
+    right: Any
+
+    def __str__(self) -> str:
+        """Say where it is, and what it should be."""
+        where = " ".join(filter(None, (self.match, self.bot)))
+        return f"{where or 'the competition'}: {self.what} is {self.stored}, not {self.right}"
+
+
+class Entered(NamedTuple):
+    """A match that was rated, as its rows say."""
+
+    id: int
+    match_id: str
+    seq: int
+    ended: datetime
+    seated: Sequence[Seated]
+    rows: Sequence[MatchParticipant]
+
+
+def entered(session: Session, competition: int) -> Iterator[Entered]:
+    """Give the matches that were rated, in the order of their seq."""
+    rows: Iterable[Any] = session.execute(
+        select(Match.id, Match.match_id, Match.seq, Match.finished_at, MatchParticipant)
+        .join(MatchParticipant, MatchParticipant.match_id == Match.id)
+        .where(Match.competition_id == competition, Match.seq.is_not(None))
+        .order_by(Match.seq, MatchParticipant.slot)
+        .execution_options(yield_per=AT_ONCE)
+    )
+    for _, group in groupby(rows, key=lambda row: row[2]):
+        several = list(group)
+        match, match_id, seq, ended, _ = several[0]
+        slots = [row[4] for row in several]
+        seated = [Seated(one.bot_id or 0, one.rank, one.score, one.crashed) for one in slots]
+        yield Entered(match, match_id, seq, ended, seated, slots)
+
+
+def verify(session: Session, competition: int, tolerance: float = 0.0) -> Iterator[Difference]:
+    """Give what differs from what the matches say, when they are rated again one by one."""
+    names = names_of(session, competition)
+    book, last = Book(), 0
+    for one in entered(session, competition):
+        last += 1
+        if one.seq != last:
+            yield Difference(one.match_id, "", "seq", one.seq, last)
+            last = one.seq
+        ranks, after = book.enter(one.seated, one.ended)
+        for row, rank, rating in zip(one.rows, ranks, after, strict=True):
+            right = {"pair_rank": rank, **figures(rating)}
+            for name, stored, value in differing(row, right, tolerance):
+                yield Difference(one.match_id, names[row.bot_id or 0], name, stored, value)
+    stored_last = session.scalars(
+        select(Competition.last_seq).where(Competition.id == competition)
+    ).one()
+    if stored_last != last:
+        yield Difference("", "", "last_seq", stored_last, last)
+    yield from differing_ratings(session, competition, book, names, tolerance)
+    yield from differing_totals(session, competition, book, names)
+
+
+def names_of(session: Session, competition: int) -> dict[int, str]:
+    """Return the bots of a competition by the id of their row."""
+    of_bots = select(Bot.id, Bot.bot_id).join(Rating, Rating.bot_id == Bot.id)
+    rows = session.execute(of_bots.where(Rating.competition_id == competition))
+    return {row: bot_id for row, bot_id in rows}  # noqa: C416 - mypy knows no dict of rows
+
+
+def differing(
+    row: object, right: Mapping[str, Any], tolerance: float
+) -> Iterator[tuple[str, Any, Any]]:
+    """Give the columns of a row that are not as they should be."""
+    for name, value in right.items():
+        stored = getattr(row, name)
+        near = isinstance(value, float) and stored is not None
+        if stored != value and not (near and abs(stored - value) <= tolerance):
+            yield name, stored, value
+
+
+def differing_ratings(
+    session: Session, competition: int, book: Book, names: Mapping[int, str], tolerance: float
+) -> Iterator[Difference]:
+    """Give what is wrong in the ratings."""
+    for row in session.scalars(select(Rating).where(Rating.competition_id == competition)):
+        for name, stored, value in differing(row, standing_of(book, row.bot_id), tolerance):
+            yield Difference("", names[row.bot_id], name, stored, value)
+
+
+def standing_of(book: Book, bot: int) -> dict[str, Any]:
+    """Return what the row of a bot's rating should say."""
+    standing = book.standings.get(bot, Standing())
+    more = {"crash_streak": standing.crash_streak, "last_match_at": standing.last_match_at}
+    return figures(standing.rating) | more
+
+
+def differing_totals(
+    session: Session, competition: int, book: Book, names: Mapping[int, str]
+) -> Iterator[Difference]:
+    """Give what is wrong in the totals."""
+    rows = session.scalars(select(RatingTotal).where(RatingTotal.competition_id == competition))
+    stored = {
+        (row.players, row.day, row.bot_id): Totals(row.games, row.wins, row.draws, row.losses)
+        for row in rows
+    }
+    for key in sorted(stored.keys() | book.totals.keys()):
+        said, right = stored.get(key, Totals()), book.totals.get(key, Totals())
+        if said != right:
+            players, day, bot = key
+            what = f"totals of players {players}, day {day}"
+            yield Difference("", names.get(bot, str(bot)), what, tuple(said), tuple(right))
+
+
+def rebuild(session: Session, competition: int) -> int:
+    """Write anew what the matches say; return how many matches those are. Twice: the same.
+
+    The competition is locked meanwhile: no match ends in it.
+    """
+    session.execute(
+        select(Competition.id).where(Competition.id == competition).with_for_update()
+    ).one()
+    book, number = Book(), 0
+    # Read to the end before anything is written: rows that are read in parts must not change.
+    found = list(entered(session, competition))
+    for number, one in enumerate(found, 1):
+        ranks, after = book.enter(one.seated, one.ended)
+        if one.seq != number:
+            session.execute(update(Match).where(Match.id == one.id).values(seq=number))
+            session.flush()
+        for row, rank, rating in zip(one.rows, ranks, after, strict=True):
+            row.pair_rank, row.mu, row.phi, row.sigma = rank, rating.mu, rating.phi, rating.sigma
+    for rating_row in session.scalars(select(Rating).where(Rating.competition_id == competition)):
+        for name, value in standing_of(book, rating_row.bot_id).items():
+            setattr(rating_row, name, value)
+    session.execute(delete(RatingTotal).where(RatingTotal.competition_id == competition))
+    add_totals(session, competition, book.totals)
+    again = {"last_seq": number, "revision": Competition.revision + 1}
+    session.execute(update(Competition).where(Competition.id == competition).values(again))
+    return number
