@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import logging
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from threading import Thread
 from typing import Any, Final, TypeAlias
 
-from celery import Celery
+from celery import Celery, Task
 from celery.signals import worker_process_init
 from kombu.exceptions import KombuError, OperationalError
 from redis.exceptions import RedisError
 
+from cw.hub import logs
 from cw.hub.resources import Resources
 from cw.hub.settings import HubSettings
 from cw.hub.store.tables import MatchKind
@@ -27,6 +29,9 @@ VISIBILITY: Final = 7200
 """Seconds after which Redis gives a job to another worker; no job takes as long."""
 
 TASK: Final = "cw.job"
+
+REQUEST_ID: Final = "request_id"
+"""The header of a message that says to which request its job goes back."""
 
 Job: TypeAlias = Callable[..., None]
 """Does what a message says: it is given the resources of the process, then the arguments."""
@@ -44,11 +49,27 @@ class CeleryQueue:
 
     def send(self, job: str, *arguments: int | str, queue: str = JOBS, after: float = 0) -> bool:
         """Put a job into a queue, after some seconds if given; False if that cannot be reached."""
-        about = {"args": [job, *arguments], "queue": queue, "countdown": after or None}
+        # Who reads the log finds what a request has led to.
+        headers = {REQUEST_ID: logs.present_id()}
+        about = {
+            "args": [job, *arguments],
+            "queue": queue,
+            "countdown": after or None,
+            "headers": headers,
+        }
         try:
             self._celery.send_task(TASK, **about, retry=False)
         except (KombuError, OperationalError, RedisError, OSError) as error:
             logger.warning("the queue is away, %s is not sent: %s", job, error)
+            return False
+        return True
+
+    def is_there(self) -> bool:
+        """Return whether the broker answers."""
+        try:
+            with self._celery.connection_for_write() as connection:
+                connection.ensure_connection(max_retries=1)
+        except (KombuError, OperationalError, RedisError, OSError):
             return False
         return True
 
@@ -67,23 +88,27 @@ class JobTaker:
 
     def work_in_thread(self, name: str, queues: Sequence[str], slots: int) -> None:
         """Take messages in threads of this process; they end with it."""
-        worker = self._celery().WorkController(**about(name, queues, slots, "threads"))
+        worker = self._celery(name).WorkController(**about(name, queues, slots, "threads"))
         Thread(target=worker.start, name=name, daemon=True).start()
 
     def work(self, name: str, queues: Sequence[str], slots: int) -> None:
         """Take messages in processes of their own until this one is told to end."""
         pool = "threads" if sys.platform == "win32" else "prefork"
         options = about(name, queues, slots, pool)
-        self._celery().Worker(**options, loglevel="WARNING", quiet=True).start()
+        self._celery(name).Worker(**options, loglevel="WARNING", quiet=True).start()
 
-    def _celery(self) -> Celery:
+    def _celery(self, name: str) -> Celery:
         """Return a Celery of its own for one worker: the queues it takes from are set there."""
         celery = new_celery(self._resources.settings)
+        worker = name.partition("@")[2]
 
-        def do(job: str, *arguments: int | str) -> None:
-            run_job(self._resources, self._jobs, job, arguments)
+        def do(task: Task, job: str, *arguments: int | str) -> None:
+            given = (task.request.headers or {}).get(REQUEST_ID)
+            request_id = logs.request_id(given) if given else None
+            with logs.about(worker=worker, request_id=request_id):
+                run_job(self._resources, self._jobs, job, arguments)
 
-        celery.task(name=TASK, shared=False)(do)
+        celery.task(name=TASK, shared=False, bind=True)(do)
         # Threads of its pool look the task up in the Celery that is the default of the process.
         celery.set_default()
         return celery
@@ -111,10 +136,14 @@ def run_job(
     if job not in jobs:
         logger.error("there is no job %r; the jobs are: %s", job, ", ".join(jobs))
         return
+    began = time.perf_counter()
     try:
         jobs[job](resources, *arguments)
     except Exception:
         logger.exception("the job %s %s", job, arguments)
+    else:
+        ms = round((time.perf_counter() - began) * 1000, 1)
+        logger.info("the job %s %s is done", job, arguments, extra={"ms": ms})
 
 
 def configuration(settings: HubSettings) -> dict[str, Any]:

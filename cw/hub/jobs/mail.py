@@ -7,6 +7,8 @@ import os
 import smtplib
 import ssl
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from email.message import EmailMessage
@@ -146,7 +148,14 @@ def compose(resources: Resources, mail: Mail) -> EmailMessage:
 
 
 def send(server: str, message: EmailMessage) -> None:
-    """Send a mail through a server, encrypted unless its address says `?tls=off`.
+    """Send a mail through a server; raises OSError or SMTPException."""
+    with spoken_to(server) as speaking:
+        speaking.send_message(message)
+
+
+@contextmanager
+def spoken_to(server: str) -> Iterator[smtplib.SMTP]:
+    """Log in at a server, encrypted unless its address says `?tls=off`.
 
     Raises OSError or SMTPException.
     """
@@ -164,7 +173,7 @@ def send(server: str, message: EmailMessage) -> None:
             speaking.starttls(context=context)
         if address.username:
             speaking.login(unquote(address.username), unquote(address.password or ""))
-        speaking.send_message(message)
+        yield speaking
 
 
 def write(resources: Resources, message: EmailMessage) -> Path:

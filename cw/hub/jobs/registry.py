@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cw.hub.jobs.app import Job
-from cw.hub.jobs.checks import check_bot
+from cw.hub.jobs.checks import check_bot, sweep_bots
 from cw.hub.jobs.mail import MAIL, send_link
 from cw.hub.jobs.play import Worker
-from cw.hub.services.bots import CHECK
+from cw.hub.jobs.readiness import probe_bot
+from cw.hub.services.bots import CHECK, SWEEP
+from cw.hub.services.grader_bots import PROBE
 from cw.hub.services.matches import PLAY
 
 
@@ -17,5 +19,7 @@ def jobs_of(worker: Worker) -> Mapping[str, Job]:
     return {
         PLAY: worker.play,
         CHECK: check_bot,
+        SWEEP: sweep_bots,
+        PROBE: probe_bot,
         MAIL: send_link,
     }
