@@ -19,7 +19,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from cw.hub.pages import forms, limits
-from cw.hub.pages.actor import actor, enter, leave, player, players_only, resources
+from cw.hub.pages.actor import actor, enter, leave, one_reading, player, players_only, resources
 from cw.hub.pages.destinations import destination, wanted
 from cw.hub.pages.layout import notice
 from cw.hub.services import people, tickets
@@ -93,7 +93,7 @@ def log_in() -> ResponseReturnValue:
 
 def find_account(username: str) -> people.Account | None:
     """Return the account of a name, None if there is none."""
-    with resources().database.reading() as reading:
+    with one_reading() as reading:
         return people.find_account(reading, username)
 
 
@@ -235,7 +235,7 @@ def reset(ticket: str) -> ResponseReturnValue:
 def is_open(kind: LinkKind, ticket: str) -> bool:
     """Return whether a link can be used."""
     held = resources()
-    with held.database.reading() as reading:
+    with one_reading() as reading:
         return tickets.is_open(reading, held.clock, kind, ticket)
 
 
@@ -282,7 +282,7 @@ def verify(ticket: str) -> ResponseReturnValue:
 def send_verification() -> ResponseReturnValue:
     """Send the link that confirms an address again."""
     held = resources()
-    with held.database.reading() as reading:
+    with one_reading() as reading:
         own = people.own_settings(reading, player().user_id)
     if own.is_confirmed:
         abort(409, "Your e-mail address is confirmed already.")

@@ -2,24 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import wraps
-from typing import Final, ParamSpec, cast
+from typing import Final, Literal, ParamSpec, TypeAlias, TypeVar, cast
 from urllib.parse import urlencode
 
-from flask import current_app, g, redirect, request, session, url_for
+from flask import Flask, current_app, g, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
+from cw.hub import logs
+from cw.hub.clock import Clock
 from cw.hub.resources import Resources
-from cw.hub.services import tickets
-from cw.hub.services.tickets import Holder
+from cw.hub.services import tickets, tokens
+from cw.hub.services.tickets import Entered, Holder, HostHolder, Scope, TeamHolder
+from cw.hub.store.database import Reading
 
 P = ParamSpec("P")
+Found = TypeVar("Found")
+CardSession: TypeAlias = Literal["team", "host"]
+FindHolder: TypeAlias = Callable[[Reading, Clock, str, str], Found | None]
+"""Finds by the slug of a tournament whom a ticket lets in."""
 
 TICKET: Final = "ticket"
 """The key of the session's ticket in the cookie."""
+
+SECOND: Final = timedelta(seconds=1)
+
+OF_NOBODY: Final = frozenset(
+    {"home", "leaderboard", "match", "bots", "profile", "ranking", "tournaments", "api"}
+)
+"""Blueprints whose pages a visitor may be shown as they were a moment ago.
+
+Others need what was just written: who follows a link from a mail has no session yet.
+"""
+
+API: Final = "/api/"
+"""How the addresses begin that programs ask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +52,33 @@ class Actor:
 
     @property
     def is_admin(self) -> bool:
-        """Whether a user with that role asks."""
-        return self.user is not None and self.user.is_admin
+        """Whether a user with that role asks, and may act so."""
+        return self.user is not None and self.user.is_admin and self.may("admin")
+
+    def may(self, scope: Scope) -> bool:
+        """Return whether what was shown allows something: a session allows its user all."""
+        return self.user is not None and (self.user.scopes is None or scope in self.user.scopes)
 
     def is_user(self, user_id: int) -> bool:
         """Return whether this user asks."""
         return self.user is not None and self.user.user_id == user_id
+
+    def sees(self, user_id: int | None) -> bool:
+        """Return whether what is shown of a user's things to owner and admins alone is shown."""
+        is_own = user_id is not None and self.is_user(user_id) and self.may("read")
+        return is_own or self.is_admin
+
+    def team(self, slug: str) -> TeamHolder | None:
+        """Return the team of a tournament for which this browser acts."""
+        return holder_of("team", slug, tickets.find_team)
+
+    def host(self, slug: str) -> HostHolder | None:
+        """Return the session of the host of a tournament, if this browser holds one."""
+        return holder_of("host", slug, tickets.find_host)
+
+    def is_host(self, slug: str) -> bool:
+        """Return whether the host of a tournament asks; admins count as one."""
+        return self.is_admin or self.host(slug) is not None
 
 
 VISITOR: Final = Actor()
@@ -46,24 +89,127 @@ def resources() -> Resources:
     return cast(Resources, current_app.extensions["hub"])
 
 
+def install(app: Flask) -> None:
+    """Let an app close what its requests have read with."""
+    app.teardown_request(close_reading)
+
+
+@contextmanager
+def one_reading() -> Iterator[Reading]:
+    """Give a session that changes nothing; a page that is shown has one alone.
+
+    So all of a page is of one moment, and the database is asked to begin but once. What posts a
+    form reads anew each time, as it may have changed something itself.
+    """
+    if request.method not in ("GET", "HEAD"):
+        with resources().database.reading() as opened:
+            yield opened
+        return
+    if "reading" not in g:
+        held = resources()
+        source = held.replica if held.replica and may_be_late() else held.database
+        with ExitStack() as stack:
+            g.reading = stack.enter_context(source.reading())
+            g.close_reading = stack.pop_all().close
+    yield g.reading
+
+
+def may_be_late() -> bool:
+    """Return whether it does not matter if what is shown was so a moment ago.
+
+    It matters to those who may have written something: all who show a session or a token.
+    """
+    name = current_app.config["SESSION_COOKIE_NAME"]
+    is_known = any(one == name or one.startswith(f"{name}-") for one in request.cookies)
+    return (
+        request.method in ("GET", "HEAD")
+        and request.blueprint in OF_NOBODY
+        and not is_known
+        and "Authorization" not in request.headers
+    )
+
+
+def close_reading(_: BaseException | None = None) -> None:
+    """Close the session of a page that was shown."""
+    g.pop("reading", None)
+    g.pop("close_reading", lambda: None)()
+
+
 def actor() -> Actor:
     """Return who asks; at most one statement a request, none without a cookie."""
     if "actor" not in g:
         g.actor = _find()
+        logs.note(user_id=g.actor.user and g.actor.user.user_id)
     return cast(Actor, g.actor)
 
 
 def _find() -> Actor:
+    if request.path.startswith(API):
+        return _find_bearer()
     ticket = session.get(TICKET)
     if not isinstance(ticket, str):
         return VISITOR
     held = resources()
-    with held.database.reading() as reading:
+    with one_reading() as reading:
         holder = tickets.find_holder(reading, held.clock, ticket)
     if holder is None:
         return VISITOR
     if tickets.is_stale(holder, held.clock()):
         _extend(holder)
+    return Actor(holder)
+
+
+def cookie_of(kind: CardSession, slug: str) -> str:
+    """Return the name of the cookie of a team or a host: one for each tournament."""
+    return f"{current_app.config['SESSION_COOKIE_NAME']}-{kind}-{slug}"
+
+
+def holder_of(kind: CardSession, slug: str, find: FindHolder[Found]) -> Found | None:
+    """Return whom a cookie lets into a tournament; one statement a request, none without it."""
+    known = g.setdefault("holders", {})
+    name = cookie_of(kind, slug)
+    if name not in known:
+        ticket, held = request.cookies.get(name), resources()
+        if request.path.startswith(API) or ticket is None:
+            return None
+        with one_reading() as reading:
+            known[name] = find(reading, held.clock, slug, ticket)
+    return cast("Found | None", known[name])
+
+
+def hold(answer: Response, slug: str, entered: Entered) -> Response:
+    """Let this browser act for a team or a host from now on; the account stays as it is."""
+    answer.set_cookie(
+        cookie_of(entered.kind, slug),
+        entered.ticket,
+        max_age=(entered.expires_at - resources().clock()) // SECOND,
+        secure=current_app.config["SESSION_COOKIE_SECURE"],
+        httponly=True,
+        samesite="Lax",
+    )
+    return answer
+
+
+def let_go(answer: Response, kind: CardSession, slug: str) -> Response:
+    """Let this browser forget for whom it has acted."""
+    secure = current_app.config["SESSION_COOKIE_SECURE"]
+    answer.delete_cookie(cookie_of(kind, slug), secure=secure, httponly=True, samesite="Lax")
+    return answer
+
+
+def _find_bearer() -> Actor:
+    """Return who shows an access token: the API knows no cookie."""
+    kind, _, token = request.headers.get("Authorization", "").partition(" ")
+    if kind.lower() != "bearer" or not token.startswith(tickets.TOKEN):
+        return VISITOR
+    held = resources()
+    with one_reading() as reading:
+        holder = tickets.find_bearer(reading, held.clock, token)
+    if holder is None:
+        return VISITOR
+    if tokens.is_stale(holder, held.clock()):
+        with held.database.writing() as writing:
+            tokens.note_use(writing, held.clock, holder)
     return Actor(holder)
 
 

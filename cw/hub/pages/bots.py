@@ -4,32 +4,75 @@ from __future__ import annotations
 
 import socket
 from contextlib import suppress
+from datetime import timedelta
 from ipaddress import ip_network
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
-from flask import Blueprint, abort, make_response, render_template, request, url_for
+from flask import (
+    Blueprint,
+    abort,
+    jsonify,
+    render_template,
+    request,
+    url_for,
+)
 from flask.typing import ResponseReturnValue
+from markupsafe import Markup
 from werkzeug.datastructures import MultiDict
-from wtforms import Field, Form, SelectField, StringField, ValidationError
+from wtforms import Form, SelectField, StringField
 
 from cw.arena.transports.sockets import Reachable
 from cw.errors import CapacityError, UsageError
 from cw.games.registry import game_entries, load_protocol, load_strategies
+from cw.hub.pages import polls
 from cw.hub.pages.account import go
-from cw.hub.pages.actor import player, players_only, resources
+from cw.hub.pages.actor import (
+    actor,
+    one_reading,
+    player,
+    players_only,
+    players_only_json,
+    resources,
+)
 from cw.hub.pages.forms import first_errors, is_filled, needs, stripped
-from cw.hub.pages.layout import notice
-from cw.hub.services import bots, match_views, matches
+from cw.hub.pages.graphs import PERIODS
+from cw.hub.pages.layout import ago, notice, show_once
+from cw.hub.pages.leaderboard import number
+from cw.hub.pages.polls import Polled
+from cw.hub.pages.times import machine_time
+from cw.hub.services import (
+    audit,
+    bots,
+    competitions,
+    leaderboard,
+    match_views,
+    matches,
+    people,
+    rated,
+)
 from cw.hub.services.bots import NewBot, OwnBot
 from cw.hub.settings import HubSettings
+from cw.hub.store.database import Reading
+from cw.league.matchmaking import CRASH_REST, CRASHES
 from cw.web.game_pages import game_page
 
 routes = Blueprint("bots", __name__)
 
 OF_ITS_OWN: Final = "end-of-codes"
-"""The game whose bots are set up on the Settings page."""
+"""The game whose bots are set up on a page of their own."""
 
+BUILT_IN: Final = Markup("This is the built-in strategy {}.")
+PASSED: Final = Markup("The bot has passed its check.")
+RESTS: Final = Markup(" It crashed in three matches in a row and rests until {}.")
+WORDS: Final = {
+    "PENDING": Markup("The bot is being checked."),
+    "INACTIVE": Markup("{}"),
+    "SUSPENDED": Markup("Suspended by the site: {}"),
+    "RETIRED": Markup("Retired by its owner."),
+}
+
+CONFIRM: Final = "Please confirm your e-mail address before you register a bot."
 NAMED: Final = "The bot name must only contain letters, numbers, and hyphens"
 LETTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")
 INTERNAL: Final = "The endpoint must not be an internal address"
@@ -46,6 +89,57 @@ def is_base_address(url: str) -> bool:
     return fits and plain and parts.username is None and "@" not in parts.netloc
 
 
+def has_safe_scheme(url: str) -> bool:
+    """Return whether an address may be used here: most sites ask for https."""
+    return url.startswith("https://") or not resources().settings.bots_need_https
+
+
+def may_be_at(url: str) -> bool:
+    """Return whether bots may have an address here."""
+    return may_be_there(urlsplit(url).hostname or "", resources().settings)
+
+
+def may_be_there(host: str, settings: HubSettings) -> bool:
+    """Return whether bots may be at a host; one that does not resolve is left to the check."""
+    first, *networks = settings.bots_may_be
+    reachable = Reachable(first == "any", tuple(map(ip_network, networks)))
+    with suppress(OSError, UnicodeError):
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        return all(reachable.includes(str(address[0])) for *_, address in found)
+    return True
+
+
+def endpoint_field() -> Any:
+    """Return the field of the address of a bot."""
+    return StringField(
+        "Endpoint URL",
+        [
+            needs(is_filled, "Please enter the endpoint URL"),
+            needs(
+                lambda url: len(url) <= 500,
+                "The endpoint URL must be at most 500 characters long",
+            ),
+            needs(is_base_address, "Please enter a valid URL"),
+            needs(has_safe_scheme, "The endpoint must use https"),
+            needs(may_be_at, INTERNAL),
+        ],
+        filters=[stripped],
+    )
+
+
+def description_field() -> Any:
+    """Return the field of what is said of a bot."""
+    return StringField(
+        "Description",
+        [
+            needs(
+                lambda text: len(text) <= 500,
+                "The description must be at most 500 characters long",
+            )
+        ],
+    )
+
+
 class BotForm(Form):
     """Register a bot."""
 
@@ -60,48 +154,35 @@ class BotForm(Form):
             needs(lambda name: set(name) <= LETTERS, NAMED),
         ],
     )
-    endpoint = StringField(
-        "Endpoint URL",
-        [
-            needs(is_filled, "Please enter the endpoint URL"),
-            needs(
-                lambda url: len(url) <= 500,
-                "The endpoint URL must be at most 500 characters long",
-            ),
-            needs(is_base_address, "Please enter a valid URL"),
-        ],
-        filters=[stripped],
-    )
-    description = StringField(
-        "Description",
-        [
-            needs(
-                lambda text: len(text) <= 500,
-                "The description must be at most 500 characters long",
-            )
-        ],
-    )
+    endpoint = endpoint_field()
+    description = description_field()
 
-    def validate_endpoint(self, field: Field) -> None:
-        """Refuse an address that bots may not have here."""
-        settings = resources().settings
-        if settings.bots_need_https and not field.data.startswith("https://"):
-            raise ValidationError("The endpoint must use https")
-        if not may_be_there(urlsplit(field.data).hostname or "", settings):
-            raise ValidationError(INTERNAL)
+
+class EditForm(Form):
+    """Change where a bot is, and what is said of it."""
+
+    endpoint = endpoint_field()
+    description = description_field()
 
 
 def new_form(values: MultiDict[str, str] | None = None) -> BotForm:
-    """Return the form with the games whose bots are web services."""
-    form = BotForm(values)
-    form.game.choices = [(game, game_page(game).title) for game in games_of_services()]
-    form.game.validators = [needs(lambda game: game in games_of_services(), "Please choose a game")]
+    """Return the form with the games for which one registers bots now."""
+    form, games = BotForm(values), offered_games()
+    form.game.choices = [(game, game_page(game).title) for game in games]
+    form.game.validators = [needs(lambda game: game in games, "Please choose a game")]
     form.game.validate_choice = False
     return form
 
 
+def offered_games() -> list[str]:
+    """Return the games for which one registers a web service now, so that it has where to play."""
+    with one_reading() as reading:
+        going_on = competitions.games_for_bots(reading)
+    return [game for game in games_of_services() if game in going_on]
+
+
 def games_of_services() -> list[str]:
-    """Return the games for which one registers a web service."""
+    """Return the games whose bots are web services, but for the one with a page of its own."""
     return [
         game
         for game in game_entries()
@@ -109,25 +190,13 @@ def games_of_services() -> list[str]:
     ]
 
 
-def may_be_there(host: str, settings: HubSettings) -> bool:
-    """Return whether bots may be at a host; one that does not resolve is left to the check."""
-    first, *networks = settings.bots_may_be
-    reachable = Reachable(first == "any", tuple(map(ip_network, networks)))
-    with suppress(OSError, UnicodeError):
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-        return all(reachable.includes(str(address[0])) for *_, address in found)
-    return True
-
-
 @routes.get("/bots")
 @players_only
 def index() -> ResponseReturnValue:
     """List the bots of the player."""
-    with resources().database.reading() as reading:
+    with one_reading() as reading:
         mine = bots.own_bots(reading, player().user_id)
-    return render_template(
-        "hub/bots.html", bots=mine, strategies=strategies_of({bot.game for bot in mine})
-    )
+    return render_template("hub/bots.html", bots=mine)
 
 
 def strategies_of(games: set[str]) -> dict[str, list[str]]:
@@ -147,6 +216,10 @@ def new() -> ResponseReturnValue:
 def register() -> ResponseReturnValue:
     """Make a bot, show its secret once, and let it be checked."""
     form, held = new_form(request.form), resources()
+    if not form.game.choices:
+        return refused(form, {})
+    if must_confirm():
+        return refused(form, {"": CONFIRM})
     form.validate()
     errors = first_errors(form)
     if errors:
@@ -160,22 +233,40 @@ def register() -> ResponseReturnValue:
     except bots.TooManyBots as error:
         return refused(form, {"": str(error)})
     held.queue.send(bots.CHECK, made.id)
-    page = make_response(render_template("hub/secret.html", bot=said, secret=made.secret))
-    page.headers["Cache-Control"] = "no-store"
-    return page
+    return secret_page(said["game"], said["name"], made.secret, "is registered")
+
+
+def secret_page(game: str, name: str, secret: str, words: str) -> ResponseReturnValue:
+    """Show the secret of a bot: this once."""
+    back = url_for("bots.page", name=name, game=game)
+    return show_once(f"{name} {words}", "Shared secret", secret, back)
+
+
+def must_confirm() -> bool:
+    """Return whether the player who asks must confirm an e-mail address first."""
+    held = resources()
+    if held.settings.is_local:
+        return False
+    with held.database.reading() as reading:
+        return not people.is_confirmed(reading, player().user_id)
 
 
 def refused(form: BotForm, errors: dict[str, str]) -> ResponseReturnValue:
     """Show the form again, with what is wrong."""
-    return render_template("hub/new_bot.html", form=form, errors=errors), 422
+    shown = render_template(
+        "hub/new_bot.html", form=form, errors=errors, confirm=errors.get("") == CONFIRM
+    )
+    return shown, 422
 
 
 def find(name: str) -> OwnBot:
     """Return a bot of the player who asks; answer 404 for any other."""
-    with resources().database.reading() as reading:
+    with one_reading() as reading:
         bot = bots.find(reading, request.values.get("game") or None, name)
     if bot is None or bot.user_id != player().user_id or bot.status == "RETIRED":
         abort(404, "There is no such bot.")
+    if bot.game == OF_ITS_OWN:
+        abort(go(url_for("bot_settings.page")))
     return bot
 
 
@@ -185,19 +276,133 @@ def address(bot: OwnBot) -> str:
 
 
 @routes.get("/bot/<name>")
-@players_only
 def page(name: str) -> ResponseReturnValue:
-    """Show a bot to its owner."""
-    bot = find(name)
-    with resources().database.reading() as reading:
-        played = match_views.latest_of_bot(reading, bot.id)
+    """Show a bot to everybody; to its owner and admins also how its checks went."""
+    who = actor()
+    with one_reading() as reading:
+        bot = bots.find(reading, request.args.get("game") or None, name)
+        if bot is None:
+            abort(404, "There is no such bot.")
+        competition = rated.of_game(reading, bot.game)
+        standing = leaderboard.standing(reading, competition.id, bot.id) if competition else None
+        is_own, part = who.is_user(bot.user_id), number("opponents") or 1
+        shown: dict[str, Any] = {
+            "standing": standing,
+            **(rated_matters(reading, competition.id, bot, part) if competition else {}),
+            "practice": match_views.practice_of(reading, bot.id) if is_own else [],
+            "log": audit.history(reading, f"bot:{bot.bot_id}") if is_own or who.is_admin else [],
+        }
     return render_template(
         "hub/bot.html",
         bot=bot,
+        is_own=is_own,
         title=game_page(bot.game).title,
+        periods=[(length.days if length else 0, words) for words, length in PERIODS.values()],
         strategies=strategies_of({bot.game}),
-        matches=played,
+        sentence=sentence(bot, shown["standing"]),
+        **shown,
     )
+
+
+def rated_matters(reading: Reading, competition: int, bot: OwnBot, part: int) -> dict[str, object]:
+    """Return what a bot has played in a competition, and a part of those whom it has met."""
+    first = (part - 1) * leaderboard.PER_PAGE
+    met = leaderboard.opponents(reading, competition, bot.id, first)
+    return {
+        "played": match_views.rated_matches_of(reading, competition, bot.id),
+        "opponents": met.rows,
+        "part": part,
+        "parts": -(-met.number // leaderboard.PER_PAGE),
+    }
+
+
+def sentence(bot: OwnBot, standing: leaderboard.Standing | None) -> Markup:
+    """Say how a bot stands, and what comes next."""
+    if bot.status == "ACTIVE":
+        return active_sentence(bot, standing)
+    if bot.status == "INACTIVE" and bot.check_due_at:
+        return Markup("{} It is checked again {}.").format(bot.reason, ago(bot.check_due_at))
+    return WORDS[bot.status].format(bot.reason)
+
+
+def active_sentence(bot: OwnBot, standing: leaderboard.Standing | None) -> Markup:
+    """Say what a bot does that takes part."""
+    if standing is None:
+        return (BUILT_IN if bot.kind == "builtin" else PASSED).format(bot.endpoint)
+    said = Markup("The bot takes part in matches.")
+    if standing.is_playing:
+        return said + " It is playing now."
+    if standing.last_match_at and standing.crash_streak >= CRASHES:
+        until = standing.last_match_at + timedelta(seconds=CRASH_REST)
+        if until > resources().clock():
+            return said + RESTS.format(ago(until))
+    return said
+
+
+@routes.get("/bot/<name>/ratings")
+def ratings(name: str) -> ResponseReturnValue:
+    """Return the shown ratings of a bot over time, for the chart of its page."""
+    with one_reading() as reading:
+        bot = bots.find(reading, request.args.get("game") or None, name)
+        competition = bot and rated.of_game(reading, bot.game)
+        if bot is None or not competition:
+            abort(404, "There is no such bot.")
+        points = leaderboard.history(reading, competition.id, bot.id)
+    return jsonify(
+        times=[point.at.timestamp() for point in points],
+        ratings=[round(point.shown, 1) for point in points],
+    )
+
+
+@routes.get("/bot/<name>/state")
+@players_only_json
+def state(name: str) -> ResponseReturnValue:
+    """Return how a bot stands, for the script of its page; 304 if nothing has changed."""
+    game = request.args.get("game", "")
+    return polls.answer(f"bot {game} {name}", lambda: polled(find(name)))
+
+
+def polled(bot: OwnBot) -> Polled:
+    """Return what the page of a bot asks again and again, while it is checked."""
+    checked = machine_time(bot.checked_at) if bot.checked_at else ""
+    said = {"status": bot.status, "checked_at": checked}
+    return Polled(f"{bot.bot_id}-{bot.status}-{checked}", said, is_public=False)
+
+
+@routes.post("/bot/<name>/edit")
+@players_only
+def edit(name: str) -> ResponseReturnValue:
+    """Change where a bot is, and what is said of it."""
+    bot, held, form = find(name), resources(), EditForm(request.form)
+    form.validate()
+    errors = first_errors(form)
+    if errors:
+        notice(next(iter(errors.values())), "bad")
+        return go(address(bot))
+    try:
+        with held.database.writing() as writing:
+            said = (form.endpoint.data or "", form.description.data or "")
+            is_new = bots.edit(writing, held.clock, bot, *said)
+    except bots.WrongStatus as error:
+        abort(409, str(error))
+    if is_new:
+        held.queue.send(bots.CHECK, bot.id)
+    notice("Your changes were saved")
+    return go(address(bot))
+
+
+@routes.post("/bot/<name>/rotate")
+@players_only
+def rotate(name: str) -> ResponseReturnValue:
+    """Give a bot a new secret, and show it once."""
+    bot, held = find(name), resources()
+    try:
+        with held.database.writing() as writing:
+            secret = bots.rotate(writing, held.clock, held.sealer, bot)
+    except (bots.WrongStatus, bots.Busy) as error:
+        abort(409, str(error))
+    held.queue.send(bots.CHECK, bot.id)
+    return secret_page(bot.game, bot.name, secret, "has a new secret")
 
 
 @routes.post("/bot/<name>/check")

@@ -11,6 +11,8 @@ from markdown_it.token import Token
 from markupsafe import Markup
 
 from cw.assets import asset
+from cw.hub.pages import limits
+from cw.hub.pages.api.description import OPERATIONS
 
 routes = Blueprint("documents", __name__)
 
@@ -28,6 +30,12 @@ def blog() -> str:
 def contribute() -> str:
     """Show how to contribute."""
     return render_template("hub/document.html", title="Contribute", text=as_html("contribute"))
+
+
+@routes.get("/api")
+def api() -> str:
+    """Show what programs may ask of the site."""
+    return render_template("hub/api.html", operations=OPERATIONS, limits=limits.told_of_api())
 
 
 @lru_cache

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-from secrets import token_hex
 from typing import Final
 
 from flask import Flask, Response, g, make_response, render_template, request
@@ -16,6 +15,7 @@ from werkzeug.exceptions import HTTPException, TooManyRequests
 from cw.errors import ArenaError
 from cw.hub.pages import limits
 from cw.hub.pages.actor import VISITOR, actor, resources
+from cw.hub.pages.api import problems
 from cw.hub.pages.security import SCRIPTED, family
 from cw.hub.store.database import AWAY
 from cw.hub.store.objects import StoreAway
@@ -50,8 +50,11 @@ def explain(error: HTTPException) -> ResponseReturnValue:
     if isinstance(error, TooManyRequests):
         return refuse_more()
     plain = type(error).description == error.description
-    words = WORDS.get(code, error.description) if plain else error.description
-    response = answer(code, error.name, words or "")
+    known = problems.WORDS if problems.is_for_programs() else WORDS
+    words = (known.get(code) if plain else None) or error.description or ""
+    if isinstance(error, problems.Invalid):
+        return problems.refusal(code, words, error.fields)
+    response = answer(code, error.name, words)
     if code == 405:
         response.headers["Allow"] = ", ".join(getattr(error, "valid_methods", None) or ())
     return response
@@ -67,8 +70,14 @@ def refuse_more() -> Response:
     """Answer who has met a limit with the time of its end."""
     moment = limits.retry_at()
     now = resources().clock()
-    response = answer(429, "Too many requests", limits.too_many_words(moment))
-    response.headers["Retry-After"] = str(max(1, int((moment - now).total_seconds())))
+    seconds = max(1, int((moment - now).total_seconds()))
+    words = limits.too_many_words(moment)
+    if problems.is_for_programs():
+        told = escape(words).striptags()
+        response = problems.refusal(429, told, limit=limits.met(), retry_after=seconds)
+    else:
+        response = answer(429, "Too many requests", words)
+    response.headers["Retry-After"] = str(seconds)
     user = actor().user
     log.info("limit address=%s user=%s", request.remote_addr, user.user_id if user else "-")
     return response
@@ -83,7 +92,7 @@ def fail(error: Exception) -> Response:
         response.headers["Retry-After"] = "10"
         log.warning("store away: %s", type(error).__name__)
         return response
-    number = token_hex(8)
+    number = g.request_id
     log.error("request %s failed: %s %s", number, request.method, masked_path(), exc_info=error)
     return answer(500, "Something has failed", f"The fault is ours. It is noted as {number}.")
 
@@ -95,6 +104,8 @@ def masked_path() -> str:
 
 def answer(code: int, title: str, words: str | Markup) -> Response:
     """Answer with a page for people, with JSON for everyone else."""
+    if problems.is_for_programs():
+        return problems.refusal(code, escape(words).striptags())
     meet()
     if wants_json():
         body: ResponseReturnValue = ({"error": escape(words).striptags()}, code)
@@ -116,6 +127,6 @@ def meet() -> None:
 def wants_json() -> bool:
     """Return whether a bot or a script asks."""
     kinds = ("text/html", "application/json")
-    is_for_bots = family(request.endpoint) in SCRIPTED or request.path.startswith("/api/")
+    is_for_bots = family(request.endpoint) in SCRIPTED
     best = request.accept_mimetypes.best_match(kinds[::-1] if is_for_bots else kinds)
     return best == "application/json"

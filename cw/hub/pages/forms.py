@@ -23,10 +23,14 @@ from wtforms import (
 from wtforms.validators import StopValidation
 
 from cw.hub.pages.countries import COUNTRIES
+from cw.hub.services.tickets import Scope
+from cw.hub.services.tokens import DAYS, LONGEST_NAME
 
 Check: TypeAlias = Callable[[Form, Field], None]
 
 EARLIEST_BIRTH: Final = date(1900, 1, 1)
+VALID_FOR: Final = {str(days): f"{days} days" for days in DAYS}
+"""For how long an access token may be valid."""
 
 NO_SUCH_USERNAME: Final = "Your username does not exist"
 WRONG_PASSWORD: Final = "Your password is incorrect"  # noqa: S105
@@ -96,10 +100,9 @@ class LoginForm(Form):
     remember = BooleanField("Remember me")
 
 
-class RegisterForm(Form):
-    """Make an account."""
-
-    username = StringField(
+def username_field() -> Any:
+    """Return the field of a new username."""
+    return StringField(
         "Username",
         [
             needs(is_filled, "Please enter a username"),
@@ -111,9 +114,11 @@ class RegisterForm(Form):
             needs(lambda value: len(value) <= 32, "Your username must be at most 32 characters"),
         ],
     )
-    password = PasswordField("Password", NEW_PASSWORD)
-    password_repeat = PasswordField("Password (repeat)", [repeats_password])
-    email = StringField(
+
+
+def email_field() -> Any:
+    """Return the field of an e-mail address."""
+    return StringField(
         "E-mail",
         [
             needs(is_filled, "Please enter your e-mail"),
@@ -121,6 +126,22 @@ class RegisterForm(Form):
         ],
         filters=[stripped],
     )
+
+
+class RegisterForm(Form):
+    """Make an account."""
+
+    username = username_field()
+    password = PasswordField("Password", NEW_PASSWORD)
+    password_repeat = PasswordField("Password (repeat)", [repeats_password])
+    email = email_field()
+
+
+class WelcomeForm(Form):
+    """Make an account for somebody whom GitHub knows."""
+
+    username = username_field()
+    email = email_field()
 
 
 class ForgotForm(Form):
@@ -154,9 +175,51 @@ class DeleteForm(Form):
     password = PasswordField("Password")
 
 
+class TokenForm(Form):
+    """Make an access token."""
+
+    token_name = StringField(
+        "Name",
+        [
+            needs(is_filled, "Please enter a name"),
+            needs(
+                lambda value: len(value) <= LONGEST_NAME,
+                f"The name must be at most {LONGEST_NAME} characters long",
+            ),
+        ],
+        filters=[stripped],
+    )
+    days = StringField(
+        "Valid for",
+        [needs(lambda value: value in VALID_FOR, "Please choose how long it is valid")],
+    )
+    read = BooleanField("May read")
+    bots = BooleanField("May manage my bots")
+
+    def validate_read(self, field: Field) -> None:
+        """Refuse a token that allows nothing."""
+        if not self.scopes():
+            raise ValidationError("Please choose what the token may do")
+
+    def scopes(self) -> frozenset[Scope]:
+        """Return what the token may do."""
+        chosen: dict[Scope, bool] = {"read": self.read.data, "bots": self.bots.data}
+        return frozenset(scope for scope, is_chosen in chosen.items() if is_chosen)
+
+
 class ProfileForm(Form):
     """What a player says about themselves; `today` is the last day on which one can be born."""
 
+    display_name = StringField(
+        "Display name",
+        [
+            needs(
+                lambda name: len(name) <= 64,
+                "Your display name must be at most 64 characters long",
+            )
+        ],
+        filters=[stripped],
+    )
     country = StringField("Country")
     born = StringField("Date of Birth")
 

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Final, Literal, TypeAlias
+from functools import lru_cache
+from typing import Any, Final, Literal, TypeAlias, cast
 
-from flask import Flask, flash, url_for
+from flask import (
+    Flask,
+    Response,
+    current_app,
+    flash,
+    make_response,
+    render_template,
+    request,
+    url_for,
+)
 from markupsafe import Markup
 
 from cw.hub.pages.actor import actor, resources
@@ -26,20 +37,34 @@ def notice(words: str, mood: Mood = "good") -> None:
 def install(app: Flask) -> None:
     """Give the templates of an app what they share."""
     app.context_processor(shared)
+    addresses = app.extensions["addresses"] = remembered_addresses()
+    # What does not change from request to request: macros need no context for it.
+    app.jinja_env.globals.update(
+        ago=ago,
+        flag=flag,
+        avatar=avatar,
+        country_name=COUNTRIES.get,
+        url_for=addresses,
+        site=app.extensions["hub"].settings,
+    )
 
 
 def shared() -> dict[str, Any]:
-    """Return what each template may use."""
-    held = resources()
-    return {
-        "actor": actor(),
-        "now": held.clock(),
-        "ago": ago,
-        "flag": flag,
-        "avatar": avatar,
-        "country_name": COUNTRIES.get,
-        "site": held.settings,
-    }
+    """Return what each template may use of the request."""
+    return {"actor": actor(), "now": resources().clock()}
+
+
+def remembered_addresses() -> Callable[..., str]:
+    """Return `url_for` that remembers what it has built: a page asks it twenty times."""
+
+    @lru_cache(maxsize=4096)
+    def build(_root: str, endpoint: str, values: tuple[tuple[str, Any], ...]) -> str:
+        return url_for(endpoint, **dict(values))
+
+    def address_of(endpoint: str, **values: Any) -> str:
+        return build(request.script_root, endpoint, tuple(values.items()))
+
+    return address_of
 
 
 def ago(moment: datetime) -> Markup:
@@ -47,13 +72,26 @@ def ago(moment: datetime) -> Markup:
     return time_element(moment, resources().clock())
 
 
+def address_of(endpoint: str, **values: Any) -> str:
+    """Return an address of this site, remembered."""
+    return cast(str, current_app.extensions["addresses"](endpoint, **values))
+
+
+def show_once(heading: str, label: str, secret: str, back: str) -> Response:
+    """Show what nobody is told again, and where to go on from there."""
+    said = {"heading": heading, "label": label, "secret": secret, "back": back}
+    page = make_response(render_template("hub/secret.html", **said))
+    page.headers["Cache-Control"] = "no-store"
+    return page
+
+
 def flag(country: str) -> str:
     """Return the address of the flag of a country."""
-    return url_for("static", filename=f"{FLAGS}/{country.lower()}.svg")
+    return address_of("static", filename=f"{FLAGS}/{country.lower()}.svg")
 
 
 def avatar(digest: str | None) -> str:
     """Return the address of a picture, by its SHA-256; None is for those who have chosen none."""
     if digest is None:
-        return url_for("static", filename="hub/nobody.svg")
-    return url_for("profile.picture", digest=digest)
+        return address_of("static", filename="hub/nobody.svg")
+    return address_of("profile.picture", digest=digest)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from flask import Blueprint, Response, abort, redirect, render_template, request, url_for
+from flask import Blueprint, Response, abort, jsonify, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from cw.hub.pages.account import go
-from cw.hub.pages.actor import actor, player, players_only, resources
-from cw.hub.services import avatars, daily, people
+from cw.hub.pages.actor import actor, one_reading, player, players_only, resources
+from cw.hub.pages.graphs import DEFAULT, PERIODS, graph_of, points_of
+from cw.hub.pages.times import machine_time
+from cw.hub.services import avatars, leaderboard, people, rankings
+from cw.hub.services.entrants import GAME
 
 routes = Blueprint("profile", __name__)
 
@@ -20,8 +23,9 @@ FOR_EVER: Final = "public, max-age=31536000, immutable"
 
 def find(username: str) -> people.Profile:
     """Return the profile of a name in any case; answer 404 if there is none."""
-    with resources().database.reading() as reading:
-        profile = people.find_profile(reading, username)
+    user = actor().user
+    with one_reading() as reading:
+        profile = people.find_profile(reading, username, user.user_id if user else None)
     return profile or abort(404, NO_SUCH_USER)
 
 
@@ -31,12 +35,25 @@ def page(username: str) -> ResponseReturnValue:
     profile = find(username)
     if profile.username != username:
         return redirect(url_for("profile.page", username=profile.username))
+    with one_reading() as reading:
+        graph = graph_of(reading, GAME, profile.user_id)
+        bots = leaderboard.bots_of(reading, profile.user_id)
     return render_template(
-        "hub/profile.html",
-        profile=profile,
-        last_rank=last_rank(profile),
-        is_friend=is_friend(profile),
+        "hub/profile.html", profile=profile, graph=graph, last_rank=last_rank(profile), bots=bots
     )
+
+
+@routes.get("/user/<username>/graph")
+def graph(username: str) -> ResponseReturnValue:
+    """Return the ranks of a user in the games of a period."""
+    period = request.args.get("period", DEFAULT)
+    if period not in PERIODS:
+        abort(400, f"period must be one of {', '.join(PERIODS)}.")
+    profile = find(username)
+    game = request.args.get("game", GAME)
+    with one_reading() as reading:
+        found = points_of(reading, game, profile.user_id, period)
+    return jsonify([{**one._asdict(), "at": machine_time(one.at)} for one in found])
 
 
 @routes.get("/user/<username>/card")
@@ -48,17 +65,8 @@ def card(username: str) -> ResponseReturnValue:
 
 def last_rank(profile: people.Profile) -> int | None:
     """Return the rank in the last daily game, None for who did not play."""
-    with resources().database.reading() as reading:
-        return daily.last_rank(reading, profile.user_id)
-
-
-def is_friend(profile: people.Profile) -> bool:
-    """Return whether the one who asks has this user as a friend."""
-    user = actor().user
-    if user is None:
-        return False
-    with resources().database.reading() as reading:
-        return people.is_friend(reading, user.user_id, profile.user_id)
+    with one_reading() as reading:
+        return rankings.last_rank(reading, profile.user_id)
 
 
 @routes.post("/user/<username>/friend")

@@ -17,8 +17,8 @@ from cw.hub.settings import HubSettings, is_loopback
 from cw.server.app import CONTENT_SECURITY_POLICY
 
 POLICY: Final = (
-    "default-src 'self'; img-src 'self' blob:; object-src 'none'; base-uri 'none';"
-    " form-action 'self'; frame-ancestors 'none'"
+    "default-src 'self'; connect-src 'self'; img-src 'self' blob:; object-src 'none';"
+    " base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 EMBEDDED: Final = f"{CONTENT_SECURITY_POLICY}*"
 """The policy of a page that other sites may show within theirs; nothing can be changed there."""
@@ -30,24 +30,45 @@ LARGEST_BODY: Final = 8 * 1024 * 1024
 """Above what a picture may have, so that who chooses a larger one is told what is allowed."""
 
 MOST_FIELDS: Final = 50
-WITH_PICTURE: Final = "settings.change_avatar"
+WITH_TEAMS: Final = "host.post"
+MOST_TEAMS: Final = 1100
+"""Fields of a form in which teams are ticked."""
 
-SCRIPTED: Final = ("matches", "play_on", "replays", "room")
+WITH_PICTURE: Final = "settings.change_avatar"
+WITH_FILE: Final = (WITH_PICTURE, "my_team.upload")
+
+SCRIPTED: Final = ("api", "matches", "play_on", "replays", "room")
 """Blueprints whose requests come from scripts and bots; they refuse other sites by themselves."""
+
+WITH_ACCOUNTS: Final = ("account", "settings", "tokens", "github")
+"""Blueprints where passwords and tokens are typed and shown."""
+
+JOIN: Final = "tournaments.join"
+"""Where the tokens of teams are typed, on pages that are for everybody."""
+
+ASKED_BESIDE: Final = ("home.health", "ready.ready", "metrics.metrics")
+"""What programs on the same network ask, in clear and not through the proxy."""
 
 INSECURE: Final = "Accounts need https here. Ask who runs this site."
 
 
-def install(app: Flask, settings: HubSettings, blueprints: Iterable[str]) -> None:
-    """Put the guards before an app; `blueprints` are the families of pages of the hub."""
+def install(
+    app: Flask, settings: HubSettings, blueprints: Iterable[str], store: str | None
+) -> None:
+    """Put the guards before an app.
+
+    `blueprints` are the families of pages of the hub, `store` is where links to objects lead if
+    that is elsewhere.
+    """
     is_https = settings.address.startswith("https:")
     families = frozenset(blueprints)
     app.config.update(configuration(is_https=is_https))
     app.config["LARGE_BODIES"] |= {
         rule.endpoint for rule in app.url_map.iter_rules() if family(rule.endpoint) in families
     }
+    # What strangers say of whom they ask for is not believed, but that they say so is looked at.
+    app.config["FORWARDED"] = True
     if settings.trusted_proxy:
-        app.config["FORWARDED"] = True
         app.wsgi_app = BehindProxy(app.wsgi_app, settings.trusted_proxy)  # type: ignore[method-assign]
     if urlsplit(settings.public_url).scheme == "https":
         app.before_request(lambda: to_https(settings.public_url))
@@ -56,7 +77,7 @@ def install(app: Flask, settings: HubSettings, blueprints: Iterable[str]) -> Non
     app.before_request(lambda: bound_form(families))
     app.before_request(lambda: refuse_nul(families))
     guard_forms(app)
-    app.after_request(lambda response: harden(response, is_https=is_https))
+    app.after_request(lambda response: harden(response, store, is_https=is_https))
 
 
 def configuration(*, is_https: bool) -> dict[str, Any]:
@@ -109,7 +130,7 @@ class BehindProxy:
 
 def to_https(public_url: str) -> AnyResponse | None:
     """Send who asks in clear to the same page on https; refuse what would change something."""
-    if request.is_secure:
+    if request.is_secure or request.endpoint in ASKED_BESIDE:
         return None
     if request.method not in ("GET", "HEAD"):
         abort(403, "Please use https.")
@@ -125,22 +146,26 @@ def has_safe_accounts(settings: HubSettings) -> bool:
 
 
 def refuse_accounts() -> None:
-    """Keep the account pages closed."""
-    if family(request.endpoint) in ("account", "settings"):
+    """Keep the account pages closed, and take no access token."""
+    asked, shows_token = family(request.endpoint), "Authorization" in request.headers
+    if asked in WITH_ACCOUNTS or request.endpoint == JOIN or (asked == "api" and shows_token):
         abort(403, INSECURE)
 
 
 def bound_form(families: frozenset[str]) -> None:
     """Refuse forms of the hub that are larger than any of ours."""
-    if request.method != "POST" or family(request.endpoint) not in families:
+    if request.method not in ("POST", "PATCH") or family(request.endpoint) not in families:
         return
-    largest = LARGEST_BODY if request.endpoint == WITH_PICTURE else LARGEST_FORM
+    largest = LARGEST_BODY if request.endpoint in WITH_FILE else LARGEST_FORM
+    most = MOST_FIELDS
+    if request.endpoint == WITH_TEAMS:
+        largest, most = 4 * LARGEST_FORM, MOST_TEAMS
     request.max_content_length = largest
-    request.max_form_parts = MOST_FIELDS
+    request.max_form_parts = most
     if (request.content_length or 0) > largest:
-        abort(413, f"A form may have at most {largest // 1024} KiB.")
-    if request.endpoint != WITH_PICTURE and count_fields() > MOST_FIELDS:
-        abort(413, f"A form may have at most {MOST_FIELDS} fields.")
+        abort(413, f"A request may have at most {largest // 1024} KiB.")
+    if request.endpoint not in WITH_FILE and count_fields() > most:
+        abort(413, f"A form may have at most {most} fields.")
 
 
 def refuse_nul(families: frozenset[str]) -> None:
@@ -158,16 +183,17 @@ def count_fields() -> int:
     return sum(len(values) for _, values in request.form.lists())
 
 
-def harden(response: Response, *, is_https: bool) -> Response:
+def harden(response: Response, store: str | None, *, is_https: bool) -> Response:
     """Say what browsers must not do with a page."""
     headers = response.headers
-    if headers.get("Content-Security-Policy") != EMBEDDED:
-        headers["Content-Security-Policy"] = POLICY
+    policy = EMBEDDED if headers.get("Content-Security-Policy") == EMBEDDED else POLICY
+    reached = f"connect-src 'self' {store}" if store else "connect-src 'self'"
+    headers["Content-Security-Policy"] = policy.replace("connect-src 'self'", reached)
     headers["Referrer-Policy"] = "same-origin"
     headers["Cross-Origin-Opener-Policy"] = "same-origin"
     if is_https:
         headers["Strict-Transport-Security"] = f"max-age={YEAR}"
-    if family(request.endpoint) in ("account", "settings"):
+    if family(request.endpoint) in WITH_ACCOUNTS:
         headers["Cache-Control"] = "no-store"
     elif response.mimetype == "text/html" and headers.get("Cache-Control") != "no-store":
         headers["Cache-Control"] = "private, no-cache"

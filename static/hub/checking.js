@@ -1,0 +1,11 @@
+/** Shows what the check of a bot has found as soon as it is known. */
+
+import { keepAsking } from "./asking.js";
+
+const panel = /** @type {HTMLElement} */ (document.querySelector("[data-state]"));
+
+keepAsking(panel.dataset.state ?? "", (said) => {
+  const isOver = said.status !== "PENDING";
+  if (isOver) location.reload();
+  return !isOver;
+});

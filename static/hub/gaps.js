@@ -1,0 +1,80 @@
+/** The gap between the top of a ranking and one's own place: it opens by ten rows from either end. */
+
+const STEP = 10;
+const LINES = 3;
+
+/**
+ * Fetch rows.
+ * @param {string} address
+ * @param {number} first
+ * @param {number} last
+ * @returns {Promise<Element[]>}
+ */
+async function fetched(address, first, last) {
+  const whole = new URL(address, location.href);
+  whole.searchParams.set("from", String(first));
+  whole.searchParams.set("to", String(last));
+  const answer = await fetch(whole);
+  if (!answer.ok) {
+    throw new Error(answer.statusText);
+  }
+  // Our own server has made them; rows alone are no document, so a table is put around.
+  const page = new DOMParser().parseFromString(`<table><tbody>${await answer.text()}</tbody></table>`, "text/html");
+  return [...page.querySelectorAll("tr")];
+}
+
+/**
+ * Say what a click shows of a gap, and what it leaves of it.
+ * @param {number} first position that is hidden
+ * @param {number} last
+ * @param {boolean} fromTop
+ * @returns {{shown: [number, number], left: [number, number]}}
+ */
+export function opened(first, last, fromTop) {
+  const edge = fromTop ? Math.min(first + STEP - 1, last) : Math.max(last - STEP + 1, first);
+  return fromTop
+    ? { shown: [first, edge], left: [edge + 1, last] }
+    : { shown: [edge, last], left: [first, edge - 1] };
+}
+
+/**
+ * Open a gap from one of its ends.
+ * @param {HTMLElement} gap
+ * @param {string} address of rows
+ * @param {boolean} fromTop
+ */
+async function open(gap, address, fromTop) {
+  const { shown, left: [first, last] } = opened(Number(gap.dataset.from), Number(gap.dataset.to), fromTop);
+  const rows = await fetched(address, ...shown);
+  if (fromTop) {
+    gap.before(...rows);
+  } else {
+    gap.after(...rows);
+  }
+  Object.assign(gap.dataset, { from: String(first), to: String(last) });
+  const left = last - first + 1;
+  const thin = /** @type {HTMLElement} */ (gap.querySelector(".thin"));
+  thin.className = `thin n${Math.min(left, LINES)}`;
+  if (left <= 0) {
+    rows[fromTop ? rows.length - 1 : 0]?.querySelector("a")?.focus();
+    gap.remove();
+  }
+}
+
+/** Let the gaps of this page open, one click after the other. */
+export function bindGaps() {
+  const table = document.getElementById("ranking");
+  /** @type {HTMLElement | null | undefined} */
+  const gap = table?.querySelector(".gap");
+  let working = Promise.resolve();
+  for (const button of gap?.querySelectorAll("button") ?? []) {
+    const fromTop = button.classList.contains("from-top");
+    button.addEventListener("click", () => {
+      working = working.then(async () => {
+        if (gap?.isConnected) {
+          await open(gap, table?.dataset.rows ?? "", fromTop);
+        }
+      }).catch(() => {});
+    });
+  }
+}

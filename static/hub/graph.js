@@ -1,0 +1,98 @@
+/** The line graph of a player's ranks: the best on top, from the best to the worst of the period. */
+
+import { keepDrawn, lineChart } from "./line_chart.js";
+
+/** @typedef {{match: string, at: string, rank: number, players: number}} Point */
+
+const HEIGHT = 240;
+
+const section = /** @type {HTMLElement} */ (document.querySelector("[data-graph]"));
+const plot = /** @type {HTMLElement} */ (document.getElementById("plot"));
+const rows = /** @type {HTMLElement} */ (document.getElementById("points"));
+const period = /** @type {HTMLSelectElement} */ (document.getElementById("period"));
+
+/** @type {{destroy(): void} | null} */
+let chart = null;
+
+/**
+ * Give the points that the table has.
+ * @returns {[number[], number[]]} seconds since 1970, and ranks
+ */
+function shown() {
+  const found = [...rows.querySelectorAll("tr")].map(({ dataset }) => dataset);
+  return [
+    found.map(({ at }) => Date.parse(at ?? "") / 1000),
+    found.map(({ rank }) => Number(rank)),
+  ];
+}
+
+/**
+ * Give the ends of the vertical scale.
+ * @param {number[]} ranks
+ * @returns {[number, number]}
+ */
+function ends(ranks) {
+  const [best, worst] = [Math.min(...ranks), Math.max(...ranks)];
+  return best === worst ? [best - 1, worst + 1] : [best, worst];
+}
+
+/** Draw what the table has. */
+function draw() {
+  chart?.destroy();
+  chart = null;
+  plot.replaceChildren();
+  const [times, ranks] = shown();
+  /** @type {HTMLElement} */ (document.getElementById("no-points")).hidden = times.length > 0;
+  if (times.length === 0) {
+    return;
+  }
+  const [best, worst] = ends(ranks);
+  // One game alone stands in the middle of two days.
+  const around = times.length === 1 ? 86_400 : 0;
+  chart = lineChart(plot, [times, ranks], {
+    width: section.clientWidth - 40,
+    height: HEIGHT,
+    dots: true,
+    scales: {
+      x: { range: () => [times[0] - around, times[times.length - 1] + around] },
+      y: { dir: -1, range: () => [best, worst] },
+    },
+    y: {
+      size: 46,
+      incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500],
+      values: (_, marks) => marks.map((mark) => (mark >= 1 ? String(mark) : "")),
+    },
+  });
+}
+
+/**
+ * Write points into the table.
+ * @param {Point[]} points
+ */
+function list(points) {
+  rows.replaceChildren(...points.map(({ match, at, rank, players }) => {
+    const row = document.createElement("tr");
+    Object.assign(row.dataset, { at, rank: String(rank) });
+    const link = Object.assign(document.createElement("a"), { href: `/match/${match}` });
+    link.textContent = `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`;
+    for (const content of [link, String(rank), String(players)]) {
+      const cell = document.createElement("td");
+      cell.append(content);
+      row.append(cell);
+    }
+    return row;
+  }));
+}
+
+period.addEventListener("change", async () => {
+  const address = new URL(section.dataset.graph ?? "", location.href);
+  address.searchParams.set("period", period.value);
+  const answer = await fetch(address);
+  if (answer.ok) {
+    list(await answer.json());
+    draw();
+  }
+});
+
+keepDrawn(draw);
+draw();

@@ -1,0 +1,129 @@
+/** Keeps a ladder, or the page of a team, as it is now, without a reload. */
+
+import { news } from "./polling.js";
+
+const EVERY = 2_000;
+const WHOLE = 10_000;
+const SECOND = 1000;
+
+/** When the whole page was asked for last, as only the number of matches had changed. */
+let wholeAt = performance.now();
+
+/** Milliseconds by which the server's clock is ahead of this page's own. */
+const origin = Date.parse(document.body.dataset.now ?? "") - performance.now();
+
+/** What else than the number of matches that were played was told last. */
+let rest = "";
+let tag = live().dataset.tag ?? "";
+let isStale = false;
+
+/** @returns {HTMLElement} the part of the page that changes */
+function live() {
+  return /** @type {HTMLElement} */ (document.getElementById("live"));
+}
+
+/** Ask for the page, and show what has changed of it. */
+async function renew() {
+  const answer = await fetch(location.href, { cache: "no-store" }).catch(() => null);
+  if (!answer?.ok) return;
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const made = page.getElementById("live");
+  if (!made) return;
+  wholeAt = performance.now();
+  isStale = false;
+  put(made);
+}
+
+/**
+ * Put a new part in the place of the old one; what is focused, open or scrolled stays so.
+ * @param {HTMLElement} made
+ */
+function put(made) {
+  const old = live();
+  const focused = document.activeElement;
+  const key = focused && old.contains(focused) ? keyOf(focused, old) : null;
+  const open = [...old.querySelectorAll("details[open]")].map(({ id }) => id);
+  const scrolled = [...old.querySelectorAll("[tabindex='0']")].map((one) => [one.scrollLeft, one.scrollTop]);
+  old.replaceWith(made);
+  for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+  made.querySelectorAll("[tabindex='0']").forEach((one, index) => {
+    [one.scrollLeft, one.scrollTop] = scrolled[index] ?? [0, 0];
+  });
+  if (key !== null) found(made, key)?.focus({ preventScroll: true });
+  dispatchEvent(new Event("renewed"));
+}
+
+/**
+ * Tell by what an element is known in the next version of the page.
+ * @param {Element} one
+ * @param {HTMLElement} within
+ * @returns {[string, number]} its address or label, and how many there are before it
+ */
+function keyOf(one, within) {
+  const name = nameOf(one);
+  const same = [...within.querySelectorAll("a, [tabindex], summary")].filter((other) => nameOf(other) === name);
+  return [name, same.indexOf(one)];
+}
+
+/** @param {Element} one */
+function nameOf(one) {
+  return one.getAttribute("href") ?? one.getAttribute("aria-label") ?? one.tagName;
+}
+
+/**
+ * @param {HTMLElement} within
+ * @param {[string, number]} key
+ * @returns {HTMLElement | undefined}
+ */
+function found(within, [name, index]) {
+  const same = [...within.querySelectorAll("a, [tabindex], summary")].filter((one) => nameOf(one) === name);
+  return /** @type {HTMLElement | undefined} */ (same[index]);
+}
+
+/**
+ * Write how many matches were played, where the page says so.
+ * @param {{played?: number, matches?: number} | null} round
+ */
+function count(round) {
+  if (round?.played === undefined) return;
+  const said = `${round.played} of ${round.matches} matches played`;
+  for (const line of live().querySelectorAll(".top-lines p")) {
+    line.textContent = (line.textContent ?? "").replace(/\d+ of \d+ matches played/, said);
+  }
+}
+
+/** Ask whether anything has changed. */
+async function look() {
+  const told = await news(live().dataset.renew ?? "", tag);
+  if (told) {
+    ({ tag } = told);
+    const { round, ...others } = told.said;
+    const { played, ...board } = round ?? {};
+    const now = JSON.stringify([others, board]);
+    isStale = true;
+    if (played === undefined || now !== rest) await renew();
+    rest = now;
+    count(round);
+  }
+  if (isStale && performance.now() - wholeAt >= WHOLE) await renew();
+}
+
+async function keepLooking() {
+  if (!document.hidden) await look().catch(() => undefined);
+  setTimeout(keepLooking, EVERY);
+}
+
+/** Write how long it is until the next round. */
+function countDown() {
+  const { next } = live().dataset;
+  const line = live().querySelector(".top-lines p");
+  if (!next || !line) return;
+  const left = Math.max(0, Math.floor((Date.parse(next) - origin - performance.now()) / SECOND));
+  const parts = [Math.floor(left / 3600), Math.floor(left / 60) % 60, left % 60];
+  const words = (parts[0] ? parts : parts.slice(1)).map((part) => String(part).padStart(2, "0")).join(":");
+  const said = (line.textContent ?? "").replace(/starts in [\d:]+\.$/, `starts in ${words}.`);
+  if (line.textContent !== said) line.textContent = said;
+}
+
+setInterval(countDown, SECOND / 4);
+setTimeout(keepLooking, EVERY);

@@ -1,0 +1,50 @@
+/** The Ranking page: the calendar, the gaps, the filter, and what is going on. */
+
+import { bindCalendars } from "./calendar.js";
+import { bindGaps } from "./gaps.js";
+
+const EVERY = 15_000;
+
+const now = /** @type {HTMLElement} */ (document.getElementById("now"));
+
+/**
+ * The last game when the page was loaded, "" if there was none. A page of another game does not say:
+ * there it is what the server answers first.
+ */
+let last = now.dataset.last;
+
+/**
+ * Say what is going on.
+ * @param {{running: string | null, next: string | null}} said
+ */
+function tell({ running, next }) {
+  if (running) {
+    now.textContent = "Game is currently running";
+  } else if (!next) {
+    now.textContent = "No game is planned";
+  } else if (now.querySelector("time")?.dateTime !== next) {
+    const time = Object.assign(document.createElement("time"), { dateTime: next });
+    now.replaceChildren("Next game ", time);
+  }
+}
+
+/** Ask what is going on. */
+async function look() {
+  const answer = await fetch(now.dataset.now ?? "", { cache: "no-cache" });
+  if (!answer.ok) {
+    return;
+  }
+  const said = await answer.json();
+  tell(said);
+  last ??= said.last ?? "";
+  if ((said.last ?? "") !== last) {
+    /** @type {HTMLElement} */ (document.getElementById("ended")).hidden = false;
+  }
+}
+
+bindCalendars();
+bindGaps();
+document.getElementById("filter")?.addEventListener("change", (event) => {
+  /** @type {HTMLSelectElement} */ (event.target).form?.submit();
+});
+setInterval(() => void look().catch(() => {}), EVERY);

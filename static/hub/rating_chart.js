@@ -1,0 +1,71 @@
+/** The rating of a bot over time, as a line and as a table. */
+
+import { keepDrawn, lineChart } from "./line_chart.js";
+
+const A_DAY = 86_400;
+const HEIGHT = 260;
+
+const place = /** @type {HTMLElement} */ (document.querySelector("[data-chart]"));
+const rows = /** @type {HTMLElement} */ (document.getElementById("ratings"));
+const period = /** @type {HTMLSelectElement} */ (document.getElementById("period"));
+const none = /** @type {HTMLElement} */ (document.getElementById("no-points"));
+
+async function show() {
+  const answer = await fetch(place.dataset.chart ?? "");
+  if (!answer.ok) return;
+  /** @type {{times: number[], ratings: number[]}} */
+  const { times, ratings } = await answer.json();
+  /** @type {{destroy(): void} | null} */
+  let chart = null;
+
+  /** @returns {[number[], number[]]} the points of the chosen period */
+  function chosen() {
+    const days = Number(period.value);
+    const since = days === 0 ? -Infinity : Date.now() / 1000 - days * A_DAY;
+    const first = times.findIndex((time) => time >= since);
+    return first < 0 ? [[], []] : [times.slice(first), ratings.slice(first)];
+  }
+
+  function draw() {
+    chart?.destroy();
+    const data = chosen();
+    none.hidden = data[0].length > 0;
+    place.hidden = data[0].length === 0;
+    const [at] = data;
+    // One match alone stands in the middle of two days.
+    const around = at.length === 1 ? A_DAY : 0;
+    chart = place.hidden ? null : lineChart(place, data, {
+      width: place.clientWidth,
+      height: HEIGHT,
+      dots: at.length === 1,
+      scales: { x: { range: () => [at[0] - around, at[at.length - 1] + around] } },
+      y: { size: 56 },
+    });
+  }
+
+  function list() {
+    const [at, shown] = chosen();
+    rows.replaceChildren(...at.map((time, index) => rowOf(time, shown[index])).reverse());
+  }
+
+  period.addEventListener("change", () => { draw(); list(); });
+  keepDrawn(draw);
+  draw();
+  list();
+}
+
+/**
+ * @param {number} time
+ * @param {number} rating
+ * @returns {HTMLElement}
+ */
+function rowOf(time, rating) {
+  const row = document.createElement("tr");
+  const moment = new Date(time * 1000).toISOString();
+  for (const text of [`${moment.slice(0, 10)} ${moment.slice(11, 16)} UTC`, String(Math.round(rating))]) {
+    row.append(Object.assign(document.createElement("td"), { textContent: text }));
+  }
+  return row;
+}
+
+show();
