@@ -1,16 +1,44 @@
-"""The log of a process: a line for each event, for people or as JSON."""
+"""The log of a process: a line for each event, for people or as JSON, and what all lines say.
+
+No line names a person's e-mail address, the address of a bot, a password or a key, be it in the
+words of an error that others raise.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import Final
+from secrets import token_hex
+from types import MappingProxyType
+from typing import Any, Final
 
 from cw.hub.settings import HubSettings
 
 TEXT: Final = "%(asctime)s %(levelname)s %(message)s"
+
+FIELDS: Final = ("request_id", "user_id", "bot_id", "match_id", "attempt", "worker", "ms")
+"""What a line may say beside its event, as far as it is known."""
+
+FOR_PEOPLE: Final = ("user_id", "bot_id", "match_id", "attempt", "ms")
+"""What of this people read on a terminal."""
+
+REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+SECRETS: Final = (
+    (re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]{1,20}://)[^\s'\"<>]+"), r"\1..."),
+    (re.compile(r"[\w.+-]+@[\w-]+(\.[\w-]+)+"), "...@..."),
+    (re.compile(r"\b(host )[\w.:\[\]-]+"), r"\1..."),
+    (re.compile(r"(/(?:reset|verify)/)[^/?\s]+"), r"\1..."),
+)
+"""What no line has, and what it has in its place."""
+
+_about: ContextVar[Mapping[str, Any]] = ContextVar("about", default=MappingProxyType({}))
 
 
 class JsonLines(logging.Formatter):
@@ -18,20 +46,79 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of an event."""
-        said = {
-            "time": datetime.fromtimestamp(record.created, UTC).isoformat(),
+        said: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
-            "event": record.getMessage(),
+            "event": masked(record.getMessage()),
+            **known_of(record, FIELDS),
         }
         if record.exc_info:
-            said["error"] = self.formatException(record.exc_info)
+            said["error"] = masked(self.formatException(record.exc_info))
         return json.dumps(said)
+
+
+class TextLines(logging.Formatter):
+    """Writes an event for people."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - as the library has it
+        """Return the first line of an event."""
+        known = known_of(record, FOR_PEOPLE)
+        return " ".join((super().formatMessage(record), *(f"{k}={v}" for k, v in known.items())))
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the lines of an event."""
+        return masked(super().format(record))
+
+
+def known_of(record: logging.LogRecord, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return what is known of an event: what it says itself, and what all lines say here."""
+    known = {**_about.get(), **record.__dict__}
+    return {name: known[name] for name in names if known.get(name) is not None}
+
+
+def masked(text: str) -> str:
+    """Return a text without addresses, and without the tickets of links."""
+    for pattern, instead in SECRETS:
+        text = pattern.sub(instead, text)
+    return text
+
+
+@contextmanager
+def about(**known: Any) -> Iterator[None]:
+    """Let all lines of this thread say something while the block runs."""
+    token = _about.set({**_about.get(), **known})
+    try:
+        yield
+    finally:
+        _about.reset(token)
+
+
+def note(**known: Any) -> None:
+    """Let all lines of this thread say something from now on."""
+    _about.set({**_about.get(), **known})
+
+
+def forget() -> None:
+    """Let the lines of this thread say nothing of what was noted."""
+    _about.set({})
+
+
+def present_id() -> str | None:
+    """Return the id of the request that all that happens here goes back to."""
+    return _about.get().get("request_id")
+
+
+def request_id(given: object) -> str:
+    """Return the id of a request: the one that was given if it is one, else a new one."""
+    if isinstance(given, str) and REQUEST_ID.fullmatch(given):
+        return given
+    return token_hex(8)
 
 
 def begin_log(settings: HubSettings) -> None:
     """Write the log of this process to standard error, as the settings say."""
     as_text = settings.log == "text" or (settings.log == "auto" and sys.stderr.isatty())
     handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter(TEXT) if as_text else JsonLines())
+    handler.setFormatter(TextLines(TEXT) if as_text else JsonLines())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     logging.getLogger("cw").setLevel(logging.INFO)

@@ -15,6 +15,7 @@ from cw.hub.settings import HubSettings
 from cw.hub.store.database import AWAY, Database
 from cw.hub.store.migrations import prepare
 from cw.hub.store.objects import ObjectStore
+from cw.hub.store.replica import Replica
 from cw.hub.store.sealing import Sealer, kept, new_master_key, new_secret_key
 
 
@@ -26,6 +27,9 @@ class Queue(Protocol):
 
         To be called after the commit of what it is about. Returns whether the queue was reached.
         """
+
+    def is_there(self) -> bool:
+        """Return whether the queue can be reached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,8 @@ class Resources:
     sealer: Sealer
     secret_key: str
     clock: Clock = utc_now
+    replica: Replica | None = None
+    """Where pages are read that nobody owns, if that is not the database."""
 
 
 def open_resources(settings: HubSettings, queue: Queue, clock: Clock = utc_now) -> Resources:
@@ -56,7 +62,10 @@ def open_resources(settings: HubSettings, queue: Queue, clock: Clock = utc_now) 
     except AWAY as error:
         raise Failure(f"the database does not answer: {error.orig}") from None
     objects = ObjectStore(settings.store)
-    return Resources(settings, database, objects, queue, Sealer(master_keys), secret_key, clock)
+    read_url = settings.database_read_url
+    replica = Replica(read_url, database) if read_url else None
+    sealer = Sealer(master_keys)
+    return Resources(settings, database, objects, queue, sealer, secret_key, clock, replica)
 
 
 def make_private_folder(path: Path) -> None:
@@ -73,4 +82,6 @@ def opened(settings: HubSettings, queue: Queue, clock: Clock = utc_now) -> Itera
     try:
         yield resources
     finally:
+        if resources.replica is not None:
+            resources.replica.close()
         resources.database.close()

@@ -14,11 +14,21 @@ from cw.errors import UsageError, short
 from cw.hub.store.sealing import read_keys
 from cw.server.settings import LOCAL_NAMES
 
-OF_OTHERS: Final = re.compile(r"CW_(PAUSE|SERVER|CHROMIUM|CASES|KILLS|REQUIRE_[A-Z]+)")
+OF_OTHERS: Final = re.compile(
+    r"CW_(PAUSE|SERVER|CHROMIUM|CASES|KILLS|MATCHES|BETWEEN|ALL_SCREENS|REQUIRE_[A-Z]+)"
+)
 """Variables of the same kind that the arena and its tests read."""
 
 SECRETS: Final = frozenset(
-    {"CW_MASTER_KEYS", "CW_SECRET_KEY", "CW_MAIL", "CW_DATABASE_URL", "CW_BROKER_URL"}
+    {
+        "CW_MASTER_KEYS",
+        "CW_SECRET_KEY",
+        "CW_MAIL",
+        "CW_DATABASE_URL",
+        "CW_DATABASE_READ_URL",
+        "CW_BROKER_URL",
+        "CW_GITHUB_SECRET",
+    }
 )
 """Settings that may hold a password: they are not shown."""
 
@@ -85,6 +95,25 @@ def seconds(least: float, most: float) -> Read:
     return read
 
 
+def days(text: str) -> int:
+    """Read a number of days."""
+    if not re.fullmatch(r"[1-9][0-9]{0,4}", text):
+        raise ValueError("days, 1 to 99999")
+    return int(text)
+
+
+UNITS: Final = {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+"""What a number of bytes may be followed by."""
+
+
+def size(text: str) -> int:
+    """Read a number of bytes."""
+    found = re.fullmatch(r"([1-9][0-9]{0,14})([KMGT]iB)?", text)
+    if found is None:
+        raise ValueError("a number of bytes, such as 500MiB or 10GiB")
+    return int(found[1]) * UNITS[found[2] or ""]
+
+
 def networks(text: str) -> tuple[str, ...]:
     """Read `any`, or `public` with networks such as 10.20.0.0/16 after it."""
     first, *more = text.split(",")
@@ -109,6 +138,11 @@ def store_address(text: str) -> str:
     if not re.fullmatch(r"s3://[a-z0-9][a-z0-9.-]{1,62}(/[\w./-]*)?", text):
         raise ValueError("s3://bucket/prefix, with AWS_... in the environment")
     return text.rstrip("/")
+
+
+def store_or_folder(text: str) -> str:
+    """Read where objects are copied."""
+    return store_address(text) if "://" in text else str(Path(text))
 
 
 def mail_server(text: str) -> str:
@@ -176,6 +210,12 @@ class HubSettings:
         address("postgresql", "sqlite"),
         "SQLite in the data folder",
     )
+    database_read_url: str = setting(
+        "",
+        "A replica of it for pages that nobody owns, as visitors read them: postgresql://.",
+        address("postgresql"),
+        "none",
+    )
     broker_url: str = setting(
         "memory://",
         "The queue: memory:// within this process, or redis://host:6379/0.",
@@ -221,6 +261,16 @@ class HubSettings:
         "mails are written to the data folder",
     )
     mail_from: str = setting("team@endofcodes.com", "The address that mails are sent from.", e_mail)
+    github_id: str = setting(
+        "", "The client id of this site at GitHub, for people who log in by it.", str, "no button"
+    )
+    github_secret: str = setting("", "The secret that goes with it.", str, "no button")
+    github_url: str = setting(
+        "https://github.com", "Where people log in; another server of that kind.", site_address
+    )
+    github_api: str = setting(
+        "https://api.github.com", "Where that server is asked who they are.", site_address
+    )
     bot_network: tuple[str, ...] = setting(
         "",
         "Where bots may be: any, public, or public,10.20.0.0/16.",
@@ -236,6 +286,24 @@ class HubSettings:
         "Seconds without progress after which a match is taken from its worker.",
         seconds(1, 86400),
     )
+    health_every: float = setting(
+        "900", "Seconds between two health checks of a bot.", seconds(1, 86400)
+    )
+    replay_days: int = setting(
+        "90", "Days after which replays of rated and practice matches are deleted.", days
+    )
+    replay_quota: int = setting(
+        "10GiB", "How much replays should take; above it nothing goes, but an alert fires.", size
+    )
+    metrics_network: tuple[str, ...] = setting(
+        "", "The networks that may read /metrics, with commas.", proxies, "this machine"
+    )
+    backup_objects: str = setting(
+        "",
+        "Where the daily back-up copies replays, maps, uploads and pictures: s3://, or a folder.",
+        store_or_folder,
+        "nowhere",
+    )
     log: str = setting(
         "auto",
         "How the log is written: text, json, or auto (text on a terminal).",
@@ -247,6 +315,10 @@ class HubSettings:
         for name in ("master_keys", "secret_key"):
             if not self.is_sqlite and not getattr(self, name):
                 raise UsageError(f"CW_{name.upper()} must be set, as the database is not SQLite")
+        if self.database_read_url and self.is_sqlite:
+            raise UsageError("CW_DATABASE_READ_URL goes with a CW_DATABASE_URL of PostgreSQL")
+        if bool(self.github_id) != bool(self.github_secret):
+            raise UsageError("CW_GITHUB_ID and CW_GITHUB_SECRET go together: set both or neither")
 
     @property
     def database(self) -> str:
