@@ -19,14 +19,19 @@ if TYPE_CHECKING:
 
 PARTS: Final[Mapping[str, str]] = {
     "fast-board": "bench.fast_board",
+    "envs": "bench.envs",
+    "agents": "bench.agents",
     "status": "bench.status",
     "classroom": "bench.classroom",
     "match": "bench.match",
     "championship": "bench.championship",
     "code-battle": "bench.code_battle",
+    "daily": "bench.daily",
     "end-of-codes": "bench.end_of_codes",
     "hexagon": "bench.hexagon",
+    "hub": "bench.hub",
     "paint": "bench.paint",
+    "rated": "bench.rated",
     "replays": "bench.replays",
     "transports": "bench.transports",
     "viewer": "bench.viewer",
@@ -43,15 +48,20 @@ def bench(parts: tuple[str, ...], quick: bool, form: str | None) -> None:
 
     \b
     PART is any of:
-      fast-board   random games, beside OpenSpiel, python-chess and PettingZoo
-      status       GET /status, beside a route that returns fixed bytes
+      fast-board   random games, beside OpenSpiel and python-chess
+      envs         random games through PettingZoo's interface, and its own
+      agents       matches of agent functions, beside kaggle-environments
+      status       GET /status, beside fixed bytes and a plain Flask server
       classroom    50 rooms with two clients and a monitor each
       match        two processes of game_ai.py without pauses
       championship isolated clients, and matches a second
       code-battle  turns of two armies with both views, beside the plain reference
+      daily        pages of the daily game for 1,000 players and 1,000 games
       end-of-codes rounds of up to 150,000 creatures, beside dictionaries
       hexagon      random battles, beside python-chess and ataxx
+      hub          pages and polls, beside bare routes; its share of a match
       paint        turns on 20x20, beside the plain reference of the tests
+      rated        leaderboard, ticks and results of 10,000 bots
       replays      how large replays are, beside those with every frame whole
       transports   matches over pipes and HTTP, beside bare round trips
       viewer       large replays in Chromium, beside the time of a frame

@@ -159,7 +159,8 @@ def serve(game: str, name: str, host: str, port: int, lines: bool, seed: int) ->
     load_strategy(game, name)
     logging.basicConfig(stream=sys.stderr, format="%(message)s", level=logging.INFO)
     settings = {key: os.environ[name] for key, name in SECRETS.items() if name in os.environ}
-    context = BotContext(partial(strategy_for, game, name, seed=seed), settings, time.time)
+    make = partial(strategy_for, game, name, seed=seed)
+    context = BotContext(make, settings, time.time, logging.getLogger(__name__).info)
     service = load_bot_handler(game, context)
     transports = load_protocol(game).transports
     if lines and "lines" not in transports:

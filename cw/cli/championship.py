@@ -27,7 +27,7 @@ NOISE = "≈"
 
 @click.group(cls=HelpfulGroup)
 def championship() -> None:
-    """Rank the teams of a championship.
+    """Run contests of many teams, with tables and reports.
 
     \b
       cw championship table results.jsonl         tables of recorded matches

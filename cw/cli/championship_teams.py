@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from itertools import count, cycle, islice
 from pathlib import Path
@@ -16,8 +16,7 @@ from cw import kits
 from cw.arena.bots import BotSpec
 from cw.arena.sandbox import Sandbox
 from cw.assets import asset
-from cw.championship.teams import ABOUT, CLIENT, Team, read_teams
-from cw.championship.workers import MatchFailure, Workers
+from cw.championship.teams import ABOUT, CLIENT, Team, UnfitTeam, read_each
 from cw.cli.options import SANDBOX
 from cw.cli.simulate import read_option
 from cw.errors import UsageError
@@ -26,6 +25,7 @@ from cw.games.registry import game_entry, load_game, load_strategies
 from cw.games.rules import Json
 from cw.matches.spec import Isolation, MatchSpec, SandboxPolicy
 from cw.matches.worker import Job
+from cw.matches.workers import MatchFailure, Workers
 from cw.visible import visible
 
 PLACE: Final = click.Path(exists=True, path_type=Path)
@@ -123,7 +123,7 @@ def example(source: str, number: int) -> str:
 def validate_command(
     place: Path, game: str, options: tuple[str, ...], sandbox: SandboxPolicy, as_json: bool
 ) -> None:
-    """Let every team play a match against random moves, and report what is wrong.
+    """Let every team play a match against random moves, and report what is wrong with each.
 
     Exit code 1 if a team fails.
     """
@@ -132,7 +132,7 @@ def validate_command(
     if problem is not None:
         click.echo(f"LIMITS ONLY: programs can read your files ({problem})", err=True)
     trial = Trial(game, chosen, Isolation(sandbox))
-    failed = asyncio.run(validated(read_teams(place, game), trial, as_json))
+    failed = asyncio.run(validated(read_each(place, game), trial, as_json))
     if failed:
         raise SystemExit(1)
 
@@ -146,7 +146,7 @@ class Trial:
     isolation: Isolation
 
 
-async def validated(teams: tuple[Team, ...], trial: Trial, as_json: bool) -> int:
+async def validated(teams: Sequence[Team | UnfitTeam], trial: Trial, as_json: bool) -> int:
     """Try all teams, print what comes of it, and return how many have failed."""
     failed = 0
     async for team, problem in problems(teams, trial):
@@ -156,12 +156,17 @@ async def validated(teams: tuple[Team, ...], trial: Trial, as_json: bool) -> int
     return failed
 
 
-async def problems(teams: tuple[Team, ...], trial: Trial) -> AsyncIterator[tuple[Team, str | None]]:
-    """Let each team play, and yield what went wrong, None if nothing did."""
+async def problems(
+    teams: Sequence[Team | UnfitTeam], trial: Trial
+) -> AsyncIterator[tuple[Team | UnfitTeam, str | None]]:
+    """Let each team play, and yield what is wrong with it, None if nothing is."""
     workers = Workers()
     try:
         for team in teams:
-            yield team, await why_unfit(team, trial, workers)
+            if isinstance(team, UnfitTeam):
+                yield team, team.problem
+            else:
+                yield team, await why_unfit(team, trial, workers)
     finally:
         await workers.close()
 
@@ -176,7 +181,7 @@ async def why_unfit(team: Team, trial: Trial, workers: Workers) -> str | None:
         options=trial.options,
         isolation=trial.isolation,
     )
-    outcome = await workers.play(Job(spec, {team.id: team.secrets}), lambda _: None)
+    outcome = await workers.play(Job(spec, {team.id: team.secrets}))
     if isinstance(outcome, MatchFailure):
         return outcome.message
     faults = outcome.faults_of(0)

@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 
 from cw.arena.bots import read_bots
+from cw.cli.announcements import Announcements
 from cw.cli.options import SANDBOX
 from cw.files import write_whole
 from cw.games.registry import load_strategies
@@ -54,13 +55,15 @@ def check_command(
     """
     read = read_bots([bot], settings, load_strategies(game))
     findings = []
-    with Console(stderr=True).status("") as status:
+    console = Console(stderr=True)
+    with console.status("") as status:
         found = check(
             game,
             read.bots[0],
             read.secrets,
             Isolation(sandbox),
             lambda tried: status.update(f"trying: {tried}"),
+            Announcements(console),
         )
         for finding in found:
             findings.append(finding)

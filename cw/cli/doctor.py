@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
 
 import click
 from rich.console import Console
@@ -79,6 +80,8 @@ def useful() -> Iterator[Diagnosis]:
     yield Diagnosis("bubblewrap", problem is None, False, problem or "works", advice)
     swept = sweep()
     yield Diagnosis("left behind", True, False, swept.describe() if any(swept) else "nothing")
+    if "CW_DATABASE_URL" in os.environ or Path(os.environ.get("CW_DATA", "hub-data")).is_dir():
+        yield Diagnosis("hub", True, False, "looked at by cw hub doctor")
     cores = os.cpu_count() or 1
     yield Diagnosis("cores", cores >= 2, False, str(cores), "2 or more, one for each client")
 

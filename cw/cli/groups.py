@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import click
 
 from cw.errors import choices, short
 
-LONGEST_SENTENCE = 1000
+LONGEST_SENTENCE: Final = 1000
 """Characters of a sentence about a command; what is long is wrapped, not cut."""
 
 

@@ -21,7 +21,15 @@ COMMANDS: Mapping[str, str] = {
     "scheduler": "cw.cli.hub_worker:scheduler",
     "user": "cw.cli.hub_user:user",
     "match": "cw.cli.hub_match:match",
+    "bot": "cw.cli.hub_bot:bot",
+    "token": "cw.cli.hub_token:token",
+    "keys": "cw.cli.hub_keys:keys",
+    "ratings": "cw.cli.hub_ratings:ratings_group",
+    "competition": "cw.cli.hub_competition:competition",
+    "doctor": "cw.cli.hub_doctor:doctor",
     "settings": "cw.cli.hub_settings:settings_command",
+    "backup": "cw.cli.hub_backup:backup_command",
+    "restore": "cw.cli.hub_backup:restore_command",
     "db": "cw.cli.hub_db:db",
 }
 

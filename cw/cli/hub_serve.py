@@ -11,8 +11,8 @@ from pathlib import Path
 
 import click
 
-from cw.cli.hub_options import with_settings
-from cw.hub import create_hub
+from cw.cli.hub_options import checkable, refuse_alone, say_right, with_settings
+from cw.hub.application import create_hub
 from cw.hub.demo import PEOPLE, fill
 from cw.hub.jobs.app import CeleryQueue
 from cw.hub.jobs.roles import everything, folder_locked
@@ -46,9 +46,18 @@ SLOTS = 2
     help="How many matches are played at once.",
 )
 @click.option("--no-worker", is_flag=True, help="Serve pages alone; others play and tick.")
-def serve(settings: HubSettings, host: str, port: int, slots: int, no_worker: bool) -> None:
+@checkable
+def serve(
+    settings: HubSettings, host: str, port: int, slots: int, no_worker: bool, check_config: bool
+) -> None:
     """Run the hub until Ctrl-C: its pages, matches and jobs."""
-    run_hub(replace(settings, host=host, port=port), 0 if no_worker else slots)
+    settings = replace(settings, host=host, port=port)
+    if no_worker:
+        refuse_alone(settings, "serve --no-worker")
+    if check_config:
+        say_right()
+    else:
+        run_hub(settings, 0 if no_worker else slots)
 
 
 @click.command()

@@ -149,7 +149,10 @@ def set_email(settings: HubSettings, name: str, email: str, *, as_json: bool) ->
 @with_settings
 @as_json
 def reset_link(settings: HubSettings, name: str, *, as_json: bool) -> None:
-    """Print a link with which a user can choose a new password, once and within a day."""
+    """Print a link with which a user can choose a new password, once and within a day.
+
+    It begins with CW_PUBLIC_URL; without one, with CW_HOST and CW_PORT.
+    """
     ticket = do(settings, partial(users.reset_link, username=name))
     link = f"{settings.address}/reset/{ticket}"
     tell({"user": name, "link": link}, link, as_json=as_json)

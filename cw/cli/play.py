@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
-import msgspec
 from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from cw.arena.bots import BotSpec, read_bots
+from cw.arena.bots import read_bots
 from cw.arena.referee import MatchRecord
+from cw.cli.announcements import Announcements
 from cw.cli.browser import in_browser
 from cw.cli.options import SANDBOX
 from cw.cli.results import Played, Telling
@@ -24,10 +24,11 @@ from cw.cli.simulate import read_option
 from cw.errors import Failure
 from cw.games.registry import load_game, load_strategies, load_terminal
 from cw.matches.run import MatchProgress, OnLaunch, OnTurn, check_number, run_match
+from cw.matches.series import play_at_once, series
 from cw.matches.spec import Isolation, MatchResult, MatchSpec, SandboxPolicy, Secrets
+from cw.matches.worker import Job
 from cw.replays import document as replay
 from cw.replays.outputs import write_outputs
-from cw.visible import visible
 
 PACE = 0.25
 """Seconds that every action of a bot takes at least in the browser, unless --delay is given."""
@@ -49,6 +50,13 @@ PACE = 0.25
     help="How many matches; with --swap how many seeds.",
 )
 @click.option("--swap", is_flag=True, help="Play each seed once from every seat.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="How many matches are played at the same time; their bots compete for the cores.",
+)
 @click.option("--watch/--no-watch", default=None, help="Show the board.  [default: in a terminal]")
 @click.option("--browser", is_flag=True, help="Watch the match in the browser.")
 @click.option(
@@ -75,6 +83,7 @@ def play(
     settings: tuple[str, ...],
     games: int,
     swap: bool,
+    jobs: int,
     watch: bool | None,
     browser: bool,
     delay: float,
@@ -100,6 +109,10 @@ def play(
     Without a name it is named after what it is, `greedy`, `bot.py` or `127.0.0.1:3000`;
     several of the same name are numbered: `greedy-1`, `greedy-2`.
 
+    With --jobs the results, their order and the replays are the same, as far as bots do not
+    measure time. Deadlines run on while bots wait for a core: take at most as many jobs as there
+    are cores, and fewer if bots think with several threads or up to their deadline.
+
     \b
       cw play paint builtin:greedy mine=./bot.py
       cw play hexagon builtin:greedy http://127.0.0.1:3000 --games 10 --swap
@@ -113,37 +126,40 @@ def play(
     given = dict(map(read_option, options)) | ({} if openings is None else {"openings": openings})
     first = secrets.randbelow(2**31) if seed is None else seed
     console = Console(stderr=True)
-    shown = console.is_terminal if watch is None else watch
     one = MatchSpec("play", game, tuple(read.bots), first, given, isolation=Isolation(sandbox))
     specs = list(series(one, games, swap=swap))
-    folder = None if no_replay else out
+    if watch and min(jobs, len(specs)) > 1:
+        raise click.UsageError("--watch shows one match at a time: leave out --jobs")
+    shown = console.is_terminal if watch is None else watch
+    keep = keeper(specs, None if no_replay else out)
     telling = Telling(console, len(specs), as_json=as_json)
-    announce = announcer(console)
-    with ExitStack() as pages:
-        in_page = pages.enter_context(in_browser()) if browser else None
+    announcements = Announcements(console)
+    if min(jobs, len(specs)) > 1:
+        asked = [Job(spec, read.secrets) for spec in specs]
+        playing = play_at_once(asked, jobs, keep, telling.match, announcements)
+        announcements.tell(asyncio.run(playing))
+    elif browser:
+        with in_browser() as in_page:
+            result = in_page(specs[0], delay or PACE, read.secrets, announcements)
+            telling.match(keep(0, result))
+    else:
         for number, spec in enumerate(specs):
-            if in_page:
-                result = in_page(spec, delay or PACE, read.secrets, announce)
-            else:
-                with watching(console, shown, delay) as on_turn:
-                    result = play_match(spec, on_turn, announce, read.secrets)
-            file = write_replay(result, folder, number if len(specs) > 1 else None)
-            telling.match(Played(spec, result, file))
+            with watching(console, shown, delay) as on_turn:
+                result = play_match(spec, on_turn, announcements, read.secrets)
+            telling.match(keep(number, result))
     telling.end()
     if telling.absent:
         raise SystemExit(1)
 
 
-def announcer(console: Console) -> OnLaunch:
-    """Return what prints how a program is isolated, once for each bot."""
-    said: set[str] = set()
+def keeper(specs: Sequence[MatchSpec], out: Path | None) -> Callable[[int, MatchResult], Played]:
+    """Return what writes the replay of a match that is over, if one is wanted."""
 
-    def announce(bot: BotSpec, protection: str) -> None:
-        if bot.name not in said:
-            said.add(bot.name)
-            console.print(Text(visible(f"{bot.name}: {protection}"), "dim"))
+    def keep(number: int, result: MatchResult) -> Played:
+        file = write_replay(result, out, number if len(specs) > 1 else None)
+        return Played(specs[number], result, file)
 
-    return announce
+    return keep
 
 
 def play_match(
@@ -151,17 +167,6 @@ def play_match(
 ) -> MatchResult:
     """Play a match and return its result."""
     return asyncio.run(run_match(spec, on_turn=on_turn, on_launch=on_launch, secrets=bot_secrets))
-
-
-def series(spec: MatchSpec, games: int, *, swap: bool) -> Iterator[MatchSpec]:
-    """Yield the matches that are asked for: each seed once, or once from every seat."""
-    bots = spec.bots
-    for number in range(games):
-        for shift in range(len(bots) if swap else 1):
-            order = (*bots[shift:], *bots[:shift])
-            yield msgspec.structs.replace(
-                spec, id=f"{spec.id}-{number}-{shift}", bots=order, seed=spec.seed + number
-            )
 
 
 @contextmanager

@@ -7,15 +7,16 @@ import webbrowser
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeVar
 
 import click
+from PIL.Image import Image
 from rich.console import Console
 from rich.progress import track
 from rich.text import Text
 
 from cw.cli.groups import HelpfulGroup
-from cw.drawing.shapes import Sheet
 from cw.errors import ArenaError, ProtocolError, UsageError
 from cw.games.registry import (
     game_entries,
@@ -31,7 +32,7 @@ from cw.pictures.exports import MOST_FRAMES, Animation, animation, number_of, st
 from cw.pictures.raster import png
 from cw.pictures.svg import svg
 from cw.replays import document as replay
-from cw.replays import verify as proof
+from cw.replays.own_formats import ReplayFile, decode, proven
 from cw.server.wsgi import address_of, listen, serve
 from cw.visible import visible
 from cw.web import create_app
@@ -55,7 +56,7 @@ Callback = TypeVar("Callback", bound=Callable[..., Any])
 
 @click.group("replay", cls=HelpfulGroup)
 def replays() -> None:
-    """Look at replays that `cw play --out` has written.
+    """Look at replays, in the format of the arena or of a game.
 
     \b
       cw play paint builtin:greedy builtin:walker --seed 7 --out match.json.gz
@@ -111,11 +112,21 @@ def open_command(file: Path, port: int, no_browser: bool) -> None:
 
     Only this machine can reach it.
     """
-    read(file)
-    place = file.resolve()
+    found = read_file(file)
+    if found.retold is None:
+        watch(file.resolve(), port, no_browser=no_browser)
+        return
+    with TemporaryDirectory() as folder:
+        place = Path(folder, file.name.partition(".")[0] + ".json.gz")
+        place.write_bytes(replay.encode(found.document, packed=True))
+        watch(place, port, no_browser=no_browser)
+
+
+def watch(place: Path, port: int, *, no_browser: bool) -> None:
+    """Serve a file in the arena's format, until Ctrl-C; raise UsageError if it cannot be shown."""
     [entry] = ReplayStore(place).page(1, ReplayFilter()).entries
     if isinstance(entry.summary, Unreadable):
-        raise UsageError(f"{file} cannot be shown: {entry.summary.reason}")
+        raise UsageError(f"{place} cannot be shown: {entry.summary.reason}")
     app = create_app(SiteSettings(replays=place, owner=True))
     listener = listen("127.0.0.1", port)
     address = f"{address_of(listener)}/replays/{entry.name}"
@@ -158,7 +169,8 @@ def line(file: Path, turn: int, player: str | None) -> None:
 def verify(files: tuple[Path, ...], as_json: bool) -> None:
     """Play replays again by the rules, and say which are not true.
 
-    The start, every frame, the end, the result and the hash must come out as they are recorded.
+    The start, every frame, the end, the result and the hash must come out as they are recorded; in
+    the format of a game itself everything that it tells.
     Prints a line for each FILE. Exit code 1 if one is not true.
     """
     found = [judged(file) for file in files]
@@ -172,10 +184,11 @@ def judged(file: Path) -> dict[str, Json]:
     """Return what is found of a file: whether it is true, and what is wrong with it."""
     said: dict[str, Json] = {"file": str(file)}
     try:
-        document = read(file)
-        error = proof.verify(load_game(document["game"]), document)
+        found = read_file(file)
+        error = proven(found)
     except ArenaError as refused:
         return said | {"ok": False, "error": str(refused)}
+    document = found.document
     position = {"from": document["from"]} if "from" in document and error is None else {}
     return said | {"ok": error is None, "error": error} | position
 
@@ -240,13 +253,14 @@ def export(
             data = svg(still(drawn(document), -1 if turn is None else turn))
         case "gif":
             span = first or 0, -1 if last is None else last
-            moving = animation(drawn(document), span, SPEED if speed is None else speed, watched)
+            pace = SPEED if speed is None else speed
+            moving = animation(drawn(document), span, pace, watched)
             data, about = moving.data, f", {moving.frames} frames{left_out(moving)}"
         case "html":
             data = html(document)
         case "game":
             states = list(replay.states(load_game(document["game"]), document))
-            data = load_exporter(document["game"])(document, states)
+            data = load_exporter(document["game"])(document, states, None)
         case _:
             data = replay.encode(document, packed=form == "gz")
     try:
@@ -268,11 +282,11 @@ def refuse_options(form: str, forms: tuple[str, ...], given: dict[str, Any]) -> 
             raise UsageError(f"{name} is for {' and '.join(f'--{one}' for one in forms)}")
 
 
-def watched(sheets: Iterable[Sheet], count: int) -> Iterable[Sheet]:
+def watched(images: Iterable[Image], count: int) -> Iterable[Image]:
     """Show in a terminal how far an animation is."""
     console = Console(stderr=True)
     quiet = not console.is_terminal
-    return track(sheets, "Painting frames", count, console=console, transient=True, disable=quiet)
+    return track(images, "Painting frames", count, console=console, transient=True, disable=quiet)
 
 
 def beside(file: Path, form: str) -> Path:
@@ -285,10 +299,15 @@ def beside(file: Path, form: str) -> Path:
 
 
 def read(file: Path) -> replay.Document:
-    """Read a replay; raise UsageError if the file holds none."""
+    """Read a replay, also in the format of its game; raise UsageError if the file holds none."""
+    return read_file(file).document
+
+
+def read_file(file: Path) -> ReplayFile:
+    """Read a replay with what its file tells beside it."""
     try:
         with file.open("rb") as source:
             data = source.read(replay.LARGEST)
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}") from None
-    return replay.decode(data)
+    return decode(data)
