@@ -1,4 +1,4 @@
-"""Random games in one process: FastBoard beside OpenSpiel, python-chess and PettingZoo."""
+"""Random games in one process: FastBoard beside OpenSpiel and python-chess."""
 
 from __future__ import annotations
 
@@ -81,25 +81,6 @@ def chess(rng: Random) -> Playout:
     return play
 
 
-def pettingzoo(rng: Random) -> Playout:
-    """Play PettingZoo's connect_four_v3 with its action masks."""
-    env: Any = resolve_name("pettingzoo.classic.connect_four.connect_four:env")()
-
-    def play() -> int:
-        env.reset()
-        moves = 0
-        for _ in env.agent_iter():
-            observation, _, terminated, truncated, _ = env.last()
-            if terminated or truncated:
-                env.step(None)
-            else:
-                env.step(rng.choice(observation["action_mask"].nonzero()[0]))
-                moves += 1
-        return moves
-
-    return play
-
-
 OURS: Final[Mapping[str, Callable[[Random], Playout]]] = {
     "7x7 games, order drawn in advance": order_in_advance,
     "7x7 games, free() before each move": choice_each_move,
@@ -107,10 +88,9 @@ OURS: Final[Mapping[str, Callable[[Random], Playout]]] = {
 YARDSTICKS: Final[Mapping[str, Callable[[Random], Playout]]] = {
     "OpenSpiel dots_and_boxes 7x7": open_spiel,
     "python-chess": chess,
-    "PettingZoo connect_four_v3": pettingzoo,
 }
 ADVANCE, CHOICE = OURS
-SPIEL, CHESS, CONNECT_FOUR = YARDSTICKS
+SPIEL, CHESS = YARDSTICKS
 
 
 def rows(effort: Effort) -> list[Row]:
@@ -122,7 +102,6 @@ def rows(effort: Effort) -> list[Row]:
         compare(figures, ADVANCE, SPIEL, Goal(">=", 1.0)),
         compare(figures, CHOICE, SPIEL, Goal(">=", 1.0)),
         compare(figures, ADVANCE, CHESS),
-        compare(figures, ADVANCE, CONNECT_FOUR),
     ]
 
 

@@ -1,4 +1,4 @@
-"""A whole match between two processes of game_ai.py, beside bare round trips of requests."""
+"""A whole match between two processes of game_ai.py, beside bare round trips and a plain server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from urllib.parse import urlsplit
 import requests
 
 from bench.client import connect, get
-from bench.rows import Effort, NotMeasured, Row, medians, rate
+from bench.plain_server import PLAIN, PLAIN_SERVER
+from bench.rows import Effort, Goal, NotMeasured, Row, medians, rate
 from bench.server import FIXED, first_line, running
 from cw.assets import asset
 
@@ -27,16 +28,24 @@ BARE: Final = 0.3
 
 def rows(effort: Effort) -> list[Row]:
     """Compare moves per second with round trips per second."""
-    with running() as address, requests.Session() as session:
+    with (
+        running() as address,
+        running(module=PLAIN) as plain_address,
+        requests.Session() as session,
+    ):
         # As in game_ai.py: no proxy of the environment is asked.
         session.trust_env = False
         runs: dict[str, Callable[[], float]] = {
             "match": matches(address),
+            "plain": partial(play, plain_address),
             "bare": partial(rate, round_trip(session, address), BARE),
         }
         figures = medians(runs, effort.matches)
-    what, yardstick = "game_ai.py against itself, CW_PAUSE=0", "bare round trips/s"
-    return [Row("match", what, figures["match"], "moves/s", yardstick, figures["bare"])]
+    what, ours = "game_ai.py against itself, CW_PAUSE=0", figures["match"]
+    return [
+        Row("match", what, ours, "moves/s", "bare round trips/s", figures["bare"]),
+        Row("match", what, ours, "moves/s", PLAIN_SERVER, figures["plain"], Goal(">=", 1.0)),
+    ]
 
 
 def round_trip(session: requests.Session, address: str) -> Callable[[], int]:

@@ -30,9 +30,9 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 
 
 @contextmanager
-def running(*options: str) -> Iterator[str]:
-    """Run the server while the block runs; gives its base address."""
-    command = [sys.executable, "-m", "bench.server", *options]
+def running(*options: str, module: str = "bench.server") -> Iterator[str]:
+    """Run a server while the block runs; gives its first line, the base address of this one."""
+    command = [sys.executable, "-m", module, *options]
     with subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:

@@ -1,4 +1,4 @@
-"""GET /status over one connection, beside a route that returns fixed bytes of the same length."""
+"""GET /status, beside fixed bytes of the same length and a plain Flask development server."""
 
 from __future__ import annotations
 
@@ -6,29 +6,40 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from functools import partial
 from http.client import HTTPConnection
+from typing import Final
 
 from bench.client import NO_HEADERS, connect, get
+from bench.plain_server import PLAIN, PLAIN_SERVER
 from bench.rows import Effort, Goal, NotMeasured, Row, medians, rate
 from bench.server import FIXED, running
 
-MID_GAME = ("--moves", "40", "--timeout", "3600")
+MOVES: Final = ("--moves", "40")
+MID_GAME: Final = (*MOVES, "--timeout", "3600")
 """The clock runs, and `time_left` keeps the same number of digits."""
 
 
 def rows(effort: Effort) -> list[Row]:
     """Compare requests per second."""
-    with running(*MID_GAME) as address, closing(connect(address)) as connection:
+    with (
+        running(*MID_GAME) as address,
+        running(*MOVES, module=PLAIN) as plain_address,
+        closing(connect(address)) as connection,
+        closing(connect(plain_address)) as plain,
+    ):
         tag = get(connection, "/status").response.headers["ETag"]
         steps = {
             "status": asking(connection, "/status", 200),
             "fixed": asking(connection, FIXED, 200),
+            "plain": asking(plain, "/status", 200),
             "unchanged": asking(connection, "/status", 304, {"If-None-Match": tag}),
         }
         runs = {name: partial(rate, step, effort.seconds) for name, step in steps.items()}
         figures = medians(runs, effort.repeats)
+    ours = figures["status"]
     return [
-        row("GET /status", figures["status"], "fixed bytes", figures["fixed"], Goal(">=", 0.85)),
-        row("GET /status, 304", figures["unchanged"], "the 200", figures["status"], Goal(">", 1.0)),
+        row("GET /status", ours, "fixed bytes", figures["fixed"], Goal(">=", 0.85)),
+        row("GET /status, 304", figures["unchanged"], "the 200", ours, Goal(">", 1.0)),
+        row("GET /status", ours, PLAIN_SERVER, figures["plain"], Goal(">=", 1.0)),
     ]
 
 

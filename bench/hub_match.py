@@ -1,0 +1,72 @@
+"""A match that a worker of a hub plays, beside the same match as `cw play` plays it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import process_time
+from typing import Final
+
+from bench.rows import Effort, Goal, Row
+from cw.arena.bots import BotSpec
+from cw.hub.jobs.app import CeleryQueue
+from cw.hub.jobs.play import Worker
+from cw.hub.resources import Resources, opened
+from cw.hub.services import matches
+from cw.hub.services.matches import Plan, Seat
+from cw.hub.settings import HubSettings
+from cw.matches.run import run_match
+from cw.matches.spec import MatchSpec
+from cw.replays.document import encode
+
+GAME: Final = "code-battle"
+STRATEGIES: Final = ("swarm", "rusher")
+OPTIONS: Final = {"max_turns": 200}
+SEED: Final = 1
+WORKER: Final = Worker("bench", 1)
+
+
+def share_of_match(effort: Effort) -> Row:
+    """Compare the time of a processor for a match on a hub, plan to result, with `cw play`'s."""
+    with hub() as (resources, folder):
+        numbers = count()
+        taken = [(on_hub(resources, next(numbers)), by_play(folder)) for _ in range(effort.matches)]
+    share = median(ours - theirs for ours, theirs in taken) * 1000
+    whole = median(theirs for _, theirs in taken) * 1000
+    what = "its share of a match of 200 turns"
+    return Row("hub", what, share, "ms", "`cw play`, ms", whole, Goal("<=", 150, "ours"))
+
+
+@contextmanager
+def hub() -> Iterator[tuple[Resources, Path]]:
+    """Open a hub in a folder while the block runs."""
+    with TemporaryDirectory() as folder:
+        settings = HubSettings(data=Path(folder) / "data")
+        with opened(settings, CeleryQueue(settings)) as resources:
+            yield resources, Path(folder)
+
+
+def on_hub(resources: Resources, number: int) -> float:
+    """Plan a match and let a worker play it; return the seconds of a processor."""
+    start = process_time()
+    seats = tuple(Seat(name, spec=f"builtin:{name}") for name in STRATEGIES)
+    wanted = Plan("championship", str(number), GAME, seats, OPTIONS, seed=SEED)
+    with resources.database.writing() as session:
+        match = matches.plan(session, resources.clock, wanted)
+    WORKER.play(resources, match)
+    return process_time() - start
+
+
+def by_play(folder: Path) -> float:
+    """Play the same match as `cw play --out` does; return the seconds of a processor."""
+    start = process_time()
+    bots = tuple(BotSpec(name, "builtin", name) for name in STRATEGIES)
+    spec = MatchSpec("play", GAME, bots, SEED, OPTIONS)
+    result = asyncio.run(run_match(spec))
+    (folder / "match.json.gz").write_bytes(encode(result.replay, packed=True))
+    return process_time() - start
