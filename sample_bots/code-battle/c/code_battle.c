@@ -165,13 +165,22 @@ static char *print_orders(const struct order *orders, int count)
     return text;
 }
 
+static double milliseconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
+}
+
 static struct reply play(const struct request *request, const cJSON *document, const char *match_id)
 {
     struct view view = {0};
     read_view(document, &view);
     struct order *orders = calloc((size_t)view.bots.count + 1, sizeof *orders);
     struct slot *slot = find(document, match_id);
+    double started = milliseconds();
     int count = the_bot->choose(slot->game, &view, orders);
+    fprintf(stderr, "turn %d %.1f ms %d moves\n", view.turn, milliseconds() - started, count);
     table_release(slot);
     struct reply reply = {.status = 200, .body = print_orders(orders, count)};
     sign(request, "", reply.body, strlen(reply.body), reply.signature);

@@ -1,6 +1,8 @@
 #include "code_battle.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <iostream>
@@ -123,9 +125,19 @@ private:
             return {400};
         auto entry = find(match_id, document.get());
         std::lock_guard guard(entry->lock);
-        Reply reply{200, print(bot_.choose(entry->game, read_view(document.get())))};
+        Reply reply{200, print(choose(entry->game, read_view(document.get())))};
         reply.signature = sign(match_id + "." + turn, reply.body);
         return reply;
+    }
+
+    // Asks the bot, and logs how long it took.
+    std::vector<Order> choose(Match& match, const View& view)
+    {
+        auto started = std::chrono::steady_clock::now();
+        auto orders = bot_.choose(match, view);
+        std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - started;
+        std::fprintf(stderr, "turn %d %.1f ms %zu moves\n", view.turn, taken.count(), orders.size());
+        return orders;
     }
 
     std::shared_ptr<bot_server::Table<std::string, Match>::Entry> find(

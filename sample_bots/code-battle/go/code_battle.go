@@ -175,7 +175,10 @@ func (service *service) turn(headers http.Header, body []byte) Reply {
 		said.MatchID != headers.Get("X-ACB-Match-Id") || said.Turn == nil || *said.Turn != turn {
 		return Reply{Status: http.StatusBadRequest}
 	}
-	orders := service.bot.Choose(service.find(said), &view)
+	match, started := service.find(said), time.Now()
+	orders := service.bot.Choose(match, &view)
+	milliseconds := float64(time.Since(started).Microseconds()) / 1000
+	fmt.Fprintf(os.Stderr, "turn %d %.1f ms %d moves\n", turn, milliseconds, len(orders))
 	answer, _ := json.Marshal(moves{append([]Order{}, orders...)})
 	text := headers.Get("X-ACB-Match-Id") + "." + headers.Get("X-ACB-Turn")
 	return Reply{Body: answer, Signature: service.sign(text, answer)}

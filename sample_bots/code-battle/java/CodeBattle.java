@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
@@ -156,7 +157,7 @@ final class CodeBattle {
 
     private BotServer.Reply play(BotServer.Request request, Object document, View view) {
         List<Object> moves = new ArrayList<>();
-        for (Order order : bot.choose(find(document), view)) {
+        for (Order order : choose(find(document), view)) {
             Map<String, Object> move = new LinkedHashMap<>();
             move.put("row", order.row());
             move.put("col", order.col());
@@ -166,6 +167,19 @@ final class CodeBattle {
         byte[] body = Json.write(Map.of("moves", moves)).getBytes(StandardCharsets.UTF_8);
         String text = request.header("x-acb-match-id") + "." + request.header("x-acb-turn");
         return new BotServer.Reply(200, body, Map.of("X-ACB-Signature", sign(text, body)));
+    }
+
+    /** Asks the bot, and logs how long it took. */
+    private List<Order> choose(Match match, View view) {
+        long started = System.nanoTime();
+        List<Order> orders = bot.choose(match, view);
+        double milliseconds = (System.nanoTime() - started) / 1e6;
+        System.err.println(
+                String.format(
+                        Locale.ROOT,
+                        "turn %d %.1f ms %d moves",
+                        view.turn(), milliseconds, orders.size()));
+        return orders;
     }
 
     private String sign(String text, byte[] body) {

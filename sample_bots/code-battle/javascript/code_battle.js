@@ -149,7 +149,11 @@ class Service {
    * @param {any} document
    */
   play(headers, document) {
-    const orders = this.bot.choose(this.find(document), viewOf(document));
+    const match = this.find(document);
+    const started = performance.now();
+    const orders = this.bot.choose(match, viewOf(document));
+    const milliseconds = (performance.now() - started).toFixed(1);
+    process.stderr.write(`turn ${document.turn} ${milliseconds} ms ${orders.length} moves\n`);
     const moves = orders.map(([row, col, direction]) => ({ row, col, direction }));
     const body = JSON.stringify({ moves });
     const signature = this.sign(`${headers['x-acb-match-id']}.${headers['x-acb-turn']}`, body);

@@ -172,7 +172,11 @@ final class Service
     /** @param array<string, string> $headers */
     private function play(array $headers, array $document): Reply
     {
-        $orders = $this->bot->choose($this->find($document), new View($document));
+        $match = $this->find($document);
+        $started = microtime(true);
+        $orders = $this->bot->choose($match, new View($document));
+        $milliseconds = number_format((microtime(true) - $started) * 1000, 1, '.', '');
+        fwrite(STDERR, "turn {$document['turn']} $milliseconds ms " . count($orders) . " moves\n");
         $names = ['row', 'col', 'direction'];
         $moves = array_map(fn ($order) => array_combine($names, $order), $orders);
         $body = json_encode(['moves' => $moves], JSON_THROW_ON_ERROR);

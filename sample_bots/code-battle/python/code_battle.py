@@ -126,7 +126,9 @@ class _Service:
 
     def play(self, headers: Mapping[str, str], document: dict[str, Any]) -> Reply:
         match = self.find(document)
+        started = time.monotonic()
         orders = self.bot.choose(match, View(document))
+        _log(document["turn"], time.monotonic() - started, len(orders))
         moves = [{"row": row, "col": col, "direction": way} for row, col, way in orders]
         body = json.dumps({"moves": moves}, separators=(",", ":")).encode()
         signature = self.sign(f"{headers['X-ACB-Match-Id']}.{headers['X-ACB-Turn']}", body)
@@ -145,6 +147,11 @@ class _Service:
             self.bot.on_end(forgotten)
         self.bot.on_start(match)
         return match
+
+
+def _log(turn: int, seconds: float, moves: int) -> None:
+    sys.stderr.write(f"turn {turn} {seconds * 1000:.1f} ms {moves} moves\n")
+    sys.stderr.flush()
 
 
 def _is_decimal(text: str) -> bool:

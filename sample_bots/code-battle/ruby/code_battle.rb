@@ -124,11 +124,20 @@ module CodeBattle
     end
 
     def play(headers, document)
-      orders = @bot.choose(find(document), View.new(document))
+      orders = choose(find(document), View.new(document))
       moves = orders.map { |row, col, way| { row: row, col: col, direction: way } }
       body = JSON.generate({ moves: moves })
       signature = sign("#{headers['x-acb-match-id']}.#{headers['x-acb-turn']}", body)
       Reply.new(200, body, { 'X-ACB-Signature' => signature })
+    end
+
+    # Asks the bot, and logs how long it took.
+    def choose(match, view)
+      started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      orders = @bot.choose(match, view)
+      taken = (Process.clock_gettime(Process::CLOCK_MONOTONIC) - started) * 1000
+      $stderr.write(format("turn %d %.1f ms %d moves\n", view.turn, taken, orders.length))
+      orders
     end
 
     def find(document)
