@@ -11,6 +11,8 @@ CHECKS = (
     ("ruff", "check", "."),
     ("ruff", "format", "--check", "--quiet", "."),
     ("mypy",),
+    ("mypy", "--platform", "win32", "cw"),
+    ("mypy", "--platform", "darwin", "cw"),
 )
 
 

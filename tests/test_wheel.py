@@ -114,6 +114,28 @@ def test_a_bot_is_made_checked_and_played(user: Terminal) -> None:
     assert int(typed(user, f'python -c "{shown}"').split()[0]) > 10_000
 
 
+def test_it_runs_where_its_environment_is_not_active(installed: Path, tmp_path: Path) -> None:
+    """As `pipx run` and `uvx` do: the script is called by its path, and PATH leads elsewhere."""
+
+    def cw(*arguments: str) -> str:
+        done = subprocess.run(
+            [installed / "bin" / "cw", *arguments],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+            cwd=tmp_path,
+            env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "CW_PAUSE": "0"},
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    cw("new-bot", "circuit-wars", "python", "mybot")
+    match = ("circuit-wars", "builtin:random", "mybot/bot.py", "--option", "size=3", "--seed", "1")
+    assert "won by" in cw("play", *match)
+    assert "2 matches of circuit-wars" in cw("play", *match, "--games", "2", "--jobs", "2")
+
+
 def test_all_pages_are_served_with_all_that_they_need(user: Terminal) -> None:
     typed(user, "cw play hexagon builtin:random builtin:greedy --seed 1")
     user.type(Typed("cw serve --port 5000 &", ("Monitor: http://127.0.0.1:5000/",)))

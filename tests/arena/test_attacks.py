@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -19,8 +20,11 @@ from cw.arena.bots import BotSpec
 from cw.arena.launch import start
 from cw.arena.sandbox import Policy, Sandbox, Source
 from cw.arena.sandbox.limits import MIB, ResourceLimits
+from cw.arena.sandbox.removal import remove_tree
 from cw.arena.sandbox.shares import places
 from cw.arena.transports.stdio import StdioBot
+from cw.errors import Failure
+from cw.games.wire import QueryLimits
 from tests.arena.attacking import (
     BOTH,
     BWRAP,
@@ -276,6 +280,45 @@ def test_a_result_does_not_depend_on_cleaning_up(
         subprocess.run(["rm", "-rf", str(scratch)], check=True)
 
 
+LITTERS = """
+import os, sys
+os.mkdir("many")
+for number in range(20_000):
+    os.close(os.open(f"many/{number}", os.O_CREAT))
+print(len(os.listdir("many")), "files", file=sys.stderr)
+"""
+
+
+@POSIX
+@BOTH
+def test_matches_do_not_wait_until_thousands_of_files_are_removed(
+    policy: Policy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No file is removed before two matches are over: whoever waited for that would hang."""
+    scratch, removing = tmp_path / "scratch", threading.Event()
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+
+    def remove_when_told(folder: Path) -> None:
+        assert removing.wait(PATIENCE)
+        remove_tree(folder)
+
+    monkeypatch.setattr("cw.arena.sandbox.remove_tree", remove_when_told)
+    monkeypatch.setattr("cw.games.paint.protocol.READY", QueryLimits(PATIENCE))
+    bot = written(tmp_path / "bot", "litterer", LITTERS)
+    try:
+        played = match("paint", bot, RANDOM, policy=policy, turns=1)
+        assert stderr(played)["litterer"] == "20000 files\n"
+        assert played.outcome is not None
+        left = sum(len(names) for _, _, names in os.walk(scratch))
+        assert left >= 20_000 if policy == "off" else left < 100
+        other = program("other", KIT["paint"])
+        assert match("paint", other, RANDOM, policy=policy, turns=1).faults == []
+    finally:
+        removing.set()
+    wait_until(lambda: not list(scratch.iterdir()))
+
+
 NOWHERE = """
 import time
 print("listening on nowhere", flush=True)
@@ -292,6 +335,19 @@ def test_a_service_that_says_no_address_of_its_own_is_not_started(
     played = match("hexagon", bot, RANDOM, policy=policy)
     assert set(faults(played, "lost")) == {"startup"}
     assert f'"listening on {address}"' in played.faults[0].fault.detail
+
+
+@BWRAP
+@pytest.mark.parametrize("game", ["hexagon", "circuit-wars"])
+def test_a_temporary_folder_whose_path_is_too_long_is_told(
+    game: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scratch = tmp_path / ("long" * 25)
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    with pytest.raises(Failure, match="set TMPDIR to a folder that has a short path"):
+        match(game, written(tmp_path / "bot", "bot", NOWHERE), RANDOM)
+    wait_until(lambda: not list(scratch.iterdir()))
 
 
 CLOSES = """

@@ -35,6 +35,18 @@ def test_every_kind_of_bot(tmp_path: Path) -> None:
     assert (secrets["me"], secrets["bot.js"]) == ({"secret": "abc"}, {"api_key": "1"})
 
 
+@pytest.mark.parametrize(
+    ("name", "called"),
+    [("[x].py", "x-.py"), ("a:b.py", "a-b.py"), ("\x1b[2Jé.py", "2J-.py")],
+)
+def test_a_file_of_any_name_has_a_name_that_every_game_takes(
+    tmp_path: Path, name: str, called: str
+) -> None:
+    (tmp_path / name).write_text("")
+    bots = read_bots([str(tmp_path / name), "http://[::1]:80"]).bots
+    assert [bot.name for bot in bots] == [called, "[::1]:80"]
+
+
 def test_no_secret_is_in_what_is_shown() -> None:
     (bot,) = read_bots(["me=http://127.0.0.1:1"], ["me.secret=abc"]).bots
     assert "abc" not in repr(bot) + bot.spec
@@ -96,9 +108,12 @@ def test_a_command_that_cannot_be_split_is_refused() -> None:
 @pytest.mark.parametrize(
     "path", [r"C:\Users\Ann Lee\bots\my bot.py", r"C:\it's\bot.py", "/home/ann/bot#1.py", r"\\pc\x"]
 )
-def test_the_path_of_a_program_survives_in_its_command(path: str, windows: bool) -> None:
+def test_the_path_of_a_program_survives_in_its_command(
+    path: str, windows: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cw.arena.bots.ON_WINDOWS", windows)
     command = ["python", path, "--deep", 'say "a\'b"', ""]
-    assert split_command(shlex.join(command), windows=windows) == command
+    assert split_command(shlex.join(command)) == command
 
 
 @pytest.mark.parametrize(
@@ -114,9 +129,10 @@ def test_the_file_and_the_player_in_it_are_told_apart(target: str, found: tuple[
     assert BotSpec("me", "python", target).python_player == found
 
 
-def test_a_command_is_split_as_it_is_written_on_windows() -> None:
+def test_a_command_is_split_as_it_is_written_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cw.arena.bots.ON_WINDOWS", True)
     written = r'C:\py\python.exe "C:\my bots\bot.py" --deep'
-    assert split_command(written, windows=True) == [
+    assert split_command(written) == [
         r"C:\py\python.exe",
         r"C:\my bots\bot.py",
         "--deep",

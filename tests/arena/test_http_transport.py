@@ -294,8 +294,23 @@ def test_no_connection_in_time() -> None:
     assert detail == "there was no connection to the bot within 0.3 s"
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]"])
-def test_private_addresses_can_be_refused(host: str) -> None:
+UNUSUAL = ("127.1", "2130706433", "0177.0.0.1", "0")
+"""Other ways to write an address of this machine."""
+
+
+@pytest.mark.parametrize(
+    ("host", "wanted"),
+    [
+        ("127.0.0.1", "forbidden"),
+        ("localhost", "forbidden"),
+        ("[::1]", "forbidden"),
+        ("[::ffff:127.0.0.1]", "forbidden"),
+        ("[::127.0.0.1]", "forbidden"),
+        ("0x7f000001", "forbidden"),
+        *((host, "unresolved") for host in UNUSUAL),
+    ],
+)
+def test_private_addresses_can_be_refused(host: str, wanted: str) -> None:
     async def play() -> tuple[str, str, str]:
         async with serving_bot("answers_html") as base:
             port = base.rpartition(":")[2]
@@ -303,8 +318,12 @@ def test_private_addresses_can_be_refused(host: str) -> None:
                 return told(await get(bot))
 
     kind, cause, detail = asyncio.run(play())
-    assert (kind, cause) == ("disconnected", "forbidden")
-    assert "is a private address, which is not allowed here" in detail
+    assert (kind, cause) == ("disconnected", wanted)
+    said = {
+        "forbidden": "is a private address, which is not allowed here",
+        "unresolved": "the bot's name has no address",
+    }
+    assert said[wanted] in detail
 
 
 @pytest.mark.parametrize(
@@ -312,23 +331,49 @@ def test_private_addresses_can_be_refused(host: str) -> None:
     [
         ("93.184.216.34", True),
         ("2606:2800:220:1:248:1893:25c8:1946", True),
-        ("127.8.8.8", False),
-        ("10.1.2.3", False),
-        ("172.16.0.1", False),
-        ("192.168.1.1", False),
-        ("169.254.169.254", False),
-        ("100.64.0.1", False),
-        ("0.0.0.0", False),
-        ("224.0.0.1", False),
-        ("::1", False),
-        ("::", False),
-        ("fe80::1%eth0", False),
-        ("fd00::1", False),
-        ("ff02::1", False),
-        ("::ffff:10.0.0.1", False),
-        ("2002:7f00:1::", False),
-        ("64:ff9b::7f00:1", False),
+        ("2001:4860:4860::8888", True),
+        ("::ffff:8.8.8.8", True),
         ("64:ff9b::5db8:d822", True),
+        ("2002:5db8:d822::", True),
+        ("9.255.255.255", True),
+        ("172.32.0.1", True),
+        ("0.0.0.0", False),
+        ("10.1.2.3", False),
+        ("100.64.0.1", False),
+        ("100.127.255.254", False),
+        ("127.8.8.8", False),
+        ("169.254.169.254", False),
+        ("172.16.0.1", False),
+        ("172.31.255.255", False),
+        ("192.0.0.1", False),
+        ("192.0.2.1", False),
+        ("192.168.1.1", False),
+        ("198.18.0.1", False),
+        ("198.51.100.7", False),
+        ("203.0.113.9", False),
+        ("224.0.0.1", False),
+        ("239.1.1.1", False),
+        ("240.0.0.1", False),
+        ("255.255.255.255", False),
+        ("::", False),
+        ("::1", False),
+        ("::7f00:1", False),
+        ("::ffff:10.0.0.1", False),
+        ("::ffff:0:7f00:1", False),
+        ("64:ff9b::7f00:1", False),
+        ("64:ff9b:1::7f00:1", False),
+        ("100::1", False),
+        ("2001::1", False),
+        ("2001:db8::1", False),
+        ("2002:7f00:1::", False),
+        ("2002:a00:1::", False),
+        ("3fff::1", False),
+        ("5f00::1", False),
+        ("fd00::1", False),
+        ("fe80::1%eth0", False),
+        ("fec0::1", False),
+        ("ff02::1", False),
+        ("ff0e::1", False),
     ],
 )
 def test_addresses_that_are_public(address: str, public: bool) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from cw.arena.bots import BotSpec
 from cw.arena.sandbox import Policy, bubblewrap
 from cw.arena.sources import program_folder
+from cw.cli import main
 from tests.matches.playing import play_match
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a shell of POSIX")
@@ -72,6 +75,36 @@ def test_a_bot_works_in_the_folder_of_its_program(
     bots = ["builtin:random", f"me=exec:{command.format(here=here)}"]
     result = play_match("paint", bots, 1, {"turns": 1}, sandbox=policy).result
     assert (result.faults, result.turns) == ((), 1)
+
+
+WINDOWS_PATH = r"C:\bots\my bot\bot.exe"
+"""A whole path on Windows; here it is the name of a file, with backslashes and a space in it."""
+
+
+@pytest.mark.parametrize(
+    ("bot", "name"),
+    [
+        (WINDOWS_PATH, "bot.exe"),
+        (f"me={WINDOWS_PATH}", "me"),
+        (f'exec:"{WINDOWS_PATH}"', "bot.exe"),
+        (f'me=exec:sh "{WINDOWS_PATH}" --deep', "me"),
+    ],
+)
+def test_a_command_of_windows_is_played_and_checked_as_it_is_written(
+    bot: str, name: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cw.arena.bots.ON_WINDOWS", True)
+    (here / "bot.sh").rename(here / WINDOWS_PATH)
+    given = ["paint", bot, "--sandbox", "off", "--json"]
+    options = ["--option", "turns=1", "--out", "match.json"]
+    played = CliRunner().invoke(main, ["play", *given, "builtin:random", *options])
+    told = json.loads(played.stdout)["players"][0]
+    # It plays nowhere but in a folder with a mark, so what comes is what it says.
+    assert told["name"] == name
+    assert "this is not my folder" in told["faults"][0]["detail"]
+    assert "C:" not in (here / "match.json").read_text()
+    checked = CliRunner().invoke(main, ["check", *given])
+    assert "this is not my folder" in checked.stdout
 
 
 @pytest.mark.parametrize("command", ["sh -c 'exit 0'", "/bin/sh -c true", "env X=1 /bin/sh", "no"])

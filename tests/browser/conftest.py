@@ -35,6 +35,14 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 
+SCREENS = [("light", 1280), ("dark", 390)]
+"""Color schemes and widths of the screens on which axe looks at a page."""
+
+if os.environ.get("CW_ALL_SCREENS"):
+    SCREENS += [("dark", 1280), ("light", 390)]
+
+each_screen = pytest.mark.parametrize(("scheme", "width"), SCREENS)
+
 
 def find_chromium() -> str:
     """Return the path of Chromium; without one, skip or fail as CW_REQUIRE_BROWSER says."""

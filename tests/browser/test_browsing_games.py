@@ -18,8 +18,7 @@ PAGES = ["games/", *(f"games/{game}/{page}" for game in GAMES for page in ("", "
 SCREENS = {"wide": (1280, 800), "phone": (390, 844)}
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("scheme", "screen"), [("light", "wide"), ("dark", "phone")])
 def test_every_page_is_fit_for_all(host: Host, watcher: Watcher, scheme: Any, screen: str) -> None:
     width, height = SCREENS[screen]
     page = watcher.page

@@ -17,7 +17,7 @@ from cw.championship.report_document import snapshot
 from cw.league.fixtures import Fixture, open_fixtures
 from cw.server.wsgi import listen, serving
 from cw.web.championship_routes import championship_app
-from tests.browser.conftest import Watcher
+from tests.browser.conftest import Watcher, each_screen
 from tests.browser.test_monitor import AXE, serious
 from tests.championship.contests import built_in, run_in_background
 from tests.championship.test_report import by_name
@@ -126,8 +126,7 @@ def test_the_page_stays_when_the_server_ends(out: Path, site: Site, watcher: Wat
     assert "gone" not in page.locator("body").inner_text()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@each_screen
 @pytest.mark.parametrize("matches", [9, 1000])
 def test_axe_finds_nothing_serious_and_nothing_is_too_wide(
     site: Site, watcher: Watcher, scheme: Any, width: int, matches: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -13,22 +14,17 @@ import pytest
 from flask import Blueprint, render_template_string
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
+from cw.games.registry import game_entries
 from cw.hub.jobs.app import CeleryQueue
 from cw.hub.pages.times import relative
 from cw.hub.resources import open_resources
 from cw.hub.settings import HubSettings
-from tests.browser.conftest import Watcher, watch
+from tests.browser.conftest import SCREENS, Watcher, watch
 from tests.hub.conftest import StillClock
 from tests.hub.site import PASSWORD, Site, site_on
 
 AXE = Path(__file__).parent / "vendor" / "axe-core-4.14.1" / "axe.min.js"
 VECTORS = Path(__file__).parents[1] / "hub" / "pages" / "times.json"
-
-SCREENS = [
-    (width, height, scheme)
-    for width, height in ((1280, 800), (390, 780))
-    for scheme in ("light", "dark")
-]
 
 LONG = "W" * 32
 """The longest name, of the widest letter."""
@@ -86,18 +82,19 @@ def hub(tmp_path: Path) -> Iterator[Site]:
 @pytest.fixture
 def walk(hub: Site, browser: Browser) -> Iterator[Walk]:
     """Walk on a wide screen; afterwards nobody else was asked and nothing went wrong."""
-    yield from walking(hub, browser, 1280, 800, "light")
+    yield from walking(hub, browser, 1280, "light")
 
 
-@pytest.fixture(params=SCREENS, ids=lambda screen: f"{screen[0]}-{screen[2]}")
+@pytest.fixture(params=SCREENS, ids=lambda screen: f"{screen[0]}-{screen[1]}")
 def any_walk(hub: Site, browser: Browser, request: pytest.FixtureRequest) -> Iterator[Walk]:
     """Walk on each kind of screen."""
-    yield from walking(hub, browser, *request.param)
+    scheme, width = request.param
+    yield from walking(hub, browser, width, scheme)
 
 
-def walking(hub: Site, browser: Browser, width: int, height: int, scheme: str) -> Iterator[Walk]:
+def walking(hub: Site, browser: Browser, width: int, scheme: str) -> Iterator[Walk]:
     context = browser.new_context(
-        viewport={"width": width, "height": height},
+        viewport={"width": width, "height": 800},
         color_scheme=scheme,  # type: ignore[arg-type]
         reduced_motion="reduce",
     )
@@ -172,7 +169,7 @@ def test_a_person_registers_sets_a_profile_and_leaves(walk: Walk) -> None:
     page.get_by_role("button", name="Register").click()
     expect(page).to_have_url(f"{walk.site.address}/ranking")
     page.get_by_role("button", name=re.compile("Ada")).click()
-    page.get_by_role("link", name="Settings").click()
+    page.get_by_role("link", name="Settings", exact=True).click()
     countries(page).fill("switz")
     page.keyboard.press("Enter")
     page.get_by_label("Date of Birth").fill("1990-12-10")
@@ -345,6 +342,52 @@ def test_a_card_opens_at_a_name_and_closes(walk: Walk) -> None:
     assert page.get_by_role("link", name="deleted player").count() == 0
 
 
+# The pages by keyboard alone
+
+
+FOCUSED = """() => {
+    const one = document.activeElement;
+    if (one === document.body) return null;
+    const box = one.getBoundingClientRect();
+    const style = getComputedStyle(one);
+    const after = getComputedStyle(one, "::after");
+    const isSeen = box.width > 0 && box.height > 0;
+    const isMarked = style.outlineStyle !== "none" || after.outlineStyle !== "none";
+    const order = [...document.querySelectorAll("*")].indexOf(one);
+    return { html: one.outerHTML.slice(0, 120), order, isSeen, isMarked };
+}"""
+"""What has the focus, where it stands in the document, and whether that is seen."""
+
+
+def test_each_page_is_walked_by_tab_alone(walk: Walk) -> None:
+    for path in ("/", "/login", "/register", "/forgot", "/ranking", "/games/", "/replays/"):
+        walk_by_tab(walk, path)
+    walk.be("Ada")
+    for path in ("/", "/settings", "/user/Ada", "/bots", "/bots/new"):
+        walk_by_tab(walk, path)
+
+
+def walk_by_tab(walk: Walk, path: str) -> None:
+    """Go through a page by Tab: every stop is seen and marked, in order, and none is a trap."""
+    page = walk.open(path)
+    page.evaluate("document.activeElement.blur()")
+    stops: list[int] = []
+    for _ in range(400):
+        page.keyboard.press("Tab")
+        focused = page.evaluate(FOCUSED)
+        if focused is None or (stops and focused["order"] == stops[0]):
+            break
+        assert focused["isSeen"], (path, focused)
+        assert focused["isMarked"], (path, focused)
+        if focused["order"] not in stops[-1:]:
+            stops.append(focused["order"])
+    else:
+        pytest.fail(f"no end of {path}: {stops}")
+    assert len(stops) > 5, path
+    start = stops.index(min(stops))
+    assert stops[start:] + stops[:start] == sorted(stops), path
+
+
 # Each page, on each screen
 
 
@@ -368,9 +411,18 @@ def look(walk: Walk, path: str) -> None:
 def test_pages_for_visitors_are_for_all(any_walk: Walk) -> None:
     add_names(any_walk.site)
     any_walk.site.player("Bob").fill("/settings", country="CH")
-    for path in ("/", "/login", "/register", "/forgot", "/ranking", "/user/Bob", "/names", "/blog"):
+    any_walk.site.visitor().fill("/forgot", username="Bob")
+    # Not in this thread, in which the browser has its loop.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(any_walk.site.do_jobs).result()
+    for path in ("/", "/login", "/register", "/forgot", any_walk.site.link(), "/ranking"):
         look(any_walk, path)
-    for path in ("/reset/x", "/nothing"):
+    for path in ("/user/Bob", "/names", "/blog", "/contribute", "/games/", "/replays/"):
+        look(any_walk, path)
+    for game in game_entries():
+        look(any_walk, f"/games/{game}/")
+        look(any_walk, f"/games/{game}/rules")
+    for path in ("/api", "/reset/x", "/nothing"):
         look(any_walk, path)
     any_walk.accept_refusals()
 
@@ -378,7 +430,7 @@ def test_pages_for_visitors_are_for_all(any_walk: Walk) -> None:
 def test_pages_for_players_are_for_all(any_walk: Walk) -> None:
     any_walk.site.player(LONG)
     any_walk.be("Ada")
-    for path in ("/settings", "/user/Ada", f"/user/{LONG}", "/games/"):
+    for path in ("/", "/settings", "/user/Ada", f"/user/{LONG}", "/bots", "/bots/new"):
         look(any_walk, path)
     page = any_walk.open("/settings")
     page.locator(".user-button").click()

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, expect
 from cw.web import create_app
 from cw.web.settings import SiteSettings
 from tests.browser import recorded
-from tests.browser.conftest import Watcher
+from tests.browser.conftest import Watcher, each_screen
 from tests.browser.test_monitor import AXE, serious
 from tests.conftest import Serve
 
@@ -48,8 +48,7 @@ def test_a_match_is_found_and_watched_with_the_keyboard(site: str, watcher: Watc
     assert re.split("[?#]", page.url)[0] == f"{site}/replays/hexagon"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@each_screen
 def test_every_card_has_its_picture_and_nothing_bars_the_way(
     site: str, browser: Browser, scheme: Literal["light", "dark"], width: int
 ) -> None:

@@ -20,7 +20,7 @@ from cw.replays.verify import verify
 from cw.web import create_app
 from cw.web.live_matches import LiveMatches
 from cw.web.settings import SiteSettings
-from tests.browser.conftest import Watcher, watch
+from tests.browser.conftest import Watcher, each_screen, watch
 from tests.browser.test_monitor import AXE, serious
 from tests.browser.test_viewer import middle
 from tests.conftest import Serve
@@ -523,8 +523,7 @@ def test_who_has_no_key_only_watches(site: Site, watcher: Watcher) -> None:
     expect(page.locator("#subtitle")).to_have_text("Hexagon, being played")
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@each_screen
 @pytest.mark.parametrize("game", ["circuit-wars", "hexagon", "paint"])
 def test_the_page_has_no_serious_violation(
     site: Site, watcher: Watcher, game: str, scheme: Any, width: int

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from cw.web.settings import SiteSettings
-from tests.browser.conftest import Game, Host, Watcher
+from tests.browser.conftest import Game, Host, Watcher, each_screen
 from tests.browser.test_monitor import AXE, serious
 from tests.games.circuit_wars.examples import BOUNDARY, SEED_MOVES
 
@@ -91,8 +91,7 @@ def test_a_server_that_is_gone_is_told(lobby: Game, watcher: Watcher) -> None:
     expect(page.locator("#gone")).to_be_hidden()
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@each_screen
 def test_it_fits_and_has_no_serious_violation(
     lobby: Game, watcher: Watcher, scheme: Any, width: int
 ) -> None:

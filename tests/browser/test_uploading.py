@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from cw.replays import document as replay
 from cw.web import create_app, replay_folder
 from cw.web.settings import LARGEST_UPLOAD, SiteSettings
-from tests.browser.conftest import Watcher
+from tests.browser.conftest import Watcher, each_screen
 from tests.browser.recorded import recorded
 from tests.browser.test_monitor import AXE, serious
 from tests.conftest import Serve
@@ -112,13 +112,12 @@ def test_without_uploads_there_is_no_button(serve: Serve, folder: Path, watcher:
     expect(watcher.page.get_by_role("button", name="Upload it")).to_have_count(0)
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (390, 844)], ids=["wide", "phone"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@each_screen
 def test_axe_finds_nothing_serious(
-    site: str, folder: Path, watcher: Watcher, scheme: Any, size: tuple[int, int]
+    site: str, folder: Path, watcher: Watcher, scheme: Any, width: int
 ) -> None:
     page = watcher.page
-    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     choose(page, site, file_of(folder, "hexagon"))
     page.evaluate(AXE.read_text(encoding="utf-8"))
@@ -126,4 +125,4 @@ def test_axe_finds_nothing_serious(
     page.get_by_role("button", name="Upload it to this server").click()
     expect(page.get_by_role("region", name="Upload the replay")).to_contain_text("It is uploaded:")
     assert serious(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") == size[0]
+    assert page.evaluate("document.documentElement.scrollWidth") == width

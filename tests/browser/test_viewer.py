@@ -494,6 +494,13 @@ def test_the_hexagon_under_the_pointer_is_named(opened: Open) -> None:
     assert named == 4 * (3 * size * size - 3 * size + 1)
 
 
+BUBBLE = """() => new Promise((give) => requestAnimationFrame(() => requestAnimationFrame(() => {
+    const bubble = document.querySelector("#bubble");
+    give(bubble.hidden ? null : bubble.innerText.replaceAll("\\n", " "));
+})))"""
+"""What the bubble says, once it is drawn."""
+
+
 def test_a_bubble_names_a_creature(opened: Open) -> None:
     page = opened("end-of-codes")
     frame = frames("end-of-codes")[0]
@@ -510,6 +517,31 @@ def test_a_bubble_names_a_creature(opened: Open) -> None:
         expect(bubble).to_contain_text(f"({x}, {y})")
     hover(page, middle(page, 0.5, frame["H"] - 0.5, size, 30))
     assert "(0, 0)" in spot(page)
+
+
+def test_the_keyboard_points_at_cells_too(opened: Open) -> None:
+    page = opened("end-of-codes")
+    frame = frames("end-of-codes")[0]
+    board = page.get_by_role("group", name="Board")
+    page.locator("#title").focus()
+    while not board.evaluate("(one) => one === document.activeElement"):
+        page.keyboard.press("Tab")
+    for key, times in (("ArrowLeft", frame["W"]), ("ArrowDown", frame["H"])):
+        for _ in range(times):
+            page.keyboard.press(key)
+    assert "(0, 0)" in spot(page)
+    found = set()
+    for _ in range(frame["W"]):
+        for way in ("ArrowUp", "ArrowDown"):
+            for _ in range(frame["H"]):
+                text = page.evaluate(BUBBLE)
+                found.add(text and int(text.partition("id ")[2].split()[0]))
+                page.keyboard.press(way)
+        page.keyboard.press("ArrowRight")
+    assert found - {None} == {one["creatureid"] for one in frame["creatures"]}
+    expect(page.locator("#turn")).to_have_text("0")
+    page.keyboard.press("Tab")
+    expect(page.locator("#bubble")).to_be_hidden()
 
 
 def test_small_things_of_different_players_differ_in_shape(opened: Open) -> None:

@@ -164,8 +164,8 @@ def test_a_tie_is_led_by_the_tie_break(opened: Open) -> None:
     )
     assert found == [
         "ada leads by score, 3 to 1",
-        "Level by score; bob leads by collected energy, 9 to 2",
-        "Level by score and collected energy; bob leads by living bots, 2 to 1",
+        "bob leads by collected energy, 9 to 2; level by score",
+        "bob leads by living bots, 2 to 1; level by score and collected energy",
         "Level: score 2 each",
     ]
 
@@ -718,9 +718,14 @@ def test_a_position_is_played_on_by_hand(opened: Open) -> None:
     page.get_by_role("button", name="Play from here").click()
     dialog = page.get_by_role("dialog", name="Play on from turn 8")
     mover = frames("hexagon")[8]["color"]
-    seat = dialog.get_by_role("combobox", name="You take the seat of")
-    expect(seat).to_have_value(str(mover))
-    dialog.get_by_role("combobox", name="The bot").select_option("builtin:random")
+    mine, other = (
+        dialog.get_by_role("combobox", name=f"bot{seat}") for seat in (mover - 1, 2 - mover)
+    )
+    expect(mine).to_have_value("human")
+    other.select_option("human")
+    expect(mine).not_to_have_value("human")
+    mine.select_option("human")
+    other.select_option("builtin:random")
     page.evaluate(AXE.read_text(encoding="utf-8"))
     assert page.evaluate("axe.run().then(({ violations }) => violations)") == []
     dialog.get_by_role("button", name="Play", exact=True).click()
@@ -732,6 +737,20 @@ def test_a_position_is_played_on_by_hand(opened: Open) -> None:
         assert int(chips) == cells.count(seat_number + 1)
     expect(page.get_by_role("button", name="Play from here")).to_be_hidden()
     page.get_by_role("button", name="Play it").click()
+    expect(page.locator("#turns")).not_to_have_text("0")
+
+
+def test_bots_play_on_where_nobody_plays_by_hand(opened: Open) -> None:
+    page = opened("code-battle", "#turn=8")
+    page.get_by_role("button", name="Play from here").click()
+    dialog = page.get_by_role("dialog", name="Play on from turn 8")
+    seats = dialog.locator("#play-on-seats select")
+    assert page.locator("#players > li").count() == seats.count()
+    seats.first.select_option("builtin:rusher")
+    dialog.get_by_role("combobox", name="Bots play").select_option("all")
+    dialog.get_by_role("button", name="Play", exact=True).click()
+    page.wait_for_url("**/matches/*")
+    expect(page.locator("#players .name").first).to_contain_text("rusher")
     expect(page.locator("#turns")).not_to_have_text("0")
 
 

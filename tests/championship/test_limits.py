@@ -13,7 +13,7 @@ from typing import Final
 
 import pytest
 
-from cw.championship import workers
+from cw.matches import workers
 from tests.championship.contests import built_in, cw, lines_of, report_of
 
 PATIENCE: Final = 30.0

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
-from cw.championship.teams import Team, read_teams
+from cw.championship.teams import Team, UnfitTeam, read_each, read_teams
 from cw.errors import UsageError
 from tests.championship.contests import CLIENT, make_teams
 
@@ -129,6 +130,59 @@ def test_a_link_to_what_is_outside_is_refused(folder: Path) -> None:
     program.unlink()
     program.symlink_to(folder / "bob" / "bot.py")
     with pytest.raises(UsageError, match="outside of the folder"):
+        read_teams(folder, "paint")
+
+
+def test_what_a_team_tells_is_neither_a_link_nor_a_folder(folder: Path) -> None:
+    about = folder / "ann" / "team.toml"
+    (folder / "bob" / "team.toml").write_text('bot = "http://127.0.0.1:1"\nsecret = "of bob"')
+    about.symlink_to(folder / "bob" / "team.toml")
+    with pytest.raises(UsageError, match="must be a file"):
+        read_teams(folder, "paint")
+    about.unlink()
+    about.mkdir()
+    with pytest.raises(UsageError, match="must be a file"):
+        read_teams(folder, "paint")
+
+
+@pytest.mark.parametrize(
+    ("about", "spec"),
+    [
+        (
+            r"""run = 'python "my bot\bot.py" --deep'""",
+            r"exec:python '{folder}/my bot\bot.py' --deep",
+        ),
+        (r"""bot = 'exec:python "my bot\bot.py"'""", r"exec:python '{folder}/my bot\bot.py'"),
+        (r"""bot = 'my bot\bot.py'""", r"exec:{python} '{folder}/my bot\bot.py'"),
+    ],
+)
+def test_what_a_team_tells_on_windows_keeps_its_backslashes(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, about: str, spec: str
+) -> None:
+    """POSIX takes a backslash in a name as any other sign, so the file is really found."""
+    monkeypatch.setattr("cw.arena.bots.ON_WINDOWS", True)
+    (folder / "ann" / r"my bot\bot.py").write_text(BOT)
+    (folder / "ann" / "bot.py").unlink()
+    bot = with_about(folder, about)[0].bot
+    assert bot.spec == spec.format(folder=folder / "ann", python=sys.executable)
+    assert str(folder / "ann" / r"my bot\bot.py") in bot.command
+
+
+def test_every_team_is_read_though_others_are_none(folder: Path, tmp_path: Path) -> None:
+    (folder / "ann" / "bot.py").unlink()
+    ann, bob = read_each(folder, "paint")
+    assert isinstance(ann, UnfitTeam)
+    assert "ann must hold one program" in ann.problem
+    assert isinstance(bob, Team)
+    (tmp_path / "none").mkdir()
+    with pytest.raises(UsageError, match="holds no team"):
+        read_each(tmp_path / "none", "paint")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs pipes in folders")
+def test_a_pipe_in_place_of_what_a_team_tells_holds_nobody_up(folder: Path) -> None:
+    os.mkfifo(folder / "ann" / "team.toml")
+    with pytest.raises(UsageError, match="must be a file"):
         read_teams(folder, "paint")
 
 

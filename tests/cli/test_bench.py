@@ -12,10 +12,24 @@ from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 import pytest
+import requests
 from click.testing import CliRunner, Result
 
-from bench import classroom, fast_board, match, replays, report, status
+from bench import (
+    agents,
+    classroom,
+    daily,
+    envs,
+    fast_board,
+    hub,
+    match,
+    rated,
+    replays,
+    report,
+    status,
+)
 from bench.client import connect, get
+from bench.plain_server import PLAIN
 from bench.rows import INSTALL, Effort, Goal, NotMeasured, Row, medians, rate
 from bench.server import FIXED, running
 from cw.cli import main
@@ -45,7 +59,7 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen
 
 @pytest.fixture
 def no_yardsticks(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("pyspiel", "chess", "pettingzoo.classic.connect_four.connect_four"):
+    for module in ("pyspiel", "chess", *envs.YARDSTICKS.values(), "kaggle_environments"):
         monkeypatch.setitem(sys.modules, module, None)
 
 
@@ -75,7 +89,7 @@ def test_fast_board_gives_a_row_for_each_yardstick() -> None:
     rows = fast_board.rows(TINY)
     check(rows, "fast-board")
     assert {row.yardstick for row in rows} == set(fast_board.YARDSTICKS)
-    assert [row.goal for row in rows] == [">= 1 x", ">= 1 x", "", ""]
+    assert [row.goal for row in rows] == [">= 1 x", ">= 1 x", ""]
 
 
 @pytest.mark.parametrize("name", fast_board.YARDSTICKS)
@@ -83,6 +97,28 @@ def test_a_yardstick_that_is_installed_plays_a_game(name: str) -> None:
     if name not in fast_board.installed():
         pytest.skip(f"{name} is {INSTALL}")
     assert 7 <= fast_board.YARDSTICKS[name](Random(1))() <= 300
+
+
+def test_environments_play_whole_games_in_the_same_loop() -> None:
+    made = envs.installed()
+    if not made:
+        pytest.skip(f"PettingZoo's games are {INSTALL}")
+    assert 9 <= envs.play(made[envs.OURS], Random(1)) <= 24
+    rows = envs.rows(TINY)
+    check(rows, "envs")
+    assert {row.yardstick for row in rows} == set(envs.YARDSTICKS)
+
+
+def test_agents_play_a_whole_match() -> None:
+    rows = agents.rows(TINY)
+    check(rows, "agents")
+    assert rows[0].ours
+
+
+@pytest.mark.usefixtures("no_yardsticks")
+def test_without_their_packages_environments_and_agents_leave_rows_open() -> None:
+    for row in (*envs.rows(TINY), *agents.rows(TINY)):
+        assert (row.theirs, row.ratio, row.note) == (None, None, INSTALL)
 
 
 @pytest.mark.usefixtures("no_yardsticks")
@@ -109,6 +145,15 @@ def test_the_server_offers_fixed_bytes_of_the_same_length_and_ends(
         socket.create_connection((parts.hostname, parts.port))
 
 
+@pytest.mark.usefixtures("processes")
+def test_the_plain_server_shows_the_same_status_as_ours() -> None:
+    with running(*status.MID_GAME) as ours, running(*status.MOVES, module=PLAIN) as plain:
+        shown = [requests.get(f"{server}/status", timeout=60).json() for server in (ours, plain)]
+    assert shown[0].keys() == shown[1].keys()
+    assert [document["status_code"] for document in shown] == [201, 201]
+    assert shown[0]["board"] == shown[1]["board"]
+
+
 def test_the_server_ends_when_the_measurement_fails(processes: list[subprocess.Popen[str]]) -> None:
     with pytest.raises(ZeroDivisionError), running():
         raise ZeroDivisionError
@@ -126,7 +171,7 @@ def test_a_server_that_does_not_start_is_explained(capfd: pytest.CaptureFixture[
 def test_status_compares_fixed_bytes_and_unchanged_answers() -> None:
     rows = status.rows(TINY)
     check(rows, "status")
-    assert [row.goal for row in rows] == [">= 0.85 x", "> 1 x"]
+    assert [row.goal for row in rows] == [">= 0.85 x", "> 1 x", ">= 1 x"]
 
 
 @pytest.mark.usefixtures("processes")
@@ -154,7 +199,7 @@ def test_classroom_plays_all_games_to_their_end() -> None:
 def test_match_counts_the_moves_of_two_clients() -> None:
     rows = match.rows(TINY)
     check(rows, "match")
-    assert rows[0].met is None
+    assert [row.goal for row in rows] == ["", ">= 1 x"]
 
 
 @pytest.mark.parametrize(
@@ -177,6 +222,38 @@ def test_the_median_does_not_mind_one_slow_repeat() -> None:
     figures = {"a": iter([3.0, 900.0, 4.0]), "b": iter([1.0, 2.0, 0.0])}
     runs = {name: values.__next__ for name, values in figures.items()}
     assert medians(runs, 3) == {"a": 4.0, "b": 1.0}
+
+
+@pytest.mark.usefixtures("processes")
+def test_hub_counts_statements_and_compares_pages() -> None:
+    rows = hub.rows(TINY)
+    check(rows, "hub")
+    counted = {row.what: row.ours for row in rows if row.unit == "statements"}
+    assert counted["session check"] == 1
+    pages = [row.yardstick for row in rows if row.what.startswith("page: ")]
+    assert pages == ["a bare route", "Flask alone"] * 3
+
+
+def test_daily_compares_pages_with_the_bare_layout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(daily, "PLAYERS", 12)
+    monkeypatch.setattr(daily, "GAMES", 3)
+    rows = daily.rows(TINY)
+    check(rows, "daily")
+    assert all(row.met for row in rows if row.unit in ("statements", "KB"))
+    assert [row.unit for row in rows] == ["ms", "statements", "KB"] * 6 + ["ms"]
+
+
+def test_rated_times_pages_ticks_and_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rated, "BOTS", 1300)
+    monkeypatch.setattr(rated, "MATCHES", 60)
+    monkeypatch.setattr(rated, "FEW_MATCHES", 60)
+    monkeypatch.setattr(rated, "AT_LEAST", 0.01)
+    rows = rated.rows(TINY)
+    check(rows, "rated")
+    assert all(row.met for row in rows if row.unit == "statements")
+    made = [row.theirs for row in rows if row.yardstick == "matches made"]
+    assert set(made) == {100}
+    assert [row.what for row in rows][-1] == "results, PostgreSQL, 8 writers"
 
 
 def test_a_rate_is_what_the_steps_count_per_second(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,7 +279,7 @@ class TestCommand:
     def test_markdown_and_table(self) -> None:
         markdown = run("fast-board", "--quick", "--markdown").stdout.splitlines()
         assert len({line.count("|") for line in markdown[2:]}) == 1
-        assert len(markdown) == 2 + 2 + 4
+        assert len(markdown) == 2 + 2 + 3
         assert "OpenSpiel" in run("fast-board", "--quick").stdout
 
     def test_without_parts_all_run_once(self, monkeypatch: pytest.MonkeyPatch) -> None:

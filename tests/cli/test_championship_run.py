@@ -86,6 +86,45 @@ class TestValidate:
         assert "nothing: paint has no strategy 'nothing'" in result.stdout
         assert "random: ok" in result.stdout
 
+    def test_every_team_is_listed_whatever_is_wrong_with_others(self, tmp_path: Path) -> None:
+        folder = make_teams(tmp_path / "teams", {"ann": FIRST_FREE, "zoe": FIRST_FREE})
+        for team, about in (
+            ("bare", ""),
+            ("broken", "run = 7 7"),
+            ("lost", "run = 'no-such-program bot.js'"),
+            ("quote", "run = 'python \"bot.py'"),
+            ("strange", "hat = 1"),
+        ):
+            (folder / team).mkdir()
+            (folder / team / "team.toml").write_text(about)
+        result = cw("validate", folder, "--json")
+        assert result.exit_code == 1
+        told = {
+            line["team"]: line["problem"]
+            for line in map(json.loads, result.stdout.split("\n")[:-1])
+        }
+        assert list(told) == ["ann", "bare", "broken", "lost", "quote", "strange", "zoe"]
+        assert (told["ann"], told["zoe"]) == (None, None)
+        assert "must hold one program" in told["bare"]
+        assert "team.toml: " in told["broken"]
+        assert "there is no program 'no-such-program'" in told["lost"]
+        assert "No closing quotation" in told["quote"]
+        assert "not 'hat'" in told["strange"]
+        refused = cw("run", folder, "--out", tmp_path / "out")
+        assert refused.exit_code == 2
+        assert "must hold one program" in " ".join(refused.stderr.split())
+
+    def test_a_team_is_told_and_not_obeyed(self, tmp_path: Path) -> None:
+        folder = make_teams(tmp_path / "teams", {"ann": FIRST_FREE})
+        shout = 'import sys\nsys.exit("\\x1b[2J\\x1b]0;won\\x07")\n'
+        make_teams(folder, {"eve": shout})
+        (folder / "ivy").mkdir()
+        (folder / "ivy" / "team.toml").write_text('run = "\\u001b[2J \\u001b]0;won\\u0007"')
+        result = cw("validate", folder)
+        assert result.exit_code == 1
+        assert "\x1b" not in result.output
+        assert result.stdout.count("\\x1b[2J") == 2
+
 
 class TestRun:
     @pytest.mark.parametrize(
@@ -195,6 +234,8 @@ class TestSandbox:
             ("championship", "run", "teams"),
             ("championship", "validate", "teams"),
             ("serve", "--port", "0", "--opponent", "paint", "me=teams/one/game_ai.py"),
+            ("check", "circuit-wars", "teams/one/game_ai.py"),
+            ("play", "circuit-wars", "teams/one/game_ai.py", "builtin:random"),
         ],
     )
     def test_none_is_started_if_it_must_be_there(
@@ -217,6 +258,41 @@ class TestSandbox:
             assert "LIMITS ONLY: one match at a time on port 5000" in " ".join(
                 result.stderr.split()
             )
+
+    @pytest.mark.parametrize(
+        "command",
+        [
+            ("play", "paint", "bot.py", "builtin:random", "--option", "turns=1", "--no-replay"),
+            ("check", "paint", "bot.py"),
+        ],
+    )
+    def test_it_is_said_of_a_single_bot(self, tmp_path: Path, command: tuple[str, ...]) -> None:
+        (tmp_path / "bot.py").write_text("")
+        for choice in ("auto", "off"):
+            result = self.without_bubblewrap(tmp_path, *command, "--sandbox", choice)
+            assert result.returncode == 1
+            assert "LIMITS ONLY, it can read your files" in " ".join(result.stderr.split())
+
+    def test_it_is_said_once_of_a_bot_that_is_started_again_and_again(self, tmp_path: Path) -> None:
+        shutil.copytree(Path("sample_bots", "paint", "python").resolve(), tmp_path / "mine")
+        result = self.without_bubblewrap(tmp_path, "check", "paint", "mine/bot.py")
+        assert (result.returncode, result.stdout.splitlines()[-1]) == (0, "all fine")
+        assert result.stderr.count("LIMITS ONLY") == 1
+
+    def test_a_server_says_it_at_its_start(self, tmp_path: Path) -> None:
+        (tmp_path / "bot.py").write_text("")
+        command = [sys.executable, "-m", "cw", "serve", "--port", "0"]
+        command += ["--opponent", "paint", "me=bot.py"]
+        with subprocess.Popen(
+            command,
+            cwd=tmp_path,
+            env=os.environ | {"PATH": str(tmp_path)},
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as server:
+            assert server.stderr is not None
+            assert "LIMITS ONLY: bots can read your files" in server.stderr.readline()
+            server.terminate()
 
 
 LIMITED = """

@@ -197,6 +197,42 @@ def test_no_replay_is_written_where_none_is_wanted() -> None:
     assert not Path("replays").exists()
 
 
+def test_matches_at_the_same_time_end_as_one_after_the_other(tmp_path: Path) -> None:
+    bot = write(tmp_path, PAINT)
+    options = ("--games", 2, "--swap", "--seed", 3, "--option", "turns=12", "--json")
+    alone, together = (
+        cw("play", "paint", "builtin:greedy", bot, *options, "--out", "match.json", "--jobs", jobs)
+        for jobs in (1, 3)
+    )
+    assert together.exit_code == 0, together.stderr
+    assert together.stdout == alone.stdout
+    assert together.stderr == alone.stderr
+    assert "bot.py: " in together.stderr
+    assert cw("replay", "verify", *Path().glob("match-*.json")).exit_code == 0
+    reports = [json.loads(line) for line in together.stdout.splitlines()]
+    assert [report["replay"] for report in reports] == [f"match-{n}.json" for n in (1, 2, 3, 4)]
+    for report in reports:
+        document = json.loads(Path(report["replay"]).read_bytes())
+        assert document["seed"] == report["seed"]
+        assert [player["name"] for player in document["players"]] == [
+            player["name"] for player in report["players"]
+        ]
+
+
+def test_the_first_match_that_cannot_be_played_ends_matches_at_the_same_time() -> None:
+    bots = ("builtin:random", "builtin:random", "--games", 3, "--option", "hat=1")
+    alone, together = (cw("play", "paint", *bots, "--jobs", jobs) for jobs in (1, 2))
+    assert together.exit_code == alone.exit_code == 2
+    assert together.stderr == alone.stderr
+
+
+def test_one_board_is_watched() -> None:
+    bots = ("builtin:greedy", "builtin:walker", "--games", 2)
+    result = cw("play", "paint", *bots, "--jobs", 2, "--watch")
+    assert result.exit_code == 2
+    assert "--watch shows one match at a time" in result.stderr
+
+
 def test_a_turn_is_repeated_by_cw_step(tmp_path: Path) -> None:
     out = tmp_path / "match.json"
     cw("play", "hexagon", "builtin:greedy", "builtin:random", "--option", "size=3", "--out", out)
@@ -321,16 +357,20 @@ def runs(pid: int) -> bool:
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs the list of processes in /proc")
-def test_ctrl_c_leaves_no_process(tmp_path: Path) -> None:
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_leaves_no_process(tmp_path: Path, jobs: int) -> None:
     bot = write(tmp_path, PAINT, ("turn = state", "import time; time.sleep(0.4); turn = state"))
     command = [sys.executable, "-m", "cw", "play", "paint", bot, bot, "--no-watch"]
+    command += ["--games", "3", "--jobs", str(jobs)]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as match:
         until = time.monotonic() + 60
         started: list[int] = []
-        while len(started) < 2 and time.monotonic() < until:
+        # Two bots for each match, and where there are several a process that plays it.
+        expected = 2 if jobs == 1 else 3 * jobs
+        while len(started) < expected and time.monotonic() < until:
             started = children(match.pid)
             time.sleep(0.05)
-        assert len(started) >= 2
+        assert len(started) >= expected
         os.kill(match.pid, signal.SIGINT)
         assert match.wait(60) != 0
     # The system takes a moment to bury what was killed with its namespace.

@@ -8,31 +8,41 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from functools import partial
+from itertools import chain, cycle
 from pathlib import Path
 
 from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError
 
 from cw.games.registry import load_game
+from cw.hub.clock import utc_now
+from cw.hub.jobs.upkeep import keep_in_order
 from cw.hub.resources import Resources
 from cw.hub.services import matches
 from cw.hub.services.matches import Plan, Seat
-from cw.hub.services.replays import viewed_key
+from cw.hub.services.replays import objects_of, viewed_key
 from cw.hub.store.tables import Battle, Match, MatchParticipant
 from cw.replays.document import decode
 from cw.replays.verify import verify
 
 ROOT = Path(__file__).resolve().parents[2]
+KILLS = int(os.environ.get("CW_KILLS", "4"))
 PATIENCE = 600.0
 """Seconds in which a campaign must have come to its end; it is over long before that."""
 
 GAME = "code-battle"
 BOTS = ("rusher", "random")
 SHORT = {"max_turns": 5}
+BETWEEN = int(os.environ.get("CW_BETWEEN", "0"))
+"""Matches between two strokes of a kind, at least: on a slow machine, which would do nothing but
+start processes otherwise."""
+
 HASTY = {"CW_TICK": "0.5", "CW_LEASE": "4"}
 
 
@@ -64,6 +74,8 @@ class Role:
     arguments: Sequence[str]
     environment: Mapping[str, str]
     log: Path
+    folder: Path = ROOT
+    """Where it is started."""
     process: subprocess.Popen[bytes] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -73,7 +85,7 @@ class Role:
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "cw", "hub", *self.arguments],
-                cwd=ROOT,
+                cwd=self.folder,
                 env={**os.environ, **self.environment},
                 stdout=log,
                 stderr=log,
@@ -142,8 +154,86 @@ def one_after_the_other(
     wait_until(partial(is_done, resources, number), "the end")
 
 
+@dataclass
+class Stroke:
+    """Something that befalls a hub every few seconds."""
+
+    every: float
+    strike: Callable[[], object]
+    times: int = 0
+    last: tuple[float, int] = (0, 0)
+    """Seconds and matches at the last one."""
+
+    def strike_if_due(self, seconds: float, done: int) -> None:
+        """Strike if it is time, so many seconds and matches after the beginning."""
+        struck, done_then = self.last
+        if seconds >= struck + self.every and done >= done_then + BETWEEN:
+            self.strike()
+            self.last = seconds, done
+            self.times += 1
+
+
+def each_in_turn(stroke: Callable[[Role], object], several: Sequence[Role]) -> Callable[[], object]:
+    """Return what strikes one after the other."""
+    turns = cycle(several)
+    return lambda: stroke(next(turns))
+
+
+def in_turn(stroke: Callable[[Role], object], several: Sequence[Role]) -> Callable[[], object]:
+    """Return what strikes one after the other, and starts it again."""
+
+    def strike(struck: Role) -> None:
+        stroke(struck)
+        struck.start()
+
+    return each_in_turn(strike, several)
+
+
+def under_fire(
+    resources: Resources, number: int, kept_up: Sequence[Role], strokes: Sequence[Stroke]
+) -> float:
+    """Strike, each at its own pace, until all matches are over; return how many seconds that took.
+
+    A process that has ended by itself is started again, as the machines of a hub do.
+    """
+    began, done = time.monotonic(), 0
+    while done < number:
+        for role in kept_up:
+            if role.process.poll() is not None:
+                role.start()
+        done = count_over(resources, done)
+        for stroke in strokes:
+            stroke.strike_if_due(time.monotonic() - began, done)
+        time.sleep(0.1)
+    return time.monotonic() - began
+
+
+def count_over(resources: Resources, known: int) -> int:
+    """Return how many matches are over; as many as were known while the database is away."""
+    try:
+        with resources.database.reading() as session:
+            counts = matches.counts(session)
+    except DBAPIError:
+        return known
+    return counts.get("done", 0) + counts.get("failed", 0)
+
+
+def attempts(resources: Resources) -> Counter[int]:
+    """Return how many matches needed how many attempts."""
+    with resources.database.reading() as session:
+        return Counter(session.scalars(select(Match.attempt)))
+
+
+def next_week() -> datetime:
+    """Return a moment by which nothing that a match has left behind is spared."""
+    return utc_now() + timedelta(days=7)
+
+
 def check_everything(resources: Resources, number: int) -> None:
-    """Hold rows and objects against each other: each match once, none lost, none doubled."""
+    """Hold rows and objects against each other: each match once, none lost, none doubled.
+
+    What a killed attempt has stored is gone after the upkeep, and nothing else.
+    """
     with resources.database.reading() as session:
         assert matches.counts(session) == {"done": number}
         played = session.scalars(select(Battle)).all()
@@ -152,10 +242,12 @@ def check_everything(resources: Resources, number: int) -> None:
         assert session.scalar(unranked.where(MatchParticipant.rank.is_(None))) == 0
         busy = select(func.count()).select_from(Match).where(Match.worker.is_not(None))
         assert session.scalar(busy) == 0
-    there = set(resources.objects.keys("replays"))
+    keep_in_order(replace(resources, clock=next_week))
+    keys = [battle.replay_key for battle in played if battle.replay_key is not None]
+    assert len(set(keys)) == number
+    assert sorted(resources.objects.keys("replays")) == sorted(chain(*map(objects_of, keys)))
     for battle in played:
         assert battle.replay_key is not None
-        assert {battle.replay_key, viewed_key(GAME, battle.replay_key)} <= there
         data = resources.objects.get(viewed_key(GAME, battle.replay_key))
         assert data is not None
         assert verify(load_game(GAME), decode(data)) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -10,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from cw.hub.jobs.app import CeleryQueue
+from cw.hub.pages import ready
 from cw.hub.resources import Resources, opened
 from cw.hub.settings import HubSettings
 from cw.hub.store.database import Database
 from cw.hub.store.migrations import upgrade
-from tests.hub.services import new_postgresql
+from tests.hub.services import Swift, empty_postgresql, new_postgresql, new_swift
 from tests.hub.site import Site, site_on
 
 
@@ -47,31 +49,65 @@ def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with all tables and no rows, to copy."""
+    file = tmp_path_factory.mktemp("sqlite") / "hub.sqlite"
+    with closing(Database(f"sqlite:///{file}")) as database:
+        upgrade(database)
+    return file
+
+
+@pytest.fixture(scope="session")
 def migrated_postgresql() -> Iterator[str]:
-    """The name of a database with all tables, to make others from."""
+    """The address of a database with all tables, for one test after the other."""
     with new_postgresql() as url:
         with closing(Database(url)) as database:
             upgrade(database)
-        yield url.rpartition("/")[2]
+        yield url
+
+
+@pytest.fixture
+def postgresql_url(migrated_postgresql: str) -> str:
+    """The address of a PostgreSQL database with all tables and no rows."""
+    empty_postgresql(migrated_postgresql)
+    return migrated_postgresql
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The address of a database with all tables and no rows, of either kind."""
-    if request.param == "sqlite":
-        url = f"sqlite:///{tmp_path / 'hub.sqlite'}"
-        with closing(Database(url)) as database:
-            upgrade(database)
-        yield url
-    else:
-        with new_postgresql(request.getfixturevalue("migrated_postgresql")) as url:
-            yield url
+    if request.param == "postgresql":
+        url: str = request.getfixturevalue("postgresql_url")
+        return url
+    file = shutil.copy(request.getfixturevalue("migrated_sqlite"), tmp_path / "hub.sqlite")
+    return f"sqlite:///{file}"
 
 
 @pytest.fixture
 def database(database_url: str) -> Iterator[Database]:
     with closing(Database(database_url)) as database:
         yield database
+
+
+@pytest.fixture(scope="session")
+def swift(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Swift]:
+    """An S3 server for all tests that only store in it; each has a bucket of its own."""
+    with new_swift(tmp_path_factory.mktemp("swift")) as swift:
+        yield swift
+
+
+@pytest.fixture
+def bucket(swift: Swift, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of an empty bucket, which this process can open."""
+    for name, value in swift.environment.items():
+        monkeypatch.setenv(name, value)
+    return swift.new_bucket()
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a process needs has a minute to answer, as the machine of the tests may be slow."""
+    monkeypatch.setattr(ready, "PATIENCE", 60.0)
 
 
 @pytest.fixture

@@ -71,7 +71,7 @@ class Hub:
         return self.do(lambda session: matches.interrupt(session, claim, "stopped"))
 
     def trouble(self, claim: Claim) -> bool:
-        return self.do(lambda session: matches.trouble(session, claim, "KeyError"))
+        return self.do(lambda session: matches.trouble(session, self.clock, claim, "KeyError"))
 
     def reap(self) -> int:
         return self.do(lambda session: matches.reap(session, self.clock))

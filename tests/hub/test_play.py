@@ -15,6 +15,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
+from cw.arena.bots import BotSpec
 from cw.errors import Failure
 from cw.games.registry import load_game
 from cw.hub.jobs import play
@@ -22,13 +23,15 @@ from cw.hub.jobs.app import CeleryQueue
 from cw.hub.jobs.play import Attempt, Worker
 from cw.hub.resources import Resources, open_resources
 from cw.hub.services import matches
-from cw.hub.services.matches import Plan, Seat
+from cw.hub.services.matches import ClaimedSeat, Plan, Seat
 from cw.hub.services.replays import public_replay, replay_key, viewed_key
 from cw.hub.settings import HubSettings
 from cw.hub.store.objects import StoreAway
 from cw.hub.store.sealing import new_master_key
 from cw.hub.store.tables import Battle, Match, MatchParticipant
-from cw.replays.document import decode, unpacked
+from cw.matches.run import run_match
+from cw.matches.spec import MatchSpec
+from cw.replays.document import decode, encode, unpacked
 from cw.replays.verify import verify
 
 ME = Worker("me", 1)
@@ -131,6 +134,15 @@ def test_a_replay_keeps_kinds_of_faults_and_no_sentence() -> None:
     assert document["players"][0]["bot"] == "http://10.0.0.1"  # type: ignore[index]
 
 
+def test_no_frame_of_a_replay_tells_the_sentence_of_a_fault() -> None:
+    bots = (BotSpec("a", "builtin", "greedy"), BotSpec("b", "http", "http://127.0.0.1:9"))
+    result = asyncio.run(run_match(MatchSpec("m", "hexagon", bots, 7, {"size": 3})))
+    assert "127.0.0.1:9" in str(result.replay["turns"][-1]["frame"])
+    public = public_replay(result.replay, ["builtin:greedy", "b_00000001"])
+    assert "127.0.0.1" not in str(public)
+    assert verify(load_game("hexagon"), decode(encode(public, packed=False))) is None
+
+
 def test_every_attempt_and_battle_has_a_key_of_its_own() -> None:
     at = datetime(2026, 1, 2, tzinfo=UTC)
     assert replay_key("m_1", at, 1) == "replays/2026/01/m_1.json.gz"
@@ -143,6 +155,30 @@ def test_a_fault_of_ours_is_a_trouble(resources: Resources) -> None:
     troubled = row(resources, match)
     assert (troubled.state, troubled.troubles) == ("interrupted", 1)
     assert (troubled.reason or "").startswith("hexagon has no strategy")
+
+
+def test_a_replay_of_another_time_stays_and_the_next_attempt_has_a_key_of_its_own(
+    resources: Resources,
+) -> None:
+    """As after a restore beside a store that is older."""
+    match = planned(resources)
+    key = f"replays/2026/11/{row(resources, match).match_id}.json.gz"
+    resources.objects.put_new(key, b"of another time")
+    ME.play(resources, match)
+    assert row(resources, match).reason == f"{key} is in the store already"[:40]
+    with resources.database.writing() as session:
+        matches.requeue(session)
+    ME.play(resources, match)
+    assert (row(resources, match).state, row(resources, match).troubles) == ("done", 1)
+    (battle,) = battles(resources)
+    assert battle.replay_key == key.replace(".json", "-2.json")
+    assert resources.objects.get(key) == b"of another time"
+
+
+def test_a_service_without_a_secret_is_absent_where_requests_are_signed() -> None:
+    seat = ClaimedSeat("a", "http://127.0.0.1:9", "b_1")
+    assert play.bot_of(seat, "m_1", is_signed=True) == BotSpec("a", "absent", "no secret yet")
+    assert play.bot_of(seat, "m_1", is_signed=False).kind == "http"
 
 
 def test_a_match_that_was_taken_away_stops_and_leaves_nothing(
@@ -193,13 +229,19 @@ def test_a_store_that_is_away_interrupts_and_is_no_trouble(
         def delete(self, key: str) -> None:
             raise StoreAway("the object store does not answer")
 
-    store = AwayStore()
-    monkeypatch.setattr(play, "PAUSES", (0.0, 0.0, 0.0))
+    store, pauses, sleep = AwayStore(), list[float](), asyncio.sleep
+
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        await sleep(0 if seconds in play.PAUSES else seconds)
+
+    monkeypatch.setattr(asyncio, "sleep", pause)
     match = planned(resources)
     ME.play(replace(resources, objects=store), match)  # type: ignore[arg-type]
     given_back = row(resources, match)
     assert (given_back.state, given_back.troubles) == ("interrupted", 0)
     assert store.tries == 4
+    assert [seconds for seconds in pauses if seconds != play.RENEWED] == [1, 4, 16]
 
 
 def test_a_commit_whose_answer_was_lost_counts_once(

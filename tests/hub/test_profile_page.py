@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy.orm import Session
 
-from cw.hub.services import people
+from cw.hub.services import competitions, daily, people
 from cw.hub.store.tables import Bot, Match, MatchParticipant
 from tests.hub.site import Site, words_of
 
@@ -14,8 +14,10 @@ def add_daily_game(site: Site, number: int, ranks: dict[str, int | None]) -> Non
     """Store a daily game that is done, with the ranks of users."""
 
     def add(session: Session) -> None:
+        daily.begin_site(session, site.clock)
         match = Match(
             match_id=f"m_0000000{number}",
+            competition_id=competitions.named(session, "daily/end-of-codes").id,
             kind="daily",
             key=f"end-of-codes {number}",
             game="end-of-codes",

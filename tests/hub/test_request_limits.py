@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 import requests
@@ -44,6 +46,40 @@ def test_after_ten_wrong_passwords_the_right_one_must_wait_too(site: Site) -> No
     assert site.visitor().log_in("Ada").status_code == 429
     site.clock.advance(2)
     assert site.visitor().log_in("Ada").headers["Location"] == "/ranking"
+
+
+def at_once(site: Site, password: str, number: int) -> list[requests.Response]:
+    """Try a password in as many browsers at the same time."""
+    browsers = [site.visitor() for _ in range(number)]
+    forms = [
+        {"csrf_token": browser.token(), "username": "Ada", "password": password}
+        for browser in browsers
+    ]
+    begin = Barrier(number)
+
+    def send(browser: Visitor, form: dict[str, str]) -> requests.Response:
+        begin.wait()
+        return browser.send_form("/login", form)
+
+    with ThreadPoolExecutor(number) as threads:
+        return list(threads.map(send, browsers, forms))
+
+
+def test_of_forty_wrong_passwords_at_once_ten_are_tried(
+    site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    site.player("Ada")
+    caplog.set_level("INFO", "cw.hub.accounts")
+    answers = at_once(site, "wrong", 40)
+    assert sorted(answer.status_code for answer in answers) == [303] * 10 + [429] * 30
+    tried = [record for record in caplog.records if "wrong password" in record.getMessage()]
+    assert len(tried) == 10
+    assert site.visitor().log_in("Ada").status_code == 429
+    site.clock.advance(15 * MINUTE + 1)
+    # What was refused was not counted, and what was right is not.
+    for _ in range(3):
+        answers = at_once(site, PASSWORD, 10)
+        assert {answer.headers["Location"] for answer in answers} == {"/ranking"}
 
 
 def test_right_passwords_are_not_counted(site: Site) -> None:
@@ -184,6 +220,8 @@ def test_processes_count_together_and_alone_when_redis_is_gone(
         both = replace(resources, settings=settings)
         first, second = (stack.enter_context(site_on(both, hub_clock)) for _ in range(2))
         first.player("Ada")
+        for _ in range(11):
+            assert second.visitor().log_in("Ada").headers["Location"] == "/ranking"
         for site in (first, second) * 5:
             assert guess(site).status_code == 303
         assert first.visitor().log_in("Ada").status_code == 429

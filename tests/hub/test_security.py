@@ -26,6 +26,8 @@ EXPIRED = "Your form has expired. Please go back and try again."
 WHO = {
     "GET /": "all",
     "GET /health": "all",
+    "GET /ready": "all",
+    "GET /metrics": "all",
     "GET /login": "visitor",
     "POST /login": "visitor",
     "GET /register": "visitor",
@@ -48,26 +50,83 @@ WHO = {
     "POST /settings/avatar": "player",
     "POST /settings/password": "json",
     "POST /settings/delete": "json",
+    "POST /settings/github": "player",
+    "POST /settings/tokens": "player",
+    "POST /settings/tokens/x/revoke": "own",
+    "GET /login/github": "missing",
+    "GET /login/github/callback": "missing",
+    "GET /welcome": "visitor",
+    "POST /welcome": "visitor",
+    "GET /api": "all",
     "GET /ranking": "all",
+    "GET /ranking/rows": "asking",
+    "GET /ranking/calendar": "asking",
+    "GET /ranking/now": "all",
+    "GET /user/Bob/graph": "all",
+    "GET /bots/end-of-codes": "player",
+    "POST /bots/end-of-codes": "player",
+    "POST /bots/end-of-codes/key": "player",
+    "GET /bots/end-of-codes/probe": "json_get",
+    "GET /match/1": "missing",
     "GET /bots": "player",
     "GET /bots/new": "player",
     "POST /bots/new": "player",
-    "GET /bot/x": "own",
+    "GET /bot/x": "missing",
+    "GET /bot/x/ratings": "missing",
+    "POST /bot/x/edit": "own",
+    "POST /bot/x/rotate": "own",
+    "POST /bot/x/suspend": "admin",
+    "POST /bot/x/restore": "admin",
+    "GET /leaderboard": "all",
+    "GET /matches": "all",
+    "GET /t/x/host": "missing",
+    "GET /t/x/host/teams": "missing",
+    "GET /t/x/host/events": "missing",
+    "GET /t/x/host/rounds": "missing",
+    "GET /t/x/host/log": "missing",
+    "GET /t/x/host/export.zip": "missing",
+    "POST /t/x/host/start": "missing",
+    "GET /admin": "admin",
+    "POST /admin/rated/x/pause": "admin",
+    "POST /admin/rated/x/resume": "admin",
+    "GET /bot/x/state": "own json",
     "POST /bot/x/check": "own",
     "POST /bot/x/test-match": "own",
     "POST /bot/x/retire": "own",
     "GET /match/x": "missing",
     "GET /match/x/state": "missing",
+    "GET /match/x/people": "missing",
     "GET /match/x/replay": "missing",
+    "GET /match/x/download": "missing",
     "GET /replay/x": "missing",
+    "GET /objects/x": "signed",
+    "GET /t/": "all",
+    "GET /t/x/": "missing",
+    "GET /t/x/events": "missing",
+    "GET /t/x/events.json": "missing",
+    "GET /t/x/g/": "missing",
+    "GET /t/x/g/ladder.json": "missing",
+    "GET /t/x/g/a": "missing",
+    "GET /t/x/g/a.json": "missing",
+    "POST /t/x/join": "missing",
+    "POST /t/x/leave": "missing",
+    "GET /t/x/my-team": "missing",
+    "POST /t/x/my-team/bot": "missing",
+    "POST /t/x/my-team/check": "missing",
+    "POST /t/x/my-team/upload": "missing",
+    "POST /t/x/my-team/use-version": "missing",
+    "POST /t/x/my-team/ssh-key": "missing",
+    "POST /t/x/my-team/practice": "missing",
+    "GET /t/x/kit/x.zip": "missing",
+    "GET /games/x/kit/x.zip": "missing",
     "GET /blog": "all",
     "GET /contribute": "all",
 }
 """Each route of people's pages, and who is answered: visitors elsewhere, or players too."""
 
 OF_ARENA = ("games", "lobby", "matches", "outputs", "play_on", "replay_forms", "replays", "room")
-OF_OTHERS = ("static", *OF_ARENA)
-"""Blueprints with tests of their own."""
+OF_OTHERS = ("static", "api", *OF_ARENA)
+"""Blueprints with tests of their own; those of the API are in test_api_permissions.py."""
 
 POSTS = [route for route in WHO if route.startswith("POST")]
 
@@ -75,11 +134,13 @@ POSTS = [route for route in WHO if route.startswith("POST")]
 def routes_of(app: Flask) -> set[str]:
     """Return method and address of each route, with names put in."""
     names = {"ticket": "x", "username": "Bob", "digest": "x", "name": "x", "match_id": "x"}
+    names |= {"bot_id": "x", "format_name": "rated", "slug": "x", "int:gameid": "1"}
+    names |= {"group": "g", "team": "a", "verb": "start", "game": "x", "language": "x"}
     found = set()
     for rule in app.url_map.iter_rules():
         if rule.endpoint.partition(".")[0] in OF_OTHERS:
             continue
-        address = rule.rule
+        address = rule.rule.replace("<path:key>", "x")
         for name, value in names.items():
             address = address.replace(f"<{name}>", value)
         found |= {f"{method} {address}" for method in (rule.methods or set()) & {"GET", "POST"}}
@@ -111,10 +172,15 @@ def test_visitors_are_answered_as_the_table_says(site: Site) -> None:
             "visitor": code in (200, 303, 422),
             "link": code == 410,
             "missing": code == 404,
+            "signed": code == 403,
+            "asking": code == 400,
+            "json_get": code == 401,
             "own": leads_to.startswith("/login"),
             "player": (code, leads_to)
             == (303, f"/login?next={path}" if route.startswith("GET") else "/login"),
+            "admin": leads_to.startswith("/login"),
             "json": code == 401,
+            "own json": code == 401,
         }
         assert expected[who], (route, code, leads_to)
 
@@ -132,9 +198,14 @@ def test_players_are_answered_as_the_table_says(site: Site) -> None:
             "visitor": (code, leads_to) == (303, "/ranking"),
             "link": code == 410,
             "missing": code == 404,
+            "signed": code == 403,
+            "asking": code == 400,
+            "json_get": code == 200,
             "own": code == 404,
             "player": code in (200, 303, 422) and "/login" not in leads_to,
+            "admin": code == 403,
             "json": code == 422,
+            "own json": code == 404,
         }
         assert expected[who], (route, code, leads_to)
 
@@ -269,10 +340,10 @@ def test_a_session_costs_one_statement_and_a_visitor_none(site: Site) -> None:
 
     event.listen(engine, "before_cursor_execute", note)
     try:
-        assert ada.open("/ranking").status_code == 200
+        assert ada.open("/contribute").status_code == 200
         assert len(said) == 1
         assert "tickets" in said[0]
-        site.visitor().open("/ranking")
+        site.visitor().open("/contribute")
         assert len(said) == 1
     finally:
         event.remove(engine, "before_cursor_execute", note)

@@ -51,6 +51,8 @@ def test_beyond_this_machine_bots_must_be_public() -> None:
         ("CW_BOT_NETWORK", "public,10.0.0.1/8", "CW_BOT_NETWORK must be any, public"),
         ("CW_ALLOW_HTTP", "yes", "CW_ALLOW_HTTP must be 0 or 1"),
         ("CW_HOME", "//evil.example", "CW_HOME must be a path of this site"),
+        ("CW_REPLAY_QUOTA", "10GB", "CW_REPLAY_QUOTA must be a number of bytes"),
+        ("CW_METRICS_NETWORK", "here", "CW_METRICS_NETWORK must be addresses or networks"),
         ("CW_LOG", "xml", "CW_LOG must be auto or text or json"),
     ],
 )

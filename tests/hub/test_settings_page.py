@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from datetime import timedelta
 from io import BytesIO
 
 import pytest
@@ -10,6 +12,8 @@ import requests
 from PIL import Image
 from sqlalchemy import select
 
+from cw.hub.clock import utc_now
+from cw.hub.jobs.upkeep import keep_in_order
 from cw.hub.store.tables import Bot, Match, MatchParticipant, User
 from tests.hub.site import PASSWORD, Site, Visitor, words_of
 
@@ -64,7 +68,7 @@ def change(visitor: Visitor, old: str, new: str, repeat: str | None = None) -> r
 def test_the_page_has_its_parts_in_order(site: Site) -> None:
     words = words_of(site.player("Ada").open("/settings"))
     parts = (
-        "Settings Change profile picture...",
+        "Change profile picture...",
         "Country Prefer not to disclose Afghanistan",
         "Date of Birth Save settings",
         "E-mail ada@example.org not confirmed Send the link again",
@@ -83,7 +87,7 @@ def test_country_and_date_are_kept_and_taken_back(site: Site) -> None:
     assert (answer.status_code, answer.headers["Location"]) == (303, "/settings")
     page = ada.open("/settings")
     assert "Your settings were saved" in page.text
-    assert re.search(r'<option value="GR"[^>]* selected>Greece', page.text)
+    assert re.search(r'<option value="GR" selected[^>]*>Greece', page.text)
     assert 'value="1990-12-10"' in page.text
     ada.fill("/settings", country="", born="")
     page = ada.open("/settings")
@@ -289,3 +293,13 @@ def test_who_deletes_the_account_is_a_visitor_and_gone(site: Site) -> None:
         (row,) = session.scalars(select(User).where(User.deleted_at.is_not(None)))
     assert (row.username, row.email, row.password_hash) == (None, None, None)
     assert site.visitor().register("ADA").status_code == 303
+
+
+def test_the_picture_of_a_deleted_account_goes_with_the_upkeep(site: Site) -> None:
+    ada = site.player("Ada")
+    upload(ada, picture("PNG", (30, 30)))
+    address = avatar_of(ada)
+    ada.fill("/settings/delete", on="/settings", password=PASSWORD)
+    assert site.visitor().open(address).status_code == 200
+    keep_in_order(replace(site.resources, clock=lambda: utc_now() + timedelta(days=3)))
+    assert site.visitor().open(address).status_code == 404

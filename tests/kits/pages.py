@@ -1,4 +1,4 @@
-"""`python -m tests.kits.pages`: write the README.md of every kit anew."""
+"""`python -m tests.kits.pages`: write the README.md and the files for hosts of every kit anew."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from cw.cli.new_bot import quoted
 from cw.kits import LANGUAGES, games
+from tests.kits.hosting import HOSTING, PORTS, PUSHED, files
 from tests.kits.judging import ROOT
 
 KITS = ROOT / "sample_bots"
@@ -136,6 +137,12 @@ RUNNING = {
 }
 """How to play against a bot that runs, for those that serve."""
 
+LOGS = {"code-battle": ", and one for each turn: `turn 42 1.3 ms 17 moves`"}
+"""What goes to standard error besides."""
+
+CONTAINER_SETTINGS = {"code-battle": "-e BOT_SECRET=0123456789abcdef "}
+"""What a container of a bot must be told."""
+
 OPPONENTS = {game: "sample" if game == "end-of-codes" else "random" for game in games()}
 """The weakest strategy that makes moves."""
 
@@ -190,6 +197,7 @@ def readme(game: str, language: str) -> str:
     table = f"\n| setting in the environment | |\n|---|---|\n{settings}" if settings else ""
     note = f" {NOTES[language]}" if language in NOTES else ""
     choose, file = in_case("`choose`", language), source(game, language)
+    logged = LOGS.get(game, "")
     about = f"It {page.does}. Rewrite {choose} in `{file}`; the other files are the library, which"
     return f"""# A bot for {page.title} in {how.title}
 
@@ -210,10 +218,10 @@ Check ({page.check}):
 Play:
 
     cw play {game} builtin:{OPPONENTS[game]} {named}
-{running}
+{running}{container(game, language)}
 In a new terminal, `cw` is found after `. .venv/bin/activate` in the folder of the project.
 
-A line for each request goes to standard error; SIGTERM ends the program.
+{fill(f"A line for each request goes to standard error{logged}; SIGTERM ends the program.")}
 
 | event | |
 |---|---|
@@ -224,6 +232,21 @@ The rules: `docs/games/{page.rules}` of the project.
 """
 
 
+def container(game: str, language: str) -> str:
+    """Say how the bot runs in a container, and where it can be pushed to."""
+    if game not in PORTS:
+        return ""
+    port, secret = PORTS[game], CONTAINER_SETTINGS.get(game, "")
+    pushed = "\nDokku and Heroku run it as it is: push the folder with git.\n"
+    if game == PUSHED and HOSTING[language].told is None:
+        pushed = "\nDokku runs it as it is: push the folder with git.\n"
+    return f"""
+In a container, with docker or podman:
+
+    docker build -t mybot . && docker run --rm -p 127.0.0.1:{port}:{port} {secret}mybot
+{pushed * (game == PUSHED)}"""
+
+
 def source(game: str, language: str) -> str:
     """Name the file with the bot."""
     return sorted(file.name for file in (KITS / game / language).glob("[bB]ot.*"))[0]
@@ -232,7 +255,9 @@ def source(game: str, language: str) -> str:
 def main() -> None:
     for game in games():
         for language in LANGUAGES:
-            (KITS / game / language / "README.md").write_text(readme(game, language), "utf-8")
+            texts = {"README.md": readme(game, language), **files(game, language)}
+            for name, text in texts.items():
+                (KITS / game / language / name).write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

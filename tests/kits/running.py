@@ -16,6 +16,8 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import IO, Any
 
+import pytest
+
 from cw.kits import LANGUAGES, new_bot
 from tests.kits.judging import Document, check
 from tests.kits.steps import API_KEY, SECRET
@@ -32,12 +34,14 @@ class Kit:
     game: str
     language: str
     folder: Path
+    command: tuple[str, ...] = ()
+    """What runs the bot; if empty, the command of its language."""
 
     def start(self, **environment: str) -> subprocess.Popen[bytes]:
         """Run the bot; its standard error goes to the file `log`, anew each time."""
         with (self.folder / "log").open("wb") as log:
             return subprocess.Popen(
-                LANGUAGES[self.language].run.split(),
+                self.command or LANGUAGES[self.language].run.split(),
                 cwd=self.folder,
                 env=os.environ | ENVIRONMENT | environment,
                 stdin=subprocess.PIPE,
@@ -49,16 +53,31 @@ class Kit:
         return (self.folder / "log").read_text(encoding="utf-8", errors="replace").splitlines()
 
 
+def require(language: str) -> None:
+    """Skip a test if this machine cannot build and run bots in a language."""
+    if missing := LANGUAGES[language].missing():
+        reason = f"{language} bots need {', '.join(missing)}: apt install "
+        reason += LANGUAGES[language].packages
+        if os.environ.get("CW_REQUIRE_KITS"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+
+
 def build(game: str, language: str, folder: Path) -> Kit:
     """Copy a kit as `cw new-bot` does and build it by its own command."""
     new_bot(game, language, folder)
     if command := LANGUAGES[language].build:
-        # Go keeps what it has compiled where the environment says, and must have a place.
-        home = {"HOME": os.environ.get("HOME") or str(folder)}
-        subprocess.run(
-            ["sh", "-c", command], cwd=folder, check=True, env=os.environ | home, timeout=600
-        )
+        shell(command, folder)
     return Kit(game, language, folder)
+
+
+def shell(command: str, folder: Path) -> None:
+    """Run a command that builds a bot."""
+    # Go keeps what it has compiled where the environment says, and must have a place.
+    home = {"HOME": os.environ.get("HOME") or str(folder)}
+    subprocess.run(
+        ["sh", "-c", command], cwd=folder, check=True, env=os.environ | home, timeout=600
+    )
 
 
 @dataclass

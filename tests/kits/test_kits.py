@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import socket
@@ -24,10 +23,12 @@ from tests.kits import matrix
 from tests.kits.judging import Document, check, vectors
 from tests.kits.make_vectors import MAKERS, VECTORS, text
 from tests.kits.pages import readme
-from tests.kits.running import PATIENCE, Kit, build, running, serving
+from tests.kits.running import PATIENCE, Kit, build, require, running, serving
 from tests.kits.steps import API_KEY
 
 SERVED = ("code-battle", "end-of-codes", "hexagon")
+TURN = r"turn \d+ \d+\.\d ms \d+ moves"
+"""What a bot of Code Battle logs for each turn."""
 ANY_REQUEST = {
     "code-battle": b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n",
     "end-of-codes": f"GET /bot?api_key={API_KEY} HTTP/1.1\r\nHost: x\r\n\r\n".encode(),
@@ -53,12 +54,7 @@ def kit(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Kit:
     game, language = request.param
-    if missing := LANGUAGES[language].missing():
-        reason = f"{language} bots need {', '.join(missing)}: apt install "
-        reason += LANGUAGES[language].packages
-        if os.environ.get("CW_REQUIRE_KITS"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+    require(language)
     if request.param not in built:
         folder = tmp_path_factory.mktemp(f"{game}-{language}") / "bot"
         built[request.param] = build(game, language, folder)
@@ -88,6 +84,9 @@ def test_a_server_answers_the_vectors_and_stops(kit: Kit) -> None:
         assert server.stop() == 0
     logged = [re.match(r"(\S+ \S+) \d{3} \d+\.\d ms$", line) for line in kit.log()]
     assert [line[1] for line in logged if line] == server.asked
+    if kit.game == "code-battle":
+        turns = [line for line in kit.log() if re.fullmatch(TURN, line)]
+        assert len(turns) == sum(line.startswith("POST /turn 200 ") for line in kit.log()) > 0
 
 
 @kits_of(*SERVED)

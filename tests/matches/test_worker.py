@@ -31,7 +31,7 @@ def builtins() -> tuple[BotSpec, BotSpec]:
 
 
 def answers(*lines: object) -> list[dict[str, Any]]:
-    """Return what a worker says to lines, without the progress."""
+    """Return what a worker says to lines, without the progress of the matches."""
     text = "".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines)
     done = subprocess.run(
         WORKER, input=text, capture_output=True, text=True, timeout=PATIENCE, check=True
@@ -67,7 +67,10 @@ def test_what_it_cannot_play_is_told_and_the_next_match_is_played() -> None:
 def test_secrets_reach_the_bot_and_nothing_else(tmp_path: Path) -> None:
     tells = ("import json, sys", "import json, os, sys; sys.stderr.write(os.environ['BOT_SECRET'])")
     bot = BotSpec("mine", "exec", f"{sys.executable} {write(tmp_path, PAINT, tells)}")
-    (line,) = answers({**spec(5, builtins()[0], bot), "secrets": {"mine": {"secret": "hush"}}})
+    job = {**spec(5, builtins()[0], bot), "secrets": {"mine": {"secret": "hush"}}}
+    started, line = answers(job)
+    assert started["launched"]["bot"] == "mine"
+    assert started["launched"]["protection"]
     result = line["result"]
     assert result["stderr"][1] == "hush"
     assert "hush" not in json.dumps(result["replay"])
@@ -104,7 +107,7 @@ def test_nothing_is_left_of_a_match_whose_worker_is_told_to_end(tmp_path: Path, 
         assert worker.stdout is not None
         worker.stdin.write(job.encode())
         worker.stdin.flush()
-        while json.loads(worker.stdout.readline())["turn"] < 1:
+        while json.loads(worker.stdout.readline()).get("turn", 0) < 1:
             pass
         started = descendants(worker.pid)
         assert started

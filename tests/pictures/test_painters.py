@@ -181,7 +181,7 @@ class TestAnimations:
     def test_boards_of_many_shapes_have_fewer_frames(self, monkeypatch: pytest.MonkeyPatch) -> None:
         document = document_of("paint")
         shapes = sum(len(part.shapes) for part in sheet_at(document, 0).parts)
-        monkeypatch.setattr(exports, "MOST_DRAWN", 10 * shapes)
+        monkeypatch.setattr(exports, "MOST_WORK", 10 * shapes)
         found = animation(drawn(document), (0, -1), 8)
         assert opened(found.data).n_frames == found.frames <= 10
         assert found.step == ceil(len(document["turns"]) / (found.frames - 1))

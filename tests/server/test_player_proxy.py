@@ -136,6 +136,8 @@ def test_a_client_registers_under_a_name_of_its_own(app: Flask, session: Circuit
     with player_proxies(app, session, [ann()]) as doors:
         path = doors["ANN"].path
         assert " 200 " in asked(path, "GET /reg/BOB HTTP/1.1")
+        for target in ("reg/BOB", "http:reg/BOB", "/./reg/BOB", "/reg/./BOB"):
+            asked(path, f"GET {target} HTTP/1.1")
         assert session.look().snapshot.teams == ()
         asked(path, "GET /reg/ada HTTP/1.1")
         asked(path, "GET /reg/again HTTP/1.1")

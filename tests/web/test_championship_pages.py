@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from cw.championship.journal import alone
+from cw.championship.journal import Progress, alone, live_file, stem_of
 from cw.errors import UsageError
+from cw.league.fixtures import Fixture
+from cw.replays import document as replay
 from cw.web import create_app
 from cw.web.championship_routes import championship_app
 from cw.web.settings import SiteSettings
@@ -132,3 +134,59 @@ def test_a_journal_that_is_broken_is_told_in_a_sentence(out: Path) -> None:
     page = client.get("/championship/", headers={"Accept": "text/html"})
     assert page.status_code == 400
     assert "results.jsonl line 1" in page.text
+
+
+def live_match(out: Path, stem: str) -> Path:
+    """Tell a match of a championship as one that is being played; its replay is not there yet."""
+    replay_file = out / "games" / f"{stem}.json.gz"
+    document = replay.decode(replay_file.read_bytes())
+    replay_file.unlink()
+    line = {"after": 0} | {key: document[key] for key in ("turns", "faults", "result")}
+    place = live_file(out, stem)
+    place.parent.mkdir(exist_ok=True)
+    place.write_text(f"{json.dumps(document | {'turns': []})}\n{json.dumps(line)}\n")
+    return place
+
+
+def test_a_match_is_watched_while_it_is_played_and_when_it_is_over(out: Path) -> None:
+    [stem] = (path.name.removesuffix(".json.gz") for path in out.glob("games/*.json.gz"))
+    whole = (out / "games" / f"{stem}.json.gz").read_bytes()
+    place = live_match(out, stem)
+    client = championship_app(out).test_client()
+    assert (
+        f'data-live="/championship/live/{stem}/document"'
+        in client.get(f"/championship/live/{stem}").text
+    )
+    address = f"/championship/live/{stem}/document"
+    answer = client.get(address)
+    document = answer.get_json()
+    turns = len(document["turns"])
+    assert turns > 0
+    assert document["live"] == {"over": False, "trouble": ""}
+    assert "stderr" not in answer.text
+    tag = {"If-None-Match": answer.headers["ETag"]}
+    unchanged = client.get(f"{address}?after={turns}", headers=tag)
+    assert (unchanged.status_code, unchanged.data) == (304, b"")
+    assert client.get(f"{address}?after=1").get_json()["turns"] == document["turns"][1:]
+
+    place.unlink()
+    assert client.get(address).status_code == 404
+    (out / "games" / f"{stem}.json.gz").write_bytes(whole)
+    news = client.get(f"{address}?after={turns}", headers=tag).get_json()
+    assert (news["turns"], news["live"]["over"]) == ([], True)
+    assert client.get(news["replay"]).status_code == 200
+    for name in ("absent", "..%2fresults", ".lock"):
+        assert client.get(f"/championship/live/{name}/document").status_code == 404
+
+
+def test_a_match_that_has_not_begun_is_waited_for(out: Path) -> None:
+    match = Fixture("round-robin", None, 9, ("random", "greedy"))
+    (out / "results.jsonl").write_bytes(b"")
+    Progress(running={match: None}).save(out)
+    client = championship_app(out).test_client()
+    with alone(out):
+        page = client.get("/championship/").text
+    address = f"/championship/live/{stem_of(match)}"
+    assert f'href="{address}"' in page
+    answer = client.get(f"{address}/document")
+    assert (answer.status_code, answer.get_json()["over"]) == (202, False)

@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from cw.games.registry import load_game
+from cw.games.registry import load_game, load_play_options
 from cw.replays import document as replay
-from tests.browser.recorded import recorded
+from cw.replays.verify import verify
+from tests.browser.recorded import MATCHES, recorded
 from tests.web.test_live_matches import Served, asked, document_of, part, served, wait
 
 __all__ = ["served"]
 
-FORM = {"turn": "2", "seat": "2", "bot": "builtin:random", "seed": "5"}
+FORM = {"turn": "2", "seat-1": "builtin:random", "seat-2": "human", "seed": "5"}
 
 
 def shelf(folder: Path, name: str, **members: Any) -> Path:
@@ -64,7 +65,9 @@ def test_a_match_of_the_server_is_played_on(served: Served, tmp_path: Path) -> N
     first = play_on(client, FORM)
     asked_or_waiting(client, first)
     path = first.partition("?")[0]
-    answer = client.post(f"{path}/play-on", data=FORM | {"turn": "0", "seat": "1"})
+    answer = client.post(
+        f"{path}/play-on", data=FORM | {"turn": "0", "seat-1": "human", "seat-2": "builtin:random"}
+    )
     assert answer.status_code == 303
     document = document_of(client, answer.headers["Location"])
     assert document["start"] == state_after("hexagon", 2)
@@ -77,12 +80,11 @@ def test_a_match_of_the_server_is_played_on(served: Served, tmp_path: Path) -> N
         ({"turn": "9999"}, "turn must be a number from 0 to"),
         ({"turn": "-1"}, "turn must be a number"),
         ({"turn": ""}, "turn must be a number"),
-        ({"seat": "3"}, "seat must be a number from 1 to 2"),
-        ({"seat": "0"}, "seat must be"),
-        ({"bot": "human"}, "one person can play here"),
-        ({"bot": "builtin:nobody"}, "nobody here is called"),
-        ({"bot": "exec:id"}, "nobody here is called"),
-        ({"bot": ""}, "nobody here is called"),
+        ({"seat-1": "human"}, "one person can play here"),
+        ({"seat-1": "builtin:nobody"}, "nobody here is called"),
+        ({"seat-1": "exec:id"}, "nobody here is called"),
+        ({"seat-1": ""}, "nobody here is called"),
+        ({"seat-2": "builtin:random", "pace": "soon"}, "the pace must be one of"),
     ],
 )
 def test_what_cannot_be_played_on(
@@ -108,7 +110,7 @@ def test_no_match_is_played_on_after_its_end(served: Served, tmp_path: Path) -> 
         ({"start": {"size": 5}}, "hexagon"),
         ({"start": [[[]]]}, "'start' must be of type dict"),
         ({"game": "chess"}, "no game"),
-        ({"players": []}, "seat must be"),
+        ({"players": []}, "exactly 2 bots; you gave 0"),
         ({"options": {"timeout": "soon"}}, ""),
     ],
 )
@@ -125,11 +127,28 @@ def test_a_replay_may_say_anything(
         assert words in answer.get_json()["error"]
 
 
+@pytest.mark.parametrize("game", MATCHES)
+def test_bots_play_on_in_every_game(served: Served, tmp_path: Path, game: str) -> None:
+    client = served(replays=shelf(tmp_path, game))
+    assert 'id="play-on"' in client.get("/replays/match").text
+    turn = len(recorded(game)["turns"]) // 2
+    address = play_on(client, {"turn": str(turn), "pace": "all", "seed": "5"})
+    wait(lambda: document_of(client, address)["live"]["over"])
+    document = document_of(client, address)
+    assert document["start"] == state_after(game, turn)
+    assert document["from"] == "position"
+    assert document["result"]["outcome"]["ranks"]
+    usual = load_play_options(game).strategies[0]
+    assert {seat["bot"] for seat in document["players"]} == {f"builtin:{usual}"}
+    assert verify(load_game(game), document) is None
+    assert "hand=" not in address
+
+
 def test_a_game_that_nobody_plays_by_hand(served: Served, tmp_path: Path) -> None:
     client = served(replays=shelf(tmp_path, "code-battle"))
     answer = client.post("/replays/match/play-on", data=FORM)
-    assert "code-battle is not played by hand" in answer.get_json()["error"]
-    assert 'id="play-on"' not in client.get("/replays/match").text
+    assert "nobody here is called 'human'" in answer.get_json()["error"]
+    assert '<option value="human">' not in client.get("/replays/match").text
 
 
 def test_the_page_offers_it_where_matches_are_played(served: Served, tmp_path: Path) -> None:

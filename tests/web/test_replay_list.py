@@ -33,6 +33,13 @@ def fill(folder: Path, count: int) -> None:
         os.utime(file, (number, number))
 
 
+def wait_for_pictures() -> None:
+    """Wait until the ends of large replays are painted."""
+    for thread in threading.enumerate():
+        if thread.name == "thumbnails":
+            thread.join()
+
+
 def listed(page: str) -> list[str]:
     """Return the names of the replays on a page."""
     return re.findall(r'href="/replays/([^"?]+)"', page)
@@ -98,7 +105,9 @@ class TestPages:
     def test_pages_keep_the_filter(self, tmp_path: Path) -> None:
         fill(tmp_path, PAGE + 1)
         put(tmp_path, "paint.json")
-        page = client_of(tmp_path).get("/replays/?game=hexagon&player=bot").text
+        client = client_of(tmp_path)
+        while "still being read" in (page := client.get("/replays/?game=hexagon&player=bot").text):
+            pass
         assert "/replays/?game=hexagon&amp;player=bot&amp;page=2" in page
         assert "paint" not in listed(page)
         assert f"{PAGE + 1} of {PAGE + 2} files" in page
@@ -153,7 +162,8 @@ class TestManyFiles:
     def test_files_that_are_gone_are_forgotten(self, tmp_path: Path) -> None:
         fill(tmp_path, 5 * PAGE)
         store = ReplayStore(tmp_path)
-        store.page(1, ReplayFilter(game="hexagon"))
+        while store.page(1, ReplayFilter(game="hexagon")).unread:
+            pass
         for file in tmp_path.iterdir():
             file.unlink()
         fill(tmp_path, 1)
@@ -225,16 +235,34 @@ class TestPictures:
         again = client.get(f"/replays/match/picture.png{dark}", headers=tag)
         assert (again.status_code, again.data) == (304, b"")
 
-    def test_of_a_large_replay_the_start_is_shown(
+    @pytest.mark.parametrize("dark", ["", "?dark=1"])
+    def test_of_a_large_replay_the_end_is_shown_when_it_is_painted(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dark: str
+    ) -> None:
+        document = replay.decode(put(tmp_path, "match.json.gz").read_bytes())
+        at_the_end = thumbnails.painted(document, dark != "")
+        at_the_start = thumbnails.painted(document | {"turns": [], "result": {}}, dark != "")
+        monkeypatch.setattr(thumbnails, "LARGEST_PLAYED", 1000)
+        client = client_of(tmp_path)
+        before = client.get(f"/replays/match/picture.png{dark}")
+        assert before.data == at_the_start != at_the_end
+        wait_for_pictures()
+        tag = {"If-None-Match": before.headers["ETag"]}
+        after = client.get(f"/replays/match/picture.png{dark}", headers=tag)
+        assert (after.status_code, after.data) == (200, at_the_end)
+        tag = {"If-None-Match": after.headers["ETag"]}
+        assert client.get(f"/replays/match/picture.png{dark}", headers=tag).status_code == 304
+
+    def test_a_large_replay_whose_end_cannot_be_drawn_keeps_its_start(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        file = put(tmp_path, "match.json")
-        at_the_end = thumbnails.painted(file.read_bytes(), dark=False)
+        put(tmp_path, "match.json", turns=[{"frame": "nonsense", "actions": {}}] * 50)
         monkeypatch.setattr(thumbnails, "LARGEST_PLAYED", 1000)
-        at_the_start = thumbnails.painted(file.read_bytes(), dark=False)
-        put(tmp_path, "match.json", turns=[])
-        monkeypatch.undo()
-        assert at_the_start == thumbnails.painted(file.read_bytes(), dark=False) != at_the_end
+        pictures, [file] = Thumbnails(), ReplayStore(tmp_path).files()
+        start = pictures.find(file, dark=False)
+        assert not start.lasting
+        wait_for_pictures()
+        assert pictures.find(file, dark=False) == (start.data, True)
 
     def test_what_cannot_be_drawn_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "broken.json").write_text("{}", encoding="utf-8")
@@ -251,8 +279,8 @@ class TestPictures:
         painted: list[int] = []
         monkeypatch.setattr(thumbnails, "MOST_KEPT", 2)
 
-        def noted(data: bytes, _dark: bool) -> bytes:
-            painted.append(len(data))
+        def noted(document: replay.Document, _dark: bool) -> bytes:
+            painted.append(len(document["turns"]))
             return b"png"
 
         monkeypatch.setattr(thumbnails, "painted", noted)

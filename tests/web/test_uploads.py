@@ -168,7 +168,7 @@ def test_few_bytes_with_many_values_are_not_read(
     taking: FlaskClient, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     many = with_options(b"[" + b"[],".join([b""] * uploads.MOST_PARTS) + b"0]")
-    monkeypatch.delattr(uploads, "parse")
+    monkeypatch.delattr(uploads, "parsed")
     answer = taking.post("/replays/", data=gzip.compress(many))
     assert answer.status_code == 400
     assert "too many values" in answer.get_json()["error"]

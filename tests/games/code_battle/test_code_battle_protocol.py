@@ -70,10 +70,16 @@ def test_a_reply_that_is_wrong_is_malformed(reply: Reply, detail: str) -> None:
 
 
 @pytest.fixture
-def service() -> CodeBattleBotHandler:
+def said() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def service(said: list[str]) -> CodeBattleBotHandler:
     make = STRATEGIES["gatherer"]
+    settings = {"secret": SECRET}
     return CodeBattleBotHandler(
-        BotContext(lambda player: make(player, Random(1)), {"secret": SECRET}, lambda: NOW)
+        BotContext(lambda player: make(player, Random(1)), settings, lambda: NOW, said.append)
     )
 
 
@@ -90,13 +96,15 @@ def request(**changes: str) -> Request:
     return Request("POST", "/turn", body, headers | changes)
 
 
-def test_a_service_answers_signed_moves(service: CodeBattleBotHandler) -> None:
+def test_a_service_answers_signed_moves(service: CodeBattleBotHandler, said: list[str]) -> None:
     reply = service.answer(request())
     assert reply is not None
     mark = reply.headers["X-ACB-Signature"]
     assert mark == signature(SECRET, "m_1.0", reply.body)
     state = GAME.new(2, 1)
-    GAME.check(state, 0, json.loads(reply.body)["moves"])
+    moves = json.loads(reply.body)["moves"]
+    GAME.check(state, 0, moves)
+    assert said == [f"turn 0 0.0 ms {len(moves)} moves"]
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,16 @@ import json
 from email import message_from_bytes
 from functools import partial
 from random import Random
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, quote_plus
 
 import pytest
 
 from cw.games.end_of_codes.bot_server import EndOfCodesBotHandler, form
+from cw.games.end_of_codes.codec import creatures
 from cw.games.end_of_codes.protocol import (
     FAILED_BY,
     TEXTS,
+    encoded_map,
     multipart,
     name_failure,
     read_bot,
@@ -22,9 +24,10 @@ from cw.games.end_of_codes.protocol import (
     sanity,
     urlencoded,
 )
+from cw.games.end_of_codes.rules import EndOfCodes
 from cw.games.end_of_codes.strategies import STRATEGIES
 from cw.games.rules import Fault
-from cw.games.wire import BotContext, Reply, Request
+from cw.games.wire import BotContext, Reply, Request, compact
 
 GOOD = {"botname": "wolf", "version": "2.1", "username": "alice"}
 
@@ -125,14 +128,19 @@ def test_the_seven_sanity_checks() -> None:
 FIELDS = {"method": "create", "api_key": "0" * 32, "round": 0, "map": b'[{"x":1,"y":2}]', "W": 3}
 
 
+def test_a_map_is_encoded_as_every_other_field() -> None:
+    world = compact(creatures(EndOfCodes().new(3, 1, M=40)))
+    assert encoded_map(world) == quote_plus(world)
+
+
 def test_a_form_is_encoded_in_its_order() -> None:
-    body = urlencoded(FIELDS, "%5B%7B%22x%22%3A1%2C%22y%22%3A2%7D%5D").decode()
+    body = urlencoded(FIELDS, {"map": encoded_map(b'[{"x":1,"y":2}]')}).decode()
     assert [part.partition("=")[0] for part in body.split("&")] == list(FIELDS)
     assert parse_qs(body)["map"] == ['[{"x":1,"y":2}]']
 
 
 def test_both_forms_are_read_alike() -> None:
-    encoded = urlencoded(FIELDS, "%5B%7B%22x%22%3A1%2C%22y%22%3A2%7D%5D")
+    encoded = urlencoded(FIELDS, {"map": encoded_map(b'[{"x":1,"y":2}]')})
     parts = multipart(FIELDS)
     boundary = parts.split(b"\r\n")[0][2:].decode()
     kind = f"multipart/form-data; boundary={boundary}"

@@ -1,0 +1,74 @@
+"""The pages of a hub's competitions in a real Chromium: axe, narrow screens, and Tab alone."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from random import Random
+
+from cw.hub.jobs.play import Worker
+from cw.hub.services import users
+from cw.hub.store.tables import Match
+from tests.browser.test_hub_people import (
+    Walk,
+    any_walk,  # noqa: F401 - a fixture
+    hub,  # noqa: F401 - a fixture
+    look,
+    walk,  # noqa: F401 - a fixture
+    walk_by_tab,
+)
+from tests.hub.site import Site
+from tests.hub.test_daily_pages import play_game
+from tests.hub.test_rated import Arena
+
+PLAYERS = 24
+"""Enough for a gap between the top of the ranking and the rows around a player."""
+
+
+def play_all(site: Site) -> list[str]:
+    """Play a daily game and rated matches; return the pages that show them to everybody."""
+    held = site.resources
+    arena = Arena(held, site.clock, options={"max_turns": 5})
+    arena.play(7, Random(1))
+    arena.clock.advance(600)
+    arena.plan()
+    Worker("me", 1).play(held, rated := arena.queued()[0])
+    game = play_game(site, PLAYERS)
+    with held.database.reading() as session:
+        name = session.query(Match.match_id).filter_by(id=rated).scalar()
+    lists = ["/leaderboard", "/matches", "/bot/SwarmBot", "/user/player3"]
+    return ["/", "/ranking", *lists, f"/match/{name}", f"/match/{game}"]
+
+
+def played(site: Site) -> list[str]:
+    """Play on another thread: in this one the browser has its loop."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(play_all, site).result()
+
+
+def be_admin(walk: Walk) -> None:  # noqa: F811
+    """Go on as a player who has just registered and was made an admin."""
+    walk.be("Ada")
+    with walk.site.resources.database.writing() as session:
+        users.set_role(session, walk.site.clock, "Ada", "admin")
+
+
+MINE = ("/", "/ranking", "/bots/end-of-codes", "/bots", "/settings", "/bot/SwarmBot", "/admin")
+
+
+def test_pages_of_competitions_are_for_all(any_walk: Walk) -> None:  # noqa: F811
+    pages = played(any_walk.site)
+    assert len(pages) == 8
+    for path in pages:
+        look(any_walk, path)
+    be_admin(any_walk)
+    for path in (*MINE, *pages[-2:]):
+        look(any_walk, path)
+
+
+def test_pages_of_competitions_are_walked_by_tab_alone(walk: Walk) -> None:  # noqa: F811
+    pages = played(walk.site)
+    for path in pages:
+        walk_by_tab(walk, path)
+    be_admin(walk)
+    for path in MINE:
+        walk_by_tab(walk, path)

@@ -1,0 +1,55 @@
+"""A match of a hub whose replay lies on an S3 server, watched in a real Chromium."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from cw.hub.jobs.app import CeleryQueue
+from cw.hub.resources import opened
+from cw.hub.settings import HubSettings
+from tests.browser.conftest import watch
+from tests.hub.conftest import StillClock
+from tests.hub.services import Swift, new_swift
+from tests.hub.site import Site, site_on
+from tests.hub.test_object_links import play
+
+
+@pytest.fixture
+def swift(tmp_path: Path) -> Iterator[Swift]:
+    with new_swift(tmp_path) as swift:
+        yield swift
+
+
+@pytest.fixture
+def remote(swift: Swift, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """A hub whose objects lie on an S3 server."""
+    for name, value in swift.environment.items():
+        monkeypatch.setenv(name, value)
+    clock = StillClock()
+    settings = HubSettings(data=tmp_path / "data", store_url=swift.new_bucket())
+    with (
+        opened(settings, CeleryQueue(settings), clock) as resources,
+        site_on(resources, clock) as site,
+    ):
+        yield site
+
+
+def test_a_replay_is_watched_from_where_it_lies(
+    browser: Browser, remote: Site, swift: Swift
+) -> None:
+    # Not in this thread, in which the browser has its loop.
+    with ThreadPoolExecutor(1) as thread:
+        path = thread.submit(play, remote.resources).result()
+    alone = path.replace("match", "replay")
+    for shown in (path, alone, f"{alone}?embed=1"):
+        with browser.new_context() as context:
+            watcher = watch(context)
+            watcher.page.goto(f"{remote.address}{shown}")
+            expect(watcher.page.locator("#verdict")).to_contain_text("rusher")
+            assert watcher.origins() == {remote.address, swift.address}
+            assert watcher.complaints == []

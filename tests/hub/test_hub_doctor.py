@@ -1,0 +1,172 @@
+"""`cw hub doctor`: what it finds in a hub that is well, and in one that lacks this and that."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from aiosmtpd.controller import Controller
+from click.testing import CliRunner, Result
+from sqlalchemy import text
+
+from cw.cli import main
+from cw.hub.clock import utc_now
+from cw.hub.doctor import Finding, examine
+from cw.hub.jobs.app import CeleryQueue
+from cw.hub.resources import opened
+from cw.hub.services import bots
+from cw.hub.services.bots import NewBot
+from cw.hub.settings import HubSettings
+from cw.hub.store.database import Database
+from cw.hub.store.tables import User
+from tests.hub.services import free_port, new_redis
+
+KEY = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+OTHER = "BBECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in an empty folder, in which nothing is set."""
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("CW_")]:
+        monkeypatch.delenv(name)
+    return tmp_path
+
+
+@pytest.fixture
+def laptop() -> HubSettings:
+    """A hub as `cw hub serve` makes it."""
+    settings = HubSettings()
+    with opened(settings, CeleryQueue(settings)):
+        return settings
+
+
+@pytest.fixture
+def mail_server() -> Iterator[str]:
+    controller = Controller(object(), hostname="127.0.0.1", port=free_port())
+    controller.start()
+    yield f"smtp://127.0.0.1:{controller.port}?tls=off"
+    controller.stop()
+
+
+def asked(*words: str) -> Result:
+    return CliRunner().invoke(main, ["hub", "doctor", *words])
+
+
+def findings(settings: HubSettings) -> dict[str, Finding]:
+    return {one.name: one for one in examine(settings)}
+
+
+def to_do(settings: HubSettings) -> dict[str, str]:
+    """Return what is to be done, by what for."""
+    found = findings(settings).values()
+    return {one.name: f"{one.found}; {one.advice}" for one in found if one.needed and not one.ok}
+
+
+def test_in_an_empty_folder_it_says_what_makes_a_hub_and_makes_nothing(folder: Path) -> None:
+    result = asked()
+    assert result.exit_code == 1
+    assert (
+        "to do  database      there is no file hub-data/hub.sqlite; cw hub serve" in result.output
+    )
+    assert list(folder.iterdir()) == []
+
+
+def test_a_hub_on_a_laptop_has_all_it_needs(laptop: HubSettings) -> None:
+    result = asked("--json")
+    assert result.exit_code == 0, result.output
+    found = {one["name"]: one for one in json.loads(result.output)}
+    assert [*found] == [
+        *("settings", "data folder", "database", "clock", "broker"),
+        *("store", "mail", "keys", "secrets", "programs"),
+    ]
+    assert all(one["ok"] for one in found.values() if one["needed"])
+    assert list((laptop.data / "objects").iterdir()) == []
+    lines = asked().output.splitlines()
+    assert len(lines) == len(found)
+    assert all(line.startswith(("ok  ", "no  ")) for line in lines)
+
+
+def test_wrong_settings_are_wrong_usage() -> None:
+    result = asked("--set", "CW_LEASE=soon")
+    assert result.exit_code == 2
+    assert "CW_LEASE must be seconds" in result.output
+
+
+def test_what_a_site_for_others_lacks_is_named(laptop: HubSettings) -> None:
+    assert (
+        "set CW_PUBLIC_URL" in to_do(replace(laptop, public_url="http://hub.example"))["settings"]
+    )
+    site = replace(laptop, public_url="https://hub.example")
+    assert "set CW_TRUSTED_PROXY" in to_do(site)["settings"]
+    assert "set CW_MAIL" in to_do(site)["mail"]
+    away = f"smtp://u:hunter2@127.0.0.1:{free_port()}?tls=off"
+    told = to_do(replace(site, mail=away, trusted_proxy=("127.0.0.1/32",)))
+    assert "correct CW_MAIL" in told.pop("mail")
+    assert "hunter2" not in str(told)
+    assert not told
+
+
+def test_a_mail_server_that_answers_is_spoken_to(laptop: HubSettings, mail_server: str) -> None:
+    assert findings(replace(laptop, mail=mail_server))["mail"].ok
+
+
+def test_a_database_of_another_revision_and_a_file_that_is_none(laptop: HubSettings) -> None:
+    with closing(Database(laptop.database)) as database, database.writing() as session:
+        session.execute(text("UPDATE alembic_version SET version_num = '0000'"))
+    assert "cw hub db upgrade" in to_do(laptop)["database"]
+    (laptop.data / "hub.sqlite").write_bytes(b"no database" * 1000)
+    assert "file is not a database" in to_do(laptop)["database"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such rights on Windows")
+def test_keys_that_others_may_read_and_that_are_none(laptop: HubSettings) -> None:
+    path = laptop.data / "master.key"
+    path.chmod(0o644)
+    assert to_do(laptop) == {"keys": f"others may read {path}; chmod 600 {path}"}
+    path.chmod(0o600)
+    path.write_text("k1:none")
+    assert set(to_do(laptop)) == {"keys", "secrets"}
+
+
+def test_services_and_sealed_secrets(postgresql_url: str, bucket: str, tmp_path: Path) -> None:
+    settings = HubSettings(
+        data=tmp_path / "data",
+        database_url=postgresql_url,
+        database_read_url=postgresql_url,
+        store_url=bucket,
+        master_keys=KEY,
+        secret_key="0" * 64,
+    )
+    with opened(settings, CeleryQueue(settings)) as resources:
+        with resources.database.writing() as session:
+            session.add(User(id=1, username="ann", username_key="ann", created_at=utc_now()))
+            session.flush()
+            for name in ("One", "Two"):
+                new = NewBot("hexagon", name, "http://127.0.0.1:9")
+                bots.register(session, utc_now, resources.sealer, 1, new)
+        with new_redis(tmp_path) as broker:
+            settings = replace(settings, broker_url=broker)
+            assert to_do(settings) == {}
+        assert "correct CW_BROKER_URL" in to_do(settings)["broker"]
+        assert (
+            "correct CW_DATABASE_READ_URL"
+            in to_do(replace(settings, database_read_url="postgresql://postgres@127.0.0.1:9/x"))[
+                "read replica"
+            ]
+        )
+        changed = to_do(replace(settings, broker_url="memory://", master_keys=f"k2:{OTHER}"))
+        assert changed == {
+            "secrets": "2 of 2 are under missing keys: k1; add those keys to CW_MASTER_KEYS"
+        }
+        changed = to_do(replace(settings, broker_url="memory://", master_keys=f"k1:{OTHER}"))
+        assert changed["secrets"].startswith("2 of 2 cannot be opened")
+        late = examine(settings, lambda: utc_now() - timedelta(seconds=30))
+        assert [one.name for one in late if not one.ok and one.name == "clock"] == ["clock"]

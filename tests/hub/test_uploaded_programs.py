@@ -1,0 +1,232 @@
+"""Uploaded programs in matches: real clients of Circuit Wars, kit bots, and what goes wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from cw import kits
+from cw.arena.sandbox import bubblewrap
+from cw.errors import UsageError
+from cw.games.registry import load_game
+from cw.hub.jobs import checks, tick
+from cw.hub.jobs.play import Worker
+from cw.hub.resources import Resources
+from cw.hub.services import bots, packages, team_bots
+from cw.hub.services.replays import viewed_key
+from cw.hub.services.team_bots import TeamBot, Upload
+from cw.hub.store.tables import Battle, Competition, Match
+from cw.replays.document import decode
+from cw.replays.verify import verify
+from tests.hub.ladder_hub import Tournament
+from tests.hub.site import HeldQueue
+
+pytestmark = [
+    pytest.mark.parametrize("database_url", ["sqlite"], indirect=True),
+    pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap"),
+]
+
+T = TypeVar("T")
+WORKER = Worker("me", 1)
+CLIENT = (Path(__file__).parents[2] / "game_ai.py").read_bytes()
+KIT = kits.sources(kits.folder("paint", "python"))
+PAINTER = packages.pack({f"my-bot/{file.name}": file.read_bytes() for file in KIT})
+
+
+class Duel:
+    """A tournament of two teams whose bots are uploads."""
+
+    def __init__(self, resources: Resources, game: str, **settings: Any) -> None:
+        self.resources = resources
+        about = {"GRODNO": {"alpha": "", "beta": ""}}
+        self.of = Tournament(resources, {k.lower(): v for k, v in about.items()}, settings, game)
+
+    def do(self, verb: Callable[[Session], T]) -> T:
+        with self.resources.database.writing() as session:
+            return verb(session)
+
+    def bot(self, team: str) -> TeamBot:
+        found = self.do(lambda session: team_bots.find(session, self.of.teams[team]))
+        assert found is not None
+        return found
+
+    def upload(self, team: str, name: str, data: bytes) -> int:
+        """Upload a program as the page does."""
+        of = self.bot(team)
+        with packages.empty_folder() as folder:
+            package = packages.package(name, data, of.game, folder)
+        team_bots.keep(self.resources.objects, of, package.data, package.sha256)
+        upload = Upload(package.sha256, len(package.data), "")
+        return self.do(lambda s: team_bots.add_version(s, self.resources.clock, of, upload))
+
+    def faults(self, match: Match) -> dict[str, list[Any]]:
+        return {seat.name: list(seat.faults) for seat in self.of.seats(match)}
+
+    def battles(self, match: Match) -> list[Battle]:
+        query = select(Battle).where(Battle.match_id == match.id).order_by(Battle.number)
+        return self.of.read(query)
+
+
+@pytest.fixture
+def paint(resources: Resources) -> Duel:
+    return Duel(resources, "paint", boards=[{"options": {"board": "duel"}}])
+
+
+def test_unmodified_clients_play_a_round_of_circuit_wars(resources: Resources) -> None:
+    board = {"name": "CW 3", "options": {"size": 3, "openings": 4}}
+    duel = Duel(resources, "circuit-wars", boards=[board])
+    duel.upload("alpha", "game_ai.py", CLIENT)
+    duel.upload("beta", "game_ai.py", CLIENT)
+    duel.of.happens("start")
+    assert duel.of.play(1) == 1
+    (match,) = duel.of.matches(1)
+    assert match.state == "done"
+    assert duel.faults(match) == {"alpha": [], "beta": []}
+    battles = duel.battles(match)
+    assert [one.first_slot for one in battles] == [0, 1]
+    for one in battles:
+        data = resources.objects.get(viewed_key("circuit-wars", one.replay_key or ""))
+        assert data is not None
+        document = decode(data)
+        assert verify(load_game("circuit-wars"), document) is None
+        assert one.turns > 0
+        # Nobody learns from it where the programs were.
+        assert b"/tmp" not in json.dumps(document).encode()
+        assert "game_ai" not in json.dumps(document)
+
+
+def test_a_kit_bot_plays_a_round_of_paint_and_passes_its_check(paint: Duel) -> None:
+    assert paint.upload("alpha", "kit.zip", PAINTER) == 1
+    checks.check_bot(paint.resources, paint.bot("alpha").id)
+    assert paint.bot("alpha").health == "fine", paint.bot("alpha").checks
+    paint.of.happens("start")
+    assert paint.of.play(1) == 1
+    (match,) = paint.of.matches(1)
+    assert match.state == "done"
+    faults = paint.faults(match)
+    assert faults["alpha"] == []
+    assert {fault["detail"] for fault in faults["beta"]} == {"no bot yet"}
+
+
+def test_a_new_version_plays_from_the_next_match_and_an_earlier_one_may_again(paint: Duel) -> None:
+    paint.upload("alpha", "bot.py", b"raise SystemExit('the first')")
+    paint.upload("alpha", "kit.zip", PAINTER)
+    assert paint.bot("alpha").version == 2
+    use(paint, 1)
+    assert paint.bot("alpha").version == 1
+    practice(paint, "alpha")
+    (fault, *_) = paint.do(lambda s: team_bots.last_faults(s, paint.bot("alpha").id))
+    assert fault.is_practice
+    assert "the first" in fault.detail
+    checks.check_bot(paint.resources, paint.bot("alpha").id)
+    assert paint.bot("alpha").health == "wrong"
+    for number in (3, 0):
+        with pytest.raises(UsageError, match="no such version"):
+            use(paint, number)
+
+
+def use(of: Duel, number: int) -> None:
+    """Let a version of Alpha play."""
+    clock = of.resources.clock
+    of.do(lambda session: team_bots.use_version(session, clock, of.bot("alpha"), number))
+
+
+def practice(of: Duel, team: str) -> str:
+    """Play a practice match; return its name."""
+    match, name = of.do(lambda s: team_bots.practise(s, of.resources.clock, of.bot(team)))
+    WORKER.play(of.resources, match)
+    return name
+
+
+def test_what_is_not_as_it_was_uploaded_is_not_run(paint: Duel) -> None:
+    paint.upload("alpha", "kit.zip", PAINTER)
+    of = paint.bot("alpha")
+    key = team_bots.object_key(of.bot_id, of.versions[0].sha256)
+    paint.resources.objects.delete(key)
+    paint.resources.objects.put_new(key, packages.pack({"bot.py": b"print(1)"}))
+    name = practice(paint, "alpha")
+    query = select(Match).where(Match.match_id == name)
+    (match,) = paint.of.read(query)
+    assert (match.state, match.troubles) == ("interrupted", 1)
+
+
+def test_a_program_sees_neither_the_other_one_nor_a_network(paint: Duel, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("of this machine")
+    spying = f"""
+import glob, os, socket, sys
+sys.stderr.write(repr([os.path.exists({str(secret)!r}), glob.glob("/tmp/*upload*")]))
+try:
+    socket.create_connection(("127.0.0.1", 5432), 1)
+    sys.stderr.write("REACHED")
+except OSError:
+    pass
+sys.exit("that is all")
+"""
+    paint.upload("alpha", "bot.py", spying.encode())
+    practice(paint, "alpha")
+    faults = paint.do(lambda s: team_bots.last_faults(s, paint.bot("alpha").id))
+    assert "[False, []]" in faults[0].detail
+    assert "REACHED" not in faults[0].detail
+
+
+def test_matches_of_programs_have_a_queue_of_their_own(paint: Duel) -> None:
+    paint.upload("alpha", "kit.zip", PAINTER)
+    queues: list[str] = []
+
+    class Noting(HeldQueue):
+        def send(self, job: str, *args: int | str, queue: str = "jobs", after: float = 0) -> bool:
+            queues.append(queue)
+            return True
+
+    held = Resources(**{name: getattr(paint.resources, name) for name in Resources.__slots__}
+                     | {"queue": Noting()})  # fmt: skip
+    paint.of.happens("start")
+    tick.send_due(held)
+    assert queues == ["programs"]
+    (match,) = paint.of.matches(1)
+    Worker("other", 1, runs_programs=False).play(paint.resources, match.id)
+    (match,) = paint.of.matches(1)
+    assert (match.state, match.troubles) == ("interrupted", 0)
+
+
+@pytest.fixture
+def without_programs(paint: Duel) -> Duel:
+    paint.upload("alpha", "kit.zip", PAINTER)
+    paint.do(
+        lambda s: s.execute(
+            update(Competition).values(
+                settings={"hosting": "off", "boards": [{"options": {"board": "duel"}}]}
+            )
+        )
+    )
+    return paint
+
+
+def test_where_programs_are_switched_off_none_is_run(without_programs: Duel) -> None:
+    duel = without_programs
+    assert duel.bot("alpha").kinds == ()
+    practice(duel, "alpha")
+    faults = duel.do(lambda s: team_bots.last_faults(s, duel.bot("alpha").id))
+    assert faults[0].kind == "startup"
+    assert faults[0].detail == team_bots.NO_PROGRAMS
+    with pytest.raises(UsageError, match="runs no uploaded programs"):
+        duel.upload("alpha", "kit.zip", PAINTER)
+
+
+def test_a_service_that_was_a_program_is_told_no_number_of_a_version(resources: Resources) -> None:
+    duel = Duel(resources, "hexagon", hosting="sandboxed")
+    duel.upload("alpha", "bot.py", b"print(1)")
+    of = duel.bot("alpha")
+    sealer, clock = resources.sealer, resources.clock
+    duel.do(lambda s: team_bots.set_url(s, clock, sealer, of, "http://127.0.0.1:9"))
+    practice(duel, "alpha")
+    assert duel.do(lambda s: bots.asked(s, of.id)) is not None
+    faults = duel.do(lambda s: team_bots.last_faults(s, of.id))
+    assert faults[0].kind == "startup" or "127.0.0.1" in faults[0].detail

@@ -1,0 +1,244 @@
+"""The fault campaign: rated matches, while all that plays and keeps them falls again and again."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, suppress
+from functools import partial
+from pathlib import Path
+from threading import Timer
+
+import pytest
+import redis
+from sqlalchemy import func, select, update
+from sqlalchemy.exc import DBAPIError
+
+from cw.hub.jobs.app import CeleryQueue
+from cw.hub.jobs.begin import begin_site
+from cw.hub.resources import Resources, opened
+from cw.hub.services import bots, rated, ratings
+from cw.hub.services.bots import NewBot
+from cw.hub.services.matches import PLAY, wire_id
+from cw.hub.settings import read_settings
+from cw.hub.store.database import Database
+from cw.hub.store.migrations import upgrade
+from cw.hub.store.tables import Bot, Match, Rating, User
+from tests.hub.campaign import (
+    GAME,
+    SHORT,
+    Role,
+    Stroke,
+    attempts,
+    check_everything,
+    each_in_turn,
+    in_turn,
+    on_services,
+    roles,
+    under_fire,
+    wait_until,
+)
+from tests.hub.services import PostgreSQL, Redis, Swift, new_swift
+from tests.hub.site import Visitor
+from tests.soak.counting_bots import CountingBots, counting_bots
+
+MATCHES = int(os.environ.get("CW_MATCHES", "500"))
+BOTS = 12
+STOPPED = 6.0
+"""Seconds for which a worker is stopped: longer than the lease of its match."""
+
+AWAY = {"redis": 5.0, "swift": 10.0}
+"""Seconds for which a service is away."""
+
+told = logging.getLogger(__name__)
+
+
+@pytest.fixture
+def postgresql(tmp_path: Path) -> Iterator[PostgreSQL]:
+    server = PostgreSQL(tmp_path / "postgresql.log")
+    server.start()
+    try:
+        with closing(Database(server.url)) as fresh:
+            upgrade(fresh)
+        yield server
+    finally:
+        server.remove()
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[Redis]:
+    server = Redis(tmp_path)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.kill()
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Swift]:
+    (tmp_path / "swift").mkdir()
+    with new_swift(tmp_path / "swift") as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        yield server
+
+
+def restarted(service: PostgreSQL) -> Callable[[], None]:
+    """Return what shoots a service down, and starts it again."""
+
+    def strike() -> None:
+        service.kill()
+        service.start()
+
+    return strike
+
+
+class Later:
+    """What is to be done after a time; the end of the block waits for it."""
+
+    def __init__(self) -> None:
+        self.waiting: list[Timer] = []
+
+    def do(self, seconds: float, what: Callable[[], object]) -> None:
+        timer = Timer(seconds, what)
+        timer.start()
+        self.waiting.append(timer)
+
+    def __enter__(self) -> Later:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for timer in self.waiting:
+            timer.join()
+
+
+def away(service: Redis | Swift, seconds: float, later: Later) -> Callable[[], None]:
+    """Return what kills a service, which is started again after a time."""
+
+    def strike() -> None:
+        service.kill()
+        later.do(seconds, service.start)
+
+    return strike
+
+
+def empty(broker: Redis) -> None:
+    """Empty Redis, unless it is away."""
+    with suppress(redis.exceptions.ConnectionError):
+        redis.Redis.from_url(broker.url).flushall()
+
+
+def wake(worker: Role) -> None:
+    """Let a stopped process go on; one that is gone by now stays so."""
+    with suppress(ProcessLookupError):
+        os.killpg(worker.process.pid, signal.SIGCONT)
+
+
+def stop_past_lease(worker: Role, later: Later) -> None:
+    """Stop a worker with all that plays for it, until somebody else has its match."""
+    with suppress(ProcessLookupError):
+        os.killpg(worker.process.pid, signal.SIGSTOP)
+    later.do(STOPPED, partial(wake, worker))
+
+
+def register(resources: Resources, served: CountingBots) -> None:
+    """Register bots of as many people, which have passed their check."""
+    with resources.database.writing() as session:
+        for name in (f"bot-{number}" for number in range(BOTS)):
+            user = User(username=name, username_key=name, created_at=resources.clock())
+            session.add(user)
+            session.flush()
+            new = NewBot(GAME, name, served.endpoint(name))
+            made = bots.register(session, resources.clock, resources.sealer, user.id, new)
+            served.secrets[name] = made.secret
+        healthy = {"status": "ACTIVE", "healthy_at": resources.clock(), "check_due_at": None}
+        session.execute(update(Bot).where(Bot.kind == "url").values(healthy))
+
+
+def is_up(site: Role) -> bool:
+    """Return whether a page server has told its address."""
+    return "Hub: " in site.log.read_text()
+
+
+def send_again(resources: Resources) -> None:
+    """Send the message of every match that waits once more, unless nobody can be asked."""
+    with suppress(DBAPIError):
+        with resources.database.reading() as session:
+            waiting = session.scalars(select(Match.id).where(Match.state == "queued")).all()
+        for match in waiting:
+            resources.queue.send(PLAY, match, queue="rated")
+
+
+def ladder_of_one_order(resources: Resources, number: int) -> None:
+    """Hold ratings and results against each other: all rated, once, in one order."""
+    with resources.database.reading() as session:
+        (competition,) = rated.competitions(session)
+        in_order = select(Match.seq).order_by(Match.seq)
+        assert session.scalars(in_order).all() == list(range(1, number + 1))
+        assert competition.last_seq == number
+        assert list(ratings.verify(session, competition.id)) == []
+        held = select(func.count()).select_from(Rating).where(Rating.playing_id.is_not(None))
+        assert session.scalar(held) == 0
+
+
+def finished_attempts(resources: Resources) -> set[str]:
+    """Return the names under which bots knew the attempts that count."""
+    with resources.database.reading() as session:
+        return {wire_id(*row) for row in session.execute(select(Match.match_id, Match.attempt))}
+
+
+def test_everything_falls_again_and_again(
+    tmp_path: Path, postgresql: PostgreSQL, broker: Redis, store: Swift
+) -> None:
+    environment = on_services(tmp_path / "data", postgresql.url, broker.url)
+    environment |= {"CW_STORE_URL": store.new_bucket(), "CW_TICK": "1"}
+    environment |= {"CW_BOT_HTTP": "1", "CW_BOT_NETWORK": "any"}
+    settings = read_settings(environment)
+    with ExitStack() as stack:
+        later = stack.enter_context(Later())
+        served = stack.enter_context(counting_bots())
+        resources = stack.enter_context(opened(settings, CeleryQueue(settings)))
+        begin_site(resources, options=SHORT, formats=[2, 3], rest=0, matches=MATCHES)
+        register(resources, served)
+
+        def role(name: str, *arguments: str) -> Role:
+            return Role(arguments, environment, tmp_path / f"{name}.log")
+
+        workers = [role(f"worker-{one}", "worker") for one in "abcd"]
+        schedulers = [role(f"scheduler-{one}", "scheduler") for one in "ab"]
+        sites = [role(f"site-{one}", "serve", "--no-worker", "--port", "0") for one in "ab"]
+        leaving: list[float] = []
+
+        def leave(worker: Role) -> None:
+            wake(worker)
+            leaving.append(worker.stop())
+
+        in_order, backwards = workers, workers[::-1]
+        stop = partial(stop_past_lease, later=later)
+        strokes = {
+            "worker kill -9": Stroke(5, in_turn(Role.kill, in_order)),
+            "worker SIGTERM": Stroke(7, in_turn(leave, backwards)),
+            "worker stopped past its lease": Stroke(19, each_in_turn(stop, in_order)),
+            "scheduler kill -9": Stroke(31, in_turn(Role.kill, schedulers)),
+            "messages sent twice": Stroke(2, lambda: send_again(resources)),
+            "Redis emptied": Stroke(23, lambda: empty(broker)),
+            "Redis away": Stroke(61, away(broker, AWAY["redis"], later)),
+            "PostgreSQL immediate restart": Stroke(67, restarted(postgresql)),
+            "Swift away": Stroke(71, away(store, AWAY["swift"], later)),
+        }
+        with roles(*workers, *schedulers, *sites):
+            kept_up = [*workers, *schedulers, *sites]
+            took = under_fire(resources, MATCHES, kept_up, [*strokes.values()])
+            for site in sites:
+                wait_until(partial(is_up, site), "a page server")
+                address = site.log.read_text().rpartition("Hub: ")[2].split("/\n")[0]
+                assert Visitor(address).open("/leaderboard").status_code == 200
+        told.info("%s matches in %.0f s; by attempts: %s", MATCHES, took, attempts(resources))
+        told.info("%s", {name: stroke.times for name, stroke in strokes.items()})
+        told.info("SIGTERM until gone, the longest: %.2f s", max(leaving, default=0))
+        ladder_of_one_order(resources, MATCHES)
+        assert served.doubled(finished_attempts(resources)) == {}
+        check_everything(resources, MATCHES)
