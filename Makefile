@@ -14,7 +14,10 @@ HUB_READY := $(VENV)/hub-ready
 DEMO_READY := $(VENV)/demo-ready
 TEST_READY := $(VENV)/test-ready
 
-.PHONY: demo serve hub test soak requirements clean
+ENGINE ?= $(shell command -v podman || command -v docker)
+REGISTRY ?=
+
+.PHONY: demo serve hub test soak engine hub-image kit-images images test-containers push requirements clean
 
 demo: $(DEMO_READY)
 	$(BIN)/python -m cw demo $(DEMO)
@@ -45,9 +48,35 @@ $(TEST_READY): $(DEMO_READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
 	@touch $@
 
-# The hub under fire, for about an hour.
+# What takes too long for each change: all random games, all screens, and the hub under fire; about an hour.
 soak: $(TEST_READY)
-	CW_KILLS=60 $(BIN)/python -m pytest -n 0 tests/soak tests/hub/test_campaign.py
+	CW_GAMES=10000 $(BIN)/python -m pytest -n auto tests/games -k agree_with_the_reference
+	CW_ALL_SCREENS=1 CW_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -n auto tests/browser
+	CW_REQUIRE_SERVICES=1 $(BIN)/python -m pytest -n 0 --log-cli-level INFO tests/soak
+
+# ENGINE is podman or docker.
+engine:
+	@test -n "$(ENGINE)" || { echo "Images need podman or docker, and there is neither."; exit 1; }
+	@$(ENGINE) info >/dev/null 2>&1 || { echo "Images need an engine that runs: see $(ENGINE) info."; exit 1; }
+
+# The image of all roles of a hub.
+hub-image: engine
+	$(ENGINE) build -f deploy/Containerfile -t circuit-wars .
+
+# An image for each kit that is a web service.
+kit-images: engine $(TEST_READY)
+	$(BIN)/python -m tests.kits.containers $(ENGINE)
+
+images: hub-image kit-images
+
+# Two kits play a signed match of Code Battle in their containers.
+test-containers: kit-images
+	$(BIN)/python -m tests.kits.containers $(ENGINE) --match
+
+push: hub-image
+	@test -n "$(REGISTRY)" || { echo "make push REGISTRY=registry.example/you"; exit 1; }
+	$(ENGINE) tag circuit-wars $(REGISTRY)/circuit-wars
+	$(ENGINE) push $(REGISTRY)/circuit-wars
 
 requirements:
 	$(PYTHON) -m uv pip compile --quiet pyproject.toml --extra hub --extra dev --extra envs --universal --python-version 3.11 \
