@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from flask import Blueprint, Flask
 
+from cw.hub.jobs.checks import isolation_of
 from cw.hub.pages import (
     account,
     actor,
@@ -102,4 +103,5 @@ def site_settings(settings: HubSettings) -> SiteSettings:
         restart=False,
         names=LOCAL_NAMES | {settings.host.lower(), named},
         any_address=is_unspecified(settings.host),
+        isolation=isolation_of(settings.bots_may_be),
     )

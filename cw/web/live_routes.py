@@ -25,7 +25,7 @@ from cw.errors import ArenaError, CapacityError, UsageError
 from cw.games.play_options import Choice, PlayOptions
 from cw.games.registry import load_play_options, load_strategies
 from cw.games.rules import Json
-from cw.matches.spec import Isolation, MatchSpec, Secrets
+from cw.matches.spec import MatchSpec, Secrets
 from cw.server.guard import changes_the_game
 from cw.server.lobby import replay_address
 from cw.web.game_pages import game_page
@@ -185,8 +185,9 @@ def read_form(game: str, form: Mapping[str, str], settings: SiteSettings) -> Wan
     options = {choice.option: read_choice(choice, form) for choice in play_options.choices}
     pace = read_pace(form)
     by_hand = any(bot.kind == PERSON for bot in bots)
-    isolation = Isolation(settings.sandbox)
-    spec = MatchSpec("page", game, tuple(bots), read_seed(form), options, isolation=isolation)
+    spec = MatchSpec(
+        "page", game, tuple(bots), read_seed(form), options, isolation=settings.isolation
+    )
     chosen = tuple(seat for seat in seats if seat != NOBODY)
     return WantedMatch(spec, ANSWER_PACE if by_hand else pace, secrets, chosen)
 
