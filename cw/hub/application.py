@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from flask import Blueprint, Flask
 
 from cw.hub.jobs.checks import isolation_of
+from cw.hub.online import BotsOfTeams
 from cw.hub.pages import (
     account,
     actor,
@@ -69,11 +70,15 @@ BLUEPRINTS: Final[tuple[Blueprint, ...]] = (
 """The families of pages, in addition to those of the site."""
 
 
-def create_hub(resources: Resources) -> Flask:
-    """Return the application: the pages of the arena, and those of the hub."""
+def create_hub(resources: Resources, *, runs_programs: bool = False) -> Flask:
+    """Return the application: the pages of the arena, and those of the hub.
+
+    `runs_programs` lets people play by hand against what their teams have uploaded.
+    """
     app = create_app(site_settings(resources.settings))
     app.extensions["hub"] = resources
     app.extensions["passwords"] = Passwords()
+    app.extensions["own_bots"] = BotsOfTeams(resources, runs_programs)
     app.secret_key = resources.secret_key
     app.config["HOME"] = "home.home"
     app.config["NO_SUCH_PAGE"] = "there is no such page"

@@ -71,6 +71,8 @@ class LiveMatch:
     seen: float
     """When a page last looked."""
     guest: Guest | None = None
+    tournament: str = ""
+    """To whose page its form belongs; "" for none."""
     room: ExitStack = field(default_factory=ExitStack)
     """What its bots need, to be left when it is over."""
     name: str = field(default_factory=lambda: secrets.token_hex(8))
