@@ -17,7 +17,7 @@ from tests.browser.test_hub_people import (
     look,
     walk,  # noqa: F401 - a fixture
 )
-from tests.hub.ladder_rows import HEXAGON_5, Rows, duel
+from tests.hub.ladder_rows import HEXAGON_5, LETTERS, Rows, duel
 from tests.hub.test_ladder_pages import DRAWN, ILLEGAL, WON, first_round
 
 PAGES = (
@@ -63,6 +63,30 @@ def test_pages_of_tournaments_are_for_all(any_walk: Walk) -> None:  # noqa: F811
     expect(page.get_by_role("link", name="MY TEAM")).to_be_visible()
     expect(page.locator("tr.own")).to_contain_text("Beta your team")
     look(any_walk, "/t/t1/grodno/")
+
+
+def test_pages_of_a_team_and_of_the_host_are_for_all(any_walk: Walk) -> None:  # noqa: F811
+    rows = off_the_loop(begun, any_walk.site)
+    assert isinstance(rows, Rows)
+    fault = {"kind": "illegal", "detail": "no chip there", "turn": 3, "battle": 1}
+    off_the_loop(rows.set_faults, "m_00000001", 1, [fault])
+    off_the_loop(rows.card, None, "ZYXWVUTSRQPNMKJH")
+    join(any_walk, LETTERS)
+    for path in ("/t/t1/my-team", "/games/hexagon/?tournament=t1&bot=own"):
+        look(any_walk, path)
+    any_walk.open("/t/t1/my-team").get_by_role("button", name="Leave the team").click()
+    join(any_walk, "ZYXWVUTSRQPNMKJH")
+    expect(any_walk.page).to_have_url(re.compile("/t/t1/host$"))
+    for part in ("", "/teams", "/events", "/rounds", "/log"):
+        look(any_walk, f"/t/t1/host{part}")
+
+
+def join(walk: Walk, token: str) -> None:  # noqa: F811
+    """Enter a login token."""
+    page = walk.open("/t/t1/grodno/")
+    page.get_by_label("Login token").fill(token)
+    page.get_by_role("button", name="Join the team").click()
+    expect(page.get_by_label("Login token")).to_have_count(0)
 
 
 def test_a_ladder_renews_itself_and_counts_down_by_the_clock_of_the_server(
