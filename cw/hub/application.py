@@ -87,6 +87,7 @@ def create_hub(resources: Resources) -> Flask:
     security.install(app, resources.settings, families, resources.objects.origin())
     polls.install(app)
     leaderboard.install(app)
+    bots.install(app)
     ladder.install(app)
     api.install(app)
     github.install(app, resources.settings)

@@ -67,6 +67,11 @@ def remembered_addresses() -> Callable[..., str]:
     return address_of
 
 
+def part_of_page(template: str, **values: Any) -> Markup:
+    """Return a template as HTML that stands within another."""
+    return Markup(render_template(template, **values))  # noqa: S704 - templates escape
+
+
 def ago(moment: datetime) -> Markup:
     """Return the HTML of a moment."""
     return time_element(moment, resources().clock())
