@@ -34,6 +34,9 @@ STATES: Final = ("queued", "in_progress", "interrupted", "done", "void", "failed
 MOST_KEPT: Final = 64
 """Pages of leaderboards whose rows a process remembers, of about 60 kB each."""
 
+PLACES: Final = 6
+"""Of a match that the list of matches names."""
+
 LARGEST_PAGE: Final = 100_000
 LONGEST: Final = 64
 
@@ -186,6 +189,7 @@ def matches() -> ResponseReturnValue:
         "hub/matches.html",
         found=found,
         choice=choice,
+        places=PLACES,
         games={game: game_page(game).title for game in game_entries()},
         states=STATES,
         address_with=address_with,
