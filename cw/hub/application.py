@@ -93,6 +93,7 @@ def create_hub(resources: Resources, *, runs_programs: bool = False) -> Flask:
     security.install(app, resources.settings, families, resources.objects.origin())
     polls.install(app)
     leaderboard.install(app)
+    bots.install(app)
     ladder.install(app)
     api.install(app)
     github.install(app, resources.settings)
