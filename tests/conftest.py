@@ -1,6 +1,7 @@
 """Fixtures that all tests share."""
 
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -9,9 +10,11 @@ import pytest
 from flask import Flask
 from hypothesis import settings
 
+from cw.matches import workers
 from cw.server.wsgi import listen, serving
 from cw.web import create_app
 from cw.web.settings import SiteSettings
+from tests import patience
 from tests.typed import Terminal, opened_terminal
 
 Serve = Callable[[Flask], str]
@@ -36,6 +39,14 @@ class FakeClock:
 
     def advance(self, seconds: float) -> None:
         self.now += seconds
+
+
+@pytest.fixture(autouse=True)
+def _patience(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give bots more time than any needs, but in tests of the limits that the rules set."""
+    if request.node.get_closest_marker("limits_of_the_rules") is None:
+        patience.be_patient(monkeypatch.setattr)
+        monkeypatch.setattr(workers, "WORKER", (sys.executable, patience.__file__))
 
 
 @pytest.fixture

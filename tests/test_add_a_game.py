@@ -16,10 +16,10 @@ import pytest
 import requests
 from flask.testing import FlaskClient
 
-from cw.arena.seats.opening import free_port
 from cw.web import create_app
 from cw.web.settings import SiteSettings
 from tests.documented import installed, programs
+from tests.ports import free_port
 
 PATIENCE = 120.0
 """Seconds that are enough on the slowest machine."""

@@ -622,7 +622,7 @@ def test_the_code_for_another_page_shows_names_and_scores(
     expect(other.locator("iframe")).to_have_attribute("title", words)
     expect(other.get_by_role("link")).to_have_text(words)
     inside = other.frame_locator("iframe")
-    expect(inside.locator("#turn")).to_have_text("5", timeout=20_000)
+    expect(inside.locator("#turn")).to_have_text("5")
     expect(inside.locator("#players .name").first).to_be_visible()
     expect(inside.locator("#players .number b").first).to_be_visible()
     expect(other.locator("img")).to_have_count(0)

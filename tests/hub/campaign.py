@@ -101,7 +101,7 @@ class Role:
         """Ask it to end; return how many seconds that took."""
         asked = time.monotonic()
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(30)
+        self.process.wait(PATIENCE)
         return time.monotonic() - asked
 
 

@@ -25,6 +25,7 @@ from cw.hub.store.tables import Match, Worker
 from tests.hub.campaign import (
     HASTY,
     KILLS,
+    PATIENCE,
     Role,
     check_everything,
     is_done,
@@ -127,7 +128,7 @@ def test_a_worker_that_is_told_to_end_gives_its_match_back_at_once(
                 # It is seen by a thread of its own, which a match does not wait for.
                 wait_until(lambda: seen_slots(resources.database) == [1], "the worker's row")
                 worker.process.send_signal(number)
-                assert worker.process.wait(30) == 0
+                assert worker.process.wait(PATIENCE) == 0
             with resources.database.reading() as session:
                 row = session.scalars(select(Match)).one()
                 assert session.scalars(select(Worker)).all() == []

@@ -1,0 +1,45 @@
+"""Time for bots on a busy machine: limits that none exceeds take the place of those of the rules.
+
+As a program it is a worker that plays matches by these limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from cw.arena.seats import opening
+from cw.games.circuit_wars import protocol as circuit_wars
+from cw.games.code_battle import protocol as code_battle
+from cw.games.defaults import protocol as defaults
+from cw.games.hexagon import protocol as hexagon
+from cw.games.paint import protocol as paint
+from cw.matches import worker
+
+SECONDS: Final = 60.0
+
+LIMITS: Final = (
+    (opening, "SERVICE_READY"),
+    (circuit_wars, "REGISTERED"),
+    (circuit_wars, "TIMEOUT"),
+    (code_battle, "HEALTH"),
+    (code_battle, "TURN"),
+    (defaults, "STARTING"),
+    (defaults, "TIMEOUT"),
+    (hexagon, "TIMEOUT"),
+    (paint, "READY"),
+    (paint, "TURN"),
+)
+
+
+def be_patient(change: Callable[[object, str, Any], None]) -> None:
+    """Change the limits of bots, as `setattr` does."""
+    for module, name in LIMITS:
+        limit = getattr(module, name)
+        is_number = isinstance(limit, float)
+        change(module, name, SECONDS if is_number else limit._replace(seconds=SECONDS))
+
+
+if __name__ == "__main__":
+    be_patient(setattr)
+    worker.main()
