@@ -50,6 +50,12 @@ def _patience(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.fixture
+def patient_painters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give bots of Paint more time than any needs too: all of their lines are as they should be."""
+    patience.be_patient(monkeypatch.setattr, patience.FOR_PAINTERS)
+
+
+@pytest.fixture
 def clock() -> FakeClock:
     return FakeClock()
 

@@ -5,7 +5,7 @@ As a program it is a worker that plays matches by these limits.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from cw.arena.seats import opening
@@ -27,19 +27,21 @@ LIMITS: Final = (
     (defaults, "STARTING"),
     (defaults, "TIMEOUT"),
     (hexagon, "TIMEOUT"),
-    (paint, "READY"),
-    (paint, "TURN"),
 )
+FOR_PAINTERS: Final = ((paint, "READY"), (paint, "TURN"))
+"""What is awaited to its end where a line of Paint is not as it should be."""
 
 
-def be_patient(change: Callable[[object, str, Any], None]) -> None:
-    """Change the limits of bots, as `setattr` does."""
-    for module, name in LIMITS:
+def be_patient(
+    change: Callable[[object, str, Any], None], limits: Iterable[tuple[Any, str]] = LIMITS
+) -> None:
+    """Change limits of bots, as `setattr` does."""
+    for module, name in limits:
         limit = getattr(module, name)
         is_number = isinstance(limit, float)
         change(module, name, SECONDS if is_number else limit._replace(seconds=SECONDS))
 
 
 if __name__ == "__main__":
-    be_patient(setattr)
+    be_patient(setattr, (*LIMITS, *FOR_PAINTERS))
     worker.main()

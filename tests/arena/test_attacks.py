@@ -37,6 +37,7 @@ from tests.arena.attacking import (
 )
 from tests.arena.zoo import PATIENCE, commands_with, fault_of, wait_until
 
+pytestmark = pytest.mark.usefixtures("patient_painters")
 ROOT = Path(__file__).resolve().parents[2]
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs the rm of POSIX")
 RANDOM = BotSpec("random", "builtin", "random")

@@ -18,7 +18,7 @@ from cw.web.export import html
 from cw.web.settings import SiteSettings
 from tests.browser.conftest import Watcher, watch
 from tests.browser.recorded import MATCHES, fill, frames, recorded
-from tests.browser.test_monitor import AXE, serious
+from tests.browser.test_monitor import AXE, VIOLATIONS, serious
 from tests.conftest import Serve
 
 TWO = ("circuit-wars", "code-battle")
@@ -843,6 +843,6 @@ def test_axe_finds_nothing_at_all_in_the_viewer(
         page.evaluate(AXE.read_text(encoding="utf-8"))
         for key in ("Home", "End"):
             page.keyboard.press(key)
-            assert page.evaluate("axe.run().then(({ violations }) => violations)") == []
+            assert page.evaluate(VIOLATIONS) == []
         page.get_by_role("button", name="Share").click()
-        assert page.evaluate("axe.run().then(({ violations }) => violations)") == []
+        assert page.evaluate(VIOLATIONS) == []

@@ -250,7 +250,10 @@ class TestSandbox:
         result = self.without_bubblewrap(tmp_path, "championship", "validate", teams)
         assert (result.returncode, result.stdout) == (0, "one: ok\ntwo: ok\n")
         assert "LIMITS ONLY" in result.stderr
+        # Nothing but the first move of one is played: no tie has to be broken.
+        (teams / "two" / "game_ai.py").write_text(ILLEGAL, encoding="utf-8")
         played = ("championship", "run", "teams", "--size", "3", "--out", "out")
+        played += ("--format", "double-round-robin", "--openings", "0")
         first = self.without_bubblewrap(tmp_path, *played)
         assert first.returncode == 0, first.stderr
         again = self.without_bubblewrap(tmp_path, "championship", "resume", "out")
