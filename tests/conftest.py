@@ -4,6 +4,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from hypothesis import settings
 
 from cw.matches import workers
 from cw.server.wsgi import listen, serving
-from cw.web import create_app
+from cw.web import app as web_app
+from cw.web import championship_routes, create_app
 from cw.web.settings import SiteSettings
 from tests import patience
 from tests.typed import Terminal, opened_terminal
@@ -26,6 +28,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # A slow machine is no reason to fail.
 settings.register_profile("cw", deadline=None)
 settings.load_profile("cw")
+
+
+IMPATIENT = (
+    (web_app, "ReplayStore"),
+    (web_app, "Thumbnails"),
+    (championship_routes, "Thumbnails"),
+)
 
 
 class FakeClock:
@@ -43,7 +52,13 @@ class FakeClock:
 
 @pytest.fixture(autouse=True)
 def _patience(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give bots more time than any needs, but in tests of the limits that the rules set."""
+    """Give bots more time than any needs, but in tests of the limits that the rules set.
+
+    Pages wait for what they show, where they would say after seconds that it is not ready.
+    """
+    for module, name in IMPATIENT:
+        patient = partial(getattr(module, name), patience=patience.SECONDS)
+        monkeypatch.setattr(module, name, patient)
     if request.node.get_closest_marker("limits_of_the_rules") is None:
         patience.be_patient(monkeypatch.setattr)
         monkeypatch.setattr(workers, "WORKER", (sys.executable, patience.__file__))
