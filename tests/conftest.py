@@ -1,7 +1,6 @@
 """Fixtures that all tests share."""
 
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
@@ -61,7 +60,7 @@ def _patience(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(module, name, patient)
     if request.node.get_closest_marker("limits_of_the_rules") is None:
         patience.be_patient(monkeypatch.setattr)
-        monkeypatch.setattr(workers, "WORKER", (sys.executable, patience.__file__))
+        monkeypatch.setattr(workers, "WORKER", patience.PROGRAM)
 
 
 @pytest.fixture

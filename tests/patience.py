@@ -1,22 +1,25 @@
 """Time for bots on a busy machine: limits that none exceeds take the place of those of the rules.
 
-As a program it is a worker that plays matches by these limits.
+As a program it is `cw` by these limits, and without arguments a worker that plays matches by them.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from cw.arena.seats import opening
+from cw.cli import main
 from cw.games.circuit_wars import protocol as circuit_wars
 from cw.games.code_battle import protocol as code_battle
 from cw.games.defaults import protocol as defaults
 from cw.games.hexagon import protocol as hexagon
 from cw.games.paint import protocol as paint
-from cw.matches import worker
+from cw.matches import worker, workers
 
 SECONDS: Final = 60.0
+PROGRAM: Final = (sys.executable, __file__)
 
 LIMITS: Final = (
     (opening, "SERVICE_READY"),
@@ -44,4 +47,6 @@ def be_patient(
 
 if __name__ == "__main__":
     be_patient(setattr, (*LIMITS, *FOR_PAINTERS))
-    worker.main()
+    setattr(workers, "WORKER", PROGRAM)  # noqa: B010
+    run = main if len(sys.argv) > 1 else worker.main
+    run()

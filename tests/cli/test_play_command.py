@@ -19,6 +19,8 @@ from cw.cli import main
 from cw.replays import document as replay
 from tests.matches.bots_of_games import PAINT, write
 
+pytestmark = pytest.mark.usefixtures("patient_painters")
+
 
 def cw(*arguments: str | int | Path) -> Result:
     return CliRunner().invoke(main, [*map(str, arguments)])
