@@ -14,7 +14,8 @@ from pathlib import Path
 import requests
 
 from tests.hub.campaign import ROOT
-from tests.hub.services import free_port, missing
+from tests.hub.services import missing
+from tests.ports import free_port
 
 CADDYFILE = ROOT / "deploy" / "Caddyfile"
 

@@ -352,6 +352,7 @@ def test_closing_leaves_nothing_running(served: Served) -> None:
     assert "broken off" in ended(client, address)["live"]["trouble"]
 
 
+@pytest.mark.limits_of_the_rules
 def test_a_client_that_sleeps_loses_to_a_person(served: Served, tmp_path: Path) -> None:
     file = tmp_path / "sleeper.py"
     file.write_text(
