@@ -6,105 +6,20 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 import pytest
 from sqlalchemy import select
 
-from cw.hub.jobs.play import Worker
-from cw.hub.jobs.registry import jobs_of
 from cw.hub.jobs.tick import send_own
-from cw.hub.pages.polls import Tags
-from cw.hub.services import formats, matches, tournaments
-from cw.hub.services.matches import LOST_AFTER, PLAY
-from cw.hub.services.tournaments import NewGroup, NewTeam, TournamentConfig, shown
+from cw.hub.services import formats, matches
+from cw.hub.services.matches import LOST_AFTER
+from cw.hub.services.tournaments import NewGroup, NewTeam, TournamentConfig
 from cw.hub.store.tables import Match
-from tests.hub.site import Site, Visitor, words_of
+from tests.hub.evening import HOST, LADDER, MY_TEAM, Evening
+from tests.hub.site import Site, words_of
 from tests.hub.test_player_bots import served
-from tests.hub.test_polls import Seconds
-
-JOBS = jobs_of(Worker("me", 1))
-HOST = "/t/t1/host"
-LADDER = "/t/t1/grodno/"
-
-
-@dataclass
-class Evening:
-    """A tournament on a site, and those who take part."""
-
-    site: Site
-    bots: dict[str, str]
-    host: Visitor = field(init=False)
-    teams: dict[str, Visitor] = field(default_factory=dict)
-    ids: dict[str, int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        """Make it as the command does; its host and the teams join by their tokens."""
-        self.site.app.extensions["tags"] = Tags(Seconds())
-        names = ("Alpha", "Beta", "Gamma")
-        settings = {"round_every": 60, "boards": [{"options": {"size": 3}}]}
-        groups = [NewGroup("GRODNO"), NewGroup("FINAL")]
-        teams = [NewTeam(name, "GRODNO") for name in names]
-        config = TournamentConfig("t1", "hexagon", "Duel", 1, settings, groups, teams)
-        clock = self.site.clock
-        with self.site.resources.database.writing() as session:
-            made = tournaments.new(session, clock, config)
-            token = tournaments.issue_host_token(session, clock, made.id)
-            cards = tournaments.issue_tokens(session, clock, made.id, made.teams)
-        self.host = self.joined(shown(token))
-        self.teams = {card.team: self.joined(shown(card.token).lower()) for card in cards}
-        self.ids = {card.team: card.team_id for card in cards}
-
-    def joined(self, token: str) -> Visitor:
-        visitor = self.site.visitor()
-        assert visitor.fill("/t/t1/join", on=LADDER, token=token, group="grodno").status_code == 303
-        return visitor
-
-    def saves(self, team: str, bot: str) -> None:
-        """Let a team say where its bot is; it is checked at once."""
-        page = "/t/t1/my-team"
-        answer = self.teams[team].fill(f"{page}/bot", on=page, endpoint=self.bots[bot])
-        assert answer.status_code == 303
-        self.do_jobs()
-
-    def does(self, verb: str, **values: str) -> None:
-        """Let the host fill in a form."""
-        assert self.host.fill(f"{HOST}/{verb}", on=HOST, **values).status_code == 303
-
-    def do_jobs(self, most: int | None = None) -> int:
-        """Send what may be played, and do what waits in the queue; return how many were played."""
-        played = 0
-        send_own(self.site.resources)
-        while self.site.queue.jobs and played != most:
-            job, arguments, _ = self.site.queue.jobs.pop(0)
-            JOBS[job](self.site.resources, *arguments)
-            played += job == PLAY
-            send_own(self.site.resources)
-        return played
-
-    def later(self) -> None:
-        """Let a minute go by, and what is due then happen."""
-        self.site.clock.advance(60)
-        with self.site.resources.database.writing() as session:
-            for plan in formats.plannings():
-                plan(session, self.site.clock)
-
-    def told(self, path: str) -> Any:
-        """Return what scripts are told now."""
-        self.site.app.extensions["tags"] = Tags(Seconds())
-        return self.site.visitor().open(path).json()
-
-    def points(self, group: str = "grodno") -> dict[str, int]:
-        entries = self.told(f"/t/t1/{group}/ladder.json")["entries"]
-        return {one["team"]: one["points"] for one in entries}
-
-    def words(self, path: str) -> str:
-        return words_of(self.site.visitor().open(path))
-
-    def text(self, path: str) -> str:
-        return self.site.visitor().open(path).text
 
 
 @pytest.fixture(scope="module")
@@ -116,19 +31,22 @@ def bots() -> Iterator[dict[str, str]]:
 
 
 @pytest.fixture
-def evening(site: Site, bots: dict[str, str]) -> Evening:
-    return Evening(site, bots)
+def evening(site: Site) -> Evening:
+    settings = {"round_every": 60, "boards": [{"options": {"size": 3}}]}
+    groups = [NewGroup("GRODNO"), NewGroup("FINAL")]
+    teams = [NewTeam(name, "GRODNO") for name in ("Alpha", "Beta", "Gamma")]
+    return Evening(site, TournamentConfig("t1", "hexagon", "Duel", 1, settings, groups, teams))
 
 
-def test_a_tournament_from_its_cards_to_its_prizes(evening: Evening) -> None:
+def test_a_tournament_from_its_cards_to_its_prizes(evening: Evening, bots: dict[str, str]) -> None:
     assert "The tournament has not started yet." in evening.words(LADDER)
     assert "No event planned" in evening.words(LADDER)
     at = datetime.fromtimestamp(evening.site.clock().timestamp() + 7200).astimezone()
     evening.does("add-event", kind="note", at=at.isoformat(), title="Pizza", announced="1")
     assert "Pizza in 02:00:00" in evening.words(LADDER)
-    evening.saves("Alpha", "greedy")
-    evening.saves("Beta", "constant")
-    assert "Your bot answers correctly" in words_of(evening.teams["Alpha"].open("/t/t1/my-team"))
+    evening.saves("Alpha", bots["greedy"])
+    evening.saves("Beta", bots["constant"])
+    assert "Your bot answers correctly" in words_of(evening.teams["Alpha"].open(MY_TEAM))
 
     evening.does("start")
     assert evening.do_jobs(most=2) == 2
@@ -139,8 +57,8 @@ def test_a_tournament_from_its_cards_to_its_prizes(evening: Evening) -> None:
 
     evening.does("pause", text="Lunch")
     assert "Paused. Lunch" in evening.words(LADDER)
-    evening.saves("Alpha", "constant")
-    evening.saves("Beta", "greedy")
+    evening.saves("Alpha", bots["constant"])
+    evening.saves("Beta", bots["greedy"])
     now = evening.site.clock().isoformat()
     larger = {"kind": "boards", "title": "Larger", "boards": "size=5", "mode": "replace"}
     evening.does("add-event", at=now, **larger)
@@ -150,7 +68,7 @@ def test_a_tournament_from_its_cards_to_its_prizes(evening: Evening) -> None:
     assert evening.do_jobs() == 3
     look_at_the_second_round(evening)
 
-    evening.saves("Gamma", "random")
+    evening.saves("Gamma", bots["random"])
     evening.later()
     assert evening.do_jobs() == 3
     look_at_the_third_round(evening)
@@ -168,6 +86,8 @@ def test_a_tournament_from_its_cards_to_its_prizes(evening: Evening) -> None:
     }
     assert "Disqualified: Gamma : It <b>slept</b>" in evening.words(LADDER)
     finish(evening)
+    said = json.dumps([evening.text(path) for path in (LADDER, "/t/t1/grodno/beta", "/t/t1/")])
+    assert not any(address in said for address in bots.values())
 
 
 def look_at_the_first_round(evening: Evening) -> None:
@@ -182,6 +102,12 @@ def look_at_the_first_round(evening: Evening) -> None:
         assert found
         for battle in ("", "?battle=2"):
             assert replay_of(evening, found[1], battle)["game"] == "hexagon"
+    found = re.search(r'href="(/match/m_[0-9a-f]{8})"', rows["lost"])
+    assert found
+    answer = '<pre class="answer">{&#34;status&#34;:&#34;ok&#34;,&#34;move_from&#34;:[0,2]'
+    visitors = {**evening.teams, "host": evening.host, "": evening.site.visitor()}
+    shown = {name for name, one in visitors.items() if answer in one.open(found[1]).text}
+    assert shown == {"Beta", "host"}
 
 
 def replay_of(evening: Evening, match: str, battle: str = "") -> Any:
@@ -231,14 +157,14 @@ def finish(evening: Evening) -> None:
     evening.does("end")
     assert "Beta super prize" in evening.words("/t/t1/final/")
     assert "The tournament is over" in evening.words(LADDER)
-    said = json.dumps([evening.text(path) for path in (LADDER, "/t/t1/grodno/beta", "/t/t1/")])
-    assert not any(address in said for address in evening.bots.values())
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_a_match_that_is_lost_five_times_is_played_again_by_the_host(evening: Evening) -> None:
+def test_a_match_that_is_lost_five_times_is_played_again_by_the_host(
+    evening: Evening, bots: dict[str, str]
+) -> None:
     site = evening.site
-    evening.saves("Alpha", "greedy")
+    evening.saves("Alpha", bots["greedy"])
     evening.does("start")
     send_own(site.resources)
     with site.resources.database.reading() as session:
