@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -31,10 +32,7 @@ from tests.hub.evening import LADDER, Evening
 from tests.hub.ladder_hub import Tournament
 from tests.hub.site import HeldQueue, Site
 
-pytestmark = [
-    pytest.mark.parametrize("database_url", ["sqlite"], indirect=True),
-    pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap"),
-]
+pytestmark = pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap")
 
 T = TypeVar("T")
 WORKER = Worker("me", 1)
@@ -50,6 +48,15 @@ CHEAT = CLIENT.replace(
 )
 KIT = kits.sources(kits.folder("paint", "python"))
 PAINTER = packages.pack({f"my-bot/{file.name}": file.read_bytes() for file in KIT})
+
+
+@pytest.fixture
+def database_url(request: pytest.FixtureRequest, migrated_sqlite: Path, tmp_path: Path) -> str:
+    """Programs are run in the same way on both databases: one of them will do for most tests."""
+    if getattr(request, "param", "sqlite") == "postgresql":
+        url: str = request.getfixturevalue("postgresql_url")
+        return url
+    return f"sqlite:///{shutil.copy(migrated_sqlite, tmp_path / 'hub.sqlite')}"
 
 
 class Duel:
@@ -131,6 +138,7 @@ def test_unmodified_clients_play_from_the_start_of_the_host_to_the_ladder(
     assert "Round 1 is over." in of.words(LADDER)
 
 
+@pytest.mark.parametrize("database_url", ["sqlite", "postgresql"], indirect=True)
 def test_kit_bots_play_paint_from_the_start_of_the_host_to_the_ladder(site: Site) -> None:
     of = evening(site, "paint", {"board": "duel"}, "Alpha", "Beta", "Gamma")
     of.uploads("Alpha", "kit.zip", PAINTER)
