@@ -26,7 +26,7 @@ OF_TEAM = ("bot", "check", "upload", "use-version", "ssh-key", "practice")
 PAGES_OF_HOST = ("", "/teams", "/events", "/rounds", "/log", "/export.zip")
 VERBS_OF_HOST = (*VERBS, "issue-tokens")
 
-CASES = int(os.environ.get("CW_CASES", "1500"))
+CASES = int(os.environ.get("CW_CASES", "600"))
 FAULT = "from [0, 9]"
 ROLES = ("visitor", "alpha", "beta", "host", "admin")
 
