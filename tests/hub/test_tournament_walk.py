@@ -104,7 +104,7 @@ def look_at_the_first_round(evening: Evening) -> None:
             assert replay_of(evening, found[1], battle)["game"] == "hexagon"
     found = re.search(r'href="(/match/m_[0-9a-f]{8})"', rows["lost"])
     assert found
-    answer = '<pre class="answer">{&#34;status&#34;:&#34;ok&#34;,&#34;move_from&#34;:[0,2]'
+    answer = '">{&#34;status&#34;:&#34;ok&#34;,&#34;move_from&#34;:[0,2]'
     visitors = {**evening.teams, "host": evening.host, "": evening.site.visitor()}
     shown = {name for name, one in visitors.items() if answer in one.open(found[1]).text}
     assert shown == {"Beta", "host"}
