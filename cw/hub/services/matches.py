@@ -71,6 +71,9 @@ MOST_SENT: Final = 1000
 
 OPEN: Final[tuple[MatchState, ...]] = ("queued", "in_progress", "interrupted")
 
+OUTPUTS: Final = "outputs"
+"""What the program of a bot has written to its standard error, by game: a key of its figures."""
+
 PROGRAM: Final = "program:"
 """How the seats of uploaded programs begin."""
 
@@ -506,9 +509,14 @@ def rank_sum(told: Sequence[SlotResult]) -> int | None:
 
 
 def combined_stats(told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return how a bot answered in all games; what the game keeps of it is that of the last."""
+    """Return how a bot answered in all games; what the game keeps of it is that of the last.
+
+    What its program has written is kept of each.
+    """
     asked = [one for one in told if one.get("answers")]
     stats = {**told[-1], "answers": sum(one["answers"] for one in asked)}
+    if any(OUTPUTS in one for one in told):
+        stats[OUTPUTS] = [text for one in told for text in one.get(OUTPUTS, [""])]
     if asked:
         stats["median_ms"] = round(median(one["median_ms"] for one in asked), 3)
         stats["most_ms"] = max(one["most_ms"] for one in asked)
