@@ -469,9 +469,9 @@ class MatchParticipant(Table):
     match_id: Mapped[MatchId] = mapped_column(primary_key=True)
     slot: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     bot_id: Mapped[BotId | None]
-    name: Mapped[Str32]
+    name: Mapped[Str40]
     spec: Mapped[Str120 | None]
-    """`builtin:NAME`, where no row of `bots` stands behind it."""
+    """`builtin:NAME` or `program:`, where no row of `bots` stands behind it."""
     rank: Mapped[int | None]
     score: Mapped[float | None]
     points: Mapped[float | None]

@@ -435,7 +435,7 @@ def upgrade() -> None:
         sa.Column("match_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("slot", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("bot_id", sa.Integer(), nullable=True),
-        sa.Column("name", sa.String(length=32), nullable=False),
+        sa.Column("name", sa.String(length=40), nullable=False),
         sa.Column("spec", sa.String(length=120), nullable=True),
         sa.Column("rank", sa.Integer(), nullable=True),
         sa.Column("score", sa.Double(), nullable=True),
