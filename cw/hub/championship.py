@@ -238,17 +238,16 @@ class HubPlayers:
         if self._looking is not None:
             self._looking.cancel()
             await asyncio.gather(self._looking, return_exceptions=True)
-        left = [match for match, asked in self._asked.items() if not asked.over.done()]
         try:
-            await asyncio.to_thread(self._call_off, left)
+            await asyncio.to_thread(self._call_off, list(self._asked))
         except DBAPIError as error:
             if not is_away(error):
                 raise
             self._say("the database does not answer: workers play on until the next run")
 
-    def _call_off(self, left: Sequence[int]) -> None:
+    def _call_off(self, asked: Sequence[int]) -> None:
         with self._resources.database.writing() as session:
-            championships.call_off(session, self._resources.clock, left, with_played=True)
+            championships.call_off(session, self._resources.clock, asked, with_played=True)
 
 
 def send_programs(
