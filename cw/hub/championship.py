@@ -17,6 +17,7 @@ from cw.championship.runner import Note
 from cw.championship.teams import Team
 from cw.errors import Failure, UsageError
 from cw.files import write_whole
+from cw.hub import logs
 from cw.hub.jobs import parcels
 from cw.hub.jobs.app import CeleryQueue
 from cw.hub.jobs.parcels import Program
@@ -155,12 +156,13 @@ class HubPlayers:
         """Send a match to the workers; return the id of its row."""
         parcels.send(self._resources, key, job, self._programs)
         clock, spec = self._resources.clock, job.spec
-        with self._resources.database.writing() as session:
-            match = championships.plan(session, clock, key, spec, seats_of(spec))
-            message = championships.take_message(session, clock, match)
-        if message is not None:
-            # Where the queue is away, the next tick sends it.
-            send(self._resources, [message])
+        with logs.about(request_id=f"championship-{self._folder}"):
+            with self._resources.database.writing() as session:
+                match = championships.plan(session, clock, key, spec, seats_of(spec))
+                message = championships.take_message(session, clock, match)
+            if message is not None:
+                # Where the queue is away, the next tick sends it.
+                send(self._resources, [message])
         return match
 
     def _outcome(self, key: str, standing: Standing) -> MatchResult | MatchFailure:

@@ -86,8 +86,9 @@ def take_message(session: Session, clock: Clock, match: int) -> Message | None:
     To be sent after the commit. Twice, or beside a tick: one of them has it.
     """
     unsent = (Match.id == match, Match.state == "queued", Match.sent_at.is_(None))
-    change = update(Match).where(*unsent).values(sent_at=clock()).returning(Match.id)
-    return None if session.scalar(change) is None else Message(match, KIND)
+    change = update(Match).where(*unsent).values(sent_at=clock())
+    sent = session.execute(change.returning(Match.id, Match.kind, Match.request_id)).one_or_none()
+    return None if sent is None else Message(*sent)
 
 
 def standings(session: Session, chosen: Collection[int]) -> list[Standing]:

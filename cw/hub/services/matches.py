@@ -120,6 +120,8 @@ class Message:
 
     id: int
     kind: MatchKind
+    request_id: str | None = None
+    """Of the request, or of the tick, that has planned it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +298,7 @@ def to_send(
         due = and_(due, or_(Match.competition_id.is_(None), Match.competition_id.not_in(theirs)))
     first = select(Match.id).where(due).order_by(Match.id).limit(MOST_SENT)
     noted = update(Match).where(Match.id.in_(first), due).values(sent_at=now)
-    rows = session.execute(noted.returning(Match.id, Match.kind))
+    rows = session.execute(noted.returning(Match.id, Match.kind, Match.request_id))
     return sorted((Message(*row) for row in rows), key=lambda message: message.id)
 
 

@@ -23,6 +23,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
+from cw.hub.origin import LONGEST_ID, present_id
+
 Json: TypeAlias = Any
 """A value of JSON; which one, the table says."""
 
@@ -453,6 +455,8 @@ class Match(Table):
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
     reason: Mapped[Str40 | None]
+    request_id: Mapped[str | None] = mapped_column(String(LONGEST_ID), default=present_id)
+    """Of the request, or of the tick, that has planned it: the log tells the rest."""
     seq: Mapped[Big | None]
     """1, 2, 3 ... without gaps: the order in which rated results were applied."""
 

@@ -344,6 +344,7 @@ def upgrade() -> None:
         sa.Column("started_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("reason", sa.String(length=40), nullable=True),
+        sa.Column("request_id", sa.String(length=64), nullable=True),
         sa.Column("seq", sa.BigInteger(), nullable=True),
         sa.CheckConstraint(
             "kind IN ('daily', 'ladder', 'rated', 'practice', 'championship')",
