@@ -34,11 +34,11 @@ from tests.hub.services import (
     END_CONNECTIONS,
     SERVER,
     PostgreSQL,
-    free_port,
     is_open,
     new_postgresql,
 )
 from tests.hub.site import Site, Visitor, site_on
+from tests.ports import free_port
 from tests.test_deploy import DEPLOY
 
 KEY = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
