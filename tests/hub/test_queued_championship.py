@@ -416,7 +416,7 @@ class TestMatches:
         assert b"hush" not in stored
         Worker("me", 1).play(resources, match)
         row = self.row(resources)
-        page = site.visitor().get(f"/match/{row.match_id}")
+        page = site.visitor().open(f"/match/{row.match_id}")
         assert page.status_code == 200
         assert "ann - bob" in page.text
         assert list(resources.objects.keys(championships.PREFIX))
