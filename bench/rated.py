@@ -37,6 +37,8 @@ FEW_MATCHES: Final = 10_000
 LAYOUT: Final = f"{BARE}layout"
 HUNDRED: Final = f"{BARE}hundred"
 SOME_BOT: Final = "bot-1234"
+OTHERS: Final = range(2000, 2020)
+"""The numbers of bots whose pages nobody has looked at."""
 BOARD: Final = "/leaderboard"
 RANGE: Final = f"{BOARD}?range=30"
 
@@ -90,7 +92,7 @@ def bot_page(visitor: Browser, effort: Effort) -> list[Row]:
     """Measure the page of a bot, and the opponents of one that has played 60,000 matches."""
     path = f"/bot/{SOME_BOT}"
     asked = visitor.statements(partial(visitor.ask, path))
-    others = [f"/bot/bot-{number}" for number in range(2000, 2020)]
+    others = [f"/bot/bot-{number}" for number in OTHERS]
     made = 1000 * seconds(visitor, lambda: [visitor.ask(at) for at in others]) / len(others)
     ours, bare = compare(visitor, effort, *(partial(visitor.ask, at) for at in (path, LAYOUT)))
     bots = "/api/v1/bots/b_00000000"

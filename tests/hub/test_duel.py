@@ -32,8 +32,8 @@ CITIES = {"grodno": "ruby", "dnepr": "javascript", "minsk": "python"}
 REASONS = {"dead": "disconnected", "hanging": "timeout", "illegal": "illegal"}
 WORDS = {"dead": "no connection", "hanging": "time-out", "illegal": "illegal move"}
 
-LIMIT = 1.0
-"""Seconds for an answer: short, as each battle of a hanging bot waits for it."""
+LIMIT = 3.0
+"""Seconds for an answer: each battle of a hanging bot waits for it, and no other bot needs it."""
 
 THREE = {"name": "Hexagon 3", "options": {"size": 3, "timeout": LIMIT}, "factor": 1}
 FOUR = {"name": "Hexagon 4", "options": {"size": 4, "timeout": LIMIT}, "factor": 2}

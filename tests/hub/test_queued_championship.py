@@ -30,13 +30,14 @@ from cw.hub.jobs.app import CeleryQueue
 from cw.hub.jobs.play import Worker
 from cw.hub.jobs.upkeep import keep_in_order
 from cw.hub.resources import Resources, opened
-from cw.hub.services import championships, upkeep
+from cw.hub.services import championships, matches, upkeep
 from cw.hub.settings import read_settings
 from cw.hub.store.database import Database
 from cw.hub.store.migrations import upgrade
 from cw.hub.store.tables import Match
 from cw.matches.spec import Isolation, MatchSpec
 from cw.matches.worker import Job
+from tests import patience
 from tests.championship.contests import (
     FIRST_FREE,
     WALLED,
@@ -103,11 +104,14 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealHub]:
     with new_postgresql() as database, new_redis(tmp_path) as broker:
         with closing(Database(database)) as empty:
             upgrade(empty)
-        environment = on_services(tmp_path / "data", database, broker) | {"CW_LEASE": "8"}
+        environment = on_services(tmp_path / "data", database, broker) | {"CW_LEASE": "600"}
         settings = read_settings(environment)
         playing = ["worker", "--kinds", "championship", "--programs"]
         with opened(settings, CeleryQueue(settings)) as resources:
-            workers = [Role(playing, environment, tmp_path / f"{one}.log") for one in "ab"]
+            workers = [
+                Role(playing, environment, tmp_path / f"{one}.log", program=patience.PROGRAM[1:])
+                for one in "ab"
+            ]
             scheduler = Role(["scheduler"], environment, tmp_path / "scheduler.log")
             with roles(*workers, scheduler):
                 wait_until(lambda: slots(resources) == 2, "the workers")
@@ -246,7 +250,8 @@ def test_ctrl_c_calls_off_what_waits_and_twice_what_is_played(
 
 def running_in(out: Path) -> list[Any]:
     """Return the matches that are played, as those are told who look on."""
-    found: list[Any] = json.loads((out / "progress.json").read_text())["running"]
+    file = out / "progress.json"
+    found: list[Any] = json.loads(file.read_text())["running"] if file.exists() else []
     return found
 
 
@@ -278,8 +283,12 @@ def test_the_match_of_a_worker_that_is_killed_is_played_again_once(
     out = tmp_path / "out"
     running = hub.run("run", *about)
     hub.wait_for(out, in_progress=2, queued=4)
-    hub.workers[0].kill()
-    wait_until(lambda: any(match.troubles for match in hub.matches(out)), "the reaper")
+    lost = hub.workers[0]
+    lost.kill()
+    # Its lease is over; no other ends by itself on a busy machine.
+    with hub.resources.database.writing() as session:
+        its = Match.worker.contains(f":{lost.process.pid}:")
+        assert matches.reap_where(session, hub.resources.clock, its) == 1
     at.open.set()
     ended(running, 0)
     assert len(lines_of(out)) == HELD
@@ -407,7 +416,7 @@ class TestMatches:
         assert b"hush" not in stored
         Worker("me", 1).play(resources, match)
         row = self.row(resources)
-        page = site.visitor().get(f"/match/{row.match_id}")
+        page = site.visitor().open(f"/match/{row.match_id}")
         assert page.status_code == 200
         assert "ann - bob" in page.text
         assert list(resources.objects.keys(championships.PREFIX))
