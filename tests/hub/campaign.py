@@ -76,6 +76,8 @@ class Role:
     log: Path
     folder: Path = ROOT
     """Where it is started."""
+    within: Sequence[str] = ()
+    """What its command begins with, where it runs on a host of its own."""
     process: subprocess.Popen[bytes] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -84,7 +86,7 @@ class Role:
     def start(self) -> None:
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "cw", "hub", *self.arguments],
+                [*self.within, sys.executable, "-m", "cw", "hub", *self.arguments],
                 cwd=self.folder,
                 env={**os.environ, **self.environment},
                 stdout=log,
