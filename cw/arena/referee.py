@@ -88,6 +88,12 @@ async def together(asked: Iterable[Coroutine[Any, Any, Answer]]) -> list[Answer]
         raise
 
 
+def readable(said: bytes) -> str:
+    """Return a part of a reply as text, with a mark for each sign that cannot be shown."""
+    text = said.decode(errors="replace")
+    return "".join(sign if sign.isprintable() or sign in "\t\n" else "\ufffd" for sign in text)
+
+
 NO_SECRETS: Final[Mapping[str, Mapping[str, str]]] = {}
 
 
@@ -118,6 +124,8 @@ class MatchReferee:
         self._warned: set[Player] = set()
         """Players of whom it is noted that a line was passed over."""
         self.seconds: dict[Player, float] = {}
+        self._said: dict[Player, bytes] = {}
+        """What each player's last action was read from."""
 
     @property
     def rules(self) -> Rules[Any, Any, Any]:
@@ -216,8 +224,10 @@ class MatchReferee:
         value = answer.value
         if query.action:
             self.seconds[player] = answer.seconds
+            self._said[player] = answer.said
         if isinstance(value, Fault):
             value = public_fault(self.record.bots[player], value)
+            value = replace(value, answer=readable(answer.said))
             if query.noted:
                 self.note(player, value)
         if answer.passed_over is not None and player not in self._warned:
@@ -242,7 +252,13 @@ class MatchReferee:
         try:
             self.rules.check(self.state, player, action)
         except IllegalAction as error:
-            fault = Fault(error.kind, str(error), expected=error.expected, actual=error.actual)
+            fault = Fault(
+                error.kind,
+                str(error),
+                expected=error.expected,
+                actual=error.actual,
+                answer=readable(self._said.get(player, b"")),
+            )
             self.note(player, fault)
 
     def note(self, player: Player, fault: Fault) -> None:

@@ -23,6 +23,7 @@ from cw.hub.pages import card_sheet
 from cw.hub.services import (
     competitions,
     ladder,
+    team_bots,
     tournament_export,
     tournament_host,
     tournaments,
@@ -36,14 +37,25 @@ from cw.hub.services.tournament_config import (
     team_lines,
     with_teams,
 )
-from cw.hub.services.tournaments import FORMAT, Card, EventKind, TournamentConfig, shown
+from cw.hub.services.tournaments import (
+    FORMAT,
+    Card,
+    EventKind,
+    NewGroup,
+    TournamentConfig,
+    shown,
+)
 from cw.hub.settings import HubSettings
 from cw.hub.store.objects import ObjectStore
+from cw.hub.store.tables import GroupKind
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
+NO_ADDRESS: Final = (
+    "The cards do not say where the site is: set CW_PUBLIC_URL, or write it on them."
+)
 NEW_FILE: Final = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -122,6 +134,7 @@ def ids_of(settings: HubSettings, slug: str, names: Sequence[str]) -> list[int]:
 @click.option("--add", "file", type=FILE, help="A line each: NAME or NAME, SANDBOX.")
 @click.option("--move", nargs=2, metavar="TEAM SANDBOX", help="Before its first round.")
 @click.option("--out-of-competition", "guest", metavar="TEAM", help="It plays everywhere.")
+@click.option("--compete", nargs=2, metavar="TEAM SANDBOX", help="Out of competition no more.")
 @click.option("--machine", nargs=2, metavar="TEAM ADDRESS", help="Where its machine is.")
 @click.option("--disqualify", nargs=2, metavar="TEAM REASON", help="Its open matches are void.")
 @click.option("--reinstate", metavar="TEAM", help="It plays from the next round on.")
@@ -138,6 +151,7 @@ def teams(
     disqualify: tuple[str, str] | None,
     reinstate: str | None,
     remove: str | None,
+    compete: tuple[str, str] | None,
     *,
     as_json: bool,
 ) -> None:
@@ -149,6 +163,9 @@ def teams(
     if guest is not None:
         ids = ids_of(settings, slug, [guest])
         act(settings, slug, tournament_host.set_out_of_competition, ids)
+    if compete is not None:
+        ids = ids_of(settings, slug, compete[:1])
+        act(settings, slug, tournament_host.compete, ids, compete[1])
     if machine is not None:
         ids = ids_of(settings, slug, machine[:1])
         act(settings, slug, tournament_host.set_machine, ids, machine[1])
@@ -213,8 +230,10 @@ def cards(
 @as_json
 def bot(settings: HubSettings, slug: str, team: str, bot: str, *, as_json: bool) -> None:
     """Set the bot of TEAM: the address of a web service, or builtin:NAME."""
-    act(settings, slug, tournament_host.set_bot, ids_of(settings, slug, [team]), bot)
-    tell({"team": team, "set": True}, f"the bot of {team} is set", as_json=as_json)
+    ids = ids_of(settings, slug, [team])
+    has_secret = act(settings, slug, tournament_host.set_bot, ids, bot)
+    words = f"the bot of {team} is set" + (f"\n{team_bots.WHERE_SECRET}" if has_secret else "")
+    tell({"team": team, "set": True}, words, as_json=as_json)
 
 
 @click.command()
@@ -315,6 +334,62 @@ def status(settings: HubSettings, slug: str, *, as_json: bool) -> None:
     tell({**said, "failed": failed}, "\n".join(words), as_json=as_json)
 
 
+@click.command("add-sandbox")
+@click.argument("slug")
+@click.argument("name")
+@click.option(
+    "--kind",
+    type=click.Choice(get_args(GroupKind)),
+    help="Public ones win prizes; else by the name.",
+)
+@with_settings
+@as_json
+def add_sandbox(
+    settings: HubSettings, slug: str, name: str, kind: GroupKind | None, *, as_json: bool
+) -> None:
+    """Add a sandbox, with the teams that play in all of them."""
+    act(settings, slug, tournaments.add_group, NewGroup(name, kind))
+    tell({"competition": slug, "sandbox": name}, f"the sandbox {name} is added", as_json=as_json)
+
+
+@click.command()
+@click.argument("slug")
+@click.option("--void", nargs=2, metavar="MATCH REASON", help="Call a match off.")
+@click.option("--play-again", "again", metavar="MATCH", help="Let a match be played again.")
+@click.option("--void-round", nargs=2, metavar="SANDBOX REASON", help="Call its open round off.")
+@with_settings
+@as_json
+def rounds(
+    settings: HubSettings,
+    slug: str,
+    void: tuple[str, str] | None,
+    again: str | None,
+    void_round: tuple[str, str] | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Print what failed, is played or waits in the open rounds; change it."""
+    if void is not None:
+        act(settings, slug, tournament_host.void, *void)
+    if again is not None:
+        act(settings, slug, tournament_host.play_again, again)
+    if void_round is not None:
+        act(settings, slug, void_open_round, *void_round)
+    with opened(settings) as database, database.reading() as session:
+        listed = tournament_host.matches(session, found(session, slug).id)
+    for one in listed:
+        met = f"{one.group}  round {one.round}  {' : '.join(one.teams)}"
+        tell(asdict(one), f"{one.match_id}  {met}  {one.state}  {one.reason}", as_json=as_json)
+
+
+def void_open_round(
+    session: Session, clock: Clock, competition: int, sandbox: str, reason: str
+) -> None:
+    """Call the open round of a sandbox off."""
+    number = tournament_host.open_round(session, competition, sandbox)
+    tournament_host.void_round(session, clock, competition, number, reason)
+
+
 @click.command("host-token")
 @click.argument("slug")
 @click.option("--keep", is_flag=True, help="Let the earlier ones stay valid.")
@@ -374,7 +449,7 @@ def export(
     with opened(settings) as database, database.reading() as session:
         of = found(session, slug)
         data = BytesIO()
-        tournament_export.write_zip(session, of.id, data)
+        tournament_export.write_zip(session, utc_now, of.id, data)
         if replays:
             tournament_export.add_replays(session, ObjectStore(settings.store), of.id, data)
     write_whole(file, data.getvalue())
@@ -385,7 +460,10 @@ def export(
     )
 
 
-COMMANDS: Final = (teams, cards, bot, event, status, host_token, ssh_keys, carry_over, export)
+COMMANDS: Final = (
+    *(teams, cards, bot, event, rounds, status, add_sandbox),
+    *(host_token, ssh_keys, carry_over, export),
+)
 """What `cw hub competition` has for tournaments alone."""
 
 
@@ -434,6 +512,8 @@ def write_cards(
 ) -> None:
     """Write the cards as a page to print, which its owner alone can read."""
     page = card_sheet.whole_file(title, address_of(settings, slug), cards)
+    if not settings.public_url:
+        click.echo(NO_ADDRESS, err=True)
     try:
         number = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(number, "w", encoding="utf-8") as sheet:
@@ -443,8 +523,11 @@ def write_cards(
 
 
 def address_of(settings: HubSettings, slug: str) -> str:
-    """Return the address of a tournament's pages."""
-    return f"{settings.address}/t/{slug}/"
+    """Return the address of a tournament's pages.
+
+    Where the site has no public one, this process cannot know what it listens on: the path alone.
+    """
+    return f"{settings.public_url}/t/{slug}/"
 
 
 def told(cards: Sequence[Card]) -> list[dict[str, Any]]:

@@ -36,6 +36,8 @@ class Fault:
     """What should have come, where a report tells that apart from the note."""
     actual: str = field(default="", compare=False)
     """What came instead."""
+    answer: str = field(default="", compare=False)
+    """The beginning of the reply that was at fault, as it came; for the owner of the bot alone."""
 
     @staticmethod
     def from_json(document: Mapping[str, Json]) -> Fault:

@@ -339,6 +339,7 @@ def result_of(spec: MatchSpec, progress: MatchProgress) -> MatchResult:
                 noted.fault.sentence,
                 noted.fault.expected,
                 noted.fault.actual,
+                noted.fault.answer,
             )
             for noted in record.faults
         ),

@@ -91,6 +91,8 @@ class MatchFault(msgspec.Struct, frozen=True):
     """What should have come, where the game tells that apart."""
     actual: str = ""
     """What came instead."""
+    answer: str = ""
+    """The beginning of the reply that was at fault; for the owner of the bot alone."""
 
     def to_json(self) -> dict[str, Json]:
         """Return `turn`, `player`, `kind` and `detail`, as reports and replays have them."""

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from sqlalchemy import update
 
 from cw.hub.pages.polls import Tags
-from cw.hub.store.tables import Match, Round
+from cw.hub.store.tables import Match, MatchParticipant, Round
 from tests.browser.test_hub_people import (
     Walk,
     any_walk,  # noqa: F401 - a fixture
@@ -18,6 +18,7 @@ from tests.browser.test_hub_people import (
     walk,  # noqa: F401 - a fixture
 )
 from tests.hub.ladder_rows import HEXAGON_5, Rows, duel
+from tests.hub.site import Site
 from tests.hub.test_ladder_pages import DRAWN, ILLEGAL, WON, first_round
 
 PAGES = (
@@ -63,6 +64,39 @@ def test_pages_of_tournaments_are_for_all(any_walk: Walk) -> None:  # noqa: F811
     expect(page.get_by_role("link", name="MY TEAM")).to_be_visible()
     expect(page.locator("tr.own")).to_contain_text("Beta your team")
     look(any_walk, "/t/t1/grodno/")
+
+
+PAGES_OF_HOST = ("", "/teams", "/events", "/rounds", "/log")
+
+
+def with_faults(site: Site) -> None:
+    """Let a bot have answered what was a fault, and its program have written something."""
+    rows = begun(site)
+    rows.card(None, "H" * 16)
+    answer = '{"status":"ok","move_from":[0,2],"move_to":[0,3]}' * 20
+    fault = {"kind": "illegal", "turn": 1, "battle": 1, "detail": "no chip", "answer": answer}
+    rows.set_faults("m_00000001", 1, [fault])
+    with site.resources.database.writing() as session:
+        its = (MatchParticipant.match_id == 1, MatchParticipant.slot == 1)
+        said = {"outputs": ["Traceback\n  File bot.py, line 1\n" * 20]}
+        session.execute(update(MatchParticipant).where(*its).values(stats=said))
+
+
+def test_pages_of_the_host_and_of_teams_are_for_all(any_walk: Walk) -> None:  # noqa: F811
+    off_the_loop(with_faults, any_walk.site)
+    page = any_walk.open("/t/t1/")
+    for token in ("H" * 16, "abcd-efgh-jkmn-pqrs"):
+        page.goto(f"{any_walk.site.address}/t/t1/")
+        page.get_by_label("Login token").fill(token)
+        page.get_by_role("button", name="Join the team").click()
+        page.wait_for_url(lambda url: not url.endswith("/t/t1/"))
+    for part in PAGES_OF_HOST:
+        look(any_walk, f"/t/t1/host{part}")
+    page.goto(f"{any_walk.site.address}/t/t1/host/teams")
+    for path in ("/t/t1/my-team", "/games/hexagon/?tournament=t1&bot=own"):
+        look(any_walk, path)
+    look(any_walk, "/match/m_00000001")
+    expect(page.locator("pre.answer").first).to_contain_text('"move_from":[0,2]')
 
 
 def test_a_ladder_renews_itself_and_counts_down_by_the_clock_of_the_server(

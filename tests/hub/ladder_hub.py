@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -41,6 +41,11 @@ SMALL = [{"name": "Hexagon 3", "options": {"size": 3}, "factor": 1}]
 WORKER = Worker("me", 1)
 
 
+def kind_of(bot: str) -> str:
+    """Return the kind of a bot by what it is in a test: the name of a strategy, or an address."""
+    return "url" if not bot or bot.startswith("http") else "builtin"
+
+
 class Messages:
     """A queue whose messages a test takes itself."""
 
@@ -57,7 +62,7 @@ class Messages:
 
 
 class Tournament:
-    """A tournament; its teams have built-in bots, or none where that is ""."""
+    """A tournament; its teams have built-in bots, web services, or none where that is ""."""
 
     def __init__(
         self,
@@ -115,7 +120,7 @@ class Tournament:
                 team_id=team.id,
                 name=name,
                 name_key=name,
-                kind="builtin" if bot else "url",
+                kind=kind_of(bot),
                 endpoint=bot,
                 created_at=self.clock(),
             )
@@ -149,6 +154,21 @@ class Tournament:
         while self.queue.matches and played != most:
             WORKER.play(self.resources, self.queue.matches.pop(0))
             played += 1
+        return played
+
+    def play_at_once(self, number: int) -> int:
+        """Play what is sent, so many matches at a time, until nothing more is."""
+        send_own(self.resources)
+        played, playing = 0, set[Future[None]]()
+        with ThreadPoolExecutor(number) as threads:
+            while self.queue.matches or playing:
+                while self.queue.matches:
+                    match = self.queue.matches.pop(0)
+                    playing.add(threads.submit(WORKER.play, self.resources, match))
+                done, playing = wait(playing, return_when=FIRST_COMPLETED)
+                for one in done:
+                    one.result()
+                    played += 1
         return played
 
     def matches(self, number: int | None = None) -> list[Match]:
@@ -188,8 +208,7 @@ class Tournament:
 
     def set_bot(self, name: str, bot: str) -> None:
         change = update(Bot).where(Bot.team_id == self.teams[name])
-        kind = "builtin" if bot else "url"
-        self.do(lambda session: session.execute(change.values(kind=kind, endpoint=bot)))
+        self.do(lambda session: session.execute(change.values(kind=kind_of(bot), endpoint=bot)))
 
     def entries(self, group: str) -> dict[str, str]:
         query = select(Team.slug, Entry.status).join(Entry, Entry.team_id == Team.id)

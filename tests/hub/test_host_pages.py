@@ -13,10 +13,10 @@ from zipfile import ZipFile
 import pytest
 from sqlalchemy import select
 
-from cw.hub.services import tournaments
+from cw.hub.services import bots, team_bots, tournaments
 from cw.hub.services.tournament_config import read_config, read_table
 from cw.hub.services.tournaments import Made, NewGroup, NewTeam, TournamentConfig
-from cw.hub.store.tables import Audit, Bot, Competition, Entry, Event, Group, Team, Ticket
+from cw.hub.store.tables import Audit, Bot, Competition, Entry, Event, Group, Match, Team, Ticket
 from tests.hub.conftest import StillClock
 from tests.hub.program import make_admin
 from tests.hub.site import Site, Visitor, words_of
@@ -156,6 +156,8 @@ def test_what_is_done_to_teams(site: Site, host: Visitor, made: Made) -> None:
     assert post(host, "set-bot", team=ids(made, 0), bot="http://127.0.0.1:3001")[0] == 303
     for wrong in ("javascript:x", "http://u:p@h/", "http://h/" + "x" * 500, "builtin:nobody", ""):
         assert post(host, "set-bot", team=ids(made, 0), bot=wrong)[0] == 422
+    with site.resources.database.reading() as session:
+        assert bots.any_due(session, site.clock)
     assert post(host, "machine", team=ids(made, 0), machine="10.1.2.3")[0] == 303
     assert post(host, "disqualify", team=ids(made, 1))[1].count("Please give a reason") == 1
     assert post(host, "disqualify", team=ids(made, 1), reason="Cheated")[0] == 303
@@ -182,6 +184,68 @@ def test_what_is_done_to_teams(site: Site, host: Visitor, made: Made) -> None:
     assert {"move", "set bot", "machine", "disqualify", "reinstate", "remove"} <= verbs
     assert "127.0.0.1" not in told
     assert "Cheated" in words_of(host.open(f"{HOST}/log"))
+
+
+def test_a_team_out_of_competition_may_compete_again(site: Site, host: Visitor, made: Made) -> None:
+    gamma = made.teams[2]
+
+    def entries() -> dict[str, str]:
+        with site.resources.database.reading() as session:
+            of_gamma = select(Group.name, Entry.status).join(Entry, Entry.group_id == Group.id)
+            return dict(session.execute(of_gamma.where(Entry.team_id == gamma)).all())
+
+    everywhere = dict.fromkeys(("GRODNO", "MINSK", "FINAL"), "playing")
+    for _ in range(2):
+        assert post(host, "out-of-competition", team=ids(made, 2))[0] == 303
+        assert entries() == everywhere
+    for _ in range(2):
+        assert post(host, "compete", team=ids(made, 2), group="MINSK")[0] == 303
+        assert entries() == {"MINSK": "playing"}
+    assert post(host, "compete", team=ids(made, 2), group="X")[0] == 422
+    post(host, "out-of-competition", team=ids(made, 2))
+    post(host, "start")
+    assert post(host, "compete", team=ids(made, 2), group="MINSK")[0] == 303
+    # In GRODNO a round is played with it; it waits for a second team in MINSK.
+    assert entries() == {"GRODNO": "withdrawn", "MINSK": "playing"}
+    post(host, "out-of-competition", team=ids(made, 2))
+    assert entries() == everywhere
+    post(host, "disqualify", team=ids(made, 1), reason="Cheated")
+    assert post(host, "out-of-competition", team=ids(made, 1))[0] == 303
+    with site.resources.database.reading() as session:
+        statuses = select(Entry.status).where(Entry.team_id == made.teams[1])
+        assert set(session.scalars(statuses)) == {"disqualified"}
+
+
+def test_a_match_of_a_team_that_is_disqualified_is_not_played_again(
+    site: Site, host: Visitor, made: Made
+) -> None:
+    post(host, "start")
+    post(host, "disqualify", team=ids(made, 1), reason="Cheated")
+    with site.resources.database.reading() as session:
+        void = session.scalars(select(Match.match_id).where(Match.state == "void")).all()
+    assert len(void) == 2
+    code, words = post(host, "play-again", match=void[0])
+    assert (code, "Beta is disqualified: reinstate it first" in words) == (422, True)
+    post(host, "reinstate", team=ids(made, 1))
+    assert post(host, "play-again", match=void[0])[0] == 303
+
+
+def test_a_team_is_told_where_its_secret_is(site: Site, host: Visitor) -> None:
+    config = TournamentConfig("t2", "code-battle", teams=[NewTeam("Solo")])
+    with site.resources.database.writing() as session:
+        (team,) = tournaments.new(session, site.clock, config).teams
+    values = {"csrf_token": host.token(HOST), "team": str(team), "bot": "http://127.0.0.1:3001"}
+    assert host.send_form("/t/t2/host/set-bot", values).status_code == 303
+    assert team_bots.WHERE_SECRET in words_of(host.open("/t/t2/host/teams"))
+    with site.resources.database.writing() as session:
+        own = team_bots.find(session, team)
+        assert own is not None
+        assert own.lacks_secret
+        sealer, url = site.resources.sealer, "http://127.0.0.1:3001"
+        assert team_bots.set_url(session, site.clock, sealer, own, url) is not None
+        assert team_bots.set_url(session, site.clock, sealer, own, url) is None
+    host.send_form("/t/t2/host/set-bot", values)
+    assert team_bots.WHERE_SECRET not in words_of(host.open("/t/t2/host/teams"))
 
 
 def test_a_team_that_never_played_is_deleted(site: Site, host: Visitor, made: Made) -> None:
@@ -258,7 +322,8 @@ def test_an_export_makes_the_same_tournament(site: Site, host: Visitor, made: Ma
     }
     assert not any("10.9.8.7" in text for text in files.values())
     ladder = list(csv.reader(io.StringIO(files["ladder-grodno.csv"])))
-    assert ["1", '\'=1+1 "Ü"', "1-1-u", "0", "0", "0", "0", "playing", ""] in ladder
+    assert ["1", '\'=1+1 "Ü"', "1-1-u", "0", "0", "0", "0", "", "playing", ""] in ladder
+    assert ["", "Gamma", "gamma", *"0000", "", "out of competition", ""] == ladder[-1]
     assert len(list(csv.reader(io.StringIO(files["matches.csv"])))) == 1 + 2 * 6
     config = read_config(read_table(files["tournament.toml"].encode(), "x"), "t2")
     with site.resources.database.writing() as session:

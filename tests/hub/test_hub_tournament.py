@@ -72,9 +72,24 @@ def test_a_tournament_from_names_to_export(operator: Operator) -> None:
     assert "after the start only" in operator.type("set", "t1", "battles=1").stderr
     assert "cw hub competition event t1 pause" in operator.type("pause", "t1").stderr
     assert "GRODNO  running  3 teams  round 1, 0 of 3 played" in operator.say("status", "t1")
+    rounds = operator.tell("rounds", "t1")
+    assert [one["state"] for one in rounds] == ["queued"] * 3
+    called_off, again = rounds[0]["match_id"], rounds[1]["match_id"]
+    left = operator.tell("rounds", "t1", "--void", called_off, "a power cut", "--play-again", again)
+    assert {one["match_id"] for one in left} & {called_off, again} == set()
+    assert len(left) == 2
+    assert "Please give a reason" in operator.type("rounds", "t1", "--void", again, " ").stderr
+    assert "no such match" in operator.type("rounds", "t1", "--play-again", "m_x").stderr
+    assert operator.tell("rounds", "t1", "--void-round", "grodno", "a wrong board") != left
+    assert "no round of FINAL" in operator.type("rounds", "t1", "--void-round", "FINAL", "x").stderr
+    operator.say("add-sandbox", "t1", "INTERNAL")
+    assert operator.type("add-sandbox", "t1", "Last", "--kind", "final").exit_code == 2
+    operator.say("teams", "t1", "--out-of-competition", "gamma")
+    assert "GRODNO, FINAL, INTERNAL" in operator.say("teams", "t1")
+    assert "INTERNAL" not in operator.say("teams", "t1", "--compete", "gamma", "GRODNO")
     operator.say("carry-over", "t1", "--yes")
     (status,) = operator.tell("status", "t1")
-    assert [one["phase"] for one in status["groups"]] == ["closing", "waiting"]
+    assert [one["phase"] for one in status["groups"]] == ["closing", "waiting", "over"]
     (cards,) = operator.tell("cards", "t1", "beta")
     assert cards["cards"][0]["token"] != made["cards"][1]["token"]
     assert operator.say("host-token", "t1").strip() != made["host_token"]
@@ -89,6 +104,12 @@ def test_a_tournament_from_names_to_export(operator: Operator) -> None:
     ]  # fmt: skip
 
 
+def test_the_address_of_its_page_is_the_public_one(operator: Operator) -> None:
+    assert "Its page: /t/t1/\n" in operator.say(*ladder(operator, "t1"))
+    public = ("--set", "CW_PUBLIC_URL=https://hub.example")
+    assert "Its page: https://hub.example/t/t2/\n" in operator.say(*ladder(operator, "t2"), *public)
+
+
 @pytest.mark.parametrize(
     ("slug", "config", "sentence"),
     [
@@ -96,6 +117,7 @@ def test_a_tournament_from_names_to_export(operator: Operator) -> None:
         ("t1", "title = ", "duel.toml"),
         ("t1", 'titel = "x"', "unknown field `titel`"),
         ("t1", "[settings]\nbattles = 3", "battles must be a whole number from 1 to 2"),
+        ("t1", '[[teams]]\nname = "A"\nssh_key = "x"', "A: This is not a public SSH key"),
         ("t1", 'game = "paint"', "the file is for 'paint', not for hexagon"),
         ("t1", "\0", "duel.toml"),
         ("t1", "a = " + "[" * 5000, "duel.toml"),

@@ -46,8 +46,9 @@ from tests.championship.contests import (
 )
 from tests.hub.campaign import ROOT, Role, next_week, on_services, roles, wait_until
 from tests.hub.gates import Gate, gate
-from tests.hub.services import free_port, new_postgresql, new_redis
+from tests.hub.services import new_postgresql, new_redis
 from tests.hub.site import Site
+from tests.ports import free_port
 
 ON_SQLITE = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 TIMES = {"longest_ms", "median_ms", "longest", "median"}
@@ -379,7 +380,7 @@ class TestMatches:
         assert b"hush" not in stored
         Worker("me", 1).play(resources, match)
         row = self.row(resources)
-        page = site.visitor().get(f"/match/{row.match_id}")
+        page = site.visitor().open(f"/match/{row.match_id}")
         assert page.status_code == 200
         assert "ann - bob" in page.text
         assert list(resources.objects.keys(championships.PREFIX))

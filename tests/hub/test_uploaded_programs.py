@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,6 +16,7 @@ from sqlalchemy.orm import Session
 from cw import kits
 from cw.arena.sandbox import bubblewrap
 from cw.errors import UsageError
+from cw.games.endings import FORFEITS
 from cw.games.registry import load_game
 from cw.hub.jobs import checks, tick
 from cw.hub.jobs.play import Worker
@@ -21,22 +24,39 @@ from cw.hub.resources import Resources
 from cw.hub.services import bots, packages, team_bots
 from cw.hub.services.replays import viewed_key
 from cw.hub.services.team_bots import TeamBot, Upload
-from cw.hub.store.tables import Battle, Competition, Match
+from cw.hub.services.tournaments import NewGroup, NewTeam, TournamentConfig
+from cw.hub.store.tables import Battle, Competition, Match, MatchParticipant
 from cw.replays.document import decode
 from cw.replays.verify import verify
+from tests.hub.evening import LADDER, Evening
 from tests.hub.ladder_hub import Tournament
-from tests.hub.site import HeldQueue
+from tests.hub.site import HeldQueue, Site
 
-pytestmark = [
-    pytest.mark.parametrize("database_url", ["sqlite"], indirect=True),
-    pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap"),
-]
+pytestmark = pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap")
 
 T = TypeVar("T")
 WORKER = Worker("me", 1)
 CLIENT = (Path(__file__).parents[2] / "game_ai.py").read_bytes()
+CHEAT = CLIENT.replace(
+    b"def play(team_id: str, player: int) -> dict:\n",
+    b"""def play(team_id: str, player: int) -> dict:
+    for other in ("alpha", "beta"):
+        ask(f"reg/{other}")
+        for border in "tlbr":
+            ask(f"move/{other}/0,0,{border}")
+""",
+)
 KIT = kits.sources(kits.folder("paint", "python"))
 PAINTER = packages.pack({f"my-bot/{file.name}": file.read_bytes() for file in KIT})
+
+
+@pytest.fixture
+def database_url(request: pytest.FixtureRequest, migrated_sqlite: Path, tmp_path: Path) -> str:
+    """Programs are run in the same way on both databases: one of them will do for most tests."""
+    if getattr(request, "param", "sqlite") == "postgresql":
+        url: str = request.getfixturevalue("postgresql_url")
+        return url
+    return f"sqlite:///{shutil.copy(migrated_sqlite, tmp_path / 'hub.sqlite')}"
 
 
 class Duel:
@@ -68,37 +88,71 @@ class Duel:
     def faults(self, match: Match) -> dict[str, list[Any]]:
         return {seat.name: list(seat.faults) for seat in self.of.seats(match)}
 
-    def battles(self, match: Match) -> list[Battle]:
-        query = select(Battle).where(Battle.match_id == match.id).order_by(Battle.number)
-        return self.of.read(query)
-
 
 @pytest.fixture
 def paint(resources: Resources) -> Duel:
     return Duel(resources, "paint", boards=[{"options": {"board": "duel"}}])
 
 
-def test_unmodified_clients_play_a_round_of_circuit_wars(resources: Resources) -> None:
-    board = {"name": "CW 3", "options": {"size": 3, "openings": 4}}
-    duel = Duel(resources, "circuit-wars", boards=[board])
-    duel.upload("alpha", "game_ai.py", CLIENT)
-    duel.upload("beta", "game_ai.py", CLIENT)
-    duel.of.happens("start")
-    assert duel.of.play(1) == 1
-    (match,) = duel.of.matches(1)
-    assert match.state == "done"
-    assert duel.faults(match) == {"alpha": [], "beta": []}
-    battles = duel.battles(match)
-    assert [one.first_slot for one in battles] == [0, 1]
+def evening(site: Site, game: str, board: dict[str, Any], *teams: str) -> Evening:
+    """Return a tournament of teams in GRODNO whose host has not started it."""
+    settings = {"round_every": 60, "boards": [{"options": board}]}
+    groups, new = [NewGroup("GRODNO")], [NewTeam(name) for name in teams]
+    return Evening(site, TournamentConfig("t1", game, "Duel", 1, settings, groups, new))
+
+
+def test_unmodified_clients_play_from_the_start_of_the_host_to_the_ladder(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CW_PAUSE", "0.01")
+    of = evening(site, "circuit-wars", {"size": 3, "openings": 4}, "Alpha", "Beta", "Cheat")
+    of.uploads("Alpha", "game_ai.py", CLIENT)
+    of.uploads("Beta", "game_ai.py", CLIENT)
+    of.uploads("Cheat", "game_ai.py", CHEAT)
+    of.does("start")
+    assert of.do_jobs() == 3
+    held = site.resources
+    with held.database.reading() as session:
+        seats = session.execute(
+            select(MatchParticipant.name, MatchParticipant.faults, MatchParticipant.match_id)
+        ).all()
+        battles = session.scalars(select(Battle)).all()
+    faults: dict[str, list[Any]] = {}
+    for name, said, _ in seats:
+        faults.setdefault(name, []).extend(said)
+    # It asked to be the others and to move for them, and nothing came of it.
+    assert (faults["alpha"], faults["beta"]) == ([], [])
+    assert {one["kind"] for one in faults["cheat"]} == {"illegal"}
+    assert any("alpha" in one["detail"] for one in faults["cheat"])
+    assert Counter(one.first_slot for one in battles) == {0: 3, 1: 3}
     for one in battles:
-        data = resources.objects.get(viewed_key("circuit-wars", one.replay_key or ""))
+        assert one.reason not in FORFEITS
+        data = held.objects.get(viewed_key("circuit-wars", one.replay_key or ""))
         assert data is not None
         document = decode(data)
         assert verify(load_game("circuit-wars"), document) is None
-        assert one.turns > 0
         # Nobody learns from it where the programs were.
         assert b"/tmp" not in json.dumps(document).encode()
         assert "game_ai" not in json.dumps(document)
+    assert sum(of.points().values()) > 0
+    assert "Round 1 is over." in of.words(LADDER)
+
+
+@pytest.mark.parametrize("database_url", ["sqlite", "postgresql"], indirect=True)
+def test_kit_bots_play_paint_from_the_start_of_the_host_to_the_ladder(site: Site) -> None:
+    of = evening(site, "paint", {"board": "duel"}, "Alpha", "Beta", "Gamma")
+    of.uploads("Alpha", "kit.zip", PAINTER)
+    of.uploads("Beta", "bot.py", b"raise SystemExit('I fell')")
+    of.does("start")
+    assert of.do_jobs() == 3
+    assert of.points()["Alpha"] == 4
+    results = of.told("/t/t1/grodno/alpha.json")["results"]
+    assert {one["outcome"] for one in results} == {"won"}
+    (met,) = [one["match"] for one in results if "beta" in (one["first"], one["second"])]
+    # What a program has written is for its team and the host.
+    visitors = {**of.teams, "host": of.host, "": site.visitor()}
+    shown = {name for name, one in visitors.items() if "I fell" in one.open(f"/match/{met}").text}
+    assert shown == {"Beta", "host"}
 
 
 def test_a_kit_bot_plays_a_round_of_paint_and_passes_its_check(paint: Duel) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from cw.games.rules import Fault
 from cw.games.wire import Query, Transport
+
+QUOTED: Final = 2048
+"""Bytes of a reply that its owner is shown."""
 
 Look: TypeAlias = Callable[[], Any]
 """Returns what the player may see now."""
@@ -21,6 +24,8 @@ class Answer:
     seconds: float
     passed_over: Fault | None = None
     """What came before it that could not be read."""
+    said: bytes = b""
+    """The beginning of the reply, as it came; empty where nothing was sent."""
 
 
 class Seat(Protocol):

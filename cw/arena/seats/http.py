@@ -6,7 +6,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Final, cast
 
-from cw.arena.seats import Answer, Look
+from cw.arena.seats import QUOTED, Answer, Look
 from cw.arena.transports.http import HttpBot
 from cw.arena.transports.stdio import StdioBot
 from cw.games.rules import Fault
@@ -38,7 +38,7 @@ class HttpSeat:
         if isinstance(reply, Fault):
             seconds = perf_counter() - began
             return Answer(query.explain(await self._with_reason(reply)), seconds)
-        return Answer(query.read(reply), reply.seconds)
+        return Answer(query.read(reply), reply.seconds, said=reply.body[:QUOTED])
 
     async def _with_reason(self, fault: Fault) -> Fault:
         """Return a fault, as `crashed` if the program that we have started has ended."""

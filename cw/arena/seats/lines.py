@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final, cast
 
-from cw.arena.seats import Answer, Look
+from cw.arena.seats import QUOTED, Answer, Look
 from cw.arena.transports.stdio import StdioBot
 from cw.errors import ProtocolError
 from cw.games.rules import Fault, Json
@@ -57,7 +57,7 @@ class LineSeat:
             value = query.read(Reply(answer.line))
             if not isinstance(value, Ignore):
                 self.owed = 0
-                return Answer(value, answer.seconds, passed_over(worst))
+                return Answer(value, answer.seconds, passed_over(worst), answer.line[:QUOTED])
             worst = more_severe(worst, value.fault)
 
     def _lasting(self, fault: Fault) -> Fault:

@@ -19,6 +19,7 @@ from sqlalchemy.exc import DBAPIError
 
 from cw import __version__
 from cw.arena.bots import SECRET_SETTINGS, BotSpec
+from cw.arena.referee import readable
 from cw.errors import ArenaError, Failure, UsageError
 from cw.games.registry import load_game, load_protocol
 from cw.hub import logs
@@ -30,7 +31,7 @@ from cw.hub.jobs.readiness import admit
 from cw.hub.jobs.tick import send_own
 from cw.hub.resources import Resources
 from cw.hub.services import championships, daily, formats, matches, replays, upkeep
-from cw.hub.services.matches import BattleResult, Claim, ClaimedSeat, SlotResult
+from cw.hub.services.matches import OUTPUTS, BattleResult, Claim, ClaimedSeat, SlotResult
 from cw.hub.store.database import is_away
 from cw.hub.store.objects import StoreAway
 from cw.hub.store.sealing import Sealed
@@ -54,6 +55,12 @@ AWAY_PAUSE: Final = 1.0
 
 OVERDUE: Final = 60.0
 """Seconds after the end of a lease after which a process that hangs ends itself."""
+
+ANSWERS: Final = 3
+"""Faults of a bot in a game with which the answer is kept."""
+
+OUTPUT: Final = 2048
+"""Signs that are kept of what a program wrote to its standard error, of the end."""
 
 NO_BOT: Final = "no bot yet"
 NO_SECRET: Final = "no secret yet"  # noqa: S105
@@ -455,22 +462,30 @@ def slots_of(result: MatchResult, first: int = 0) -> tuple[SlotResult, ...]:
 
 
 def faults_of(result: MatchResult, slot: int) -> list[dict[str, Any]]:
-    """Return the faults of a bot, with what its game tells apart of each."""
+    """Return the faults of a bot, with what its game tells apart of each.
+
+    With the first ones comes the answer that was at fault: some bots make thousands.
+    """
     return [
         fault.to_json()
         | {
             name: said
-            for name, said in (("expected", fault.expected), ("actual", fault.actual))
+            for name, said in (
+                ("expected", fault.expected),
+                ("actual", fault.actual),
+                ("answer", fault.answer if number < ANSWERS else ""),
+            )
             if said
         }
-        for fault in result.faults_of(slot)
+        for number, fault in enumerate(result.faults_of(slot))
     ]
 
 
 def stats_of(result: MatchResult, slot: int) -> dict[str, Any]:
-    """Return how long a bot took, and what its game keeps of it."""
+    """Return how long a bot took, what its game keeps of it, and what its program has written."""
     figures = result.figures[slot] if result.figures else {}
-    return {**latencies(result.seconds[slot]), **figures}
+    said = readable(result.stderr[slot].encode(errors="replace"))[-OUTPUT:]
+    return {**latencies(result.seconds[slot]), **figures, **({OUTPUTS: [said]} if said else {})}
 
 
 def latencies(seconds: tuple[float, ...]) -> Mapping[str, float]:

@@ -30,7 +30,14 @@ from cw.hub.pages.account import go
 from cw.hub.pages.actor import actor, one_reading, resources
 from cw.hub.pages.ladder_bar import NO_TOURNAMENT, bar_of, tournament_of
 from cw.hub.pages.layout import notice
-from cw.hub.services import competitions, ladder, tournament_export, tournament_host, tournaments
+from cw.hub.services import (
+    competitions,
+    ladder,
+    team_bots,
+    tournament_export,
+    tournament_host,
+    tournaments,
+)
 from cw.hub.services.competitions import CompetitionFacts
 from cw.hub.services.tournament_config import team_lines
 from cw.hub.services.tournament_settings import CHANGEABLE, HOSTINGS, settings_of
@@ -212,7 +219,7 @@ def export(of: CompetitionFacts) -> ResponseReturnValue:
     # It is closed by the server, when it has been sent.
     file = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
     with one_reading() as reading:
-        tournament_export.write_zip(reading, of.id, cast(Any, file))
+        tournament_export.write_zip(reading, resources().clock, of.id, cast(Any, file))
         if request.args.get("replays"):
             held = resources().objects
             tournament_export.add_replays(reading, held, of.id, cast(Any, file))
@@ -252,7 +259,7 @@ def reason() -> str:
     """Return the reason that was typed; raise Wrong for none."""
     said = text("reason")[:LONGEST_REASON]
     if not said:
-        raise Wrong("reason", "Please give a reason")
+        raise Wrong("reason", tournament_host.NO_REASON)
     return said
 
 
@@ -338,14 +345,20 @@ def guests(session: Writing, clock: Clock, of: CompetitionFacts, who: str) -> st
     return "The teams play out of competition."
 
 
+def compete(session: Writing, clock: Clock, of: CompetitionFacts, who: str) -> str:
+    """Let teams compete that played out of competition."""
+    tournament_host.compete(session, clock, of.id, ticked(), text("group", 40), actor=who)
+    return "The teams compete."
+
+
 def set_bot(session: Writing, clock: Clock, of: CompetitionFacts, who: str) -> str:
     """Set the bot of teams."""
-    ids, bot = ticked(), text("bot", tournaments.LONGEST_ADDRESS)
+    ids, bot = ticked(), text("bot", team_bots.LONGEST_URL)
     try:
-        tournament_host.set_bot(session, clock, of.id, ids, bot, actor=who)
+        has_secrets = tournament_host.set_bot(session, clock, of.id, ids, bot, actor=who)
     except UsageError as error:
         raise Wrong("bot", str(error)) from None
-    return "The bot is set."
+    return f"The bot is set. {team_bots.WHERE_SECRET}" if has_secrets else "The bot is set."
 
 
 def machine(session: Writing, clock: Clock, of: CompetitionFacts, who: str) -> str:
@@ -460,25 +473,16 @@ def remove_event(session: Writing, clock: Clock, of: CompetitionFacts, who: str)
     return "The event is called off."
 
 
-def of_this(session: Writing, of: CompetitionFacts, match_id: str) -> None:
-    """Raise UsageError unless a match of an open round of this tournament is meant."""
-    if not tournament_host.has_match(session, of.id, match_id):
-        raise UsageError("this tournament has no such match")
-
-
 def void(session: Writing, clock: Clock, of: CompetitionFacts, who: str) -> str:
     """Call a match off."""
-    match = text("match", 10)
-    of_this(session, of, match)
-    ladder.void(session, clock, match, reason()[: tournament_host.LONGEST_MATCH_REASON], who)
+    match, why = text("match", 10), reason()
+    tournament_host.void(session, clock, of.id, match, why, actor=who)
     return "The match is void."
 
 
 def play_again(session: Writing, clock: Clock, of: CompetitionFacts, who: str) -> str:
     """Let a match be played again."""
-    match = text("match", 10)
-    of_this(session, of, match)
-    ladder.play_again(session, clock, match, who)
+    tournament_host.play_again(session, clock, of.id, text("match", 10), actor=who)
     return "The match is played again."
 
 
@@ -486,10 +490,7 @@ def void_round(session: Writing, clock: Clock, of: CompetitionFacts, who: str) -
     """Call a round off."""
     said = text("round", 20)
     number = int(said) if re.fullmatch("[0-9]{1,9}", said) else 0
-    if not tournament_host.has_round(session, of.id, number):
-        raise UsageError("this tournament has no such round")
-    why = reason()[: tournament_host.LONGEST_MATCH_REASON]
-    ladder.void_round(session, clock, number, why, who)
+    tournament_host.void_round(session, clock, of.id, number, reason(), actor=who)
     return "The round is void."
 
 
@@ -504,6 +505,7 @@ VERBS: Final[Mapping[str, tuple[Verb, Page, str]]] = {
     "revoke-tokens": (revoke, teams_page, "host.teams"),
     "move": (move, teams_page, "host.teams"),
     "out-of-competition": (guests, teams_page, "host.teams"),
+    "compete": (compete, teams_page, "host.teams"),
     "set-bot": (set_bot, teams_page, "host.teams"),
     "machine": (machine, teams_page, "host.teams"),
     "disqualify": (disqualify, teams_page, "host.teams"),

@@ -38,6 +38,7 @@ from cw.hub.services.ladder_rounds import (
 )
 from cw.hub.services.matches import EXACT, OPEN, BattleResult, Claim
 from cw.hub.services.tournament_settings import TournamentSettings
+from cw.hub.services.tournaments import check_room
 from cw.hub.store.tables import (
     Bot,
     Competition,
@@ -514,6 +515,7 @@ def play_again(session: Session, clock: Clock, match_id: str, actor: str = OPERA
     Twice: of a match that was planned anew already the newest is planned anew. Late: UsageError.
     """
     match, row = held_match(session, match_id)
+    check_teams(session, match)
     same = and_(Match.round_id == match.round_id, Match.sequence == match.sequence)
     call_off(session, clock, and_(same, Match.state.in_(OPEN)), PLAYED_AGAIN)
     times = session.scalar(select(func.count()).where(same)) or 0
@@ -555,6 +557,21 @@ def play_again(session: Session, clock: Clock, match_id: str, actor: str = OPERA
     )
     touch_group_of(session, cast(int, match.round_id))
     return name
+
+
+def check_teams(session: Session, match: Match) -> None:
+    """Raise UsageError for a match of a team that is disqualified: it would count for nothing."""
+    out = session.scalars(
+        select(Team.name)
+        .join(Entry, Entry.team_id == Team.id)
+        .join(Round, Round.group_id == Entry.group_id)
+        .join(Bot, Bot.team_id == Team.id)
+        .join(MatchParticipant, MatchParticipant.bot_id == Bot.id)
+        .where(MatchParticipant.match_id == match.id, Round.id == match.round_id)
+        .where(Entry.status == DISQUALIFIED)
+    ).first()
+    if out is not None:
+        raise UsageError(f"{out} is disqualified: reinstate it first")
 
 
 def disqualify(  # noqa: PLR0913 - as many things as there are to be said
@@ -607,6 +624,7 @@ def reinstate(
     row = competitions.held(session, competition_id)
     if not set_status(session, row, team_id, DISQUALIFIED, {"status": "playing", "reason": ""}):
         return False
+    check_room(session, row)
     touch_groups(session, row)
     audit.note(session, clock, actor, "reinstate", f"team:{team_id}", competition_id=row.id)
     advance(session, clock, row.id)

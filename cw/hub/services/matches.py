@@ -71,6 +71,9 @@ MOST_SENT: Final = 1000
 
 OPEN: Final[tuple[MatchState, ...]] = ("queued", "in_progress", "interrupted")
 
+OUTPUTS: Final = "outputs"
+"""What the program of a bot has written to its standard error, by game: a key of its figures."""
+
 PROGRAM: Final = "program:"
 """How the seats of uploaded programs begin."""
 
@@ -394,15 +397,19 @@ def claimed_seat(
     return ClaimedSeat(participant.name, spec, bot.bot_id, said, sealed, row, owner)
 
 
+def seat_of(session: Session, bot: Bot) -> ClaimedSeat:
+    """Return a bot as it would be seated now."""
+    plays = select(BotVersion.sha256).join(Bot, that_plays()).where(Bot.id == bot.id)
+    program = session.scalar(plays) if bot.kind == "program" else None
+    return claimed_seat(MatchParticipant(name=bot.name, spec=None), bot, "", program or "")
+
+
 def program_of(session: Session, bot: Bot) -> ClaimedSeat | None:
     """Return a bot as it would be seated if it is an upload that can play, else None."""
     if bot.kind != "program":
         return None
-    plays = select(BotVersion.sha256).join(Bot, that_plays()).where(Bot.id == bot.id)
-    program = session.scalar(plays)
-    if program is None:
-        return None
-    return claimed_seat(MatchParticipant(name=bot.name, spec=None), bot, "", program)
+    seat = seat_of(session, bot)
+    return seat if seat.spec else None
 
 
 def told_to_bots(bot: Bot) -> dict[str, str]:
@@ -510,9 +517,14 @@ def rank_sum(told: Sequence[SlotResult]) -> int | None:
 
 
 def combined_stats(told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return how a bot answered in all games; what the game keeps of it is that of the last."""
+    """Return how a bot answered in all games; what the game keeps of it is that of the last.
+
+    What its program has written is kept of each.
+    """
     asked = [one for one in told if one.get("answers")]
     stats = {**told[-1], "answers": sum(one["answers"] for one in asked)}
+    if any(OUTPUTS in one for one in told):
+        stats[OUTPUTS] = [text for one in told for text in one.get(OUTPUTS, [""])]
     if asked:
         stats["median_ms"] = round(median(one["median_ms"] for one in asked), 3)
         stats["most_ms"] = max(one["most_ms"] for one in asked)

@@ -20,7 +20,7 @@ from cw.games.registry import load_protocol
 from cw.hub.clock import Clock
 from cw.hub.services import audit, bots, matches
 from cw.hub.services.bots import Busy
-from cw.hub.services.matches import Hosting, Plan, Seat
+from cw.hub.services.matches import ClaimedSeat, Hosting, Plan, Seat
 from cw.hub.services.tournament_settings import ladder_of, settings_of
 from cw.hub.store.objects import ObjectStore
 from cw.hub.store.sealing import Sealer
@@ -44,6 +44,7 @@ PRIVATE_KEY: Final = "This is a private key: never paste it anywhere"
 NO_VERSION: Final = "There is no such version, or it cannot play"
 NO_PROGRAMS: Final = "This tournament runs no uploaded programs"
 NO_URLS: Final = "Bots of this tournament are programs: upload one"
+WHERE_SECRET: Final = "Each team is shown its secret when it saves its bot on MY TEAM."  # noqa: S105
 NO_BOT: Final = "You have not set up your bot yet."
 
 LONGEST_URL: Final = 500
@@ -98,6 +99,8 @@ class TeamFault:
     detail: str
     expected: str
     actual: str
+    answer: str
+    """What came, as it came; "" where nothing did, or it was not kept."""
     is_practice: bool
 
 
@@ -127,6 +130,8 @@ class TeamBot:
     machine: str | None
     ssh_key: str | None
     stores: bool
+    lacks_secret: bool
+    """Whether the team has yet to be shown a secret, which it is when it saves the address."""
     versions: Sequence[Version] = ()
 
     @property
@@ -195,6 +200,7 @@ def find(session: Session, team_id: int) -> TeamBot | None:
         team.machine,
         team.ssh_key,
         settings.stores,
+        lacks_secret(bot),
         versions,
     )
 
@@ -202,6 +208,11 @@ def find(session: Session, team_id: int) -> TeamBot | None:
 def locked(session: Session, bot: int) -> Bot:
     """Return the row of a bot, locked."""
     return session.scalars(select(Bot).where(Bot.id == bot).with_for_update()).one()
+
+
+def seated(session: Session, of: TeamBot) -> ClaimedSeat:
+    """Return a team's bot as it would be seated in a match now."""
+    return matches.seat_of(session, session.get_one(Bot, of.id))
 
 
 # Web services
@@ -233,10 +244,13 @@ def set_url(session: Session, clock: Clock, sealer: Sealer, of: TeamBot, url: st
     begin_again(session, clock, bot, of)
     audit.note(session, clock, actor_of(of), "set bot", f"bot:{of.bot_id}",
                competition_id=of.competition_id)  # fmt: skip
-    is_asked_for = load_protocol(of.game).signed_with or of.game in WITH_OWN_KEY
-    if bot.secret is not None or not is_asked_for:
-        return None
-    return new_secret(bot, sealer)
+    return new_secret(bot, sealer) if lacks_secret(bot) else None
+
+
+def lacks_secret(bot: Bot) -> bool:
+    """Return whether a bot is a web service that must know a secret, and has none yet."""
+    must_know = load_protocol(bot.game).signed_with is not None or bot.game in WITH_OWN_KEY
+    return bot.kind == "url" and bot.secret is None and must_know
 
 
 def new_secret(bot: Bot, sealer: Sealer) -> str:
@@ -396,6 +410,7 @@ def last_faults(session: Session, bot: int) -> list[TeamFault]:
             fault.get("detail", ""),
             fault.get("expected", ""),
             fault.get("actual", ""),
+            fault.get("answer", ""),
             kind == "practice",
         )
         for faults, match_id, finished_at, at, kind in rows

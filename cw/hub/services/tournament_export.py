@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from html import escape
@@ -15,7 +14,10 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from cw.hub.clock import Clock
+from cw.hub.services import ladder_views
 from cw.hub.services.competitions import SINCE
+from cw.hub.services.ladder_views import Standings
 from cw.hub.services.tournaments import BUILTIN, groups_of
 from cw.hub.store.objects import ObjectStore
 from cw.hub.store.tables import (
@@ -38,10 +40,10 @@ FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 """How a text begins that a spreadsheet would calculate."""
 
 
-def write_zip(session: Session, competition: int, file: IO[bytes]) -> None:
+def write_zip(session: Session, clock: Clock, competition: int, file: IO[bytes]) -> None:
     """Write all that a tournament is and was into a zip, without tokens, addresses and keys."""
     with ZipFile(file, "w", ZIP_DEFLATED) as archive:
-        for name, text in files_of(session, competition):
+        for name, text in files_of(session, clock, competition):
             archive.writestr(name, text)
 
 
@@ -62,11 +64,21 @@ def add_replays(session: Session, objects: ObjectStore, competition: int, file: 
                 archive.writestr(f"replays/{match}-{number}.{ending}", data)
 
 
-def files_of(session: Session, competition: int) -> Iterator[tuple[str, str]]:
+def all_standings(session: Session, clock: Clock, row: Competition) -> Iterator[Standings]:
+    """Give the ladder of each group, as its page shows it."""
+    found, events = ladder_views.find(session, row.slug), ladder_views.events(session, row.id)
+    if found is None:
+        return
+    for group in found.groups:
+        phase = ladder_views.phase_of(group, events, clock())
+        yield ladder_views.standings(session, found, group, phase)
+
+
+def files_of(session: Session, clock: Clock, competition: int) -> Iterator[tuple[str, str]]:
     """Give the files of an export, each by its name."""
     row = session.get_one(Competition, competition)
     groups = groups_of(session, competition)
-    ladders = {group.id: ladder(session, group) for group in groups}
+    ladders = {one.group.id: ladder(one) for one in all_standings(session, clock, row)}
     yield CONFIG, config(session, row, groups)
     for group in groups:
         yield f"ladder-{group.slug}.csv", table(LADDER, ladders[group.id])
@@ -169,7 +181,10 @@ def toml(value: Any) -> str:
 # As tables
 
 
-LADDER: Final = ("place", "team", "slug", "points", "won", "drawn", "lost", "status", "reason")
+LADDER: Final = (
+    *("place", "team", "slug", "points", "won", "drawn", "lost"),
+    *("prize", "status", "reason"),
+)
 ROUNDS: Final = (
     *("sandbox", "round", "board", "factor", "opened_at", "closed_at"),
     *("team", "points", "won", "drawn", "lost", "total", "position"),
@@ -199,41 +214,20 @@ def cell(value: Any) -> Any:
     return f"'{value}" if is_formula else value
 
 
-def ladder(session: Session, group: Group) -> list[tuple[Any, ...]]:
+def ladder(standings: Standings) -> list[tuple[Any, ...]]:
     """Return the ladder of a group by its closed rounds; who does not compete stands last."""
-    scores: dict[int, list[RoundScore]] = defaultdict(list)
-    found = (
-        select(RoundScore)
-        .join(Round, Round.id == RoundScore.round_id)
-        .where(Round.group_id == group.id)
-        .order_by(Round.number)
-    )
-    for score in session.scalars(found):
-        scores[score.team_id].append(score)
-    rows = session.execute(
-        select(Team, Entry).join(Entry, Entry.team_id == Team.id).where(Entry.group_id == group.id)
-    ).all()
-    made = []
-    for team, entry in rows:
-        own = scores[team.id]
-        total = own[-1].total if own else 0
-        sums = [sum(getattr(one, name) for one in own) for name in ("won", "drawn", "lost")]
-        competes = entry.status == "playing" and not team.out_of_competition
-        status = "out of competition" if team.out_of_competition else entry.status
-        made.append((competes, total, team, sums, status, entry.reason))
-    made.sort(key=lambda one: (not one[0], -one[1], one[2].name_key))
-    totals = [one[1] for one in made if one[0]]
     return [
         (
-            1 + sum(other > total for other in totals) if competes else "",
-            team.name,
-            team.slug,
-            total,
-            *sums,
-            status,
-            reason,
+            "" if one.place is None else one.place,
+            one.name,
+            one.slug,
+            one.points,
+            *(one.won, one.drawn, one.lost),
+            one.prize,
+            "out of competition" if one.is_out and one.status == "playing" else one.status,
+            one.reason,
         )
-        for competes, total, team, sums, status, reason in made
+        for one in sorted(standings.entries, key=lambda one: not one.competes)
     ]
 
 

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from cw.errors import UsageError, short
 from cw.hub.clock import Clock
-from cw.hub.services import audit
+from cw.hub.services import audit, ladder, team_bots
 from cw.hub.services.competitions import OPERATOR, held
 from cw.hub.services.tournament_settings import CHANGEABLE, settings_of
 from cw.hub.services.tournaments import (
@@ -21,9 +21,9 @@ from cw.hub.services.tournaments import (
     changed,
     check_bot,
     check_machine,
+    check_room,
     give_bot,
     groups_of,
-    most_entries,
     named_group,
     sizes_of,
 )
@@ -50,6 +50,7 @@ from cw.hub.store.tables import (
 MOST_OF_LOG: Final = 500
 MOST_OF_ROUND: Final = 200
 LONGEST_MATCH_REASON: Final = 40
+NO_REASON: Final = "Please give a reason"
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,20 +254,6 @@ def ssh_keys(session: Session, competition: int) -> list[tuple[str, str, str]]:
     return [(slug, machine or "", key or "") for slug, machine, key in rows]
 
 
-def has_match(session: Session, competition: int, match_id: str) -> bool:
-    """Return whether a match of a round is one of a tournament."""
-    of_this = (Match.competition_id == competition, Match.round_id.is_not(None))
-    found = select(Match.id).where(*of_this, Match.match_id == match_id)
-    return session.scalar(found) is not None
-
-
-def has_round(session: Session, competition: int, round_id: int) -> bool:
-    """Return whether a round is one of a tournament."""
-    of_this = select(Round.id).join(Group, Group.id == Round.group_id)
-    found = of_this.where(Group.competition_id == competition, Round.id == round_id)
-    return session.scalar(found) is not None
-
-
 def log(session: Session, competition: int) -> list[Audit]:
     """Return what was done to a tournament, the latest first."""
     of_this = select(Audit).where(Audit.competition_id == competition)
@@ -304,16 +291,23 @@ def note(  # noqa: PLR0913, PLR0917 - what is noted of it
     audit.note(session, clock, actor, verb, what, detail=more, competition_id=of.id)
 
 
-def has_played(session: Session, team: int) -> bool:
-    """Return whether a round was planned with a team."""
+def has_played(session: Session, team: int, group: int | None = None) -> bool:
+    """Return whether a round was planned with a team, in a group or anywhere."""
+    rounds = select(Round.id)
+    if group is not None:
+        rounds = rounds.where(Round.group_id == group)
     planned = (
         select(MatchParticipant.match_id)
         .join(Bot, Bot.id == MatchParticipant.bot_id)
         .join(Match, Match.id == MatchParticipant.match_id)
-        .where(Bot.team_id == team, Match.round_id.is_not(None))
+        .where(Bot.team_id == team, Match.round_id.in_(rounds))
         .limit(1)
     )
-    scored = select(RoundScore.team_id).where(RoundScore.team_id == team).limit(1)
+    scored = (
+        select(RoundScore.team_id)
+        .where(RoundScore.team_id == team, RoundScore.round_id.in_(rounds))
+        .limit(1)
+    )
     return session.scalar(planned) is not None or session.scalar(scored) is not None
 
 
@@ -336,30 +330,74 @@ def move(  # noqa: PLR0913 - as many things as there are to be said
         if has_played(session, team.id):
             raise UsageError(f"{team.name} has played: it stays in its sandbox")
     there = set(session.scalars(select(Entry.team_id).where(Entry.group_id == group.id)))
-    new = [team for team in found if team.id not in there]
-    if sizes_of(session, competition).get(group.id, 0) + len(new) > most_entries(row):
-        raise UsageError(f"{group.name} is full: it holds at most {most_entries(row)} teams")
-    for team in new:
-        session.execute(delete(Entry).where(Entry.team_id == team.id))
-        session.add(Entry(group_id=group.id, team_id=team.id, joined_at=clock()))
-        note(session, clock, row, team, "move", actor, to=group.slug)
+    for team in found:
+        if team.id not in there:
+            session.execute(delete(Entry).where(Entry.team_id == team.id))
+            session.add(Entry(group_id=group.id, team_id=team.id, joined_at=clock()))
+            note(session, clock, row, team, "move", actor, to=group.slug)
+    check_room(session, row)
     changed(row, *groups_of(session, competition))
 
 
 def set_out_of_competition(
     session: Session, clock: Clock, competition: int, ids: Sequence[int], *, actor: str = OPERATOR
 ) -> None:
-    """Let teams play in every sandbox, without place and prize. Twice: the same."""
+    """Let teams play in every sandbox, without place and prize. Twice: the same.
+
+    Those that were taken out stay so in all of them.
+    """
     row = held(session, competition)
     all_groups = groups_of(session, competition)
     for team in chosen(session, competition, ids):
         team.out_of_competition = True
-        there = set(session.scalars(select(Entry.group_id).where(Entry.team_id == team.id)))
+        known = entries_of(session, team.id)
+        own = next((one for one in known.values() if one.status == "playing"), None)
+        own = own or next(iter(known.values()))
         for group in all_groups:
-            if group.id not in there:
-                session.add(Entry(group_id=group.id, team_id=team.id, joined_at=clock()))
+            if group.id not in known:
+                entry = Entry(group_id=group.id, team_id=team.id, joined_at=clock())
+                known[group.id] = entry
+                session.add(entry)
+            known[group.id].status, known[group.id].reason = own.status, own.reason
         note(session, clock, row, team, "out of competition", actor)
+    check_room(session, row)
     changed(row, *all_groups)
+
+
+def compete(  # noqa: PLR0913 - as many things as there are to be said
+    session: Session,
+    clock: Clock,
+    competition: int,
+    ids: Sequence[int],
+    sandbox: str,
+    *,
+    actor: str = OPERATOR,
+) -> None:
+    """Let teams that play in every sandbox compete in one, with the points that they have there.
+
+    They leave the others: where they have played, they are withdrawn. Twice: the same.
+    """
+    row = held(session, competition)
+    group = named_group(groups_of(session, competition), sandbox)
+    for team in chosen(session, competition, ids):
+        if not team.out_of_competition:
+            continue
+        team.out_of_competition = False
+        for entry in entries_of(session, team.id).values():
+            if entry.group_id == group.id:
+                continue
+            if has_played(session, team.id, entry.group_id):
+                entry.status = "withdrawn"
+            else:
+                session.delete(entry)
+        note(session, clock, row, team, "compete", actor, to=group.slug)
+    changed(row, *groups_of(session, competition))
+
+
+def entries_of(session: Session, team: int) -> dict[int, Entry]:
+    """Return the entries of a team by their groups."""
+    found = select(Entry).where(Entry.team_id == team).order_by(Entry.group_id)
+    return {one.group_id: one for one in session.scalars(found)}
 
 
 def set_bot(  # noqa: PLR0913 - as many things as there are to be said
@@ -370,17 +408,23 @@ def set_bot(  # noqa: PLR0913 - as many things as there are to be said
     bot: str,
     *,
     actor: str = OPERATOR,
-) -> None:
-    """Let the bot of teams be at an address, or be a built-in strategy. Twice: the same."""
+) -> bool:
+    """Let the bot of teams be at an address, or be a built-in strategy; it is checked soon.
+
+    Returns whether a team has yet to be shown the secret of its bot. Twice: the same.
+    """
     row = held(session, competition)
     if not bot:
         raise UsageError("Please enter a bot URL or builtin:NAME")
     check_bot(row.game, bot)
+    given = []
     for team in chosen(session, competition, ids):
         found = session.scalars(select(Bot).where(Bot.team_id == team.id).with_for_update()).one()
-        give_bot(found, bot)
+        give_bot(clock, found, bot)
+        given.append(found)
         note(session, clock, row, team, "set bot", actor, kind=found.kind)
     changed(row)
+    return any(map(team_bots.lacks_secret, given))
 
 
 def set_machine(  # noqa: PLR0913 - as many things as there are to be said
@@ -430,6 +474,70 @@ def revoke_tokens(
         theirs = (Ticket.team_id == team.id, Ticket.kind.in_(("card", "team")))
         session.execute(delete(Ticket).where(*theirs))
         note(session, clock, row, team, "revoke tokens", actor)
+
+
+def void(  # noqa: PLR0913 - as many things as there are to be said
+    session: Session,
+    clock: Clock,
+    competition: int,
+    match_id: str,
+    reason: str,
+    *,
+    actor: str = OPERATOR,
+) -> None:
+    """Call a match of an open round off; see `ladder.void`."""
+    check_match(session, competition, match_id)
+    ladder.void(session, clock, match_id, said_reason(reason), actor)
+
+
+def play_again(
+    session: Session, clock: Clock, competition: int, match_id: str, *, actor: str = OPERATOR
+) -> str:
+    """Let a match of an open round be played again, by the name returned; see `ladder`."""
+    check_match(session, competition, match_id)
+    return ladder.play_again(session, clock, match_id, actor)
+
+
+def void_round(  # noqa: PLR0913 - as many things as there are to be said
+    session: Session,
+    clock: Clock,
+    competition: int,
+    round_id: int,
+    reason: str,
+    *,
+    actor: str = OPERATOR,
+) -> int:
+    """Call an open round off; return how many matches that were. See `ladder.void_round`."""
+    of_this = select(Round.id).join(Group, Group.id == Round.group_id)
+    found = of_this.where(Group.competition_id == competition, Round.id == round_id)
+    if session.scalar(found) is None:
+        raise UsageError("this tournament has no such round")
+    return ladder.void_round(session, clock, round_id, said_reason(reason), actor)
+
+
+def open_round(session: Session, competition: int, sandbox: str) -> int:
+    """Return the open round of a sandbox; raise UsageError where none is."""
+    group = named_group(groups_of(session, competition), sandbox)
+    opened = select(Round.id).where(Round.group_id == group.id, Round.closed_at.is_(None))
+    found = session.scalar(opened)
+    if found is None:
+        raise UsageError(f"no round of {group.name} is open")
+    return found
+
+
+def check_match(session: Session, competition: int, match_id: str) -> None:
+    """Raise UsageError unless a match of a round is one of a tournament."""
+    of_this = (Match.competition_id == competition, Match.round_id.is_not(None))
+    found = select(Match.id).where(*of_this, Match.match_id == match_id)
+    if session.scalar(found) is None:
+        raise UsageError("this tournament has no such match")
+
+
+def said_reason(reason: str) -> str:
+    """Return why a match is called off, as its page says it; raise UsageError for no reason."""
+    if not reason.strip():
+        raise UsageError(NO_REASON)
+    return reason.strip()[:LONGEST_MATCH_REASON]
 
 
 def change_settings(

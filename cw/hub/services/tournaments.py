@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal, TypeAlias
 
@@ -16,11 +16,10 @@ from sqlalchemy import delete, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from cw.arena.transports.http import check_base
 from cw.errors import UsageError, short
 from cw.games.registry import load_game, load_strategy
 from cw.hub.clock import Clock
-from cw.hub.services import audit, matches, tickets
+from cw.hub.services import audit, matches, team_bots, tickets
 from cw.hub.services.competitions import OPERATOR, CompetitionTaken, held
 from cw.hub.services.team_names import (
     GROUP_WORDS,
@@ -72,7 +71,6 @@ MOST_OF_PAIRS: Final = 100
 LONGEST_TITLE: Final = 80
 LONGEST_EVENT_TITLE: Final = 120
 LONGEST_EVENT_TEXT: Final = 2000
-LONGEST_ADDRESS: Final = 500
 LONGEST_MACHINE: Final = 120
 
 AFTER_END: Final = timedelta(days=7)
@@ -90,7 +88,6 @@ NO_TIME: Final = "Please enter a time"
 PAST: Final = "The time lies in the past"
 NO_TITLE: Final = "Please enter a title"
 NAME_TAKEN: Final = "this name is taken"
-INVALID_URL: Final = "Please enter a valid HTTP URL"
 ISSUED: Final = "These cards were issued already and cannot be shown again."
 
 # What a host writes
@@ -327,6 +324,7 @@ class Enrolment:
         groups = self.groups if team.out_of_competition else [self.group_of(team)]
         check_bot(self.competition.game, team.bot)
         check_machine(team.machine)
+        team = replace(team, ssh_key=team_bots.read_ssh_key(team.ssh_key))
         for group in groups:
             if self.sizes[group.id] >= self.most:
                 raise UsageError(f"{group.name} is full: it holds at most {self.most} teams")
@@ -360,7 +358,7 @@ class Enrolment:
             bot = new_bot(clock, self.competition.game, row)
             session.add(bot)
             if one.team.bot:
-                give_bot(bot, one.team.bot)
+                give_bot(clock, bot, one.team.bot)
         changed(self.competition, *{group for one in admitted for group in one.groups})
         what = f"competition:{FORMAT}/{self.competition.slug}"
         detail = {"teams": [row.slug for row in rows]}
@@ -398,6 +396,15 @@ def most_entries(competition: Competition) -> int:
     if settings_of(competition.game, competition.settings).plan == "pairs":
         return MOST_OF_PAIRS
     return min(load_game(competition.game).rules.seats[-1], MOST_TEAMS)
+
+
+def check_room(session: Session, competition: Competition) -> None:
+    """Raise UsageError where a group has come to hold more entries than can play in it."""
+    session.flush()
+    sizes, most = sizes_of(session, competition.id), most_entries(competition)
+    for group in groups_of(session, competition.id):
+        if sizes.get(group.id, 0) > most:
+            raise UsageError(f"{group.name} is full: it holds at most {most} teams")
 
 
 def named_group(groups: Iterable[Group], name: str) -> Group:
@@ -442,21 +449,21 @@ def check_bot(game: str, bot: str) -> None:
         return
     if "url" not in ladder_of(game).kinds:
         raise UsageError(f"bots of {game} are programs, which teams upload, or {BUILTIN}NAME")
-    try:
-        check_base(bot)
-    except UsageError:
-        raise UsageError(INVALID_URL) from None
-    if len(bot) > LONGEST_ADDRESS:
-        raise UsageError(INVALID_URL)
+    team_bots.read_url(bot)
 
 
-def give_bot(bot: Bot, spec: str) -> None:
-    """Let a bot be what `check_bot` has passed; built-in ones are ACTIVE at once."""
+def give_bot(clock: Clock, bot: Bot, spec: str) -> None:
+    """Let a bot be what `check_bot` has passed.
+
+    Built-in ones are ACTIVE at once, the others are checked by the next sweep.
+    """
     is_builtin = spec.startswith(BUILTIN)
     bot.kind = "builtin" if is_builtin else "url"
-    bot.endpoint = spec.removeprefix(BUILTIN) if is_builtin else check_base(spec)
+    bot.endpoint = spec.removeprefix(BUILTIN) if is_builtin else team_bots.read_url(spec)
     bot.status = "ACTIVE" if is_builtin else "PENDING"
-    bot.reason, bot.failures, bot.protocol_ok, bot.checks = "", 0, False, []
+    bot.reason, bot.failures, bot.protocol_ok = "", 0, False
+    bot.checks, bot.checked_at = [], None
+    bot.check_due_at = None if is_builtin else clock()
 
 
 def check_machine(machine: str) -> None:

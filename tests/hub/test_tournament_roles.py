@@ -1,0 +1,133 @@
+"""Who may do what in a tournament: each of its routes, asked by visitor, team, host and admin."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from sqlalchemy import func, select, update
+
+from cw.hub.pages.host import VERBS
+from cw.hub.store.tables import Audit, Bot, Entry, Event, Match, Team, Ticket
+from tests.hub.ladder_rows import HEXAGON_3, Rows, duel
+from tests.hub.program import make_admin
+from tests.hub.site import Site, Visitor
+
+# The pages of a host are tried on the other database elsewhere.
+pytestmark = pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+
+T = "/t/t1"
+PUBLIC = (
+    *("/t/", f"{T}/", f"{T}/events", f"{T}/events.json", f"{T}/kit/python.zip"),
+    *(f"{T}/grodno/", f"{T}/grodno/ladder.json", f"{T}/grodno/alpha", f"{T}/grodno/alpha.json"),
+    *("/match/m_00000001", "/match/m_00000001?battle=2", "/match/m_00000001/state"),
+)
+OF_TEAM = ("bot", "check", "upload", "use-version", "ssh-key", "practice")
+PAGES_OF_HOST = ("", "/teams", "/events", "/rounds", "/log", "/export.zip")
+VERBS_OF_HOST = (*VERBS, "issue-tokens")
+
+CASES = int(os.environ.get("CW_CASES", "600"))
+FAULT = "from [0, 9]"
+ROLES = ("visitor", "alpha", "beta", "host", "admin")
+
+
+@pytest.fixture
+def rows(site: Site) -> Rows:
+    rows = duel(site.resources.database, site.clock)
+    one = rows.round("GRODNO", 1, HEXAGON_3, positions={"Alpha": 1, "Beta": 1, "Gamma": 1})
+    played = [("illegal", (1, 2), (3, 3))] * 2
+    name = rows.match(one, ("Alpha", "Beta"), played)
+    rows.set_faults(name, 1, [{"kind": "illegal", "turn": 1, "battle": 1, "detail": FAULT}])
+    practice = rows.match(one, ("Alpha", "Beta"), played)
+    with site.resources.database.writing() as session:
+        its = update(Match).where(Match.match_id == practice)
+        session.execute(its.values(kind="practice", round_id=None))
+    return rows
+
+
+@pytest.fixture
+def people(site: Site, rows: Rows) -> dict[str, Visitor]:
+    """A browser of each role."""
+    found = {"visitor": site.visitor(), "admin": site.player("Ada")}
+    make_admin(site, "Ada")
+    for team, letter in (("Alpha", "A"), ("Beta", "B"), (None, "H")):
+        visitor = site.visitor()
+        token = rows.card(team, letter * 16)
+        assert visitor.fill(f"{T}/join", on=f"{T}/grodno/", token=token).status_code == 303
+        found[(team or "host").lower()] = visitor
+    return {role: found[role] for role in ROLES}
+
+
+def counts(site: Site) -> dict[str, int]:
+    """Return how many rows there are of all that is done to a tournament."""
+    with site.resources.database.reading() as session:
+        return {
+            one.__tablename__: session.scalar(select(func.count()).select_from(one)) or 0
+            for one in (Audit, Bot, Entry, Event, Match, Team, Ticket)
+        }
+
+
+def token_of(visitor: Visitor) -> str:
+    return visitor.token(f"{T}/grodno/") or visitor.token("/login") or visitor.token("/settings")
+
+
+def test_what_everybody_sees_is_the_same_for_all(people: dict[str, Visitor]) -> None:
+    for path in PUBLIC:
+        codes = {role: visitor.open(path).status_code for role, visitor in people.items()}
+        assert set(codes.values()) == {200}, (path, codes)
+
+
+def test_each_route_lets_in_whom_it_should(site: Site, people: dict[str, Visitor]) -> None:
+    of_hosts = {role: role in ("host", "admin") for role in ROLES}
+    of_teams = {role: role in ("alpha", "beta") for role in ROLES}
+    for part in PAGES_OF_HOST:
+        codes = {role: one.open(f"{T}/host{part}").status_code for role, one in people.items()}
+        assert codes == {role: 200 if may else 403 for role, may in of_hosts.items()}, part
+    before = counts(site)
+    for verb in VERBS_OF_HOST:
+        for role, visitor in people.items():
+            # Whoever may do it is told what is missing; of `Start` and the like, that it is late.
+            form = {"csrf_token": token_of(visitor)}
+            if of_hosts[role] and verb in ("settings", "pause", "end"):
+                continue
+            code = visitor.send_form(f"{T}/host/{verb}", form).status_code
+            assert code == (422 if of_hosts[role] else 403), (verb, role)
+    for verb in OF_TEAM:
+        for role, visitor in people.items():
+            answer = visitor.send_form(f"{T}/my-team/{verb}", {"csrf_token": token_of(visitor)})
+            to = answer.headers.get("Location", "")
+            assert answer.status_code in (303, 422), (verb, role)
+            assert (to != f"{T}/") == of_teams[role], (verb, role)
+    after = counts(site)
+    # Each team has taken its key away, and practised.
+    changed = {name: after[name] - before[name] for name in before if after[name] != before[name]}
+    assert changed == {"audit": 2, "matches": 2}
+    for role, visitor in people.items():
+        answer = visitor.open(f"{T}/my-team")
+        assert answer.status_code == (200 if of_teams[role] else 303)
+
+
+def test_what_is_of_a_team_is_for_it_and_the_host_alone(people: dict[str, Visitor]) -> None:
+    told = {role: FAULT in one.open("/match/m_00000001").text for role, one in people.items()}
+    assert told == {"visitor": False, "alpha": False, "beta": True, "host": True, "admin": True}
+    practice = {role: one.open("/match/m_00000002").status_code for role, one in people.items()}
+    assert practice == dict.fromkeys(ROLES, 200) | {"visitor": 404}
+
+
+def test_wrong_tokens_by_the_thousand_change_nothing(
+    site: Site, people: dict[str, Visitor]
+) -> None:
+    before, codes = counts(site), dict[int, int]()
+    browser = site.app.test_client()
+    page = browser.get(f"{T}/grodno/").text
+    form = {"csrf_token": page.partition('name="csrf_token" value="')[2].partition('"')[0]}
+    for number in range(CASES):
+        # Ten a second, which is as many as any page may be asked for.
+        site.clock.advance(0.11)
+        digits = f"{number:016}".translate(str.maketrans("0123456789", "ABCDEFGHJK"))
+        answer = browser.post(f"{T}/join", data={**form, "token": f"Z{digits[1:]}"})
+        codes[answer.status_code] = codes.get(answer.status_code, 0) + 1
+    looked_at = 60 * (1 + int((CASES - 1) * 0.11) // 600)
+    assert codes == {422: looked_at, 429: CASES - looked_at}
+    assert counts(site) == before
+    assert browser.post(f"{T}/join", data={**form, "token": "A" * 16}).status_code == 303
