@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from cw.hub import logs, origin
 from cw.hub.jobs.clock_check import ClockCheck
 from cw.hub.resources import Resources
-from cw.hub.services import bots, formats, matches, upkeep
+from cw.hub.services import bot_health, formats, matches, upkeep
 from cw.hub.services.matches import Message
 from cw.hub.store.database import is_away
 
@@ -75,9 +75,9 @@ def do_steps(resources: Resources, *, reaps: bool) -> None:
             plan(session, resources.clock)
     send_due(resources)
     with resources.database.reading() as session:
-        is_due = bots.any_due(session, resources.clock)
+        is_due = bot_health.any_due(session, resources.clock)
     if is_due:
-        resources.queue.send(bots.SWEEP)
+        resources.queue.send(bot_health.SWEEP)
 
 
 def send_due(resources: Resources) -> None:
