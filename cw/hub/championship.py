@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from typing import Final, TypeVar
@@ -143,14 +144,14 @@ class HubPlayers:
         While the database or the store is away, wait: what is asked for is not lost.
         """
         key = championships.key_of(self._folder, job.spec.id)
-        match = await self._patiently(lambda: self._plan(key, job))
+        match = await self._patiently(partial(self._plan, key, job))
         asked = self._asked[match] = Asked(asyncio.get_running_loop().create_future(), note)
         if self._looking is None:
             self._looking = asyncio.create_task(self._look_again_and_again())
         standing = await asked.over
         if standing.state == "void" and self._stopping:
             return None
-        return await self._patiently(lambda: self._outcome(key, standing))
+        return await self._patiently(partial(self._outcome, key, standing))
 
     def _plan(self, key: str, job: Job) -> int:
         """Send a match to the workers; return the id of its row."""
@@ -187,10 +188,11 @@ class HubPlayers:
             await asyncio.sleep(LOOK)
             waiting = [match for match, asked in self._asked.items() if not asked.over.done()]
             try:
-                seen = await self._patiently(lambda: self._look(waiting))  # noqa: B023 - at once
+                seen = await self._patiently(partial(self._look, waiting))
             except Exception as error:
-                for match in waiting:
-                    self._asked[match].over.set_exception(error)
+                for asked in self._asked.values():
+                    if not asked.over.done():
+                        asked.over.set_exception(error)
                 raise
             for standing in seen:
                 self._asked[standing.id].take(standing)

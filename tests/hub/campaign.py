@@ -76,6 +76,8 @@ class Role:
     log: Path
     folder: Path = ROOT
     """Where it is started."""
+    within: Sequence[str] = ()
+    """What its command begins with, where it runs on a host of its own."""
     program: Sequence[str] = ("-m", "cw")
     """What Python is to run."""
     process: subprocess.Popen[bytes] = field(init=False)
@@ -86,7 +88,7 @@ class Role:
     def start(self) -> None:
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, *self.program, "hub", *self.arguments],
+                [*self.within, sys.executable, *self.program, "hub", *self.arguments],
                 cwd=self.folder,
                 env={**os.environ, **self.environment},
                 stdout=log,

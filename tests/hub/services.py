@@ -96,18 +96,23 @@ def new_redis(folder: Path) -> Iterator[str]:
 
 
 class Redis:
-    """A Redis of our own, which may be killed and started again, empty."""
+    """A Redis of our own, which may be killed and started again, empty.
 
-    def __init__(self, folder: Path) -> None:
+    It listens at an address, and on this machine's own.
+    """
+
+    def __init__(self, folder: Path, address: str = "127.0.0.1") -> None:
         self.folder = folder
         self.port = free_port()
-        self.url = f"redis://127.0.0.1:{self.port}/0"
+        self.addresses = dict.fromkeys(("127.0.0.1", address))
+        self.url = f"redis://{address}:{self.port}/0"
 
     def start(self) -> None:
         program = shutil.which("redis-server")
         if program is None:
             missing("Redis")
-        about = ["--bind", "127.0.0.1", "--port", str(self.port), "--save", ""]
+        about = ["--bind", *self.addresses, "--port", str(self.port), "--save", ""]
+        about += ["--protected-mode", "no"]
         command = [str(program), *about, "--dir", str(self.folder)]
         with (self.folder / "redis.log").open("ab") as log:
             self.server = subprocess.Popen(command, stdout=log, stderr=log)
@@ -120,14 +125,18 @@ class Redis:
 
 
 class PostgreSQL:
-    """A PostgreSQL of our own, which may be shot down and started again."""
+    """A PostgreSQL of our own, which may be shot down and started again.
 
-    def __init__(self, log: Path) -> None:
+    It listens at an address, and on this machine's own.
+    """
+
+    def __init__(self, log: Path, address: str = "127.0.0.1") -> None:
         found = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
         if not found:
             missing("PostgreSQL")
         self.bin, self.log, self.port = found[-1], log, free_port()
-        self.url = f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
+        self.addresses = ",".join(dict.fromkeys(("127.0.0.1", address)))
+        self.url = f"postgresql://postgres@{address}:{self.port}/postgres"
         # It does not run as root, and must reach its folder.
         self.folder = Path(mkdtemp(prefix="cw-postgresql-"))
         self.user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
@@ -141,7 +150,8 @@ class PostgreSQL:
             subprocess.run(command, check=True, stdout=log, stderr=log, cwd=self.folder)
 
     def start(self) -> None:
-        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories="
+        options = f"-p {self.port} -c listen_addresses={self.addresses}"
+        options += " -c unix_socket_directories="
         self.run("pg_ctl", "-D", str(self.folder), "-w", "-o", options, "start")
 
     def kill(self) -> None:

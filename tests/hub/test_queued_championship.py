@@ -11,11 +11,9 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from socketserver import BaseRequestHandler, ThreadingTCPServer
-from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -48,6 +46,7 @@ from tests.championship.contests import (
     service,
 )
 from tests.hub.campaign import ROOT, Role, next_week, on_services, roles, wait_until
+from tests.hub.gates import Gate, gate
 from tests.hub.services import new_postgresql, new_redis
 from tests.hub.site import Site
 from tests.ports import free_port
@@ -121,32 +120,6 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealHub]:
 def slots(resources: Resources) -> int:
     with resources.database.reading() as session:
         return upkeep.live_slots(session, resources.clock)
-
-
-@dataclass
-class Gate:
-    """A web service that says nothing until it is opened, and then hangs up."""
-
-    address: str
-    open: Event
-
-
-@contextmanager
-def gate() -> Iterator[Gate]:
-    is_open = Event()
-
-    class Holding(BaseRequestHandler):
-        def handle(self) -> None:
-            is_open.wait(600)
-
-    with ThreadingTCPServer(("127.0.0.1", 0), Holding) as server:
-        server.daemon_threads = True
-        Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield Gate(f"http://127.0.0.1:{server.server_address[1]}", is_open)
-        finally:
-            is_open.set()
-            server.shutdown()
 
 
 @pytest.fixture

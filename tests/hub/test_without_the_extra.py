@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.championship.contests import built_in
+
 ROOT = Path(__file__).resolve().parents[2]
 
 WITHOUT = """
@@ -64,3 +66,12 @@ def test_the_arena_plays_and_names_its_commands() -> None:
     assert "  hub " in without(RUN, "--help").stdout
     done = without(RUN, "play", "hexagon", "builtin:random", "builtin:greedy", "--json")
     assert done.returncode == 0, done.stderr
+
+
+def test_a_championship_is_played_here_alone(tmp_path: Path) -> None:
+    teams = built_in(tmp_path / "teams.toml", ("random", "greedy"))
+    out = tmp_path / "out"
+    done = without(RUN, "championship", "run", str(teams), "--out", str(out), "--queue")
+    assert done.returncode == 2
+    assert '--queue needs the extra "hub": pip install "circuit-wars[hub]"' in done.stderr
+    assert not out.exists()

@@ -1,0 +1,85 @@
+"""Hosts with addresses and a network of their own: namespaces, and cables that can be pulled."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+import pytest
+
+MINE = f"cw{os.getpid()}"
+"""How the names of all that is made begin: they must not be another's, and are short."""
+
+BRIDGE = f"{MINE}s"
+SERVICES = "198.18.0.1"
+"""The address of this machine on their network; the block is kept for tries like these."""
+
+
+@dataclass(frozen=True)
+class Host:
+    """A host on that network."""
+
+    number: int
+
+    @property
+    def name(self) -> str:
+        return f"{MINE}h{self.number}"
+
+    @property
+    def within(self) -> Sequence[str]:
+        """What commands begin with that are run there."""
+        return ("ip", "netns", "exec", self.name)
+
+    @property
+    def cable(self) -> str:
+        return f"{MINE}c{self.number}"
+
+    def cut(self) -> None:
+        """Pull its cable: nobody is told."""
+        ip("link", "set", self.cable, "down")
+
+    def heal(self) -> None:
+        ip("link", "set", self.cable, "up")
+
+    def begin(self) -> None:
+        ip("netns", "add", self.name)
+
+    def join(self) -> None:
+        ip("link", "add", self.cable, "type", "veth", "peer", "name", "eth0", "netns", self.name)
+        ip("link", "set", self.cable, "master", BRIDGE, "up")
+        ip("-n", self.name, "address", "add", f"198.18.0.{10 + self.number}/24", "dev", "eth0")
+        for device in ("lo", "eth0"):
+            ip("-n", self.name, "link", "set", device, "up")
+
+    def end(self) -> None:
+        ip("netns", "delete", self.name)
+
+
+def ip(*arguments: str) -> None:
+    """Change the network; raise CalledProcessError with what is wrong."""
+    subprocess.run(["ip", *arguments], check=True, capture_output=True, text=True)
+
+
+@contextmanager
+def hosts(number: int) -> Iterator[Sequence[Host]]:
+    """Make so many hosts that reach this machine at SERVICES; skip the test where nobody can."""
+    if os.geteuid() != 0 or shutil.which("ip") is None:
+        pytest.skip("networks are made by root, with the command ip")
+    made = [Host(one) for one in range(number)]
+    with ExitStack() as stack:
+        try:
+            ip("link", "add", BRIDGE, "type", "bridge")
+            stack.callback(ip, "link", "delete", BRIDGE)
+            ip("address", "add", f"{SERVICES}/24", "dev", BRIDGE)
+            ip("link", "set", BRIDGE, "up")
+            for host in made:
+                host.begin()
+                stack.callback(host.end)
+                host.join()
+        except subprocess.CalledProcessError as error:
+            pytest.skip(f"no network of our own can be made here: {error.stderr.strip()}")
+        yield made
