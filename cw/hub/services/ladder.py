@@ -609,7 +609,7 @@ def disqualify(  # noqa: PLR0913 - as many things as there are to be said
         clock,
         actor,
         "disqualify",
-        f"team:{team_id}",
+        named(session, row, team_id),
         detail={"reason": reason},
         competition_id=row.id,
     )
@@ -626,7 +626,8 @@ def reinstate(
         return False
     check_room(session, row)
     touch_groups(session, row)
-    audit.note(session, clock, actor, "reinstate", f"team:{team_id}", competition_id=row.id)
+    what = named(session, row, team_id)
+    audit.note(session, clock, actor, "reinstate", what, competition_id=row.id)
     advance(session, clock, row.id)
     return True
 
@@ -710,6 +711,12 @@ def set_status(
     which = and_(Entry.team_id == team_id, Entry.group_id.in_(groups), Entry.status == expected)
     changed = update(Entry).where(which).values(**values)
     return bool(session.scalars(changed.returning(Entry.group_id)).all())
+
+
+def named(session: Session, row: Competition, team_id: int) -> str:
+    """Return how the audit names a team."""
+    slug = session.scalars(select(Team.slug).where(Team.id == team_id)).one()
+    return f"team:{row.slug}/{slug}"[:60]
 
 
 def touch_groups(session: Session, row: Competition) -> None:
