@@ -69,6 +69,8 @@ def leaderboard(visitor: Browser, effort: Effort) -> list[Row]:
     """Measure the leaderboard: its page, its poll, and a range of time."""
     # Ranges first: what is read once is kept for a while.
     first, again = (seconds(visitor, partial(visitor.ask, RANGE)) for _ in range(2))
+    pages = [f"{BOARD}?page={number}" for number in range(2, 22)]
+    made = 1000 * seconds(visitor, lambda: [visitor.ask(at) for at in pages]) / len(pages)
     ours, bare = compare(visitor, effort, *(partial(visitor.ask, at) for at in (BOARD, HUNDRED)))
     packed, whole = (size / 1000 for size in sizes(visitor, BOARD))
     poll = f"{BOARD}?format=json"
@@ -77,6 +79,7 @@ def leaderboard(visitor: Browser, effort: Effort) -> list[Row]:
     what = "leaderboard"
     return [
         Row("rated", what, ours, "ms", "a fixed page of 100 rows", bare, Goal("<=", 5)),
+        Row("rated", f"{what}, made anew", made, "ms", "a fixed page of 100 rows", bare),
         Row("rated", what, packed, "KB", "plain", whole),
         Row("rated", f"{what}, 304", polled, "statements", "one", 1, Goal("=", 0, "ours")),
         Row("rated", f"{what}, 30 days", first, "s", "kept", again, Goal("<=", 0.4, "ours")),
@@ -87,6 +90,8 @@ def bot_page(visitor: Browser, effort: Effort) -> list[Row]:
     """Measure the page of a bot, and the opponents of one that has played 60,000 matches."""
     path = f"/bot/{SOME_BOT}"
     asked = visitor.statements(partial(visitor.ask, path))
+    others = [f"/bot/bot-{number}" for number in range(2000, 2020)]
+    made = 1000 * seconds(visitor, lambda: [visitor.ask(at) for at in others]) / len(others)
     ours, bare = compare(visitor, effort, *(partial(visitor.ask, at) for at in (path, LAYOUT)))
     bots = "/api/v1/bots/b_00000000"
     busy = seconds(visitor, partial(visitor.ask, f"{bots}/opponents"))
@@ -94,6 +99,7 @@ def bot_page(visitor: Browser, effort: Effort) -> list[Row]:
     what = "opponents after 60,000 matches"
     return [
         Row("rated", "page of a bot", ours, "ms", "bare layout", bare, Goal("<=", 4)),
+        Row("rated", "page of a bot, made anew", made, "ms", "bare layout", bare),
         Row("rated", "page of a bot", asked, "statements", "one", 1, Goal("<=", 8, "ours")),
         Row("rated", what, busy, "s", "the bot alone", own, Goal("<=", 0.4, "ours")),
     ]

@@ -81,6 +81,11 @@ def games() -> list[str]:
     )
 
 
+def languages_of(game: str) -> dict[str, str]:
+    """Return the languages of the kits for a game, with their names for people."""
+    return {name: one.title for name, one in LANGUAGES.items()} if game in games() else {}
+
+
 def folder(game: str, language: str) -> Path:
     """Return the folder of a kit; raise UsageError for one that there is not."""
     if game not in games():

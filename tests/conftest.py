@@ -3,15 +3,19 @@
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import pytest
 from flask import Flask
 from hypothesis import settings
 
+from cw.matches import workers
 from cw.server.wsgi import listen, serving
-from cw.web import create_app
+from cw.web import app as web_app
+from cw.web import championship_routes, create_app
 from cw.web.settings import SiteSettings
+from tests import patience
 from tests.typed import Terminal, opened_terminal
 
 Serve = Callable[[Flask], str]
@@ -25,6 +29,13 @@ settings.register_profile("cw", deadline=None)
 settings.load_profile("cw")
 
 
+IMPATIENT = (
+    (web_app, "ReplayStore"),
+    (web_app, "Thumbnails"),
+    (championship_routes, "Thumbnails"),
+)
+
+
 class FakeClock:
     """A clock that stands still until it is told to go on."""
 
@@ -36,6 +47,26 @@ class FakeClock:
 
     def advance(self, seconds: float) -> None:
         self.now += seconds
+
+
+@pytest.fixture(autouse=True)
+def _patience(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give bots more time than any needs, but in tests of the limits that the rules set.
+
+    Pages wait for what they show, where they would say after seconds that it is not ready.
+    """
+    for module, name in IMPATIENT:
+        patient = partial(getattr(module, name), patience=patience.SECONDS)
+        monkeypatch.setattr(module, name, patient)
+    if request.node.get_closest_marker("limits_of_the_rules") is None:
+        patience.be_patient(monkeypatch.setattr)
+        monkeypatch.setattr(workers, "WORKER", patience.PROGRAM)
+
+
+@pytest.fixture
+def patient_painters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give bots of Paint more time than any needs too: all of their lines are as they should be."""
+    patience.be_patient(monkeypatch.setattr, patience.FOR_PAINTERS)
 
 
 @pytest.fixture

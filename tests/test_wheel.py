@@ -16,7 +16,8 @@ import pytest
 import requests
 
 from cw.games.registry import GAMES
-from tests.typed import ROOT, Terminal, Typed, free_port
+from tests.ports import free_port
+from tests.typed import ROOT, Terminal, Typed
 
 PATIENCE = 300.0
 LINK = re.compile(r'(?:href|src)="(/[^"#?]*)|(?:from|import) "(\.[^"]+)"|url\("?([^")#?:]+)"?\)')

@@ -7,7 +7,6 @@ import queue
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -18,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = {"python": "bot.py", "javascript": "bot.js"}
@@ -184,12 +185,6 @@ def set_up(folder: Path) -> None:
     program.write_text(start, encoding="utf-8")
     program.chmod(0o755)
     (folder / "demo-ready").touch()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def needs(program: str) -> None:

@@ -89,7 +89,7 @@ def run_hub(
         listener = listen(settings.host, settings.port)
         settings = replace(settings, port=listener.getsockname()[1])
         resources = stack.enter_context(opened(settings, CeleryQueue(settings)))
-        app = create_hub(resources)
+        app = create_hub(resources, runs_programs=slots > 0)
         begin(resources)
         if slots:
             stack.enter_context(everything(resources, slots))

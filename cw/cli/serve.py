@@ -12,7 +12,7 @@ from cw.arena.bots import BotSpec, read_bots
 from cw.arena.sandbox import Sandbox
 from cw.cli.options import SANDBOX
 from cw.games.registry import load_play_options
-from cw.matches.spec import SandboxPolicy
+from cw.matches.spec import Isolation, SandboxPolicy
 from cw.server.session import GITHUB, SHORT
 from cw.server.settings import LOCAL_NAMES, is_unspecified
 from cw.server.wsgi import address_of, listen
@@ -129,7 +129,7 @@ def serve(
         owner=host.lower() in LOCAL_NAMES and not names and not uploads,
         matches=matches,
         opponents=chosen.bots,
-        sandbox=sandbox,
+        isolation=Isolation(sandbox),
         secrets=chosen.secrets,
     )
     problem = Sandbox(sandbox).problem() if has_programs(chosen) else None

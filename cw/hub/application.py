@@ -7,6 +7,8 @@ from urllib.parse import urlsplit
 
 from flask import Blueprint, Flask
 
+from cw.hub.jobs.checks import isolation_of
+from cw.hub.online import BotsOfTeams
 from cw.hub.pages import (
     account,
     actor,
@@ -68,11 +70,15 @@ BLUEPRINTS: Final[tuple[Blueprint, ...]] = (
 """The families of pages, in addition to those of the site."""
 
 
-def create_hub(resources: Resources) -> Flask:
-    """Return the application: the pages of the arena, and those of the hub."""
+def create_hub(resources: Resources, *, runs_programs: bool = False) -> Flask:
+    """Return the application: the pages of the arena, and those of the hub.
+
+    `runs_programs` lets people play by hand against what their teams have uploaded.
+    """
     app = create_app(site_settings(resources.settings))
     app.extensions["hub"] = resources
     app.extensions["passwords"] = Passwords()
+    app.extensions["own_bots"] = BotsOfTeams(resources, runs_programs)
     app.secret_key = resources.secret_key
     app.config["HOME"] = "home.home"
     app.config["NO_SUCH_PAGE"] = "there is no such page"
@@ -87,6 +93,7 @@ def create_hub(resources: Resources) -> Flask:
     security.install(app, resources.settings, families, resources.objects.origin())
     polls.install(app)
     leaderboard.install(app)
+    bots.install(app)
     ladder.install(app)
     api.install(app)
     github.install(app, resources.settings)
@@ -102,4 +109,5 @@ def site_settings(settings: HubSettings) -> SiteSettings:
         restart=False,
         names=LOCAL_NAMES | {settings.host.lower(), named},
         any_address=is_unspecified(settings.host),
+        isolation=isolation_of(settings.bots_may_be),
     )

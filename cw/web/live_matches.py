@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Final, TypeVar
@@ -26,6 +27,7 @@ from cw.games.rules import Fault, Json, Player
 from cw.matches.run import MatchProgress, OnLaunch, run_match
 from cw.matches.spec import NO_SECRETS, MatchResult, MatchSpec, Secrets
 from cw.replays.document import Document
+from cw.replays.public import public_replay
 from cw.server.rooms import KeepReplay
 from cw.server.session import Clock
 from cw.web.loop_thread import LoopThread
@@ -33,11 +35,26 @@ from cw.web.loop_thread import LoopThread
 MOST_KEPT: Final = 64
 """Matches that can be looked at, running ones included; the oldest that is over makes way."""
 
+MOST_WITH_GUESTS: Final = 16
+"""Matches with bots of guests that are played at once, beside all others."""
+
 UNWATCHED: Final = 60.0
 """Seconds without a look after which a match makes way for a new one."""
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Guest:
+    """Somebody who brings a bot to a match, of which nobody is told where it is."""
+
+    owner: str
+    """Who it is: they play one such match at a time."""
+    bot: str
+    """The name of the bot in the match."""
+    title: str
+    """What people call it."""
 
 
 @dataclass(slots=True)
@@ -53,6 +70,11 @@ class LiveMatch:
     """Who was chosen for each seat, as forms name them; () if no form was."""
     seen: float
     """When a page last looked."""
+    guest: Guest | None = None
+    tournament: str = ""
+    """To whose page its form belongs; "" for none."""
+    room: ExitStack = field(default_factory=ExitStack)
+    """What its bots need, to be left when it is over."""
     name: str = field(default_factory=lambda: secrets.token_hex(8))
     """The name of the match in addresses."""
     progress: MatchProgress | None = None
@@ -76,6 +98,9 @@ class LiveMatch:
         if isinstance(error, Abandoned):
             return f"The match was broken off: {error}."
         why = error if isinstance(error, ArenaError) else "a mistake of the server"
+        if self.guest is not None and why is error:
+            # What is wrong with a bot may name where it is.
+            why = "its bot cannot be asked as it is set up"
         return f"The match ended without a result: {why}."
 
     def watch(self, progress: MatchProgress) -> None:
@@ -87,12 +112,28 @@ class LiveMatch:
         """Return the replay of the match so far; raise CapacityError before its start."""
         # A match that ends meanwhile is not said to be over without its last turns.
         state = self._state()
-        return self._begun().document() | state
+        return self.public(self._begun().document()) | state
 
     def news(self, after: int) -> Document:
         """Return what came after so many turns; raise CapacityError before the start."""
         state = self._state()
-        return {"after": after, **self._begun().news(after), **state}
+        if self.guest is None:
+            return {"after": after, **self._begun().news(after), **state}
+        whole = self.public(self._begun().document())
+        ending = {name: whole[name] for name in ("result", "faults")}
+        return {"after": after, "turns": whole["turns"][after:], **ending, **state}
+
+    def public(self, document: Document) -> Document:
+        """Return a replay of the match without what may tell where the bot of a guest is."""
+        guest = self.guest
+        if guest is None:
+            return document
+        titled = {"name": guest.title, "bot": ""}
+        players = [
+            {**player, **titled} if player["name"] == guest.bot else player
+            for player in document["players"]
+        ]
+        return public_replay({**document, "players": players}, [one["bot"] for one in players])
 
     def _begun(self) -> MatchProgress:
         if self.progress is None:
@@ -159,10 +200,12 @@ class LiveMatches:
         return self._most > 0
 
     def of(self, game: str) -> list[LiveMatch]:
-        """Return the matches of a game, the latest first."""
+        """Return the matches of a game that are for all to see, the latest first."""
         with self._lock:
             kept = list(self._kept.values())
-        return [match for match in reversed(kept) if match.spec.game == game]
+        return [
+            match for match in reversed(kept) if match.spec.game == game and match.guest is None
+        ]
 
     def find(self, name: str) -> LiveMatch | None:
         """Return a match that is played, or was; it counts as looked at."""
@@ -172,7 +215,7 @@ class LiveMatches:
                 match.seen = self._clock()
             return match
 
-    def begin(
+    def begin(  # noqa: PLR0913 - each of them is a thing of its own
         self,
         spec: MatchSpec,
         *,
@@ -180,12 +223,17 @@ class LiveMatches:
         bot_secrets: Secrets = NO_SECRETS,
         on_launch: OnLaunch = warn_of,
         chosen: tuple[str, ...] = (),
+        guest: Guest | None = None,
+        room: ExitStack | None = None,
     ) -> LiveMatch:
-        """Begin a match; raise CapacityError if too many are played."""
+        """Begin a match; raise CapacityError if too many are played.
+
+        `room` holds what its bots need: it is taken over, and left when the match is over.
+        """
         with self._lock:
-            self._make_room()
+            self._make_room(guest)
             people = {bot.name: HumanSeat() for bot in spec.bots if bot.kind == "human"}
-            match = LiveMatch(spec, people, secrets.token_urlsafe(16), chosen, self._clock())
+            match = LiveMatch(spec, people, secrets.token_urlsafe(16), chosen, self._clock(), guest)
             self._kept[match.name] = match
             work = run_match(
                 spec,
@@ -195,6 +243,8 @@ class LiveMatches:
                 pace=pace,
                 secrets=bot_secrets,
             )
+            if room is not None:
+                match.room = room.pop_all()
             self.run(self._start(match, work))
             return match
 
@@ -242,7 +292,9 @@ class LiveMatches:
         try:
             result = await work
             if self._keep_replay is not None:
-                match.replay = await asyncio.to_thread(self._keep_replay, result.replay)
+                match.replay = await asyncio.to_thread(
+                    self._keep_replay, match.public(result.replay)
+                )
             match.result.set_result(result)
         except asyncio.CancelledError:
             match.result.set_exception(Abandoned("the server needed its place, or was stopped"))
@@ -251,6 +303,7 @@ class LiveMatches:
                 logger.exception("match %s of %s", match.name, match.spec.game)
             match.result.set_exception(error)
         finally:
+            match.room.close()
             match.version += 1
             del self._tasks[match.name]
 
@@ -260,16 +313,32 @@ class LiveMatches:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _make_room(self) -> None:
+    def _make_room(self, guest: Guest | None) -> None:
         """Let matches go that are over, or that nobody looks at; raise CapacityError if none is."""
         if not self.is_open:
             raise UsageError("this server plays no matches")
-        running = [match for match in self._kept.values() if not match.over]
-        if len(running) >= self._most:
-            oldest = min(running, key=lambda match: match.seen)
-            if self._clock() - oldest.seen < UNWATCHED:
-                raise CapacityError(f"{self._most} matches are being played: try again later")
-            self.run(self._cancel([oldest.name]))
+        if guest is not None:
+            own = self._running(lambda one: one is not None and one.owner == guest.owner)
+            self._give_way(own, 1, f"{guest.title} plays online already: end that match first")
+        most = self._most if guest is None else MOST_WITH_GUESTS
+        alike = self._running(lambda one: (one is None) == (guest is None))
+        self._give_way(alike, most, f"{most} matches are being played: try again later")
         over = [name for name, match in self._kept.items() if match.over]
         for name in over[: max(0, len(self._kept) - MOST_KEPT + 1)]:
             del self._kept[name]
+
+    def _running(self, fits: Callable[[Guest | None], bool]) -> list[LiveMatch]:
+        """Return the matches that are not over and whose guest fits."""
+        return [match for match in self._kept.values() if not match.over and fits(match.guest)]
+
+    def _give_way(self, running: Sequence[LiveMatch], most: int, refusal: str) -> None:
+        """Cancel the match that was looked at longest ago if there are too many for another one.
+
+        Raises CapacityError if all are looked at.
+        """
+        if len(running) < most:
+            return
+        oldest = min(running, key=lambda match: match.seen)
+        if self._clock() - oldest.seen < UNWATCHED:
+            raise CapacityError(refusal)
+        self.run(self._cancel([oldest.name]))

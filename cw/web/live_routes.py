@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from random import SystemRandom
 from typing import Any, Final
 
@@ -25,12 +27,13 @@ from cw.errors import ArenaError, CapacityError, UsageError
 from cw.games.play_options import Choice, PlayOptions
 from cw.games.registry import load_play_options, load_strategies
 from cw.games.rules import Json
-from cw.matches.spec import Isolation, MatchSpec, Secrets
+from cw.matches.spec import MatchSpec, Secrets
 from cw.server.guard import changes_the_game
 from cw.server.lobby import replay_address
 from cw.web.game_pages import game_page
-from cw.web.live_matches import LiveMatch, LiveMatches
+from cw.web.live_matches import Guest, LiveMatch, LiveMatches
 from cw.web.next_match import PERSON, next_matches
+from cw.web.own_bots import OWN, Opponents, OwnBot, OwnBots
 from cw.web.settings import SiteSettings
 
 routes = Blueprint("matches", __name__)
@@ -45,6 +48,7 @@ ANSWER_PACE: Final = 0.5
 MOST_SEED: Final = 2**31 - 1
 MOST_LISTED: Final = 20
 LEAST_PLAYERS: Final = 2
+LONGEST_TOURNAMENT: Final = 64
 NUMBER: Final = re.compile(r"\d{1,9}")
 
 
@@ -52,10 +56,17 @@ NUMBER: Final = re.compile(r"\d{1,9}")
 @changes_the_game
 def begin(game: str) -> Response:
     """Begin the match that a form asks for, and lead to its page."""
-    wanted = read_form(game, request.form, _settings())
-    match = _matches().begin(
-        wanted.spec, pace=wanted.pace, bot_secrets=wanted.secrets, chosen=wanted.chosen
-    )
+    with ExitStack() as room:
+        wanted = read_form(game, request.form, _settings(), partial(ready, game, room))
+        match = _matches().begin(
+            wanted.spec,
+            pace=wanted.pace,
+            bot_secrets=wanted.secrets,
+            chosen=wanted.chosen,
+            guest=wanted.guest,
+            room=room,
+        )
+    match.tournament = request.form.get("tournament", "")[:LONGEST_TOURNAMENT]
     key = match.key if match.people else None
     return _leading(url_for("matches.watch", name=match.name, hand=key))
 
@@ -128,7 +139,7 @@ class MoveByHand(msgspec.Struct):
 
 @routes.app_context_processor
 def _for_pages() -> dict[str, Any]:
-    return {"match_form": match_form}
+    return {"match_form": match_form, "opponents": opponents}
 
 
 def match_form(game: str) -> dict[str, Any] | None:
@@ -145,6 +156,22 @@ def match_form(game: str) -> dict[str, Any] | None:
     }
 
 
+def opponents(game: str) -> Opponents | None:
+    """Return who is offered to a person before the built-in strategies; None where nobody is."""
+    own_bots: OwnBots | None = current_app.extensions.get("own_bots")
+    if own_bots is None or load_play_options(game).moves is None:
+        return None
+    return own_bots.opponents(game)
+
+
+def ready(game: str, room: ExitStack, choice: str) -> OwnBot:
+    """Return the bot of whoever asks that was chosen; raise UsageError if there is none."""
+    own_bots: OwnBots | None = current_app.extensions.get("own_bots")
+    if own_bots is None:
+        raise UsageError("nobody brings bots to this server")
+    return own_bots.ready(game, choice, room)
+
+
 @dataclass(frozen=True, slots=True)
 class WantedMatch:
     """What a form asks for."""
@@ -155,40 +182,65 @@ class WantedMatch:
     secrets: Secrets
     chosen: tuple[str, ...]
     """Who was chosen for each seat."""
+    guest: Guest | None = None
 
 
-def read_form(game: str, form: Mapping[str, str], settings: SiteSettings) -> WantedMatch:
+def read_form(
+    game: str, form: Mapping[str, str], settings: SiteSettings, bring: Callable[[str], OwnBot]
+) -> WantedMatch:
     """Read which match is wanted; raise UsageError with what is wrong.
 
     The seats are `seat-1` and on, or, for one person and one bot, `bot` and `hand`: the number of
-    the person's seat.
+    the person's seat. `bring` gives the bot of whoever asks.
     """
     play_options = load_play_options(game)
+    chosen = read_seats(form, play_options)
+    if len(chosen) < LEAST_PLAYERS:
+        raise UsageError(f"a match is for {LEAST_PLAYERS} players or more")
+    if chosen.count(PERSON) > 1:
+        raise UsageError("one person can play here, against bots")
+    brought = [choice for choice in chosen if choice.startswith(OWN)]
+    if len(brought) > chosen.count(PERSON):
+        raise UsageError("a bot of your own plays here against you alone")
+    options = {choice.option: read_choice(choice, form) for choice in play_options.choices}
+    pace = ANSWER_PACE if PERSON in chosen else read_pace(form)
+    seed = read_seed(form)
+    own = bring(brought[0]) if brought else None
+    bots, secrets = seat_all(game, chosen, settings, own)
+    isolation = own.isolation if own else settings.isolation
+    spec = MatchSpec("page", game, bots, seed, options, isolation=isolation)
+    return WantedMatch(spec, pace, secrets, chosen, own.guest if own else None)
+
+
+def read_seats(form: Mapping[str, str], play_options: PlayOptions) -> tuple[str, ...]:
+    """Return who is chosen, in seat order."""
     if "hand" in form:
         seats = [form.get("bot", NOBODY)]
         seats.insert(0 if form["hand"] == "1" else 1, PERSON)
     else:
-        seats = [
-            form.get(f"seat-{number}", NOBODY) for number in range(1, play_options.most_players + 1)
-        ]
+        numbers = range(1, play_options.most_players + 1)
+        seats = [form.get(f"seat-{number}", NOBODY) for number in numbers]
+    return tuple(seat for seat in seats if seat != NOBODY)
+
+
+def seat_all(
+    game: str, chosen: Sequence[str], settings: SiteSettings, own: OwnBot | None
+) -> tuple[tuple[BotSpec, ...], Secrets]:
+    """Return who was chosen for each seat, and their secrets by name."""
+    play_options = load_play_options(game)
     bots: list[BotSpec] = []
     secrets: dict[str, Mapping[str, str]] = {}
-    for seat in seats:
-        if seat != NOBODY:
-            bot = seated(game, play_options, seat, settings)
-            bots.append(msgspec.structs.replace(bot, name=free_name(bot.name, bots)))
+    # A program registers by its own name: the others make way.
+    taken = [own.bot] if own else []
+    for choice in chosen:
+        if own and choice.startswith(OWN):
+            bots.append(own.bot)
+            secrets[own.bot.name] = own.secrets
+        else:
+            bot = seated(game, play_options, choice, settings)
+            bots.append(msgspec.structs.replace(bot, name=free_name(bot.name, [*taken, *bots])))
             secrets[bots[-1].name] = settings.secrets.get(bot.name, {})
-    if len(bots) < LEAST_PLAYERS:
-        raise UsageError(f"a match is for {LEAST_PLAYERS} players or more")
-    if sum(bot.kind == PERSON for bot in bots) > 1:
-        raise UsageError("one person can play here, against bots")
-    options = {choice.option: read_choice(choice, form) for choice in play_options.choices}
-    pace = read_pace(form)
-    by_hand = any(bot.kind == PERSON for bot in bots)
-    isolation = Isolation(settings.sandbox)
-    spec = MatchSpec("page", game, tuple(bots), read_seed(form), options, isolation=isolation)
-    chosen = tuple(seat for seat in seats if seat != NOBODY)
-    return WantedMatch(spec, ANSWER_PACE if by_hand else pace, secrets, chosen)
+    return tuple(bots), secrets
 
 
 def seated(game: str, play_options: PlayOptions, chosen: str, settings: SiteSettings) -> BotSpec:

@@ -14,7 +14,7 @@ from cw.errors import UsageError
 from cw.games.codec import Game
 from cw.games.registry import load_game, load_play_options, load_protocol
 from cw.matches.run import check_number
-from cw.matches.spec import Isolation, MatchSpec, Secrets
+from cw.matches.spec import MatchSpec, Secrets
 from cw.replays.document import Document, decode, states
 from cw.server.guard import changes_the_game
 from cw.web.live_matches import LiveMatches
@@ -85,8 +85,7 @@ def read_branch(document: Document, form: Mapping[str, str], settings: SiteSetti
     foreign = load_protocol(game.name).options
     options = {key: value for key, value in document["options"].items() if key not in foreign}
     start = position(game, document, turn)
-    isolation = Isolation(settings.sandbox)
-    spec = MatchSpec("page", game.name, bots, read_seed(form), options, start, isolation)
+    spec = MatchSpec("page", game.name, bots, read_seed(form), options, start, settings.isolation)
     pace = ANSWER_PACE if PERSON in chosen else read_pace(form)
     return WantedMatch(spec, pace, secrets, chosen)
 

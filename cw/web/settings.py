@@ -9,7 +9,7 @@ from typing import Final
 
 from cw.arena.bots import BotSpec
 from cw.errors import UsageError
-from cw.matches.spec import SandboxPolicy
+from cw.matches.spec import Isolation
 from cw.server.settings import LARGEST_REQUEST, ServerSettings
 
 LARGEST_UPLOAD: Final = 8 * 1024 * 1024
@@ -24,8 +24,8 @@ class SiteSettings(ServerSettings):
     """How many matches the pages may let the server play at once."""
     opponents: Mapping[str, Sequence[BotSpec]] = field(default_factory=dict)
     """By game the bots that people may choose beside the built-in strategies."""
-    sandbox: SandboxPolicy = "auto"
-    """Whether programs of such bots run in bubblewrap: where it works, always, or never."""
+    isolation: Isolation = field(default_factory=Isolation)
+    """How bots of matches that pages begin are isolated, and which addresses they may have."""
     secrets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """By name of such a bot the settings that nobody else may read."""
     replays: Path | None = None

@@ -24,7 +24,6 @@ from cw.arena.sandbox.removal import remove_tree
 from cw.arena.sandbox.shares import places
 from cw.arena.transports.stdio import StdioBot
 from cw.errors import Failure
-from cw.games.wire import QueryLimits
 from tests.arena.attacking import (
     BOTH,
     BWRAP,
@@ -38,6 +37,7 @@ from tests.arena.attacking import (
 )
 from tests.arena.zoo import PATIENCE, commands_with, fault_of, wait_until
 
+pytestmark = pytest.mark.usefixtures("patient_painters")
 ROOT = Path(__file__).resolve().parents[2]
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs the rm of POSIX")
 RANDOM = BotSpec("random", "builtin", "random")
@@ -304,7 +304,6 @@ def test_matches_do_not_wait_until_thousands_of_files_are_removed(
         remove_tree(folder)
 
     monkeypatch.setattr("cw.arena.sandbox.remove_tree", remove_when_told)
-    monkeypatch.setattr("cw.games.paint.protocol.READY", QueryLimits(PATIENCE))
     bot = written(tmp_path / "bot", "litterer", LITTERS)
     try:
         played = match("paint", bot, RANDOM, policy=policy, turns=1)
@@ -384,7 +383,7 @@ time.sleep(600)
 def test_a_service_that_stops_its_forwarder_holds_nobody_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cw.arena.seats.opening.SERVICE_READY", 1.0)
+    monkeypatch.setattr("cw.arena.seats.opening.SERVICE_READY", 5.0)
     played = match("hexagon", written(tmp_path, "stopper", STOPS), RANDOM)
     assert stderr(played)["stopper"] == "stopped\n"
     assert set(faults(played, "stopper")) == {"startup"}
@@ -488,7 +487,8 @@ def test_a_command_that_is_ended_leaves_nothing_running(
         wait_until(lambda: any("sleeper.py" in line for line in commands_with(sign)[1:]))
         playing.send_signal(number)
         assert playing.wait(PATIENCE) != 0
-        assert commands_with(sign) == []
+        # The system takes a moment to bury what was killed with its namespace.
+        wait_until(lambda: commands_with(sign) == [])
         assert list(scratch.iterdir()) == []
     finally:
         playing.kill()

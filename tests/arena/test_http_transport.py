@@ -19,6 +19,7 @@ from cw.errors import FaultKind, UsageError
 from cw.games.rules import Fault
 from cw.games.wire import QueryLimits, Reply, Request
 from tests.arena.zoo import PATIENCE, fault_of, serving_bot
+from tests.ports import free_port
 
 SHORT = 0.3
 CAP = 64 * 1024
@@ -60,7 +61,7 @@ def told(answer: Reply | Fault) -> tuple[str, str, str]:
         ("accepts_and_hangs", SHORT, "timeout", "timeout", "connected, but no answer to GET /"),
         ("reads_nothing", SHORT, "timeout", "timeout", "within 0.3 s"),
         ("drips_its_headers", SHORT, "timeout", "timeout", "no answer to GET / came"),
-        ("drips_its_body", 1, "timeout", "timeout", r"headers and [1-9]\d* bytes of its body came"),
+        ("drips_its_body", 5, "timeout", "timeout", r"headers and [1-9]\d* bytes of its body came"),
         ("sends_headers_without_end", PATIENCE, "oversize", "oversize", "Too many headers"),
         ("sends_a_header_without_end", PATIENCE, "oversize", "oversize", "more than 32768 bytes"),
         ("sends_many_long_headers", PATIENCE, "oversize", "oversize", "more than 32768 bytes"),
@@ -94,7 +95,7 @@ def test_the_deadline_holds_whatever_comes(name: str) -> None:
             fault_of(await get(bot, seconds=SHORT))
             return time.monotonic() - began
 
-    assert asyncio.run(play()) < 10 * SHORT + 2
+    assert asyncio.run(play()) < PATIENCE
 
 
 @pytest.mark.parametrize(
@@ -221,26 +222,22 @@ def test_a_large_request_arrives_and_one_that_is_not_read_times_out() -> None:
 
 @LINUX
 def test_no_stall_when_head_and_body_come_apart() -> None:
-    """A delayed acknowledgement costs 40 ms each time; the fastest of many costs far less."""
+    """A delayed acknowledgement costs 40 ms each time: one answer that costs less has had none."""
 
-    async def play() -> float:
+    async def play() -> None:
         async with serving_bot("sends_in_two_writes") as base, HttpBot(base) as bot:
-            answers = [answer_of(await get(bot)) for _ in range(20)]
-            return min(answer.seconds for answer in answers[1:])
+            answer_of(await get(bot))
+            async with asyncio.timeout(PATIENCE):
+                while answer_of(await get(bot)).seconds >= 0.03:
+                    pass
 
-    assert asyncio.run(play()) < 0.03
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
+    asyncio.run(play())
 
 
 def ask_at(base: str, *, private: bool = True, connect: float | None = None) -> tuple[str, ...]:
     async def play() -> Reply | Fault:
         async with HttpBot(base, reachable=Reachable(private=private)) as bot:
-            limits = QueryLimits(5, connect_seconds=connect)
+            limits = QueryLimits(PATIENCE, connect_seconds=connect)
             return await bot.request(Request("GET", "/"), limits)
 
     return told(asyncio.run(play()))

@@ -16,7 +16,10 @@ from cw.arena.sources import program_folder
 from cw.cli import main
 from tests.matches.playing import play_match
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a shell of POSIX")
+pytestmark = [
+    pytest.mark.skipif(os.name != "posix", reason="needs a shell of POSIX"),
+    pytest.mark.usefixtures("patient_painters"),
+]
 PROBLEM = bubblewrap.problem()
 BWRAP = pytest.mark.skipif(PROBLEM is not None, reason=str(PROBLEM))
 BOTH = pytest.mark.parametrize("policy", [pytest.param("require", marks=BWRAP), "off"])

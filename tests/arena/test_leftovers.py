@@ -10,7 +10,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ from cw.arena.sandbox.limits import ResourceLimits
 from cw.arena.sandbox.owners import Owner, is_left, make_temporary, owner_of, prefix
 from cw.arena.sandbox.shares import open_share, places
 from cw.errors import Failure
+from tests.arena.zoo import wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="owners are told by /proc")
 
@@ -73,10 +73,9 @@ def test_what_a_killed_process_held_is_removed_and_not_before(
     assert all(place.is_dir() for place in held)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    swept = sweep()
-    assert swept.folders == 1
-    assert swept.groups >= len(places())
-    assert not any(place.exists() for place in held)
+    assert sweep().folders == 1
+    # Another process of the tests may have begun to remove the groups, which all of them see.
+    wait_until(lambda: not any(place.exists() for place in held))
     assert sweep().folders == 0
 
 
@@ -85,7 +84,7 @@ def test_who_has_ended_but_is_not_waited_for_holds_nothing(
 ) -> None:
     process, held = holder
     os.kill(process.pid, signal.SIGKILL)
-    until = time.monotonic() + 60
+    until = time.monotonic() + 300
     while owner_of(process.pid) is not None and time.monotonic() < until:
         time.sleep(0.01)
     assert is_left(held[0].name)
@@ -97,7 +96,7 @@ def test_a_killed_match_is_swept_by_the_next_one(own_folder: Path, tmp_path: Pat
     asleep = [*PLAY, "sleeper.py", "builtin:still"]
     with subprocess.Popen(asleep, cwd=tmp_path, stderr=subprocess.DEVNULL) as match:
         owner = owner_of(match.pid)
-        until = time.monotonic() + 60
+        until = time.monotonic() + 300
         while not list(own_folder.glob("cw-bot-*/bot*")) and time.monotonic() < until:
             time.sleep(0.01)
         match.send_signal(signal.SIGKILL)
@@ -109,8 +108,8 @@ def test_a_killed_match_is_swept_by_the_next_one(own_folder: Path, tmp_path: Pat
         [*PLAY, "bot.py", "builtin:still"], cwd=tmp_path, capture_output=True, check=False
     )
     assert list(own_folder.glob("cw-*")) == []
-    groups = (place.folder.glob(f"cw-bot-*-{match.pid:x}-*") for place in places())
-    assert [*chain.from_iterable(groups)] == []
+    names = f"cw-bot-*-{match.pid:x}-*"
+    wait_until(lambda: not any(True for place in places() for _ in place.folder.glob(names)))
 
 
 def test_processes_that_outlive_their_owner_are_ended(
@@ -125,8 +124,8 @@ def test_processes_that_outlive_their_owner_are_ended(
         process.kill()
         process.wait()
         sweep()
-        assert orphan.wait(60) < 0
-    assert not any(group.exists() for group in groups)
+        assert orphan.wait(300) < 0
+    wait_until(lambda: not any(group.exists() for group in groups))
 
 
 def test_only_what_is_ours_and_left_is_touched(own_folder: Path, tmp_path: Path) -> None:

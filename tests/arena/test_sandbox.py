@@ -37,6 +37,7 @@ from cw.arena.transports.stdio import StdioBot
 from cw.errors import UnfitProgram, UsageError
 from cw.games.wire import QueryLimits, Reply, Request
 from tests.arena.zoo import BOTS, PATIENCE, commands_with, fault_of, line_of, wait_until
+from tests.ports import free_port
 
 FOLDER = BOTS / "sandboxed"
 PROBLEM = bubblewrap.problem()
@@ -63,7 +64,7 @@ async def running(
         assert isinstance(bot, StdioBot), bot
         async with bot:
             yield bot, launch
-    assert list(marked(bot.mark)) == []
+    wait_until(lambda: not list(marked(bot.mark)))
     wait_until(lambda: not launch.cwd.exists())
 
 
@@ -201,9 +202,7 @@ def test_there_is_no_network() -> None:
 @BOTH
 def test_a_web_service_can_be_reached(policy: Policy) -> None:
     async def play() -> int:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = str(free.getsockname()[1])
-        needs = ProgramNeeds({"PORT": port}, serves=True)
+        needs = ProgramNeeds({"PORT": str(free_port())}, serves=True)
         async with running("serves_what_it_should", sandbox=Sandbox(policy), needs=needs) as (
             bot,
             launch,
@@ -229,7 +228,7 @@ def test_a_daemon_without_mark_dies_with_its_namespace(tmp_path: Path) -> None:
         return sign
 
     sign = asyncio.run(play())
-    assert not commands_with(sign)
+    wait_until(lambda: not commands_with(sign))
 
 
 @BWRAP
@@ -266,7 +265,7 @@ def test_nothing_is_left_when_cancelled(moment: float) -> None:
         await asyncio.wait({task})
 
     asyncio.run(cancel())
-    assert not commands_with(sign)
+    wait_until(lambda: not commands_with(sign))
 
 
 @BOTH

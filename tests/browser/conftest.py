@@ -18,12 +18,18 @@ from playwright.sync_api import (
     Page,
     Request,
     Response,
+    expect,
     sync_playwright,
 )
 
 from cw.web import create_app
 from cw.web.settings import SiteSettings
 from tests.conftest import FakeClock, Serve
+
+SLOW = 60_000
+"""Milliseconds in which a page has done what is waited for, on the slowest machine too."""
+
+expect.set_options(timeout=SLOW)
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -156,7 +162,7 @@ class Watcher:
 def watch(context: BrowserContext) -> Watcher:
     """Open a page that notes its requests and complaints."""
     watcher = Watcher(context.new_page())
-    watcher.page.set_default_timeout(10_000)
+    watcher.page.set_default_timeout(SLOW)
     watcher.page.on("request", watcher.ask)
     watcher.page.on("response", watcher.hear)
     watcher.page.on("console", watcher.note)

@@ -58,6 +58,7 @@ def test_a_card_is_opened_with_the_keyboard_and_anywhere_on_it(
     page.keyboard.press("Enter")
     expect(page).to_have_url(f"{address}/games/paint/")
     page.go_back()
+    expect(page).to_have_url(f"{address}/games/")
     page.get_by_alt_text("A match of Code Battle").click(force=True)
     expect(page).to_have_url(f"{address}/games/code-battle/")
 

@@ -94,14 +94,12 @@ def test_the_page_is_renewed_without_a_reload(out: Path, site: Site, watcher: Wa
     page.evaluate("window.same = document.querySelector('#team-edsger')")
     play(out, 9, running=running, seconds_left=200.0)
     with alone(out):
-        expect(heading(page)).to_have_text("9 of 30 matches played", timeout=20_000)
+        expect(heading(page)).to_have_text("9 of 30 matches played")
         expect(page.get_by_text("1 being played, 20 to come: about 3 min left.")).to_be_visible()
         live = page.get_by_role("link", name="Watch ada against ken live")
         expect(live).to_have_attribute("href", "http://127.0.0.1:4711")
     play(out)
-    expect(heading(page)).to_have_text(
-        "a-team-whose-name-is-very-long is the champion", timeout=20_000
-    )
+    expect(heading(page)).to_have_text("a-team-whose-name-is-very-long is the champion")
     expect(page).to_have_title(f"{LONG} is the champion | Championship")
     best = page.get_by_role("list", name="The best teams")
     expect(best.get_by_role("listitem")).to_have_count(3)
@@ -120,7 +118,7 @@ def test_the_page_stays_when_the_server_ends(out: Path, site: Site, watcher: Wat
     expect(heading(page)).to_contain_text("is the champion")
     site.end()
     notice = page.locator("#notice")
-    expect(notice).to_contain_text("no longer served", timeout=20_000)
+    expect(notice).to_contain_text("no longer served")
     expect(notice).to_contain_text("cw serve --replays out")
     expect(heading(page)).to_contain_text("is the champion")
     assert "gone" not in page.locator("body").inner_text()

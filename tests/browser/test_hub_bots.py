@@ -58,7 +58,7 @@ def test_a_bot_is_registered_checked_and_watched(any_walk: Walk) -> None:  # noq
         expect(page.get_by_text("The bot is being checked.")).to_be_visible()
         do_jobs(walk.site)
         # The page has asked for itself, and shows what the check has found.
-        expect(page.get_by_text("The bot takes part in matches.")).to_be_visible(timeout=60_000)
+        expect(page.get_by_text("The bot takes part in matches.")).to_be_visible()
         check_page(page)
         page.get_by_label("Opponent").select_option("random")
         page.get_by_role("button", name="Play a test match").click()
@@ -66,7 +66,7 @@ def test_a_bot_is_registered_checked_and_watched(any_walk: Walk) -> None:  # noq
         check_page(page)
         do_jobs(walk.site)
     # The page has asked for itself, and shows the match.
-    expect(page.locator("#verdict")).to_contain_text("Honeycomb won", timeout=60_000)
+    expect(page.locator("#verdict")).to_contain_text("Honeycomb won")
     expect(page.get_by_role("cell", name="built-in")).to_be_visible()
     check_page(page)
     walk.open("/")

@@ -278,6 +278,7 @@ def test_a_country_that_was_chosen_is_remembered(visit: Visit) -> None:
     page.get_by_label("Filter by country").focus()
     page.keyboard.press("Home")
     expect(page).to_have_url(re.compile(r"country=all"))
+    expect(page.locator("#ranking tbody tr")).to_have_count(10)
     assert positions(page) == list(range(1, 11))
 
 

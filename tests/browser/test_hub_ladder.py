@@ -93,7 +93,8 @@ def test_pages_of_the_host_and_of_teams_are_for_all(any_walk: Walk) -> None:  # 
     for part in PAGES_OF_HOST:
         look(any_walk, f"/t/t1/host{part}")
     page.goto(f"{any_walk.site.address}/t/t1/host/teams")
-    look(any_walk, "/t/t1/my-team")
+    for path in ("/t/t1/my-team", "/games/hexagon/?tournament=t1&bot=own"):
+        look(any_walk, path)
     look(any_walk, "/match/m_00000001")
     expect(page.locator("pre.answer").first).to_contain_text('"move_from":[0,2]')
 

@@ -20,13 +20,10 @@ from cw.replays.verify import verify
 from cw.web import create_app
 from cw.web.live_matches import LiveMatches
 from cw.web.settings import SiteSettings
-from tests.browser.conftest import Watcher, each_screen, watch
+from tests.browser.conftest import SLOW, Watcher, each_screen, watch
 from tests.browser.test_monitor import AXE, serious
 from tests.browser.test_viewer import middle
 from tests.conftest import Serve
-
-SLOW = 60_000
-"""Milliseconds that are enough on the slowest machine."""
 
 PLAIN, NUMBERED = 12, 30
 """Pixels around the board without and with coordinates."""
@@ -57,7 +54,6 @@ def site(serve: Serve) -> Iterator[Site]:
 
 
 def show(watcher: Watcher, address: str) -> Page:
-    watcher.page.set_default_timeout(SLOW)
     watcher.page.emulate_media(reduced_motion="reduce")
     watcher.page.goto(address)
     watcher.page.wait_for_selector("#viewer[data-state=ready]")

@@ -26,7 +26,7 @@ def program(server: str, *command: str) -> Iterator[subprocess.Popen[bytes]]:
     ) as process:
         try:
             yield process
-            assert process.wait(60) == 0
+            assert process.wait(300) == 0
         finally:
             process.kill()
 

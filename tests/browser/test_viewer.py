@@ -18,7 +18,7 @@ from cw.web.export import html
 from cw.web.settings import SiteSettings
 from tests.browser.conftest import Watcher, watch
 from tests.browser.recorded import MATCHES, fill, frames, recorded
-from tests.browser.test_monitor import AXE, serious
+from tests.browser.test_monitor import AXE, VIOLATIONS, serious
 from tests.conftest import Serve
 
 TWO = ("circuit-wars", "code-battle")
@@ -72,6 +72,19 @@ def opened(site: str, watcher: Watcher) -> Open:
         watcher.page.wait_for_selector(READY)
         watcher.page.evaluate(DRAWN)
         return watcher.page
+
+    return go
+
+
+@pytest.fixture
+def stopped(opened: Open, watcher: Watcher) -> Open:
+    """Open the viewer as `opened` does; then its clock stands still until it is told to go on."""
+    watcher.page.clock.install()
+
+    def go(game: str, after: str = "") -> Page:
+        page = opened(game, after)
+        page.clock.pause_at(page.evaluate("Date.now() / 1000") + 60)
+        return page
 
     return go
 
@@ -185,23 +198,19 @@ def test_buttons_step_and_go_to_both_ends(opened: Open, game: str) -> None:
 
 
 @pytest.mark.parametrize("game", TWO)
-def test_it_plays_to_the_end_and_again(opened: Open, game: str) -> None:
+def test_it_plays_to_the_end_and_again(stopped: Open, game: str) -> None:
     last = len(recorded(game)["turns"])
-    page = opened(game, f"#turn={last - 12}&speed=16")
+    page = stopped(game, f"#turn={last - 12}&speed=16")
     page.get_by_role("button", name="Play", exact=True).click()
     expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
+    page.clock.run_for(1000)
     turn(page).to_have_text(str(last))
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
     page.get_by_text("2×", exact=True).click()
     expect(page.get_by_role("radio", name="2×", exact=True)).to_be_checked()
     page.get_by_role("button", name="Play", exact=True).click()
-    page.wait_for_function(
-        """(last) => {
-          const turn = Number(document.getElementById("turn").textContent);
-          return turn > 0 && turn < last;
-        }""",
-        arg=last,
-    )
+    page.clock.run_for(1100)
+    turn(page).to_have_text("4")
     page.get_by_role("button", name="Pause", exact=True).click()
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
 
@@ -216,8 +225,10 @@ def test_the_line_of_turns_is_dragged(opened: Open, game: str) -> None:
     page.mouse.move(box["x"] + 9, height)
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] / 2, height, steps=4)
-    half = int(page.locator("#turn").inner_text())
-    assert abs(half - last / 2) <= max(2, last / 20)
+    page.wait_for_function(
+        "([half, most]) => Math.abs(document.getElementById('turn').textContent - half) <= most",
+        arg=[last / 2, max(2, last / 20)],
+    )
     page.mouse.move(box["x"] + box["width"] - 1, height)
     page.mouse.up()
     turn(page).to_have_text(str(last))
@@ -247,11 +258,12 @@ def test_events_are_marked_and_visited(opened: Open, game: str) -> None:
 
 def test_charts_show_what_is_chosen(opened: Open) -> None:
     page = opened("code-battle")
-    picture = "() => document.getElementById('chart').toDataURL()"
-    before = page.evaluate(picture)
+    before = page.evaluate("() => document.getElementById('chart').toDataURL()")
     page.get_by_role("button", name="bots", exact=True).click()
     expect(page.get_by_role("img", name="Chart of the bots over time")).to_be_visible()
-    assert page.evaluate(picture) != before
+    page.wait_for_function(
+        "(before) => document.getElementById('chart').toDataURL() !== before", arg=before
+    )
 
 
 def test_coordinates_are_switched_and_remembered(opened: Open) -> None:
@@ -286,8 +298,8 @@ def test_keys_step_and_jump(opened: Open, game: str) -> None:
 
 
 @pytest.mark.parametrize("game", TWO)
-def test_keys_play_hasten_and_visit_events(opened: Open, game: str) -> None:
-    page = opened(game)
+def test_keys_play_hasten_and_visit_events(stopped: Open, game: str) -> None:
+    page = stopped(game)
     for key, speed in (("+", 2), ("+", 4), ("+", 8), ("+", 16), ("+", 16), ("-", 8)):
         page.keyboard.press(key)
         expect(page.get_by_role("radio", name=f"{speed}×", exact=True)).to_be_checked()
@@ -831,6 +843,6 @@ def test_axe_finds_nothing_at_all_in_the_viewer(
         page.evaluate(AXE.read_text(encoding="utf-8"))
         for key in ("Home", "End"):
             page.keyboard.press(key)
-            assert page.evaluate("axe.run().then(({ violations }) => violations)") == []
+            assert page.evaluate(VIOLATIONS) == []
         page.get_by_role("button", name="Share").click()
-        assert page.evaluate("axe.run().then(({ violations }) => violations)") == []
+        assert page.evaluate(VIOLATIONS) == []

@@ -188,11 +188,11 @@ def test_ctrl_c_finishes_the_matches_in_flight(tmp_path: Path) -> None:
     out = tmp_path / "out"
     more = ("--game", "paint", "--format", "double-round-robin", "--option", "turns=40")
     runner = run_in_background(file, out, *more)
-    until = time.monotonic() + 60
+    until = time.monotonic() + 300
     while time.monotonic() < until and not (out / "results.jsonl").exists():
         time.sleep(0.05)
     runner.send_signal(signal.SIGINT)
-    assert runner.wait(120) in (0, 1)
+    assert runner.wait(300) in (0, 1)
     assert all(line["reason"] == "turns_over" for line in lines_of(out))
     assert cw("resume", out).exit_code == 0
     assert report_of(out)["over"]

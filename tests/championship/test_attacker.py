@@ -6,7 +6,6 @@ import json
 import os
 import socket
 import subprocess
-import sys
 from pathlib import Path
 from secrets import token_hex
 
@@ -16,6 +15,7 @@ from cw.assets import asset
 from cw.games.registry import load_game
 from cw.replays import document as replay
 from cw.replays.verify import verify
+from tests import patience
 from tests.arena.attacking import BWRAP
 from tests.arena.test_attacks import FAIR, FILLS, HOARDS, KNOCKS, NESTS, SPINS
 from tests.arena.zoo import commands_with, wait_until
@@ -172,7 +172,7 @@ def choose(board, player):
 def test_a_client_that_fills_its_disk_loses_its_own_matches_only(tmp_path: Path) -> None:
     sources = {"ann": FIRST_FREE, "bob": FIRST_FREE, "eve": client(f"FILLS = {FILLS!r}\n{FULL}")}
     make_teams(tmp_path / "teams", sources)
-    command = [sys.executable, "-m", "cw", "championship", "run", "teams", "--out", "results"]
+    command = [*patience.PROGRAM, "championship", "run", "teams", "--out", "results"]
     command += ["--format", "round-robin", "--jobs", "2", "--timeout", "60", "--size", "3"]
     command += ["--sandbox", "require"]
     env = {**os.environ, "CW_PAUSE": "0"}
@@ -201,7 +201,7 @@ def test_an_honest_client_wins_against_a_team_that_tries_everything(tmp_path: Pa
     with socket.create_server(("127.0.0.1", 0)) as server:
         source = attacker(server.getsockname()[1], sign, teams, ROOT / "cw" / "cli", tmp_path)
         (teams / "attacker" / "game_ai.py").write_text(source, encoding="utf-8")
-        command = [sys.executable, "-m", "cw", "championship", "run", "teams", "--out", "results"]
+        command = [*patience.PROGRAM, "championship", "run", "teams", "--out", "results"]
         command += ["--format", "double-round-robin", "--openings", "0", "--timeout", str(LIMIT)]
         played = subprocess.run(
             command,

@@ -244,7 +244,8 @@ def test_daily_compares_pages_with_the_bare_layout(monkeypatch: pytest.MonkeyPat
 
 
 def test_rated_times_pages_ticks_and_results(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rated, "BOTS", 1300)
+    monkeypatch.setattr(rated, "BOTS", 220)
+    monkeypatch.setattr(rated, "SOME_BOT", "bot-123")
     monkeypatch.setattr(rated, "MATCHES", 60)
     monkeypatch.setattr(rated, "FEW_MATCHES", 60)
     monkeypatch.setattr(rated, "AT_LEAST", 0.01)

@@ -14,6 +14,7 @@ import pytest
 from cw.championship.config import settings_of
 from cw.championship.teams import read_teams
 from cw.kits import LANGUAGES
+from tests import patience
 from tests.championship.contests import (
     CLIENT,
     FIRST_FREE,
@@ -219,7 +220,7 @@ class TestSandbox:
         self, tmp_path: Path, *command: object
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "cw", *map(str, command)],
+            [*patience.PROGRAM, *map(str, command)],
             cwd=tmp_path,
             env=os.environ | {"PATH": str(tmp_path)},
             capture_output=True,
@@ -250,7 +251,10 @@ class TestSandbox:
         result = self.without_bubblewrap(tmp_path, "championship", "validate", teams)
         assert (result.returncode, result.stdout) == (0, "one: ok\ntwo: ok\n")
         assert "LIMITS ONLY" in result.stderr
-        played = ("championship", "run", "teams", "--size", "3", "--out", "out")
+        # Nothing but the first move of one is played: no tie has to be broken.
+        (teams / "two" / "game_ai.py").write_text(ILLEGAL, encoding="utf-8")
+        played = ["championship", "run", "teams", "--size", "3", "--out", "out"]
+        played += ["--format", "double-round-robin", "--openings", "0"]
         first = self.without_bubblewrap(tmp_path, *played)
         assert first.returncode == 0, first.stderr
         again = self.without_bubblewrap(tmp_path, "championship", "resume", "out")

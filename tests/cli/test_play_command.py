@@ -19,6 +19,8 @@ from cw.cli import main
 from cw.replays import document as replay
 from tests.matches.bots_of_games import PAINT, write
 
+pytestmark = pytest.mark.usefixtures("patient_painters")
+
 
 def cw(*arguments: str | int | Path) -> Result:
     return CliRunner().invoke(main, [*map(str, arguments)])
@@ -153,7 +155,7 @@ def test_a_table_fits_the_terminal(columns: int) -> None:
         capture_output=True,
         text=True,
         check=True,
-        timeout=120,
+        timeout=300,
         env=os.environ | {"COLUMNS": str(columns)},
     )
     assert max(map(len, done.stdout.splitlines())) <= columns
@@ -170,7 +172,7 @@ def test_a_pipe_that_is_closed_early_is_no_error() -> None:
             check=True,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
         )
         assert len(done.stdout.splitlines()) == 1
         assert "Traceback" not in done.stderr
@@ -363,7 +365,7 @@ def test_ctrl_c_leaves_no_process(tmp_path: Path, jobs: int) -> None:
     command = [sys.executable, "-m", "cw", "play", "paint", bot, bot, "--no-watch"]
     command += ["--games", "3", "--jobs", str(jobs)]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as match:
-        until = time.monotonic() + 60
+        until = time.monotonic() + 300
         started: list[int] = []
         # Two bots for each match, and where there are several a process that plays it.
         expected = 2 if jobs == 1 else 3 * jobs
@@ -372,8 +374,9 @@ def test_ctrl_c_leaves_no_process(tmp_path: Path, jobs: int) -> None:
             time.sleep(0.05)
         assert len(started) >= expected
         os.kill(match.pid, signal.SIGINT)
-        assert match.wait(60) != 0
+        assert match.wait(300) != 0
     # The system takes a moment to bury what was killed with its namespace.
+    until = time.monotonic() + 300
     while any(map(runs, started)) and time.monotonic() < until:
         time.sleep(0.05)
     assert not any(map(runs, started))
@@ -397,11 +400,15 @@ def test_a_match_is_watched_in_the_browser_until_ctrl_c(tmp_path: Path) -> None:
         address = match.stderr.readline().rpartition(" ")[2].strip()
         assert "hexagon, seed" in match.stdout.readline()
         assert requests.get(address, timeout=60).status_code == 200
-        document = requests.get(f"{address}/document", timeout=60).json()
-        assert document["live"]["over"]
+        # What the page shows is told by a thread of its own.
+        until = time.monotonic() + 300
+        while not (document := requests.get(f"{address}/document", timeout=60).json())["live"][
+            "over"
+        ]:
+            assert time.monotonic() < until
         assert document["hash"] == replay.decode(out.read_bytes())["hash"]
         match.send_signal(signal.SIGINT)
-        assert match.wait(60) == 0
+        assert match.wait(300) == 0
 
 
 def test_the_browser_shows_one_match() -> None:

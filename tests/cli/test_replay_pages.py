@@ -30,9 +30,9 @@ def test_open_serves_the_replay_and_prints_its_address(tmp_path: Path) -> None:
             assert server.stdout is not None
             address = re.search(r"http://127\.0\.0\.1:\d+/\S+", server.stdout.readline())
             assert address
-            page = requests.get(address[0], timeout=10)
+            page = requests.get(address[0], timeout=60)
             assert page.status_code == 200
-            document = requests.get(f"{address[0]}/document", timeout=10).json()
+            document = requests.get(f"{address[0]}/document", timeout=60).json()
             assert document["hash"] == recorded("paint")["hash"]
         finally:
             server.terminate()

@@ -41,7 +41,7 @@ def command(*arguments: str) -> Iterator[Asked]:
         yield asked
         assert asked.process.stdin is not None
         asked.process.stdin.close()
-        assert asked.process.wait(30) == 0
+        assert asked.process.wait(300) == 0
 
 
 def test_a_whole_conversation() -> None:

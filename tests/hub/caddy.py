@@ -14,7 +14,8 @@ from pathlib import Path
 import requests
 
 from tests.hub.campaign import ROOT
-from tests.hub.services import free_port, missing
+from tests.hub.services import missing
+from tests.ports import free_port
 
 CADDYFILE = ROOT / "deploy" / "Caddyfile"
 
@@ -66,7 +67,7 @@ def running(caddy: Caddy, upstream: str) -> Iterator[None]:
         "HUB_BIND": "127.0.0.1",
         "HUB_HTTP_PORT": str(caddy.plain_port),
         "HUB_HTTPS_PORT": str(caddy.port),
-        "HUB_UPSTREAM": upstream,
+        "HUB_UPSTREAM": upstream.replace(":", " "),
     }
     command = [str(program), "run", "--config", str(CADDYFILE)]
     with (caddy.folder / "caddy.log").open("wb") as log:

@@ -43,7 +43,7 @@ BETWEEN = int(os.environ.get("CW_BETWEEN", "0"))
 """Matches between two strokes of a kind, at least: on a slow machine, which would do nothing but
 start processes otherwise."""
 
-HASTY = {"CW_TICK": "0.5", "CW_LEASE": "4"}
+HASTY = {"CW_TICK": "0.5", "CW_LEASE": "8"}
 
 
 def plan_matches(resources: Resources, number: int) -> None:
@@ -76,6 +76,8 @@ class Role:
     log: Path
     folder: Path = ROOT
     """Where it is started."""
+    program: Sequence[str] = ("-m", "cw")
+    """What Python is to run."""
     process: subprocess.Popen[bytes] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -84,7 +86,7 @@ class Role:
     def start(self) -> None:
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "cw", "hub", *self.arguments],
+                [sys.executable, *self.program, "hub", *self.arguments],
                 cwd=self.folder,
                 env={**os.environ, **self.environment},
                 stdout=log,
@@ -101,7 +103,7 @@ class Role:
         """Ask it to end; return how many seconds that took."""
         asked = time.monotonic()
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(30)
+        self.process.wait(PATIENCE)
         return time.monotonic() - asked
 
 

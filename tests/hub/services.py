@@ -21,6 +21,8 @@ from obstore.store import S3Store
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
+from tests.ports import free_port
+
 SWIFT = Path("/usr/lib/python3/dist-packages/swift")
 """Debian's python3-swift; its Python, and no other, has what that needs."""
 
@@ -208,14 +210,8 @@ def new_swift(folder: Path) -> Iterator[Swift]:
         swift.kill()
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
-        return port
-
-
 def is_open(port: int) -> bool:
     """Return whether somebody listens on a port of this machine."""
     with socket.socket() as client:
-        client.settimeout(1)
+        client.settimeout(60)
         return client.connect_ex(("127.0.0.1", port)) == 0

@@ -33,6 +33,7 @@ from cw.hub.store.tables import Bot, Match, User
 from tests.hub.broken_bots import BROKEN, SECRET, Broken, Exchange, careless, self_signed, serving
 from tests.hub.conftest import StillClock
 
+pytestmark = pytest.mark.limits_of_the_rules
 GOOD = Broken("good", "", "")
 CARELESS = Broken("careless", "refusal", "", turn=careless)
 

@@ -25,6 +25,7 @@ from cw.hub.store.tables import Match, Worker
 from tests.hub.campaign import (
     HASTY,
     KILLS,
+    PATIENCE,
     Role,
     check_everything,
     is_done,
@@ -37,6 +38,14 @@ from tests.hub.campaign import (
 )
 from tests.hub.services import new_postgresql, new_redis
 from tests.hub.site import Visitor
+
+UNHURRIED = """
+from cw.cli import main
+from cw.hub.jobs import roles
+roles.LAST_WORDS = 300
+main()
+"""
+"""A worker whose last words are waited for, however long they take on a busy machine."""
 
 EACH = 8
 """Matches for every stroke."""
@@ -121,13 +130,14 @@ def test_a_worker_that_is_told_to_end_gives_its_match_back_at_once(
                 plan = matches.Plan("practice", "k", "hexagon", seats)
                 match = matches.plan(session, resources.clock, plan)
             resources.queue.send("play_match", match, queue="practice")
-            worker = Role(["worker"], environment, tmp_path / "worker.log")
+            log = tmp_path / "worker.log"
+            worker = Role(["worker"], environment, log, program=("-c", UNHURRIED))
             with roles(worker):
                 wait_until(lambda: begun(worker, resources.database), "the match")
                 # It is seen by a thread of its own, which a match does not wait for.
                 wait_until(lambda: seen_slots(resources.database) == [1], "the worker's row")
                 worker.process.send_signal(number)
-                assert worker.process.wait(30) == 0
+                assert worker.process.wait(PATIENCE) == 0
             with resources.database.reading() as session:
                 row = session.scalars(select(Match)).one()
                 assert session.scalars(select(Worker)).all() == []

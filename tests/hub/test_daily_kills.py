@@ -15,7 +15,7 @@ from cw.games.registry import load_game
 from cw.hub.clock import utc_now
 from cw.hub.jobs.app import CeleryQueue
 from cw.hub.resources import opened
-from cw.hub.services import competitions
+from cw.hub.services import competitions, matches
 from cw.hub.services.entrants import GAME
 from cw.hub.services.replays import viewed_key
 from cw.hub.settings import read_settings
@@ -33,6 +33,9 @@ from tests.hub.ticking import DUE_TIMES, tick_at_due_times
 
 TICKERS = 5
 PLAYERS = ("ann", "bob", "cid")
+PATIENT = HASTY | {"CW_LEASE": "600"}
+"""No lease ends by itself on a busy machine, so that each game has the attempts of its strokes."""
+
 LAST = SMALL["max_rounds"]
 MOMENTS = [("round", 3), ("bot", None), ("round", LAST), ("game", None), ("round", 0)]
 """The requests at which a game is cut off, one after the other."""
@@ -99,7 +102,7 @@ def check_games(hub: Hub, bots: Bots, number: int) -> None:
 
 def play_alone(folder: Path, bots: Bots, strokes: int) -> None:
     """Kill a hub in one process in each of its games."""
-    environment = {"CW_DATA": str(folder / "data"), **HASTY}
+    environment = {"CW_DATA": str(folder / "data"), **PATIENT}
     with hub_on(environment, bots) as hub:
         server = Role(["serve", "--port", "0"], environment, folder / "hub.log")
         with roles(server):
@@ -117,7 +120,7 @@ def play_on_services(folder: Path, bots: Bots, strokes: int) -> None:
     with new_postgresql() as database, new_redis(folder) as broker:
         with closing(Database(database)) as empty:
             upgrade(empty)
-        environment = on_services(folder / "data", database, broker)
+        environment = on_services(folder / "data", database, broker) | PATIENT
         with hub_on(environment, bots) as hub:
             worker = Role(["worker", "--kinds", "daily"], environment, folder / "worker.log")
             scheduler = Role(["scheduler"], environment, folder / "scheduler.log")
@@ -125,6 +128,8 @@ def play_on_services(folder: Path, bots: Bots, strokes: int) -> None:
 
                 def strike() -> None:
                     worker.kill()
+                    with hub.resources.database.writing() as session:
+                        assert matches.reap_all(session, hub.clock) == 1
                     worker.start()
 
                 cut_off(hub, bots, strokes, strike)

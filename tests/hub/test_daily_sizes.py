@@ -18,7 +18,7 @@ from cw.hub.pages.polls import Tags
 from cw.hub.pages.ranking import options_of, row_of
 from cw.hub.services import rankings, tickets
 from cw.hub.store.tables import Bot, Match, MatchParticipant, User
-from tests.hub.site import Site, Visitor
+from tests.hub.site import Site, Visitor, words_of
 
 GAMES = 12
 LARGEST = 60_000
@@ -81,6 +81,11 @@ def test_pages_ask_as_much_for_a_thousand_as_for_ten(site: Site, players: int) -
     assert asked == {"/ranking": (5, 10), "/user/player2": (5, 6), "/match/{last}": (2, 4)}
     for form, most in BY_STATEMENTS.items():
         assert asked[form] <= most
+    listed = words_of(site.visitor().open("/matches"))
+    assert listed.count("1. player") == listed.count("3. player") == GAMES
+    assert listed.count(f"and {players - 3} more") == GAMES
+    in_api = site.visitor().open("/api/v1/matches").json()["items"]
+    assert [len(one["seats"]) for one in in_api] == [3] * GAMES
     people = site.visitor().open(f"/match/{last}/people")
     assert len(people.json()["people"]) == players
     assert len(gzip.compress(people.content)) < LARGEST / 2

@@ -83,10 +83,14 @@ def test_each_competition_has_a_row_with_what_is_on_and_next(site: Site) -> None
             row = matches.plan(session, clock, plan)
             values = {"at": clock() + (at or timedelta()), "state": state, "started_at": clock()}
             session.execute(update(Match).where(Match.id == row).values(values))
-    page = words_of(site.visitor().open("/"))
+        competition(session, clock, "duel", "ladder", "running")
+    home = site.visitor().open("/")
+    assert '<a href="/t/duel/">ladder duel</a>' in home.text
+    page = words_of(home)
     assert between(page, "On now and next", "At the top") == (
         "daily paint next in 1 day daily hexagon paused"
         " rated code-battle 1 match on now daily end-of-codes next in 3 hours"
+        " ladder duel teams on a ladder"
     )
 
 

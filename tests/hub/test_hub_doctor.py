@@ -25,7 +25,8 @@ from cw.hub.services.bots import NewBot
 from cw.hub.settings import HubSettings
 from cw.hub.store.database import Database
 from cw.hub.store.tables import User
-from tests.hub.services import free_port, new_redis
+from tests.hub.services import new_redis
+from tests.ports import free_port
 
 KEY = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 OTHER = "BBECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
@@ -50,7 +51,7 @@ def laptop() -> HubSettings:
 
 @pytest.fixture
 def mail_server() -> Iterator[str]:
-    controller = Controller(object(), hostname="127.0.0.1", port=free_port())
+    controller = Controller(object(), hostname="127.0.0.1", port=free_port(), ready_timeout=60)
     controller.start()
     yield f"smtp://127.0.0.1:{controller.port}?tls=off"
     controller.stop()

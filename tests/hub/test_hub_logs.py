@@ -124,9 +124,11 @@ def test_a_hub_of_several_processes_says_which_request_led_to_what(
             assert playing["attempt"] == 1
             assert playing["match_id"] in playing["event"]
             assert playing["worker"]
-            figures = visitors[0].open("/metrics").text
-            assert 'cw_matches_done_total{game="code-battle",kind="practice"} 1.0' in figures
-            assert "cw_workers_live 1.0" in figures
+            for figure in (
+                'cw_matches_done_total{game="code-battle",kind="practice"} 1.0',
+                "cw_workers_live 1.0",
+            ):
+                wait_until(lambda one=figure: one in visitors[0].open("/metrics").text, figure)  # type: ignore[misc]
             for role in several:
                 role.stop()
         for role in several:

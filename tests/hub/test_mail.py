@@ -27,8 +27,11 @@ from cw.hub.services import people
 from cw.hub.store.tables import Ticket
 from tests.hub.conftest import StillClock
 from tests.hub.site import HeldQueue
+from tests.ports import free_port
 
 MINUTE = 60
+PATIENCE = 60.0
+"""Seconds in which a mail server has begun."""
 
 
 class Inbox:
@@ -93,20 +96,13 @@ def post_office(certificate: Path, port: int = 0) -> Iterator[tuple[Inbox, int]]
         require_starttls=True,
         auth_required=True,
         authenticator=may_send,
+        ready_timeout=PATIENCE,
     )
     controller.start()
     try:
         yield inbox, controller.port
     finally:
         controller.stop()
-
-
-def free_port() -> int:
-    """Return a port that nothing listens on."""
-    import socket  # noqa: PLC0415
-
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
 
 
 @pytest.fixture
@@ -210,7 +206,7 @@ def test_it_is_tried_again_after_longer_and_longer_and_then_given_up(
 @pytest.mark.usefixtures("trusted")
 def test_a_server_without_starttls_gets_nothing(with_mail: Hub, ada: int, queue: HeldQueue) -> None:
     inbox = Inbox()
-    controller = Controller(inbox, hostname="localhost", port=free_port())
+    controller = Controller(inbox, hostname="localhost", port=free_port(), ready_timeout=PATIENCE)
     controller.start()
     try:
         mail.send_link(with_mail(controller.port), "reset", ada)

@@ -24,8 +24,9 @@ from cw.hub.store.database import Database
 from cw.hub.store.migrations import current, head, upgrade
 from cw.hub.store.tables import Competition
 from tests.hub.conftest import StillClock
-from tests.hub.services import free_port, is_open, missing, new_postgresql
+from tests.hub.services import is_open, missing, new_postgresql
 from tests.hub.site import HeldQueue
+from tests.ports import free_port
 from tests.test_deploy import DEPLOY
 
 

@@ -24,7 +24,7 @@ from cw.hub.jobs.play import Attempt, Worker
 from cw.hub.resources import Resources, open_resources
 from cw.hub.services import matches
 from cw.hub.services.matches import ClaimedSeat, Plan, Seat
-from cw.hub.services.replays import public_replay, replay_key, viewed_key
+from cw.hub.services.replays import replay_key, viewed_key
 from cw.hub.settings import HubSettings
 from cw.hub.store.objects import StoreAway
 from cw.hub.store.sealing import new_master_key
@@ -32,6 +32,7 @@ from cw.hub.store.tables import Battle, Match, MatchParticipant
 from cw.matches.run import run_match
 from cw.matches.spec import MatchSpec
 from cw.replays.document import decode, encode, unpacked
+from cw.replays.public import public_replay
 from cw.replays.verify import verify
 
 ME = Worker("me", 1)

@@ -24,6 +24,7 @@ from cw.hub.resources import Resources
 from cw.hub.services import audit, bots, competitions, match_views, matches
 from cw.hub.services.bots import NewBot, OwnBot
 from cw.hub.store.tables import Bot, Match, User
+from cw.kits import LANGUAGES
 from cw.replays.document import parse
 from cw.replays.verify import verify
 from tests.hub.campaign import ROOT
@@ -279,7 +280,11 @@ def test_the_games_with_a_running_competition_are_offered(site: Site) -> None:
             competitions.set_state(session, site.clock, made.id, "running")
     assert offered() == ["code-battle", "hexagon"]
     assert is_linked()
-    assert none_runs not in ann.open("/bots/new").text
+    form = ann.open("/bots/new").text
+    assert none_runs not in form
+    for kit in re.findall('href="([^"]+/kit/[a-z]+\\.zip)"', form):
+        assert ann.open(kit).content.startswith(b"PK"), kit
+    assert form.count("/games/hexagon/kit/") == len(LANGUAGES)
     with site.resources.database.writing() as session:
         for one in competitions.everything(session):
             if one.game in {"hexagon", "code-battle"}:

@@ -41,7 +41,7 @@ def address(tmp_path: Path) -> Iterator[str]:
         found = re.search(r"Hub: (\S+)/", role.log.read_text())
         assert found
         yield found[1]
-        assert role.stop() < 30
+        role.stop()
     assert (tmp_path / "hub-data" / "hub.sqlite").is_file()
     assert "Traceback" not in role.log.read_text()
 

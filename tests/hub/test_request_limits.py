@@ -210,6 +210,19 @@ def test_all_else_is_limited_by_the_minute_but_for_files(site: Site) -> None:
     assert visitor.open("/ranking").status_code == 200
 
 
+def test_matches_of_pages_are_begun_so_often_by_an_address(site: Site) -> None:
+    visitor = site.visitor()
+
+    def begin() -> int:
+        return visitor.send_form(
+            "/games/hexagon/matches", {"bot": "own:t1", "hand": "1"}
+        ).status_code
+
+    assert [begin() for _ in range(61)] == [400] * 60 + [429]
+    site.clock.advance(MINUTE + 1)
+    assert begin() == 400
+
+
 def test_processes_count_together_and_alone_when_redis_is_gone(
     resources: Resources, hub_clock: StillClock, tmp_path: Path
 ) -> None:

@@ -7,11 +7,11 @@ import io
 import json
 import logging
 import re
-import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from threading import Event
 from urllib.parse import urlsplit
 
 import pytest
@@ -30,7 +30,7 @@ from cw.hub.jobs.tick import tick
 from cw.hub.pages.api.description import OPERATIONS
 from cw.hub.resources import Resources, opened
 from cw.hub.services import backups, bots, keys, matches
-from cw.hub.services.matches import Plan, Seat
+from cw.hub.services.matches import ClaimedSeat, Plan, Seat
 from cw.hub.settings import HubSettings
 from cw.hub.store.sealing import Sealed, Sealer
 from cw.hub.store.tables import Bot, Match, MatchParticipant
@@ -79,6 +79,8 @@ class RotatingBot(SecretBot):
         super().__init__()
         self.owner = owner
         self.old = ""
+        self.taken = Event()
+        """Set once the match has noted progress after the rotation."""
 
     def turn(self, exchange: Exchange) -> None:
         if exchange.headers["X-ACB-Turn"] == "3" and not self.old:
@@ -88,8 +90,8 @@ class RotatingBot(SecretBot):
         super().turn(exchange)
 
     def refuse(self, exchange: Exchange) -> None:
-        # Ten refusals in a row would end it: the match is given the time of some progress.
-        time.sleep(0.4)
+        # Ten refusals in a row would end it: the new secret is taken first.
+        assert self.taken.wait(60)
         exchange.say(401)
 
 
@@ -109,6 +111,14 @@ def test_a_match_takes_a_rotated_secret_at_its_next_progress(
     monkeypatch.setattr(play, "RENEWED", 0.05)
     ann = Owner(resources)
     bot = RotatingBot(ann)
+    take = play.Attempt.take_secrets
+
+    def taken(attempt: play.Attempt, seats: Iterable[ClaimedSeat]) -> None:
+        take(attempt, seats)
+        if bot.old and seats:
+            bot.taken.set()
+
+    monkeypatch.setattr(play.Attempt, "take_secrets", taken)
     with serving(Broken("rotating", "", "", turn=bot.turn)) as address:
         ME.play(resources, planned(ann, bot, address, max_turns=20))
     assert bot.old not in ("", bot.secret)

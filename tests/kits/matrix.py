@@ -14,6 +14,7 @@ from tests.kits.judging import ROOT, Document
 from tests.kits.pages import OPPONENTS
 from tests.kits.running import Kit, build
 
+PROGRAM: tuple[str, ...] = (sys.executable, "-m", "cw")
 PAGE = ROOT / "docs" / "kits.md"
 START, END = "<!-- matrix -->\n", "<!-- end of matrix -->\n"
 
@@ -24,7 +25,7 @@ def cw(kit: Kit, *arguments: str) -> tuple[int, str]:
     Bots of Circuit Wars make no pauses.
     """
     done = subprocess.run(
-        [sys.executable, "-m", "cw", *arguments],
+        [*PROGRAM, *arguments],
         cwd=kit.folder,
         env=os.environ | {"PYTHONPATH": str(ROOT), "CW_PAUSE": "0"},
         capture_output=True,

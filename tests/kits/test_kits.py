@@ -18,6 +18,7 @@ import pytest
 from cw.kits import LANGUAGES, games
 from cw.web import create_app
 from cw.web.settings import SiteSettings
+from tests import patience
 from tests.conftest import Serve
 from tests.kits import matrix
 from tests.kits.judging import Document, check, vectors
@@ -313,7 +314,10 @@ def test_the_matrix_names_every_kit() -> None:
 
 
 @kits_of(*games())
-def test_cw_check_is_content_and_a_match_is_played(kit: Kit) -> None:
+def test_cw_check_is_content_and_a_match_is_played(
+    kit: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matrix, "PROGRAM", patience.PROGRAM)
     for trial in (matrix.check, matrix.play):
         fine, said = trial(kit)
         assert fine, said

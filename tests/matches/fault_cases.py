@@ -16,11 +16,14 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Final
 
+import pytest
+
 from cw.arena.bots import read_bots
 from cw.games.rules import Json
 from cw.matches.run import run_match
 from cw.matches.spec import Isolation, MatchFault, MatchSpec
 from tests.matches.bots_of_games import SOURCES, write
+from tests.patience import SECONDS, be_patient
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "faults.md"
 LATE: Final = 2
@@ -58,6 +61,11 @@ class Case:
     """Another built-in than usual."""
     options: Mapping[str, Json] = field(default_factory=dict)
     """Further options of the match."""
+
+    @property
+    def is_late(self) -> bool:
+        """Return whether the bot lets a limit pass."""
+        return self.change is not None and "sleep(600)" in self.change[1]
 
 
 def late(line: str, instead: str, turn: str = "turn") -> tuple[str, str]:
@@ -119,7 +127,11 @@ CODE_BATTLE: Final = (
     Case("an unknown direction", late(ANSWER, '{"moves": [{**moves[0], "direction": "up"}]}')),
     Case("two entries for one bot", late(ANSWER, '{"moves": moves + moves[:1]}')),
     Case("a body above 256 KiB", late(ANSWER, '{"moves": [], "x": "x" * 300_000}')),
-    Case("no answer in time", late(SIGN, "time.sleep(600)", "int(turn)")),
+    Case(
+        "no answer in time",
+        late(SIGN, "time.sleep(600)", "int(turn)"),
+        options={"max_turns": LATE + 1},
+    ),
     Case("closes the connection", late(SIGN, "self.connection.shutdown(2)", "int(turn)")),
     Case("its program ends in the middle", late(SIGN, "os._exit(3)", "int(turn)")),
 )
@@ -323,7 +335,7 @@ def plain_server() -> Iterator[int]:
 
 def faults(game: str, case: Case, folder: Path) -> tuple[MatchFault, ...]:
     """Play a match against a built-in; return the faults of it."""
-    with plain_server() as port:
+    with plain_server() as port, pytest.MonkeyPatch.context() as patch:
         source = SOURCES[game]
         bot = case.address or write(folder, source, *([case.change] if case.change else []))
         bot = bot.replace("https://127.0.0.1:PLAIN", f"https://127.0.0.1:{port}")
@@ -331,6 +343,9 @@ def faults(game: str, case: Case, folder: Path) -> tuple[MatchFault, ...]:
         read = read_bots([f"good={opponent(game, case, folder)}", f"bad={bot}"], ["bad.secret=s"])
         isolation = Isolation(addresses="public" if case.public else "any")
         options = {**OPTIONS[game], **case.options}
+        if not case.is_late:
+            be_patient(patch.setattr)
+            options |= {name: SECONDS for name in options if name == "timeout"}
         spec = MatchSpec("fault", game, tuple(read.bots), 3, options, isolation=isolation)
         return asyncio.run(run_match(spec, secrets=read.secrets)).faults
 

@@ -9,8 +9,6 @@ import pytest
 
 from cw.arena.referee import MatchRecord
 from cw.errors import UsageError
-from cw.games.code_battle import protocol as code_battle
-from cw.games.paint import protocol as paint
 from cw.games.registry import load_game
 from cw.replays.verify import verify
 from tests.matches.bots_of_games import PAINT, served, write
@@ -18,8 +16,8 @@ from tests.matches.playing import Played, play_match
 
 SERVED: list[tuple[str, str, str, dict[str, Any]]] = [
     ("paint", "random", "greedy", {"turns": 30}),
-    ("hexagon", "random", "greedy", {"size": 4, "timeout": 30}),
-    ("end-of-codes", "sample", "hunter", {"M": 8, "MAX_HP": 2}),
+    ("hexagon", "random", "greedy", {"size": 4, "timeout": 60}),
+    ("end-of-codes", "sample", "hunter", {"M": 8, "MAX_HP": 2, "timeout": 60}),
     ("code-battle", "random", "gatherer", {"max_turns": 40}),
 ]
 
@@ -34,17 +32,7 @@ def kinds(played: MatchRecord) -> set[str]:
     return {noted.fault.kind for noted in played.faults}
 
 
-@pytest.fixture
-def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give bots a minute for what the rules allow seconds: a busy machine starts them slowly."""
-    for protocol in (paint, code_battle):
-        for limits in ("READY", "HEALTH", "TURN"):
-            if hasattr(protocol, limits):
-                patient = getattr(protocol, limits)._replace(seconds=60.0)
-                monkeypatch.setattr(protocol, limits, patient)
-
-
-@pytest.mark.usefixtures("_patience")
+@pytest.mark.usefixtures("patient_painters")
 @pytest.mark.parametrize(("game", "inside", "outside", "options"), SERVED, ids=str)
 def test_a_strategy_plays_the_same_over_the_wire(
     game: str, inside: str, outside: str, options: dict[str, Any]
@@ -58,7 +46,6 @@ def test_a_strategy_plays_the_same_over_the_wire(
     assert outcome.ranks[list(outcome.ranks)[1]] == 1
 
 
-@pytest.mark.usefixtures("_patience")
 def test_code_battle_can_be_played_in_lines() -> None:
     bot = f"me={served('code-battle', 'gatherer')} --lines"
     bots = ["builtin:random", bot]

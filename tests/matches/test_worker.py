@@ -18,7 +18,7 @@ from cw.matches.spec import MatchResult, MatchSpec
 from tests.matches.bots_of_games import PAINT, write
 
 WORKER = [sys.executable, "-m", "cw.matches.worker"]
-PATIENCE = 60.0
+PATIENCE = 300.0
 
 
 def spec(number: int, *bots: BotSpec, **options: Any) -> dict[str, Any]:

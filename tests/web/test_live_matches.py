@@ -6,6 +6,7 @@ import html
 import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import ExitStack, closing
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, cast
@@ -15,15 +16,15 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from cw.arena.bots import read_bots
-from cw.errors import Abandoned
+from cw.arena.bots import BotSpec, read_bots
+from cw.errors import Abandoned, CapacityError
 from cw.games.registry import load_game, load_play_options
 from cw.matches.run import MatchProgress
-from cw.matches.spec import MatchSpec
+from cw.matches.spec import Isolation, MatchSpec
 from cw.replays import document as replay
 from cw.replays.verify import verify
 from cw.web import create_app
-from cw.web.live_matches import UNWATCHED, LiveMatch, LiveMatches
+from cw.web.live_matches import MOST_WITH_GUESTS, UNWATCHED, Guest, LiveMatch, LiveMatches
 from cw.web.settings import SiteSettings
 from tests.conftest import FakeClock
 from tests.matches.bots_of_games import HEXAGON, write
@@ -351,6 +352,7 @@ def test_closing_leaves_nothing_running(served: Served) -> None:
     assert "broken off" in ended(client, address)["live"]["trouble"]
 
 
+@pytest.mark.limits_of_the_rules
 def test_a_client_that_sleeps_loses_to_a_person(served: Served, tmp_path: Path) -> None:
     file = tmp_path / "sleeper.py"
     file.write_text(
@@ -387,3 +389,82 @@ def test_a_match_that_ends_while_it_is_told_is_not_over_yet() -> None:
         match.progress = cast(MatchProgress, Ending())
         assert tell()["live"]["over"] is False
         assert match.over
+
+
+# Bots of guests
+
+
+YOU = BotSpec("you", "human", "")
+NOBODY_THERE = BotSpec("alpha", "http", "http://127.0.0.1:9", {"bot_id": "b_1"})
+ANYWHERE, PUBLIC = Isolation("require"), Isolation("require", "public")
+
+
+def against(guest: BotSpec, isolation: Isolation = ANYWHERE) -> MatchSpec:
+    """Return a match of a person against the bot of a guest, who begins."""
+    return MatchSpec("page", "hexagon", (guest, YOU), 1, {"size": 3}, isolation=isolation)
+
+
+def guest_of(owner: str) -> Guest:
+    return Guest(owner, "alpha", "Team <Alpha>")
+
+
+@pytest.mark.parametrize("isolation", [ANYWHERE, PUBLIC], ids=["any", "public"])
+def test_nothing_tells_where_the_bot_of_a_guest_is(isolation: Isolation, clock: FakeClock) -> None:
+    kept: list[replay.Document] = []
+
+    def keep(document: replay.Document) -> str:
+        kept.append(document)
+        return "kept"
+
+    left: list[str] = []
+    room = ExitStack()
+    room.callback(left.append, "left")
+    with closing(LiveMatches(1, clock, keep)) as matches:
+        known = {"alpha": {"secret": "very-secret"}}
+        match = matches.begin(
+            against(NOBODY_THERE, isolation), bot_secrets=known, guest=guest_of("1"), room=room
+        )
+        result = match.result.result(PATIENCE)
+        assert match.progress is not None
+        assert "127.0.0.1" in json.dumps(result.replay)
+        private = "private address" in result.faults[0].detail
+        assert private is (isolation is PUBLIC)
+        wait(lambda: match.replay)
+        assert left == ["left"]
+        for told in (match.document(), match.news(0), *kept):
+            for secret in ("127.0.0.1", "very-secret", "b_1", "http:"):
+                assert secret not in json.dumps(told)
+            assert told["faults"][0]["kind"] == "disconnected"
+        assert [player["name"] for player in kept[0]["players"]] == ["Team <Alpha>", "you"]
+        assert verify(load_game("hexagon"), replay.decode(json.dumps(kept[0]).encode())) is None
+        assert matches.of("hexagon") == []
+
+
+def test_why_the_bot_of_a_guest_cannot_be_asked_does_not_name_it(clock: FakeClock) -> None:
+    with closing(LiveMatches(1, clock)) as matches:
+        nowhere = BotSpec("alpha", "http", "nowhere://10.0.0.1")
+        match = matches.begin(against(nowhere), guest=guest_of("1"))
+        assert "10.0.0.1" in str(match.result.exception(PATIENCE))
+        assert match.trouble == (
+            "The match ended without a result: its bot cannot be asked as it is set up."
+        )
+
+
+def test_a_guest_plays_one_match_at_a_time_and_all_of_them_a_bounded_number(
+    clock: FakeClock,
+) -> None:
+    waits = against(BotSpec("alpha", "builtin", "random"))
+    with closing(LiveMatches(1, clock)) as matches:
+        first = matches.begin(waits, guest=guest_of("1"))
+        with pytest.raises(CapacityError, match="Team <Alpha> plays online already"):
+            matches.begin(waits, guest=guest_of("1"))
+        clock.advance(UNWATCHED + 1)
+        second = matches.begin(waits, guest=guest_of("1"))
+        assert isinstance(first.result.exception(PATIENCE), Abandoned)
+        for number in range(2, MOST_WITH_GUESTS + 1):
+            matches.begin(waits, guest=guest_of(str(number)))
+        with pytest.raises(CapacityError, match=f"{MOST_WITH_GUESTS} matches are being played"):
+            matches.begin(waits, guest=guest_of("another"))
+        # Others play beside them.
+        assert not matches.begin(waits).over
+        assert not second.over

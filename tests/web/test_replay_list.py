@@ -129,7 +129,7 @@ class TestManyFiles:
             return read_summary(path)
 
         monkeypatch.setattr(replay_store, "read_summary", noted)
-        store = ReplayStore(tmp_path)
+        store = ReplayStore(tmp_path, patience=60)
         for _ in range(3):
             store.page(1, ReplayFilter())
         assert len(read) == PAGE

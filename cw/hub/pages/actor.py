@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import wraps
+from itertools import islice
 from typing import Final, Literal, ParamSpec, TypeAlias, TypeVar, cast
 from urllib.parse import urlencode
 
@@ -39,6 +40,9 @@ OF_NOBODY: Final = frozenset(
 
 Others need what was just written: who follows a link from a mail has no session yet.
 """
+
+MOST_TEAMS: Final = 10
+"""Teams of one browser that are looked at."""
 
 API: Final = "/api/"
 """How the addresses begin that programs ask."""
@@ -175,6 +179,13 @@ def holder_of(kind: CardSession, slug: str, find: FindHolder[Found]) -> Found | 
         with one_reading() as reading:
             known[name] = find(reading, held.clock, slug, ticket)
     return cast("Found | None", known[name])
+
+
+def tournaments_of_browser() -> list[str]:
+    """Return what may be the tournaments for whose teams this browser acts, by its cookies."""
+    prefix = cookie_of("team", "")
+    slugs = (name.removeprefix(prefix) for name in request.cookies if name.startswith(prefix))
+    return list(islice(slugs, MOST_TEAMS))
 
 
 def hold(answer: Response, slug: str, entered: Entered) -> Response:

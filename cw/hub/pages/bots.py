@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import socket
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
 from ipaddress import ip_network
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 from flask import (
     Blueprint,
+    Flask,
     abort,
+    current_app,
     jsonify,
     render_template,
     request,
@@ -37,9 +40,10 @@ from cw.hub.pages.actor import (
 )
 from cw.hub.pages.forms import first_errors, is_filled, needs, stripped
 from cw.hub.pages.graphs import PERIODS
-from cw.hub.pages.layout import ago, notice, show_once
+from cw.hub.pages.layout import ago, notice, part_of_page, show_once
 from cw.hub.pages.leaderboard import number
 from cw.hub.pages.polls import Polled
+from cw.hub.pages.remembered import Remembered, minute
 from cw.hub.pages.times import machine_time
 from cw.hub.services import (
     audit,
@@ -62,6 +66,10 @@ routes = Blueprint("bots", __name__)
 OF_ITS_OWN: Final = "end-of-codes"
 """The game whose bots are set up on a page of their own."""
 
+MOST_KEPT: Final = 64
+"""Bots whose rated part a process remembers, of about 50 kB each."""
+
+NOTHING: Final = Markup()
 BUILT_IN: Final = Markup("This is the built-in strategy {}.")
 PASSED: Final = Markup("The bot has passed its check.")
 RESTS: Final = Markup(" It crashed in three matches in a row and rests until {}.")
@@ -283,37 +291,82 @@ def page(name: str) -> ResponseReturnValue:
         bot = bots.find(reading, request.args.get("game") or None, name)
         if bot is None:
             abort(404, "There is no such bot.")
-        competition = rated.of_game(reading, bot.game)
-        standing = leaderboard.standing(reading, competition.id, bot.id) if competition else None
-        is_own, part = who.is_user(bot.user_id), number("opponents") or 1
-        shown: dict[str, Any] = {
-            "standing": standing,
-            **(rated_matters(reading, competition.id, bot, part) if competition else {}),
-            "practice": match_views.practice_of(reading, bot.id) if is_own else [],
-            "log": audit.history(reading, f"bot:{bot.bot_id}") if is_own or who.is_admin else [],
-        }
+        is_own = who.is_user(bot.user_id)
+        shown = rated_part(reading, bot, is_public=not (is_own or who.is_admin))
+        practice = match_views.practice_of(reading, bot.id) if is_own else []
+        log = audit.history(reading, f"bot:{bot.bot_id}") if is_own or who.is_admin else []
     return render_template(
         "hub/bot.html",
         bot=bot,
         is_own=is_own,
         title=game_page(bot.game).title,
-        periods=[(length.days if length else 0, words) for words, length in PERIODS.values()],
         strategies=strategies_of({bot.game}),
-        sentence=sentence(bot, shown["standing"]),
-        **shown,
+        sentence=sentence(bot, shown.standing),
+        rating=shown.rating,
+        matches=shown.matches,
+        has_played=shown.has_played,
+        practice=practice,
+        log=log,
     )
 
 
-def rated_matters(reading: Reading, competition: int, bot: OwnBot, part: int) -> dict[str, object]:
-    """Return what a bot has played in a competition, and a part of those whom it has met."""
+@dataclass(frozen=True, slots=True)
+class RatedPart:
+    """What a bot has come to in the rated competition of its game, as HTML for everybody."""
+
+    standing: leaderboard.Standing | None = None
+    """None for one that takes no part."""
+    has_played: bool = False
+    rating: Markup = NOTHING
+    matches: Markup = NOTHING
+
+
+def install(app: Flask) -> None:
+    """Let an app remember what it shows of bots."""
+    app.extensions["rated_parts"] = Remembered[RatedPart](MOST_KEPT)
+
+
+def rated_part(reading: Reading, bot: OwnBot, *, is_public: bool) -> RatedPart:
+    """Return the rated part of the page of a bot.
+
+    For the public it is made once for each revision of the competition. Whether the bot is
+    playing now, which its owner is told, changes without one.
+    """
+    competition = rated.of_game(reading, bot.game)
+    if competition is None:
+        return RatedPart()
+    part = number("opponents") or 1
+    if not is_public:
+        return new_rated_part(reading, competition.id, bot, part)
+    kept = cast("Remembered[RatedPart]", current_app.extensions["rated_parts"])
+    key = (bot.id, competition.id, competition.revision, part, minute(resources().clock()))
+    return kept.find(key, lambda: new_rated_part(reading, competition.id, bot, part))
+
+
+def new_rated_part(reading: Reading, competition: int, bot: OwnBot, part: int) -> RatedPart:
+    """Make the rated part of the page of a bot, with a part of those whom it has met."""
+    standing = leaderboard.standing(reading, competition, bot.id)
+    if standing is None:
+        return RatedPart()
+    played = match_views.rated_matches_of(reading, competition, bot.id)
     first = (part - 1) * leaderboard.PER_PAGE
     met = leaderboard.opponents(reading, competition, bot.id, first)
-    return {
-        "played": match_views.rated_matches_of(reading, competition, bot.id),
-        "opponents": met.rows,
-        "part": part,
-        "parts": -(-met.number // leaderboard.PER_PAGE),
-    }
+    rating = part_of_page(
+        "hub/bot_rating.html",
+        bot=bot,
+        standing=standing,
+        played=played,
+        periods=[(length.days if length else 0, words) for words, length in PERIODS.values()],
+    )
+    matches_played = part_of_page(
+        "hub/bot_matches.html",
+        bot=bot,
+        played=played,
+        opponents=met.rows,
+        part=part,
+        parts=-(-met.number // leaderboard.PER_PAGE),
+    )
+    return RatedPart(standing, bool(played), rating, matches_played)
 
 
 def sentence(bot: OwnBot, standing: leaderboard.Standing | None) -> Markup:

@@ -60,6 +60,8 @@ def address(top: Top) -> str:
         return url_for("leaderboard.page", game=top.game)
     if top.format == "daily" and top.game == "end-of-codes":
         return url_for("ranking.page")
+    if top.format == "ladder":
+        return url_for("tournaments.choose", slug=top.slug)
     return url_for("games.about", game=top.game)
 
 

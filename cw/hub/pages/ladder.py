@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
-from threading import Lock
 from typing import Any, Final, cast
 
 from flask import (
@@ -33,6 +31,7 @@ from cw.hub.pages.ladder_bar import Bar, bar_of, group_of, said_at, tournament_o
 from cw.hub.pages.ladder_words import neat
 from cw.hub.pages.layout import notice
 from cw.hub.pages.polls import Polled
+from cw.hub.pages.remembered import Remembered
 from cw.hub.services import ladder_views, tickets
 from cw.hub.services.ladder_views import EntryView, GroupView, Meeting, Standings, TournamentView
 from cw.hub.services.tickets import RefusedCard, UnknownCard
@@ -79,31 +78,9 @@ class Ladder:
         return ladder_words.top_line(self.standings, self.phase, pause, self.next_at, now)
 
 
-class Ladders:
-    """The ladders that were read last, while they stay as they are; shared by all threads."""
-
-    def __init__(self) -> None:
-        """Remember none."""
-        self._lock = Lock()
-        self._kept: OrderedDict[tuple[Any, ...], Standings] = OrderedDict()
-
-    def find(self, key: tuple[Any, ...], look: Callable[[], Standings]) -> Standings:
-        """Return what a key stands for, which is looked up once."""
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
-        found = look()
-        with self._lock:
-            self._kept[key] = found
-            while len(self._kept) > MOST_KEPT:
-                self._kept.popitem(last=False)
-        return found
-
-
 def install(app: Flask) -> None:
     """Let an app remember ladders."""
-    app.extensions["ladders"] = Ladders()
+    app.extensions["ladders"] = Remembered[Standings](MOST_KEPT)
 
 
 def wanted_round() -> int | None:
@@ -124,7 +101,7 @@ def ladder_of(slug: str, group_slug: str, team: str | None = None) -> Ladder:
         group = group_of(tournament, group_slug, number)
         bar = bar_of(reading, tournament, group, "ladder")
         phase = ladder_views.phase_of(group, bar.events, resources().clock())
-        kept = cast(Ladders, current_app.extensions["ladders"])
+        kept = cast("Remembered[Standings]", current_app.extensions["ladders"])
         standings = kept.find(
             (group.id, number, team, phase, group.mark),
             lambda: ladder_views.standings(reading, tournament, group, phase, team),

@@ -19,6 +19,7 @@ from flask import (
 )
 from markupsafe import Markup
 
+from cw import kits
 from cw.hub.pages.actor import actor, resources
 from cw.hub.pages.countries import COUNTRIES
 from cw.hub.pages.times import time_element
@@ -44,6 +45,7 @@ def install(app: Flask) -> None:
         flag=flag,
         avatar=avatar,
         country_name=COUNTRIES.get,
+        kit_languages=kits.languages_of,
         url_for=addresses,
         site=app.extensions["hub"].settings,
     )
@@ -65,6 +67,11 @@ def remembered_addresses() -> Callable[..., str]:
         return build(request.script_root, endpoint, tuple(values.items()))
 
     return address_of
+
+
+def part_of_page(template: str, **values: Any) -> Markup:
+    """Return a template as HTML that stands within another."""
+    return Markup(render_template(template, **values))  # noqa: S704 - templates escape
 
 
 def ago(moment: datetime) -> Markup:

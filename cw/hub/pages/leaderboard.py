@@ -9,11 +9,14 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, Flask, abort, current_app, render_template, request
 from flask.typing import ResponseReturnValue
+from markupsafe import Markup
 
 from cw.games.registry import game_entries
 from cw.hub.pages import polls
 from cw.hub.pages.actor import actor, one_reading, resources
+from cw.hub.pages.layout import part_of_page
 from cw.hub.pages.polls import Polled
+from cw.hub.pages.remembered import Remembered, minute
 from cw.hub.services import leaderboard, match_views, rated
 from cw.hub.services.competitions import CompetitionFacts, everything
 from cw.hub.services.leaderboard import SORTS, Board, Wanted
@@ -28,6 +31,12 @@ RANGES: Final = {0: "All time", 1: "Today", 7: "Last 7 days", 30: "Last 30 days"
 """By the days of UTC that count, with today."""
 
 STATES: Final = ("queued", "in_progress", "interrupted", "done", "void", "failed")
+MOST_KEPT: Final = 64
+"""Pages of leaderboards whose rows a process remembers, of about 60 kB each."""
+
+PLACES: Final = 6
+"""Of a match that the list of matches names."""
+
 LARGEST_PAGE: Final = 100_000
 LONGEST: Final = 64
 
@@ -60,6 +69,7 @@ def address_with(**changed: object) -> str:
 def install(app: Flask) -> None:
     """Let an app remember how many games its bots have won."""
     app.extensions["win_counts"] = WinCounts()
+    app.extensions["boards"] = Remembered[RowsOfBoard](MOST_KEPT)
 
 
 def board_of(reading: Reading, competition: CompetitionFacts, choice: Wanted) -> Board:
@@ -68,13 +78,43 @@ def board_of(reading: Reading, competition: CompetitionFacts, choice: Wanted) ->
     return leaderboard.board(reading, counts, competition, choice, resources().clock())
 
 
+def kept_rows(reading: Reading, competition: CompetitionFacts, choice: Wanted) -> RowsOfBoard:
+    """Return the rows of a page; they are made once for each revision of the competition."""
+    kept = cast("Remembered[RowsOfBoard]", current_app.extensions["boards"])
+
+    def make() -> RowsOfBoard:
+        board = board_of(reading, competition, choice)
+        return RowsOfBoard(board, rows_html(board, None))
+
+    now = minute(resources().clock())
+    return kept.find((competition.id, competition.revision, choice, now), make)
+
+
+def rows_html(board: Board, own: int | None) -> Markup:
+    """Return the rows of a page as HTML, those of a user marked as one's own."""
+    return part_of_page("hub/leaderboard_rows.html", board=board, own=own)
+
+
+@dataclass(frozen=True, slots=True)
+class RowsOfBoard:
+    """A page of a leaderboard, and its rows as HTML for those who have none among them."""
+
+    board: Board
+    html: Markup
+
+    def html_for(self, user: int | None) -> Markup:
+        """Return the rows for a user, None for a visitor: one's own are marked."""
+        is_there = user is not None and any(row.user_id == user for row in self.board.rows)
+        return rows_html(self.board, user) if is_there else self.html
+
+
 @dataclass(frozen=True, slots=True)
 class ShownBoard:
     """A page of the leaderboard of a competition."""
 
     competition: CompetitionFacts
     competitions: Sequence[CompetitionFacts]
-    board: Board
+    rows: RowsOfBoard
     formats: Sequence[int]
 
 
@@ -88,8 +128,8 @@ def read_board(choice: Wanted) -> ShownBoard | None:
         found = next((one for one in known if one.slug == asked), None)
         if found is None:
             abort(404, "There is no such competition.")
-        board = board_of(reading, found, choice)
-        return ShownBoard(found, known, board, rated.settings_of(reading, found).formats)
+        rows = kept_rows(reading, found, choice)
+        return ShownBoard(found, known, rows, rated.settings_of(reading, found).formats)
 
 
 @routes.get("/leaderboard")
@@ -102,9 +142,11 @@ def page() -> ResponseReturnValue:
     shown = read_board(choice)
     if shown is None:
         return render_template("hub/leaderboard.html", board=None, competitions=[])
+    own = user.user_id if (user := actor().user) else None
     return render_template(
         "hub/leaderboard.html",
-        board=shown.board,
+        board=shown.rows.board,
+        rows=shown.rows.html_for(own),
         competition=shown.competition,
         competitions=shown.competitions,
         titles={one.slug: game_page(one.game).title for one in shown.competitions},
@@ -113,7 +155,7 @@ def page() -> ResponseReturnValue:
         wanted=choice,
         address_with=address_with,
         renew_from=f"{request.path}?{urlencode({**request.args.to_dict(), 'format': 'json'})}",
-        own=user.user_id if (user := actor().user) else None,
+        own=own,
     )
 
 
@@ -124,8 +166,7 @@ def polled(choice: Wanted) -> Polled:
         abort(404, "There is no such competition.")
     now = resources().clock()
     day = now.date() if choice.days else ""
-    rows = render_template("hub/leaderboard_rows.html", board=shown.board, own=None)
-    value = {"rows": rows, "updated": now.isoformat(timespec="seconds")}
+    value = {"rows": shown.rows.html, "updated": now.isoformat(timespec="seconds")}
     return Polled(f"{shown.competition.id}-{shown.competition.revision}-{day}", value)
 
 
@@ -148,6 +189,7 @@ def matches() -> ResponseReturnValue:
         "hub/matches.html",
         found=found,
         choice=choice,
+        places=PLACES,
         games={game: game_page(game).title for game in game_entries()},
         states=STATES,
         address_with=address_with,

@@ -215,6 +215,7 @@ LIMITS: Final = (
     Limit("team-bot", "20 per hour", team, ("my_team.bot", "my_team.ssh_key")),
     Limit("team-practice", "12 per hour", team, ("my_team.practice",)),
     Limit("team-upload", "10 per hour", team, ("my_team.upload",)),
+    Limit("live-match", "60 per minute", network, ("matches.begin",)),
     Limit("avatar", "10 per hour", user, ("settings.change_avatar",)),
 )
 

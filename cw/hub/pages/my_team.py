@@ -75,20 +75,10 @@ def shown(bot: TeamBot, errors: dict[str, str] | None = None, **typed: str) -> R
         place=entry.place if entry else None,
         errors=errors or {},
         typed=typed,
-        languages=languages_of(bot.game),
         is_service="http" in load_protocol(bot.game).transports,
         **said,
     )
     return text, 422 if errors else 200
-
-
-def languages_of(game: str) -> dict[str, str]:
-    """Return the languages that there are kits in, with their names for people."""
-    return (
-        {name: kits.LANGUAGES[name].title for name in kits.LANGUAGES}
-        if game in kits.games()
-        else {}
-    )
 
 
 # What a team does

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from cw.errors import CapacityError, UsageError
 from cw.hub.clock import Clock
-from cw.hub.services import audit, matches
+from cw.hub.services import audit, competitions, matches
 from cw.hub.services.matches import ClaimedSeat, Hosting, Plan, Seat
 from cw.hub.services.tournament_settings import settings_of
 from cw.hub.store.sealing import Sealed, Sealer
@@ -425,7 +425,7 @@ def same_bot(session: Session, of: Asked) -> Bot | None:
         Bot.secret_version == of.secret_version,
         Bot.status.in_(ASKED),
     )
-    return session.scalars(select(Bot).where(same).with_for_update()).one_or_none()
+    return session.scalars(select(Bot).where(same).with_for_update(key_share=True)).one_or_none()
 
 
 def change_status(  # noqa: PLR0913, PLR0917 - what is noted of a change
@@ -440,6 +440,7 @@ def change_status(  # noqa: PLR0913, PLR0917 - what is noted of a change
     if bot.status != status:
         detail = {"from": bot.status, "to": status, "reason": reason[:LONGEST_REASON]}
         audit.note(session, clock, actor, "status", f"bot:{bot.bot_id}", detail=detail)
+        competitions.show_anew(session, Bot.id == bot.id)
     bot.status, bot.reason = status, reason[:LONGEST_REASON]
 
 
@@ -470,7 +471,9 @@ def edit(session: Session, clock: Clock, own: OwnBot, endpoint: str, description
     Twice: the same. Raises WrongStatus for a bot that is suspended or retired.
     """
     bot = may_change(session, own.id)
-    bot.description = description
+    if bot.description != description:
+        bot.description = description
+        competitions.show_anew(session, Bot.id == bot.id)
     if bot.endpoint == endpoint:
         return False
     bot.endpoint = endpoint
@@ -497,7 +500,7 @@ def rotate(session: Session, clock: Clock, sealer: Sealer, own: OwnBot) -> str:
 
 def may_change(session: Session, bot: int) -> Bot:
     """Return the row of a bot, locked; raise WrongStatus for one that is suspended or retired."""
-    row = session.scalars(select(Bot).where(Bot.id == bot).with_for_update()).one()
+    row = session.scalars(select(Bot).where(Bot.id == bot).with_for_update(key_share=True)).one()
     if row.status not in ASKED:
         raise wrong_status(row)
     return row
@@ -542,7 +545,7 @@ def restore(session: Session, clock: Clock, bot_id: str, actor: str) -> int:
 
 def by_bot_id(session: Session, bot_id: str) -> Bot:
     """Return the row of a bot, locked; raise UsageError if there is none."""
-    found = select(Bot).where(Bot.bot_id == bot_id).with_for_update()
+    found = select(Bot).where(Bot.bot_id == bot_id).with_for_update(key_share=True)
     bot = session.scalars(found).one_or_none()
     if bot is None:
         raise UsageError(f"there is no bot {bot_id}")
@@ -564,6 +567,7 @@ def retire(session: Session, clock: Clock, bot: int, actor: str) -> bool:
     if name is None:
         return False
     audit.note(session, clock, actor, "retire", f"bot:{name}")
+    competitions.show_anew(session, Bot.id == bot)
     return True
 
 
@@ -573,7 +577,7 @@ def practise(session: Session, clock: Clock, bot: int, strategy: str) -> tuple[i
     Twice, or by two at once: the second is told Busy until the match is over. Raises WrongStatus
     for a bot that is suspended or retired.
     """
-    row = session.scalars(select(Bot).where(Bot.id == bot).with_for_update()).one()
+    row = session.scalars(select(Bot).where(Bot.id == bot).with_for_update(key_share=True)).one()
     if row.status in ("SUSPENDED", "RETIRED"):
         raise wrong_status(row)
     if is_playing(session, bot):

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Row, bindparam, select
+from sqlalchemy import ColumnElement, Row, bindparam, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
 from cw.hub.clock import Clock
 from cw.hub.services import audit, matches
-from cw.hub.store.tables import Competition, CompetitionState
+from cw.hub.store.tables import Bot, Competition, CompetitionState, Rating
 
 OPERATOR: Final = "operator"
 LONGEST_SLUG: Final = 32
@@ -154,6 +154,13 @@ def held(session: Session, competition: int) -> Competition:
     """Return the row of a competition, which nobody else changes until this transaction ends."""
     query = select(Competition).where(Competition.id == competition).with_for_update()
     return session.scalars(query).one()
+
+
+def show_anew(session: Session, of_bots: ColumnElement[bool]) -> None:
+    """Let the leaderboards be read anew on which bots stand of whom something holds."""
+    theirs = select(Rating.competition_id).join(Bot, Bot.id == Rating.bot_id).where(of_bots)
+    raised = update(Competition).where(Competition.id.in_(theirs))
+    session.execute(raised.values(revision=Competition.revision + 1))
 
 
 def set_state(

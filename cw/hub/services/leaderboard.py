@@ -201,14 +201,18 @@ def whole_board(session: Session, competition: int, wanted: int) -> Board:
     ).all()
     if not rows:
         return Board([], page, pages)
-    best = shown_of(rows[0])
-    rank = 1 + session.scalars(listed(competition, func.count()).where(best < SHOWN)).one()
-    ranks = [rank]
+    ranks = [1 if page == 1 else rank_at(session, competition, shown_of(rows[0]))]
     for place, (before, one) in enumerate(pairwise(rows), first + 2):
         ranks.append(ranks[-1] if shown_of(one) == shown_of(before) else place)
     counts = (Count(one.games, one.wins) for one in rows)
     shown = [row_of(*one) for one in zip(rows, ranks, counts, strict=True)]
     return Board(shown, page, pages)
+
+
+def rank_at(session: Session, competition: int, shown: float) -> int:
+    """Return the rank of a listed bot by its shown rating."""
+    better: int = session.scalars(listed(competition, func.count()).where(shown < SHOWN)).one()
+    return better + 1
 
 
 def shown_of(found: Any) -> float:

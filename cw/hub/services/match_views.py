@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Any, Final
 
-from sqlalchemy import Row, and_, bindparam, select
+from sqlalchemy import Row, and_, bindparam, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from cw.hub.services.matches import OPEN, wire_id
@@ -30,6 +30,9 @@ ON_HOME: Final = 6
 
 PER_PAGE: Final = 50
 """Matches on a page of a list."""
+
+PODIUM: Final = 3
+"""The places of a daily game that lists name."""
 
 LATEST: Final = 20
 """Matches on the page of a bot."""
@@ -85,6 +88,8 @@ class MatchView:
     started_at: datetime | None
     finished_at: datetime | None
     seats: tuple[SeatView, ...]
+    """Those that are shown: of a daily game few of them."""
+    players: int
     replay_key: str | None
     """Of a battle; None before the end, and after the replay was given up."""
     map_id: str | None = None
@@ -162,6 +167,7 @@ NAMED: Final = (
         _MATCHES.c.turn,
         _MATCHES.c.reason,
         _MATCHES.c.seed,
+        _MATCHES.c.players,
         _MATCHES.c.at,
         _MATCHES.c.started_at,
         _MATCHES.c.finished_at,
@@ -204,6 +210,11 @@ SEATS: Final = (
     .order_by(_SEATS.c.match_id, _SEATS.c.slot)
 )
 """The slots of matches in their order."""
+
+LISTED_SEATS: Final = SEATS.join(_MATCHES, _MATCHES.c.id == _SEATS.c.match_id).where(
+    or_(_MATCHES.c.kind != "daily", _SEATS.c.rank <= PODIUM)
+)
+"""The same in lists of matches: of a daily game, which a thousand may play, the first alone."""
 
 OWN_SEATS: Final = SEATS.where(_BOTS.c.user_id == bindparam("viewer"))
 
@@ -385,7 +396,7 @@ def ratings_before(session: Session, match: MatchView) -> dict[int, float]:
 
 
 def views_of(session: Session, rows: Sequence[Match]) -> list[MatchView]:
-    """Return matches for pages, with their seats: two statements for however many there are."""
+    """Return matches for lists, with the seats that these name: always two statements."""
     ids = [row.id for row in rows]
     if not ids:
         return []
@@ -393,7 +404,7 @@ def views_of(session: Session, rows: Sequence[Match]) -> list[MatchView]:
         Battle.match_id.in_(ids), Battle.number == 1, Battle.pruned_at.is_(None)
     )
     keys = {match: key for match, key in session.execute(first)}  # noqa: C416 - of rows
-    found = groupby(session.execute(SEATS, {"matches": ids}), key=lambda seat: seat.match_id)
+    found = groupby(session.execute(LISTED_SEATS, {"matches": ids}), key=lambda seat: seat.match_id)
     seats = {match: found_seats(slots) for match, slots in found}
     return [viewed(row, seats.get(row.id, ()), keys.get(row.id)) for row in rows]
 
@@ -416,6 +427,7 @@ def viewed(
         row.started_at,
         row.finished_at,
         seats,
+        row.players,
         key,
         row.map_id,
         row.level,

@@ -390,15 +390,19 @@ def claimed_seat(
     return ClaimedSeat(participant.name, spec, bot.bot_id, said, sealed, row, owner)
 
 
+def seat_of(session: Session, bot: Bot) -> ClaimedSeat:
+    """Return a bot as it would be seated now."""
+    plays = select(BotVersion.sha256).join(Bot, that_plays()).where(Bot.id == bot.id)
+    program = session.scalar(plays) if bot.kind == "program" else None
+    return claimed_seat(MatchParticipant(name=bot.name, spec=None), bot, "", program or "")
+
+
 def program_of(session: Session, bot: Bot) -> ClaimedSeat | None:
     """Return a bot as it would be seated if it is an upload that can play, else None."""
     if bot.kind != "program":
         return None
-    plays = select(BotVersion.sha256).join(Bot, that_plays()).where(Bot.id == bot.id)
-    program = session.scalar(plays)
-    if program is None:
-        return None
-    return claimed_seat(MatchParticipant(name=bot.name, spec=None), bot, "", program)
+    seat = seat_of(session, bot)
+    return seat if seat.spec else None
 
 
 def told_to_bots(bot: Bot) -> dict[str, str]:

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
 from cw.hub.clock import Clock
-from cw.hub.services import tickets
+from cw.hub.services import competitions, tickets
 from cw.hub.store.tables import Bot, Friend, MatchParticipant, TicketKind, User
 
 NAME: Final = re.compile("[A-Za-z0-9_]{3,32}")
@@ -397,6 +397,7 @@ def set_display_name(session: Session, user_id: int, name: str | None) -> None:
 def set_avatar(session: Session, user_id: int, digest: str) -> None:
     """Name the picture of a user by its SHA-256; the last call wins."""
     _save(session, user_id, avatar=digest)
+    competitions.show_anew(session, Bot.user_id == user_id)
 
 
 def _save(session: Session, user_id: int, **values: Any) -> None:
@@ -508,3 +509,5 @@ def _retire_bots(session: Session, user_id: int) -> None:
         .where(Bot.user_id == user_id, Bot.game == "end-of-codes")
         .values(name=name, name_key=name)
     )
+    # Not before: whoever changes a bot holds it first, and its competition then.
+    competitions.show_anew(session, Bot.user_id == user_id)

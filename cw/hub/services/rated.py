@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any, Final
 
-from sqlalchemy import and_, func, select
+from sqlalchemy import Select, and_, bindparam, func, select
 from sqlalchemy.orm import Session
 
 from cw.games.registry import game_entry
@@ -286,7 +286,7 @@ def eligible_bots(
             rest=settings.rest,
         )
         if may:
-            owner, games = None if user == home else str(user), by_format.get(row, Counter())
+            owner, games = None if user == home else str(user), by_format[row]
             yield row, name, Candidate(bot_id, owner, mu - 2 * phi, last, lately[row], games)
 
 
@@ -297,7 +297,7 @@ def unix(moment: datetime | None) -> float | None:
 
 def games_by_format(session: Session, competition: int) -> dict[int, Counter[int]]:
     """Return how often each bot has played matches of each number of players."""
-    found: dict[int, Counter[int]] = {}
+    found: defaultdict[int, Counter[int]] = defaultdict(Counter)
     rows = session.execute(
         select(RatingTotal.bot_id, RatingTotal.players, RatingTotal.games).where(
             RatingTotal.competition_id == competition,
@@ -306,7 +306,7 @@ def games_by_format(session: Session, competition: int) -> dict[int, Counter[int
         )
     )
     for bot, players, games in rows:
-        found.setdefault(bot, Counter())[players] = games
+        found[bot][players] = games
     return found
 
 
@@ -325,25 +325,38 @@ def games_since(session: Session, competition: int, moment: datetime) -> Counter
     return Counter({bot: games for bot, games in rows if bot is not None})
 
 
-def last_met(session: Session, bot: int, competition: int) -> dict[str, float]:
-    """Return when a bot met whom in its last matches, in Unix seconds."""
+def last_matches() -> Select[str, datetime]:
+    """Return the query of `last_met`."""
+    matches_, seats, bots = Match.__table__, MatchParticipant.__table__, Bot.__table__
     its = (
-        select(MatchParticipant.match_id)
-        .join(Match, Match.id == MatchParticipant.match_id)
-        .where(MatchParticipant.bot_id == bot, Match.competition_id == competition)
-        .order_by(MatchParticipant.match_id.desc())
+        select(seats.c.match_id)
+        .join(matches_, matches_.c.id == seats.c.match_id)
+        .where(
+            seats.c.bot_id == bindparam("bot"),
+            matches_.c.competition_id == bindparam("competition"),
+        )
+        .order_by(seats.c.match_id.desc())
         .limit(REMEMBERED)
         .subquery()
     )
-    rows = session.execute(
-        select(Bot.bot_id, func.max(Match.at))
+    return (
+        select(bots.c.bot_id, func.max(matches_.c.at))
         .select_from(its)
-        .join(Match, Match.id == its.c.match_id)
-        .join(MatchParticipant, MatchParticipant.match_id == Match.id)
-        .join(Bot, Bot.id == MatchParticipant.bot_id)
-        .where(MatchParticipant.bot_id != bot, Match.state != "void")
-        .group_by(Bot.bot_id)
+        .join(matches_, matches_.c.id == its.c.match_id)
+        .join(seats, seats.c.match_id == matches_.c.id)
+        .join(bots, bots.c.id == seats.c.bot_id)
+        .where(seats.c.bot_id != bindparam("bot"), matches_.c.state != "void")
+        .group_by(bots.c.bot_id)
     )
+
+
+LAST_MET: Final = last_matches()
+"""Made once: a tick asks it for each match that it makes."""
+
+
+def last_met(session: Session, bot: int, competition: int) -> dict[str, float]:
+    """Return when a bot met whom in its last matches, in Unix seconds."""
+    rows = session.execute(LAST_MET, {"bot": bot, "competition": competition})
     return {bot_id: at.timestamp() for bot_id, at in rows}
 
 

@@ -50,18 +50,8 @@ def hold(session: Session, competition: int, bots: Sequence[int], match: int) ->
 
     The one who is told False must roll back. By two at once: one of them is told so.
     """
-    free = (
-        update(Rating)
-        .where(
-            Rating.competition_id == competition,
-            Rating.bot_id.in_(bots),
-            Rating.playing_id.is_(None),
-            Rating.bot_id.in_(select(Bot.id).where(Bot.id.in_(bots), Bot.status == "ACTIVE")),
-        )
-        .values(playing_id=match)
-        .execution_options(synchronize_session=False)
-    )
-    return len(session.execute(free.returning(Rating.bot_id)).all()) == len(bots)
+    wanted = {"competition": competition, "bots": bots, "match": match}
+    return len(session.execute(HOLD, wanted).all()) == len(bots)
 
 
 def release_ended(session: Session) -> None:
@@ -78,10 +68,25 @@ def release_ended(session: Session) -> None:
 _MATCHES: Final[Any] = Match.__table__
 _SEATS: Final[Any] = MatchParticipant.__table__
 _RATINGS: Final[Any] = Rating.__table__
+_BOTS: Final[Any] = Bot.__table__
 _COMPETITIONS: Final[Any] = Competition.__table__
 
 # Matches end often: these statements are made once, and each of them is asked once for a match.
 
+HOLD: Final = (
+    update(_RATINGS)
+    .where(
+        _RATINGS.c.competition_id == bindparam("competition"),
+        _RATINGS.c.bot_id.in_(
+            select(_BOTS.c.id).where(
+                _BOTS.c.id.in_(bindparam("bots", expanding=True)), _BOTS.c.status == "ACTIVE"
+            )
+        ),
+        _RATINGS.c.playing_id.is_(None),
+    )
+    .values(playing_id=bindparam("match"))
+    .returning(_RATINGS.c.bot_id)
+)
 NEXT_SEQ: Final = (
     update(_COMPETITIONS)
     .where(

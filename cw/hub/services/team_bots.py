@@ -20,7 +20,7 @@ from cw.games.registry import load_protocol
 from cw.hub.clock import Clock
 from cw.hub.services import audit, bots, matches
 from cw.hub.services.bots import Busy
-from cw.hub.services.matches import Hosting, Plan, Seat
+from cw.hub.services.matches import ClaimedSeat, Hosting, Plan, Seat
 from cw.hub.services.tournament_settings import ladder_of, settings_of
 from cw.hub.store.objects import ObjectStore
 from cw.hub.store.sealing import Sealer
@@ -208,6 +208,11 @@ def find(session: Session, team_id: int) -> TeamBot | None:
 def locked(session: Session, bot: int) -> Bot:
     """Return the row of a bot, locked."""
     return session.scalars(select(Bot).where(Bot.id == bot).with_for_update()).one()
+
+
+def seated(session: Session, of: TeamBot) -> ClaimedSeat:
+    """Return a team's bot as it would be seated in a match now."""
+    return matches.seat_of(session, session.get_one(Bot, of.id))
 
 
 # Web services

@@ -393,6 +393,8 @@ class RatingTotal(Table):
     """How often a bot has won: a summary that can be made anew from the matches."""
 
     __tablename__ = "rating_totals"
+    # Its key is most of a row: SQLite keeps the rows in the order in which ranges are summed up.
+    __table_args__ = {"sqlite_with_rowid": False}  # noqa: RUF012 - as SQLAlchemy has it
 
     competition_id: Mapped[CompetitionId] = mapped_column(primary_key=True)
     players: Mapped[int] = mapped_column(primary_key=True)

@@ -57,6 +57,7 @@ def test_all_who_are_to_move_are_asked_at_the_same_time(tmp_path: Path) -> None:
     assert played.result.turns == 3
 
 
+@pytest.mark.limits_of_the_rules
 def test_who_says_nothing_is_late_in_every_turn(tmp_path: Path) -> None:
     played = play(program(tmp_path, SILENT), "builtin:walker", timeout=0.01, turns=1)
     assert [(fault.bot, fault.kind) for fault in played.result.faults] == [(0, "timeout")]

@@ -292,7 +292,10 @@ class Seat(Struct, frozen=True):
 
 
 class MatchFacts(Struct, frozen=True):
-    """A match. In lists `rating_before` and `own` of its seats are null."""
+    """A match. In lists `rating_before` and `own` of its seats are null.
+
+    A daily game has there only the seats of its first three places.
+    """
 
     match_id: str
     kind: MatchKind

@@ -391,6 +391,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint(
             "competition_id", "players", "day", "bot_id", name=op.f("pk_rating_totals")
         ),
+        sqlite_with_rowid=False,
     )
     op.create_index("ix_rating_totals_bot_id", "rating_totals", ["bot_id"], unique=False)
     op.create_table(

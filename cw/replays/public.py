@@ -1,0 +1,66 @@
+"""Replays as everybody may read them: nothing in them tells where a bot is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+
+from cw.games.registry import load_game
+from cw.replays.document import Document, digest, frame_of, states
+from cw.replays.json_diff import difference
+
+
+def public_replay(document: Document, names: Sequence[str]) -> Document:
+    """Return a replay without addresses, latencies and sentences of faults, and proven anew.
+
+    Those sentences may name a host; who must know them reads them at the match.
+    """
+    players = [
+        {**player, "bot": name} for player, name in zip(document["players"], names, strict=True)
+    ]
+    turns = [
+        {**turn, "actions": without_sentences(turn["actions"]), "ms": {}}
+        for turn in document["turns"]
+    ]
+    faults = [{**fault, "detail": ""} for fault in document["faults"]]
+    public = {**document, "players": players, "turns": turns, "faults": faults}
+    if any(map(frame_tells, document["turns"])):
+        public["turns"] = redrawn(public)
+    return {**public, "hash": digest(public)}
+
+
+def frame_tells(turn: Mapping[str, Any]) -> bool:
+    """Return whether the frame of a turn holds the sentence of a fault in it."""
+    sentences = [
+        action["error"]
+        for action in turn["actions"].values()
+        if is_fault(action) and action.get("error")
+    ]
+    frame = msgspec.json.encode(turn.get("frame")) if sentences else b""
+    return any(msgspec.json.encode(sentence) in frame for sentence in sentences)
+
+
+def redrawn(document: Document) -> list[dict[str, Any]]:
+    """Return the turns of a replay with the frames that the rules give to its actions."""
+    game = load_game(document["game"])
+    frames = [frame_of(game, state) for state in states(game, document)]
+    changes = [difference(before, after) for before, after in pairwise(frames)]
+    return [
+        {**turn, "frame": change} for turn, change in zip(document["turns"], changes, strict=True)
+    ]
+
+
+def without_sentences(actions: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the actions of a turn; a fault among them keeps its kind alone."""
+    return {
+        player: {"fault": action["fault"]} if is_fault(action) else action
+        for player, action in actions.items()
+    }
+
+
+def is_fault(action: Any) -> bool:
+    """Return whether the document of an action is that of a fault."""
+    return isinstance(action, dict) and "fault" in action
