@@ -28,7 +28,7 @@ LAYERS = (
     ("cw.matches",),
     ("cw.championship",),
     ("cw.web",),
-    ("cw.hub.clock",),
+    ("cw.hub.clock", "cw.hub.origin"),
     ("cw.hub.store",),
     ("cw.hub.settings",),
     ("cw.hub.services",),

@@ -7,10 +7,16 @@ import re
 from itertools import chain
 
 import pytest
+from click.testing import CliRunner
 
+from cw.cli import main
+from cw.hub.settings import declared, variable
 from tests.typed import Terminal, Typed, needs, parts, typed
 
 PARTS = parts("README.md")
+DEPLOYED = re.findall(
+    r"^    (?:CW_\w+=\S+ )*cw ((?:\S+ )*\S+)(?:  .*)?$", PARTS["A hub on your servers"], re.M
+)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the lines are for the shells of Linux and macOS")
@@ -22,3 +28,17 @@ def test_each_line_of_the_readme_works_after_the_one_before(terminal: Terminal) 
     assert re.search(r"^You (won|lost)\.$", printed, re.M), printed
     assert "paint, seed" in printed
     assert (terminal.folder / "results" / "report" / "index.html").is_file()
+
+
+@pytest.mark.parametrize("line", DEPLOYED)
+def test_each_command_of_a_deployed_hub_is_there(line: str) -> None:
+    shown = CliRunner().invoke(main, [*line.split(), "--help"])
+    assert shown.exit_code == 0, shown.output
+    known = re.findall(r"--[a-z-]+", shown.output)
+    assert set(re.findall(r"--[a-z-]+", line)) <= set(known)
+
+
+def test_the_commands_of_a_deployed_hub_are_found() -> None:
+    assert len(DEPLOYED) == 6
+    settings = re.findall(r"\bCW_[A-Z_]+", PARTS["A hub on your servers"])
+    assert set(settings) == {"CW_PUBLIC_URL", "CW_TRUSTED_PROXY"} <= {*map(variable, declared())}

@@ -17,25 +17,24 @@ TRIMMED: Final = 0.1
 
 
 class Pace:
-    """Takes note of how long matches last, so many of which are played at the same time."""
+    """Takes note of how long matches last."""
 
-    def __init__(self, lanes: int) -> None:
+    def __init__(self) -> None:
         """Know of no match yet."""
-        self._lanes = lanes
         self._seconds: deque[float] = deque(maxlen=REMEMBERED)
 
     def add(self, seconds: float) -> None:
         """Take note of a match that has ended."""
         self._seconds.append(seconds)
 
-    def seconds_left(self, waiting: int, running: int) -> float | None:
+    def seconds_left(self, waiting: int, running: int, lanes: int) -> float | None:
         """Return the seconds until all are over, None as long as too few have ended.
 
-        Matches that are being played count for half.
+        So many `lanes` are played at the same time; those being played count for half.
         """
         if len(self._seconds) < FEWEST:
             return None
-        lanes = max(1, min(self._lanes, waiting + running))
+        lanes = max(1, min(lanes, waiting + running))
         return trimmed_mean(self._seconds) * (waiting + running / 2) / lanes
 
 

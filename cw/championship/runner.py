@@ -7,9 +7,10 @@ import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from shutil import rmtree
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from cw.arena.sandbox import Sandbox
 from cw.championship.config import ChampionshipSettings
@@ -42,31 +43,95 @@ ATTEMPTS: Final = 2
 
 Watch: TypeAlias = Callable[[Progress], None]
 
+Note: TypeAlias = Callable[[str | None], None]
+"""Is told that a match has begun, and the address where it can be watched, if there is one."""
+
+
+class Players(Protocol):
+    """Those who play the matches of a championship: processes of ours, or workers elsewhere."""
+
+    @property
+    def room(self) -> int:
+        """How many matches they may be asked for at the same time."""
+
+    @property
+    def lanes(self) -> int:
+        """How many of them they play at the same time."""
+
+    def is_known(self, match: str) -> bool:
+        """Return whether a run before has asked for a match, by the id of its specification."""
+
+    async def play(self, job: Job, note: Note) -> MatchResult | MatchFailure | None:
+        """Play a match; None if it was called off before it began."""
+
+    def stop(self) -> None:
+        """Call off what has not begun."""
+
+    def warnings(self) -> Sequence[str]:
+        """Return what they have warned of, each once."""
+
+    async def close(self) -> None:
+        """Call off all that is not over."""
+
+
+class OwnProcesses:
+    """Processes of this machine, so many at the same time."""
+
+    def __init__(self, lanes: int) -> None:
+        """Start none yet."""
+        self.room = self.lanes = lanes
+        self._workers = Workers()
+
+    def is_known(self, match: str) -> bool:
+        """Return that it is not: they end with their run."""
+        return False
+
+    async def play(self, job: Job, note: Note) -> MatchResult | MatchFailure:
+        """Play a match, once more if it fails; what was asked for wrongly fails for good."""
+        note(None)
+        for _ in range(ATTEMPTS):
+            outcome = await self._workers.play(job, spectate=note)
+            if isinstance(outcome, MatchResult) or outcome.kind == "usage":
+                break
+        return outcome
+
+    def stop(self) -> None:
+        """Do nothing: here a match begins as soon as it is asked for."""
+
+    def warnings(self) -> list[str]:
+        """Return what the processes have warned of."""
+        return self._workers.warnings()
+
+    async def close(self) -> None:
+        """End the processes."""
+        await self._workers.close()
+
 
 class Runner:
     """Plays the matches that are left of a championship."""
 
     def __init__(
-        self, journal: Journal, teams: Sequence[Team], capacity: Capacity, watch: Watch
+        self, journal: Journal, teams: Sequence[Team], players: Players, watch: Watch
     ) -> None:
         """Play nothing yet."""
         self.journal = journal
         self.settings = journal.settings
         self.teams = {team.id: team for team in teams}
-        self.capacity = capacity
+        self.players = players
         self.watch = watch
         self.stopping = False
         self.failed: dict[Fixture, str] = {}
-        self.running: dict[asyncio.Task[Entry | MatchFailure], Fixture] = {}
+        self.asked: dict[asyncio.Task[Entry | MatchFailure | None], Fixture] = {}
+        self.began: dict[Fixture, float] = {}
         self.watched: dict[Fixture, str] = {}
-        self.workers = Workers()
-        self.pace = Pace(capacity.jobs)
+        self.pace = Pace()
         self.earlier = load_progress(journal.folder).warnings
         self.todo: list[Fixture] = []
 
     def stop(self) -> None:
         """Begin no new match; those in flight are finished."""
         self.stopping = True
+        self.players.stop()
 
     async def run(self) -> None:
         """Play until nothing is left that can be played, or until told to stop.
@@ -77,36 +142,41 @@ class Runner:
         make_folder(self.journal.folder / LIVE)
         try:
             while True:
-                self.begin_matches()
+                self.ask_for_matches()
                 self.tell()
-                if not self.running:
+                if not self.asked:
                     return
-                finished, _ = await asyncio.wait(self.running, return_when=asyncio.FIRST_COMPLETED)
+                finished, _ = await asyncio.wait(self.asked, return_when=asyncio.FIRST_COMPLETED)
                 for task in finished:
-                    self.settle(self.running.pop(task), task.result())
+                    self.settle(self.asked.pop(task), task.result())
         finally:
             await self.close()
 
-    def begin_matches(self) -> None:
-        """Begin as many matches as there is room for."""
+    def ask_for_matches(self) -> None:
+        """Ask for as many matches as there is room for."""
         if self.stopping:
             return
         if not self.todo:
             self.todo = self.open_fixtures()
-        while len(self.running) < self.capacity.jobs and (fixture := self.startable()) is not None:
+        while len(self.asked) < self.players.room and (fixture := self.startable()) is not None:
             self.todo.remove(fixture)
-            self.running[asyncio.create_task(self.play(fixture))] = fixture
+            self.asked[asyncio.create_task(self.play(fixture))] = fixture
 
     def open_fixtures(self) -> list[Fixture]:
-        """Return the matches that can be played now, are not, and have not failed."""
+        """Return the matches that can be played now, are not, and have not failed.
+
+        Those that a run before has asked for come first: no bot that plays in one of them shall
+        get another one beside it.
+        """
         results = self.journal.results
         known = open_fixtures(self.settings.contest().rounds(results), results)
-        apart = {*self.running.values(), *self.failed}
-        return [fixture for fixture in known if fixture not in apart]
+        apart = {*self.asked.values(), *self.failed}
+        found = [fixture for fixture in known if fixture not in apart]
+        return sorted(found, key=lambda fixture: not self.players.is_known(stem_of(fixture)))
 
     def startable(self) -> Fixture | None:
         """Return the first match whose bots can all play one more at the same time."""
-        busy = Counter(chain.from_iterable(fixture.players for fixture in self.running.values()))
+        busy = Counter(chain.from_iterable(fixture.players for fixture in self.asked.values()))
         free = (f for f in self.todo if all(self.has_room(team, busy[team]) for team in f.players))
         return next(free, None)
 
@@ -115,12 +185,13 @@ class Runner:
         most = self.teams[team].parallel
         return most is None or playing < most
 
-    def settle(self, fixture: Fixture, outcome: Entry | MatchFailure) -> None:
+    def settle(self, fixture: Fixture, outcome: Entry | MatchFailure | None) -> None:
         """Write down a match that is over, or why it could not be played."""
+        self.began.pop(fixture, None)
         self.watched.pop(fixture, None)
         if isinstance(outcome, MatchFailure):
             self.failed[fixture] = outcome.message
-        else:
+        elif outcome is not None:
             self.journal.add(outcome)
 
     def tell(self) -> None:
@@ -129,50 +200,46 @@ class Runner:
 
     def progress(self) -> Progress:
         """Return how far it has come."""
-        running = {fixture: self.watched.get(fixture) for fixture in self.running.values()}
+        running = {fixture: self.watched.get(fixture) for fixture in self.began}
         done = len(self.journal.entries)
         expected = self.settings.contest().expected(self.journal.results)
         waiting = expected - done - len(running) - len(self.failed)
         return Progress(
             done,
             running,
-            len(self.todo),
+            len(self.todo) + len(self.asked) - len(running),
             dict(self.failed),
             expected,
-            self.pace.seconds_left(waiting, len(running)),
+            self.pace.seconds_left(waiting, len(running), self.players.lanes),
             self.warnings(),
         )
 
     def warnings(self) -> list[str]:
-        """Return what workers have warned of, also before the championship was resumed."""
-        lines = gathered((*self.earlier, *self.workers.warnings()), self.settings.teams)
+        """Return what players have warned of, also before the championship was resumed."""
+        lines = gathered((*self.earlier, *self.players.warnings()), self.settings.teams)
         return [shortened(line) for line in lines[:MOST_WARNINGS]]
 
-    async def play(self, fixture: Fixture) -> Entry | MatchFailure:
-        """Play a match, and keep its files."""
+    async def play(self, fixture: Fixture) -> Entry | MatchFailure | None:
+        """Let a match be played, and keep its files; None if it was called off."""
         job, clock = self.job(fixture), asyncio.get_running_loop().time
-        began = clock()
-        outcome = await self.tried(job, fixture)
-        if isinstance(outcome, MatchFailure):
+        outcome = await self.players.play(job, partial(self.note, fixture))
+        if not isinstance(outcome, MatchResult):
             return outcome
-        self.pace.add(clock() - began)
+        if fixture in self.began:
+            self.pace.add(clock() - self.began[fixture])
         entry = entry_of(fixture, job.spec.seed, outcome)
         await asyncio.to_thread(self.keep, entry, outcome)
         return entry
 
-    async def tried(self, job: Job, fixture: Fixture) -> MatchResult | MatchFailure:
-        """Play a match, once more if it fails; what was asked for wrongly fails for good."""
-
-        def spectate(address: str) -> None:
-            if self.watched.get(fixture) != address:
-                self.watched[fixture] = address
-                self.tell()
-
-        for _ in range(ATTEMPTS):
-            outcome = await self.workers.play(job, spectate=spectate)
-            if isinstance(outcome, MatchResult) or outcome.kind == "usage":
-                break
-        return outcome
+    def note(self, fixture: Fixture, address: str | None) -> None:
+        """Take note that a match has begun, and of where it can be watched."""
+        is_known = fixture in self.began
+        self.began.setdefault(fixture, asyncio.get_running_loop().time())
+        if address is not None and self.watched.get(fixture) != address:
+            self.watched[fixture] = address
+            is_known = False
+        if not is_known:
+            self.tell()
 
     def job(self, fixture: Fixture) -> Job:
         """Return what a worker needs to play a match."""
@@ -196,12 +263,13 @@ class Runner:
         write_whole(stem.with_suffix(".json.gz"), replay.encode(result.replay, packed=True))
 
     async def close(self) -> None:
-        """Drop the matches in flight and end all workers."""
-        for task in self.running:
+        """Drop the matches in flight, and those who play them."""
+        for task in self.asked:
             task.cancel()
-        await asyncio.gather(*self.running, return_exceptions=True)
-        self.running.clear()
-        await self.workers.close()
+        await asyncio.gather(*self.asked, return_exceptions=True)
+        self.asked.clear()
+        self.began.clear()
+        await self.players.close()
         self.forget_live()
 
     def forget_live(self) -> None:

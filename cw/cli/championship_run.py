@@ -8,8 +8,10 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import Final
+from pkgutil import resolve_name
+from typing import Final, Protocol, TypeAlias
 
 import click
 from rich.console import Console, Group
@@ -21,9 +23,10 @@ from cw.championship.journal import Journal, Progress, load_progress, opened
 from cw.championship.pace import in_words
 from cw.championship.report import write_report
 from cw.championship.report_document import Played, never_started, snapshot
-from cw.championship.runner import Capacity, Runner, available
+from cw.championship.runner import OwnProcesses, Players, Runner, available
 from cw.championship.teams import Team, read_teams
 from cw.cli.championship_teams import FOLDER, GAME, OPTION, PLACE
+from cw.cli.hub import is_missing
 from cw.cli.options import SANDBOX
 from cw.cli.simulate import read_option
 from cw.errors import Failure, UsageError
@@ -42,8 +45,17 @@ PORT = click.option(
     help="Show /championship/ in the browser during the run.",
 )
 JOBS = click.option(
-    "--jobs", type=click.IntRange(1, 256), help="Matches at the same time.  [default: cores / 2]"
+    "--jobs",
+    type=click.IntRange(1, 256),
+    help="Matches at the same time.  [default: cores / 2; 256 by --queue]",
 )
+QUEUE = click.option(
+    "--queue",
+    "queued",
+    is_flag=True,
+    help="Let the workers of a hub play, on any number of machines.",
+)
+Say: TypeAlias = Callable[[str], None]
 CIRCUIT_WARS: Final = {"size": 7, "timeout": 3.0, "openings": 0}
 """What is played in Circuit Wars by default."""
 
@@ -115,6 +127,7 @@ STEADY: Final = 1.0
     "--resume", "resuming", is_flag=True, help="Continue if OUT already holds this championship."
 )
 @PORT
+@QUEUE
 def run_command(
     place: Path,
     game: str,
@@ -132,6 +145,7 @@ def run_command(
     out: Path,
     resuming: bool,
     port: int | None,
+    queued: bool,
 ) -> None:
     """Play the championship of the teams in DIR, a folder each, or of TEAMS.toml.
 
@@ -144,6 +158,9 @@ def run_command(
       cw championship resume results
       cw championship run teams.toml --game hexagon --format swiss
       cw championship run painters --game paint --format free-for-all --players 4 --rounds 12
+
+    By --queue matches are played by the workers of the hub that the environment names by
+    CW_DATABASE_URL, CW_BROKER_URL and so on (docs/hub.md); results and report are the same.
     """
     own = {"openings": openings, "size": size, "timeout": timeout}
     given = {name: value for name, value in own.items() if value is not None}
@@ -160,12 +177,13 @@ def run_command(
         options=chosen_options(game, given),
         sandbox=sandbox,
     )
-    try:
-        begin(out, settings)
-    except UsageError:
-        if not resuming or settings_of(out) != settings:
-            raise
-    play(out, jobs, port)
+    with chosen_players(jobs, sandbox, queued=queued) as new_players:
+        try:
+            begin(out, settings)
+        except UsageError:
+            if not resuming or settings_of(out) != settings:
+                raise
+        play(out, port, new_players)
 
 
 def chosen_options(game: str, given: Mapping[str, Json]) -> dict[str, Json]:
@@ -193,9 +211,12 @@ def unprotected(game: str, problem: str) -> str:
 @click.argument("out", type=FOLDER)
 @JOBS
 @PORT
-def resume_command(out: Path, jobs: int | None, port: int | None) -> None:
+@QUEUE
+def resume_command(out: Path, jobs: int | None, port: int | None, queued: bool) -> None:
     """Continue the championship in OUT from where it was stopped."""
-    play(out, jobs, port)
+    sandbox = settings_of(out).sandbox
+    with chosen_players(jobs, sandbox, queued=queued) as new_players:
+        play(out, port, new_players)
 
 
 @click.command("report")
@@ -221,15 +242,51 @@ def write_all(
     return write_report(out / REPORT, played, settings, progress)
 
 
-def play(out: Path, jobs: int | None, port: int | None) -> None:
+class NewPlayers(Protocol):
+    """Those who play, as they are chosen by the options of a command."""
+
+    def __call__(self, journal: Journal, teams: Sequence[Team], say: Say) -> Players:
+        """Return them for a championship; `say` prints a line for people."""
+
+
+@contextmanager
+def chosen_players(
+    jobs: int | None, sandbox: SandboxPolicy, *, queued: bool
+) -> Iterator[NewPlayers]:
+    """Give processes of this machine, or the workers of a hub, while the block runs.
+
+    Raises UsageError where the hub is asked for without the extra that it needs, or for programs
+    without a sandbox.
+    """
+    if not queued:
+        yield partial(own_processes, jobs)
+        return
+    if is_missing():
+        raise UsageError('--queue needs the extra "hub": pip install "circuit-wars[hub]"')
+    if sandbox == "off":
+        raise UsageError("--sandbox off goes without --queue: workers run programs in a sandbox")
+    # What the extra brings is loaded for those alone who have it.
+    with resolve_name("cw.cli.hub_championship:workers")(jobs) as workers:
+        yield workers
+
+
+def own_processes(
+    jobs: int | None, journal: Journal, teams: Sequence[Team], say: Say
+) -> OwnProcesses:
+    """Return processes of this machine."""
+    settings = journal.settings
+    capacity = available(settings, jobs)
+    if capacity.problem is not None and any(team.bot.kind == "exec" for team in teams):
+        say(unprotected(settings.game, capacity.problem))
+    return OwnProcesses(capacity.jobs)
+
+
+def play(out: Path, port: int | None, new_players: NewPlayers) -> None:
     """Play what is left, and write the report."""
     settings = settings_of(out)
-    teams, capacity = chosen_teams(settings), available(settings, jobs)
-    console = Console(stderr=True)
-    if capacity.problem is not None and any(team.bot.kind == "exec" for team in teams):
-        console.print(unprotected(settings.game, capacity.problem))
+    teams, console = chosen_teams(settings), Console(stderr=True)
     with served(out, port, console) as address:
-        runner = played(out, settings, teams, capacity, console)
+        runner = played(out, settings, teams, new_players, console)
         is_over = conclude(out, runner)
         if address is not None and not runner.stopping:
             linger(address)
@@ -241,13 +298,14 @@ def played(
     out: Path,
     settings: ChampionshipSettings,
     teams: Sequence[Team],
-    capacity: Capacity,
+    new_players: NewPlayers,
     console: Console,
 ) -> Runner:
     """Play what is left, and write down all that came of it."""
     with resumable(out), opened(out, settings) as journal:
+        players = new_players(journal, teams, console.print)
         with showing(console, journal) as show:
-            runner = asyncio.run(session(journal, teams, capacity, show))
+            runner = asyncio.run(session(journal, teams, players, show))
         runner.progress().save(out)
         keep_report(journal, runner.progress())
     return runner
@@ -305,7 +363,7 @@ def linger(address: str) -> None:
 async def session(
     journal: Journal,
     teams: Sequence[Team],
-    capacity: Capacity,
+    players: Players,
     show: Callable[[Progress], None],
 ) -> Runner:
     """Play until nothing is left or somebody stops it, and keep the report fresh."""
@@ -316,7 +374,7 @@ async def session(
             report(progress)
             show(progress)
 
-        runner = Runner(journal, teams, capacity, watch)
+        runner = Runner(journal, teams, players, watch)
         await interruptible(runner)
     return runner
 

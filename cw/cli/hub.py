@@ -34,6 +34,11 @@ COMMANDS: Mapping[str, str] = {
 }
 
 
+def is_missing() -> bool:
+    """Return whether the extra is missing, or a part of it."""
+    return any(find_spec(package) is None for package in NEEDED)
+
+
 class HubCommands(LazyGroup):
     """The commands of `cw hub`."""
 
@@ -41,7 +46,7 @@ class HubCommands(LazyGroup):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Load a command; raise UsageError where the extra is missing."""
-        if any(find_spec(package) is None for package in NEEDED):
+        if is_missing():
             raise UsageError('cw hub needs the extra "hub": pip install "circuit-wars[hub]"')
         return super().get_command(ctx, cmd_name)
 

@@ -10,14 +10,12 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from datetime import UTC, datetime
-from secrets import token_hex
-from types import MappingProxyType
 from typing import Any, Final
 
+from cw.hub.origin import LONGEST_ID, known, new_id
 from cw.hub.settings import HubSettings
 
 TEXT: Final = "%(asctime)s %(levelname)s %(message)s"
@@ -28,7 +26,7 @@ FIELDS: Final = ("request_id", "user_id", "bot_id", "match_id", "attempt", "work
 FOR_PEOPLE: Final = ("user_id", "bot_id", "match_id", "attempt", "ms")
 """What of this people read on a terminal."""
 
-REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+REQUEST_ID: Final = re.compile(rf"[A-Za-z0-9._-]{{1,{LONGEST_ID}}}")
 
 SECRETS: Final = (
     (re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]{1,20}://)[^\s'\"<>]+"), r"\1..."),
@@ -37,8 +35,6 @@ SECRETS: Final = (
     (re.compile(r"(/(?:reset|verify)/)[^/?\s]+"), r"\1..."),
 )
 """What no line has, and what it has in its place."""
-
-_about: ContextVar[Mapping[str, Any]] = ContextVar("about", default=MappingProxyType({}))
 
 
 class JsonLines(logging.Formatter):
@@ -62,8 +58,8 @@ class TextLines(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - as the library has it
         """Return the first line of an event."""
-        known = known_of(record, FOR_PEOPLE)
-        return " ".join((super().formatMessage(record), *(f"{k}={v}" for k, v in known.items())))
+        told = known_of(record, FOR_PEOPLE)
+        return " ".join((super().formatMessage(record), *(f"{k}={v}" for k, v in told.items())))
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the lines of an event."""
@@ -72,8 +68,8 @@ class TextLines(logging.Formatter):
 
 def known_of(record: logging.LogRecord, names: tuple[str, ...]) -> dict[str, Any]:
     """Return what is known of an event: what it says itself, and what all lines say here."""
-    known = {**_about.get(), **record.__dict__}
-    return {name: known[name] for name in names if known.get(name) is not None}
+    told = {**known.get(), **record.__dict__}
+    return {name: told[name] for name in names if told.get(name) is not None}
 
 
 def masked(text: str) -> str:
@@ -84,35 +80,30 @@ def masked(text: str) -> str:
 
 
 @contextmanager
-def about(**known: Any) -> Iterator[None]:
+def about(**more: Any) -> Iterator[None]:
     """Let all lines of this thread say something while the block runs."""
-    token = _about.set({**_about.get(), **known})
+    token = known.set({**known.get(), **more})
     try:
         yield
     finally:
-        _about.reset(token)
+        known.reset(token)
 
 
-def note(**known: Any) -> None:
+def note(**more: Any) -> None:
     """Let all lines of this thread say something from now on."""
-    _about.set({**_about.get(), **known})
+    known.set({**known.get(), **more})
 
 
 def forget() -> None:
     """Let the lines of this thread say nothing of what was noted."""
-    _about.set({})
-
-
-def present_id() -> str | None:
-    """Return the id of the request that all that happens here goes back to."""
-    return _about.get().get("request_id")
+    known.set({})
 
 
 def request_id(given: object) -> str:
     """Return the id of a request: the one that was given if it is one, else a new one."""
     if isinstance(given, str) and REQUEST_ID.fullmatch(given):
         return given
-    return token_hex(8)
+    return new_id()
 
 
 def begin_log(settings: HubSettings) -> None:

@@ -51,6 +51,16 @@ def proxied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxied]:
         yield Proxied(site, caddy)
 
 
+def test_figures_are_told_within_alone(proxied: Proxied) -> None:
+    """The proxy and who asks it are on this machine, which may read them."""
+    within = requests.get(f"{proxied.site.address}/metrics", timeout=60)
+    assert "cw_workers_live" in within.text
+    for path in ("/metrics", "/metrics?", "/METRICS", "/%6detrics", "//metrics", "/metrics/"):
+        outside = proxied.visitor().get(f"{proxied.caddy.address}{path}")
+        assert outside.status_code == 404, path
+        assert "cw_" not in outside.text
+
+
 def test_cookies_are_for_https_alone_and_browsers_stay_there(proxied: Proxied) -> None:
     visitor = proxied.visitor()
     answer = visitor.register("Ada")

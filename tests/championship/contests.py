@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +47,22 @@ def run_in_background(teams: Path, out: Path, *more: str) -> subprocess.Popen[by
     command = [sys.executable, "-m", "cw", "championship", "run", str(teams), "--out", str(out)]
     command += ["--resume", *more]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+@contextmanager
+def service(program: Path, **more: str) -> Iterator[str]:
+    """Run a web service that prints where it listens, with more variables."""
+    command = [sys.executable, str(program)]
+    environment = {**os.environ, "PORT": "0", **more}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, text=True
+    ) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        try:
+            yield line.removeprefix("listening on ").strip()
+        finally:
+            process.kill()
 
 
 def lines_of(out: Path) -> list[dict[str, Any]]:

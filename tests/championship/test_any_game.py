@@ -27,6 +27,7 @@ from tests.championship.contests import (
     lines_of,
     report_of,
     run_in_background,
+    service,
     tables_of,
 )
 from tests.documented import installed, programs
@@ -67,22 +68,6 @@ def test_eight_paint_bots_in_four_languages(tmp_path: Path) -> None:
     verify_replays("paint", out)
     (standing,) = report_of(out)["standings"]
     assert [row["wins"] + row["draws"] + row["losses"] for row in standing["rows"]] == [12] * 8
-
-
-@contextmanager
-def service(program: Path) -> Iterator[str]:
-    """Run a web service that prints where it listens."""
-    command = [sys.executable, str(program)]
-    environment = {**os.environ, "PORT": "0"}
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, text=True
-    ) as process:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        try:
-            yield line.removeprefix("listening on ").strip()
-        finally:
-            process.kill()
 
 
 @contextmanager

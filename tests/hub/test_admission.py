@@ -24,8 +24,9 @@ from cw.hub.jobs.begin import begin_site
 from cw.hub.jobs.play import Worker
 from cw.hub.jobs.tick import tick
 from cw.hub.resources import Resources, opened
-from cw.hub.services import audit, bots, keys, matches
-from cw.hub.services.bots import Asked, NewBot, OwnBot
+from cw.hub.services import audit, bot_health, bots, keys, matches
+from cw.hub.services.bot_health import Asked
+from cw.hub.services.bots import NewBot, OwnBot
 from cw.hub.services.matches import Plan, Seat
 from cw.hub.settings import HubSettings
 from cw.hub.store.sealing import Sealed, Sealer
@@ -60,7 +61,7 @@ def registered(resources: Resources, owner: int, address: str, name: str = "Swar
 
 def asked(resources: Resources, bot: int) -> Asked:
     with resources.database.reading() as session:
-        found = bots.asked(session, bot)
+        found = bot_health.asked(session, bot)
     assert found is not None
     return found
 
@@ -170,7 +171,7 @@ def test_three_failures_in_a_row_and_back(
         bot = registered(resources, owner, address)
         checks.sweep_bots(resources)
         assert row_of(resources, bot).status == "ACTIVE"
-        assert not do(resources, lambda session: bots.any_due(session, hub_clock))
+        assert not do(resources, lambda session: bot_health.any_due(session, hub_clock))
         do(resources, lambda s: s.execute(update(Bot).values(endpoint="http://127.0.0.1:9")))
         seen = []
         for _ in range(4):
@@ -202,7 +203,7 @@ def test_a_sweep_takes_each_bot_once_and_writes_what_is_still_true(
     every = timedelta(minutes=15)
     with ThreadPoolExecutor(4) as threads:
         sweeps = [
-            threads.submit(do, resources, lambda s: bots.take_due(s, hub_clock, every))
+            threads.submit(do, resources, lambda s: bot_health.take_due(s, hub_clock, every))
             for _ in range(4)
         ]
         taken = [one for sweep in sweeps for one in sweep.result()]
@@ -212,7 +213,7 @@ def test_a_sweep_takes_each_bot_once_and_writes_what_is_still_true(
         resources,
         lambda s: s.execute(update(Bot).where(Bot.id == late.id).values(secret_version=2)),
     )
-    assert not do(resources, lambda s: bots.note_health(s, hub_clock, late, "ill"))
+    assert not do(resources, lambda s: bot_health.note_health(s, hub_clock, late, "ill"))
     assert row_of(resources, late.id).failures == 0
 
 
@@ -247,7 +248,7 @@ def test_a_suspension_holds_until_it_is_lifted(resources: Resources, owner: int)
     row = row_of(resources, bot)
     assert (row.status, row.reason) == ("SUSPENDED", "floods us")
     with resources.database.reading() as session:
-        assert bots.asked(session, bot) is None
+        assert bot_health.asked(session, bot) is None
     for verb in (
         lambda s: bots.suspend(s, clock, bot_id, "again", "admin"),
         lambda s: bots.edit(s, clock, own(resources), "http://127.0.0.1:8", ""),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
@@ -12,7 +14,7 @@ from sqlalchemy import delete, func, inspect, select, text, update
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from cw.errors import UsageError
-from cw.hub.store.database import Database
+from cw.hub.store.database import LOST_SERVER, Database
 from cw.hub.store.migrations import current, differences, head, prepare, upgrade
 from cw.hub.store.tables import Audit, Bot, Friend, Group, Round, Table, Ticket, User
 from cw.hub.store.tables import Competition as Contest
@@ -173,6 +175,25 @@ def test_the_audit_is_never_changed(database: Database) -> None:
     for change in (update(Audit).values(actor="bob"), delete(Audit)):
         with pytest.raises(DBAPIError, match="never changed"), database.writing() as session:
             session.execute(change)
+
+
+@pytest.mark.parametrize(("patience", "seconds"), [(None, LOST_SERVER), (2, 2)])
+def test_a_server_whose_machine_vanishes_is_given_up(
+    postgresql_url: str, patience: int | None, seconds: int
+) -> None:
+    options = {
+        "TCP_USER_TIMEOUT": seconds * 1000,
+        "TCP_KEEPIDLE": seconds,
+        "TCP_KEEPINTVL": max(1, seconds // 3),
+        "TCP_KEEPCNT": 3,
+    }
+    with closing(Database(postgresql_url, patience)) as database, database.reading() as session:
+        driver = session.connection().connection.driver_connection
+        assert driver is not None
+        with socket.socket(fileno=os.dup(driver.fileno())) as wire:
+            assert wire.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+            for name, value in options.items():
+                assert wire.getsockopt(socket.IPPROTO_TCP, getattr(socket, name)) == value, name
 
 
 def test_writers_wait_for_each_other(database: Database) -> None:

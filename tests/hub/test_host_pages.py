@@ -13,7 +13,7 @@ from zipfile import ZipFile
 import pytest
 from sqlalchemy import select
 
-from cw.hub.services import bots, team_bots, tournaments
+from cw.hub.services import bot_health, team_bots, tournaments
 from cw.hub.services.tournament_config import read_config, read_table
 from cw.hub.services.tournaments import Made, NewGroup, NewTeam, TournamentConfig
 from cw.hub.store.tables import Audit, Bot, Competition, Entry, Event, Group, Match, Team, Ticket
@@ -157,7 +157,7 @@ def test_what_is_done_to_teams(site: Site, host: Visitor, made: Made) -> None:
     for wrong in ("javascript:x", "http://u:p@h/", "http://h/" + "x" * 500, "builtin:nobody", ""):
         assert post(host, "set-bot", team=ids(made, 0), bot=wrong)[0] == 422
     with site.resources.database.reading() as session:
-        assert bots.any_due(session, site.clock)
+        assert bot_health.any_due(session, site.clock)
     assert post(host, "machine", team=ids(made, 0), machine="10.1.2.3")[0] == 303
     assert post(host, "disqualify", team=ids(made, 1))[1].count("Please give a reason") == 1
     assert post(host, "disqualify", team=ids(made, 1), reason="Cheated")[0] == 303

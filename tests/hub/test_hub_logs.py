@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import pytest
 
+from cw.hub import logs
 from cw.hub.jobs.app import CeleryQueue
 from cw.hub.logs import JsonLines, TextLines
 from cw.hub.resources import opened
@@ -117,11 +118,13 @@ def test_a_hub_of_several_processes_says_which_request_led_to_what(
 
             settings = read_settings(shared)
             with opened(settings, CeleryQueue(settings)) as resources:
-                plan_matches(resources, 1)
+                # A tick sends it, but it goes back to who has planned it.
+                with logs.about(request_id="of-host"):
+                    plan_matches(resources, 1)
                 wait_until(lambda: is_done(resources, 1), "the match")
             wait_until(lambda: "the job play_match" in worker.log.read_text(), "the end")
             (playing,) = (line for line in told(worker) if line["event"].startswith("playing"))
-            assert playing["attempt"] == 1
+            assert (playing["attempt"], playing["request_id"]) == (1, "of-host")
             assert playing["match_id"] in playing["event"]
             assert playing["worker"]
             for figure in (

@@ -21,6 +21,7 @@ from cw.hub.store.database import Database
 from cw.hub.store.tables import Bot, BotStatus, Match
 from tests.conftest import FakeClock
 from tests.hub.conftest import StillClock
+from tests.hub.ladder_hub import Tournament
 from tests.hub.site import Site, Visitor, site_on
 from tests.hub.test_upkeep import add_match
 
@@ -95,6 +96,20 @@ def test_rows_are_counted(site: Site, hub_clock: StillClock) -> None:
     assert told[at("cw_matches_done_total", game="end-of-codes", kind="daily")] == 0
     assert told[at("cw_replay_quota_bytes")] == 10 * 2**30
     assert at("cw_replay_bytes") in told
+
+
+def test_matches_that_a_tournament_holds_back_wait_for_no_worker(
+    resources: Resources, hub_clock: StillClock
+) -> None:
+    teams = dict.fromkeys(("ann", "bob", "cid", "dan"), "random")
+    of = Tournament(resources, {"all": teams}, {"parallel": 2})
+    of.happens("start")
+    with resources.database.reading() as session:
+        assert len(of.matches()) == 6
+        assert figures.present(session, hub_clock).queued == 0
+    assert len(of.send()) == 2
+    with resources.database.reading() as session:
+        assert figures.present(session, hub_clock).queued == 2
 
 
 @SQLITE

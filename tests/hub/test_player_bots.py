@@ -21,7 +21,7 @@ from cw.hub.jobs.play import Worker
 from cw.hub.jobs.registry import jobs_of
 from cw.hub.pages.polls import Tags
 from cw.hub.resources import Resources
-from cw.hub.services import audit, bots, competitions, match_views, matches
+from cw.hub.services import audit, bot_health, bots, competitions, match_views, matches
 from cw.hub.services.bots import NewBot, OwnBot
 from cw.hub.store.tables import Bot, Match, User
 from cw.kits import LANGUAGES
@@ -127,7 +127,7 @@ def test_the_secret_lies_sealed(ann: Owner) -> None:
     new = NewBot("hexagon", "Swarm", NOBODY)
     made = ann.do(lambda s: bots.register(s, ann.clock, ann.resources.sealer, ann.id, new))
     assert re.fullmatch("[0-9a-f]{64}", made.secret)
-    asked = ann.do(lambda session: bots.asked(session, made.id))
+    asked = ann.do(lambda session: bot_health.asked(session, made.id))
     assert asked is not None
     assert made.secret.encode() not in asked.secret.data
     assert ann.resources.sealer.open(asked.secret, asked.secret_row).decode() == made.secret
@@ -161,12 +161,12 @@ def test_a_bot_that_nobody_reaches_is_inactive_and_says_why(ann: Owner) -> None:
 
 def test_what_a_check_finds_too_late_is_not_written(ann: Owner) -> None:
     bot = ann.register()
-    asked = ann.do(lambda session: bots.asked(session, bot))
+    asked = ann.do(lambda session: bot_health.asked(session, bot))
     assert asked is not None
     fine = [{"step": "answers", "ok": True}]
 
     def note() -> bool:
-        return ann.do(lambda session: bots.note_check(session, ann.clock, asked, fine))
+        return ann.do(lambda session: bot_health.note_check(session, ann.clock, asked, fine))
 
     ann.do(lambda session: session.execute(update(Bot).values(endpoint="http://elsewhere")))
     assert not note()
@@ -175,7 +175,7 @@ def test_what_a_check_finds_too_late_is_not_written(ann: Owner) -> None:
     assert note()
     ann.retire(bot)
     assert not note()
-    assert ann.do(lambda session: bots.asked(session, bot)) is None
+    assert ann.do(lambda session: bot_health.asked(session, bot)) is None
 
 
 def test_a_bot_plays_one_practice_match_at_a_time(ann: Owner) -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
-from sqlalchemy import create_engine, text, update
+from sqlalchemy import create_engine, select, text, update
+from sqlalchemy.exc import DBAPIError
 
 from cw.errors import UsageError
 from cw.hub.jobs.app import CeleryQueue
@@ -21,10 +27,19 @@ from cw.hub.store.migrations import upgrade
 from cw.hub.store.replica import PAUSE, Replica
 from cw.hub.store.tables import Competition, User
 from tests.conftest import FakeClock
+from tests.hub.campaign import wait_until
 from tests.hub.conftest import StillClock
 from tests.hub.program import program_of
-from tests.hub.services import END_CONNECTIONS, SERVER, new_postgresql
+from tests.hub.services import (
+    END_CONNECTIONS,
+    SERVER,
+    PostgreSQL,
+    is_open,
+    new_postgresql,
+)
 from tests.hub.site import Site, Visitor, site_on
+from tests.ports import free_port
+from tests.test_deploy import DEPLOY
 
 KEY = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
@@ -47,6 +62,71 @@ def fill(database: Database, name: str, game: str) -> None:
         rated.begin(session, clock, game, game)
         session.execute(update(Competition).values(revision=len(game)))
         matches.plan(session, clock, Plan("rated", f"of {name}", game, seats))
+
+
+@contextmanager
+def following(primary: PostgreSQL, log: Path) -> Iterator[str]:
+    """Run a replica as deploy/ starts it; gives its address."""
+    port, folder = free_port(), Path(mkdtemp(prefix="cw-replica-"))
+    if primary.user:
+        shutil.chown(folder, "postgres")
+    environment = os.environ | {
+        "PATH": f"{primary.bin}:{os.environ['PATH']}",
+        "PGDATA": str(folder),
+        "PGHOST": "127.0.0.1",
+        "PGPORT": str(primary.port),
+        "PGUSER": "postgres",
+        "PGPASSWORD": "of-the-replica",
+    }
+    options = ["-p", str(port), "-c", "listen_addresses=127.0.0.1"]
+    options += ["-c", "unix_socket_directories="]
+    command = [*primary.user, "sh", "-s", "--", *options]
+    script = (DEPLOY / "replica.sh").open("rb")
+    with script, log.open("wb") as told:
+        process = subprocess.Popen(
+            command, stdin=script, stdout=told, stderr=told, cwd=folder, env=environment
+        )
+    try:
+        while not is_open(port):
+            assert process.poll() is None, log.read_text()
+            time.sleep(0.1)
+        yield f"postgresql://postgres@127.0.0.1:{port}/postgres"
+    finally:
+        process.terminate()
+        process.wait()
+        shutil.rmtree(folder)
+
+
+def test_the_replica_of_the_containers_follows_the_database(tmp_path: Path) -> None:
+    primary = PostgreSQL(tmp_path / "primary.log")
+    rules = primary.folder / "pg_hba.conf"
+    # As the image has it, which knows nothing of replicas elsewhere.
+    rules.write_text("host all all all trust\n")
+    allowing = ["sh", str(DEPLOY / "replication.sh")]
+    subprocess.run(allowing, check=True, env=os.environ | {"PGDATA": str(primary.folder)})
+    primary.start()
+    try:
+        with closing(Database(primary.url)) as database:
+            with database.engine.begin() as connection:
+                connection.execute(text("ALTER ROLE postgres PASSWORD 'of-the-replica'"))
+            upgrade(database)
+            with following(primary, tmp_path / "replica.log") as url:
+                fill(database, "Late", "hexagon")
+                with closing(Database(url)) as copy:
+                    wait_until(lambda: names_in(copy) == ["Late"], "the user")
+                    with pytest.raises(DBAPIError), copy.writing() as session:
+                        session.execute(update(User).values(username="x"))
+    finally:
+        primary.remove()
+
+
+def names_in(database: Database) -> list[str | None]:
+    """Return the users of a database, none while it starts."""
+    try:
+        with database.reading() as session:
+            return list(session.scalars(select(User.username)))
+    except DBAPIError:
+        return []
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from cw.games.registry import load_game
 from cw.hub.jobs import checks, tick
 from cw.hub.jobs.play import Worker
 from cw.hub.resources import Resources
-from cw.hub.services import bots, packages, team_bots
+from cw.hub.services import bot_health, packages, team_bots
 from cw.hub.services.replays import viewed_key
 from cw.hub.services.team_bots import TeamBot, Upload
 from cw.hub.services.tournaments import NewGroup, NewTeam, TournamentConfig
@@ -281,6 +281,6 @@ def test_a_service_that_was_a_program_is_told_no_number_of_a_version(resources: 
     sealer, clock = resources.sealer, resources.clock
     duel.do(lambda s: team_bots.set_url(s, clock, sealer, of, "http://127.0.0.1:9"))
     practice(duel, "alpha")
-    assert duel.do(lambda s: bots.asked(s, of.id)) is not None
+    assert duel.do(lambda s: bot_health.asked(s, of.id)) is not None
     faults = duel.do(lambda s: team_bots.last_faults(s, of.id))
     assert faults[0].kind == "startup" or "127.0.0.1" in faults[0].detail

@@ -14,7 +14,7 @@ from celery.signals import worker_process_init
 from kombu.exceptions import KombuError, OperationalError
 from redis.exceptions import RedisError
 
-from cw.hub import logs
+from cw.hub import logs, origin
 from cw.hub.resources import Resources
 from cw.hub.settings import HubSettings
 from cw.hub.store.tables import MatchKind
@@ -30,7 +30,7 @@ VISIBILITY: Final = 7200
 
 TASK: Final = "cw.job"
 
-REQUEST_ID: Final = "request_id"
+REQUEST_ID: Final = origin.REQUEST_ID
 """The header of a message that says to which request its job goes back."""
 
 Job: TypeAlias = Callable[..., None]
@@ -50,7 +50,7 @@ class CeleryQueue:
     def send(self, job: str, *arguments: int | str, queue: str = JOBS, after: float = 0) -> bool:
         """Put a job into a queue, after some seconds if given; False if that cannot be reached."""
         # Who reads the log finds what a request has led to.
-        headers = {REQUEST_ID: logs.present_id()}
+        headers = {REQUEST_ID: origin.present_id()}
         about = {
             "args": [job, *arguments],
             "queue": queue,

@@ -16,8 +16,8 @@ from cw.games.rules import Fault
 from cw.hub import logs
 from cw.hub.jobs.programs import POLICIES, unpacked
 from cw.hub.resources import Resources
-from cw.hub.services import bots
-from cw.hub.services.bots import Asked
+from cw.hub.services import bot_health
+from cw.hub.services.bot_health import Asked
 from cw.hub.services.matches import ClaimedSeat
 from cw.matches.check import alone, check, probe
 from cw.matches.spec import Isolation, SandboxPolicy
@@ -54,7 +54,7 @@ class Steps:
 def check_bot(resources: Resources, bot: int) -> None:
     """Check a bot in full. Twice: asked twice. Late: what came of it is not written."""
     with resources.database.reading() as session:
-        asked = bots.asked(session, bot)
+        asked = bot_health.asked(session, bot)
     if asked is None:
         return
     logs.note(bot_id=asked.bot_id)
@@ -81,7 +81,7 @@ def sweep_bots(resources: Resources) -> None:
     """
     every = timedelta(seconds=resources.settings.health_every)
     with resources.database.writing() as session:
-        due = bots.take_due(session, resources.clock, every)
+        due = bot_health.take_due(session, resources.clock, every)
     asyncio.run(ask_all(resources, due))
 
 
@@ -110,9 +110,9 @@ def note(
     with resources.database.writing() as session:
         if health_alone:
             problem = next((step["problem"] for step in steps if not step["ok"]), None)
-            bots.note_health(session, resources.clock, asked, problem)
+            bot_health.note_health(session, resources.clock, asked, problem)
         else:
-            bots.note_check(session, resources.clock, asked, steps)
+            bot_health.note_check(session, resources.clock, asked, steps)
 
 
 async def steps_of(

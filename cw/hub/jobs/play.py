@@ -20,22 +20,24 @@ from sqlalchemy.exc import DBAPIError
 from cw import __version__
 from cw.arena.bots import SECRET_SETTINGS, BotSpec
 from cw.arena.referee import readable
-from cw.errors import ArenaError, Failure
+from cw.errors import ArenaError, Failure, UsageError
 from cw.games.registry import load_game, load_protocol
 from cw.hub import logs
-from cw.hub.jobs import programs
+from cw.hub.jobs import parcels, programs
 from cw.hub.jobs.checks import isolation_of
 from cw.hub.jobs.clock_check import ClockCheck
+from cw.hub.jobs.parcels import Outcome
 from cw.hub.jobs.readiness import admit
 from cw.hub.jobs.tick import send_own
 from cw.hub.resources import Resources
-from cw.hub.services import daily, formats, matches, replays, upkeep
+from cw.hub.services import championships, daily, formats, matches, replays, upkeep
 from cw.hub.services.matches import OUTPUTS, BattleResult, Claim, ClaimedSeat, SlotResult
 from cw.hub.store.database import is_away
 from cw.hub.store.objects import StoreAway
 from cw.hub.store.sealing import Sealed
 from cw.matches.run import MatchProgress, run_match
 from cw.matches.spec import MatchResult, MatchSpec
+from cw.matches.workers import MatchFailure
 
 T = TypeVar("T")
 
@@ -69,6 +71,10 @@ logger = logging.getLogger(__name__)
 
 class Lost(Exception):
     """The match is not this attempt's any more."""
+
+
+class Refused(Exception):
+    """What was asked for cannot be played."""
 
 
 class Away(Exception):
@@ -165,6 +171,9 @@ class Attempt:
         except (Away, StoreAway) as error:
             logger.warning("%s is given back: %s", self.claim.match_id, error)
             self.give_back(str(error), is_trouble=False)
+        except Refused as error:
+            logger.warning("%s cannot be played: %s", self.claim.match_id, error)
+            self.refuse(str(error))
         except Exception as error:
             logger.exception("%s, attempt %s", self.claim.match_id, self.claim.attempt)
             self.give_back(reason_of(error), is_trouble=True)
@@ -175,6 +184,8 @@ class Attempt:
 
     async def play_and_store(self) -> Sequence[BattleResult]:
         """Play the games of the match one after the other, and store the replay of each."""
+        if self.claim.kind == championships.KIND:
+            return [await self.play_parcel()]
         self.claim = claim = await self.seated()
         if len(claim.seats) < load_game(claim.game).rules.seats.start:
             return [daily.nobody_played(self.resources.clock())]
@@ -184,14 +195,45 @@ class Attempt:
             self.programs = await asyncio.to_thread(stack.enter_context, held)
             return [await self.play_battle(number) for number in range(1, claim.battles + 1)]
 
+    async def play_parcel(self) -> BattleResult:
+        """Play a match of a championship; who runs that is sent all that came of it."""
+        held = parcels.opened(self.resources, self.claim)
+        try:
+            with ExitStack() as stack:
+                job = await asyncio.to_thread(stack.enter_context, held)
+                self.secrets = job.secrets
+                began = self.resources.clock()
+                result = await self.play_spec(job.spec)
+                ended = self.resources.clock()
+        except UsageError as error:
+            await self.send_back(Outcome(error=MatchFailure("usage", str(error))))
+            raise Refused(str(error)) from None
+        await self.send_back(Outcome(result))
+        return await self.stored_battle(self.claim, 1, result, began, ended)
+
+    async def send_back(self, outcome: Outcome) -> None:
+        """Send what came of a match of a championship to who runs that."""
+        data = await asyncio.to_thread(parcels.packed_outcome, outcome)
+        await self.store(championships.outcome_key(self.claim.key, self.claim.attempt), data)
+
     async def play_battle(self, number: int) -> BattleResult:
         """Play one game of the match, and store its replay."""
         claim, clock = self.claim.battle(number), self.resources.clock
         began = clock()
         spec = spec_of(claim, self.resources.settings.bots_may_be, self.programs)
+        result = await self.play_spec(spec)
+        return await self.stored_battle(claim, number, result, began, clock())
+
+    async def play_spec(self, spec: MatchSpec) -> MatchResult:
+        """Play one game of the match."""
         result = await run_match(spec, on_turn=self.watch, secrets=self.secrets)
-        ended = clock()
         self.turns_before += result.turns
+        return result
+
+    async def stored_battle(
+        self, claim: Claim, number: int, result: MatchResult, began: datetime, ended: datetime
+    ) -> BattleResult:
+        """Store the replay of a game as everybody may read it; return how the game ended."""
         key = replays.replay_key(claim.match_id, claim.planned_at, claim.attempt, number)
         names = [seat.public for seat in claim.seats]
         replay = await asyncio.to_thread(
@@ -337,6 +379,17 @@ class Attempt:
         except DBAPIError:
             logger.exception("%s cannot be given back", self.claim.match_id)
         self.forget_objects()
+
+    def refuse(self, reason: str) -> None:
+        """End the match without a result; where that fails, its lease ends, and it is tried again.
+
+        What says why stays in the store.
+        """
+        try:
+            with self.resources.database.writing() as session:
+                matches.refuse(session, self.resources.clock, self.claim, reason)
+        except DBAPIError:
+            logger.exception("%s cannot be ended", self.claim.match_id)
 
     def forget_objects(self) -> None:
         """Delete what this attempt has stored, as far as the store answers."""

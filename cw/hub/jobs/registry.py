@@ -9,7 +9,8 @@ from cw.hub.jobs.checks import check_bot, sweep_bots
 from cw.hub.jobs.mail import MAIL, send_link
 from cw.hub.jobs.play import Worker
 from cw.hub.jobs.readiness import probe_bot
-from cw.hub.services.bots import CHECK, SWEEP
+from cw.hub.services.bot_health import SWEEP
+from cw.hub.services.bots import CHECK
 from cw.hub.services.grader_bots import PROBE
 from cw.hub.services.matches import PLAY
 

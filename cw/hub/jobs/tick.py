@@ -10,9 +10,10 @@ from typing import Final, TypeAlias
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
+from cw.hub import logs, origin
 from cw.hub.jobs.clock_check import ClockCheck
 from cw.hub.resources import Resources
-from cw.hub.services import bots, formats, matches, upkeep
+from cw.hub.services import bot_health, formats, matches, upkeep
 from cw.hub.services.matches import Message
 from cw.hub.store.database import is_away
 
@@ -56,7 +57,16 @@ def reap(session: Session, resources: Resources) -> None:
 
 
 def tick(resources: Resources, *, reaps: bool = True) -> None:
-    """Do all that is due. Twice, late, by two at once: each step says what then happens."""
+    """Do all that is due. Twice, late, by two at once: each step says what then happens.
+
+    It has an id of its own, as a request has: what it plans and sends goes back to it.
+    """
+    with logs.about(request_id=origin.new_id()):
+        do_steps(resources, reaps=reaps)
+
+
+def do_steps(resources: Resources, *, reaps: bool) -> None:
+    """Do all that is due, step by step."""
     for step in (reap, *STEPS) if reaps else STEPS:
         with resources.database.writing() as session:
             step(session, resources)
@@ -65,9 +75,9 @@ def tick(resources: Resources, *, reaps: bool = True) -> None:
             plan(session, resources.clock)
     send_due(resources)
     with resources.database.reading() as session:
-        is_due = bots.any_due(session, resources.clock)
+        is_due = bot_health.any_due(session, resources.clock)
     if is_due:
-        resources.queue.send(bots.SWEEP)
+        resources.queue.send(bot_health.SWEEP)
 
 
 def send_due(resources: Resources) -> None:
@@ -98,7 +108,10 @@ def send(resources: Resources, due: Sequence[Message]) -> bool:
         with_programs = matches.of_programs(session, [message.id for message in due])
     for message in due:
         queue = matches.PROGRAMS if message.id in with_programs else message.kind
-        if not resources.queue.send(matches.PLAY, message.id, queue=queue):
+        # Its job goes back to what planned the match, not to what happens to send it.
+        with logs.about(request_id=message.request_id or origin.present_id()):
+            is_sent = resources.queue.send(matches.PLAY, message.id, queue=queue)
+        if not is_sent:
             with resources.database.writing() as session:
                 matches.forget_messages(session)
             return False

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from cw.hub.clock import Clock
 from cw.hub.resources import Resources
-from cw.hub.services import upkeep
+from cw.hub.services import championships, upkeep
 from cw.hub.services.replays import objects_of
 
 DUE: Final = timedelta(hours=3)
@@ -57,7 +57,18 @@ def keep_in_order(resources: Resources) -> None:
     pruned = prune_replays(resources)
     strays = delete_unnamed(resources, "replays", upkeep.strays)
     pictures = delete_unnamed(resources, "avatars", upkeep.unused_pictures)
+    forget_championships(resources)
     logger.info("upkeep: %s replays, %s strays, %s pictures deleted", pruned, strays, pictures)
+
+
+def forget_championships(resources: Resources) -> None:
+    """Delete what matches of championships were sent with, and how they ended, after some time.
+
+    Those who run them have fetched it long ago.
+    """
+    age = timedelta(days=resources.settings.replay_days)
+    for key in list(resources.objects.keys(championships.PREFIX, resources.clock() - age)):
+        resources.objects.delete(key)
 
 
 def prune_replays(resources: Resources) -> int:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import and_, case, func, select, update
+from sqlalchemy import and_, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from cw.errors import CapacityError, UsageError
 from cw.hub.clock import Clock
 from cw.hub.services import audit, competitions, matches
-from cw.hub.services.matches import ClaimedSeat, Hosting, Plan, Seat
-from cw.hub.services.tournament_settings import settings_of
-from cw.hub.store.sealing import Sealed, Sealer
+from cw.hub.services.matches import Plan, Seat
+from cw.hub.store.sealing import Sealer
 from cw.hub.store.tables import (
     Bot,
     BotKind,
@@ -26,7 +25,6 @@ from cw.hub.store.tables import (
     Match,
     MatchParticipant,
     Rating,
-    Team,
     User,
 )
 
@@ -41,23 +39,8 @@ FIRST_GAME: Final = "code-battle"
 
 LONGEST_REASON: Final = 500
 
-SWEEP: Final = "sweep_bots"
-"""The job that asks all bots whose health is to be asked."""
-
-MOST_FAILURES: Final = 3
-"""In a row; then a bot is INACTIVE."""
-
-OF_TEAMS: Final = timedelta(hours=1)
-"""Between two checks of a team's bot, at least: they inform the team, and nothing else."""
-
-AT_ONCE: Final = 1000
-"""Bots of one sweep."""
-
 ASKED: Final[tuple[BotStatus, ...]] = ("PENDING", "ACTIVE", "INACTIVE")
 """How bots stand that are asked."""
-
-PROTOCOL_STEPS: Final = ("turn", "signature", "moves", "refusal")
-"""Steps that say nothing of a bot's health."""
 
 
 class NameTaken(UsageError):
@@ -121,32 +104,6 @@ class OwnBot:
     last_match_at: datetime | None = None
     rating: float | None = None
     """The shown rating; None for one that has played no rated match."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A bot as it was when a check began."""
-
-    id: int
-    bot_id: str
-    game: str
-    name: str
-    endpoint: str
-    settings: Mapping[str, str]
-    secret: Sealed
-    """Empty for the bot of a team that has none, as its game asks for none."""
-    secret_row: str
-    secret_version: int
-    status: BotStatus
-    protocol_ok: bool
-    seat: ClaimedSeat | None = None
-    """The program that was uploaded; None for a web service."""
-    hosting: Hosting = "sandboxed"
-
-    @property
-    def is_known(self) -> bool:
-        """Whether its health says enough: it speaks the protocol."""
-        return self.status != "PENDING" and self.protocol_ok
 
 
 def name_key(name: str) -> str:
@@ -324,110 +281,6 @@ def own_bot(
     )
 
 
-def asked(session: Session, bot: int) -> Asked | None:
-    """Return what a check asks, None for a bot that is asked nothing."""
-    row = session.get(Bot, bot)
-    if row is None or row.kind == "builtin" or row.status in ("SUSPENDED", "RETIRED"):
-        return None
-    if (row.secret is None and row.team_id is None) or (row.kind == "url" and not row.endpoint):
-        return None
-    seat = matches.program_of(session, row) if row.kind == "program" else None
-    if row.kind == "program" and seat is None:
-        return None
-    return Asked(
-        row.id,
-        row.bot_id,
-        row.game,
-        row.name,
-        row.endpoint,
-        matches.told_to_bots(row),
-        Sealed(row.key_id or "", row.secret or b""),
-        f"{row.bot_id}.{row.secret_version}",
-        row.secret_version,
-        row.status,
-        row.protocol_ok,
-        seat,
-        hosting_of(session, row),
-    )
-
-
-def hosting_of(session: Session, bot: Bot) -> Hosting:
-    """Return how the program of a bot is run: as the tournament of its team says."""
-    of_team = (
-        select(Competition.settings, Competition.game)
-        .join(Team, Team.competition_id == Competition.id)
-        .where(Team.id == bot.team_id)
-    )
-    found = session.execute(of_team).one_or_none() if bot.team_id else None
-    return settings_of(found.game, found.settings).hosting if found else "sandboxed"
-
-
-def note_check(
-    session: Session, clock: Clock, of: Asked, steps: Sequence[Mapping[str, Any]]
-) -> bool:
-    """Write what a full check has found; ACTIVE if all steps were fine, else INACTIVE, and why.
-
-    For a bot that is ACTIVE only its health counts. Late, when the bot has another address or
-    secret, or is gone: False, and nothing changes.
-    """
-    failed = next((step for step in steps if not step["ok"] and not step.get("warning")), None)
-    found = {"checks": list(steps), "checked_at": clock()}
-    is_ill = failed is not None and failed["step"] not in PROTOCOL_STEPS
-    bot = same_bot(session, of)
-    if bot is None or matches.program_of(session, bot) != of.seat:
-        return False
-    for name, value in found.items():
-        setattr(bot, name, value)
-    if bot.status == "ACTIVE":
-        count_health(session, clock, bot, failed["problem"] if failed and is_ill else None)
-        return True
-    bot.protocol_ok = failed is None
-    if failed is None:
-        bot.healthy_at, bot.failures = clock(), 0
-        change_status(session, clock, bot, "ACTIVE", "")
-    else:
-        bot.failures, bot.failures_total = bot.failures + 1, bot.failures_total + 1
-        change_status(session, clock, bot, "INACTIVE", failed["problem"])
-    return True
-
-
-def note_health(session: Session, clock: Clock, of: Asked, problem: str | None) -> bool:
-    """Write whether a bot is well: three failures in a row make it INACTIVE, one success ACTIVE.
-
-    Late, when the bot has another address or secret, or is gone: False, and nothing changes.
-    """
-    bot = same_bot(session, of)
-    if bot is None:
-        return False
-    count_health(session, clock, bot, problem)
-    return True
-
-
-def count_health(session: Session, clock: Clock, bot: Bot, problem: str | None) -> None:
-    """Count a success or a failure, and let the status follow."""
-    if problem is None:
-        bot.healthy_at, bot.failures = clock(), 0
-        if bot.status == "INACTIVE" and bot.protocol_ok:
-            change_status(session, clock, bot, "ACTIVE", "")
-        return
-    bot.failures, bot.failures_total = bot.failures + 1, bot.failures_total + 1
-    if bot.status == "ACTIVE" and bot.failures >= MOST_FAILURES:
-        change_status(session, clock, bot, "INACTIVE", problem)
-    elif bot.status == "INACTIVE":
-        bot.reason = problem[:LONGEST_REASON]
-
-
-def same_bot(session: Session, of: Asked) -> Bot | None:
-    """Return the row of a bot, locked, if it is still what was asked."""
-    same = and_(
-        Bot.id == of.id,
-        Bot.endpoint == of.endpoint,
-        Bot.secret_version == of.secret_version,
-        Bot.status.in_(ASKED),
-    )
-    return session.scalars(select(Bot).where(same).with_for_update(key_share=True)).one_or_none()
-
-
 def change_status(  # noqa: PLR0913, PLR0917 - what is noted of a change
     session: Session,
     clock: Clock,
@@ -442,27 +295,6 @@ def change_status(  # noqa: PLR0913, PLR0917 - what is noted of a change
         audit.note(session, clock, actor, "status", f"bot:{bot.bot_id}", detail=detail)
         competitions.show_anew(session, Bot.id == bot.id)
     bot.status, bot.reason = status, reason[:LONGEST_REASON]
-
-
-def take_due(session: Session, clock: Clock, every: timedelta) -> list[Asked]:
-    """Return the bots whose health is to be asked, and put them off to the next time.
-
-    Twice, or by two at once: each bot is given to one of them.
-    """
-    now = clock()
-    due = and_(Bot.check_due_at <= now, Bot.status.in_(ASKED), Bot.kind == "url")
-    first = select(Bot.id).where(due).order_by(Bot.check_due_at, Bot.id).limit(AT_ONCE)
-    own = case((Bot.team_id.is_not(None), now + max(every, OF_TEAMS)), else_=now + every)
-    taken = update(Bot).where(Bot.id.in_(first), due).values(check_due_at=own)
-    ids = session.scalars(taken.returning(Bot.id)).all()
-    found = (asked(session, bot) for bot in sorted(ids))
-    return [one for one in found if one is not None]
-
-
-def any_due(session: Session, clock: Clock) -> bool:
-    """Return whether the health of a bot is to be asked."""
-    due = and_(Bot.check_due_at <= clock(), Bot.status.in_(ASKED), Bot.kind == "url")
-    return session.scalar(select(Bot.id).where(due).limit(1)) is not None
 
 
 def edit(session: Session, clock: Clock, own: OwnBot, endpoint: str, description: str) -> bool:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, cast, get_args
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from cw.hub.clock import Clock
-from cw.hub.services import upkeep
+from cw.hub.services import ladder, upkeep
 from cw.hub.store.tables import Battle, Bot, BotStatus, Competition, Match, MatchKind
 
 LATELY: Final = timedelta(days=1)
@@ -51,11 +51,28 @@ def present(session: Session, clock: Clock) -> Present:
     )
     return Present(
         upkeep.live_workers(session, clock),
-        session.scalars(select(func.count()).where(Match.state == "queued")).one(),
+        sendable(session),
         {status: bots.get(status, 0) for status in get_args(BotStatus)},
         session.scalars(failing).one(),
         int(session.scalars(select(func.coalesce(func.sum(Bot.failures_total), 0))).one()),
     )
+
+
+def sendable(session: Session) -> int:
+    """Return how many matches wait for a worker alone.
+
+    Those of a tournament are sent as its limits allow; until then they wait for each other.
+    """
+    may_be_sent = or_(
+        Competition.format.is_distinct_from(ladder.FORMAT), Match.sent_at.is_not(None)
+    )
+    waiting = (
+        select(func.count())
+        .select_from(Match)
+        .outerjoin(Competition, Competition.id == Match.competition_id)
+        .where(Match.state == "queued", may_be_sent)
+    )
+    return session.scalars(waiting).one()
 
 
 def totals(session: Session) -> Totals:

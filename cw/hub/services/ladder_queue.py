@@ -62,7 +62,7 @@ def to_send_of(
     sent = and_(Match.id.in_([one.id for one in chosen]), Match.state == "queued")
     if chosen:
         session.execute(update(Match).where(sent).values(sent_at=clock()))
-    return [Message(one.id, "practice" if one.group_id is None else "ladder") for one in chosen]
+    return [one.message for one in chosen]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,12 @@ class Waiting:
     group_id: int | None
     """None: it is for practice."""
     bots: tuple[int, ...]
+    request_id: str | None = None
+
+    @property
+    def message(self) -> Message:
+        """What says that it may be played."""
+        return Message(self.id, "practice" if self.group_id is None else "ladder", self.request_id)
 
 
 @dataclass(slots=True)
@@ -100,7 +106,7 @@ class Load:
     def read(self, session: Session, where: Any, most: int | None = None) -> list[Waiting]:
         """Return matches in the order in which they are sent."""
         chosen = (
-            select(Match.id, Match.sequence, Round.group_id)
+            select(Match.id, Match.sequence, Round.group_id, Match.request_id)
             .outerjoin(Round, Round.id == Match.round_id)
             .where(where)
             .order_by(Match.sequence, Match.id)
@@ -108,16 +114,16 @@ class Load:
             .subquery()
         )
         rows = session.execute(
-            select(chosen.c.id, chosen.c.group_id, MatchParticipant.bot_id)
+            select(chosen.c.id, chosen.c.group_id, chosen.c.request_id, MatchParticipant.bot_id)
             .outerjoin(MatchParticipant, MatchParticipant.match_id == chosen.c.id)
             .order_by(chosen.c.sequence, chosen.c.id, MatchParticipant.slot)
         )
-        found: dict[int, tuple[int | None, list[int]]] = {}
-        for match, group, bot in rows:
-            _, bots = found.setdefault(match, (group, []))
+        found: dict[tuple[int, int | None, str | None], list[int]] = {}
+        for *match, bot in rows:
+            bots = found.setdefault(tuple(match), [])
             if bot is not None:
                 bots.append(bot)
-        return [Waiting(match, group, tuple(bots)) for match, (group, bots) in found.items()]
+        return [Waiting(id_, group, tuple(bots), of) for (id_, group, of), bots in found.items()]
 
     def waiting(self, session: Session, round_id: int) -> list[Waiting]:
         """Return the first matches of a round that may be sent."""

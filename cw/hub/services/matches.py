@@ -77,6 +77,8 @@ OUTPUTS: Final = "outputs"
 PROGRAM: Final = "program:"
 """How the seats of uploaded programs begin."""
 
+BUILTIN: Final = "builtin:"
+
 REAPED: Final = "its worker was lost"
 LONGEST_REASON: Final = 40
 
@@ -92,7 +94,7 @@ class Seat:
     name: str
     bot_id: int | None = None
     spec: str | None = None
-    """`builtin:NAME`."""
+    """`builtin:NAME`, or `program:` of a program of a championship."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,8 @@ class Message:
 
     id: int
     kind: MatchKind
+    request_id: str | None = None
+    """Of the request, or of the tick, that has planned it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +134,7 @@ class ClaimedSeat:
     name: str
     spec: str
     """`builtin:NAME`, `program:` and the SHA-256 of an upload, or the address of a web service; ""
-    if there is no bot yet."""
+    if there is no bot yet. Of a match of a championship its parcel says who plays."""
     bot_id: str = ""
     """Of a bot; "" for a built-in strategy."""
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -143,7 +147,7 @@ class ClaimedSeat:
     @property
     def public(self) -> str:
         """How replays name who sits there: nobody learns an address from them."""
-        return self.bot_id or self.spec
+        return self.bot_id or (self.spec if self.spec.startswith(BUILTIN) else self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +166,8 @@ class Claim:
     players: tuple[int, ...] = ()
     """How the game names the seats; without any, its protocol numbers or names them."""
     competition_id: int | None = None
+    key: str = ""
+    """Why it is played, in the words of its kind."""
     battles: int = 1
     """How many games are played, one after the other, with the seats turned."""
     number: int = 1
@@ -295,7 +301,7 @@ def to_send(
         due = and_(due, or_(Match.competition_id.is_(None), Match.competition_id.not_in(theirs)))
     first = select(Match.id).where(due).order_by(Match.id).limit(MOST_SENT)
     noted = update(Match).where(Match.id.in_(first), due).values(sent_at=now)
-    rows = session.execute(noted.returning(Match.id, Match.kind))
+    rows = session.execute(noted.returning(Match.id, Match.kind, Match.request_id))
     return sorted((Message(*row) for row in rows), key=lambda message: message.id)
 
 
@@ -349,6 +355,7 @@ def claim(
         row.at,
         claimed_seats(session, row.id),
         competition_id=row.competition_id,
+        key=row.key,
     )
 
 
@@ -414,10 +421,11 @@ def of_programs(session: Session, matches: Collection[int]) -> set[int]:
     """Return those of some matches in which an uploaded program plays."""
     if not matches:
         return set()
+    is_program = or_(Bot.kind == "program", MatchParticipant.spec.startswith(PROGRAM))
     found = (
         select(MatchParticipant.match_id)
-        .join(Bot, Bot.id == MatchParticipant.bot_id)
-        .where(MatchParticipant.match_id.in_(matches), Bot.kind == "program")
+        .outerjoin(Bot, Bot.id == MatchParticipant.bot_id)
+        .where(MatchParticipant.match_id.in_(matches), is_program)
         .distinct()
     )
     return set(session.scalars(found))
@@ -594,6 +602,15 @@ def trouble(session: Session, clock: Clock, of: Claim, reason: str) -> bool:
     Twice, late: False, and nothing changes.
     """
     return hits(session, update(Match).where(mine(of)).values(troubled(reason, clock())))
+
+
+def refuse(session: Session, clock: Clock, of: Claim, reason: str) -> bool:
+    """Note that an attempt was asked for what cannot be played: the match has failed at once.
+
+    Twice, late: False, and nothing changes.
+    """
+    failed = {**given_back(reason), "state": "failed", "finished_at": clock()}
+    return hits(session, update(Match).where(mine(of)).values(failed))
 
 
 def troubled(reason: str, now: datetime) -> dict[str, Any]:

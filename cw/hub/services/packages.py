@@ -26,8 +26,8 @@ MIB: Final = 1024 * KIB
 LARGEST: Final = 1 * MIB
 LARGEST_UNPACKED: Final = 5 * MIB
 MOST_FILES: Final = 200
-MOST_ENTRIES: Final = 1000
-"""Names in a zip, with those of folders, and of what is passed over."""
+ENTRIES_A_FILE: Final = 5
+"""Names in a zip for each file that it may hold: those of folders, and of what is passed over."""
 
 LONGEST_PATH: Final = 200
 """Characters of the path of a file."""
@@ -59,6 +59,18 @@ SIMPLE: Final = re.compile(r"[^\x00-\x1f\x7f\\:]+")
 """What paths consist of that are the same everywhere."""
 
 EPOCH: Final = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much a zip may hold."""
+
+    files: int = MOST_FILES
+    size: int = LARGEST_UNPACKED
+    """Bytes of all files together, unpacked."""
+
+
+UPLOAD: Final = Bounds()
 
 
 class UnfitUpload(UsageError):
@@ -119,19 +131,19 @@ def name_of(name: str, game: str) -> str:
     raise UnfitUpload(NOTHING)
 
 
-def files_of(data: bytes) -> dict[str, bytes]:
+def files_of(data: bytes, bounds: Bounds = UPLOAD) -> dict[str, bytes]:
     """Return the files of a zip by their paths; nothing it says of itself is believed."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             entries = packed.infolist()
-            if len(entries) > MOST_ENTRIES:
+            if len(entries) > ENTRIES_A_FILE * bounds.files:
                 raise UnfitUpload(TOO_LARGE)
             for entry in entries:
                 check_entry(entry)
             wanted = [entry for entry in entries if is_wanted(entry)]
-            if len(wanted) > MOST_FILES:
+            if len(wanted) > bounds.files:
                 raise UnfitUpload(TOO_LARGE)
-            return unpacked(packed, wanted)
+            return unpacked(packed, wanted, bounds.size)
     # What is broken in a zip is told by errors of many kinds.
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise UnfitUpload(UNREADABLE) from error
@@ -162,10 +174,11 @@ def is_wanted(entry: zipfile.ZipInfo) -> bool:
     return not (entry.is_dir() or hidden)
 
 
-def unpacked(packed: zipfile.ZipFile, entries: list[zipfile.ZipInfo]) -> dict[str, bytes]:
-    """Return files by their paths; raise UnfitUpload as soon as they are too large together."""
+def unpacked(
+    packed: zipfile.ZipFile, entries: list[zipfile.ZipInfo], left: int
+) -> dict[str, bytes]:
+    """Return files by their paths; raise UnfitUpload if they have more bytes than are `left`."""
     files: dict[str, bytes] = {}
-    left = LARGEST_UNPACKED
     for entry in entries:
         with packed.open(entry) as file:
             read = file.read(left + 1)
@@ -211,9 +224,9 @@ def pack(files: Mapping[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def unpack(data: bytes, folder: Path) -> None:
+def unpack(data: bytes, folder: Path, bounds: Bounds = UPLOAD) -> None:
     """Write what is kept of an upload into an empty folder; checked again, as if it were new."""
-    write(files_of(data), folder)
+    write(files_of(data, bounds), folder)
 
 
 def program_in(folder: Path, game: str) -> BotSpec:

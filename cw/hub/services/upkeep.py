@@ -43,6 +43,12 @@ def live_workers(session: Session, clock: Clock) -> int:
     return session.scalars(live).one()
 
 
+def live_slots(session: Session, clock: Clock) -> int:
+    """Return how many matches the workers that live can play at the same time."""
+    slots = select(func.coalesce(func.sum(Worker.slots), 0))
+    return int(session.scalars(slots.where(Worker.seen_at > clock() - LIVE)).one())
+
+
 def forget_worker(session: Session, name: str) -> None:
     """Note that a worker has ended in an orderly way. Twice: the same."""
     session.execute(delete(Worker).where(Worker.id == name))

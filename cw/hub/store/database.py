@@ -15,6 +15,12 @@ from sqlalchemy.orm import Session, sessionmaker
 BUSY: Final = 10_000
 """Milliseconds that a writer of SQLite waits for another."""
 
+CONNECTING: Final = 5
+"""Seconds in which a server must take a connection."""
+
+LOST_SERVER: Final = 15
+"""Seconds without a word after which the machine of a server counts as gone."""
+
 WRITES: Final = "cw_writes"
 """The option of connections whose transactions write."""
 
@@ -108,17 +114,29 @@ def open_engine(url: str, patience: int | None = None) -> Engine:
         event.listen(engine, "connect", prepare_sqlite)
         event.listen(engine, "begin", begin_sqlite)
         return engine
-    limits = {"connect_timeout": 5}
-    if patience is not None:
-        # The second, in milliseconds, is for a machine that went away with connections open.
-        limits = {"connect_timeout": patience, "tcp_user_timeout": patience * 1000}
     # A pooler between transactions remembers no statement of the last one.
     return create_engine(
         address.set(drivername="postgresql+psycopg"),
         pool_pre_ping=True,
         hide_parameters=True,
-        connect_args={"prepare_threshold": None, **limits},
+        connect_args={"prepare_threshold": None, **limits_of(patience)},
     )
+
+
+def limits_of(patience: int | None) -> dict[str, int]:
+    """Return how long a server is waited for: to connect, and where its machine went away.
+
+    Of what was sent and is not acknowledged libpq counts milliseconds; who waits for an answer
+    asks, after some seconds without a word, whether the other machine is still there.
+    """
+    gone = LOST_SERVER if patience is None else patience
+    return {
+        "connect_timeout": CONNECTING if patience is None else patience,
+        "tcp_user_timeout": gone * 1000,
+        "keepalives_idle": gone,
+        "keepalives_interval": max(1, gone // 3),
+        "keepalives_count": 3,
+    }
 
 
 def prepare_sqlite(connection: Any, _record: Any) -> None:

@@ -23,6 +23,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
+from cw.hub.origin import LONGEST_ID, present_id
+
 Json: TypeAlias = Any
 """A value of JSON; which one, the table says."""
 
@@ -455,6 +457,8 @@ class Match(Table):
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
     reason: Mapped[Str40 | None]
+    request_id: Mapped[str | None] = mapped_column(String(LONGEST_ID), default=present_id)
+    """Of the request, or of the tick, that has planned it: the log tells the rest."""
     seq: Mapped[Big | None]
     """1, 2, 3 ... without gaps: the order in which rated results were applied."""
 
@@ -471,9 +475,9 @@ class MatchParticipant(Table):
     match_id: Mapped[MatchId] = mapped_column(primary_key=True)
     slot: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     bot_id: Mapped[BotId | None]
-    name: Mapped[Str32]
+    name: Mapped[Str40]
     spec: Mapped[Str120 | None]
-    """`builtin:NAME`, where no row of `bots` stands behind it."""
+    """`builtin:NAME` or `program:`, where no row of `bots` stands behind it."""
     rank: Mapped[int | None]
     score: Mapped[float | None]
     points: Mapped[float | None]

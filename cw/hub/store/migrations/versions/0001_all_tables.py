@@ -344,6 +344,7 @@ def upgrade() -> None:
         sa.Column("started_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("reason", sa.String(length=40), nullable=True),
+        sa.Column("request_id", sa.String(length=64), nullable=True),
         sa.Column("seq", sa.BigInteger(), nullable=True),
         sa.CheckConstraint(
             "kind IN ('daily', 'ladder', 'rated', 'practice', 'championship')",
@@ -436,7 +437,7 @@ def upgrade() -> None:
         sa.Column("match_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("slot", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("bot_id", sa.Integer(), nullable=True),
-        sa.Column("name", sa.String(length=32), nullable=False),
+        sa.Column("name", sa.String(length=40), nullable=False),
         sa.Column("spec", sa.String(length=120), nullable=True),
         sa.Column("rank", sa.Integer(), nullable=True),
         sa.Column("score", sa.Double(), nullable=True),

@@ -1,0 +1,11 @@
+#!/bin/sh
+# A copy of the database at PGHOST, which follows it: made once, then started.
+set -eu
+if [ ! -s "$PGDATA/PG_VERSION" ]; then
+    until pg_basebackup -D "$PGDATA" -R; do
+        rm -rf "${PGDATA:?}"/*
+        sleep 2
+    done
+fi
+chmod 700 "$PGDATA"
+exec postgres "$@"
