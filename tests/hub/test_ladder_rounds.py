@@ -225,6 +225,23 @@ def test_the_first_of_each_city_go_to_the_final_with_nothing(
     assert of.advance() == 0
 
 
+def test_a_final_of_all_takes_as_many_as_its_game_has_seats(resources: Resources) -> None:
+    """Six can play Code Battle: the third of no city comes before the second of another one."""
+    groups = {city: {f"{city}-{n}": "random" for n in range(3)} for city in ("one", "two", "three")}
+    groups["final"] = {}
+    boards = [{"options": {"max_turns": 5}}]
+    settings = {"plan": "all", "finalists": 3, "round_every": 60, "boards": boards}
+    of = Tournament(resources, groups, settings, "code-battle")
+    of.happens("start")
+    of.play()
+    assert of.do(lambda session: ladder.carry_over(session, of.clock, of.id))
+    there = Counter(name.partition("-")[0] for name in of.entries("final"))
+    assert there == {"one": 2, "two": 2, "three": 2}
+    of.play()
+    assert {match.state for match in of.matches()} == {"done"}
+    assert set(of.totals("final")) == set(of.entries("final"))
+
+
 def test_open_rounds_are_played_out_after_the_end(resources: Resources) -> None:
     of = Tournament(resources, {"grodno": TRIO})
     of.happens("start")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from random import Random
 
 import pytest
 from sqlalchemy import func, select, update
@@ -112,6 +113,55 @@ def test_what_is_of_a_team_is_for_it_and_the_host_alone(people: dict[str, Visito
     assert told == {"visitor": False, "alpha": False, "beta": True, "host": True, "admin": True}
     practice = {role: one.open("/match/m_00000002").status_code for role, one in people.items()}
     assert practice == dict.fromkeys(ROLES, 200) | {"visitor": 404}
+
+
+SIGNS = (
+    "\0",
+    "\u202e",
+    "\u2028",
+    "İ",
+    "ﷺ",
+    "<b>",
+    "'\"",
+    "{{7*7}}",
+    "%00",
+    "../",
+    "\r\n",
+)
+TEXTS = (*SIGNS, "", "9" * 30, "-1", "x" * 300, "size=5", "[[[", "NaN x 3", "GRODNO", "A, GRODNO")
+FIELDS = (
+    *("team", "text", "title", "at", "group", "boards", "mode", "kind", "event", "match", "round"),
+    *("reason", "bot", "machine", "name", "lines", "nonce", "confirm", "settings", "parallel"),
+    *("hosting", "stores", "announced", "token", "endpoint", "key", "version", "as"),
+)
+
+
+def test_what_is_hostile_is_no_fault_of_ours(
+    site: Site, rows: Rows, people: dict[str, Visitor]
+) -> None:
+    random = Random(1)
+    forms = [*(f"{T}/host/{verb}" for verb in VERBS_OF_HOST), f"{T}/join", f"{T}/leave"]
+    forms += [f"{T}/my-team/{verb}" for verb in OF_TEAM]
+    browser = site.app.test_client()
+    cookies = {**people["alpha"].cookies, **people["host"].cookies}
+    token = token_of(people["host"])
+    for number in range(CASES):
+        for name, value in cookies.items():
+            browser.set_cookie(name, value)
+        values = {name: random.choice(TEXTS) for name in random.sample(FIELDS, 8)}
+        for name in random.sample(FIELDS, 2):
+            values[name] = "".join(random.choices(TEXTS, k=3))
+        values["team"] = random.choice([str(one) for one in rows.teams.values()] + ["9" * 9, "x"])
+        path = random.choice(forms)
+        if random.random() < 0.2:
+            path = f"/t/{random.choice(('t1', 'x%00', '%ff'))}/{random.choice(('%00', 'grodno'))}/"
+            answer = browser.get(path + random.choice(("", "%00", "alpha.json", "\u202e")))
+        else:
+            data = {**values, "csrf_token": token}
+            address = {"REMOTE_ADDR": f"10.0.{number // 200}.{number % 200}"}
+            answer = browser.post(path, data=data, environ_base=address)
+        assert answer.status_code < 500, (path, values)
+        site.clock.advance(60)
 
 
 def test_wrong_tokens_by_the_thousand_change_nothing(

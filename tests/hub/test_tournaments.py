@@ -9,12 +9,21 @@ import pytest
 from sqlalchemy import select
 
 from cw.errors import UsageError
-from cw.hub.services import tickets, tournaments
+from cw.hub.services import ladder, team_bots, tickets, tournament_host, tournaments
 from cw.hub.services.competitions import CompetitionTaken
+from cw.hub.services.team_bots import Upload
 from cw.hub.services.tournament_config import read_config, read_table, team_lines, with_teams
-from cw.hub.services.tournaments import BadLines, Made, NewEvent, NewGroup, NewTeam, settings_of
+from cw.hub.services.tournaments import (
+    BadLines,
+    Made,
+    NewEvent,
+    NewGroup,
+    NewTeam,
+    TournamentConfig,
+    settings_of,
+)
 from cw.hub.store.database import Database
-from cw.hub.store.tables import Bot, Entry, Event, Group, Team, Ticket
+from cw.hub.store.tables import Bot, BotVersion, Entry, Event, Group, Team, Ticket
 from tests.hub.conftest import StillClock
 
 DUEL = """
@@ -347,3 +356,34 @@ def test_nothing_is_made_twice_of_a_list(
         tournaments.add_teams(session, hub_clock, made.id, [team])
     with pytest.raises(BadLines, match="Delta: this name is taken"), database.writing() as session:
         tournaments.add_teams(session, hub_clock, made.id, [team])
+
+
+def test_the_longest_names_and_texts_fit(database: Database, hub_clock: StillClock) -> None:
+    city, other, team = "g" * 32, "h" * 32, "t" * 40
+    groups, teams = [NewGroup(city), NewGroup(other)], [NewTeam(team, city), NewTeam("B", city)]
+    config = TournamentConfig("s" * 32, "hexagon", "T" * 80, groups=groups, teams=teams)
+    with database.writing() as session:
+        made = tournaments.new(session, hub_clock, config)
+        tournament_host.move(session, hub_clock, made.id, made.teams[:1], other)
+        tournament_host.set_out_of_competition(session, hub_clock, made.id, made.teams[:1])
+        start = NewEvent("start", hub_clock(), "x" * 120, "y" * 2000)
+        tournaments.add_event(session, hub_clock, made.id, start)
+        tournaments.issue_tokens(session, hub_clock, made.id, made.teams, nonce="0" * 32)
+        ladder.disqualify(session, hub_clock, made.id, made.teams[0], "r" * 200)
+    with database.reading() as session:
+        assert session.scalars(select(Event.title)).all() == ["x" * 120]
+
+
+def test_a_team_that_only_uploaded_can_be_removed(
+    database: Database, hub_clock: StillClock
+) -> None:
+    config = TournamentConfig("t1", "paint", teams=[NewTeam("A"), NewTeam("B")])
+    with database.writing() as session:
+        made = tournaments.new(session, hub_clock, config)
+        own = team_bots.find(session, made.teams[0])
+        assert own is not None
+        team_bots.add_version(session, hub_clock, own, Upload("0" * 64, 1, ""))
+    with database.writing() as session:
+        tournament_host.remove(session, hub_clock, made.id, made.teams[:1])
+        assert session.scalars(select(Team.name)).all() == ["B"]
+        assert session.scalars(select(BotVersion.id)).all() == []

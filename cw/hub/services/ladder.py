@@ -38,7 +38,7 @@ from cw.hub.services.ladder_rounds import (
 )
 from cw.hub.services.matches import EXACT, OPEN, BattleResult, Claim
 from cw.hub.services.tournament_settings import TournamentSettings
-from cw.hub.services.tournaments import check_room
+from cw.hub.services.tournaments import check_room, most_entries
 from cw.hub.store.tables import (
     Bot,
     Competition,
@@ -328,27 +328,40 @@ class Tournament:
     def seat_finalists(self) -> None:
         """Let the first of each public group play in the final, with those out of competition.
 
-        Who is there already stays.
+        Who is there already stays. Where the final has not enough places for all of them, the
+        first of each group go before the second ones.
         """
         finals = [group for group in self.groups if group.kind == "final"]
         if not finals:
             return
         final = finals[0]
         there = set(self.session.scalars(select(Entry.team_id).where(Entry.group_id == final.id)))
-        for group in self.groups:
-            if group.kind == "public":
-                order = final_order(self.session, self.settings, self.row.seed, group.id)
-                best = order[: self.settings.finalists]
-                for team in best:
-                    if team not in there:
-                        there.add(team)
-                        self.seat(final, team, group)
         guests = (Team.competition_id == self.row.id, Team.out_of_competition.is_(True))
         playing = select(Team.id).where(*guests, Team.id.in_(playing_somewhere(self.row.id)))
         for team in self.session.scalars(playing).all():
             if team not in there:
+                there.add(team)
                 self.seat(final, team, None)
+        most = most_entries(self.row)
+        for team, group in self.finalists():
+            if team not in there and len(there) < most:
+                there.add(team)
+                self.seat(final, team, group)
         self.session.flush()
+
+    def finalists(self) -> list[tuple[int, Group]]:
+        """Return the teams that have won the final, each with its group: first all first ones."""
+        ranked = [
+            (place, team, group)
+            for group in self.groups
+            if group.kind == "public"
+            for place, team in enumerate(
+                final_order(self.session, self.settings, self.row.seed, group.id)
+            )
+            if place < self.settings.finalists
+        ]
+        ranked.sort(key=lambda one: one[0])
+        return [(team, group) for _, team, group in ranked]
 
     def seat(self, final: Group, team: int, came_from: Group | None) -> None:
         """Enter a team in the final, with no points."""
@@ -609,7 +622,7 @@ def disqualify(  # noqa: PLR0913 - as many things as there are to be said
         clock,
         actor,
         "disqualify",
-        f"team:{team_id}",
+        named(session, row, team_id),
         detail={"reason": reason},
         competition_id=row.id,
     )
@@ -626,7 +639,8 @@ def reinstate(
         return False
     check_room(session, row)
     touch_groups(session, row)
-    audit.note(session, clock, actor, "reinstate", f"team:{team_id}", competition_id=row.id)
+    what = named(session, row, team_id)
+    audit.note(session, clock, actor, "reinstate", what, competition_id=row.id)
     advance(session, clock, row.id)
     return True
 
@@ -710,6 +724,12 @@ def set_status(
     which = and_(Entry.team_id == team_id, Entry.group_id.in_(groups), Entry.status == expected)
     changed = update(Entry).where(which).values(**values)
     return bool(session.scalars(changed.returning(Entry.group_id)).all())
+
+
+def named(session: Session, row: Competition, team_id: int) -> str:
+    """Return how the audit names a team."""
+    slug = session.scalars(select(Team.slug).where(Team.id == team_id)).one()
+    return f"team:{row.slug}/{slug}"[:60]
 
 
 def touch_groups(session: Session, row: Competition) -> None:

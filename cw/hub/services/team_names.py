@@ -42,7 +42,7 @@ def clean_name(text: str, longest: int) -> str:
         raise UsageError("a name is missing")
     if not name.isprintable():
         raise UsageError("the name holds signs that cannot be seen")
-    if len(name) > longest or len(name_key(name)) > LONGEST_KEY:
+    if len(name) > longest or len(name_key(name)) > max(longest, LONGEST_KEY):
         raise UsageError(f"longer than {longest} characters")
     return name
 

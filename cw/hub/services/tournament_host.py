@@ -32,6 +32,7 @@ from cw.hub.store.tables import (
     Bot,
     BotKind,
     BotStatus,
+    BotVersion,
     Competition,
     Entry,
     EntryStatus,
@@ -459,6 +460,7 @@ def remove(
         if has_played(session, team.id) or session.scalar(used) is not None:
             session.execute(update(Entry).where(theirs).values(status="withdrawn"))
             continue
+        session.execute(delete(BotVersion).where(BotVersion.bot_id == bot.id))
         session.delete(bot)
         session.flush()
         session.delete(team)

@@ -259,8 +259,8 @@ def add_group(
     for team in session.scalars(select(Team.id).where(*guests).order_by(Team.id)):
         session.add(Entry(group_id=made.id, team_id=team, joined_at=clock()))
     changed(row)
-    what = f"group:{row.slug}/{slug}"
-    audit.note(session, clock, actor, "add group", what, competition_id=row.id)
+    what, detail = f"group:{row.slug}/{made.id}", {"slug": slug}
+    audit.note(session, clock, actor, "add group", what, detail=detail, competition_id=row.id)
     return made.id
 
 
@@ -498,6 +498,8 @@ def add_event(  # noqa: PLR0913 - as many things as there are to be said
     title = clean_name(title, LONGEST_EVENT_TITLE)
     if len(event.text) > LONGEST_EVENT_TEXT:
         raise UsageError(f"longer than {LONGEST_EVENT_TEXT} characters")
+    if "\0" in event.text:
+        raise UsageError("the text holds signs that cannot be seen")
     groups = groups_of(session, competition)
     group = named_group(groups, event.group) if event.group else None
     if event.kind == "final" and all(one.kind != "final" for one in groups):
