@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
@@ -20,37 +19,19 @@ from cw.hub.settings import read_settings
 from cw.hub.store.tables import Bot
 from tests.hub.campaign import HASTY, Role, roles, wait_until
 from tests.hub.ladder_hub import Tournament
+from tests.hub.test_duel import Wrong
 
 TEAMS = 20
 PARALLEL = 8
 BOARDS = [{"options": {"size": 3, "timeout": 10}}]
 
 
-class Slow(BaseHTTPRequestHandler):
+class Slow(Wrong):
     """Bots that take their time for a move, each another one, and then make one that is illegal."""
 
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802 - as http.server has it
         time.sleep(0.8 + 0.1 * int(self.path.split("/")[1]))
         self.say({"status": "ok", "move_from": [0, 0], "move_to": [0, 0]})
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.say({"status": "ok"})
-
-    do_PUT = do_DELETE = do_POST  # noqa: N815 - as http.server has it
-
-    def say(self, document: object) -> None:
-        body = json.dumps(document).encode()
-        with suppress(ConnectionError):
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
 
 
 class Server(ThreadingHTTPServer):

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from cw.hub.clock import Clock
 from cw.hub.services import matches
-from cw.hub.services.matches import OPEN, Message, Plan, Seat
+from cw.hub.services.matches import ANEW, OPEN, Message, Plan, Seat
 from cw.hub.store.tables import Match, MatchKind, MatchState
 from cw.matches.spec import MatchSpec
 
@@ -68,15 +68,8 @@ def plan(session: Session, clock: Clock, key: str, spec: MatchSpec, seats: Seque
     """
     wanted = Plan(KIND, key, spec.game, tuple(seats), options=spec.options, seed=spec.seed)
     match = matches.plan(session, clock, wanted)
-    again = {
-        "state": "queued",
-        "sent_at": None,
-        "troubles": 0,
-        "reason": None,
-        "finished_at": None,
-    }
     given_up = Match.state.in_(("void", "failed"))
-    session.execute(update(Match).where(Match.id == match, given_up).values(again))
+    session.execute(update(Match).where(Match.id == match, given_up).values(ANEW))
     return match
 
 

@@ -63,6 +63,15 @@ EXACT: Final = 53
 MOST_TROUBLES: Final = 5
 """Attempts that may end by a fault of ours; then the match has failed."""
 
+ANEW: Final[Mapping[str, Any]] = {
+    "state": "queued",
+    "sent_at": None,
+    "troubles": 0,
+    "reason": None,
+    "finished_at": None,
+}
+"""What the row of a match says that is to be played although it was over."""
+
 LOST_AFTER: Final = timedelta(minutes=5)
 """How long after its message a match that nobody has claimed is sent again."""
 
@@ -666,14 +675,7 @@ def requeue_failed(session: Session, match_id: str) -> bool:
     opened = select(Round.id).where(Round.closed_at.is_(None))
     is_open = or_(Match.round_id.is_(None), Match.round_id.in_(opened))
     failed = and_(Match.match_id == match_id, Match.state == "failed", is_open)
-    again = {
-        "state": "queued",
-        "sent_at": None,
-        "troubles": 0,
-        "reason": None,
-        "finished_at": None,
-    }
-    return hits(session, update(Match).where(failed).values(again))
+    return hits(session, update(Match).where(failed).values(ANEW))
 
 
 def void(session: Session, clock: Clock, match_id: str, reason: str) -> bool:
