@@ -30,6 +30,7 @@ PARTS: Final[Mapping[str, str]] = {
     "end-of-codes": "bench.end_of_codes",
     "hexagon": "bench.hexagon",
     "hub": "bench.hub",
+    "operation": "bench.operation",
     "paint": "bench.paint",
     "rated": "bench.rated",
     "replays": "bench.replays",
@@ -60,6 +61,7 @@ def bench(parts: tuple[str, ...], quick: bool, form: str | None) -> None:
       end-of-codes rounds of up to 150,000 creatures, beside dictionaries
       hexagon      random battles, beside python-chess and ataxx
       hub          pages and polls, beside bare routes; its share of a match
+      operation    back-ups, sweeps, workers and 500 browsers of a hub
       paint        turns on 20x20, beside the plain reference of the tests
       rated        leaderboard, ticks and results of 10,000 bots
       replays      how large replays are, beside those with every frame whole

@@ -23,6 +23,7 @@ from bench import (
     fast_board,
     hub,
     match,
+    operation,
     rated,
     replays,
     report,
@@ -256,6 +257,17 @@ def test_rated_times_pages_ticks_and_results(monkeypatch: pytest.MonkeyPatch) ->
     made = [row.theirs for row in rows if row.yardstick == "matches made"]
     assert set(made) == {100}
     assert [row.what for row in rows][-1] == "results, PostgreSQL, 8 writers"
+
+
+@pytest.mark.usefixtures("processes")
+def test_operation_times_upkeep_workers_and_browsers(monkeypatch: pytest.MonkeyPatch) -> None:
+    small = {"BOTS": 20, "MATCHES": 20, "WORKERS": (1,), "FOR_EACH": 4, "LEFT_OUT": 1}
+    for name, value in {**small, "BROWSERS": 5, "PACE": 0.2, "WATCHED": 1.0}.items():
+        monkeypatch.setattr(operation, name, value)
+    rows = operation.rows(TINY)
+    check(rows, "operation")
+    units = ["rows/s", "rows/s", "matches/s", "s", "matches/min", "s", "cores"]
+    assert [row.unit for row in rows] == units
 
 
 def test_a_rate_is_what_the_steps_count_per_second(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,13 +11,18 @@ import pytest
 import requests
 from sqlalchemy import select
 
+from cw.arena.bots import BotSpec
 from cw.games.registry import load_game
+from cw.hub.championship import seats_of
+from cw.hub.jobs import parcels
 from cw.hub.jobs.play import Worker
 from cw.hub.pages.objects import link_to
 from cw.hub.resources import Resources
-from cw.hub.services import matches
+from cw.hub.services import championships
 from cw.hub.store.objects import ObjectStore
 from cw.hub.store.tables import Match
+from cw.matches.spec import MatchSpec
+from cw.matches.worker import Job
 from cw.replays.document import parse
 from cw.replays.verify import verify
 from tests.hub.conftest import StillClock
@@ -32,11 +37,13 @@ UNSIGNED = (400, 403)
 
 
 def play(resources: Resources) -> str:
-    """Play a match that everybody may see; return its path."""
-    seats = tuple(matches.Seat(name, spec=f"builtin:{name}") for name in ("rusher", "random"))
+    """Play a match that everybody may see, one of a championship; return its path."""
+    bots = tuple(BotSpec(name, "builtin", name) for name in ("rusher", "random"))
+    spec = MatchSpec("one", "code-battle", bots, 1, {"max_turns": 5})
+    key = championships.key_of("0123456789abcdef", spec.id)
+    parcels.send(resources, key, Job(spec), {})
     with resources.database.writing() as session:
-        plan = matches.Plan("championship", "k", "code-battle", seats, {"max_turns": 5})
-        match = matches.plan(session, resources.clock, plan)
+        match = championships.plan(session, resources.clock, key, spec, seats_of(spec))
     Worker("me", 1).play(resources, match)
     with resources.database.reading() as session:
         return f"/match/{session.scalars(select(Match.match_id)).one()}"
