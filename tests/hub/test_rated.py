@@ -147,7 +147,7 @@ def test_a_match_has_its_map_its_level_and_its_bots_for_itself(arena: Arena) -> 
     assert arena.plan() == 3
     assert arena.plan() == 0
     with arena.resources.database.reading() as session:
-        made = session.scalars(select(Match)).all()
+        made = session.scalars(select(Match).order_by(Match.id)).all()
         held = Counter(session.scalars(select(Rating.playing_id)))
         seats = session.execute(select(MatchParticipant.match_id, MatchParticipant.bot_id)).all()
     assert [match.players for match in made] == [2, 2, 2]

@@ -156,7 +156,10 @@ def test_what_cannot_be_is_refused_in_a_sentence(said: dict[str, Any], sentence:
 
 def test_a_file_makes_a_tournament(database: Database, hub_clock: StillClock, made: Made) -> None:
     with database.reading() as session:
-        groups = [(one.name, one.slug, one.kind) for one in session.scalars(select(Group))]
+        groups = [
+            (one.name, one.slug, one.kind)
+            for one in session.scalars(select(Group).order_by(Group.id))
+        ]
         assert groups == [
             ("GRODNO", "grodno", "public"),
             ("INTERNAL", "internal", "internal"),
@@ -224,7 +227,7 @@ def test_without_sandboxes_there_is_one_or_those_of_the_list(
         tournaments.new(session, hub_clock, duel("", "a"))
         tournaments.new(session, hub_clock, with_teams(duel("", "b"), listed))
     with database.reading() as session:
-        assert session.execute(select(Group.name, Group.slug)).all() == [
+        assert session.execute(select(Group.name, Group.slug).order_by(Group.id)).all() == [
             ("MAIN", "main"), ("GRODNO", "grodno"), ("Host", "host-2")
         ]  # fmt: skip
 
