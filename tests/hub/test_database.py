@@ -52,6 +52,18 @@ def test_two_upgrades_at_once_make_one(empty_url: str) -> None:
         assert differences(one) == []
 
 
+def test_all_who_open_a_new_file_at_once_get_it(tmp_path: Path) -> None:
+    def opened(database: Database) -> str:
+        with closing(database), database.reading() as session:
+            return str(session.execute(text("PRAGMA journal_mode")).scalar_one())
+
+    with ThreadPoolExecutor(4) as threads:
+        for turn in range(100):
+            url = f"sqlite:///{tmp_path}/{turn}.sqlite"
+            modes = threads.map(opened, [Database(url) for _ in range(4)])
+            assert [*modes] == ["wal"] * 4
+
+
 def test_a_file_is_upgraded_at_start_after_a_copy_of_it(tmp_path: Path) -> None:
     path = tmp_path / "hub.sqlite"
     with closing(Database(f"sqlite:///{path}")) as database:

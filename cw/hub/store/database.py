@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from threading import Lock
+from time import monotonic, sleep
 from typing import Any, Final, TypeAlias
 
 from sqlalchemy import Connection, Engine, create_engine, event, func, make_url, select
@@ -143,13 +145,26 @@ def prepare_sqlite(connection: Any, _record: Any) -> None:
     """Let readers and one writer work at the same time, and keep foreign keys."""
     # The driver would begin transactions by itself, and too late.
     connection.isolation_level = None
-    for pragma in (
-        "journal_mode = WAL",
-        "synchronous = NORMAL",
-        f"busy_timeout = {BUSY}",
-        "foreign_keys = ON",
-    ):
+    for pragma in (f"busy_timeout = {BUSY}", "synchronous = NORMAL", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {pragma}")
+    keep_a_log(connection)
+
+
+def keep_a_log(connection: Any) -> None:
+    """Let a file have a write-ahead log; of several who ask a new one at once, all wait.
+
+    Of two that hold the same read lock SQLite refuses one without any patience, as waiting for
+    each other they would never end.
+    """
+    until = monotonic() + BUSY / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or monotonic() > until:
+                raise
+            sleep(0.01)
 
 
 def begin_sqlite(connection: Connection) -> None:
