@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
+from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from sqlalchemy import bindparam, delete, null, select, update
@@ -98,12 +99,10 @@ NEXT_SEQ: Final = (
     .values(last_seq=_COMPETITIONS.c.last_seq + 1, revision=_COMPETITIONS.c.revision + 1)
     .returning(_COMPETITIONS.c.id, _COMPETITIONS.c.last_seq)
 )
-SET_SEQ: Final = (
-    update(_MATCHES)
-    .where(_MATCHES.c.id == bindparam("match"))
-    .values(seq=bindparam("next_seq"))
-    .returning(_MATCHES.c.finished_at)
+MOVE: Final = (
+    update(_MATCHES).where(_MATCHES.c.id == bindparam("match")).values(seq=bindparam("next_seq"))
 )
+SET_SEQ: Final = MOVE.returning(_MATCHES.c.finished_at)
 BEFORE: Final = (
     select(_SEATS.c.slot, _RATINGS)
     .join(_RATINGS, _RATINGS.c.bot_id == _SEATS.c.bot_id)
@@ -164,7 +163,7 @@ def apply(session: Session, match: int, slots: Sequence[SlotResult]) -> None:
     session.execute(
         SEAT_AFTER,
         [
-            {**of_match, "of_slot": slot, "new_pair_rank": rank, **new(figures(rating))}
+            {**of_match, "of_slot": slot, **new(seat_after(rank, rating))}
             for slot, (rank, rating) in enumerate(zip(ranks, after, strict=True))
         ],
     )
@@ -240,6 +239,11 @@ def figures(rating: glicko2.Rating) -> dict[str, float]:
     return {"mu": rating.mu, "phi": rating.phi, "sigma": rating.sigma}
 
 
+def seat_after(rank: int, rating: glicko2.Rating) -> dict[str, Any]:
+    """Return what the row of a slot keeps of how it was rated."""
+    return {"pair_rank": rank, **figures(rating)}
+
+
 def add_totals(session: Session, competition: int, added: Mapping[TotalKey, Totals]) -> None:
     """Add to the totals."""
     keys = ("competition_id", "players", "day", "bot_id")
@@ -277,24 +281,32 @@ class Entered(NamedTuple):
     seq: int
     ended: datetime
     seated: Sequence[Seated]
-    rows: Sequence[MatchParticipant]
+    rows: Sequence[Any]
+    """Of the slots, in their order: what was stored when it was rated."""
+
+
+RATED: Final = (
+    select(
+        *(_MATCHES.c[name] for name in ("id", "match_id", "seq", "finished_at")),
+        *(_SEATS.c[name] for name in ("slot", "bot_id", "rank", "score", "crashed")),
+        *(_SEATS.c[name] for name in ("pair_rank", "mu", "phi", "sigma")),
+    )
+    .join(_SEATS, _SEATS.c.match_id == _MATCHES.c.id)
+    .where(_MATCHES.c.competition_id == bindparam("competition"), _MATCHES.c.seq.is_not(None))
+    .order_by(_MATCHES.c.seq, _SEATS.c.slot)
+)
 
 
 def entered(session: Session, competition: int) -> Iterator[Entered]:
     """Give the matches that were rated, in the order of their seq."""
     rows: Iterable[Any] = session.execute(
-        select(Match.id, Match.match_id, Match.seq, Match.finished_at, MatchParticipant)
-        .join(MatchParticipant, MatchParticipant.match_id == Match.id)
-        .where(Match.competition_id == competition, Match.seq.is_not(None))
-        .order_by(Match.seq, MatchParticipant.slot)
-        .execution_options(yield_per=AT_ONCE)
+        RATED, {"competition": competition}, execution_options={"yield_per": AT_ONCE}
     )
-    for _, group in groupby(rows, key=lambda row: row[2]):
-        several = list(group)
-        match, match_id, seq, ended, _ = several[0]
-        slots = [row[4] for row in several]
+    for seq, group in groupby(rows, key=attrgetter("seq")):
+        slots = list(group)
+        first = slots[0]
         seated = [Seated(one.bot_id or 0, one.rank, one.score, one.crashed) for one in slots]
-        yield Entered(match, match_id, seq, ended, seated, slots)
+        yield Entered(first.id, first.match_id, seq, first.finished_at, seated, slots)
 
 
 def verify(session: Session, competition: int, tolerance: float = 0.0) -> Iterator[Difference]:
@@ -308,8 +320,7 @@ def verify(session: Session, competition: int, tolerance: float = 0.0) -> Iterat
             last = one.seq
         ranks, after = book.enter(one.seated, one.ended)
         for row, rank, rating in zip(one.rows, ranks, after, strict=True):
-            right = {"pair_rank": rank, **figures(rating)}
-            for name, stored, value in differing(row, right, tolerance):
+            for name, stored, value in differing(row, seat_after(rank, rating), tolerance):
                 yield Difference(one.match_id, names[row.bot_id or 0], name, stored, value)
     stored_last = session.scalars(
         select(Competition.last_seq).where(Competition.id == competition)
@@ -380,15 +391,19 @@ def rebuild(session: Session, competition: int) -> int:
         select(Competition.id).where(Competition.id == competition).with_for_update()
     ).one()
     book, number = Book(), 0
-    # Read to the end before anything is written: rows that are read in parts must not change.
-    found = list(entered(session, competition))
-    for number, one in enumerate(found, 1):
+    # Written when all is read: rows that are read in parts must not change.
+    moved, wrong = [], []
+    for number, one in enumerate(entered(session, competition), 1):
         ranks, after = book.enter(one.seated, one.ended)
         if one.seq != number:
-            session.execute(update(Match).where(Match.id == one.id).values(seq=number))
-            session.flush()
+            moved.append({"match": one.id, "next_seq": number})
         for row, rank, rating in zip(one.rows, ranks, after, strict=True):
-            row.pair_rank, row.mu, row.phi, row.sigma = rank, rating.mu, rating.phi, rating.sigma
+            right = seat_after(rank, rating)
+            if any(differing(row, right, 0)):
+                wrong.append({"match": one.id, "of_slot": row.slot, **new(right)})
+    for statement, rows in ((MOVE, moved), (SEAT_AFTER, wrong)):
+        if rows:
+            session.execute(statement, rows)
     for rating_row in session.scalars(select(Rating).where(Rating.competition_id == competition)):
         for name, value in standing_of(book, rating_row.bot_id).items():
             setattr(rating_row, name, value)
