@@ -17,7 +17,7 @@ TEST_READY := $(VENV)/test-ready
 ENGINE ?= $(shell command -v podman || command -v docker)
 REGISTRY ?=
 
-.PHONY: demo serve hub test soak engine hub-image kit-images images test-containers push requirements clean
+.PHONY: demo serve hub test campaign soak engine hub-image kit-images images test-containers push requirements clean
 
 demo: $(DEMO_READY)
 	$(BIN)/python -m cw demo $(DEMO)
@@ -48,7 +48,12 @@ $(TEST_READY): $(DEMO_READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
 	@touch $@
 
-# What takes too long for each change: all random games, all screens, and the hub under fire; about an hour.
+# A hub of several processes plays, while all that plays and keeps its matches falls again and again.
+campaign: $(TEST_READY)
+	CW_REQUIRE_SERVICES=1 $(BIN)/python -m pytest -n 0 --log-cli-level INFO tests/soak/test_fault_campaign.py
+
+# What takes too long for each change: all random games, all screens, and the hub under fire; about two hours.
+soak: export CW_MATCHES ?= 10000
 soak: $(TEST_READY)
 	CW_GAMES=10000 $(BIN)/python -m pytest -n auto tests/games -k agree_with_the_reference
 	CW_ALL_SCREENS=1 CW_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -n auto tests/browser

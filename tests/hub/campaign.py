@@ -160,20 +160,24 @@ def one_after_the_other(
 
 @dataclass
 class Stroke:
-    """Something that befalls a hub every few seconds."""
+    """Something that befalls a hub again and again."""
 
-    every: float
     strike: Callable[[], object]
+    every: float = 0
+    """Seconds between two of them, at least."""
+    apart: float = BETWEEN
+    """Matches between two of them, at least."""
+    due: tuple[float, float] = (0, 0)
+    """The seconds and the matches after which the next one comes."""
     times: int = 0
-    last: tuple[float, int] = (0, 0)
-    """Seconds and matches at the last one."""
 
     def strike_if_due(self, seconds: float, done: int) -> None:
         """Strike if it is time, so many seconds and matches after the beginning."""
-        struck, done_then = self.last
-        if seconds >= struck + self.every and done >= done_then + BETWEEN:
+        after, matches = self.due
+        if seconds >= after and done >= matches:
             self.strike()
-            self.last = seconds, done
+            # Where seconds count, it may be late; where matches do, each comes.
+            self.due = seconds + self.every, (done if self.every else matches) + self.apart
             self.times += 1
 
 

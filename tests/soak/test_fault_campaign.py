@@ -12,7 +12,6 @@ from pathlib import Path
 from threading import Timer
 
 import pytest
-import redis
 from sqlalchemy import func, select, update
 from sqlalchemy.exc import DBAPIError
 
@@ -44,7 +43,7 @@ from tests.hub.services import PostgreSQL, Redis, Swift, new_swift
 from tests.hub.site import Visitor
 from tests.soak.counting_bots import CountingBots, counting_bots
 
-MATCHES = int(os.environ.get("CW_MATCHES", "500"))
+MATCHES = int(os.environ.get("CW_MATCHES", "1000"))
 BOTS = 12
 STOPPED = 6.0
 """Seconds for which a worker is stopped: longer than the lease of its match."""
@@ -86,6 +85,12 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Swift]:
         yield server
 
 
+def spread(times: int, first: float, strike: Callable[[], object]) -> Stroke:
+    """Return what strikes so often in a thousand matches, evenly from a part of the first on."""
+    apart = 1000 / times
+    return Stroke(strike, apart=apart, due=(0, first * apart))
+
+
 def restarted(service: PostgreSQL) -> Callable[[], None]:
     """Return what shoots a service down, and starts it again."""
 
@@ -116,19 +121,13 @@ class Later:
 
 
 def away(service: Redis | Swift, seconds: float, later: Later) -> Callable[[], None]:
-    """Return what kills a service, which is started again after a time."""
+    """Return what kills a service, which is started again after a time: Redis as an empty one."""
 
     def strike() -> None:
         service.kill()
         later.do(seconds, service.start)
 
     return strike
-
-
-def empty(broker: Redis) -> None:
-    """Empty Redis, unless it is away."""
-    with suppress(redis.exceptions.ConnectionError):
-        redis.Redis.from_url(broker.url).flushall()
 
 
 def wake(worker: Role) -> None:
@@ -219,15 +218,14 @@ def test_everything_falls_again_and_again(
         in_order, backwards = workers, workers[::-1]
         stop = partial(stop_past_lease, later=later)
         strokes = {
-            "worker kill -9": Stroke(5, in_turn(Role.kill, in_order)),
-            "worker SIGTERM": Stroke(7, in_turn(leave, backwards)),
-            "worker stopped past its lease": Stroke(19, each_in_turn(stop, in_order)),
-            "scheduler kill -9": Stroke(31, in_turn(Role.kill, schedulers)),
-            "messages sent twice": Stroke(2, lambda: send_again(resources)),
-            "Redis emptied": Stroke(23, lambda: empty(broker)),
-            "Redis away": Stroke(61, away(broker, AWAY["redis"], later)),
-            "PostgreSQL immediate restart": Stroke(67, restarted(postgresql)),
-            "Swift away": Stroke(71, away(store, AWAY["swift"], later)),
+            "worker kill -9": Stroke(in_turn(Role.kill, in_order), 5),
+            "worker SIGTERM": Stroke(in_turn(leave, backwards), 7),
+            "messages sent twice": Stroke(partial(send_again, resources), 2),
+            "worker stopped past its lease": spread(20, 0.5, each_in_turn(stop, in_order)),
+            "scheduler kill -9": spread(10, 0.7, in_turn(Role.kill, schedulers)),
+            "Redis away": spread(5, 0.2, away(broker, AWAY["redis"], later)),
+            "PostgreSQL immediate restart": spread(5, 0.5, restarted(postgresql)),
+            "Swift away": spread(5, 0.8, away(store, AWAY["swift"], later)),
         }
         with roles(*workers, *schedulers, *sites):
             kept_up = [*workers, *schedulers, *sites]

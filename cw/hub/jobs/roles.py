@@ -36,8 +36,8 @@ LOOKS: Final = 60.0
 """Seconds between two looks whether the upkeep and the back-up of the day are due."""
 
 JOBS_AT_ONCE: Final = 4
-LAST_WORDS: Final = 1.5
-"""Seconds that a worker has to give back what it plays."""
+LAST_WORDS: Final = 1.0
+"""Seconds that a worker has to give back what it plays: it is to be gone within two."""
 
 logger = logging.getLogger(__name__)
 
