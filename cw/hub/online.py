@@ -19,12 +19,12 @@ from cw.hub.jobs.programs import unpacked
 from cw.hub.pages.actor import actor, one_reading, tournaments_of_browser
 from cw.hub.pages.ladder_bar import NO_TOURNAMENT, tournament_of
 from cw.hub.resources import Resources
-from cw.hub.services import ladder_views, team_bots
-from cw.hub.services.ladder_views import TournamentView
+from cw.hub.services import team_bots, tournament_views
 from cw.hub.services.matches import ClaimedSeat
 from cw.hub.services.team_bots import NO_BOT, NO_PROGRAMS, TeamBot
 from cw.hub.services.team_names import is_slug
 from cw.hub.services.tournament_settings import ladder_of
+from cw.hub.services.tournament_views import TournamentView
 from cw.web.live_matches import Guest
 from cw.web.own_bots import OWN, Link, Offer, Opponents, OwnBot
 
@@ -145,7 +145,7 @@ def invitation(game: str, tournament: TournamentView | None) -> Link | None:
     if tournament is not None:
         return Link(INVITATION, page_of(tournament))
     with one_reading() as reading:
-        is_played = any(one.game == game for one in ladder_views.listing(reading))
+        is_played = any(one.game == game for one in tournament_views.listing(reading))
     return Link(INVITATION, url_for("tournaments.index")) if is_played else None
 
 

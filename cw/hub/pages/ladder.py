@@ -32,9 +32,10 @@ from cw.hub.pages.ladder_words import neat
 from cw.hub.pages.layout import notice
 from cw.hub.pages.polls import Polled
 from cw.hub.pages.remembered import Remembered
-from cw.hub.services import ladder_views, tickets
-from cw.hub.services.ladder_views import EntryView, GroupView, Meeting, Standings, TournamentView
+from cw.hub.services import ladder_standings, tickets, tournament_views
+from cw.hub.services.ladder_standings import EntryView, Meeting, Standings
 from cw.hub.services.tickets import RefusedCard, UnknownCard
+from cw.hub.services.tournament_views import GroupView, TournamentView
 from cw.league.ladder import Phase
 from cw.web.game_pages import game_page
 
@@ -73,7 +74,7 @@ class Ladder:
         """What stands above the ladder."""
         if not self.group.shows_last:
             return [ladder_words.round_words(self.standings)]
-        pause = ladder_views.pause_of(self.group, self.bar.events)
+        pause = tournament_views.pause_of(self.group, self.bar.events)
         now = resources().clock()
         return ladder_words.top_line(self.standings, self.phase, pause, self.next_at, now)
 
@@ -100,11 +101,11 @@ def ladder_of(slug: str, group_slug: str, team: str | None = None) -> Ladder:
         tournament = tournament_of(reading, slug, group_slug, number)
         group = group_of(tournament, group_slug, number)
         bar = bar_of(reading, tournament, group, "ladder")
-        phase = ladder_views.phase_of(group, bar.events, resources().clock())
+        phase = tournament_views.phase_of(group, bar.events, resources().clock())
         kept = cast("Remembered[Standings]", current_app.extensions["ladders"])
         standings = kept.find(
             (group.id, number, team, phase, group.mark),
-            lambda: ladder_views.standings(reading, tournament, group, phase, team),
+            lambda: ladder_standings.of_group(reading, tournament, group, phase, team),
         )
     if team is not None and team not in standings.by_slug:
         abort(404, NO_TEAM)
@@ -126,7 +127,7 @@ def next_round_at(tournament: TournamentView, group: GroupView, phase: Phase) ->
 def index() -> str:
     """Show the tournaments that are told of."""
     with one_reading() as reading:
-        listed = ladder_views.listing(reading)
+        listed = tournament_views.listing(reading)
     games = {one.game: game_page(one.game).title for one in listed}
     return render_template("hub/ladder_index.html", listed=listed, games=games)
 
@@ -146,10 +147,10 @@ def choice_page(tournament: TournamentView, token: str = "", error: str = "") ->
     """Return the page on which a sandbox is chosen."""
     with one_reading() as reading:
         bar = bar_of(reading, tournament)
-        members = ladder_views.members(reading, tournament.id)
+        members = tournament_views.members(reading, tournament.id)
     now = resources().clock()
     phases = {
-        group.id: ladder_views.phase_of(group, bar.events, now) for group in tournament.groups
+        group.id: tournament_views.phase_of(group, bar.events, now) for group in tournament.groups
     }
     return render_template(
         "hub/ladder_choose.html",
@@ -424,9 +425,9 @@ def polled_events(slug: str) -> Polled:
     """Return what the counter asks; what is not announced has no title."""
     with one_reading() as reading:
         tournament = tournament_of(reading, slug)
-        known = ladder_views.events(reading, tournament.id)
+        known = tournament_views.events(reading, tournament.id)
     now = resources().clock()
-    told = ladder_views.countdown(known, now)
+    told = tournament_views.countdown(known, now)
     coming = told.next
     value: Mapping[str, Any] = {
         "next": coming
@@ -453,7 +454,7 @@ def join(slug: str) -> ResponseReturnValue:
     try:
         with held.database.writing() as session:
             entered = tickets.enter_by_card(session, held.clock, tournament.id, token)
-            home = entered.team_id and ladder_views.group_of_team(session, entered.team_id)
+            home = entered.team_id and tournament_views.group_of_team(session, entered.team_id)
     except RefusedCard as error:
         if isinstance(error, UnknownCard):
             limits.note_wrong_card()

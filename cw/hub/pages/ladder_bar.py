@@ -10,9 +10,9 @@ from flask import abort
 
 from cw.hub.pages.actor import actor, resources
 from cw.hub.pages.ladder_words import countdown_words
-from cw.hub.services import ladder_views
-from cw.hub.services.ladder_views import Countdown, EventView, GroupView, TournamentView
+from cw.hub.services import tournament_views
 from cw.hub.services.tickets import TeamHolder
+from cw.hub.services.tournament_views import Countdown, EventView, GroupView, TournamentView
 
 NO_TOURNAMENT: Final = "There is no such tournament."
 NO_GROUP: Final = "There is no such sandbox."
@@ -49,7 +49,7 @@ def tournament_of(
     session: Any, slug: str, group: str = "", number: int | None = None
 ) -> TournamentView:
     """Return the tournament that is asked for; answer 404 for one that is not there."""
-    found = ladder_views.find(session, slug, group, number)
+    found = tournament_views.find(session, slug, group, number)
     if found is None:
         abort(404, NO_TOURNAMENT)
     return found
@@ -69,9 +69,9 @@ def bar_of(
     session: Any, tournament: TournamentView, group: GroupView | None = None, here: str = ""
 ) -> Bar:
     """Return the head of a page. One statement, and one for each cookie of the tournament."""
-    events = ladder_views.events(session, tournament.id)
+    events = tournament_views.events(session, tournament.id)
     now = resources().clock()
-    told = ladder_views.countdown(events, now)
+    told = tournament_views.countdown(events, now)
     team = actor().team(tournament.slug)
     return Bar(
         tournament,

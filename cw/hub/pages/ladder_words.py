@@ -7,14 +7,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from cw.games.endings import FORFEITS
-from cw.hub.services.ladder_views import (
-    BattleView,
-    Countdown,
-    EventView,
-    GroupView,
-    Meeting,
-    Standings,
-)
+from cw.hub.services.ladder_standings import BattleView, Meeting, Standings
+from cw.hub.services.tournament_views import Countdown, EventView, GroupView
 from cw.league.ladder import Phase
 
 SECOND: Final = timedelta(seconds=1)

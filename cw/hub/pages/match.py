@@ -28,7 +28,7 @@ from cw.hub.pages.layout import flag
 from cw.hub.pages.objects import link_to
 from cw.hub.pages.polls import Polled
 from cw.hub.pages.security import EMBEDDED
-from cw.hub.services import ladder_views, match_views, rankings
+from cw.hub.services import ladder_standings, match_views, rankings
 from cw.hub.services.daily import NOBODY
 from cw.hub.services.entrants import GAME
 from cw.hub.services.match_views import MatchView, SeatView
@@ -137,7 +137,7 @@ def page(match_id: str) -> ResponseReturnValue:
     match = find(match_id)
     with one_reading() as reading:
         match = match_views.with_ratings(reading, match)
-        met = ladder_views.match_of(reading, match_id) if match.kind == "ladder" else None
+        met = ladder_standings.of_match(reading, match_id) if match.kind == "ladder" else None
     found = neighbours(match)
     names_people = found is not None and match.game == GAME
     return render_template(

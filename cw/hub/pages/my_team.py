@@ -14,7 +14,7 @@ from cw.hub.pages.account import go
 from cw.hub.pages.actor import actor, one_reading, resources
 from cw.hub.pages.ladder_bar import bar_of, tournament_of
 from cw.hub.pages.layout import notice, show_once
-from cw.hub.services import bots, ladder_views, matches, packages, team_bots
+from cw.hub.services import bots, ladder_standings, matches, packages, team_bots, tournament_views
 from cw.hub.services.packages import LARGEST, NO_FILE
 from cw.hub.services.team_bots import TeamBot, Upload
 
@@ -57,11 +57,13 @@ def shown(bot: TeamBot, errors: dict[str, str] | None = None, **typed: str) -> R
     """Return the page; with errors 422, and what was typed."""
     with one_reading() as reading:
         tournament = tournament_of(reading, bot.tournament)
-        group = tournament.by_id(ladder_views.group_of_team(reading, bot.team_id) or None)
+        group = tournament.by_id(tournament_views.group_of_team(reading, bot.team_id) or None)
         bar = bar_of(reading, tournament, group, "my-team")
-        phase = group and ladder_views.phase_of(group, bar.events, resources().clock())
+        phase = group and tournament_views.phase_of(group, bar.events, resources().clock())
         standings = (
-            ladder_views.standings(reading, tournament, group, phase) if group and phase else None
+            ladder_standings.of_group(reading, tournament, group, phase)
+            if group and phase
+            else None
         )
         said: dict[str, Any] = {
             "bar": bar,

@@ -15,9 +15,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from cw.hub.clock import Clock
-from cw.hub.services import ladder_views
+from cw.hub.services import ladder_standings, tournament_views
 from cw.hub.services.competitions import SINCE
-from cw.hub.services.ladder_views import Standings
+from cw.hub.services.ladder_standings import Standings
 from cw.hub.services.tournaments import BUILTIN, groups_of
 from cw.hub.store.objects import ObjectStore
 from cw.hub.store.tables import (
@@ -66,12 +66,13 @@ def add_replays(session: Session, objects: ObjectStore, competition: int, file: 
 
 def all_standings(session: Session, clock: Clock, row: Competition) -> Iterator[Standings]:
     """Give the ladder of each group, as its page shows it."""
-    found, events = ladder_views.find(session, row.slug), ladder_views.events(session, row.id)
+    found = tournament_views.find(session, row.slug)
+    events = tournament_views.events(session, row.id)
     if found is None:
         return
     for group in found.groups:
-        phase = ladder_views.phase_of(group, events, clock())
-        yield ladder_views.standings(session, found, group, phase)
+        phase = tournament_views.phase_of(group, events, clock())
+        yield ladder_standings.of_group(session, found, group, phase)
 
 
 def files_of(session: Session, clock: Clock, competition: int) -> Iterator[tuple[str, str]]:
