@@ -19,7 +19,7 @@ from cw.cli.hub_user import opened, tell
 from cw.errors import UsageError, choices
 from cw.games.registry import load_game
 from cw.hub.clock import Clock, utc_now
-from cw.hub.services import competitions, daily, tournament_host, tournaments
+from cw.hub.services import competitions, daily, tournament_host, tournament_settings
 from cw.hub.services.competitions import CompetitionFacts
 from cw.hub.settings import HubSettings
 from cw.hub.store.tables import CompetitionState
@@ -29,7 +29,10 @@ T = TypeVar("T")
 
 Check = Callable[[Mapping[str, Any]], object]
 
-FORMATS: Final[Mapping[str, Check]] = {daily.FORMAT: daily.read_settings, tournaments.FORMAT: dict}
+FORMATS: Final[Mapping[str, Check]] = {
+    daily.FORMAT: daily.read_settings,
+    tournament_settings.FORMAT: dict,
+}
 """The formats of which competitions can be made, and what checks their settings."""
 
 SHOWN: Final = 5
@@ -113,7 +116,7 @@ def new(
     """
     slug = "" if of_game else name
     format_name, game = (name, of_game) if of_game else (format_name, game)
-    if format_name == tournaments.FORMAT:
+    if format_name == tournament_settings.FORMAT:
         wanted = NewTournament(name if not of_game else game, game, title, file, teams, cards)
         hub_tournament.make(settings, wanted, as_json=as_json)
         return
@@ -136,7 +139,7 @@ def change_state(
     """Set the state of a competition."""
 
     def act(session: Session, clock: Clock, of: CompetitionFacts) -> None:
-        if of.format == tournaments.FORMAT:
+        if of.format == tournament_settings.FORMAT:
             verb = "resume" if state == "running" else "pause"
             raise UsageError(f"a tournament has events: cw hub competition event {of.slug} {verb}")
         competitions.set_state(session, clock, of.id, state)
@@ -180,7 +183,7 @@ def set_command(
     given = dict(read_value(text) for text in values)
 
     def act(session: Session, clock: Clock, of: CompetitionFacts) -> None:
-        if of.format == tournaments.FORMAT:
+        if of.format == tournament_settings.FORMAT:
             tournament_host.change_settings(session, clock, of.id, hub_tournament.typed(given))
             return
         known = {**of.settings, **given}

@@ -23,12 +23,15 @@ from cw.hub.pages import card_sheet
 from cw.hub.services import (
     competitions,
     ladder,
+    ladder_decisions,
     team_bots,
+    tournament_cards,
     tournament_export,
     tournament_host,
     tournaments,
 )
 from cw.hub.services.competitions import CompetitionFacts
+from cw.hub.services.tournament_cards import Card, shown
 from cw.hub.services.tournament_config import (
     LARGEST,
     read_config,
@@ -37,13 +40,11 @@ from cw.hub.services.tournament_config import (
     team_lines,
     with_teams,
 )
+from cw.hub.services.tournament_settings import FORMAT
 from cw.hub.services.tournaments import (
-    FORMAT,
-    Card,
     EventKind,
     NewGroup,
     TournamentConfig,
-    shown,
 )
 from cw.hub.settings import HubSettings
 from cw.hub.store.objects import ObjectStore
@@ -78,10 +79,10 @@ def make(settings: HubSettings, wanted: NewTournament, *, as_json: bool) -> None
         refuse_existing(wanted.cards)
     with opened(settings) as database, database.writing() as session:
         made = tournaments.new(session, utc_now, config)
-        token = tournaments.issue_host_token(session, utc_now, made.id)
+        token = tournament_cards.issue_to_host(session, utc_now, made.id)
         cards: list[Card] = []
         if made.teams and (wanted.cards is not None or as_json):
-            cards = tournaments.issue_tokens(session, utc_now, made.id, made.teams)
+            cards = tournament_cards.issue(session, utc_now, made.id, made.teams)
         if wanted.cards is not None:
             write_cards(settings, wanted.cards, made.slug, made.title, cards)
     said = {"competition": f"{FORMAT}/{made.slug}", "address": address_of(settings, made.slug)}
@@ -171,10 +172,10 @@ def teams(
         act(settings, slug, tournament_host.set_machine, ids, machine[1])
     if disqualify is not None:
         (team,) = ids_of(settings, slug, disqualify[:1])
-        act(settings, slug, ladder.disqualify, team, disqualify[1])
+        act(settings, slug, ladder_decisions.disqualify, team, disqualify[1])
     if reinstate is not None:
         (team,) = ids_of(settings, slug, [reinstate])
-        act(settings, slug, ladder.reinstate, team)
+        act(settings, slug, ladder_decisions.reinstate, team)
     if remove is not None:
         act(settings, slug, tournament_host.remove, ids_of(settings, slug, [remove]))
     with opened(settings) as database, database.reading() as session:
@@ -215,7 +216,7 @@ def cards(
         refuse_existing(file)
     with opened(settings) as database, database.writing() as session:
         of = found(session, slug)
-        made = tournaments.issue_tokens(session, utc_now, of.id, ids)
+        made = tournament_cards.issue(session, utc_now, of.id, ids)
         if file is not None:
             write_cards(settings, file, of.slug, of.title, made)
     words = "\n".join(f"{one.slug}  {shown(one.token)}" for one in made)
@@ -397,7 +398,7 @@ def void_open_round(
 @as_json
 def host_token(settings: HubSettings, slug: str, *, keep: bool, as_json: bool) -> None:
     """Print a new token for the host, this once; earlier ones end."""
-    token = shown(act(settings, slug, tournaments.issue_host_token, keep=keep))
+    token = shown(act(settings, slug, tournament_cards.issue_to_host, keep=keep))
     tell({"host_token": token}, token, as_json=as_json)
 
 
@@ -426,7 +427,7 @@ def carry_over(settings: HubSettings, slug: str, *, yes: bool, as_json: bool) ->
     """Take the strongest teams to the final, when the open rounds are over."""
     if not yes:
         click.confirm("End the ladders of the other sandboxes for good?", abort=True, err=True)
-    done = act(settings, slug, ladder.carry_over)
+    done = act(settings, slug, ladder_decisions.carry_over)
     words = (
         "the final begins when the open rounds are over" if done else "the final was begun already"
     )

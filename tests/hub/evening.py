@@ -9,9 +9,10 @@ from cw.hub.jobs.play import Worker
 from cw.hub.jobs.registry import jobs_of
 from cw.hub.jobs.tick import send_own
 from cw.hub.pages.polls import Tags
-from cw.hub.services import formats, tournaments
+from cw.hub.services import formats, tournament_cards, tournaments
 from cw.hub.services.matches import PLAY
-from cw.hub.services.tournaments import TournamentConfig, shown
+from cw.hub.services.tournament_cards import shown
+from cw.hub.services.tournaments import TournamentConfig
 from tests.hub.site import Site, Visitor, words_of
 from tests.hub.test_polls import Seconds
 
@@ -37,8 +38,8 @@ class Evening:
         clock = self.site.clock
         with self.site.resources.database.writing() as session:
             made = tournaments.new(session, clock, self.config)
-            token = tournaments.issue_host_token(session, clock, made.id)
-            cards = tournaments.issue_tokens(session, clock, made.id, made.teams)
+            token = tournament_cards.issue_to_host(session, clock, made.id)
+            cards = tournament_cards.issue(session, clock, made.id, made.teams)
         self.host = self.joined(shown(token))
         self.teams = {card.team: self.joined(shown(card.token).lower()) for card in cards}
         self.ids = {card.team: card.team_id for card in cards}

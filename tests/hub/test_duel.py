@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import pytest
 from sqlalchemy import select
 
-from cw.hub.services import ladder
+from cw.hub.services import ladder_decisions
 from cw.hub.store.tables import Battle, Match
 from cw.league.ladder import POINTS
 from tests.hub.conftest import StillClock
@@ -140,7 +140,7 @@ def test_a_duel_of_three_cities_is_worth_what_its_replays_tell(
         boards = [one.board["name"] for one in duel.rounds(group)]
         assert boards == ["Hexagon 3", "Hexagon 3", "Hexagon 4"]
     hub_clock.advance(30)
-    assert duel.do(lambda session: ladder.carry_over(session, duel.clock, duel.id))
+    assert duel.do(lambda session: ladder_decisions.carry_over(session, duel.clock, duel.id))
     best = {f"{city}-{language}" for city, language in CITIES.items()}
     assert set(duel.entries("final")) == {*best, "ours"}
     for _ in range(2):

@@ -11,7 +11,7 @@ from sqlalchemy import event, select
 from cw.errors import UsageError
 from cw.hub.jobs.tick import send_own, tick
 from cw.hub.resources import Resources
-from cw.hub.services import formats, ladder, matches
+from cw.hub.services import formats, ladder_decisions, matches
 from cw.hub.services.matches import BattleResult, Plan, Seat, SlotResult
 from cw.hub.store.tables import Battle, Event, Match, MatchParticipant, RoundScore
 from cw.league.ladder import POINTS
@@ -156,7 +156,7 @@ def test_a_team_that_is_disqualified_in_a_round_gives_nobody_points(
     gamma = trio.teams["gamma"]
 
     def out(session: Any) -> bool:
-        return ladder.disqualify(session, trio.clock, trio.id, gamma, "it slept")
+        return ladder_decisions.disqualify(session, trio.clock, trio.id, gamma, "it slept")
 
     assert in_threads(3, lambda: trio.do(out)).count(True) == 1
     trio.play()
@@ -166,7 +166,7 @@ def test_a_team_that_is_disqualified_in_a_round_gives_nobody_points(
     hub_clock.advance(60)
     trio.advance()
     assert len(trio.matches(2)) == 1
-    assert trio.do(lambda s: ladder.reinstate(s, trio.clock, trio.id, gamma))
+    assert trio.do(lambda s: ladder_decisions.reinstate(s, trio.clock, trio.id, gamma))
     trio.play()
     hub_clock.advance(60)
     trio.advance()
@@ -208,7 +208,7 @@ def test_the_first_of_each_city_go_to_the_final_with_nothing(
     of.play(most=1)
 
     def carry(session: Any) -> bool:
-        return ladder.carry_over(session, of.clock, of.id)
+        return ladder_decisions.carry_over(session, of.clock, of.id)
 
     assert in_threads(3, lambda: of.do(carry)).count(True) == 1
     assert [of.phase(group) for group in groups] == ["closing"] * 3 + ["waiting"]
@@ -234,7 +234,7 @@ def test_a_final_of_all_takes_as_many_as_its_game_has_seats(resources: Resources
     of = Tournament(resources, groups, settings, "code-battle")
     of.happens("start")
     of.play()
-    assert of.do(lambda session: ladder.carry_over(session, of.clock, of.id))
+    assert of.do(lambda session: ladder_decisions.carry_over(session, of.clock, of.id))
     there = Counter(name.partition("-")[0] for name in of.entries("final"))
     assert there == {"one": 2, "two": 2, "three": 2}
     of.play()
@@ -278,20 +278,22 @@ def test_a_round_waits_five_minutes_for_a_match_that_failed(
     assert sum(trio.totals("grodno").values()) == 4
     late = trio.matches()[0].match_id
     with pytest.raises(UsageError, match="this round is over"):
-        trio.do(lambda session: ladder.play_again(session, trio.clock, late))
+        trio.do(lambda session: ladder_decisions.play_again(session, trio.clock, late))
 
 
 def test_a_match_is_played_again_and_called_off(trio: Tournament) -> None:
     trio.happens("start")
     trio.play(most=2)
     done, _, waiting = trio.matches()
-    again = trio.do(lambda s: ladder.play_again(s, trio.clock, done.match_id))
-    twice = trio.do(lambda s: ladder.play_again(s, trio.clock, again))
-    assert trio.do(lambda s: ladder.void(s, trio.clock, waiting.match_id, "the power failed"))
-    assert not trio.do(lambda s: ladder.void(s, trio.clock, waiting.match_id, "twice"))
+    again = trio.do(lambda s: ladder_decisions.play_again(s, trio.clock, done.match_id))
+    twice = trio.do(lambda s: ladder_decisions.play_again(s, trio.clock, again))
+    assert trio.do(
+        lambda s: ladder_decisions.void(s, trio.clock, waiting.match_id, "the power failed")
+    )
+    assert not trio.do(lambda s: ladder_decisions.void(s, trio.clock, waiting.match_id, "twice"))
     trio.play()
     states = {match.match_id: (match.state, match.reason) for match in trio.matches()}
-    assert states[again] == ("void", ladder.PLAYED_AGAIN)
+    assert states[again] == ("void", ladder_decisions.PLAYED_AGAIN)
     assert states[waiting.match_id] == ("void", "the power failed")
     assert states[done.match_id][0] == states[twice][0] == "done"
     # The same board, the same bots: it counts once.
@@ -304,10 +306,13 @@ def test_a_round_is_called_off_as_a_whole(trio: Tournament) -> None:
     trio.happens("start")
     trio.play(most=1)
     (opened,) = trio.rounds("grodno")
-    assert trio.do(lambda s: ladder.void_round(s, trio.clock, opened.id, "a wrong board")) == 3
+    assert (
+        trio.do(lambda s: ladder_decisions.void_round(s, trio.clock, opened.id, "a wrong board"))
+        == 3
+    )
     assert trio.totals("grodno") == {"alpha": 0, "beta": 0, "gamma": 0}
     with pytest.raises(UsageError, match="this round is over"):
-        trio.do(lambda s: ladder.void_round(s, trio.clock, opened.id, "again"))
+        trio.do(lambda s: ladder_decisions.void_round(s, trio.clock, opened.id, "again"))
 
 
 def test_practice_comes_last_and_is_played_all_the_same(resources: Resources) -> None:

@@ -9,10 +9,18 @@ import pytest
 from sqlalchemy import select
 
 from cw.errors import UsageError
-from cw.hub.services import ladder, team_bots, tickets, tournament_host, tournaments
+from cw.hub.services import (
+    ladder_decisions,
+    team_bots,
+    tickets,
+    tournament_cards,
+    tournament_host,
+    tournaments,
+)
 from cw.hub.services.competitions import CompetitionTaken
 from cw.hub.services.team_bots import Upload
 from cw.hub.services.tournament_config import read_config, read_table, team_lines, with_teams
+from cw.hub.services.tournament_settings import settings_of
 from cw.hub.services.tournaments import (
     BadLines,
     Made,
@@ -20,7 +28,6 @@ from cw.hub.services.tournaments import (
     NewGroup,
     NewTeam,
     TournamentConfig,
-    settings_of,
 )
 from cw.hub.store.database import Database
 from cw.hub.store.tables import Bot, BotVersion, Entry, Event, Group, Team, Ticket
@@ -308,14 +315,14 @@ def test_tokens_are_kept_as_digests_and_replace_earlier_ones(
     database: Database, hub_clock: StillClock, made: Made
 ) -> None:
     with database.writing() as session:
-        first = tournaments.issue_tokens(session, hub_clock, made.id, made.teams, nonce="a")
-        (second,) = tournaments.issue_tokens(session, hub_clock, made.id, made.teams[:1], nonce="b")
-        host = tournaments.issue_host_token(session, hub_clock, made.id)
+        first = tournament_cards.issue(session, hub_clock, made.id, made.teams, nonce="a")
+        (second,) = tournament_cards.issue(session, hub_clock, made.id, made.teams[:1], nonce="b")
+        host = tournament_cards.issue_to_host(session, hub_clock, made.id)
     assert [(one.team, one.group) for one in first] == [
         ("Alpha", "GRODNO"), ("Béta", "GRODNO"), ("Hosts", "")
     ]  # fmt: skip
     assert all(len(one.token) == 16 and not set(one.token) & set("IO") for one in first)
-    assert len(tournaments.shown(host)) == 19
+    assert len(tournament_cards.shown(host)) == 19
     kept = {tickets.digest_of(token) for token in (second.token, first[1].token, first[2].token)}
     with database.reading() as session:
         rows = session.scalars(select(Ticket)).all()
@@ -330,10 +337,10 @@ def test_the_same_form_issues_cards_once(
 ) -> None:
     for nonce in ("a", "b"):
         with database.writing() as session:
-            tournaments.issue_tokens(session, hub_clock, made.id, made.teams, nonce=nonce)
+            tournament_cards.issue(session, hub_clock, made.id, made.teams, nonce=nonce)
     again = pytest.raises(UsageError, match="These cards were issued already")
     with again, database.writing() as session:
-        tournaments.issue_tokens(session, hub_clock, made.id, made.teams, nonce="a")
+        tournament_cards.issue(session, hub_clock, made.id, made.teams, nonce="a")
 
 
 def test_cards_end_a_week_after_the_end(
@@ -341,7 +348,7 @@ def test_cards_end_a_week_after_the_end(
 ) -> None:
     end = hub_clock() + timedelta(days=2)
     with database.writing() as session:
-        tournaments.issue_tokens(session, hub_clock, made.id, made.teams)
+        tournament_cards.issue(session, hub_clock, made.id, made.teams)
         over = tournaments.add_event(session, hub_clock, made.id, NewEvent("end", end, "End"))
     with database.writing() as session:
         assert set(session.scalars(select(Ticket.expires_at))) == {end + timedelta(days=7)}
@@ -371,8 +378,8 @@ def test_the_longest_names_and_texts_fit(database: Database, hub_clock: StillClo
         tournament_host.set_out_of_competition(session, hub_clock, made.id, made.teams[:1])
         start = NewEvent("start", hub_clock(), "x" * 120, "y" * 2000)
         tournaments.add_event(session, hub_clock, made.id, start)
-        tournaments.issue_tokens(session, hub_clock, made.id, made.teams, nonce="0" * 32)
-        ladder.disqualify(session, hub_clock, made.id, made.teams[0], "r" * 200)
+        tournament_cards.issue(session, hub_clock, made.id, made.teams, nonce="0" * 32)
+        ladder_decisions.disqualify(session, hub_clock, made.id, made.teams[0], "r" * 200)
     with database.reading() as session:
         assert session.scalars(select(Event.title)).all() == ["x" * 120]
 

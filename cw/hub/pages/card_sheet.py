@@ -8,7 +8,7 @@ from typing import Final
 from jinja2 import Environment, FileSystemLoader
 
 from cw.assets import asset
-from cw.hub.services.tournaments import Card, shown
+from cw.hub.services.tournament_cards import Card, shown
 
 PER_PAGE: Final = 8
 SECRECY: Final = "Keep your login token and the IP address of your droplet a secret"

@@ -33,14 +33,16 @@ from cw.hub.pages.layout import notice
 from cw.hub.services import (
     competitions,
     ladder,
+    ladder_decisions,
     team_bots,
+    tournament_cards,
     tournament_export,
     tournament_host,
     tournaments,
 )
 from cw.hub.services.competitions import CompetitionFacts
 from cw.hub.services.tournament_config import team_lines
-from cw.hub.services.tournament_settings import CHANGEABLE, HOSTINGS, settings_of
+from cw.hub.services.tournament_settings import CHANGEABLE, FORMAT, HOSTINGS, settings_of
 from cw.hub.services.tournaments import NO_TIME, BadLines, EventKind, NewEvent, NewGroup
 from cw.hub.store.database import Writing
 
@@ -100,7 +102,7 @@ def hosts_only(
     @wraps(view)
     def seen(slug: str, *args: P.args, **kwargs: P.kwargs) -> ResponseReturnValue:
         with one_reading() as reading:
-            of = competitions.find(reading, tournaments.FORMAT, slug)
+            of = competitions.find(reading, FORMAT, slug)
         if of is None:
             abort(404, NO_TOURNAMENT)
         if not actor().is_host(slug):
@@ -313,7 +315,7 @@ def carry_over(session: Writing, clock: Clock, of: CompetitionFacts, who: str) -
     """Let the final begin."""
     if not request.form.get("confirm"):
         raise Wrong("carry-over", "Please confirm that the strongest teams go to the final")
-    if not ladder.carry_over(session, clock, of.id, who):
+    if not ladder_decisions.carry_over(session, clock, of.id, who):
         return "The final was begun already."
     return "The final begins when the open rounds are over."
 
@@ -375,14 +377,14 @@ def disqualify(session: Writing, clock: Clock, of: CompetitionFacts, who: str) -
     """Disqualify teams."""
     ids, why = ticked(), reason()
     for team in tournament_host.chosen(session, of.id, ids):
-        ladder.disqualify(session, clock, of.id, team.id, why, actor=who)
+        ladder_decisions.disqualify(session, clock, of.id, team.id, why, actor=who)
     return "The teams are disqualified."
 
 
 def reinstate(session: Writing, clock: Clock, of: CompetitionFacts, who: str) -> str:
     """Let disqualified teams play again."""
     for team in tournament_host.chosen(session, of.id, ticked()):
-        ladder.reinstate(session, clock, of.id, team.id, who)
+        ladder_decisions.reinstate(session, clock, of.id, team.id, who)
     return "The teams play from the next round on."
 
 
@@ -552,7 +554,7 @@ def issue_tokens(of: CompetitionFacts) -> ResponseReturnValue:
         if nonce and not NONCE.fullmatch(nonce):
             raise Wrong("team", "This form is broken: please load the page again")
         with held.database.writing() as session:
-            cards = tournaments.issue_tokens(
+            cards = tournament_cards.issue(
                 session, held.clock, of.id, ids, nonce=nonce, actor=who()
             )
     except UsageError as error:

@@ -11,7 +11,8 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from cw.hub.clock import Clock
-from cw.hub.services import ladder, upkeep
+from cw.hub.services import upkeep
+from cw.hub.services.tournament_settings import FORMAT
 from cw.hub.store.tables import Battle, Bot, BotStatus, Competition, Match, MatchKind
 
 LATELY: Final = timedelta(days=1)
@@ -63,9 +64,7 @@ def sendable(session: Session) -> int:
 
     Those of a tournament are sent as its limits allow; until then they wait for each other.
     """
-    may_be_sent = or_(
-        Competition.format.is_distinct_from(ladder.FORMAT), Match.sent_at.is_not(None)
-    )
+    may_be_sent = or_(Competition.format.is_distinct_from(FORMAT), Match.sent_at.is_not(None))
     waiting = (
         select(func.count())
         .select_from(Match)

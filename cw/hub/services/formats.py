@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from cw.hub.clock import Clock
 from cw.hub.services import daily, ladder, ladder_queue, matches, rated
 from cw.hub.services.matches import BattleResult, Claim, Finish, Message
+from cw.hub.services.tournament_settings import FORMAT
 from cw.hub.store.tables import MatchKind
 
 Planning: TypeAlias = Callable[[Session, Clock], object]
@@ -54,7 +55,7 @@ FORMATS: Final[Mapping[MatchKind, Format]] = {
 }
 """By the kind of their matches; a kind that is not there has nothing of its own."""
 
-SENDING: Final = (ladder.FORMAT,)
+SENDING: Final = (FORMAT,)
 """The formats of competitions whose matches `to_send` of their own sends, of whatever kind."""
 
 

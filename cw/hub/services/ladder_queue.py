@@ -13,9 +13,9 @@ from sqlalchemy.orm import Session
 
 from cw.hub.clock import Clock
 from cw.hub.services import competitions, matches
-from cw.hub.services.ladder import FORMAT, Tournament
+from cw.hub.services.ladder import Tournament
 from cw.hub.services.matches import LOST_AFTER, OPEN, Message
-from cw.hub.services.tournament_settings import TournamentSettings
+from cw.hub.services.tournament_settings import FORMAT, TournamentSettings
 from cw.hub.store.tables import Competition, Match, MatchParticipant, Round
 
 AHEAD: Final = 8

@@ -13,11 +13,10 @@ from sqlalchemy.orm import Session
 
 from cw.errors import UsageError, short
 from cw.hub.clock import Clock
-from cw.hub.services import audit, ladder, team_bots
+from cw.hub.services import audit, ladder_decisions, team_bots
 from cw.hub.services.competitions import OPERATOR, held
-from cw.hub.services.tournament_settings import CHANGEABLE, settings_of
+from cw.hub.services.tournament_settings import CHANGEABLE, FORMAT, settings_of
 from cw.hub.services.tournaments import (
-    FORMAT,
     changed,
     check_bot,
     check_machine,
@@ -487,17 +486,17 @@ def void(  # noqa: PLR0913 - as many things as there are to be said
     *,
     actor: str = OPERATOR,
 ) -> None:
-    """Call a match of an open round off; see `ladder.void`."""
+    """Call a match of an open round off; see ladder_decisions.py."""
     check_match(session, competition, match_id)
-    ladder.void(session, clock, match_id, said_reason(reason), actor)
+    ladder_decisions.void(session, clock, match_id, said_reason(reason), actor)
 
 
 def play_again(
     session: Session, clock: Clock, competition: int, match_id: str, *, actor: str = OPERATOR
 ) -> str:
-    """Let a match of an open round be played again, by the name returned; see `ladder`."""
+    """Plan a match of an open round anew; return its new name. See ladder_decisions.py."""
     check_match(session, competition, match_id)
-    return ladder.play_again(session, clock, match_id, actor)
+    return ladder_decisions.play_again(session, clock, match_id, actor)
 
 
 def void_round(  # noqa: PLR0913 - as many things as there are to be said
@@ -509,12 +508,12 @@ def void_round(  # noqa: PLR0913 - as many things as there are to be said
     *,
     actor: str = OPERATOR,
 ) -> int:
-    """Call an open round off; return how many matches that were. See `ladder.void_round`."""
+    """Call an open round off; return how many matches that were. See ladder_decisions.py."""
     of_this = select(Round.id).join(Group, Group.id == Round.group_id)
     found = of_this.where(Group.competition_id == competition, Round.id == round_id)
     if session.scalar(found) is None:
         raise UsageError("this tournament has no such round")
-    return ladder.void_round(session, clock, round_id, said_reason(reason), actor)
+    return ladder_decisions.void_round(session, clock, round_id, said_reason(reason), actor)
 
 
 def open_round(session: Session, competition: int, sandbox: str) -> int:

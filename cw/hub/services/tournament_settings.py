@@ -15,6 +15,9 @@ from cw.hub.services.team_names import clean_name
 from cw.hub.store.tables import BotKind
 from cw.league.ladder import Board
 
+FORMAT: Final = "ladder"
+"""What competitions of teams are played as."""
+
 HOSTINGS: Final[tuple[Hosting, ...]] = get_args(Hosting)
 
 LONGEST_NAME: Final = 40

@@ -13,7 +13,7 @@ from typing import Any, Final
 from sqlalchemy import Row, and_, bindparam, case, exists, func, or_, select
 from sqlalchemy.orm import Session
 
-from cw.hub.services.tournament_settings import TournamentSettings, settings_of
+from cw.hub.services.tournament_settings import FORMAT, TournamentSettings, settings_of
 from cw.hub.store.tables import (
     Competition,
     CompetitionState,
@@ -29,7 +29,6 @@ from cw.hub.store.tables import (
 from cw.league import ladder
 from cw.league.ladder import Board, Happened, Phase
 
-FORMAT: Final = "ladder"
 MOST: Final = 200
 """Tournaments, and events of one, that are shown."""
 

@@ -1,4 +1,4 @@
-"""Tournaments of teams: made from what a host has written, with groups, teams, events and cards.
+"""Tournaments of teams: made from what a host has written, with groups, teams and events.
 
 How their rounds are played is said in ladder.py.
 """
@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final, Literal, TypeAlias
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError, short
 from cw.games.registry import load_game, load_strategy
 from cw.hub.clock import Clock
-from cw.hub.services import audit, matches, team_bots, tickets
+from cw.hub.services import audit, matches, team_bots, tournament_cards
 from cw.hub.services.competitions import OPERATOR, CompetitionTaken, held
 from cw.hub.services.team_names import (
     GROUP_WORDS,
@@ -32,7 +32,7 @@ from cw.hub.services.team_names import (
     slug_for,
 )
 from cw.hub.services.tournament_settings import (
-    TournamentSettings,
+    FORMAT,
     ladder_of,
     read_boards,
     settings_of,
@@ -45,13 +45,7 @@ from cw.hub.store.tables import (
     Group,
     GroupKind,
     Team,
-    Ticket,
 )
-
-__all__ = ["TournamentSettings", "settings_of"]
-"""What belongs to the words of this module, and stands in another."""
-
-FORMAT: Final = "ladder"
 
 EventKind: TypeAlias = Literal["start", "boards", "pause", "resume", "final", "end", "note"]
 Mode: TypeAlias = Literal["add", "replace"]
@@ -73,24 +67,10 @@ LONGEST_EVENT_TITLE: Final = 120
 LONGEST_EVENT_TEXT: Final = 2000
 LONGEST_MACHINE: Final = 120
 
-AFTER_END: Final = timedelta(days=7)
-"""For how long tokens are valid after the end of a tournament."""
-
-WITHOUT_END: Final = timedelta(days=180)
-"""For how long they are valid where no end is planned."""
-
-LETTERS: Final = "ABCDEFGHJKMNPQRSTUVWXYZ"
-"""Of tokens: none is taken for another."""
-
-TOKEN_LENGTH: Final = 16
-
 NO_TIME: Final = "Please enter a time"
 PAST: Final = "The time lies in the past"
 NO_TITLE: Final = "Please enter a title"
 NAME_TAKEN: Final = "this name is taken"
-ISSUED: Final = "These cards were issued already and cannot be shown again."
-
-# What a host writes
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,17 +139,6 @@ class Made:
     slug: str
     title: str
     teams: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """What a team is given on paper; its token is shown to nobody again."""
-
-    team_id: int
-    team: str
-    slug: str
-    group: str
-    token: str
 
 
 class BadLines(UsageError):
@@ -520,7 +489,7 @@ def add_event(  # noqa: PLR0913 - as many things as there are to be said
     session.add(made)
     session.flush()
     if event.kind == "end":
-        renew_ends(session, clock, competition)
+        tournament_cards.renew_ends(session, clock, competition)
     changed(row, *groups)
     detail = {"kind": made.kind, "at": made.at.isoformat(), "title": title}
     what = f"event:{row.slug}/{made.id}"
@@ -551,118 +520,7 @@ def remove_event(
     title = session.scalar(gone)
     if title is None:
         raise UsageError("this event is not planned any more")
-    renew_ends(session, clock, competition)
+    tournament_cards.renew_ends(session, clock, competition)
     changed(row, *groups_of(session, competition))
     what, detail = f"event:{row.slug}/{event}", {"title": title}
     audit.note(session, clock, actor, "remove event", what, detail=detail, competition_id=row.id)
-
-
-# Cards
-
-
-def tokens_end(session: Session, clock: Clock, competition: int) -> datetime:
-    """Return when tokens that are issued now end: a week after the end, as far as it is known."""
-    ends = (Event.competition_id == competition, Event.kind == "end", Event.group_id.is_(None))
-    end = session.scalar(select(func.max(Event.at)).where(*ends))
-    return clock() + WITHOUT_END if end is None else end + AFTER_END
-
-
-def renew_ends(session: Session, clock: Clock, competition: int) -> None:
-    """Let the cards that are out end when the tournament as it is planned now wants it."""
-    cards = (Ticket.competition_id == competition, Ticket.kind.in_(("card", "host_card")))
-    ends = tokens_end(session, clock, competition)
-    session.execute(update(Ticket).where(*cards).values(expires_at=ends))
-
-
-def draw_token() -> str:
-    """Draw a token: 16 letters, as `digest_of` is told it."""
-    return "".join(secrets.choice(LETTERS) for _ in range(TOKEN_LENGTH))
-
-
-def shown(token: str) -> str:
-    """Return a token as it is printed: in groups of four letters."""
-    return "-".join(token[at : at + 4] for at in range(0, TOKEN_LENGTH, 4))
-
-
-def issue_tokens(  # noqa: PLR0913 - as many things as there are to be said
-    session: Session,
-    clock: Clock,
-    competition: int,
-    team_ids: Sequence[int],
-    *,
-    nonce: str = "",
-    actor: str = OPERATOR,
-) -> list[Card]:
-    """Give teams new tokens, which are told this once; their earlier ones and sessions end.
-
-    The same form again, whose nonce it is, or two of it at once: UsageError for the second.
-    """
-    row = held(session, competition)
-    nonce = nonce or secrets.token_hex(16)
-    what = f"cards:{nonce}"
-    if audit.history(session, what):
-        raise UsageError(ISSUED)
-    found = list(cards_of(session, competition, team_ids))
-    if not found:
-        raise UsageError("Please choose a team")
-    revoke(session, competition, [team.id for team, _ in found])
-    cards, count = [], settings_of(row.game, row.settings).tokens_per_team
-    for team, group in found:
-        for _ in range(count):
-            of_team = {"competition_id": competition, "team_id": team.id, "label": nonce}
-            token = add_card(session, clock, Ticket(kind="card", **of_team))
-            cards.append(Card(team.id, team.name, team.slug, group, token))
-    detail = {"teams": [team.slug for team, _ in found]}
-    audit.note(session, clock, actor, "issue tokens", what, detail=detail, competition_id=row.id)
-    return cards
-
-
-def add_card(session: Session, clock: Clock, ticket: Ticket) -> str:
-    """Draw a token and keep its digest; return the token."""
-    token = draw_token()
-    ticket.digest, ticket.created_at = tickets.digest_of(token), clock()
-    ticket.expires_at = tokens_end(session, clock, ticket.competition_id or 0)
-    session.add(ticket)
-    return token
-
-
-def cards_of(
-    session: Session, competition: int, team_ids: Sequence[int]
-) -> Iterator[tuple[Team, str]]:
-    """Give teams of a tournament in the order of sandboxes and names, each with its first sandbox.
-
-    One that plays in all of them is given without.
-    """
-    rows = session.execute(
-        select(Team, Group.name)
-        .join(Entry, Entry.team_id == Team.id)
-        .join(Group, Group.id == Entry.group_id)
-        .where(Team.competition_id == competition, Team.id.in_(team_ids))
-        .order_by(Team.out_of_competition, Group.id, Team.id)
-    )
-    seen: set[int] = set()
-    for team, group in rows:
-        if team.id not in seen:
-            seen.add(team.id)
-            yield team, "" if team.out_of_competition else group
-
-
-def issue_host_token(
-    session: Session, clock: Clock, competition: int, *, keep: bool = False, actor: str = OPERATOR
-) -> str:
-    """Return a new token for hosts; earlier ones and their sessions end, unless they are kept."""
-    row = held(session, competition)
-    if not keep:
-        theirs = (Ticket.competition_id == competition, Ticket.kind == "host_card")
-        session.execute(delete(Ticket).where(*theirs))
-    token = add_card(session, clock, Ticket(kind="host_card", competition_id=competition))
-    what = f"competition:{FORMAT}/{row.slug}"
-    audit.note(session, clock, actor, "host token", what, competition_id=row.id)
-    return token
-
-
-def revoke(session: Session, competition: int, team_ids: Sequence[int]) -> int:
-    """End the tokens of teams, and what was made from them; return how many. Twice: 0."""
-    theirs = (Ticket.competition_id == competition, Ticket.kind == "card")
-    gone = delete(Ticket).where(*theirs, Ticket.team_id.in_(team_ids)).returning(Ticket.digest)
-    return len(session.scalars(gone).all())
