@@ -44,7 +44,7 @@ from tests.hub.site import Visitor
 from tests.soak.counting_bots import CountingBots, counting_bots
 
 MATCHES = int(os.environ.get("CW_MATCHES", "1000"))
-BOTS = 12
+BOTS = 40
 STOPPED = 6.0
 """Seconds for which a worker is stopped: longer than the lease of its match."""
 
