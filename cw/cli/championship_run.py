@@ -262,7 +262,7 @@ def chosen_players(
         yield partial(own_processes, jobs)
         return
     if is_missing():
-        raise UsageError('--queue needs the extra "hub": pip install "circuit-wars[hub]"')
+        raise UsageError('--queue needs the extra "hub": in the repository, pip install ".[hub]"')
     if sandbox == "off":
         raise UsageError("--sandbox off goes without --queue: workers run programs in a sandbox")
     # What the extra brings is loaded for those alone who have it.

@@ -47,7 +47,9 @@ class HubCommands(LazyGroup):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Load a command; raise UsageError where the extra is missing."""
         if is_missing():
-            raise UsageError('cw hub needs the extra "hub": pip install "circuit-wars[hub]"')
+            raise UsageError(
+                'cw hub needs the extra "hub": in the repository, pip install ".[hub]"'
+            )
         return super().get_command(ctx, cmd_name)
 
 

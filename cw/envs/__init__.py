@@ -6,7 +6,7 @@ except ModuleNotFoundError as error:
     if error.name not in ("gymnasium", "pettingzoo"):
         raise
     raise ModuleNotFoundError(
-        f"cw.envs needs {error.name}: pip install 'circuit-wars[envs]'", name=error.name
+        f"cw.envs needs {error.name}: in the repository, pip install '.[envs]'", name=error.name
     ) from None
 
 __all__ = ["AgentEnv", "TurnEnv", "aec_env", "parallel_env"]

@@ -59,7 +59,9 @@ def test_the_hub_says_what_it_needs() -> None:
     for arguments in (["serve"], ["db", "check"], ["settings"], ["--help"]):
         done = without(RUN, "hub", *arguments)
         assert done.returncode == 2
-        assert 'cw hub needs the extra "hub": pip install "circuit-wars[hub]"' in done.stderr
+        assert (
+            'cw hub needs the extra "hub": in the repository, pip install ".[hub]"' in done.stderr
+        )
 
 
 def test_the_arena_plays_and_names_its_commands() -> None:
@@ -73,5 +75,5 @@ def test_a_championship_is_played_here_alone(tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = without(RUN, "championship", "run", str(teams), "--out", str(out), "--queue")
     assert done.returncode == 2
-    assert '--queue needs the extra "hub": pip install "circuit-wars[hub]"' in done.stderr
+    assert '--queue needs the extra "hub": in the repository, pip install ".[hub]"' in done.stderr
     assert not out.exists()
