@@ -10,10 +10,12 @@ import pytest
 import requests
 
 from cw import kits
+from cw.errors import UsageError
 from cw.hub.jobs.play import Worker
 from cw.hub.jobs.registry import jobs_of
-from cw.hub.services import packages, team_bots
+from cw.hub.services import bots, packages, team_bots
 from cw.hub.services.team_bots import TeamBot
+from cw.hub.store.sealing import Sealed
 from cw.hub.store.tables import Audit, Bot, Team
 from tests.hub.ladder_rows import Rows
 from tests.hub.site import Site, Visitor, words_of
@@ -73,7 +75,7 @@ def test_who_has_not_joined_is_led_to_where_that_is_done(site: Site) -> None:
         visitor.open(PAGE),
         *(
             visitor.send_form(f"{PAGE}/{verb}", {"csrf_token": token, "endpoint": "http://h"})
-            for verb in ("bot", "check", "upload", "use-version", "ssh-key", "practice")
+            for verb in ("bot", "rotate", "check", "upload", "use-version", "ssh-key", "practice")
         ),
     ):
         assert (answer.status_code, answer.headers["Location"]) == (303, "/t/t1/")
@@ -113,6 +115,56 @@ def test_a_team_sets_up_a_service_checks_it_and_practises(site: Site) -> None:
     assert address not in site.visitor().open("/t/t1/grodno/").text
     with site.resources.database.reading() as session:
         assert not [row for row in session.query(Audit) if address in str(row.detail)]
+
+
+def secret_of(site: Site, rows: Rows) -> str:
+    """Return the secret that the bot of Alpha must know."""
+    with site.resources.database.reading() as session:
+        row = session.get_one(Bot, rows.bots["Alpha"])
+        assert row.secret is not None
+        assert row.key_id is not None
+        sealed = Sealed(row.key_id, row.secret)
+        return site.resources.sealer.open(sealed, f"{row.bot_id}.{row.secret_version}").decode()
+
+
+@pytest.mark.parametrize(
+    ("game", "word"), [("code-battle", "Shared secret"), ("end-of-codes", "API key")]
+)
+def test_a_team_that_has_lost_its_secret_is_given_another(site: Site, game: str, word: str) -> None:
+    rows = tournament(site, game)
+    with site.resources.database.writing() as session:
+        session.get_one(Bot, rows.bots["Alpha"]).kind = "url"
+    alpha = joined(site)
+    refused = alpha.fill(f"{PAGE}/rotate", on=PAGE)
+    assert (refused.status_code, team_bots.NO_SECRET in words_of(refused)) == (409, True)
+    assert "Rotate" not in words_of(alpha.open(PAGE))
+    first = alpha.fill(f"{PAGE}/bot", on=PAGE, endpoint="http://127.0.0.1:9")
+    old = secret_of(site, rows)
+    assert word in words_of(first)
+    assert old in first.text
+    site.queue.jobs.clear()
+    second = alpha.fill(f"{PAGE}/rotate", on=PAGE)
+    new = secret_of(site, rows)
+    assert new != old
+    assert word in words_of(second)
+    assert new in second.text
+    assert second.headers["Cache-Control"] == "no-store"
+    assert [job for job, *_ in site.queue.jobs] == [bots.CHECK]
+    assert new not in alpha.open(PAGE).text
+    assert bot_of(site, rows).health == "waiting"
+
+
+def test_of_two_who_rotate_at_once_one_is_refused(site: Site) -> None:
+    rows = tournament(site, "code-battle")
+    own, resources = bot_of(site, rows), site.resources
+    with resources.database.writing() as session:
+        team_bots.set_url(session, site.clock, resources.sealer, own, "http://127.0.0.1:9")
+    seen = bot_of(site, rows)
+    with resources.database.writing() as session:
+        secret = team_bots.rotate(session, site.clock, resources.sealer, seen)
+    with resources.database.writing() as session, pytest.raises(UsageError, match="meanwhile"):
+        team_bots.rotate(session, site.clock, resources.sealer, seen)
+    assert secret_of(site, rows) == secret
 
 
 def test_a_team_uploads_a_program_and_goes_back_to_an_earlier_one(site: Site) -> None:

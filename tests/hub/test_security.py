@@ -113,6 +113,7 @@ WHO = {
     "GET /t/x/my-team": "missing",
     "POST /t/x/my-team/bot": "missing",
     "POST /t/x/my-team/check": "missing",
+    "POST /t/x/my-team/rotate": "missing",
     "POST /t/x/my-team/upload": "missing",
     "POST /t/x/my-team/use-version": "missing",
     "POST /t/x/my-team/ssh-key": "missing",

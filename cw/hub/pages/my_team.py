@@ -101,10 +101,28 @@ def bot(slug: str) -> ResponseReturnValue:
     if secret is None:
         notice(SAVED)
         return go(home(own))
+    return secret_page(own, secret, "Your bot has a secret")
+
+
+def secret_page(own: TeamBot, secret: str, heading: str) -> Response:
+    """Show a secret, which nobody is told again."""
     if own.game == "end-of-codes":
         heading = f"Your bot plays as {own.slug.replace('-', '_')}"
         return show_once(heading, "API key", secret, home(own))
-    return show_once("Your bot has a secret", "Shared secret", secret, home(own))
+    return show_once(heading, "Shared secret", secret, home(own))
+
+
+@routes.post("/t/<slug>/my-team/rotate")
+def rotate(slug: str) -> ResponseReturnValue:
+    """Give the bot a new secret, show it once, and have the bot checked."""
+    own, held = own_bot(slug), resources()
+    try:
+        with held.database.writing() as writing:
+            secret = team_bots.rotate(writing, held.clock, held.sealer, own)
+    except UsageError as error:
+        abort(409, str(error))
+    held.queue.send(bots.CHECK, own.id)
+    return secret_page(own, secret, "Your bot has a new secret")
 
 
 @routes.post("/t/<slug>/my-team/check")

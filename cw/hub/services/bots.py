@@ -34,6 +34,8 @@ CHECK: Final = "check_bot"
 MOST: Final = 10
 """Bots of one user that are not retired."""
 
+ROTATED: Final = "The secret was rotated meanwhile. Look at the bot again."
+
 FIRST_GAME: Final = "code-battle"
 """Whose bots are meant where an address names no game."""
 
@@ -123,9 +125,7 @@ def register(
     if session.scalars(mine).one() >= MOST:
         raise TooManyBots(f"You have {MOST} bots. Please retire one first.")
     bot = new_bot(session, clock, user_id, new, "url")
-    secret = secrets.token_hex(32)
-    sealed = sealer.seal(secret.encode(), f"{bot.bot_id}.1")
-    bot.secret, bot.key_id, bot.secret_version = sealed.data, sealed.key_id, 1
+    secret = give_secret(bot, sealer)
     return Registered(added(session, bot), bot.bot_id, secret)
 
 
@@ -320,13 +320,19 @@ def rotate(session: Session, clock: Clock, sealer: Sealer, own: OwnBot) -> str:
     """
     bot = may_change(session, own.id)
     if bot.secret_version != own.secret_version:
-        raise Busy("The secret was rotated meanwhile. Look at the bot again.")
+        raise Busy(ROTATED)
+    secret = give_secret(bot, sealer)
+    audit.note(session, clock, own.owner, "rotate", f"bot:{bot.bot_id}")
+    begin_again(session, clock, bot, own.owner)
+    return secret
+
+
+def give_secret(bot: Bot, sealer: Sealer) -> str:
+    """Give a bot a new secret, and return it: nobody is told it again."""
     bot.secret_version += 1
     secret = secrets.token_hex(32)
     sealed = sealer.seal(secret.encode(), f"{bot.bot_id}.{bot.secret_version}")
     bot.secret, bot.key_id = sealed.data, sealed.key_id
-    audit.note(session, clock, own.owner, "rotate", f"bot:{bot.bot_id}")
-    begin_again(session, clock, bot, own.owner)
     return secret
 
 

@@ -44,6 +44,7 @@ PRIVATE_KEY: Final = "This is a private key: never paste it anywhere"
 NO_VERSION: Final = "There is no such version, or it cannot play"
 NO_PROGRAMS: Final = "This tournament runs no uploaded programs"
 NO_URLS: Final = "Bots of this tournament are programs: upload one"
+NO_SECRET: Final = "Your bot has no secret."  # noqa: S105
 WHERE_SECRET: Final = "Each team is shown its secret when it saves its bot on MY TEAM."  # noqa: S105
 NO_BOT: Final = "You have not set up your bot yet."
 
@@ -132,6 +133,10 @@ class TeamBot:
     stores: bool
     lacks_secret: bool
     """Whether the team has yet to be shown a secret, which it is when it saves the address."""
+    has_secret: bool
+    """Whether it is a web service that knows a secret."""
+    secret_version: int
+    """How many secrets it has had."""
     versions: Sequence[Version] = ()
 
     @property
@@ -201,13 +206,15 @@ def find(session: Session, team_id: int) -> TeamBot | None:
         team.ssh_key,
         settings.stores,
         lacks_secret(bot),
+        bot.kind == "url" and bot.secret is not None,
+        bot.secret_version,
         versions,
     )
 
 
 def locked(session: Session, bot: int) -> Bot:
     """Return the row of a bot, locked."""
-    return session.scalars(select(Bot).where(Bot.id == bot).with_for_update()).one()
+    return session.scalars(select(Bot).where(Bot.id == bot).with_for_update(key_share=True)).one()
 
 
 def seated(session: Session, of: TeamBot) -> ClaimedSeat:
@@ -244,22 +251,29 @@ def set_url(session: Session, clock: Clock, sealer: Sealer, of: TeamBot, url: st
     begin_again(session, clock, bot, of)
     audit.note(session, clock, actor_of(of), "set bot", f"bot:{of.bot_id}",
                competition_id=of.competition_id)  # fmt: skip
-    return new_secret(bot, sealer) if lacks_secret(bot) else None
+    return bots.give_secret(bot, sealer) if lacks_secret(bot) else None
+
+
+def rotate(session: Session, clock: Clock, sealer: Sealer, of: TeamBot) -> str:
+    """Give a team's bot a new secret, which nobody is told again, and return it.
+
+    By two at once: one wins, and the other is told UsageError, as are bots without a secret.
+    """
+    bot = locked(session, of.id)
+    if not of.has_secret:
+        raise UsageError(NO_SECRET)
+    if bot.secret_version != of.secret_version:
+        raise UsageError(bots.ROTATED)
+    begin_again(session, clock, bot, of)
+    audit.note(session, clock, actor_of(of), "rotate", f"bot:{of.bot_id}",
+               competition_id=of.competition_id)  # fmt: skip
+    return bots.give_secret(bot, sealer)
 
 
 def lacks_secret(bot: Bot) -> bool:
     """Return whether a bot is a web service that must know a secret, and has none yet."""
     must_know = load_protocol(bot.game).signed_with is not None or bot.game in WITH_OWN_KEY
     return bot.kind == "url" and bot.secret is None and must_know
-
-
-def new_secret(bot: Bot, sealer: Sealer) -> str:
-    """Give a bot a secret, and return it."""
-    bot.secret_version += 1
-    secret = secrets.token_hex(32)
-    sealed = sealer.seal(secret.encode(), f"{bot.bot_id}.{bot.secret_version}")
-    bot.secret, bot.key_id = sealed.data, sealed.key_id
-    return secret
 
 
 def begin_again(session: Session, clock: Clock, bot: Bot, of: TeamBot) -> None:
