@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import signal
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, suppress
 from functools import partial
 from pathlib import Path
+from statistics import median
 from threading import Timer
 
 import pytest
@@ -24,7 +27,7 @@ from cw.hub.services.matches import PLAY, wire_id
 from cw.hub.settings import read_settings
 from cw.hub.store.database import Database
 from cw.hub.store.migrations import upgrade
-from cw.hub.store.tables import Bot, Match, Rating, User
+from cw.hub.store.tables import Bot, Match, MatchParticipant, Rating, User
 from tests.hub.campaign import (
     GAME,
     SHORT,
@@ -36,6 +39,7 @@ from tests.hub.campaign import (
     in_turn,
     on_services,
     roles,
+    run,
     under_fire,
     wait_until,
 )
@@ -112,12 +116,15 @@ class Later:
         timer.start()
         self.waiting.append(timer)
 
+    def wait(self) -> None:
+        for timer in self.waiting:
+            timer.join()
+
     def __enter__(self) -> Later:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for timer in self.waiting:
-            timer.join()
+        self.wait()
 
 
 def away(service: Redis | Swift, seconds: float, later: Later) -> Callable[[], None]:
@@ -183,6 +190,44 @@ def ladder_of_one_order(resources: Resources, number: int) -> None:
         assert session.scalar(held) == 0
 
 
+def back_up(environment: Mapping[str, str], made: list[str]) -> None:
+    """Type the command until database and store are there; note the key of the file."""
+    while not made:
+        done = run("backup", "--json", **environment)
+        if done.returncode == 0:
+            made.append(json.loads(done.stdout)["key"])
+        else:
+            time.sleep(1)
+
+
+def rated_seats(database: Database) -> list[tuple[object, ...]]:
+    """Return what each rated match has made of each bot, in the order of their seq."""
+    seat = MatchParticipant
+    columns = Match.seq, Match.match_id, seat.slot, seat.rank, seat.mu, seat.phi, seat.sigma
+    query = select(*columns).join(seat, seat.match_id == Match.id).where(Match.seq.is_not(None))
+    with database.reading() as session:
+        return [tuple(row) for row in session.execute(query.order_by(Match.seq, seat.slot))]
+
+
+def check_restored(resources: Resources, key: str, folder: Path) -> int:
+    """Restore a back-up that was made under fire into SQLite; return how many matches it holds.
+
+    They must be the first ones, each with the ratings that it has here.
+    """
+    folder.mkdir()
+    data = resources.objects.get(key)
+    assert data is not None
+    file = folder / "back-up.jsonl.gz"
+    file.write_bytes(data)
+    done = run("restore", str(file), "--json", CW_DATA=str(folder / "data"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["differences"] == []
+    with closing(Database(f"sqlite:///{folder}/data/hub.sqlite")) as restored:
+        then, now = rated_seats(restored), rated_seats(resources.database)
+    assert then == now[: len(then)]
+    return len({seat[0] for seat in then})
+
+
 def finished_attempts(resources: Resources) -> set[str]:
     """Return the names under which bots knew the attempts that count."""
     with resources.database.reading() as session:
@@ -210,6 +255,7 @@ def test_everything_falls_again_and_again(
         schedulers = [role(f"scheduler-{one}", "scheduler") for one in "ab"]
         sites = [role(f"site-{one}", "serve", "--no-worker", "--port", "0") for one in "ab"]
         leaving: list[float] = []
+        made: list[str] = []
 
         def leave(worker: Role) -> None:
             wake(worker)
@@ -226,6 +272,11 @@ def test_everything_falls_again_and_again(
             "Redis away": spread(5, 0.2, away(broker, AWAY["redis"], later)),
             "PostgreSQL immediate restart": spread(5, 0.5, restarted(postgresql)),
             "Swift away": spread(5, 0.8, away(store, AWAY["swift"], later)),
+            "back-up": Stroke(
+                lambda: later.do(0, partial(back_up, environment, made)),
+                apart=MATCHES,
+                due=(0, MATCHES / 2),
+            ),
         }
         with roles(*workers, *schedulers, *sites):
             kept_up = [*workers, *schedulers, *sites]
@@ -236,7 +287,13 @@ def test_everything_falls_again_and_again(
                 assert Visitor(address).open("/leaderboard").status_code == 200
         told.info("%s matches in %.0f s; by attempts: %s", MATCHES, took, attempts(resources))
         told.info("%s", {name: stroke.times for name, stroke in strokes.items()})
-        told.info("SIGTERM until gone, the longest: %.2f s", max(leaving, default=0))
+        middle, longest = median(leaving), max(leaving)
+        told.info("SIGTERM until gone: %.2f s in the middle, %.2f s at most", middle, longest)
+        later.wait()
+        (key,) = made
+        held = check_restored(resources, key, tmp_path / "restored")
+        told.info("the back-up holds %s matches", held)
+        assert held >= MATCHES / 2
         ladder_of_one_order(resources, MATCHES)
         assert served.doubled(finished_attempts(resources)) == {}
         check_everything(resources, MATCHES)
