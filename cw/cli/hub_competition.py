@@ -88,7 +88,7 @@ def show(settings: HubSettings, name: str, *, as_json: bool) -> None:
 @click.option("--game", default="", help="The game.")
 @click.option("--format", "format_name", default="", help="Such as daily, or ladder.")
 @click.option("--title", default="", help="What pages call it; else the game and the format.")
-@click.option("--config", "file", type=FILE, help="Of a tournament: all that is said of it.")
+@click.option("--config", "file", type=FILE, help="The file that describes a tournament.")
 @click.option("--teams", type=FILE, help="Of a tournament: a line each, NAME or NAME, SANDBOX.")
 @click.option("--cards", type=NEW_FILE, help="Of a tournament: the cards to print, as a page.")
 @with_settings

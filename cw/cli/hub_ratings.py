@@ -1,4 +1,4 @@
-"""`cw hub ratings`: the ratings, proven from the matches, and written anew."""
+"""`cw hub ratings`: the ratings, proven from the matches, and rewritten."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SLUG = click.argument("slug", required=False)
 
 @click.group("ratings")
 def ratings_group() -> None:
-    """Prove the ratings of rated competitions from their matches, or write them anew."""
+    """Prove the ratings of rated competitions from their matches, or rewrite them."""
 
 
 @ratings_group.command()
@@ -64,7 +64,7 @@ def verify(settings: HubSettings, slug: str | None, tolerance: float, as_json: b
 @with_settings
 @SLUG
 def rebuild(settings: HubSettings, slug: str | None) -> None:
-    """Write the ratings of the competition SLUG anew from its matches; without SLUG of all."""
+    """Rewrite the ratings of the competition SLUG from its matches; without SLUG, of all."""
     with (
         opened(settings, CeleryQueue(settings)) as resources,
         resources.database.writing() as session,
