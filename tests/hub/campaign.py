@@ -205,13 +205,17 @@ def under_fire(
     A process that has ended by itself is started again, as the machines of a hub do.
     """
     began, done = time.monotonic(), 0
+    moved = began
     while done < number:
         for role in kept_up:
             if role.process.poll() is not None:
                 role.start()
-        done = count_over(resources, done)
+        before, done = done, count_over(resources, done)
+        now = time.monotonic()
+        moved = now if done > before else moved
+        assert now < moved + PATIENCE, f"after {done} matches no other one has ended"
         for stroke in strokes:
-            stroke.strike_if_due(time.monotonic() - began, done)
+            stroke.strike_if_due(now - began, done)
         time.sleep(0.1)
     return time.monotonic() - began
 
