@@ -31,8 +31,6 @@ TOKEN_LENGTH: Final = 16
 
 ISSUED: Final = "These cards were issued already and cannot be shown again."
 
-# What a host writes
-
 
 @dataclass(frozen=True, slots=True)
 class Card:

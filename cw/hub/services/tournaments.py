@@ -73,6 +73,9 @@ NO_TITLE: Final = "Please enter a title"
 NAME_TAKEN: Final = "this name is taken"
 
 
+# What a host writes
+
+
 @dataclass(frozen=True, slots=True)
 class NewGroup:
     """A sandbox to be made; without a kind its name decides, and most are public."""
