@@ -1,1 +1,1 @@
-"""One match being played, whoever the players are."""
+"""One match in progress, whoever its players are."""

@@ -1,4 +1,4 @@
-"""What bots are called that were given no name: after what they are, numbered where equal."""
+"""Names for bots that were given none: named after what they are, numbered where equal."""
 
 from __future__ import annotations
 
@@ -47,20 +47,23 @@ def named_after_address(address: str) -> str:
     return urlsplit(address).netloc
 
 
-def numbered(names: Sequence[str], taken: Collection[str] = ()) -> list[str]:
-    """Return the names, with a number behind those that several bear or that are taken.
+def numbered(names: Sequence[str], reserved: Collection[str] = ()) -> list[str]:
+    """Return the names, with a number behind those that several bear or that are reserved.
 
-    No two of the result are equal, and none is among `taken`.
+    No two of the result are equal, and none is among `reserved`.
+
+    >>> numbered(["greedy", "greedy", "bot.py"], reserved=["bot.py"])
+    ['greedy-1', 'greedy-2', 'bot.py-2']
     """
-    found: list[str] = []
+    unique: list[str] = []
     for position, name in enumerate(names):
-        if names.count(name) == 1 and name not in taken:
-            found.append(name)
+        if names.count(name) == 1 and name not in reserved:
+            unique.append(name)
         else:
-            used = {*taken, *names, *found}
-            first = names[:position].count(name) + 1 + (name in taken)
-            found.append(free_name(name, first, used))
-    return found
+            used = {*reserved, *names, *unique}
+            first = names[:position].count(name) + 1 + (name in reserved)
+            unique.append(free_name(name, first, used))
+    return unique
 
 
 def free_name(name: str, number: int, used: Collection[str]) -> str:

@@ -1,4 +1,4 @@
-"""What a bot argument means: where a bot is, how it is reached, and what it is told."""
+"""Bot arguments: where a bot is, how it is reached, and with which settings."""
 
 from __future__ import annotations
 
@@ -25,6 +25,14 @@ from cw.arena.bot_names import (
     named_after_file,
     numbered,
 )
+from cw.arena.bot_settings import (
+    OWN_SETTING,
+    SECRET_SETTINGS,
+    SETTINGS,
+    from_environment,
+    is_setting,
+    meant,
+)
 from cw.errors import UsageError
 from cw.games.rules import Fault
 
@@ -42,10 +50,6 @@ INTERPRETERS: Final[Mapping[str, Sequence[str]]] = {
 ON_WINDOWS: Final = sys.platform == "win32"
 ABSOLUTE: Final = re.compile(r"(?P<option>[^/\\\s]*=)?(?P<path>(?:/|[A-Za-z]:[\\/]).*)", re.DOTALL)
 NAMED: Final = re.compile(r"([A-Za-z0-9_.-]{1,64})=(.+)", re.DOTALL)
-SETTINGS: Final = ("secret", "api_key", "username", "form")
-SECRET_SETTINGS: Final = frozenset({"secret", "api_key"})
-"""Settings that never stand in a specification, a replay or a report."""
-
 FORMS: Final = (
     " bot is builtin:NAME, python:PATH[:NAME], exec:COMMAND, the path of a program, or http://..."
 )
@@ -54,7 +58,11 @@ BotKind: TypeAlias = Literal["builtin", "python", "exec", "http", "human", "abse
 
 
 class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A bot as it was asked for; a name may stand before it as `NAME=`."""
+    """A bot as it was asked for; a name may stand before it as `NAME=`.
+
+    >>> read_bots(["mine=builtin:greedy"]).bots[0].spec
+    'builtin:greedy'
+    """
 
     name: Annotated[str, Meta(min_length=1, max_length=200)]
     kind: BotKind
@@ -95,6 +103,15 @@ class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.settings.get("username") or re.sub(r"\W+", "_", self.name, flags=re.ASCII)
 
     @property
+    def own_settings(self) -> dict[str, str]:
+        """The settings that its program has of its own; the arena reads none of them."""
+        return {
+            key: value
+            for key, value in self.settings.items()
+            if key not in SETTINGS and OWN_SETTING.fullmatch(key)
+        }
+
+    @property
     def command(self) -> list[str]:
         """The program and its arguments; raise UsageError for a command that cannot be split."""
         try:
@@ -133,6 +150,9 @@ def split_command(text: str) -> list[str]:
 
     On Windows a backslash stands for itself, as paths there are full of them; what `shlex.join`
     has put together is split as it was in any case. Raises UsageError for a quote without end.
+
+    >>> split_command("env X=1 python3 'my bot.py'")
+    ['env', 'X=1', 'python3', 'my bot.py']
     """
     lexer = shlex.shlex(text, posix=True, punctuation_chars=False)
     lexer.whitespace_split = True
@@ -146,8 +166,8 @@ def split_command(text: str) -> list[str]:
 
 def without_folder(part: str) -> str:
     """Return a part of a command with an absolute path in it as the name of its file."""
-    found = ABSOLUTE.fullmatch(part)
-    return f"{found['option'] or ''}{PureWindowsPath(found['path']).name}" if found else part
+    match = ABSOLUTE.fullmatch(part)
+    return f"{match['option'] or ''}{PureWindowsPath(match['path']).name}" if match else part
 
 
 def public_fault(bot: BotSpec, fault: Fault) -> Fault:
@@ -179,45 +199,56 @@ def read_bots(
     """Read bot arguments; raise UsageError for one that means nothing, or two of one name.
 
     `builtins` are the built-in strategies, for the sentence about one that is no bot.
+
+    >>> arguments = read_bots(
+    ...     ["builtin:greedy", "me=http://127.0.0.1:8080"], settings=["me.secret=s3cret"]
+    ... )
+    >>> [bot.name for bot in arguments.bots], arguments.secrets["me"]
+    (['greedy', 'me'], {'secret': 's3cret'})
     """
     named = [split_name(text) for text in texts]
     places = [place_of(spec, builtins) for _, spec in named]
     names = names_of([name for name, _ in named], places)
-    given = read_settings(settings, names)
+    settings_by_name = read_settings(settings, names)
     public: dict[str, dict[str, str]] = {name: {} for name in names}
     secrets: dict[str, dict[str, str]] = {name: {} for name in names}
-    for name, values in given.items():
+    for name, values in settings_by_name.items():
         for key, value in values.items():
+            # Separated at the edge: a specification refuses secrets, so none can end up in a replay
+            # or log.
             (secrets if key in SECRET_SETTINGS else public)[name][key] = value
     bots = [
         BotSpec(name, place.kind, place.target, public[name])
         for name, place in zip(names, places, strict=True)
     ]
+    for bot in bots:
+        refuse_own_settings(bot)
     return BotArguments(bots, secrets)
 
 
 def split_name(text: str) -> tuple[str | None, str]:
     """Return the name of `NAME=SPEC`, None without one, and the rest."""
-    found = NAMED.fullmatch(text)
-    return (found[1], found[2]) if found else (None, text)
+    match = NAMED.fullmatch(text)
+    return (match[1], match[2]) if match else (None, text)
 
 
-def names_of(given: Sequence[str | None], places: Sequence[Place]) -> list[str]:
+def names_of(names: Sequence[str | None], places: Sequence[Place]) -> list[str]:
     """Return a name for each bot: the given one, or what it is called where it is.
 
     Raises UsageError if two bots were given the same name.
     """
-    taken = [name for name in given if name is not None]
-    for name in taken:
-        if taken.count(name) > 1:
+    explicit = [name for name in names if name is not None]
+    for name in explicit:
+        if explicit.count(name) > 1:
             raise UsageError(f"two bots are named {name}: give one of them another name")
     unnamed = [
         fitting(at.name, address=at.kind == "http")
-        for name, at in zip(given, places, strict=True)
+        for name, at in zip(names, places, strict=True)
         if name is None
     ]
-    free = iter(numbered(unnamed, taken))
-    return [next(free) if name is None else name for name in given]
+    # Names that people give are never changed; ours give way (decisions 0006).
+    free = iter(numbered(unnamed, explicit))
+    return [next(free) if name is None else name for name in names]
 
 
 def read_settings(texts: Iterable[str], names: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -228,24 +259,25 @@ def read_settings(texts: Iterable[str], names: Sequence[str]) -> dict[str, dict[
     settings: dict[str, dict[str, str]] = {}
     for text in texts:
         place, equals, value = text.partition("=")
+        # Names may contain dots, keys have none: no quoting is needed (decisions 0006).
         name, dot, key = place.rpartition(".")
-        if not equals or not dot or name not in names or key not in SETTINGS:
+        if not equals or not dot or name not in names or not is_setting(key):
             raise UsageError(
                 f"--set takes NAME.KEY=VALUE with a name of {', '.join(names)}"
-                f" and a key of {', '.join(SETTINGS)}, not {place!r}"
+                f" and a key of {', '.join(SETTINGS)}, or one of the bot's own"
+                f" (lower-case letters, digits and _), not {place!r}{meant(key)}"
             )
         settings.setdefault(name, {})[key] = from_environment(value)
     return settings
 
 
-def from_environment(value: str) -> str:
-    """Return a value, or that of the variable it names."""
-    if not value.startswith("env:"):
-        return value
-    variable = value.removeprefix("env:")
-    if variable not in os.environ:
-        raise UsageError(f"the environment has no variable {variable}")
-    return os.environ[variable]
+def refuse_own_settings(bot: BotSpec) -> None:
+    """Raise UsageError for settings of its own of a bot that is no program: it gets none."""
+    if bot.kind not in ("exec", "python") and (own := bot.own_settings):
+        raise UsageError(
+            f"bot {bot.name}: {', '.join(own)} cannot be set: a {bot.kind} bot gets no settings of"
+            " its own; programs and python:PATH bots get them in their environment"
+        )
 
 
 def read_bot(name: str, spec: str, settings: dict[str, str]) -> BotSpec:
@@ -292,7 +324,7 @@ def check_address(address: str) -> str:
         whole = None
     if not whole or parts.query or parts.fragment or parts.username is not None:
         raise UsageError(
-            f"{address!r} is no base address:"
+            f"{address!r} is not a base address:"
             " http or https, a host, optional port and path, and nothing else"
         )
     return address.rstrip("/")
@@ -305,9 +337,9 @@ def program(path: Path, builtins: Collection[str] = ()) -> list[str]:
     interpreter = INTERPRETERS.get(path.suffix)
     if interpreter is None:
         if not os.access(path, os.X_OK):
-            known = ", ".join(INTERPRETERS)
+            endings = ", ".join(INTERPRETERS)
             raise UsageError(
-                f"{str(path)!r} cannot be executed and does not end in {known};"
+                f"{str(path)!r} cannot be executed and does not end in {endings};"
                 " say how to run it: exec:COMMAND"
             )
         return [str(path.resolve())]

@@ -1,4 +1,4 @@
-"""The program that plays a Python class or function: a view a line, an action a line.
+"""The program that runs a Python class or function as a bot: a view a line, an action a line.
 
 Run as source, alone.
 """
@@ -37,8 +37,10 @@ def main(path: str, name: str) -> None:
 def player_of(path: str, name: str) -> Act:
     """Return what plays in a file: what is named, else its class `Bot`, else its `agent`."""
     names = [name] if name else ["Bot", "agent"]
-    found = runpy.run_path(path)
-    player = next((found[one] for one in names if callable(found.get(one))), None)
+    members = runpy.run_path(path)
+    player = next(
+        (members[candidate] for candidate in names if callable(members.get(candidate))), None
+    )
     if player is None:
         sys.exit(
             f"there is no class and no function {' or '.join(names)} in the file;"
@@ -61,8 +63,8 @@ def calling(function: Callable[..., Any]) -> Act:
         parts = ["view"]
 
     def act(line: str) -> Any:
-        told = json.loads(line, object_hook=Observation)
-        return function(*(told[part] for part in parts))
+        question = json.loads(line, object_hook=Observation)
+        return function(*(question[part] for part in parts))
 
     return act
 

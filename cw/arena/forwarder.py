@@ -1,4 +1,4 @@
-"""Carries connections between a bot in a network of its own and us: run as source, alone.
+"""Forwards connections between us and a bot in a network of its own; run as source, alone.
 
     forwarder.py out SOCKET COMMAND...  From 127.0.0.1:5000, where a client expects its server,
                                         to the Unix socket of the server.
@@ -73,9 +73,9 @@ def serve(listener: socket.socket, find: Callable[[socket.socket], socket.socket
 def join(here: socket.socket, find: Callable[[socket.socket], socket.socket]) -> None:
     """Carry both ways between a connection and where it leads."""
     with here, suppress(OSError), find(here) as there:
-        for one in (here, there):
-            if one.family != socket.AF_UNIX:
-                one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for side in (here, there):
+            if side.family != socket.AF_UNIX:
+                side.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         back = Thread(target=carry, args=(there, here), daemon=True)
         back.start()
         carry(here, there)

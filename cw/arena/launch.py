@@ -1,4 +1,4 @@
-"""Starts the program of a bot in the sandbox, and tells it what it may know."""
+"""Starts the program of a bot in the sandbox, with the settings that it may see."""
 
 from __future__ import annotations
 
@@ -24,6 +24,9 @@ from cw.games.rules import Fault
 LOG: Final = logging.getLogger(__name__)
 
 VARIABLES: Final = {"secret": "BOT_SECRET", "api_key": "API_KEY", "username": "BOT_USERNAME"}
+
+OWN_VARIABLE: Final = "BOT_SET_"
+"""Begins the variable of a setting that a program has of its own: `depth` is BOT_SET_DEPTH."""
 
 T = TypeVar("T")
 
@@ -74,13 +77,13 @@ async def prepare(
 ) -> Launch | Fault:
     """Return how a program is started, and say how we are protected from it (see `launch`)."""
     source = policy.source(bot)
-    wanted = replace(
+    bot_needs = replace(
         needs,
         settings={**environment(bot), **needs.settings},
         readable=[*needs.readable, *(ourselves() if runs_cw(command) else [])],
     )
     launching = policy.sandbox.prepare(
-        [anchored(part, source.folder) for part in command], source, wanted
+        [anchored(part, source.folder) for part in command], source, bot_needs
     )
     try:
         prepared = await in_thread(partial(stack.enter_context, launching))
@@ -138,5 +141,6 @@ def with_secrets(bot: BotSpec) -> BotSpec:
 
 def environment(bot: BotSpec) -> dict[str, str]:
     """Return the variables in which a program gets its settings."""
-    given = {VARIABLES[key]: value for key, value in bot.settings.items() if key in VARIABLES}
-    return {"BOT_USERNAME": bot.username, **given}
+    variables = {VARIABLES[key]: value for key, value in bot.settings.items() if key in VARIABLES}
+    own = {f"{OWN_VARIABLE}{key.upper()}": value for key, value in bot.own_settings.items()}
+    return {"BOT_USERNAME": bot.username, **variables, **own}

@@ -1,4 +1,4 @@
-"""Ending processes with all that they have started, and saying how they ended."""
+"""Ending processes and everything they have started, and describing how they ended."""
 
 from __future__ import annotations
 
@@ -84,10 +84,10 @@ def kill_marked(mark: str) -> None:
     namespace (bubblewrap) holds that one.
     """
     for _ in range(MOST_ROUNDS):
-        found = list(marked(mark))
-        if not found:
+        processes = list(marked(mark))
+        if not processes:
             return
-        for process in found:
+        for process in processes:
             _kill(process, mark)
 
 
@@ -109,15 +109,16 @@ def _bears(process: int, mark: str) -> bool:
 
 def _environment(process: Path) -> bytes:
     """Read the environment of a process; while it replaces its program it has none for a moment."""
-    while not (found := (process / "environ").read_bytes()) and _is_young(process):
+    while not (content := (process / "environ").read_bytes()) and _is_young(process):
         time.sleep(LOOK)
-    return found
+    return content
 
 
 def _is_young(process: Path) -> bool:
     """Return whether a process has just been started; zombies and the system's own are not."""
     if (process / "statm").read_bytes().startswith(b"0 "):
         return False
+    # Field 22 of `man 5 proc`; the name in parentheses before it may contain spaces.
     started = int((process / "stat").read_text().rpartition(")")[2].split()[19])
     return _since_boot() - started / TICKS < YOUNG
 
@@ -131,6 +132,8 @@ def _kill(process: int, mark: str) -> None:
     """Kill a process, if its number has not passed to another one since it was found."""
     if sys.platform == "linux":
         try:
+            # A pidfd names the process, not its number, which the system may have given away
+            # meanwhile.
             handle = os.pidfd_open(process)
         except OSError:
             return

@@ -1,4 +1,4 @@
-"""A program that we have started: its pipes, how it ended, and its end."""
+"""A program that we have started: its pipes, its exit, and how it is ended."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Self, cast
 
+from cw.arena.exceptions import last_exception
 from cw.arena.processes import KILL, MARK, describe_exit, kill_group, kill_marked, new_mark
 from cw.arena.transports.lines import HeadAndTail
 from cw.games.rules import Fault
@@ -26,6 +27,11 @@ REAP: Final = 5.0
 
 GRACE: Final = 0.5
 QUOTED: Final = 300
+SEARCHED: Final = 8 * 1024
+"""Bytes at the end of standard error in which an exception is looked for."""
+
+ERROR_OUTPUT: Final = "; the end of its error output: "
+"""Stands in the sentence of a fault between how a program ended and what it wrote last."""
 
 STDIN, STDOUT, STDERR = 0, 1, 2
 
@@ -66,6 +72,9 @@ class Program(asyncio.SubprocessProtocol):
         self._open = {STDIN, STDOUT, STDERR}
         self._exit_code: int | None = None
         self._settled = False
+        self._searched = 0
+        """How long standard error was when an exception was looked for in it."""
+        self._exception = ""
         self._change = asyncio.Event()
         self._finished = asyncio.Event()
         self._ending: asyncio.Task[None] | None = None
@@ -86,6 +95,8 @@ class Program(asyncio.SubprocessProtocol):
         numbers of further files that it inherits, on POSIX. `caps` go to the class.
         """
         program = cls(**caps)
+        # Shielded: cancelled between fork and bookkeeping, the program would run on with nobody to
+        # end it.
         starting = asyncio.ensure_future(program._start(argv, env, cwd, pass_fds))
         try:
             fault = await asyncio.shield(starting)
@@ -128,7 +139,7 @@ class Program(asyncio.SubprocessProtocol):
     def gone(self) -> Fault | None:
         """Why the bot can do nothing more; None while it can, as far as is known yet."""
         if self._exit_code is not None:
-            how = f"{describe_exit(self._exit_code)}{self._last_words()}"
+            how = f"{describe_exit(self._exit_code)}{self._why()}{self._last_words()}"
             detail = f"its program ended before the end of the match: {how}"
             return Fault("crashed" if self._exit_code else "disconnected", detail)
         for pipe, name in ((STDOUT, "output"), (STDIN, "input")):
@@ -154,6 +165,7 @@ class Program(asyncio.SubprocessProtocol):
         cleared its environment escapes, and so do all of them on other systems. On Windows the
         program itself is terminated.
         """
+        # Several may close at once: match, pool and signal handler share one ending.
         if self._ending is None:
             self._ending = asyncio.ensure_future(self._end(grace, patience))
         try:
@@ -176,6 +188,7 @@ class Program(asyncio.SubprocessProtocol):
         self._transport = cast("asyncio.SubprocessTransport", transport)
         self._stdin = cast("asyncio.WriteTransport", self._transport.get_pipe_transport(STDIN))
         self._stdout = cast("asyncio.ReadTransport", self._transport.get_pipe_transport(STDOUT))
+        # So `resume_writing` is called when all of a line is in the pipe, not when most of it is.
         self._stdin.set_write_buffer_limits(high=0)
         self._stdout.set_protocol(PromptOutput(self, self._stdout.get_protocol()))
 
@@ -233,9 +246,24 @@ class Program(asyncio.SubprocessProtocol):
         finally:
             alarm.cancel()
 
+    @property
+    def exception(self) -> str:
+        """The last exception in what it wrote, on one line; "" if there is none."""
+        # Kept, as a program that has ended is asked in every turn how.
+        if self._searched != self.stderr.length:
+            self._searched = self.stderr.length
+            self._exception = last_exception(self.stderr.end(SEARCHED))
+        return self._exception
+
+    def _why(self) -> str:
+        return f": {self.exception}" if self._exit_code and self.exception else ""
+
     def _last_words(self) -> str:
-        said = self.stderr.end(QUOTED)
-        return f"; the end of its error output: {said}" if said else ""
+        quote = self.stderr.end(QUOTED)
+        if self.stderr.length > QUOTED and "\n" in quote:
+            # Its first line would begin in the middle of a word.
+            quote = quote.partition("\n")[2]
+        return f"{ERROR_OUTPUT}{quote}" if quote else ""
 
     async def _end(self, grace: float, patience: float) -> None:
         if not self._started:
@@ -274,4 +302,6 @@ class Program(asyncio.SubprocessProtocol):
             with suppress(ProcessLookupError):
                 self._transport.kill()
             kill_group(self.pid, KILL)
+        # Last, as it reads all of /proc: daemons that left the group bear the mark in their
+        # environment.
         kill_marked(self.mark)

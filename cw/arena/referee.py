@@ -8,11 +8,12 @@ import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from cw.arena.bots import BotSpec, public_fault
 from cw.arena.match import Turn
-from cw.arena.seats import Answer, Seat
+from cw.arena.seats import Answer, Seat, StrayLines
+from cw.arena.written import TurnPlaces, Written
 from cw.errors import IllegalAction
 from cw.games.codec import Codec, Game
 from cw.games.rules import Fault, Json, Outcome, Player, Rules
@@ -55,6 +56,8 @@ class MatchRecord:
     stopped: Outcome | None = None
     """An outcome that the rules do not know."""
     stderr: dict[Player, str] = field(default_factory=dict)
+    stderr_turns: dict[Player, TurnPlaces] = field(default_factory=dict)
+    """By player in which turns it wrote that."""
 
     @property
     def outcome(self) -> Outcome | None:
@@ -68,16 +71,24 @@ class MatchRecord:
         self.faults.append(NotedFault(len(self.turns), player, fault))
 
 
+class StrayNote(NamedTuple):
+    """Where the fault of a player that tells of stray lines stands, and the lines so far."""
+
+    place: int
+    lines: StrayLines
+
+
 Watcher: TypeAlias = Callable[[MatchRecord], None]
 """Is shown the match after its start and after every turn; an error that it raises ends it."""
 
 
-async def together(asked: Iterable[Coroutine[Any, Any, Answer]]) -> list[Answer]:
+async def together(queries: Iterable[Coroutine[Any, Any, Answer]]) -> list[Answer]:
     """Await one or more at the same time; return their answers when all are there.
 
     The first one runs in the task of the caller, which costs less than `asyncio.gather`.
     """
-    first, *others = asked
+    # Most queries go to one bot: a task for it would cost as much as the exchange itself.
+    first, *others = queries
     tasks = [asyncio.create_task(other) for other in others]
     try:
         return [await first, *[await task for task in tasks]]
@@ -88,9 +99,9 @@ async def together(asked: Iterable[Coroutine[Any, Any, Answer]]) -> list[Answer]
         raise
 
 
-def readable(said: bytes) -> str:
+def readable(output: bytes) -> str:
     """Return a part of a reply as text, with a mark for each sign that cannot be shown."""
-    text = said.decode(errors="replace")
+    text = output.decode(errors="replace")
     return "".join(sign if sign.isprintable() or sign in "\t\n" else "\ufffd" for sign in text)
 
 
@@ -121,10 +132,11 @@ class MatchReferee:
         self.disqualified: dict[Player, Fault] = {}
         self._gone: set[Player] = set()
         """Players of whom a lasting fault is noted."""
-        self._warned: set[Player] = set()
-        """Players of whom it is noted that a line was passed over."""
+        self._stray: dict[Player, StrayNote] = {}
+        """What is noted of lines that are no answers, by player."""
+        self._written = Written(seats)
         self.seconds: dict[Player, float] = {}
-        self._said: dict[Player, bytes] = {}
+        self._beginnings: dict[Player, bytes] = {}
         """What each player's last action was read from."""
 
     @property
@@ -186,6 +198,7 @@ class MatchReferee:
     def begin(self, state: Any) -> None:
         """Take the start state."""
         self.record.start = self.record.state = state
+        self._written.note(0)
         self._show()
 
     async def ask(self, queries: Mapping[Player, Query]) -> dict[Player, Any]:
@@ -216,6 +229,8 @@ class MatchReferee:
     async def _ask(self, player: Player, query: Query) -> Answer:
         if player in self.disqualified:
             return Answer(self.disqualified[player], 0.0)
+        # The view is made only for seats that need it: bots on the wire get what the protocol
+        # sends.
         look = partial(self.rules.observe, self.state, player)
         return await self.seats[player].ask(query, look)
 
@@ -224,26 +239,45 @@ class MatchReferee:
         value = answer.value
         if query.action:
             self.seconds[player] = answer.seconds
-            self._said[player] = answer.said
+            self._beginnings[player] = answer.beginning
         if isinstance(value, Fault):
+            # The fault goes into the replay, which anybody may read: paths of this machine are
+            # removed first.
             value = public_fault(self.record.bots[player], value)
-            value = replace(value, answer=readable(answer.said))
+            value = replace(value, answer=readable(answer.beginning))
             if query.noted:
                 self.note(player, value)
-        if answer.passed_over is not None and player not in self._warned:
-            self._warned.add(player)
-            self.note(player, public_fault(self.record.bots[player], answer.passed_over))
+        if answer.stray is not None:
+            self._note_stray(player, answer.stray)
         return value
+
+    def _note_stray(self, player: Player, lines: StrayLines) -> None:
+        """Note lines that are no answers: one fault a match, which counts them all."""
+        faults = self.record.faults
+        known = self._stray.get(player)
+        if known is not None:
+            lines = known.lines.and_then(lines)
+            place = known.place
+            fault = public_fault(self.record.bots[player], lines.fault)
+            faults[place] = replace(faults[place], fault=fault)
+        else:
+            place = len(faults)
+            self.note(player, public_fault(self.record.bots[player], lines.fault))
+        self._stray[player] = StrayNote(place, lines)
 
     def step(self, actions: Mapping[Player, Any]) -> Any:
         """Apply actions and faults by the rules, and return the new state."""
         record = self.record
         for player, action in actions.items():
             if not isinstance(action, Fault):
+                # The rules decide what an illegal action costs; it is noted here so that every game
+                # reports it alike (decisions 0005).
                 self._note_if_illegal(player, action)
+        # All actions of a turn in one step: nobody gains by answering first.
         record.state = self.rules.step(record.state, actions)
         record.turns.append(Turn(dict(actions), self.seconds))
         self.seconds = {}
+        self._written.note(len(record.turns))
         self._show()
         return record.state
 
@@ -257,7 +291,7 @@ class MatchReferee:
                 str(error),
                 expected=error.expected,
                 actual=error.actual,
-                answer=readable(self._said.get(player, b"")),
+                answer=readable(self._beginnings.get(player, b"")),
             )
             self.note(player, fault)
 
@@ -271,12 +305,20 @@ class MatchReferee:
 
     def disqualify(self, player: Player, fault: Fault) -> None:
         """Ask a player nothing more; the fault has been noted."""
+        # The protocol has reported this fault itself; a lasting one is noted once (see `note`).
         self.disqualified[player] = replace(fault, lasting=True)
         self._gone.add(player)
 
     def finish(self, outcome: Outcome) -> None:
         """End the match with an outcome that the rules do not know."""
         self.record.stopped = outcome
+
+    def keep_output(self) -> None:
+        """Keep what bots wrote with the match; what came after a turn counts to the last one."""
+        self._written.note(len(self.record.turns))
+        for player, seat in self.seats.items():
+            self.record.stderr[player] = seat.stderr.text()
+            self.record.stderr_turns[player] = self._written.turns(player)
 
     def _show(self) -> None:
         if self.watch:

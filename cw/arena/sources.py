@@ -1,4 +1,4 @@
-"""Which files a program is given a copy of: those of its folder that are no other bot's."""
+"""Which files a program gets a copy of: those in its folder that belong to no other bot."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def source_of(bot: BotSpec, others: Sequence[BotSpec] = ()) -> Source:
     folder = program_folder(bot)
     if folder is None:
         return Source()
-    own = tuple(named_files(bot, folder))
+    files = tuple(named_files(bot, folder))
     nobodys = (Path.home(), temporary_folder(), ROOT)
     if any(place.resolve().is_relative_to(folder) for place in nobodys):
-        return Source(folder, only=own)
+        return Source(folder, only=files)
     foreign = {path for other in others for path in _belongings(other, folder)}
-    return Source(folder, without=frozenset(foreign - set(own)))
+    return Source(folder, without=frozenset(foreign - set(files)))
 
 
 def _belongings(bot: BotSpec, folder: Path) -> Iterator[Path]:
@@ -51,8 +51,8 @@ def program_folder(bot: BotSpec) -> Path | None:
     """
     named_paths = map(Path, named(bot))
     files = [file for file in named_paths if not on_search_path(file) and not is_installed(file)]
-    chosen = [file for file in files if file.absolute().parent.name != "bin"] or files
-    return chosen[0].resolve().parent if chosen else None
+    programs = [file for file in files if file.absolute().parent.name != "bin"] or files
+    return programs[0].resolve().parent if programs else None
 
 
 def named(bot: BotSpec) -> list[str]:

@@ -1,7 +1,8 @@
-"""The games as environments of PettingZoo, for those who let a program learn to play."""
+"""The games as environments of PettingZoo and Gymnasium, for reinforcement learning."""
 
 try:
     from cw.envs.environments import AgentEnv, TurnEnv, aec_env, parallel_env
+    from cw.envs.solo import SoloEnv, gym_env
 except ModuleNotFoundError as error:
     if error.name not in ("gymnasium", "pettingzoo"):
         raise
@@ -9,4 +10,4 @@ except ModuleNotFoundError as error:
         f"cw.envs needs {error.name}: in the repository, pip install '.[envs]'", name=error.name
     ) from None
 
-__all__ = ["AgentEnv", "TurnEnv", "aec_env", "parallel_env"]
+__all__ = ["AgentEnv", "SoloEnv", "TurnEnv", "aec_env", "gym_env", "parallel_env"]

@@ -1,4 +1,4 @@
-"""A game between agents: what both kinds of environments have in common."""
+"""A game between agents: what both kinds of environments share."""
 
 from __future__ import annotations
 
@@ -7,22 +7,25 @@ from io import StringIO
 from random import Random
 from typing import Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 
+from cw.envs.images import image
+from cw.envs.opponents import Bot, read_bots, seated
 from cw.envs.translations import Arrays, OwnDocuments, Table, Translation
 from cw.errors import UsageError, short
-from cw.games.registry import load_game, load_spaces, load_strategy, load_terminal
+from cw.games.registry import load_game, load_spaces, load_terminal
 from cw.games.rules import Json, Outcome, Player
 
 LARGEST_SEED: Final = 2**31 - 1
-BUILTIN: Final = "builtin:"
 
 
 class AgentGame:
-    """A game whose players are agents, and built-in strategies in the seats that are given away."""
+    """A game whose players are agents, and bots in the seats that are given away."""
 
     def __init__(
-        self, name: str, players: int | None, bots: Mapping[str, str], options: Mapping[str, Json]
+        self, name: str, players: int | None, bots: Mapping[str, Bot], options: Mapping[str, Json]
     ) -> None:
         """Seat everybody; raise UsageError for what makes no game."""
         game, spaces = load_game(name), load_spaces(name)
@@ -71,8 +74,7 @@ class AgentGame:
         drawn = self.rng.randint(0, LARGEST_SEED) if seed is None else seed
         self.table.start(drawn)
         self.strategies = {
-            player: load_strategy(self.table.game.name, bot)(player, Random(f"{drawn} {player}"))
-            for player, bot in self.bots.items()
+            player: seated(bot, self.table, player, drawn) for player, bot in self.bots.items()
         }
         self._play_alone()
 
@@ -103,10 +105,10 @@ class AgentGame:
         """Return what an agent sees."""
         return self.translation.observation(self.seats[agent])
 
-    def read(self, agent: str, given: Any) -> Any:
+    def read(self, agent: str, value: Any) -> Any:
         """Return an agent's action for the rules; raise UsageError for what is none."""
         try:
-            return self.translation.action(self.seats[agent], given)
+            return self.translation.action(self.seats[agent], value)
         except UsageError as error:
             raise UsageError(f"{agent}: {error}") from None
 
@@ -124,23 +126,21 @@ class AgentGame:
 
     def drawn(self) -> str:
         """Return the board as it is drawn in a terminal, with its colours as escapes."""
-        game, shown = self.table.game, StringIO()
-        frame = game.codec.view_to_json(game.rules.observe(self.table.state, None))
-        console = Console(file=shown, force_terminal=True, color_system="256", soft_wrap=True)
-        console.print(load_terminal(game.name)(frame))
-        return shown.getvalue()
+        text = StringIO()
+        console = Console(file=text, force_terminal=True, color_system="256", soft_wrap=True)
+        console.print(load_terminal(self.table.game.name)(self.frame))
+        return text.getvalue()
 
+    def image(self) -> NDArray[np.uint8]:
+        """Return the board as rows x columns x red, green and blue."""
+        game = self.table.game
+        return image(game.name, self.frame, game.rules.players(self.table.state))
 
-def read_bots(bots: Mapping[str, str], seats: Mapping[str, Player]) -> dict[str, str]:
-    """Return the strategies by agent, of `builtin:NAME`; raise UsageError for anything else."""
-    for agent, bot in bots.items():
-        if agent not in seats:
-            raise UsageError(f"there is no agent {short(agent)}; they are {', '.join(seats)}")
-        if not bot.startswith(BUILTIN):
-            raise UsageError(f"{agent}: environments seat {BUILTIN}NAME only, not {short(bot)}")
-    if len(bots) == len(seats):
-        raise UsageError("all seats are given to bots: leave one to an agent")
-    return {agent: bot.removeprefix(BUILTIN) for agent, bot in bots.items()}
+    @property
+    def frame(self) -> Json:
+        """What the referee sees."""
+        game = self.table.game
+        return game.codec.view_to_json(game.rules.observe(self.table.state, None))
 
 
 def fewest(seats: range) -> int:
@@ -150,8 +150,8 @@ def fewest(seats: range) -> int:
 
 def reward(outcome: Outcome, player: Player, players: Sequence[Player]) -> float:
     """Return the reward of a player; those without a rank stand behind all who have one."""
-    own, *others = (
-        outcome.ranks.get(one, len(players) + 1)
-        for one in (player, *(other for other in players if other != player))
+    mine, *others = (
+        outcome.ranks.get(each, len(players) + 1)
+        for each in (player, *(other for other in players if other != player))
     )
-    return sum((rank > own) - (rank < own) for rank in others) / max(1, len(others))
+    return sum((rank > mine) - (rank < mine) for rank in others) / max(1, len(others))

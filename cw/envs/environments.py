@@ -10,27 +10,35 @@ from gymnasium.spaces import Space
 from pettingzoo import AECEnv, ParallelEnv
 
 from cw.envs.agent_game import AgentGame
+from cw.envs.opponents import Bot
 from cw.errors import UsageError
 from cw.games.rules import Json
 
-NOBODY: Final[Mapping[str, str]] = {}
-RENDER_MODES: Final = ("ansi",)
+NOBODY: Final[Mapping[str, Bot]] = {}
+RENDER_MODES: Final = ("ansi", "rgb_array")
 
 
 def aec_env(
     game: str,
     *,
     players: int | None = None,
-    bots: Mapping[str, str] = NOBODY,
+    bots: Mapping[str, Bot] = NOBODY,
     render_mode: str | None = None,
     **options: Json,
 ) -> TurnEnv:
     """Return a game in which agents act one after the other.
 
     In a game that is played at the same time they are asked in seat order, and the turn is played
-    when all have answered. `bots` gives seats to built-in strategies, as `{"player_1":
-    "builtin:random"}`; `render_mode` is `ansi` or None; the rest are options of the game. Raises
-    UsageError for what makes no game.
+    when all have answered. `bots` gives seats to opponents, as `{"player_1": "builtin:random"}`:
+    `builtin:NAME`, `python:PATH[:NAME]`, a class or a function; `render_mode` is `ansi`,
+    `rgb_array` or None; the rest are options of the game. Raises UsageError for what makes no game.
+
+    >>> env = aec_env("hexagon", size=3)
+    >>> env.reset(seed=1)
+    >>> observation, reward, over, _, _ = env.last()
+    >>> env.step(env.action_space(env.agent_selection).sample(observation["action_mask"]))
+    >>> env.agent_selection
+    'player_1'
     """
     return TurnEnv(AgentGame(game, players, bots, options), render_mode)
 
@@ -39,13 +47,20 @@ def parallel_env(
     game: str,
     *,
     players: int | None = None,
-    bots: Mapping[str, str] = NOBODY,
+    bots: Mapping[str, Bot] = NOBODY,
     render_mode: str | None = None,
     **options: Json,
 ) -> AgentEnv:
     """Return a game in which all agents act at the same time; arguments as for `aec_env`.
 
     Raises UsageError for a game that is played in turns, and for what makes no game.
+
+    >>> env = parallel_env("paint", players=3, turns=1)
+    >>> observations, _ = env.reset(seed=1)
+    >>> actions = {agent: 0 for agent in env.agents}
+    >>> _, rewards, terminations, _, _ = env.step(actions)
+    >>> all(terminations.values())
+    True
     """
     played = AgentGame(game, players, bots, options)
     if not played.simultaneous:
@@ -53,14 +68,27 @@ def parallel_env(
     return AgentEnv(played, render_mode)
 
 
+def check_mode(render_mode: str | None) -> None:
+    """Raise UsageError for a mode in which nothing is rendered."""
+    if render_mode not in (None, *RENDER_MODES):
+        modes = ", ".join(RENDER_MODES)
+        raise UsageError(f"render_mode is {modes} or None, not {render_mode!r}")
+
+
+def rendered(game: AgentGame, render_mode: str | None) -> Any:
+    """Return the board as text or as pixels; None, with a warning, without a mode."""
+    if render_mode is None:
+        logger.warn('nothing is rendered without a mode: give render_mode="ansi"')
+        return None
+    return game.image() if render_mode == "rgb_array" else game.drawn()
+
+
 class SeatedGame:
     """What both kinds of environments have: a game with its agents, their spaces, and its board."""
 
     def __init__(self, game: AgentGame, render_mode: str | None) -> None:
         """Seat the agents; the first game begins with `reset`."""
-        if render_mode not in (None, *RENDER_MODES):
-            modes = ", ".join(RENDER_MODES)
-            raise UsageError(f"render_mode is {modes} or None, not {render_mode!r}")
+        check_mode(render_mode)
         self.game = game
         self.render_mode = render_mode
         self.metadata: dict[str, Any] = {
@@ -79,19 +107,28 @@ class SeatedGame:
         """Return the space of what an agent does."""
         return self.game.action_spaces[agent]
 
-    def render(self) -> str | None:
-        """Return the board as text; None, with a warning, where no mode was asked for."""
-        if self.render_mode is None:
-            logger.warn('nothing is rendered without a mode: give render_mode="ansi"')
-            return None
-        return self.game.drawn()
+    def render(self) -> Any:
+        """Return the board, None with a warning where no mode was asked for.
+
+        It is text, or with `rgb_array` an array of rows x columns x red, green and blue.
+        """
+        return rendered(self.game, self.render_mode)
 
     def close(self) -> None:
         """Do nothing: nothing is held."""
 
 
 class TurnEnv(SeatedGame, AECEnv[str, Any, Any]):
-    """A game whose agents act one after the other."""
+    """A game whose agents act one after the other.
+
+    >>> env = aec_env("circuit-wars", size=3, bots={"player_1": "builtin:random"})
+    >>> env.reset(seed=1)
+    >>> while not env.last()[2]:
+    ...     mask = env.last()[0]["action_mask"]
+    ...     env.step(env.action_space(env.agent_selection).sample(mask))
+    >>> env.last()[1] in (-1.0, 0.0, 1.0)
+    True
+    """
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin the game of a seed, or of one that is drawn; `options` have no effect."""
@@ -102,7 +139,7 @@ class TurnEnv(SeatedGame, AECEnv[str, Any, Any]):
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
-        self.given: dict[str, Any] = {}
+        self.actions: dict[str, Any] = {}
         self._go_on()
 
     def step(self, action: Any) -> None:
@@ -115,16 +152,16 @@ class TurnEnv(SeatedGame, AECEnv[str, Any, Any]):
         if self.terminations[agent]:
             self._was_dead_step(action)
             return
-        self.given[agent] = self.game.read(agent, action)
+        self.actions[agent] = self.game.read(agent, action)
         self._clear_rewards()
         self._cumulative_rewards[agent] = 0.0
         if not self._waiting():
-            self.game.turn(self.given)
-            self.given = {}
+            self.game.turn(self.actions)
+            self.actions = {}
         self._go_on()
 
     def _waiting(self) -> list[str]:
-        return [agent for agent in self.game.due() if agent not in self.given]
+        return [agent for agent in self.game.due() if agent not in self.actions]
 
     def _go_on(self) -> None:
         """Select who acts next; at the end, hand out the rewards."""

@@ -1,4 +1,4 @@
-"""The spaces of environments: arrays where a game says how, else its own documents."""
+"""The spaces of environments: arrays where a game defines them, else documents."""
 
 from __future__ import annotations
 

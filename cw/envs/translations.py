@@ -1,4 +1,4 @@
-"""What passes between agents and the rules: arrays where a game says how, else documents."""
+"""Translates between agents and the rules: arrays where a game defines them, else documents."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Translation(Protocol):
     def observation(self, player: Player) -> Any:
         """Return what a player sees now."""
 
-    def action(self, player: Player, given: Any) -> Any:
+    def action(self, player: Player, value: Any) -> Any:
         """Return an action for the rules; raise UsageError for what cannot be read as one."""
 
 
@@ -86,16 +86,16 @@ class Arrays:
         planes = self.spaces.write_view(view, player)
         return {"observation": planes, "action_mask": mask.reshape(-1)}
 
-    def action(self, player: Player, given: Any) -> Any:
+    def action(self, player: Player, value: Any) -> Any:
         """Read a number, or an array of them."""
-        chosen = np.asarray(given)
+        array = np.asarray(value)
         expected = () if self.numbers == 1 else (self.numbers,)
-        whole = np.issubdtype(chosen.dtype, np.integer) and chosen.shape == expected
-        if not whole or np.any((chosen < 0) | (chosen >= self.values)):
+        whole = np.issubdtype(array.dtype, np.integer) and array.shape == expected
+        if not whole or np.any((array < 0) | (array >= self.values)):
             what = "a whole number" if self.numbers == 1 else f"{self.numbers} whole numbers"
-            raise UsageError(f"an action is {what} from 0 to {self.values - 1}, not {short(given)}")
+            raise UsageError(f"an action is {what} from 0 to {self.values - 1}, not {short(value)}")
         view = self.table.view(player)
-        return self.spaces.read_action(view, player, chosen.reshape(-1).tolist())
+        return self.spaces.read_action(view, player, array.reshape(-1).tolist())
 
 
 class OwnDocuments:
@@ -118,26 +118,26 @@ class OwnDocuments:
         """Return the view."""
         return {"view": self.codec.view_to_json(self.table.view(player))}
 
-    def action(self, player: Player, given: Any) -> Any:
+    def action(self, player: Player, value: Any) -> Any:
         """Read a document; one of an action that is not legal is for the rules to judge."""
         try:
-            read = self.codec.actions_from_json(self.table.state, {str(player): given})[player]
+            action = self.codec.actions_from_json(self.table.state, {str(player): value})[player]
         except ProtocolError as error:
             raise UsageError(str(error)) from None
-        if isinstance(read, Fault):
-            raise UsageError(f"an action is no fault: {short(given)}")
-        return read
+        if isinstance(action, Fault):
+            raise UsageError(f"an action cannot be a fault: {short(value)}")
+        return action
 
     def _draw(self, player: Player, rng: Random) -> Json:
         if player not in self.table.to_move:
             return None
         return self.codec.action_to_json(self.rules.sample(self.table.state, player, rng))
 
-    def _legal(self, player: Player, given: Any) -> bool:
+    def _legal(self, player: Player, value: Any) -> bool:
         if player not in self.table.to_move:
-            return given is None
+            return value is None
         try:
-            self.rules.check(self.table.state, player, self.action(player, given))
+            self.rules.check(self.table.state, player, self.action(player, value))
         except (UsageError, IllegalAction):
             return False
         return True

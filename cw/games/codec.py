@@ -1,4 +1,4 @@
-"""What the values of a game are as JSON: the documents of states, views, actions and results."""
+"""The values of a game as JSON: the documents of states, views, actions and results."""
 
 from __future__ import annotations
 
@@ -27,6 +27,13 @@ class Codec(Protocol[State, Action, View_contra]):
     """Writes the values of one game as JSON, and reads what others wrote.
 
     Every method that reads raises ProtocolError, with the place of what is wrong, and nothing else.
+
+    >>> from cw.games.registry import load_game
+    >>> game = load_game("hexagon")
+    >>> state = game.rules.new(2, 7, size=2)
+    >>> document = game.codec.state_to_json(state)
+    >>> document["color"], game.codec.state_from_json(document) == state
+    (1, True)
     """
 
     def state_to_json(self, state: State) -> Json:
@@ -68,6 +75,7 @@ def restarted(
     Raises UsageError for options and seeds that make no game.
     """
     players = rules.players(start)
+    # Games whose document names players get the names back; others only count them.
     named = any(isinstance(player, str) for player in players)
     return rules.new(list(players) if named else len(players), seed, **options)
 
@@ -183,12 +191,12 @@ def default_codec(rules: Rules[Any, Any, Any]) -> DefaultCodec[Any, Any, Any]:
 def returned(rules: Rules[Any, Any, Any], name: str) -> Any:
     """Return the type that a method says it returns; raise UsageError if it says none."""
     method = getattr(type(rules), name)
-    found = get_type_hints(method).get("return")
-    if found is None:
+    annotation = get_type_hints(method).get("return")
+    if annotation is None:
         raise UsageError(
             f"{method.__qualname__} must say which type it returns, or {rules.name} needs a codec"
         )
-    return found
+    return annotation
 
 
 def to_json(value: Any) -> Json:
@@ -209,22 +217,31 @@ def from_json(what: str, document: Json, kind: Any) -> Any:
     """Read a value of a type; raise ProtocolError that says what is wrong, where, and what came.
 
     `kind` is whatever msgspec converts to, such as `tuple[int, int]`.
+
+    >>> from_json("pair", [1, 2], tuple[int, int])
+    (1, 2)
+    >>> from_json("pair", ["x"], tuple[int, ...])
+    Traceback (most recent call last):
+    cw.errors.ProtocolError: this is not a valid pair: Expected `int`, got `str` - at `$[0]`: ...
     """
     try:
+        # `str_keys`: JSON has only text as keys, while players may be numbers.
         return msgspec.convert(document, kind, str_keys=True)
     except UNREADABLE as error:
-        raise ProtocolError(f"this is no {what}: {explained(str(error), document)}") from None
+        raise ProtocolError(
+            f"this is not a valid {what}: {explained(str(error), document)}"
+        ) from None
 
 
 def explained(error: str, document: Json) -> str:
     """Return an error of msgspec with the value at the place that it names, cut for a sentence."""
-    said = error if len(error) <= LONGEST_ERROR else f"{error[:100]}...{error[-80:]}"
+    message = error if len(error) <= LONGEST_ERROR else f"{error[:100]}...{error[-80:]}"
     place = PLACE.search(error)
     if place is None:
-        return said
+        return message
     for member, index in STEP.findall(place[1]):
         document = document[member or int(index)]
-    return f"{said}: it is {short(document)}"
+    return f"{message}: it is {short(document)}"
 
 
 def player_named(players: Sequence[Player], name: Json) -> Player:
@@ -234,16 +251,16 @@ def player_named(players: Sequence[Player], name: Json) -> Player:
 
 def find_player(named: Mapping[str, Player], name: Json) -> Player:
     """Return a player by its name; raise ProtocolError if nobody is called so."""
-    found = named.get(str(name)) if type(name) in (int, str) else None
-    if found is None:
+    player = named.get(str(name)) if type(name) in (int, str) else None
+    if player is None:
         raise ProtocolError(f"unknown player {short(name)}; the players are {enumerated(named)}")
-    return found
+    return player
 
 
 def enumerated(names: Iterable[str], most: int = 12) -> str:
     """Return names for a sentence, the first ones if there are many."""
-    known = list(names)
-    return ", ".join(known[:most]) + (f", ... ({len(known)})" if len(known) > most else "")
+    listed = list(names)
+    return ", ".join(listed[:most]) + (f", ... ({len(listed)})" if len(listed) > most else "")
 
 
 def actions_by_player(
@@ -256,7 +273,7 @@ def actions_by_player(
         raise ProtocolError(f"actions must be an object by player, not {short(document)}")
     named = {str(player): player for player in players}
     seats = [find_player(named, name) for name in document]
-    return {seat: read(seat, said) for seat, said in zip(seats, document.values(), strict=True)}
+    return {seat: read(seat, value) for seat, value in zip(seats, document.values(), strict=True)}
 
 
 def is_fault(document: Json) -> bool:

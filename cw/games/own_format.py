@@ -1,4 +1,4 @@
-"""What a game reads out of a file in its own replay format: all that is needed to play it again."""
+"""What a game reads from a file in its own replay format: enough to play it again."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ class Retold:
     """The document of the first state."""
     actions: Sequence[Mapping[str, Json]]
     """The actions and faults of every turn, as the codec of the game reads them."""
-    told: Json
+    recorded: Json
     """What the exporter of the game writes of this match if all is true; members of its first two
     levels may be missing."""

@@ -1,4 +1,4 @@
-"""How a game is offered to people: matches to watch, playing by hand, measured strength."""
+"""How pages offer a game: matches to watch, playing by hand, measured strength."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ from cw.games.rules import Json, Player
 
 Moves: TypeAlias = Callable[[Any, Player], Sequence[Json]]
 """Returns the documents of all actions that a player may choose from in a state."""
+
+
+Words: TypeAlias = Callable[[Json], str]
+"""Returns what the document of an action is called, in a few words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,8 @@ class PlayOptions:
     choices: Sequence[Choice] = ()
     moves: Moves | None = None
     """For a game that people play by hand."""
+    words: Words | None = None
+    """What pages call these actions; None: what their documents say."""
     measured: Mapping[str, Json] = field(default_factory=dict)
     """Options of the matches in which the strength of strategies is measured.
 

@@ -1,4 +1,4 @@
-"""The games by name; a game's modules are loaded when it is asked for.
+"""The games by name; the modules of a game are loaded on demand.
 
 Another package adds a game with an entry point in the group `cw.games` that names a GameEntry.
 """
@@ -6,183 +6,94 @@ Another package adds a game with an entry point in the group `cw.games` that nam
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
-from importlib.util import find_spec
+from functools import cache
 from pkgutil import resolve_name
-from typing import Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from rich.text import Text
-
-from cw.drawing.scenes import Picture
 from cw.errors import UsageError, choices, short
-from cw.games.codec import Conduct, DefaultCodec, Game, default_codec
-from cw.games.defaults.bot_server import DefaultBotHandler
-from cw.games.defaults.checks import DefaultChecks
-from cw.games.defaults.play_options import default_play_options
-from cw.games.defaults.protocol import DefaultProtocol
-from cw.games.defaults.text import draw_in_terminal, text_picture
+from cw.games.codec import DefaultCodec, Game
 from cw.games.endings import Endings
-from cw.games.own_format import Retold
-from cw.games.play_options import PlayOptions
+from cw.games.entry import GameEntry, game_of, in_folder
+from cw.games.installed import InstalledGame, LeftOut, found_games
 from cw.games.rules import Json, MapMaker, StrategyFactory
-from cw.games.spaces import Spaces
-from cw.games.wire import Admission, BotContext, BotHandler, Checks, Credits, WireProtocol
+
+if TYPE_CHECKING:
+    # Libraries that draw or compute are loaded with the part that needs them.
+    from rich.text import Text
+
+    from cw.drawing.scenes import Picture
+    from cw.games.checks import Admission, Checks
+    from cw.games.own_format import Retold
+    from cw.games.play_options import PlayOptions
+    from cw.games.spaces import Spaces
+    from cw.games.wire import BotContext, BotHandler, Credits, WireProtocol
 
 AnyMapMaker: TypeAlias = MapMaker[Any]
 Strategies: TypeAlias = Mapping[str, StrategyFactory[Any, Any]]
 
-DrawInTerminal: TypeAlias = Callable[[Json], Text]
+DrawInTerminal: TypeAlias = "Callable[[Json], Text]"
 """Draws a frame of a replay."""
 
-Exporter: TypeAlias = Callable[[Mapping[str, Any], Sequence[Any], Credits | None], bytes]
+Exporter: TypeAlias = "Callable[[Mapping[str, Any], Sequence[Any], Credits | None], bytes]"
 """Returns the bytes of a file from a replay's document, all its states, and the names that a site
 has for them; None where no site has played the match."""
 
-Importer: TypeAlias = Callable[[Json], Retold | None]
+Importer: TypeAlias = "Callable[[Json], Retold | None]"
 """Returns the match that the JSON of a file tells, None for a file of another format; raises
 ProtocolError for one that cannot be played."""
 
 
-@dataclass(frozen=True, slots=True)
-class GameEntry:
-    """Where the parts of a game are, each as `module:name`; None where the default is used."""
-
-    rules: str
-    """The class of its rules."""
-    strategies: str
-    """A mapping from names to strategy classes, the weakest first."""
-    codec: str | None = None
-    """Returns the codec for these rules."""
-    protocol: str | None = None
-    """The class of its wire protocol."""
-    bot_handler: str | None = None
-    """The class that lets a built-in strategy speak that protocol."""
-    checks: str | None = None
-    """The class of what a bot is tried with before it plays."""
-    admission: str | None = None
-    """The class of what a web service is asked before it may play on a site; None: its checks."""
-    play_options: str | None = None
-    """How it is offered to people: matches to watch, and playing by hand."""
-    picture: str | None = None
-    """How its frames are drawn as pictures."""
-    terminal: str | None = None
-    """A function that draws a frame in the terminal."""
-    spaces: str | None = None
-    """How its views and actions become arrays."""
-    maps: str | None = None
-    """The class of its map maker; None for a game that is not played on stored maps."""
-    exporter: str | None = None
-    """A function that writes a replay in a format of the game's own; None if there is none."""
-    importer: str | None = None
-    """A function that reads that format back."""
-    conduct: str | None = None
-    """What its protocol may make of a match beside the rules."""
-    endings: str | None = None
-    """The words in which its results are told."""
-    rules_version: int = 1
-    """Grows when old replays would be played otherwise."""
-    seed_bits: int = 63
-    """How long a seed may be."""
-
-    @property
-    def has_checks(self) -> bool:
-        """Whether bots can be tried: by checks of its own, or by those of the default protocol."""
-        return self.checks is not None or self.protocol is None
-
-    @property
-    def has_clients(self) -> bool:
-        """Whether its bots are clients of our server, which has a page for the live game."""
-        return self.protocol is not None and self.bot_handler is None
-
-
-USUAL: Final[Mapping[str, str]] = {
-    "rules": "rules:{}",
-    "codec": "codec:{}Codec",
-    "strategies": "strategies:STRATEGIES",
-    "protocol": "protocol:{}Protocol",
-    "bot_handler": "bot_server:{}BotHandler",
-    "checks": "checks:{}Checks",
-    "admission": "admission:{}Admission",
-    "play_options": "play_options:PLAY_OPTIONS",
-    "picture": "picture:PICTURE",
-    "terminal": "terminal:draw",
-    "spaces": "spaces:SPACES",
-    "maps": "map_maker:{}Maps",
-    "exporter": "exporter:export",
-    "importer": "importer:read",
-    "conduct": "conduct:CONDUCT",
-    "endings": "endings:ENDINGS",
-}
-"""Where the parts of a game stand in its folder; `{}` is the name of the folder, as a class."""
-
-
-def in_folder(package: str, rules_version: int = 1, seed_bits: int = 63) -> GameEntry:
-    """Return the entry of a game whose parts stand where they usually do.
-
-    `package` is the dotted name of its folder. A part whose module is missing is the default.
-    """
-    stem = "".join(word.capitalize() for word in package.rpartition(".")[2].split("_"))
-    parts = {
-        part: f"{package}.{place.format(stem)}"
-        for part, place in USUAL.items()
-        if find_spec(f"{package}.{place.partition(':')[0]}") is not None
-    }
-    return GameEntry(**parts, rules_version=rules_version, seed_bits=seed_bits)
-
-
 GAMES: Mapping[str, GameEntry] = {
     "circuit-wars": in_folder("cw.games.circuit_wars"),
-    "code-battle": in_folder("cw.games.code_battle"),
+    "code-battle": in_folder("cw.games.code_battle", has_hidden_information=True),
     "end-of-codes": in_folder("cw.games.end_of_codes", seed_bits=31),
     "hexagon": in_folder("cw.games.hexagon"),
     "paint": in_folder("cw.games.paint", seed_bits=31),
 }
 
 
+@cache
+def games_with_hidden_information() -> frozenset[str]:
+    """Return the games whose players see only a part of the state."""
+    return frozenset(name for name, entry in game_entries().items() if entry.has_hidden_information)
+
+
 def game_entries() -> dict[str, GameEntry]:
-    """Return our games and those of other packages; nobody can take the name of one of ours.
+    """Return our games, then those of other packages that can be played."""
+    return {**GAMES, **{game.name: game.entry for game in installed_games()}}
 
-    Raises UsageError for an entry point that cannot be loaded.
+
+def installed_games() -> tuple[InstalledGame, ...]:
+    """Return the games of other packages that can be played, by name.
+
+    Nobody can take the name of one of ours, and of two packages the first one has it.
     """
-    others = {entry.name: loaded(entry) for entry in entry_points(group="cw.games")}
-    return others | dict(GAMES)
+    return found_games(frozenset(GAMES))[0]
 
 
-def loaded(point: EntryPoint) -> GameEntry:
-    """Return what another package says of its game; raise UsageError, with its name, for a fault.
-
-    Whatever its modules raise is its fault: without the sentence nobody would know whose.
-    """
-    try:
-        entry = point.load()
-    except Exception as error:
-        raise UsageError(
-            f"the game {point.name!r} of another package cannot be loaded from {point.value}:"
-            f" {error!r}; repair that package, or uninstall it"
-        ) from error
-    if not isinstance(entry, GameEntry):
-        raise UsageError(f"{point.value} must be a GameEntry, not {short(entry)}")
-    return entry
+def games_left_out() -> tuple[LeftOut, ...]:
+    """Return the games of other packages that cannot be played, and why."""
+    return found_games(frozenset(GAMES))[1]
 
 
 def game_entry(name: str) -> GameEntry:
     """Return the entry of a game; raise UsageError for an unknown name."""
     if name in GAMES:
         return GAMES[name]
-    known = game_entries()
-    if name not in known:
-        raise UsageError(f"there is no game {short(name)}; {choices(name, known)}")
-    return known[name]
+    entries = game_entries()
+    if name in entries:
+        return entries[name]
+    why = next((left_out.sentence for left_out in games_left_out() if left_out.name == name), None)
+    raise UsageError(why or f"there is no game {short(name)}; {choices(name, entries)}")
 
 
 def load_game(name: str) -> Game:
-    """Load the rules of a game and its codec; raise UsageError for an unknown name."""
-    entry = game_entry(name)
-    rules = resolve_name(entry.rules)()
-    codec = default_codec if entry.codec is None else resolve_name(entry.codec)
-    conduct = Conduct() if entry.conduct is None else resolve_name(entry.conduct)
-    return Game(rules, codec(rules), entry.rules_version, conduct)
+    """Load the rules of a game and its codec; raise UsageError for an unknown name.
+
+    >>> load_game("hexagon").rules.seats
+    range(2, 3)
+    """
+    return game_of(game_entry(name))
 
 
 def load_strategies(name: str) -> Strategies:
@@ -191,7 +102,11 @@ def load_strategies(name: str) -> Strategies:
 
 
 def load_strategy(game: str, name: str) -> StrategyFactory[Any, Any]:
-    """Load a built-in strategy; raise UsageError if the game has none of that name."""
+    """Load a built-in strategy; raise UsageError if the game has none of that name.
+
+    >>> load_strategy("paint", "greedy").__name__
+    'Greedy'
+    """
     strategies = load_strategies(game)
     if name not in strategies:
         raise UsageError(f"{game} has no strategy {short(name)}; {choices(name, strategies)}")
@@ -202,8 +117,9 @@ def load_protocol(name: str) -> WireProtocol:
     """Load the wire protocol of a game: its own, or the default one."""
     where = game_entry(name).protocol
     if where is None:
-        return DefaultProtocol(load_game(name))
-    return cast(WireProtocol, resolve_name(where)())
+        default = resolve_name("cw.games.defaults.protocol:DefaultProtocol")
+        return cast("WireProtocol", default(load_game(name), load_play_options(name).moves))
+    return cast("WireProtocol", resolve_name(where)())
 
 
 def load_bot_handler(name: str, context: BotContext) -> BotHandler:
@@ -214,37 +130,41 @@ def load_bot_handler(name: str, context: BotContext) -> BotHandler:
     """
     entry = game_entry(name)
     if entry.bot_handler is not None:
-        return cast(BotHandler, resolve_name(entry.bot_handler)(context))
+        return cast("BotHandler", resolve_name(entry.bot_handler)(context))
     if entry.has_clients:
         raise UsageError(f"the bots of {name} are clients of its server: they cannot be served")
     codec = load_game(name).codec
     if not isinstance(codec, DefaultCodec):
         raise UsageError(f"bots of {name} cannot be served: its codec does not read views")
-    return DefaultBotHandler(context, codec)
+    default = resolve_name("cw.games.defaults.bot_server:DefaultBotHandler")
+    return cast("BotHandler", default(context, codec))
 
 
 def load_checks(name: str) -> Checks:
     """Load what bots of a game are tried with; raise UsageError for a game that has nothing."""
     entry = game_entry(name)
     if entry.checks is not None:
-        return cast(Checks, resolve_name(entry.checks)())
+        return cast("Checks", resolve_name(entry.checks)())
     if not entry.has_checks:
         raise UsageError(f"there are no checks for the bots of {name}")
-    return DefaultChecks(load_game(name), list(load_strategies(name)))
+    default = resolve_name("cw.games.defaults.checks:DefaultChecks")
+    moves = load_play_options(name).moves
+    return cast("Checks", default(load_game(name), list(load_strategies(name)), moves))
 
 
 def load_admission(name: str) -> Admission | None:
     """Load what a web service is asked before it plays on a site; None: the steps of its checks."""
     where = game_entry(name).admission
-    return None if where is None else cast(Admission, resolve_name(where)())
+    return None if where is None else cast("Admission", resolve_name(where)())
 
 
 def load_play_options(name: str) -> PlayOptions:
     """Load how a game is offered to people."""
     where = game_entry(name).play_options
     if where is None:
-        return default_play_options(load_game(name), list(load_strategies(name)))
-    return cast(PlayOptions, resolve_name(where))
+        default = resolve_name("cw.games.defaults.play_options:default_play_options")
+        return cast("PlayOptions", default(load_game(name), list(load_strategies(name))))
+    return cast("PlayOptions", resolve_name(where))
 
 
 def load_endings(name: str) -> Endings:
@@ -254,9 +174,14 @@ def load_endings(name: str) -> Endings:
 
 
 def load_picture(name: str) -> Picture[Any]:
-    """Load how frames of a game are drawn: by itself, or as text."""
-    where = game_entry(name).picture
-    return text_picture(name) if where is None else cast(Picture[Any], resolve_name(where))
+    """Load how frames of a game are drawn: by itself, else as its terminal board, or as JSON."""
+    entry = game_entry(name)
+    if entry.picture is not None:
+        return cast("Picture[Any]", resolve_name(entry.picture))
+    if entry.terminal is not None:
+        on_terminal = resolve_name("cw.games.defaults.text:terminal_picture")
+        return cast("Picture[Any]", on_terminal(name, resolve_name(entry.terminal)))
+    return cast("Picture[Any]", resolve_name("cw.games.defaults.text:text_picture")(name))
 
 
 def load_terminal(name: str) -> DrawInTerminal:
@@ -265,15 +190,14 @@ def load_terminal(name: str) -> DrawInTerminal:
     Those of a game that is not here are text too: a replay can be looked at without its rules.
     """
     entry = game_entries().get(name)
-    if entry is None or entry.terminal is None:
-        return draw_in_terminal
-    return cast(DrawInTerminal, resolve_name(entry.terminal))
+    where = None if entry is None else entry.terminal
+    return cast("DrawInTerminal", resolve_name(where or "cw.games.defaults.text:draw_in_terminal"))
 
 
 def load_spaces(name: str) -> Spaces[Any, Any, Any] | None:
     """Load how views and actions of a game become arrays; None for a game that does not say."""
     where = game_entry(name).spaces
-    return None if where is None else cast(Spaces[Any, Any, Any], resolve_name(where))
+    return None if where is None else cast("Spaces[Any, Any, Any]", resolve_name(where))
 
 
 def load_exporter(name: str) -> Exporter:
@@ -281,13 +205,13 @@ def load_exporter(name: str) -> Exporter:
     where = game_entry(name).exporter
     if where is None:
         raise UsageError(f"{name} has no replay format of its own; write it as json or gz")
-    return cast(Exporter, resolve_name(where))
+    return cast("Exporter", resolve_name(where))
 
 
 def load_importers() -> dict[str, Importer]:
     """Load what reads games' own replay formats, by game."""
-    found = {name: entry.importer for name, entry in game_entries().items()}
-    return {name: resolve_name(where) for name, where in found.items() if where is not None}
+    addresses = {name: entry.importer for name, entry in game_entries().items()}
+    return {name: resolve_name(where) for name, where in addresses.items() if where is not None}
 
 
 def load_map_maker(name: str) -> AnyMapMaker:

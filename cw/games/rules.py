@@ -1,4 +1,4 @@
-"""What every game is to the arena: one interface, and the values that cross it."""
+"""The interface of every game to the arena, and the values that cross it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ FAULT_KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What stands in place of an action when a player gave none that can be used."""
+    """What stands in place of an action when a player gave none that can be used.
+
+    >>> Fault("timeout", "no line came within 0.5 s").to_json()
+    {'fault': 'timeout', 'error': 'no line came within 0.5 s'}
+    """
 
     kind: FaultKind
     detail: str = ""
@@ -64,7 +68,11 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a game ended; who won and why are separate."""
+    """How a game ended; who won and why are separate.
+
+    >>> Outcome("finished", 2, {1: 20, 2: 29}, {1: 2, 2: 1}).to_json()["winner"]
+    2
+    """
 
     reason: str
     winner: Player | None
@@ -105,6 +113,15 @@ class Rules(Protocol[State, Action, View_co]):
     """The rules of one game: pure, deterministic after `new`, ignorant of clock and wire.
 
     States, actions and views are frozen. No method changes what it is given.
+
+    >>> from cw.games.hexagon.rules import Hexagon
+    >>> rules = Hexagon()
+    >>> state = rules.new(2, 7, size=2)
+    >>> rules.to_move(state)
+    (1,)
+    >>> state = rules.step(state, {1: rules.sample(state, 1, Random(7))})
+    >>> rules.outcome(state) is None
+    False
     """
 
     name: str
@@ -143,7 +160,17 @@ class Rules(Protocol[State, Action, View_co]):
 
 
 class Strategy(Protocol[View_contra, Action_co]):
-    """A built-in player in one seat of one match; it may remember what it saw."""
+    """A built-in player in one seat of one match; it may remember what it saw.
+
+    A whole strategy, whose name in `cw play` is that of its entry in `STRATEGIES`:
+
+        class First:
+            def __init__(self, player: Player, rng: Random) -> None:
+                self.player, self.rng = player, rng
+
+            def act(self, view: State) -> Action:
+                return Nim().sample(view, self.player, self.rng)
+    """
 
     def act(self, view: View_contra) -> Action_co:
         """Choose an action for this seat."""
@@ -174,27 +201,27 @@ class MapMaker(Protocol[Map]):
     def stored(self, players: int) -> Sequence[Map]:
         """Return those maps as they come with the game, by id, without making them again."""
 
-    def encode(self, made: Map) -> bytes:
+    def encode(self, game_map: Map) -> bytes:
         """Return the bytes of a map's file."""
 
     def decode(self, data: bytes, name: str) -> Map:
         """Read a map's file; raise UsageError with what is wrong with the map `name`."""
 
-    def facts(self, made: Map) -> dict[str, Json]:
+    def facts(self, game_map: Map) -> dict[str, Json]:
         """Return the figures of a map, `map_id` and `seed` among them."""
 
-    def sheet(self, made: Map) -> Sheet:
+    def sheet(self, game_map: Map) -> Sheet:
         """Return the picture of a map."""
 
-    def picture(self, made: Map) -> Sequence[str]:
+    def picture(self, game_map: Map) -> Sequence[str]:
         """Draw a map as lines of signs: wall `#`, open `.`, source `*`, slot 0's start `A`, ..."""
 
 
-def refuse_unknown_options(options: Mapping[str, Json], known: Sequence[str]) -> None:
+def refuse_unknown_options(options: Mapping[str, Json], names: Sequence[str]) -> None:
     """Raise UsageError for the first option that the game does not have."""
     for name in options:
-        if name not in known:
-            raise UsageError(f"unknown option {short(name)}; {choices(name, known)}")
+        if name not in names:
+            raise UsageError(f"unknown option {short(name)}; {choices(name, names)}")
 
 
 def whole_number(name: str, value: Json, low: int, high: int) -> int:

@@ -1,4 +1,4 @@
-"""How the views and actions of a game become arrays, for those who learn to play it."""
+"""How views and actions of a game become arrays, for reinforcement learning."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""What passes between the referee and bots that it calls: values only, nobody here moves a byte."""
+"""What passes between the referee and the bots that it calls: values only, no I/O."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
@@ -83,11 +83,16 @@ class Ignore(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question to one bot, and what a reply to it means."""
+    """A question to one bot, and what a reply to it means.
+
+    A question for the move of a Hexagon bot:
+
+        Query(Request("GET", "/games/7?color=1"), read_move, QueryLimits(seconds=1.0), action=True)
+    """
 
     message: Request | LineMessage | Expectation
     read: Callable[[Reply], Any]
-    """Returns an action or another value, a Fault, or, for lines, a Skip."""
+    """Returns an action or another value, a Fault, or, for lines, an Ignore."""
     limits: QueryLimits
     action: bool = False
     """Whether the answer is the player's action; the other questions only want to be answered."""
@@ -190,8 +195,12 @@ def read_json(body: bytes) -> Json:
 
     Raises ProtocolError for what is none, and for what no replay can hold: values nested more than
     DEEPEST times, numbers beyond a float, and text with half a surrogate pair.
+
+    >>> read_json(b'{"turn": 4}')
+    {'turn': 4}
     """
     try:
+        # Strict on purpose: replies go into replays, which other programs must be able to read.
         value = msgspec.json.decode(body)
     except (msgspec.DecodeError, ValueError) as error:
         raise ProtocolError(str(error)) from None
@@ -207,7 +216,7 @@ def is_deep(value: Json, most: int) -> bool:
     """Return whether lists and objects of a value stand in each other more than `most` times."""
     level = [value]
     for _ in range(most + 1):
-        level = [inner for one in level for inner in members(one)]
+        level = [inner for container in level for inner in members(container)]
     return bool(level)
 
 
@@ -233,6 +242,7 @@ def compact(document: Json) -> bytes:
     except UnicodeEncodeError:
         # Half a surrogate pair, which UTF-8 has no bytes for.
         return escaped(document)
+    # ASCII on the wire: bots in eight languages guess encodings differently.
     return printed if printed.isascii() else escaped(document)
 
 
@@ -268,49 +278,8 @@ class BotHandler(Protocol):
 
 def as_json(document: Json, status: int = 200, **headers: str) -> Reply:
     """Return an answer in JSON."""
-    said = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Reply(compact(document), status, {"Content-Type": "application/json", **said})
-
-
-class CheckReport(Protocol):
-    """Takes the steps of a check one by one."""
-
-    def step(self, name: str, problem: Fault | str | None, fix: str) -> bool:
-        """Note a step and what was wrong, None for nothing; tell whether it is fine."""
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """A whole match that a bot under check must play without a fault."""
-
-    name: str
-    options: Mapping[str, Json]
-    opponents: Sequence[str]
-    """Built-in strategies; the bot sits first, and once more last."""
-    start: Json = None
-    """A recorded state to begin with instead of a new game."""
-
-
-class Checks(Protocol):
-    """What a bot of a game is tried with before it may play."""
-
-    trials: Sequence[Trial]
-
-    async def probe(self, referee: Referee, player: Player, report: CheckReport) -> None:
-        """Ask a bot one thing after the other, and report each step."""
-
-
-class Admission(Protocol):
-    """What a web service is asked before it may play on a site.
-
-    A step named `refusal` is no more than a warning.
-    """
-
-    async def health(self, referee: Referee, player: Player, report: CheckReport) -> bool:
-        """Ask for its health alone; return whether it is well."""
-
-    async def protocol(self, referee: Referee, player: Player, report: CheckReport) -> None:
-        """Ask whether it speaks the protocol."""
+    fields = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Reply(compact(document), status, {"Content-Type": "application/json", **fields})
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,29 +296,6 @@ class Credits:
 
     match_id: str
     players: Sequence[Credit]
-
-
-@dataclass(frozen=True, slots=True)
-class Readiness:
-    """What came of asking a bot whether it is ready to play."""
-
-    request: str
-    """What was asked, such as `GET /bot`."""
-    passed: Sequence[str]
-    """The steps that were fine, in their order, each as a sentence."""
-    failed: str = ""
-    """What is wrong, "" if nothing is; it ends with a question that the rules answer."""
-    fault: Fault | None = None
-    reply: Reply | None = None
-    """None where none came."""
-
-
-@runtime_checkable
-class ReadyChecks(Checks, Protocol):
-    """The checks of a game that asks all bots whether they are ready before it begins."""
-
-    async def ready(self, referee: Referee) -> Mapping[Player, Readiness]:
-        """Ask all bots at once whether they are ready."""
 
 
 def as_it_is(reply: Reply) -> Reply:

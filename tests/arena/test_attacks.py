@@ -24,6 +24,7 @@ from cw.arena.sandbox.removal import remove_tree
 from cw.arena.sandbox.shares import places
 from cw.arena.transports.stdio import StdioBot
 from cw.errors import Failure
+from cw.kits import new_bot
 from tests.arena.attacking import (
     BOTH,
     BWRAP,
@@ -41,7 +42,6 @@ pytestmark = pytest.mark.usefixtures("patient_painters")
 ROOT = Path(__file__).resolve().parents[2]
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs the rm of POSIX")
 RANDOM = BotSpec("random", "builtin", "random")
-KIT = {game: ROOT / "sample_bots" / game / "python" / "bot.py" for game in ("paint", "hexagon")}
 
 SPINS = """
 import os
@@ -202,8 +202,9 @@ def test_a_bot_that_serves_or_asks_reaches_no_server_of_this_machine(
 
 
 @BWRAP
-def test_bots_that_serve_play_each_in_a_network_of_their_own() -> None:
-    bots = [program(name, KIT["hexagon"]) for name in ("one", "two")]
+def test_bots_that_serve_play_each_in_a_network_of_their_own(tmp_path: Path) -> None:
+    new_bot("hexagon", "python", tmp_path / "bot")
+    bots = [program(name, tmp_path / "bot" / "bot.py") for name in ("one", "two")]
     played = match("hexagon", *bots, policy="require")
     assert played.faults == []
     assert played.outcome is not None
@@ -289,6 +290,7 @@ print(len(os.listdir("many")), "files", file=sys.stderr)
 """
 
 
+@pytest.mark.thorough
 @POSIX
 @BOTH
 def test_matches_do_not_wait_until_thousands_of_files_are_removed(
@@ -311,7 +313,8 @@ def test_matches_do_not_wait_until_thousands_of_files_are_removed(
         assert played.outcome is not None
         left = sum(len(names) for _, _, names in os.walk(scratch))
         assert left >= 20_000 if policy == "off" else left < 100
-        other = program("other", KIT["paint"])
+        new_bot("paint", "python", tmp_path / "kit")
+        other = program("other", tmp_path / "kit" / "bot.py")
         assert match("paint", other, RANDOM, policy=policy, turns=1).faults == []
     finally:
         removing.set()
@@ -383,7 +386,7 @@ time.sleep(600)
 def test_a_service_that_stops_its_forwarder_holds_nobody_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cw.arena.seats.opening.SERVICE_READY", 5.0)
+    monkeypatch.setattr("cw.arena.seats.services.SERVICE_READY", 5.0)
     played = match("hexagon", written(tmp_path, "stopper", STOPS), RANDOM)
     assert stderr(played)["stopper"] == "stopped\n"
     assert set(faults(played, "stopper")) == {"startup"}
@@ -425,6 +428,7 @@ def test_memory_that_is_no_process_own_is_bounded_too(tmp_path: Path) -> None:
 MUTE = "import os; os.close(1); os.close(0)\n"
 
 
+@pytest.mark.thorough
 @BOTH
 def test_a_client_and_a_service_need_no_pipes(policy: Policy, tmp_path: Path) -> None:
     client = (ROOT / "game_ai.py").read_text().replace("import os\n", MUTE, 1)
@@ -464,9 +468,13 @@ SLEEPS = "import time\nprint('asleep', flush=True)\ntime.sleep(600)\n"
     ("number", "before"),
     [
         (signal.SIGTERM, []),
-        (signal.SIGTERM, ["sh", "-c", "trap '' INT; exec \"$@\"", "in the background"]),
-        (signal.SIGHUP, []),
-        (signal.SIGINT, []),
+        pytest.param(
+            signal.SIGTERM,
+            ["sh", "-c", "trap '' INT; exec \"$@\"", "in the background"],
+            marks=pytest.mark.thorough,
+        ),
+        pytest.param(signal.SIGHUP, [], marks=pytest.mark.thorough),
+        pytest.param(signal.SIGINT, [], marks=pytest.mark.thorough),
     ],
 )
 def test_a_command_that_is_ended_leaves_nothing_running(

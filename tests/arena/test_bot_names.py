@@ -9,8 +9,8 @@ import pytest
 
 from cw.arena.bot_names import numbered
 from cw.arena.bots import NAMED, read_bots
-from cw.games.end_of_codes.genesis import USERNAME
-from cw.games.paint.player_ids import PLAYER_ID
+from cw.games.end_of_codes.rules.genesis import USERNAME
+from cw.games.paint.rules.player_ids import PLAYER_ID
 from cw.matches.hosted import team_id
 from cw.server.session import GITHUB
 

@@ -65,11 +65,11 @@ def test_a_setting_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -
         ("nowhere.py", "no file 'nowhere.py'"),
         ("builtin:", "no file 'builtin:'"),
         ("exec: ", "no file"),
-        ("http://", "no base address"),
-        ("http://host:0", "no base address"),
-        ("http://host:99999", "no base address"),
-        ("http://me:secret@host", "no base address"),
-        ("http://host/?key=1", "no base address"),
+        ("http://", "not a base address"),
+        ("http://host:0", "not a base address"),
+        ("http://host:99999", "not a base address"),
+        ("http://me:secret@host", "not a base address"),
+        ("http://host/?key=1", "not a base address"),
         (__file__[:-3], "no file"),
     ],
 )
@@ -78,7 +78,7 @@ def test_what_is_no_bot_is_refused(text: str, message: str) -> None:
         read_bots([text])
 
 
-@pytest.mark.parametrize("setting", ["secret=1", "b.secret=1", "x.hat=1", "x.secret", ".secret=1"])
+@pytest.mark.parametrize("setting", ["secret=1", "b.secret=1", "x.Hat=1", "x.secret", ".secret=1"])
 def test_what_is_no_setting_is_refused(setting: str) -> None:
     with pytest.raises(UsageError, match="--set takes"):
         read_bots(["builtin:x"], [setting])

@@ -14,7 +14,8 @@ import pytest
 
 from cw.arena.transports.http import HttpBot, check_base
 from cw.arena.transports.http_faults import Cause
-from cw.arena.transports.sockets import Reachable, is_public
+from cw.arena.transports.networks import is_public
+from cw.arena.transports.sockets import Reachable
 from cw.errors import FaultKind, UsageError
 from cw.games.rules import Fault
 from cw.games.wire import QueryLimits, Reply, Request
@@ -343,6 +344,14 @@ def test_private_addresses_can_be_refused(host: str, wanted: str) -> None:
         ("172.16.0.1", False),
         ("172.31.255.255", False),
         ("192.0.0.1", False),
+        ("192.0.0.9", False),
+        ("192.0.0.192", False),
+        ("192.0.1.1", True),
+        ("192.31.196.1", False),
+        ("192.52.193.1", False),
+        ("192.88.99.1", False),
+        ("192.175.48.1", False),
+        ("198.20.0.1", True),
         ("192.0.2.1", False),
         ("192.168.1.1", False),
         ("198.18.0.1", False),
@@ -361,6 +370,10 @@ def test_private_addresses_can_be_refused(host: str, wanted: str) -> None:
         ("64:ff9b:1::7f00:1", False),
         ("100::1", False),
         ("2001::1", False),
+        ("2001:1::1", False),
+        ("2001:200::1", True),
+        ("2620:4f:8000::1", False),
+        ("64:ff9b::c000:c0", False),
         ("2001:db8::1", False),
         ("2002:7f00:1::", False),
         ("2002:a00:1::", False),
@@ -394,7 +407,7 @@ def test_addresses_that_are_public(address: str, public: bool) -> None:
     ],
 )
 def test_what_is_no_address_of_a_bot(base: str) -> None:
-    with pytest.raises(UsageError, match="is no address of a bot"):
+    with pytest.raises(UsageError, match="is not an address of a bot"):
         check_base(base)
 
 

@@ -92,3 +92,17 @@ def test_head_and_tail_are_those_of_all_that_came(pieces: list[bytes]) -> None:
     head, tail = data[:16], data[16:][-16:]
     assert kept.text() == (head + gap + tail).decode(errors="replace")
     assert kept.end(8) == data[-8:].decode(errors="replace").strip()
+
+
+@given(st.lists(st.text(max_size=40), max_size=20))
+def test_a_place_in_the_text_is_where_a_position_of_the_stream_stands(pieces: list[str]) -> None:
+    kept, begins = HeadAndTail(16), []
+    for piece in pieces:
+        begins.append(kept.length)
+        kept.feed(piece.encode())
+    text, places = kept.text(), list(map(kept.place, begins))
+    assert places == sorted(places)
+    assert kept.place(kept.length) == len(text)
+    if kept.length <= 32:
+        ends = places[1:] + [len(text)] * bool(places)
+        assert [text[one:two] for one, two in zip(places, ends, strict=True)] == pieces

@@ -29,7 +29,7 @@ from cw.arena.sandbox import (
     bubblewrap,
 )
 from cw.arena.sandbox.folders import contents, copy
-from cw.arena.sandbox.installation import installation, installations
+from cw.arena.sandbox.installation import installation, installations, passed_through
 from cw.arena.sandbox.limits import MIB, ResourceLimits, by_shell, own_tasks
 from cw.arena.sandbox.shares import places
 from cw.arena.transports.http import HttpBot
@@ -48,6 +48,18 @@ BOTH = pytest.mark.parametrize("policy", [pytest.param("require", marks=BWRAP), 
 LIMITED = pytest.mark.parametrize(
     "policy", [pytest.param("require", marks=BWRAP), pytest.param("off", marks=PRLIMIT)]
 )
+
+
+@BWRAP
+def test_nothing_that_a_program_sees_of_this_machine_is_bound_for_writing(tmp_path: Path) -> None:
+    box = bubblewrap.Box(
+        tmp_path / "home", readable=[FOLDER], files=[FOLDER / "reads_what_it_can.py"]
+    )
+    box.home.mkdir()
+    line = bubblewrap.wrap(["true"], box)
+    assert str(FOLDER) in line
+    bound = {word for word in line if word.startswith("--") and "bind" in word}
+    assert bound == {"--ro-bind", "--ro-bind-try"}
 
 
 @asynccontextmanager
@@ -420,3 +432,32 @@ def test_a_virtual_environment_that_is_a_link_runs_a_bot(policy: Policy, tmp_pat
     with Sandbox(policy).prepare(command, Source(folder)) as launch:
         done = run(launch)
     assert (done.stderr, done.stdout.strip()) == ("", str(folder / ".venv"))
+
+
+@BOTH
+@pytest.mark.parametrize("way", ["command", "link"])
+def test_an_interpreter_behind_a_path_with_dots_runs_a_bot(
+    policy: Policy, way: str, tmp_path: Path
+) -> None:
+    environment, bot = tmp_path / "one" / "venv", tmp_path / "bot" / "bot.py"
+    for folder in (bot.parent, tmp_path / "two" / "inner"):
+        folder.mkdir(parents=True)
+    make = [sys.executable, "-m", "venv", "--without-pip", str(environment)]
+    subprocess.run(make, check=True)
+    bot.write_text("import sys; print(sys.version_info.major)")
+    dotted = tmp_path / "two" / "inner" / ".." / ".." / "one" / "venv" / "bin" / "python"
+    if way == "link":
+        (tmp_path / "python").symlink_to(dotted)
+    program = dotted if way == "command" else tmp_path / "python"
+    with Sandbox(policy).prepare([str(program), str(bot)], Source(bot.parent)) as launch:
+        done = run(launch)
+    assert (done.stderr, done.stdout.strip()) == ("", "3")
+
+
+@POSIX
+def test_folders_that_are_left_again_are_named_and_shown_empty(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    program = tmp_path / "link" / ".." / "tool"
+    assert passed_through([program, Path("/usr/lib/../bin/env")]) == (tmp_path / "real",)
+    assert set(installation(program)) == {tmp_path / "link", tmp_path / "tool"}

@@ -248,9 +248,9 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("end-of-codes", 3, "3 whole numbers from 0 to 8, not 3"),
     ("end-of-codes", [1, 2], "3 whole numbers"),
     ("end-of-codes", [1, 2, 9], "3 whole numbers"),
-    ("nim", None, "this is no action"),
+    ("nim", None, "this is not a valid action"),
     ("nim", {"heap": "big", "objects": 1}, "Expected `int`"),
-    ("nim", {"fault": "timeout"}, "an action is no fault"),
+    ("nim", {"fault": "timeout"}, "an action cannot be a fault"),
 ]
 
 
@@ -278,10 +278,10 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("end-of-codes", {"M": "many"}, "M must be"),
     ("end-of-codes", {"W": 5}, "both W and H"),
     ("paint", {"bots": {"ann": "builtin:random"}}, "no agent 'ann'; they are player_0, player_1"),
-    ("paint", {"bots": {"player_0": "bot.py"}}, "builtin:NAME only, not 'bot.py'"),
+    ("paint", {"bots": {"player_0": "bot.py"}}, "builtin:NAME, python:PATH.*not 'bot.py'"),
     ("paint", {"bots": {"player_0": "builtin:best"}}, "no strategy 'best'"),
     ("paint", {"bots": dict.fromkeys(("player_0", "player_1"), "builtin:still")}, "leave one"),
-    ("paint", {"render_mode": "human"}, "render_mode is ansi or None"),
+    ("paint", {"render_mode": "human"}, "render_mode is ansi, rgb_array or None"),
 ]
 
 
@@ -408,6 +408,9 @@ def test_the_programs_of_the_page_run() -> None:
         "player_1",
     ]
     assert run("together.py").startswith("{'player_0': ")
+    reward, shape = run("alone.py").split(" ", 1)
+    assert -1 <= float(reward) <= 1
+    assert shape == "(992, 992, 3)\n"
 
 
 def test_the_program_of_the_page_learns() -> None:

@@ -61,7 +61,7 @@ def test_a_state_is_written_as_a_file_would_give_it_back() -> None:
 def test_a_refusal_says_where_what_came_and_what_was_expected(change: Any, message: str) -> None:
     with pytest.raises(ProtocolError, match=message) as error:
         codec().state_from_json(WRITTEN | change)
-    assert str(error.value).startswith("this is no state of circuit-wars: ")
+    assert str(error.value).startswith("this is not a valid state of circuit-wars: ")
     assert len(str(error.value)) < 400
 
 

@@ -2,40 +2,71 @@
 
 from __future__ import annotations
 
+import builtins
+import time
+from collections.abc import Callable
 from pathlib import Path
+from pkgutil import resolve_name
+from threading import Event
+from zlib import crc32
 
 import pytest
 
 from cw.errors import UsageError
 from cw.games.code_battle.protocol import CodeBattleProtocol
+from cw.games.entry import in_folder
+from cw.games.late_strategy import LateStrategy
 from cw.games.registry import (
     GAMES,
     game_entries,
     game_entry,
-    in_folder,
+    games_left_out,
+    installed_games,
     load_bot_handler,
     load_game,
     load_play_options,
     load_protocol,
+    load_strategies,
 )
 from cw.games.wire import BotContext
 from tests.documented import install
 
 
-def brought(folder: Path, ending: str) -> None:
-    """Install the documented game with another last line of its package."""
+def brought(folder: Path, entry: str, rules: str = "pass") -> None:
+    """Install the documented game with another entry, and with rules that differ from its own."""
     install(folder)
-    package = folder / "nim" / "__init__.py"
-    package.write_text(package.read_text("utf-8").replace('in_folder("nim")', ending), "utf-8")
     # A name of its own: modules that were loaded once are not loaded again.
-    name = f"nim{len(ending)}"
-    (folder / "nim").rename(folder / name)
+    name = f"nim_{crc32(f'{entry}{rules}'.encode())}"
+    text = (
+        "from cw.games.entry import in_folder\nfrom dataclasses import replace\nimport nim.rules\n"
+        f"class Nim(nim.rules.Nim):\n    {rules}\nENTRY = {entry}\n"
+    )
+    (folder / f"{name}.py").write_text(text.replace("HERE", name), encoding="utf-8")
     points = next(folder.glob("*.dist-info")) / "entry_points.txt"
     points.write_text(f"[cw.games]\nnim = {name}:ENTRY\n", encoding="utf-8")
 
 
+def wait_until(is_so: Callable[[], bool]) -> None:
+    until = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def test_a_strategy_that_is_loaded_late_says_what_its_class_says() -> None:
+    late = [
+        strategy
+        for game in GAMES
+        for strategy in load_strategies(game).values()
+        if isinstance(strategy, LateStrategy)
+    ]
+    assert late
+    for strategy in late:
+        assert strategy.__doc__ == resolve_name(strategy.where).__doc__
+
+
 def test_parts_are_found_where_they_usually_stand() -> None:
-    entry = in_folder("cw.games.code_battle")
+    entry = in_folder("cw.games.code_battle", has_hidden_information=True)
     assert entry == GAMES["code-battle"]
     assert entry.protocol == "cw.games.code_battle.protocol:CodeBattleProtocol"
     assert isinstance(load_protocol("code-battle"), CodeBattleProtocol)
@@ -44,21 +75,69 @@ def test_parts_are_found_where_they_usually_stand() -> None:
     assert GAMES["paint"].maps is None
 
 
-@pytest.mark.parametrize(
-    ("ending", "message"),
-    [
-        ("1 / 0", "the game 'nim' of another package cannot be loaded from .*ZeroDivisionError"),
-        ('"nim.rules"', "ENTRY must be a GameEntry, not 'nim.rules'"),
-    ],
-)
-def test_a_package_that_is_broken_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, message: str
+OWN_RULES = 'replace(in_folder("nim"), rules="HERE:Nim")'
+
+BROKEN = [
+    ("1 / 0", "pass", "raises ZeroDivisionError: division by zero"),
+    ("exit(3)", "pass", "raises SystemExit: 3"),
+    ('"nim.rules"', "pass", "ENTRY must be a GameEntry, not 'nim.rules'"),
+    ('in_folder("json.decoder")', "pass", "raises ModuleNotFoundError"),
+    ('in_folder("cw.games.paint")', "pass", "its rules must have the name 'nim'"),
+    (OWN_RULES, "step = None", "its rules have no method step"),
+    (OWN_RULES, "seats = 2", "its rules must have seats such as range(2, 5), not 2"),
+    (OWN_RULES, "to_move = lambda *_: ()", "nobody is to move at the start of a match"),
+]
+
+
+@pytest.mark.parametrize(("entry", "rules", "problem"), BROKEN)
+def test_a_package_that_is_broken_is_named_and_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str, rules: str, problem: str
 ) -> None:
-    brought(tmp_path, ending)
+    brought(tmp_path, entry, rules)
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(UsageError, match=message):
-        game_entries()
-    assert load_game("paint").name == "paint"
+    assert list(game_entries()) == list(GAMES)
+    [left_out] = games_left_out()
+    assert left_out.sentence.startswith("the game 'nim' of nim 1.0 is left out: ")
+    assert problem in left_out.sentence
+    assert left_out.sentence.endswith("; repair that package, or uninstall it")
+    with pytest.raises(UsageError) as refusal:
+        load_game("nim")
+    assert str(refusal.value) == left_out.sentence
+
+
+def test_a_package_that_takes_too_long_is_left_out_until_it_is_ready(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Event()
+    monkeypatch.setattr("cw.games.installed.PATIENCE", 0.0)
+    monkeypatch.setitem(vars(builtins), "gate_of_nim", gate)
+    brought(tmp_path, 'gate_of_nim.wait() and in_folder("nim")')
+    monkeypatch.syspath_prepend(tmp_path)
+    assert "could not be loaded" in games_left_out()[0].sentence
+    assert list(game_entries()) == list(GAMES)
+    gate.set()
+    wait_until(lambda: "nim" in game_entries())
+
+
+@pytest.mark.parametrize("name", ["../nim", "Nim", "nim-", "n" * 33, "nim nim"])
+def test_a_name_that_no_game_can_have_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    install(tmp_path)
+    points = next(tmp_path.glob("*.dist-info")) / "entry_points.txt"
+    points.write_text(f"[cw.games]\n{name} = nim:ENTRY\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert list(game_entries()) == list(GAMES)
+    assert "its name must be words of small letters" in games_left_out()[0].sentence
+
+
+def test_installed_games_stand_after_ours_with_their_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(install(tmp_path))
+    assert list(game_entries()) == [*GAMES, "nim"]
+    [game] = installed_games()
+    assert (game.name, game.package, game.version) == ("nim", "nim", "1.0")
 
 
 def test_nobody_can_take_the_name_of_one_of_ours(

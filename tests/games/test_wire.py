@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from cw.games.wire import compact
+from cw.errors import ProtocolError
+from cw.games.wire import DEEPEST, compact, read_json
 
 
 @pytest.mark.parametrize(
@@ -22,3 +23,15 @@ def test_what_bots_are_sent_is_ascii_without_blanks(document: Any) -> None:
     printed = compact(document)
     assert printed.isascii()
     assert printed == json.dumps(document, separators=(",", ":")).encode()
+
+
+@pytest.mark.parametrize(("left", "right"), [(b"[", b"]"), (b'{"a":', b"}")])
+def test_a_reply_is_nested_so_deeply_and_no_deeper(left: bytes, right: bytes) -> None:
+    fine = left * DEEPEST + b"0" + right * DEEPEST
+    assert read_json(fine) == json.loads(fine)
+    for more in (1, 100_000):
+        deep = DEEPEST + more
+        with pytest.raises(ProtocolError):
+            read_json(left * deep + b"0" + right * deep)
+    flat = b"[" + b"[]," * (2 * DEEPEST) + b"0]"
+    assert read_json(flat) == json.loads(flat)

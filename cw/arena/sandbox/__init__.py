@@ -1,4 +1,4 @@
-"""How a program of a bot is started: in a copy of its folder, under limits, behind walls."""
+"""How the program of a bot is started: in a copy of its folder, limited and isolated."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ from typing import Final, Literal, TypeAlias
 
 from cw.arena.sandbox import bubblewrap
 from cw.arena.sandbox.folders import Entry, contents, copy, pack
-from cw.arena.sandbox.installation import find_program, installations, is_whole_program
+from cw.arena.sandbox.installation import (
+    find_program,
+    installations,
+    is_whole_program,
+    passed_through,
+)
 from cw.arena.sandbox.leftovers import sweep_once
 from cw.arena.sandbox.limits import ResourceLimits, limited, own_tasks
 from cw.arena.sandbox.owners import make_temporary
@@ -130,75 +135,76 @@ class Sandbox:
         sweep_once()
         place = (source.folder or Path.cwd()).absolute()
         program = find_program(command[0], place)
-        given = contents(place, source.only, source.without) if source.folder else ()
+        entries = contents(place, source.only, source.without) if source.folder else ()
         with ExitStack() as stack:
             home = make_temporary("bot")
             stack.callback(remove_later, partial(remove_tree, home))
             share = open_share(self.limits)
             stack.callback(remove_later, share.remove)
             inside = home / "bot" if missing else bubblewrap.INSIDE
-            argv = moved([str(program), *command[1:]], place, given, inside)
+            argv = moved([str(program), *command[1:]], place, entries, inside)
             folders = os.environ.get("PATH", os.defpath) if missing else bubblewrap.PATH
             env = clean_environment(inside, argv[0], folders) | dict(needs.settings)
-            held = _Held(argv, env, home, given, share, self.limits)
-            yield held.bare(missing) if missing else held.boxed(needs, stack)
+            preparation = _Preparation(argv, env, home, entries, share, self.limits)
+            yield preparation.bare(missing) if missing else preparation.boxed(needs, stack)
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _Preparation:
     """A program and all that holds it, but for the walls."""
 
     argv: Sequence[str]
     env: Mapping[str, str]
     home: Path
     """A folder of ours that is removed with all that is in it."""
-    given: Sequence[Entry]
+    entries: Sequence[Entry]
     share: Share
     limits: ResourceLimits
 
     def boxed(self, needs: ProgramNeeds, stack: ExitStack) -> Launch:
         """Return what starts it in bubblewrap."""
         archive = self.home / bubblewrap.ARCHIVE
-        pack(self.given, archive)
+        pack(self.entries, archive)
         tunnel = self.home / "tunnel" if needs.serves else None
         inherited = (stack.enter_context(_listening(tunnel)),) if tunnel else ()
-        limited_command, said = self._limited()
+        limited_command, bounds = self._limited()
         command = [*_forwarder(needs.server, inherited), *limited_command]
-        programs = map(Path, filter(is_whole_program, command))
-        given = [archive, FORWARDER, *([needs.server] if needs.server else [])]
-        size = sum(-(-entry.size // BLOCK) * BLOCK for entry in self.given)
+        programs = [Path(part) for part in command if is_whole_program(part)]
+        files = [archive, FORWARDER, *([needs.server] if needs.server else [])]
+        size = sum(-(-entry.size // BLOCK) * BLOCK for entry in self.entries)
         readable = [*installations(programs), *needs.readable]
-        walls = bubblewrap.wrap(command, bubblewrap.Box(self.home, readable, given, size))
-        protection = f"{WALLED}: files, processes and network of its own; {said}"
+        passed = passed_through([*programs, Path(sys.executable)])
+        walls = bubblewrap.wrap(command, bubblewrap.Box(self.home, readable, files, size, passed))
+        protection = f"{WALLED}: files, processes and network of its own; {bounds}"
         return Launch(self._joined(walls), self.env, self.home, protection, inherited, tunnel)
 
     def bare(self, missing: str) -> Launch:
         """Return what starts it without bubblewrap."""
         folder = self.home / "bot"
         folder.mkdir()
-        copy(self.given, folder)
+        copy(self.entries, folder)
         # The system counts all processes of a user, so those that run already are added.
-        command, said = self._limited(own_tasks())
+        command, bounds = self._limited(own_tasks())
         walls = f"LIMITS ONLY, it can read your files and use your network ({missing})"
         unheld = bubblewrap.is_root() and "pids" not in self.share.controllers
         free = "; AS ROOT it is not held to its number of processes" if unheld else ""
-        return Launch(self._joined(command), self.env, folder, f"{walls}; {said}{free}")
+        return Launch(self._joined(command), self.env, folder, f"{walls}; {bounds}{free}")
 
     def _limited(self, others: int = 0) -> tuple[list[str], str]:
         """Return the command under limits, and the sentence's end about them."""
         fair = "cpu" in self.share.controllers
         most = self.limits.processes if fair else min(self.limits.processes, FEW)
-        command, said = limited(replace(self.limits, processes=most), self.argv, others)
-        return command, f"{said}; {self.share.describe(self.limits)}"
+        command, bounds = limited(replace(self.limits, processes=most), self.argv, others)
+        return command, f"{bounds}; {self.share.describe(self.limits)}"
 
     def _joined(self, command: Sequence[str]) -> tuple[str, ...]:
         """Return the command as part of the bot's control groups, or else behind all others."""
         return (*self.share.joining(), *command)
 
 
-def moved(argv: Sequence[str], folder: Path, given: Sequence[Entry], inside: Path) -> list[str]:
+def moved(argv: Sequence[str], folder: Path, entries: Sequence[Entry], inside: Path) -> list[str]:
     """Return a command in which the paths of what is copied lead to the copy."""
-    copied = {folder / entry.name: inside / entry.name for entry in given} | {folder: inside}
+    copied = {folder / entry.name: inside / entry.name for entry in entries} | {folder: inside}
     return [str(copied.get(Path(part), part)) for part in argv]
 
 

@@ -61,10 +61,12 @@ class Box:
     """An empty folder of ours, in which files for the bot may be made."""
     readable: Sequence[Path] = ()
     """Folders, files and links that it sees where they are."""
-    given: Sequence[Path] = ()
+    files: Sequence[Path] = ()
     """Files that it sees in GIVEN, by their names."""
     size: int = 0
     """Bytes of its working copy."""
+    passed: Sequence[Path] = ()
+    """Folders that are there, and empty unless something else is shown in them."""
 
 
 @cache
@@ -80,8 +82,8 @@ def problem() -> str | None:
             tried = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False)
         except (OSError, subprocess.TimeoutExpired) as error:
             return f"bubblewrap does not work here: {error}"
-    said = tried.stderr.decode(errors="replace").strip().splitlines()
-    return f"bubblewrap does not work here: {said[-1:]}" if tried.returncode else None
+    lines = tried.stderr.decode(errors="replace").strip().splitlines()
+    return f"bubblewrap does not work here: {lines[-1:]}" if tried.returncode else None
 
 
 def wrap(command: Sequence[str], box: Box) -> list[str]:
@@ -93,6 +95,7 @@ def wrap(command: Sequence[str], box: Box) -> list[str]:
     among them to ignore the limit of processes; so root becomes a user without a name, one for each
     bot, before the bot is started.
     """
+    # Why root becomes another user: docs/sandbox.md, "Limits of the limits".
     root = is_root()
     user = secrets.choice(USERS) if root else 65534
     _write_etc(box.home, user)
@@ -102,8 +105,10 @@ def wrap(command: Sequence[str], box: Box) -> list[str]:
     line += [] if root else ["--unshare-user", "--uid", str(user), "--gid", str(user)]
     line += ["--proc", "/proc", "--dev", "/dev", *_system(), *_etc(box.home)]
     line += [*_memory("/tmp"), *_memory("/dev/shm"), *_memory(str(INSIDE), box.size)]  # noqa: S108
+    line += [part for path in box.passed for part in _made(path)]
     line += [part for path in box.readable for part in _shown(path, path)]
-    line += [part for path in box.given for part in _shown(path, GIVEN / path.name)]
+    line += [part for path in box.files for part in _shown(path, GIVEN / path.name)]
+    # Read-only last: the mounts before it still create their mount points.
     line += ["--remount-ro", "/", "--remount-ro", "/dev", "--chdir", str(INSIDE), "--"]
     line += _become(user) if root else []
     return [*line, "/bin/sh", "-c", WITHIN, "sh", *command]
@@ -141,9 +146,14 @@ def _system() -> Iterator[str]:
 
 def _shown(path: Path, place: Path) -> Iterator[str]:
     """Show a file, folder or link; the folders above it are made so that every user may pass."""
-    for above in reversed(place.parents[:-1]):
-        yield from ("--perms", "0755", "--dir", str(above))
+    yield from _made(place.parent)
     yield from _bound(path, place)
+
+
+def _made(place: Path) -> Iterator[str]:
+    """Make a folder and those above it, so that every user may pass."""
+    for folder in reversed([place, *place.parents][:-1]):
+        yield from ("--perms", "0755", "--dir", str(folder))
 
 
 def _bound(path: Path, place: Path) -> tuple[str, str, str]:

@@ -1,4 +1,4 @@
-"""What a bot is given of its folder: everything but hidden files, within bounds."""
+"""The contents of a bot's folder that the bot is given: all but hidden files, within bounds."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ def copy(entries: Iterable[Entry], target: Path) -> None:
     _each(entries, partial(_copy_one, target))
 
 
-def _bounded(folder: Path, found: Iterator[Entry]) -> tuple[Entry, ...]:
+def _bounded(folder: Path, items: Iterator[Entry]) -> tuple[Entry, ...]:
     entries, size = [], 0
-    for entry in found:
+    for entry in items:
         entries.append(entry)
         size += entry.size
         if len(entries) > MOST_FILES or size > MOST_BYTES:
@@ -86,14 +86,15 @@ def _bounded(folder: Path, found: Iterator[Entry]) -> tuple[Entry, ...]:
 
 def _named(folder: Path, only: Sequence[Path]) -> Iterator[Entry]:
     """Return files by their names, and the folders that lead to them."""
-    wanted = {file.relative_to(folder) for file in only}
-    above = {parent for name in wanted for parent in name.parents if parent.name}
-    for name in sorted(wanted | above):
+    names = {file.relative_to(folder) for file in only}
+    above = {parent for name in names for parent in name.parents if parent.name}
+    for name in sorted(names | above):
         yield _entry(str(name), str(folder / name), (folder / name).stat())
 
 
 def _walk(folder: Path, without: Container[Path]) -> Iterator[Entry]:
     """Return what is in a folder, without recursion: how deep it is, is for its owner to say."""
+    # An explicit stack: a hostile folder nested a thousand deep must not exhaust ours.
     waiting = [("", str(folder), 0)]
     while waiting:
         inside, place, depth = waiting.pop()
@@ -109,10 +110,10 @@ def _walk(folder: Path, without: Container[Path]) -> Iterator[Entry]:
 
 def _visible(inside: str, place: str) -> Iterator[Entry]:
     with os.scandir(place) as scanned:
-        for found in scanned:
-            if not found.name.startswith("."):
-                name = f"{inside}/{found.name}" if inside else found.name
-                entry = _entry(name, found.path, found.stat(follow_symlinks=False))
+        for item in scanned:
+            if not item.name.startswith("."):
+                name = f"{inside}/{item.name}" if inside else item.name
+                entry = _entry(name, item.path, item.stat(follow_symlinks=False))
                 if _is_given(entry):
                     yield entry
 
@@ -123,9 +124,9 @@ def _is_given(entry: Entry) -> bool:
     return stat.S_ISREG(entry.mode) or stat.S_ISLNK(entry.mode)
 
 
-def _entry(name: str, path: str, known: os.stat_result) -> Entry:
-    size = known.st_size if stat.S_ISREG(known.st_mode) else 0
-    return Entry(name, path, known.st_mode, size)
+def _entry(name: str, path: str, status: os.stat_result) -> Entry:
+    size = status.st_size if stat.S_ISREG(status.st_mode) else 0
+    return Entry(name, path, status.st_mode, size)
 
 
 def _each(entries: Iterable[Entry], work: Callable[[Entry], None]) -> None:
@@ -137,6 +138,7 @@ def _each(entries: Iterable[Entry], work: Callable[[Entry], None]) -> None:
 
 
 def _pack_one(packed: tarfile.TarFile, entry: Entry) -> None:
+    # Owner and times of this machine stay out of the archive.
     info = tarfile.TarInfo(f"./{entry.name}")
     info.mode = entry.permissions
     if stat.S_ISDIR(entry.mode):
@@ -158,8 +160,8 @@ def _copy_one(target: Path, entry: Entry) -> None:
     elif stat.S_ISLNK(entry.mode):
         place.symlink_to(os.readlink(entry.path))  # noqa: PTH115
     else:
-        with _open(entry) as source, place.open("wb") as made:
-            shutil.copyfileobj(source, made)
+        with _open(entry) as source, place.open("wb") as copy:
+            shutil.copyfileobj(source, copy)
         place.chmod(entry.permissions)
 
 

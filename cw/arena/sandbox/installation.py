@@ -1,4 +1,4 @@
-"""Where programs are installed: what one needs of the disk to run."""
+"""Where programs are installed: what a program needs of the disk to run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shutil
 from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from cw.errors import UnfitProgram
 
@@ -20,8 +20,8 @@ MOST_LINKS: Final = 40
 
 def find_program(name: str, folder: Path) -> Path:
     """Return the path of a program, on PATH or in the folder; raise UnfitProgram without one."""
-    found = shutil.which(name) if Path(name).name == name else None
-    path = Path(found) if found else folder / name
+    located = shutil.which(name) if Path(name).name == name else None
+    path = Path(located) if located else folder / name
     if not path.is_file():
         raise UnfitProgram(f"there is no program {name!r}, neither on the PATH nor in {folder}")
     return path.absolute()
@@ -37,9 +37,9 @@ def installations(programs: Iterable[Path]) -> tuple[Path, ...]:
 
     None of them lies in another one.
     """
-    found = {path for program in programs for path in installation(program)}
-    inner = {path for path in found if found & set(path.parents)}
-    return tuple(sorted(found - inner))
+    folders = {path for program in programs for path in installation(program)}
+    inner = {path for path in folders if folders & set(path.parents)}
+    return tuple(sorted(folders - inner))
 
 
 def installation(program: Path) -> Iterator[Path]:
@@ -48,20 +48,45 @@ def installation(program: Path) -> Iterator[Path]:
     Links are followed one by one: a virtual environment is made of some to the Python that it was
     made with, and may be behind one itself.
     """
+    for kind, path in _way(program):
+        if kind != "left":
+            yield from _outside(_prefix(path) if kind == "end" else path)
+
+
+def passed_through(programs: Iterable[Path]) -> tuple[Path, ...]:
+    """Return the folders outside of the system that the ways to programs enter and leave by `..`.
+
+    The kernel looks for them, though nothing in them is needed.
+    """
+    ways = (step for program in programs for step in _way(program))
+    left = {folder for kind, place in ways if kind == "left" for folder in _outside(place)}
+    return tuple(sorted(left))
+
+
+def _way(program: Path) -> Iterator[tuple[Literal["link", "left", "end"], Path]]:
+    """Walk to a program as the kernel does.
+
+    Gives the links on the way, the folders that are left by `..`, and the ends: of the way itself,
+    and of each link that is the last part of it.
+    """
     place, left, links = Path(program.anchor), deque(program.parts[1:]), 0
     while left:
         step = place / left.popleft()
+        if step.name == "..":
+            yield "left", place
+            place = place.parent
+            continue
         if not step.is_symlink():
-            place = place.parent if step.name == ".." else step
+            place = step
             continue
         links += 1
         if links > MOST_LINKS:
             return
-        yield from _outside(step if left else _prefix(step))
+        yield ("link" if left else "end"), step
         target = step.readlink()
         place = Path(target.anchor) if target.anchor else place
         left.extendleft(reversed(target.parts[1:] if target.anchor else target.parts))
-    yield from _outside(_prefix(place))
+    yield "end", place
 
 
 def _outside(path: Path) -> Iterator[Path]:
@@ -73,5 +98,5 @@ def _prefix(program: Path) -> Path:
     """Return the folder above `bin`, if it is one program's; else the program alone."""
     prefix, home = program.parent.parent, Path.home()
     several = prefix in (Path("/"), home, home / ".local", *home.parents)
-    own = program.parent.name == "bin" and (prefix / "lib").is_dir() and not several
-    return prefix if own else program
+    is_own = program.parent.name == "bin" and (prefix / "lib").is_dir() and not several
+    return prefix if is_own else program

@@ -1,4 +1,4 @@
-"""Removes what processes have left behind that were killed: folders, groups, and who is in them."""
+"""Removes what killed processes left behind: folders, control groups, and processes in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a bot may take, and the command that holds each of its processes to that."""
+"""The limits of a bot, and the command that sets them for each of its processes."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def limited(
     if sys.platform == "linux" and program is not None:
         return [program, *_prlimit_options(limits, others), "--", *command], limits.describe()
     if os.name == "posix":
-        said = f"at most {limits.files} open files, {limits.cpu_seconds} s of CPU, "
-        return by_shell(limits, command), f"{said}files of {size(limits.file_size)}"
+        bounds = f"at most {limits.files} open files, {limits.cpu_seconds} s of CPU, "
+        return by_shell(limits, command), f"{bounds}files of {size(limits.file_size)}"
     return [*command], "NO LIMITS, as this system has none to give"
 
 
@@ -76,8 +76,8 @@ def own_tasks() -> int:
 def _tasks(process: Path) -> int:
     """Count the threads of a process, 0 if it is another user's or has ended meanwhile."""
     try:
-        own = process.stat().st_uid == Path("/proc/self").stat().st_uid
-        return len(list((process / "task").iterdir())) if own else 0
+        is_own = process.stat().st_uid == Path("/proc/self").stat().st_uid
+        return len(list((process / "task").iterdir())) if is_own else 0
     except OSError:
         return 0
 

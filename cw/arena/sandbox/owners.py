@@ -1,4 +1,4 @@
-"""Whose a temporary folder or a control group is: its name tells the process that has made it."""
+"""Who owns a temporary folder or control group: its name identifies the process that made it."""
 
 from __future__ import annotations
 
@@ -49,28 +49,29 @@ def owner_of(process: int) -> Owner | None:
 
 def is_left(name: str) -> bool:
     """Return whether a name tells an owner that has ended; of other namespaces nobody knows."""
-    found = NAMED.fullmatch(name)
+    match = NAMED.fullmatch(name)
     here = owner_of(os.getpid())
-    if found is None or here is None:
+    if match is None or here is None:
         return False
-    owner = Owner(*(int(part, 16) for part in found.groups()))
+    owner = Owner(*(int(part, 16) for part in match.groups()))
+    # A number alone would not do: systems reuse it, and each container counts from 1.
     return owner.namespace == here.namespace and owner_of(owner.process) != owner
 
 
 def left_in(folder: Path) -> Iterator[Path]:
     """Return the folders in a folder that are ours, and whose owner has ended."""
     with suppress(OSError), os.scandir(folder) as scanned:
-        for found in scanned:
-            if is_left(found.name) and is_ours(found):
-                yield Path(found.path)
+        for item in scanned:
+            if is_left(item.name) and is_ours(item):
+                yield Path(item.path)
 
 
-def is_ours(found: os.DirEntry[str]) -> bool:
+def is_ours(item: os.DirEntry[str]) -> bool:
     """Return whether an entry is a folder, and not that of another user."""
     with suppress(OSError):
-        user = found.stat(follow_symlinks=False).st_uid
+        user = item.stat(follow_symlinks=False).st_uid
         mine = sys.platform == "win32" or user == os.geteuid()
-        return mine and found.is_dir(follow_symlinks=False)
+        return mine and item.is_dir(follow_symlinks=False)
     return False
 
 
@@ -79,7 +80,7 @@ def temporary_folder() -> Path:
     try:
         return Path(gettempdir())
     except OSError as error:
-        raise Failure(f"no temporary file can be written: {error}; is the disk full?") from None
+        raise Failure(f"temporary files cannot be written: {error}; is the disk full?") from None
 
 
 def make_temporary(kind: str) -> Path:
@@ -88,4 +89,4 @@ def make_temporary(kind: str) -> Path:
     try:
         return Path(mkdtemp(prefix=prefix(kind), dir=place))
     except OSError as error:
-        raise Failure(f"no folder can be made in {place}: {error.strerror}") from None
+        raise Failure(f"a folder cannot be created in {place}: {error.strerror}") from None

@@ -1,4 +1,4 @@
-"""Removing what a bot has left, whatever it is, while matches go on."""
+"""Removes what a bot has left behind, in the background, while matches go on."""
 
 from __future__ import annotations
 
@@ -38,14 +38,16 @@ def remove_tree(folder: Path, patience: float = PATIENCE) -> None:
         place = waiting.pop()
         place.chmod(stat.S_IRWXU)
         with os.scandir(place) as scanned:
-            for found in scanned:
+            for item in scanned:
                 if time.monotonic() > until:
                     raise TimeoutError(f"{folder} is not removed within {patience:g} s")
-                if found.is_dir(follow_symlinks=False):
+                if item.is_dir(follow_symlinks=False):
                     moved += 1
-                    waiting.append(_moved(Path(found), folder.with_name(f"{folder.name}.{moved}")))
+                    # Paths that bots nest deeper than the system's limit can be emptied only from
+                    # the top.
+                    waiting.append(_moved(Path(item), folder.with_name(f"{folder.name}.{moved}")))
                 else:
-                    Path(found).unlink()
+                    Path(item).unlink()
         place.rmdir()
 
 

@@ -1,4 +1,4 @@
-"""What all processes of a bot together may take: a control group for each, on Linux."""
+"""The limits of all processes of a bot together: a control group for each bot, on Linux."""
 
 from __future__ import annotations
 
@@ -62,16 +62,17 @@ class Place:
 
     def values(self, limits: ResourceLimits) -> Values:
         """Return what to write into the files of a bot's group."""
-        known: dict[str, Values] = {
+        values: dict[str, Values] = {
             "cpu": {"cpu.weight": WEIGHT} if self.unified else {"cpu.shares": WEIGHT * 1024 // 100},
             "memory": self._memory(limits.whole_memory),
             "pids": {"pids.max": limits.processes + OURS},
         }
-        return {file: value for name in self.controllers for file, value in known[name].items()}
+        return {file: value for name in self.controllers for file, value in values[name].items()}
 
     def _memory(self, most: int) -> Values:
         if not self.unified:
             return {"memory.limit_in_bytes": most}
+        # `memory.oom.group` kills the whole bot: half of one would behave unpredictably.
         return {"memory.max": most, "memory.swap.max": 0, "memory.oom.group": 1}
 
 
@@ -97,10 +98,10 @@ class Share:
             "memory": f"at most {size(limits.whole_memory)} of memory",
             "pids": f"{limits.processes + OURS} processes",
         }
-        known = [said for name, said in bounds.items() if name in self.controllers]
-        free = [said for name, said in LOUD.items() if name not in self.controllers]
+        limits_in_words = [text for name, text in bounds.items() if name in self.controllers]
+        free = [text for name, text in LOUD.items() if name not in self.controllers]
         loud = [f"NO BOUND on {' and '.join(free)}"] if free else []
-        return f"all its processes together: {', '.join([*known, *loud])}"
+        return f"all its processes together: {', '.join([*limits_in_words, *loud])}"
 
     def remove(self) -> None:
         """Kill what is left in the groups and remove them; raise OSError if that fails."""
@@ -122,6 +123,7 @@ def open_share(limits: ResourceLimits) -> Share:
     try:
         groups = tuple(_made(place, name, limits) for place in places())
     except OSError:
+        # Half a set of groups bounds nothing reliably: all or none.
         Share(tuple(place.folder / name for place in places()), frozenset()).remove()
         return NO_SHARE
     return Share(groups, frozenset().union(*(place.controllers for place in places())))
@@ -136,21 +138,23 @@ def places() -> tuple[Place, ...]:
     """
     try:
         mounted = Path("/proc/self/mountinfo").read_text(encoding="utf-8")
-        own = Path("/proc/self/cgroup").read_text(encoding="utf-8")
+        memberships = Path("/proc/self/cgroup").read_text(encoding="utf-8")
     except OSError:
         return ()
-    return places_of(mounted, own)
+    return places_of(mounted, memberships)
 
 
-def places_of(mounted: str, own: str) -> tuple[Place, ...]:
+def places_of(mounted: str, memberships: str) -> tuple[Place, ...]:
     """Return the places of a machine, from its mounts and the groups that we are in ourselves."""
     unified: list[Place] = []
     single: list[Place] = []
     for mount in map(_Mount.read, mounted.splitlines()):
         if mount.kind == "cgroup2":
-            unified += _unified(mount, _own(own, ""))
+            unified += _unified(mount, _own(memberships, ""))
         elif mount.kind == "cgroup":
-            single += _single(mount, own)
+            single += _single(mount, memberships)
+    # Hybrid systems mount both, with the controllers in version 1: then version 2 has no usable
+    # place.
     return tuple(unified or single)
 
 
@@ -173,13 +177,15 @@ class _Mount:
 
     def folder(self, group: str) -> Path:
         """Return the folder of a group; the root where it is not below what is mounted."""
+        # In a container only a part of the tree is mounted, and /proc names groups from the root of
+        # it all.
         inside = os.path.relpath(group, self.root)
         return self.point if inside.startswith("..") else self.point / inside
 
 
-def _own(own: str, controller: str) -> str:
+def _own(memberships: str, controller: str) -> str:
     """Return our own group of a controller, as /proc/self/cgroup names it; "" stands for v2."""
-    for line in own.splitlines():
+    for line in memberships.splitlines():
         _, controllers, group = line.split(":", 2)
         if controller in controllers.split(","):
             return group
@@ -207,15 +213,15 @@ def _passed_on(place: Path) -> frozenset[str]:
         with suppress(OSError):
             (place / PASSED_ON).write_text(f"+{name}", encoding="ascii")
     try:
-        known = (place / PASSED_ON).read_text(encoding="ascii").split()
+        controllers = (place / PASSED_ON).read_text(encoding="ascii").split()
     except OSError:
         return frozenset()
-    return frozenset(CONTROLLERS) & frozenset(known)
+    return frozenset(CONTROLLERS) & frozenset(controllers)
 
 
-def _single(mount: _Mount, own: str) -> Iterator[Place]:
+def _single(mount: _Mount, memberships: str) -> Iterator[Place]:
     for name in CONTROLLERS:
-        folder = mount.folder(_own(own, name))
+        folder = mount.folder(_own(memberships, name))
         if name in mount.options and _allows(folder):
             yield Place(folder, frozenset({name}), unified=False)
 
@@ -227,6 +233,7 @@ def _allows(place: Path) -> bool:
         probe.mkdir()
     except OSError:
         return False
+    # Delegation is judged by trying: moving a process needs write access to both ends.
     writable = os.access(probe / PROCESSES, os.W_OK) and os.access(place / PROCESSES, os.W_OK)
     with suppress(OSError):
         probe.rmdir()

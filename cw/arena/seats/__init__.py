@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias
 
+from cw.arena.transports.lines import HeadAndTail
 from cw.games.rules import Fault
 from cw.games.wire import Query, Transport
 
@@ -16,15 +17,41 @@ Look: TypeAlias = Callable[[], Any]
 """Returns what the player may see now."""
 
 
+STRAY: Final = "stray"
+"""The cause of the fault that tells of lines which are no answers; it costs nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class StrayLines:
+    """Lines that a program printed where answers belong, such as debug output."""
+
+    number: int
+    first: str
+    """The beginning of the first one, quoted."""
+
+    def and_then(self, later: StrayLines) -> StrayLines:
+        """Return these lines and those that came later."""
+        return StrayLines(self.number + later.number, self.first)
+
+    @property
+    def fault(self) -> Fault:
+        """What is told of them, once a match."""
+        lines = "a line that is not an answer"
+        if self.number > 1:
+            lines = f"{self.number} lines that are not answers, the first of them"
+        detail = f"the program printed {lines}: {self.first}; print debug output to standard error"
+        return Fault("malformed", detail, STRAY)
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a query came to: a value or a Fault, and the time of the bot, in seconds."""
 
     value: Any
     seconds: float
-    passed_over: Fault | None = None
-    """What came before it that could not be read."""
-    said: bytes = b""
+    stray: StrayLines | None = None
+    """Lines before it that are no answers."""
+    beginning: bytes = b""
     """The beginning of the reply, as it came; empty where nothing was sent."""
 
 
@@ -34,7 +61,7 @@ class Seat(Protocol):
     transport: Transport
 
     @property
-    def stderr(self) -> str:
+    def stderr(self) -> HeadAndTail:
         """What the bot wrote to its standard error, as far as it was kept."""
 
     async def ask(self, query: Query, look: Look) -> Answer:

@@ -8,9 +8,11 @@ from typing import Final, cast
 
 from cw.arena.seats import QUOTED, Answer, Look
 from cw.arena.transports.http import HttpBot
+from cw.arena.transports.lines import SILENT, HeadAndTail
 from cw.arena.transports.stdio import StdioBot
 from cw.games.rules import Fault
-from cw.games.wire import Query, Request, Transport
+from cw.games.status_faults import SERVER_ERROR, plain_text
+from cw.games.wire import Query, Reply, Request, Transport
 
 MOMENT: Final = 0.5
 """Seconds after a broken connection in which the end of its program may show."""
@@ -27,9 +29,9 @@ class HttpSeat:
         self.process = process
 
     @property
-    def stderr(self) -> str:
-        """Head and tail of its program's standard error."""
-        return self.process.stderr.text() if self.process else ""
+    def stderr(self) -> HeadAndTail:
+        """Head and tail of what its program wrote to standard output and standard error."""
+        return self.process.stderr if self.process else SILENT
 
     async def ask(self, query: Query, look: Look) -> Answer:
         """Send the request."""
@@ -38,7 +40,19 @@ class HttpSeat:
         if isinstance(reply, Fault):
             seconds = perf_counter() - began
             return Answer(query.explain(await self._with_reason(reply)), seconds)
-        return Answer(query.read(reply), reply.seconds, said=reply.body[:QUOTED])
+        value = query.read(reply)
+        if isinstance(value, Fault) and value.cause == SERVER_ERROR:
+            value = await self._with_exception(value, reply)
+        return Answer(value, reply.seconds, beginning=reply.body[:QUOTED])
+
+    async def _with_exception(self, fault: Fault, reply: Reply) -> Fault:
+        """Return a fault with the exception that its program has written, if the reply has none."""
+        if self.process is None or plain_text(reply.body):
+            return fault
+        # It lies in the pipe already, as a program writes it before it answers.
+        await self.process.take_in()
+        exception = self.process.exception
+        return replace(fault, note=": ".join(filter(None, (fault.note, exception))))
 
     async def _with_reason(self, fault: Fault) -> Fault:
         """Return a fault, as `crashed` if the program that we have started has ended."""

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any, Final
 
 from cw.arena.seats import Answer, Look
+from cw.arena.transports.lines import SILENT
 from cw.errors import Abandoned, OutOfTurn
 from cw.games.wire import Query, Transport
 
@@ -17,7 +18,7 @@ class HumanSeat:
     """The seat of a person; all of it lives in the event loop of its match."""
 
     transport: Transport = "human"
-    stderr = ""
+    stderr = SILENT
 
     def __init__(self, patience: float = PATIENCE) -> None:
         """Seat a person who has not been asked."""

@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import Any
 
 from cw.arena.seats import Answer, Look
+from cw.arena.transports.lines import SILENT
 from cw.games.rules import Fault, Strategy
 from cw.games.wire import Query, Transport
 
@@ -15,7 +16,7 @@ class InProcessSeat:
     """A built-in strategy in this process."""
 
     transport: Transport = "in-process"
-    stderr = ""
+    stderr = SILENT
 
     def __init__(self, strategy: Strategy[Any, Any]) -> None:
         """Seat a strategy."""

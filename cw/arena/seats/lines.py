@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, cast
 
-from cw.arena.seats import QUOTED, Answer, Look
+from cw.arena.seats import QUOTED, Answer, Look, StrayLines
+from cw.arena.transports.lines import SHOWN, HeadAndTail
 from cw.arena.transports.stdio import StdioBot
 from cw.errors import ProtocolError
 from cw.games.rules import Fault, Json
@@ -28,9 +29,9 @@ class LineSeat:
         """Answers to earlier questions that may still come, where lines are not numbered."""
 
     @property
-    def stderr(self) -> str:
+    def stderr(self) -> HeadAndTail:
         """Head and tail of its standard error."""
-        return self.bot.stderr.text()
+        return self.bot.stderr
 
     async def ask(self, query: Query, look: Look) -> Answer:
         """Send the line, and read lines until one is an answer or the time is up."""
@@ -42,6 +43,7 @@ class LineSeat:
             return Answer(query.explain(self._lasting(fault)), clock() - began)
         deadline = clock() + limits.seconds + limits.grace
         worst: Fault | None = None
+        stray: list[str] = []
         self.owed += 1
         while True:
             answer = await self.bot.receive(max(0.0, deadline - clock()))
@@ -49,6 +51,7 @@ class LineSeat:
                 worst = more_severe(worst, answer)
                 if answer.kind != "oversize" or self.bot.gone or clock() > deadline:
                     return Answer(query.explain(self._lasting(worst)), clock() - began)
+                stray.append(answer.detail)
                 continue
             if not message.numbered:
                 self.owed -= 1
@@ -57,8 +60,10 @@ class LineSeat:
             value = query.read(Reply(answer.line))
             if not isinstance(value, Ignore):
                 self.owed = 0
-                return Answer(value, answer.seconds, passed_over(worst), answer.line[:QUOTED])
+                return Answer(value, answer.seconds, lines_of(stray), answer.line[:QUOTED])
             worst = more_severe(worst, value.fault)
+            if value.fault.kind != "timeout":
+                stray.append(repr(answer.line[:SHOWN].decode(errors="replace")))
 
     def _lasting(self, fault: Fault) -> Fault:
         """Return a fault, marked if the program will answer nothing more."""
@@ -69,18 +74,15 @@ class LineSeat:
         await self.bot.close()
 
 
-def more_severe(one: Fault | None, other: Fault) -> Fault:
+def more_severe(worst: Fault | None, other: Fault) -> Fault:
     """Return the fault that counts of two; the first of equal ones."""
-    faults = (one, other) if one else (other,)
+    faults = (worst, other) if worst else (other,)
     return min(faults, key=lambda fault: SEVERITY.index(fault.kind))
 
 
-def passed_over(worst: Fault | None) -> Fault | None:
-    """Return what is told of lines that were no answers before one came; None for late ones."""
-    if worst is None or worst.kind == "timeout":
-        return None
-    detail = f"passed over, as an answer came after it: {worst.detail}"
-    return Fault("malformed", f"{detail}; print everything else to standard error")
+def lines_of(stray: Sequence[str]) -> StrayLines | None:
+    """Return the lines before an answer that were none; None if there were none."""
+    return StrayLines(len(stray), stray[0]) if stray else None
 
 
 class ClassSeat:
@@ -105,7 +107,7 @@ class ClassSeat:
         self.read = read
 
     @property
-    def stderr(self) -> str:
+    def stderr(self) -> HeadAndTail:
         """Head and tail of its standard error."""
         return self.lines.stderr
 
@@ -114,8 +116,8 @@ class ClassSeat:
         if not query.action:
             return Answer(None, 0.0)
         configuration = {**self.configuration, "actTimeout": query.limits.seconds}
-        told = {"view": self.write(look()), "configuration": configuration}
-        line = LineMessage(compact(told))
+        question = {"view": self.write(look()), "configuration": configuration}
+        line = LineMessage(compact(question))
         return await self.lines.ask(
             Query(
                 line,

@@ -1,4 +1,4 @@
-"""Seats around seats, and in place of one."""
+"""Seats that wrap another seat, and a seat that stands in for one that failed."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import asyncio
 from collections.abc import Coroutine
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any
+from time import perf_counter
+from typing import Any, Protocol
 
 from cw.arena.seats import Answer, Look, Seat
+from cw.arena.transports.lines import SILENT, HeadAndTail
 from cw.arena.transports.stdio import StdioBot
 from cw.games.rules import Fault
 from cw.games.wire import Query, Transport
@@ -24,7 +26,7 @@ class PacedSeat:
         self.transport = seat.transport
 
     @property
-    def stderr(self) -> str:
+    def stderr(self) -> HeadAndTail:
         """What the bot wrote."""
         return self.seat.stderr
 
@@ -42,6 +44,48 @@ class PacedSeat:
         await self.seat.close()
 
 
+class Meter(Protocol):
+    """Measures what the thoughts of a match cost, and lets them rest."""
+
+    async def rest(self) -> None:
+        """Wait until a bot may think."""
+
+    def think(self, began: float) -> None:
+        """Note a thought that began at a moment of `perf_counter` and ends now."""
+
+    def turn(self) -> None:
+        """Note that a turn has been played."""
+
+
+class MeteredSeat:
+    """A seat of a bot that thinks in this process, measured."""
+
+    def __init__(self, seat: Seat, meter: Meter) -> None:
+        """Measure a seat."""
+        self.seat = seat
+        self.meter = meter
+        self.transport = seat.transport
+
+    @property
+    def stderr(self) -> HeadAndTail:
+        """What the bot wrote."""
+        return self.seat.stderr
+
+    async def ask(self, query: Query, look: Look) -> Answer:
+        """Ask once the bot may think."""
+        if not query.action:
+            return await self.seat.ask(query, look)
+        await self.meter.rest()
+        began = perf_counter()
+        answer = await self.seat.ask(query, look)
+        self.meter.think(began)
+        return answer
+
+    async def close(self) -> None:
+        """Close the seat."""
+        await self.seat.close()
+
+
 class FailedSeat:
     """The seat of a bot that could not be started: each question gets the reason."""
 
@@ -52,9 +96,9 @@ class FailedSeat:
         self.program = program
 
     @property
-    def stderr(self) -> str:
+    def stderr(self) -> HeadAndTail:
         """What it wrote before it failed."""
-        return self.program.stderr.text() if self.program else ""
+        return self.program.stderr if self.program else SILENT
 
     async def ask(self, query: Query, look: Look) -> Answer:
         """Return the reason."""
@@ -74,7 +118,7 @@ class SandboxedSeat:
         self.transport = seat.transport
 
     @property
-    def stderr(self) -> str:
+    def stderr(self) -> HeadAndTail:
         """What the program wrote."""
         return self.seat.stderr
 

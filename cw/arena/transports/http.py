@@ -22,7 +22,7 @@ from cw.arena.transports.http_faults import (
     large_head,
     late,
 )
-from cw.arena.transports.sockets import Reachable, Traffic, open_socket
+from cw.arena.transports.sockets import ANYWHERE, Reachable, Traffic, open_socket
 from cw.arena.transports.tunnel import TunnelConnector
 from cw.errors import UsageError
 from cw.games.rules import Fault
@@ -33,8 +33,6 @@ MOST_HEAD: Final = 32 * 1024
 
 LARGE: Final = 64 * 1024
 """Bytes of a request body from which on it is sent in pieces."""
-
-ANYWHERE: Final = Reachable()
 
 KEPT_OPEN: Final = 300.0
 """Seconds that an idle connection is kept."""
@@ -65,10 +63,13 @@ class HttpBot:
         """Open no connection yet."""
         self.base = check_base(base)
         self._traffic = Traffic()
+        # One request at a time: bots may keep state per match without locks of their own.
         self._turn = asyncio.Lock()
         options = {"keepalive_timeout": KEPT_OPEN} if keep else {"force_close": True}
         self._session = aiohttp.ClientSession(
             connector=_connector(door, self._traffic, reachable, options),
+            # No cookies, decompression or redirects: a bot cannot make us remember, unpack or call
+            # anything.
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
             max_line_size=MOST_HEAD,
@@ -101,51 +102,59 @@ class HttpBot:
         the name and connecting. Kinds of faults: `timeout`, `disconnected`, `malformed` (no HTTP,
         or compressed) and `oversize`, each with its cause.
         """
-        asked = Exchange(request, limits)
+        exchange = Exchange(request, limits)
         async with self._turn:
             progress = RequestProgress()
+            # The clock starts after the lock: waiting for our own earlier request is not the bot's
+            # time.
             began = asyncio.get_running_loop().time()
             try:
                 async with asyncio.timeout(limits.seconds):
-                    answer = await self._ask(asked, progress)
+                    answer = await self._ask(exchange, progress)
             except TimeoutError:
-                return late(asked, progress)
+                return late(exchange, progress)
             except (aiohttp.ClientError, UnicodeError) as error:
-                return failed(asked, error)
+                return failed(exchange, error)
             if isinstance(answer, Fault):
                 return answer
             took = asyncio.get_running_loop().time() - began
             return Reply(bytes(progress.body), answer.status, answer.headers, took)
 
     async def _ask(
-        self, asked: Exchange, progress: RequestProgress
+        self, exchange: Exchange, progress: RequestProgress
     ) -> aiohttp.ClientResponse | Fault:
         """Send the request, and once more if a kept connection had been closed meanwhile."""
         before = self._traffic.received
         try:
-            return await self._exchange(asked, progress)
+            return await self._exchange(exchange, progress)
         except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
+            # A server may close an idle connection at any time; once a byte has come, it has seen
+            # the request.
             if not progress.reused or self._traffic.received > before:
                 raise
         progress.reused = False
-        return await self._exchange(asked, progress)
+        return await self._exchange(exchange, progress)
 
     async def _exchange(
-        self, asked: Exchange, progress: RequestProgress
+        self, exchange: Exchange, progress: RequestProgress
     ) -> aiohttp.ClientResponse | Fault:
         async with self._session.request(
-            asked.request.method,
-            URL(self.base + asked.request.path, encoded=True),
-            headers={"Accept-Encoding": "identity", **asked.request.headers},
-            data=_payload(asked.request.body),
+            exchange.request.method,
+            URL(self.base + exchange.request.path, encoded=True),
+            headers={"Accept-Encoding": "identity", **exchange.request.headers},
+            data=_payload(exchange.request.body),
             allow_redirects=False,
             timeout=aiohttp.ClientTimeout(
-                total=None, connect=asked.limits.connect_seconds, ceil_threshold=float("inf")
+                # aiohttp rounds timeouts above `ceil_threshold` up to whole seconds; deadlines are
+                # exact here.
+                total=None,
+                connect=exchange.limits.connect_seconds,
+                ceil_threshold=float("inf"),
             ),
             trace_request_ctx=progress,
         ) as answer:
             progress.phase = "reading"
-            fault = _judge_head(asked, answer) or await _read(asked, answer, progress.body)
+            fault = _judge_head(exchange, answer) or await _read(exchange, answer, progress.body)
             if fault is not None:
                 answer.close()
             return fault or answer
@@ -159,10 +168,10 @@ def check_base(base: str) -> str:
         plain = not (parts.username or parts.password or parts.query or parts.fragment)
         URL(base, encoded=True)
     except ValueError as error:
-        raise UsageError(f"{base!r} is no address of a bot: {error}") from None
+        raise UsageError(f"{base!r} is not an address of a bot: {error}") from None
     if not fine or not plain or not base.isascii() or not base.isprintable() or " " in base:
         example = "http://127.0.0.1:3000"
-        raise UsageError(f"{base!r} is no address of a bot; one looks like {example}")
+        raise UsageError(f"{base!r} is not an address of a bot (try {example})")
     return base.removesuffix("/")
 
 
@@ -201,19 +210,22 @@ def _tracing() -> aiohttp.TraceConfig:
     return config
 
 
-def _judge_head(asked: Exchange, answer: aiohttp.ClientResponse) -> Fault | None:
+def _judge_head(exchange: Exchange, answer: aiohttp.ClientResponse) -> Fault | None:
     if sum(len(name) + len(value) + 4 for name, value in answer.raw_headers) > MOST_HEAD:
-        return large_head(asked, f"more than {MOST_HEAD} bytes")
+        return large_head(exchange, f"more than {MOST_HEAD} bytes")
     coding = answer.headers.get("Content-Encoding", "identity").strip()
-    return None if coding.lower() in ("", "identity") else compressed(asked, coding)
+    return None if coding.lower() in ("", "identity") else compressed(exchange, coding)
 
 
-async def _read(asked: Exchange, answer: aiohttp.ClientResponse, body: bytearray) -> Fault | None:
+async def _read(
+    exchange: Exchange, answer: aiohttp.ClientResponse, body: bytearray
+) -> Fault | None:
     """Read the body, up to its cap."""
-    if (answer.content_length or 0) > asked.limits.most_body:
-        return large_body(asked)
+    # The header saves reading; it may be absent or wrong, so the bytes are counted as well.
+    if (answer.content_length or 0) > exchange.limits.most_body:
+        return large_body(exchange)
     async for data in answer.content.iter_any():
         body += data
-        if len(body) > asked.limits.most_body:
-            return large_body(asked)
+        if len(body) > exchange.limits.most_body:
+            return large_body(exchange)
     return None

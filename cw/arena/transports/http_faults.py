@@ -61,45 +61,45 @@ class RequestProgress:
     body: bytearray = field(default_factory=bytearray)
 
 
-def late(asked: Exchange, progress: RequestProgress) -> Fault:
+def late(exchange: Exchange, progress: RequestProgress) -> Fault:
     """Say what a request was waiting for when its time was up."""
-    seconds = asked.limits.seconds
+    seconds = exchange.limits.seconds
     if progress.phase in ("resolving", "connecting"):
-        seconds = min(seconds, asked.limits.connect_seconds or seconds)
-    detail, cause = _waiting(asked, progress)
+        seconds = min(seconds, exchange.limits.connect_seconds or seconds)
+    detail, cause = _waiting(exchange, progress)
     return Fault("timeout", f"{detail} within {seconds:g} s", cause)
 
 
-def _waiting(asked: Exchange, progress: RequestProgress) -> tuple[str, Cause]:
+def _waiting(exchange: Exchange, progress: RequestProgress) -> tuple[str, Cause]:
     match progress.phase:
         case "resolving":
             return "no address was found for the bot's name", "unresolved"
         case "connecting":
             return "there was no connection to the bot", "unreachable"
         case "asking":
-            return f"connected, but no answer to {asked.name} came", "timeout"
+            return f"connected, but no answer to {exchange.name} came", "timeout"
     came = f"its headers and {len(progress.body)} bytes of its body came"
-    return f"the answer to {asked.name} was not complete ({came})", "timeout"
+    return f"the answer to {exchange.name} was not complete ({came})", "timeout"
 
 
-def large_head(asked: Exchange, why: str) -> Fault:
+def large_head(exchange: Exchange, why: str) -> Fault:
     """Say that the headers of an answer are too large."""
-    return Fault("oversize", f"the headers of the answer to {asked.name}: {why}", "oversize")
+    return Fault("oversize", f"the headers of the answer to {exchange.name}: {why}", "oversize")
 
 
-def large_body(asked: Exchange) -> Fault:
+def large_body(exchange: Exchange) -> Fault:
     """Say that the body of an answer is too large."""
-    detail = f"the answer to {asked.name} is longer than {asked.limits.most_body} bytes"
+    detail = f"the answer to {exchange.name} is longer than {exchange.limits.most_body} bytes"
     return Fault("oversize", detail, "oversize")
 
 
-def compressed(asked: Exchange, coding: str) -> Fault:
+def compressed(exchange: Exchange, coding: str) -> Fault:
     """Say that an answer is compressed."""
     why = f"compressed (Content-Encoding: {plain(coding)}), which was not asked for"
-    return Fault("malformed", f"the answer to {asked.name} is {why}", "compressed")
+    return Fault("malformed", f"the answer to {exchange.name} is {why}", "compressed")
 
 
-def failed(asked: Exchange, error: Exception) -> Fault:
+def failed(exchange: Exchange, error: Exception) -> Fault:
     """Say why a request has failed."""
     match error:
         case aiohttp.ClientConnectorDNSError() | aiohttp.InvalidURL() | UnicodeError():
@@ -109,8 +109,8 @@ def failed(asked: Exchange, error: Exception) -> Fault:
         case aiohttp.ClientConnectorError():
             return _unconnected(error)
         case aiohttp.ClientResponseError():
-            return _unreadable(asked, error)
-    return _gone(f"the connection was closed before the answer to {asked.name} was complete")
+            return _unreadable(exchange, error)
+    return _gone(f"the connection was closed before the answer to {exchange.name} was complete")
 
 
 def _gone(detail: str, cause: Cause = "broken") -> Fault:
@@ -126,11 +126,11 @@ def _unconnected(error: aiohttp.ClientConnectorError) -> Fault:
     return _gone(f"nobody listens at {server}: {error.os_error}", "refused")
 
 
-def _unreadable(asked: Exchange, error: aiohttp.ClientResponseError) -> Fault:
+def _unreadable(exchange: Exchange, error: aiohttp.ClientResponseError) -> Fault:
     message = plain(" ".join(error.message.split())[:QUOTED])
     if message.startswith(TOO_LARGE):
-        return large_head(asked, message)
-    return Fault("malformed", f"the answer to {asked.name} is no HTTP: {message}", "not_http")
+        return large_head(exchange, message)
+    return Fault("malformed", f"the answer to {exchange.name} is no HTTP: {message}", "not_http")
 
 
 def plain(header: str) -> str:

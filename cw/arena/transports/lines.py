@@ -1,4 +1,4 @@
-"""Incoming bytes of a bot, without I/O: split into lines, or kept as their head and tail."""
+"""Incoming bytes of a bot, without I/O: split into lines, or kept as head and tail."""
 
 from __future__ import annotations
 
@@ -74,6 +74,7 @@ class LineBuffer:
         self._drop_rest()
         self._cut(_leading_line_ends(self._bytes))
         end = self._bytes.find(b"\n", self._searched)
+        # Otherwise a line that comes byte by byte would be searched in quadratic time.
         self._searched = len(self._bytes) if end < 0 else 0
         if (len(self._bytes) if end < 0 else end) > self.cap:
             return self._too_long()
@@ -106,10 +107,10 @@ class LineBuffer:
         return line
 
     def _too_long(self) -> TooLong:
-        found = TooLong(self.begun)
+        line = TooLong(self.begun)
         self._dropping = True
         self._drop_rest()
-        return found
+        return line
 
     def _drop_rest(self) -> None:
         """Drop the rest of a line that is being dropped, as far as it has come."""
@@ -133,8 +134,8 @@ def _leading_line_ends(data: bytearray) -> int:
 
     A match copies nothing, unlike lstrip, so that a flood of empty lines takes linear time.
     """
-    found = LINE_ENDS.match(data)
-    return found.end() if found else 0
+    match = LINE_ENDS.match(data)
+    return match.end() if match else 0
 
 
 class HeadAndTail:
@@ -157,11 +158,29 @@ class HeadAndTail:
 
     def text(self) -> str:
         """Return head and tail, with a line between them that says how many bytes are left out."""
+        return self._until(self.length).decode(errors="replace")
+
+    def place(self, position: int) -> int:
+        """Return where in the text the byte at a position of the stream stands.
+
+        If it is left out, this is the end of the line that says so.
+        """
+        return len(self._until(position).decode(errors="replace"))
+
+    def _until(self, position: int) -> bytes:
+        """Return what the text holds of the bytes before a position."""
+        if position <= len(self._head):
+            return bytes(self._head[:position])
         left_out = self.length - len(self._head) - len(self._tail)
         gap = f"\n... {left_out} bytes left out ...\n".encode() if left_out else b""
-        return (bytes(self._head) + gap + self._tail).decode(errors="replace")
+        after = max(0, position - len(self._head) - left_out)
+        return bytes(self._head) + gap + self._tail[:after]
 
     def end(self, length: int) -> str:
         """Return the last bytes as text, at most `length`, without blanks around them."""
-        held = bytes(self._head[-length:]) + self._tail
-        return held[-length:].decode(errors="replace").strip()
+        content = bytes(self._head[-length:]) + self._tail
+        return content[-length:].decode(errors="replace").strip()
+
+
+SILENT: Final = HeadAndTail(0)
+"""What a bot without a program has written."""

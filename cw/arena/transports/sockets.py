@@ -1,14 +1,15 @@
-"""The sockets to bots that are web services: which addresses they reach, and what came in."""
+"""The sockets to bots that are web services: which addresses they may reach, and traffic."""
 
 from __future__ import annotations
 
 import errno
 import socket
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Network, IPv6Network, ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from cw.arena.transports.networks import is_public
 from cw.errors import Failure
 
 if TYPE_CHECKING:
@@ -16,13 +17,6 @@ if TYPE_CHECKING:
 
 UNIX: Final[int] = getattr(socket, "AF_UNIX", socket.AF_UNSPEC)
 """The family of sockets in the file system; Python knows none of them on Windows."""
-
-NAT64: Final = IPv6Network("64:ff9b::/96")
-INTERNET: Final = IPv6Network("2000::/3")
-"""Where all addresses of the open internet are; what Python calls global beside it is not."""
-
-EXAMPLES: Final = IPv6Network("3fff::/20")
-"""Addresses for books, which not every Python knows yet."""
 
 AddressInfo = tuple[
     int | socket.AddressFamily,
@@ -39,16 +33,16 @@ def bound_unix(path: Path) -> socket.socket:
 
     Systems take about 100 bytes of a path.
     """
-    made = socket.socket(UNIX)
+    listener = socket.socket(UNIX)
     try:
-        made.bind(str(path))
+        listener.bind(str(path))
     except OSError as error:
-        made.close()
+        listener.close()
         raise Failure(
-            f"no socket can be made at {path}: {error.strerror or error};"
+            f"a socket cannot be created at {path}: {error.strerror or error};"
             " set TMPDIR to a folder that has a short path and room"
         ) from None
-    return made
+    return listener
 
 
 class Forbidden(OSError):
@@ -113,6 +107,12 @@ class Reachable(NamedTuple):
     """Whether loopback and private addresses are among them."""
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
     """Networks whose addresses are, whatever `private` says."""
+    https: bool = False
+    """Whether only web services at `https://` are asked."""
+
+    def takes(self, url: str) -> bool:
+        """Return whether the scheme of an address is allowed."""
+        return not self.https or url.startswith("https://")
 
     def includes(self, address: str) -> bool:
         """Return whether a bot may be at an address."""
@@ -121,31 +121,19 @@ class Reachable(NamedTuple):
         return any(ip_address(address.partition("%")[0]) in network for network in self.networks)
 
 
+ANYWHERE: Final = Reachable()
+
+
 def open_socket(info: AddressInfo, traffic: Traffic, reachable: Reachable) -> CountingSocket:
     """Make the socket for an address that a name has resolved to; raise Forbidden if it must not.
 
     This is the very address that is connected to next, so no second look at the name can change it.
     """
     family, kind, protocol, _, address = info
+    # Checked after resolution, on the address that is connected to: no DNS rebinding between check
+    # and use.
     if not reachable.includes(str(address[0])):
         raise Forbidden(str(address[0]))
-    made = CountingSocket(family, kind, protocol)
-    made.traffic = traffic
-    return made
-
-
-def is_public(address: str) -> bool:
-    """Return whether an address is one of the open internet, also when it wraps one of IPv4."""
-    parsed = ip_address(address.partition("%")[0])
-    if isinstance(parsed, IPv6Address):
-        inner = _wrapped(parsed)
-        if inner is None:
-            return parsed.is_global and parsed in INTERNET and parsed not in EXAMPLES
-        parsed = inner
-    return parsed.is_global and not parsed.is_multicast
-
-
-def _wrapped(address: IPv6Address) -> IPv4Address | None:
-    if address in NAT64:
-        return IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.ipv4_mapped or address.sixtofour
+    connection = CountingSocket(family, kind, protocol)
+    connection.traffic = traffic
+    return connection

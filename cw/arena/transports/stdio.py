@@ -79,6 +79,8 @@ class StdioBot(Program):
         self._stdin.write(line + b"\n")
         if not await self._drain(until):
             return await self._why_gone() or self._unread(f"all {len(line) + 1} bytes", seconds)
+        # The clock of the answer starts once the bot could have read the line, not while a full
+        # pipe delays it.
         self._requested = self._drained
         return None
 
@@ -90,7 +92,9 @@ class StdioBot(Program):
         whatever made the bot `gone`. To learn how it ended may take 0.5 s more, once.
         """
         until = self._loop.time() + seconds
-        while (taken := self._take()) is None:
+        while (answer := self._take()) is None:
+            # Lines written before the end still count: the fault of a program that has ended comes
+            # after them.
             if STDOUT not in self._open or self._exit_code is not None:
                 await self._settle()
                 return self._take() or self._rest() or await self._why_gone() or self._late(seconds)
@@ -98,7 +102,7 @@ class StdioBot(Program):
             if left <= 0:
                 return await self._last_look() or self._late(seconds)
             await self._wait(left)
-        return taken
+        return answer
 
     async def exchange(self, line: bytes, seconds: float) -> Answer | Fault:
         """Send a line and give the first one that begins after it was sent.
@@ -120,6 +124,15 @@ class StdioBot(Program):
         self._resume()
         return self._log
 
+    def keep_output(self) -> None:
+        """Read no more lines: what the program writes is kept with its standard error, in order."""
+        while (line := self._lines.take()) is not None:
+            self.stderr.feed((line.start if isinstance(line, TooLong) else line.text) + b"\n")
+        rest = self._lines.rest(self._loop.time())
+        self.stderr.feed(rest.text if rest else b"")
+        self._log = self.stderr
+        self._resume()
+
     def resume_writing(self) -> None:
         """Take note that all of a request is in the pipe."""
         self._drained = self._loop.time()
@@ -132,6 +145,7 @@ class StdioBot(Program):
             return
         self._since_request += len(data)
         self._lines.feed(data, self._loop.time())
+        # Back-pressure instead of a buffer: a bot that floods blocks itself, not us.
         if self._lines.full and not self._paused:
             self._paused = True
             self._stdout.pause_reading()
@@ -146,19 +160,21 @@ class StdioBot(Program):
 
     def _take(self) -> Answer | Fault | None:
         """Return what can be given without waiting."""
+        # Short lines never fill the line buffer, so a flood of them is counted in bytes since the
+        # request.
         if self._since_request > self.flood_cap and not self._flooded:
             self._flooded = True
             self._kill()
         if self._flooded:
             return self.gone
-        found = self._lines.take()
-        if found is None:
+        line = self._lines.take()
+        if line is None:
             self._resume()
             return None
-        if isinstance(found, TooLong):
-            start = _quote(found.start)
+        if isinstance(line, TooLong):
+            start = _quote(line.start)
             return Fault("oversize", f"a line above {self._lines.cap} bytes came: {start}...")
-        return Answer(found.text, found.time - self._requested)
+        return Answer(line.text, line.time - self._requested)
 
     def _rest(self) -> Answer | None:
         """Return what came without a line end before end of file."""
@@ -175,20 +191,22 @@ class StdioBot(Program):
 
     async def _last_look(self) -> Answer | Fault | None:
         """Read once more what already lies in the pipe."""
-        await self._pass()
+        await self.take_in()
         return self._take()
 
-    async def _pass(self) -> None:
+    async def take_in(self) -> None:
+        """Take in what already lies in the pipes."""
         for _ in range(PASSES):
             await asyncio.sleep(0)
 
     async def _discard(self) -> None:
         """Drop all that came, also what still lies in the pipe, as far as the flood cap."""
+        # Bounded, since a bot may write faster than we discard.
         before, limit = -1, self.received + self.flood_cap
         while before < self.received < limit:
             before = self.received
             self._resume()
-            await self._pass()
+            await self.take_in()
             self.unasked += self._lines.discard()
 
     async def _drain(self, until: float) -> bool:

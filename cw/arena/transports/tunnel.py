@@ -44,16 +44,16 @@ class TunnelConnector(aiohttp.BaseConnector):
 async def reach(door: Path, port: int, traffic: Traffic) -> CountingSocket:
     """Return a connection to a port behind a door; raise OSError if nobody listens there."""
     loop = asyncio.get_running_loop()
-    made = CountingSocket(UNIX, socket.SOCK_STREAM)
-    made.traffic = Traffic()
-    made.setblocking(False)
+    connection = CountingSocket(UNIX, socket.SOCK_STREAM)
+    connection.traffic = Traffic()
+    connection.setblocking(False)
     try:
-        await loop.sock_connect(made, str(door))
-        await loop.sock_sendall(made, b"%d\n" % port)
-        if await loop.sock_recv(made, 1) != OPEN:
+        await loop.sock_connect(connection, str(door))
+        await loop.sock_sendall(connection, b"%d\n" % port)
+        if await loop.sock_recv(connection, 1) != OPEN:
             raise ConnectionRefusedError(errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED))
     except BaseException:
-        made.close()
+        connection.close()
         raise
-    made.traffic = traffic
-    return made
+    connection.traffic = traffic
+    return connection

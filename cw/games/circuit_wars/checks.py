@@ -1,11 +1,12 @@
-"""What a client of Circuit Wars is tried with."""
+"""The checks of a client of Circuit Wars."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cw.games.checks import CheckReport, Trial
 from cw.games.rules import Player
-from cw.games.wire import CheckReport, Referee, Trial
+from cw.games.wire import Referee, Transport
 
 
 class CircuitWarsChecks:
@@ -18,6 +19,10 @@ class CircuitWarsChecks:
         Trial("plays against one who mirrors every move", {"size": 3}, ("mirror",)),
         Trial("plays on the usual board", {"size": 7, "openings": 40}, ("greedy",)),
     )
+
+    def steps(self, transport: Transport) -> int:
+        """Return 0."""
+        return 0
 
     async def probe(self, referee: Referee, player: Player, report: CheckReport) -> None:
         """Ask nothing."""

@@ -64,4 +64,6 @@ def check_squares(state: State) -> None:
 
 
 def _contradiction(place: str, value: Any, why: str) -> ProtocolError:
-    return ProtocolError(f"this is no state of circuit-wars: {place} is {short(value)}, but {why}")
+    return ProtocolError(
+        f"this is not a valid state of circuit-wars: {place} is {short(value)}, but {why}"
+    )

@@ -106,10 +106,10 @@ class Position(NamedTuple):
         edges: dict[Pair, tuple[Edge, ...]] = {}
         free = 0
         for pair, parallel in self.edges.items():
-            kept = tuple([edge for edge in parallel if not edge.segment.sides & area])
-            if kept:
-                edges[pair] = kept
-                for edge in kept:
+            remaining = tuple([edge for edge in parallel if not edge.segment.sides & area])
+            if remaining:
+                edges[pair] = remaining
+                for edge in remaining:
                     free |= edge.segment.bit
         return Position(edges, self.unowned & ~area, free)
 
@@ -120,16 +120,16 @@ class Position(NamedTuple):
         path between the two roots. It is added to every edge that leaves the second component; a
         loop there would get it twice, and so keeps its label.
         """
-        kept, merged = pair
+        survivor, merged = pair
         edges: dict[Pair, tuple[Edge, ...]] = {}
         for (a, b), parallel in self.edges.items():
             if merged not in (a, b):
                 key, moved = (a, b), parallel
             elif a == b:
-                key, moved = (kept, kept), parallel
+                key, moved = (survivor, survivor), parallel
             else:
                 other = b if a == merged else a
-                key = (kept, other) if kept < other else (other, kept)
+                key = (survivor, other) if survivor < other else (other, survivor)
                 moved = tuple(
                     [
                         Edge(segment, label ^ drawn.label)
@@ -201,6 +201,7 @@ def _outermost(areas: list[int]) -> list[int]:
     """
     outermost: list[int] = []
     for area in sorted(areas, key=int.bit_count, reverse=True):
+        # Laminar family: one common square is enough to know that it is nested.
         if not any(area & other for other in outermost):
             outermost.append(area)
     return outermost

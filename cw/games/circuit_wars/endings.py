@@ -1,9 +1,18 @@
-"""How Circuit Wars tells of its ends."""
+"""The words for results of Circuit Wars, and what a forfeit scores."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Final
 
-from cw.games.endings import Endings
+from cw.games.endings import Endings, Scores
+from cw.games.rules import Json
 
-ENDINGS: Final = Endings(unit="square")
+
+def every_square(scores: Scores, losers: Collection[int], options: Mapping[str, Json]) -> Scores:
+    """Return all squares of the board for the player who has not forfeited."""
+    squares = options["size"] ** 2
+    return tuple(0 if seat in losers else squares for seat in range(len(scores)))
+
+
+ENDINGS: Final = Endings(unit="square", forfeit=every_square)

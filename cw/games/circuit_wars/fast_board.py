@@ -176,6 +176,7 @@ class FastBoard:
         free = self._free
         if free is not None:
             del free[bisect_left(free, segment)]
+        # Only a segment that completes a cycle closes an area, so most moves touch no square.
         return 0 if self._join(a, b) else self._close(sides)
 
     def _take(self, segment: FastSegment) -> None:
@@ -202,6 +203,7 @@ class FastBoard:
         # A segment lies inside where the area holds both of the squares beside it.
         self.horizontal &= ~(area & area << self.geometry.row)
         self.vertical &= ~(area & area << 1)
+        # An area of one square has no segments inside.
         if self._free is not None and area & (area - 1):
             self._free[:] = self._free_of(self._free)
         return area.bit_count()
@@ -216,6 +218,7 @@ class FastBoard:
         row, outside = self.geometry.row, self.geometry.outside
         grown = 0
         while area != grown:
+            # The outside is a sentinel: no test for the edge of the board is needed.
             if area & outside:
                 return 0
             grown = area

@@ -84,14 +84,14 @@ def draw_owned(scene: Scene[Frame], x: int, y: int, seat: int) -> Iterator[Shape
 def draw_segments(scene: Scene[Frame]) -> Iterator[Shape]:
     """Draw the free segments, then the drawn ones in the colours of who drew them."""
     frame, authors = scene.frame, drawn_by(scene)
-    found = {segment: condition(frame, segment) for segment in segments(frame.size)}
-    for segment, state in found.items():
+    conditions = {segment: condition(frame, segment) for segment in segments(frame.size)}
+    for segment, state in conditions.items():
         if state == "free":
             yield Stroke(*segment.line, 0.025, scene.inks.line)
     last = segment_of(frame.last_move)
-    if last is not None and found.get(last) == "drawn":
+    if last is not None and conditions.get(last) == "drawn":
         yield Stroke(*last.line, 0.24, scene.inks.glow)
-    for segment, state in found.items():
+    for segment, state in conditions.items():
         if state == "drawn":
             seat = authors.get(segment, -1)
             yield Stroke(*segment.line, 0.12, scene.colour(seat))
@@ -124,13 +124,13 @@ def condition(frame: Frame, segment: Segment) -> Literal["drawn", "free", "inner
 
 def drawn_by(scene: Scene[Frame]) -> dict[Segment, int]:
     """Return the seat that drew a segment first; those of the start are nobody's."""
-    found: dict[Segment, int] = {}
+    owners: dict[Segment, int] = {}
     for turn in scene.turns[: scene.turn]:
         for player, action in turn["actions"].items():
             segment = segment_of(action)
             if segment is not None:
-                found.setdefault(segment, scene.seat(player))
-    return found
+                owners.setdefault(segment, scene.seat(player))
+    return owners
 
 
 def segment_of(move: Any) -> Segment | None:

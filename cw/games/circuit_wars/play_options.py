@@ -1,4 +1,4 @@
-"""What pages offer of Circuit Wars."""
+"""How pages offer Circuit Wars."""
 
 from __future__ import annotations
 

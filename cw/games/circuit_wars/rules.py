@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from cw.errors import IllegalAction, OutOfTurn, UsageError
 from cw.games.circuit_wars import board
 from cw.games.circuit_wars.board import Squares
-from cw.games.circuit_wars.segments import parse_move
+from cw.games.circuit_wars.segments import Move, parse_move
 from cw.games.rules import (
     Fault,
     Json,
@@ -78,11 +78,7 @@ class CircuitWars:
 
     def check(self, state: State, player: Player, action: Action) -> None:
         """Raise IllegalAction unless it is the player's turn and the segment is free (rule 5)."""
-        if state.ended:
-            raise OutOfTurn("the game is over")
-        if player != state.player:
-            raise OutOfTurn(f"it is player {state.player}'s turn, not player {player}'s")
-        board.check_free(state.board, parse_move(action))
+        legal_move(state, player, action)
 
     def step(self, state: State, actions: Mapping[Player, Action | Fault]) -> State:
         """Apply the mover's action, then what the other player did out of turn.
@@ -99,10 +95,10 @@ class CircuitWars:
         if isinstance(action, Fault):
             return lost(state, player, "timeout" if action.kind == "timeout" else "illegal")
         try:
-            self.check(state, player, action)
+            move = legal_move(state, player, action)
         except IllegalAction:
             return lost(state, player, "illegal")
-        return moved(state, player, action)
+        return moved(state, player, move, action)
 
     def observe(self, state: State, player: Player | None) -> State:
         """Return the state itself: nothing is hidden."""
@@ -124,9 +120,20 @@ class CircuitWars:
         return str(rng.choice(board.free_moves(state.board)))
 
 
-def moved(state: State, player: int, action: Action) -> State:
+def legal_move(state: State, player: Player, action: Action) -> Move:
+    """Return the move of an action; raise IllegalAction for one that the rules do not allow."""
+    if state.ended:
+        raise OutOfTurn("the game is over")
+    if player != state.player:
+        raise OutOfTurn(f"it is player {state.player}'s turn, not player {player}'s")
+    move = parse_move(action)
+    board.check_free(state.board, move)
+    return move
+
+
+def moved(state: State, player: int, move: Move, action: Action) -> State:
     """Return the state after a legal move: no extra turn, and the end when no segment is free."""
-    squares = board.draw(state.board, parse_move(action), player)
+    squares = board.draw(state.board, move, player)
     scores = board.scores(squares)
     finished = sum(scores) == state.size**2
     return replace(

@@ -30,12 +30,12 @@ def promising(position: Position, width: int) -> list[Candidate]:
     if width == UNLIMITED:
         return candidates
     seen: set[Pair] = set()
-    kept = []
+    best = []
     for candidate in candidates:
         if candidate.points or candidate.pair not in seen:
-            kept.append(candidate)
+            best.append(candidate)
             seen.add(candidate.pair)
-    return kept[:width]
+    return best[:width]
 
 
 def gains(position: Position, width: int, depth: int) -> list[tuple[int, Candidate]]:

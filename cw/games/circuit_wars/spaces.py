@@ -25,8 +25,8 @@ def segments(size: int) -> tuple[Move, ...]:
 
 def write_view(view: State, player: Player) -> Planes:
     """Return the bits of all squares, those of the player's own areas first."""
-    own, other = (OWNED[1], OWNED[2]) if player == 1 else (OWNED[2], OWNED[1])
-    bits = np.array([*BORDERS.values(), own, other])
+    mine, other = (OWNED[1], OWNED[2]) if player == 1 else (OWNED[2], OWNED[1])
+    bits = np.array([*BORDERS.values(), mine, other])
     planes: Planes = (np.array(view.board)[:, :, None] & bits > 0).astype(np.int16)
     return planes
 
@@ -34,12 +34,14 @@ def write_view(view: State, player: Player) -> Planes:
 def mask(view: State, player: Player) -> Mask:
     """Return which segments are free; none if it is not the player's turn."""
     moves = player == view.player and view.ended is None
-    return np.array([[moves and is_free(view.board, one) for one in segments(view.size)]], np.int8)
+    return np.array(
+        [[moves and is_free(view.board, segment) for segment in segments(view.size)]], np.int8
+    )
 
 
-def read_action(view: State, _player: Player, chosen: Sequence[int]) -> Action:
+def read_action(view: State, _player: Player, numbers: Sequence[int]) -> Action:
     """Return the move that draws a segment."""
-    return str(segments(view.size)[chosen[0]])
+    return str(segments(view.size)[numbers[0]])
 
 
 SPACES: Final[Spaces[State, Action, State]] = Spaces(

@@ -1,4 +1,4 @@
-"""What a web service of Code Battle is asked before it may play, and what its author is told."""
+"""The checks of a web service of Code Battle before it may play, and what its author reads."""
 
 from __future__ import annotations
 
@@ -8,19 +8,11 @@ from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 from cw.errors import ProtocolError
+from cw.games.checks import CheckReport
 from cw.games.code_battle.protocol import Signer, signature
 from cw.games.code_battle.rules import CodeBattle
 from cw.games.rules import Fault, Player
-from cw.games.wire import (
-    CheckReport,
-    Query,
-    QueryLimits,
-    Referee,
-    Reply,
-    Request,
-    as_it_is,
-    read_json,
-)
+from cw.games.wire import Query, QueryLimits, Referee, Reply, Request, as_it_is, read_json
 
 GAME: Final = CodeBattle()
 LARGEST: Final = 256 * 1024
@@ -51,12 +43,12 @@ class CodeBattleAdmission:
         reply = await ask(referee, player, report, call)
         if reply is None:
             return
-        said = reply.headers.get("x-acb-signature")
+        sent_signature = reply.headers.get("x-acb-signature")
         head = f"{call.headers['X-ACB-Match-Id']}.{call.headers['X-ACB-Turn']}"
         expected = signature(signer.secret(cast(int, player)), head, reply.body)
-        if said is None:
+        if sent_signature is None:
             report.step("signature", "The answer has no X-ACB-Signature.", "")
-        elif said != expected:
+        elif sent_signature != expected:
             report.step("signature", WRONG, "")
         else:
             report.step("signature", None, "")
@@ -84,10 +76,10 @@ def unanswered(fault: Fault, step: str, request: str, address: str) -> tuple[str
     parts = urlsplit(address)
     host = parts.hostname or ""
     port = parts.port or (443 if parts.scheme == "https" else 80)
-    found = CERTIFICATE.search(fault.detail)
-    why = found[1] if found else "there is no TLS"
+    match = CERTIFICATE.search(fault.detail)
+    why = match[1] if match else "there is no TLS"
     late = f"{request} was not answered within {LIMITS[request].seconds:g} seconds."
-    said = {
+    findings = {
         "unresolved": ("resolve", f"The host name {host} does not resolve."),
         "forbidden": ("address", f"{host} leads to an internal address."),
         "refused": ("connect", f"{host}:{port} refuses connections."),
@@ -96,7 +88,7 @@ def unanswered(fault: Fault, step: str, request: str, address: str) -> tuple[str
         "timeout": (step, late),
         "oversize": ("moves", "The answer is larger than 256 KiB."),
     }
-    return said.get(fault.cause, (step, f"The answer to {request} is not complete HTTP."))
+    return findings.get(fault.cause, (step, f"The answer to {request} is not complete HTTP."))
 
 
 def wrong_moves(body: bytes) -> str | None:
@@ -114,5 +106,5 @@ async def refusal(referee: Referee, player: Player, report: CheckReport, call: R
     mark = call.headers["X-ACB-Signature"]
     forged = replace(call, headers={**call.headers, "X-ACB-Signature": mark[::-1]})
     answer = (await referee.ask({player: Query(forged, as_it_is, LIMITS["POST /turn"])}))[player]
-    taken = isinstance(answer, Reply) and answer.status == 200
-    report.step("refusal", ACCEPTED if taken else None, "")
+    accepted = isinstance(answer, Reply) and answer.status == 200
+    report.step("refusal", ACCEPTED if accepted else None, "")

@@ -9,8 +9,8 @@ from typing import Any, Final
 import msgspec
 
 from cw.games.code_battle.protocol import signature
-from cw.games.code_battle.state import Config
-from cw.games.code_battle.vision import SeenCore, View
+from cw.games.code_battle.rules.state import Config
+from cw.games.code_battle.rules.vision import SeenCore, View
 from cw.games.rules import Json, Strategy
 from cw.games.wire import BotContext, LineMessage, Reply, Request, as_json, compact
 
@@ -43,12 +43,14 @@ class CodeBattleBotHandler:
     def turn(self, call: Request) -> Reply:
         """Answer a turn: 401 for a wrong signature, 400 for a body that does not fit it."""
         headers = {name.lower(): value for name, value in call.headers.items()}
-        match, turn, timestamp, said = (headers.get(f"x-acb-{name}", "") for name in NAMES)
+        match, turn, timestamp, sent_signature = (
+            headers.get(f"x-acb-{name}", "") for name in NAMES
+        )
         body, secret = call.body or b"", self.context.settings.get("secret", "")
         if not (DECIMAL.fullmatch(turn) and DECIMAL.fullmatch(timestamp)):
             return Reply(b"", 401)
         expected = signature(secret, f"{match}.{turn}.{timestamp}", body)
-        signed = hmac.compare_digest(said.encode(errors="replace"), expected.encode())
+        signed = hmac.compare_digest(sent_signature.encode(errors="replace"), expected.encode())
         if not signed or abs(self.context.now() - int(timestamp)) > SKEW:
             return Reply(b"", 401)
         try:

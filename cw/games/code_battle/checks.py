@@ -1,4 +1,4 @@
-"""What a bot of Code Battle is tried with."""
+"""The checks of a bot of Code Battle."""
 
 from __future__ import annotations
 
@@ -6,16 +6,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, cast
 
-from cw.games.code_battle.orders import read_orders
+from cw.games.checks import CheckReport, Trial
 from cw.games.code_battle.protocol import TURN, Signer, read_health
 from cw.games.code_battle.rules import CodeBattle
-from cw.games.code_battle.state import State
+from cw.games.code_battle.rules.orders import read_orders
+from cw.games.code_battle.rules.state import State
 from cw.games.rules import Fault, Player
-from cw.games.wire import CheckReport, Query, Referee, Reply, Request, Trial, as_it_is
+from cw.games.status_faults import status_fault
+from cw.games.wire import Query, Referee, Reply, Request, Transport, as_it_is
 
 GAME: Final = CodeBattle()
 OLD: Final = 120
 """Seconds by which a replayed request is too old."""
+
+TURNS: Final = ("answers a turn", "answers without bots in sight")
+FORGERIES: Final = (
+    "a wrong signature",
+    "a short signature",
+    "a signature of other letters",
+    "a request that is too old",
+    "a timestamp that is no number",
+)
 
 SIGN: Final = (
     "answer POST /turn with 200, moves as JSON, and X-ACB-Signature:"
@@ -35,13 +46,19 @@ class CodeBattleChecks:
         Trial("plays to the end of its last bot", {"max_turns": 80}, ("rusher",)),
     )
 
+    def steps(self, transport: Transport) -> int:
+        """Return 4 for a program, and 12 for a web service, which has a health and a secret."""
+        turns = 2 * len(TURNS)
+        return 2 + turns + len(FORGERIES) + 1 if transport == "http" else turns
+
     async def probe(self, referee: Referee, player: Player, report: CheckReport) -> None:
         """Ask for everything that the protocol says."""
         prober = Prober(referee, player, report)
         if referee.transport(player) == "http":
             await prober.health()
-        await prober.turn("answers a turn", GAME.new(2, 1))
-        await prober.turn("answers without bots in sight", replace(GAME.new(2, 1), bots=()))
+        start = GAME.new(2, 1)
+        for name, state in zip(TURNS, (start, replace(start, bots=())), strict=True):
+            await prober.turn(name, state)
         if referee.transport(player) == "http":
             await prober.forgeries()
 
@@ -66,16 +83,15 @@ class Prober:
         fix = 'answer GET /health with 200 {"status": "ok"}'
         self.report.step("answers GET /health", fault_of(answer), fix)
         answer = await self.ask(Query(Request("GET", "/nothing"), as_it_is, TURN))
-        said = wrong_status(answer, 404)
-        self.report.step("answers 404 for other paths", said, "answer 404 for any other path")
+        problem = wrong_status(answer, 404)
+        self.report.step("answers 404 for other paths", problem, "answer 404 for any other path")
 
     async def turn(self, name: str, state: State) -> None:
         """Ask for a turn, and look at the moves."""
         answer = await self.ask(self.signer.turn(state, 0))
         fault = fault_of(answer)
         fix = SIGN if fault and "signature" in fault.detail else MOVES
-        self.report.step(name, fault, fix)
-        if fault is None:
+        if self.report.step(name, fault, fix):
             _, wrong = read_orders(state, 0, answer)
             self.report.step(f"{name}: every move is an order", wrong[0] if wrong else None, MOVES)
 
@@ -86,14 +102,14 @@ class Prober:
         headers = dict(call.headers)
         mark = headers["X-ACB-Signature"]
         old = str(int(headers["X-ACB-Timestamp"]) - OLD)
-        forged: Mapping[str, dict[str, str]] = {
-            "a wrong signature": headers | {"X-ACB-Signature": mark[::-1]},
-            "a short signature": headers | {"X-ACB-Signature": "ab"},
-            "a signature of other letters": headers | {"X-ACB-Signature": "z" * 64},
-            "a request that is too old": self.signer.signed(call.body or b"", 0, 0, old),
-            "a timestamp that is no number": headers | {"X-ACB-Timestamp": "now"},
-        }
-        for name, wrong in forged.items():
+        forged: Sequence[Mapping[str, str]] = (
+            headers | {"X-ACB-Signature": mark[::-1]},
+            headers | {"X-ACB-Signature": "ab"},
+            headers | {"X-ACB-Signature": "z" * 64},
+            self.signer.signed(call.body or b"", 0, 0, old),
+            headers | {"X-ACB-Timestamp": "now"},
+        )
+        for name, wrong in zip(FORGERIES, forged, strict=True):
             answer = await self.ask(Query(replace(call, headers=wrong), as_it_is, TURN))
             self.report.step(f"refuses {name}", wrong_status(answer, 401), REFUSE)
         body = b"not json"
@@ -108,8 +124,8 @@ def fault_of(answer: object) -> Fault | None:
     return answer if isinstance(answer, Fault) else None
 
 
-def wrong_status(answer: object, expected: int) -> str | None:
-    """Say which status came instead of the expected one."""
+def wrong_status(answer: object, expected: int) -> Fault | None:
+    """Return the fault of an answer that has not the expected status."""
     if isinstance(answer, Reply) and answer.status != expected:
-        return f"it answered with status {answer.status}, expected {expected}"
-    return f"{answer.kind}: {answer.detail}" if isinstance(answer, Fault) else None
+        return status_fault(answer, expected)
+    return fault_of(answer)

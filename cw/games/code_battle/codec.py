@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 
 from cw.errors import ProtocolError, short
 from cw.games.code_battle.rules import CodeBattle, Moves, ranking_key
-from cw.games.code_battle.state import (
+from cw.games.code_battle.rules.state import (
     Bot,
     Config,
     Core,
@@ -22,8 +22,8 @@ from cw.games.code_battle.state import (
     State,
     Terrain,
 )
-from cw.games.code_battle.torus import Tile
-from cw.games.code_battle.vision import View
+from cw.games.code_battle.rules.torus import Tile
+from cw.games.code_battle.rules.vision import View
 from cw.games.codec import actions_by_player, from_json, is_fault, player_named
 from cw.games.rules import Fault, Json, Player
 
@@ -105,9 +105,9 @@ def at(tile: Tile, cols: int, **more: Json) -> dict[str, Json]:
     return {"row": tile // cols, "col": tile % cols, **more}
 
 
-def thing_document(thing: Core | Bot, cols: int) -> dict[str, Json]:
+def thing_document(piece: Core | Bot, cols: int) -> dict[str, Json]:
     """Return a core or a bot: its id, its place, then the rest."""
-    fields = thing._asdict()
+    fields = piece._asdict()
     number, tile = fields.pop("id"), fields.pop("tile")
     return {"id": number, **at(tile, cols, **fields)}
 
@@ -209,49 +209,49 @@ class StateDocument(msgspec.Struct, frozen=True):
 
 def read_state(document: Json, seed: Json = 0) -> State:
     """Read a state; raise ProtocolError that names the place of what is wrong."""
-    said = from_json("state of code-battle", document, StateDocument)
-    check_owners(said)
-    tiles = Tiles(said.config.rows, said.config.cols)
-    bots = read_bots(said, tiles)
+    payload = from_json("state of code-battle", document, StateDocument)
+    check_owners(payload)
+    tiles = Tiles(payload.config.rows, payload.config.cols)
+    bots = read_bots(payload, tiles)
     state = State(
-        config=Config(**asdict(said.config)),
-        terrain=Terrain(tiles.rows, tiles.cols, tuple(tiles.of_walls(said.walls))),
-        turn=said.turn,
-        nodes=read_nodes(said, tiles),
-        cores=read_cores(said, tiles),
+        config=Config(**asdict(payload.config)),
+        terrain=Terrain(tiles.rows, tiles.cols, tuple(tiles.of_walls(payload.walls))),
+        turn=payload.turn,
+        nodes=read_nodes(payload, tiles),
+        cores=read_cores(payload, tiles),
         bots=bots,
-        next_bot_id=next_id(bots) if said.next_bot_id is None else said.next_bot_id,
-        stats=tuple(PlayerStats(**asdict(stats)) for stats in said.players),
-        dead=read_deaths(said, tiles),
+        next_bot_id=next_id(bots) if payload.next_bot_id is None else payload.next_bot_id,
+        stats=tuple(PlayerStats(**asdict(stats)) for stats in payload.players),
+        dead=read_deaths(payload, tiles),
         seed=from_json("seed", seed, Count),
     )
     check_places(state)
     return state
 
 
-def read_nodes(said: StateDocument, tiles: Tiles) -> tuple[Node, ...]:
+def read_nodes(document: StateDocument, tiles: Tiles) -> tuple[Node, ...]:
     """Return the energy nodes of a state."""
-    pairs = zip(said.nodes, tiles.of("nodes", said.nodes), strict=True)
+    pairs = zip(document.nodes, tiles.of("nodes", document.nodes), strict=True)
     return tuple(Node(tile, node.energy, node.timer) for node, tile in pairs)
 
 
-def read_cores(said: StateDocument, tiles: Tiles) -> tuple[Core, ...]:
+def read_cores(document: StateDocument, tiles: Tiles) -> tuple[Core, ...]:
     """Return the cores of a state."""
-    pairs = zip(said.cores, tiles.of("cores", said.cores), strict=True)
+    pairs = zip(document.cores, tiles.of("cores", document.cores), strict=True)
     return tuple(
         Core(core.id, tile, core.owner, core.active, core.last_spawn) for core, tile in pairs
     )
 
 
-def read_bots(said: StateDocument, tiles: Tiles) -> tuple[Bot, ...]:
+def read_bots(document: StateDocument, tiles: Tiles) -> tuple[Bot, ...]:
     """Return the living bots of a state, in ascending id."""
-    pairs = zip(said.bots, tiles.of("bots", said.bots), strict=True)
+    pairs = zip(document.bots, tiles.of("bots", document.bots), strict=True)
     return tuple(sorted(Bot(bot.id, tile, bot.owner) for bot, tile in pairs))
 
 
-def read_deaths(said: StateDocument, tiles: Tiles) -> tuple[Death, ...]:
+def read_deaths(document: StateDocument, tiles: Tiles) -> tuple[Death, ...]:
     """Return the deaths of the last turn, sorted."""
-    pairs = zip(said.dead, tiles.of("dead", said.dead), strict=True)
+    pairs = zip(document.dead, tiles.of("dead", document.dead), strict=True)
     return tuple(sorted(Death(tile, death.owner) for death, tile in pairs))
 
 
@@ -279,11 +279,11 @@ class Tiles:
     rows: int
     cols: int
 
-    def of(self, name: str, things: Sequence[Placed]) -> list[Tile]:
+    def of(self, name: str, pieces: Sequence[Placed]) -> list[Tile]:
         """Return the tiles of things; raise ProtocolError for the first one off the grid."""
-        for number, thing in enumerate(things):
-            self.check(f"{name}[{number}]", thing.row, thing.col)
-        return [thing.row * self.cols + thing.col for thing in things]
+        for number, piece in enumerate(pieces):
+            self.check(f"{name}[{number}]", piece.row, piece.col)
+        return [piece.row * self.cols + piece.col for piece in pieces]
 
     def of_walls(self, walls: Sequence[tuple[int, int]]) -> list[Tile]:
         """Return the tiles of walls; raise ProtocolError for the first one off the grid."""
@@ -298,16 +298,16 @@ class Tiles:
                 raise ProtocolError(f"{place}.{name} must be from 0 to {sides - 1}, not {value}")
 
 
-def check_owners(said: StateDocument) -> None:
+def check_owners(document: StateDocument) -> None:
     """Raise ProtocolError for the first thing of a slot that there is not."""
     owned: Mapping[str, Sequence[BotDocument | CoreDocument | DeathDocument]]
-    owned = {"bots": said.bots, "cores": said.cores, "dead": said.dead}
-    slots = len(said.players)
-    for name, things in owned.items():
-        for number, thing in enumerate(things):
-            if thing.owner >= slots:
+    owned = {"bots": document.bots, "cores": document.cores, "dead": document.dead}
+    slots = len(document.players)
+    for name, pieces in owned.items():
+        for number, piece in enumerate(pieces):
+            if piece.owner >= slots:
                 raise ProtocolError(
-                    f"{name}[{number}].owner must be from 0 to {slots - 1}, not {thing.owner}"
+                    f"{name}[{number}].owner must be from 0 to {slots - 1}, not {piece.owner}"
                 )
 
 
@@ -347,12 +347,12 @@ def first_double(values: list[int]) -> int | None:
     return None
 
 
-def read_action(slot: Player, said: Json) -> list[Json] | Fault:
+def read_action(slot: Player, value: Json) -> list[Json] | Fault:
     """Read the moves of a slot, or its fault."""
-    if isinstance(said, list):
-        return said
-    if is_fault(said):
-        return Fault.from_json(said)
+    if isinstance(value, list):
+        return value
+    if is_fault(value):
+        return Fault.from_json(value)
     raise ProtocolError(
-        f"slot {slot}: actions must be a list of moves or a fault, not {short(said)}"
+        f"slot {slot}: actions must be a list of moves or a fault, not {short(value)}"
     )

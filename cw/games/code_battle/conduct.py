@@ -1,4 +1,4 @@
-"""How a match of Code Battle begins (rule book, "Start"), also on a map of somebody's own."""
+"""How a match of Code Battle begins (rule book, "Start"), also on a given map."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from cw.games.code_battle.library import is_file
+from cw.games.code_battle.maps.library import is_file
 from cw.games.code_battle.rules import CodeBattle
-from cw.games.code_battle.start import MATCH_OPTIONS, setting
-from cw.games.code_battle.state import Bot, Core, Node, PlayerStats, State
+from cw.games.code_battle.rules.start import MATCH_OPTIONS, setting
+from cw.games.code_battle.rules.state import Bot, Core, Node, PlayerStats, State
 from cw.games.codec import Conduct, restarted
 from cw.games.rules import Json
 

@@ -1,4 +1,4 @@
-"""The library of maps is made from one seed; each map is play-tested before it enters."""
+"""The library of maps: made from one seed, each map tried in a match before it enters."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from random import Random
 from typing import Any, Final
 
 from cw.errors import UsageError
-from cw.games.code_battle.generate import make_map, map_ids
-from cw.games.code_battle.maps import Map
+from cw.games.code_battle.maps.generate import make_map, map_ids
+from cw.games.code_battle.maps.map_file import Map
 from cw.games.code_battle.rules import CodeBattle
-from cw.games.code_battle.start import MATCH_OPTIONS, on_map
-from cw.games.code_battle.state import Config
-from cw.games.code_battle.strategies import Gatherer
-from cw.games.code_battle.vision import view_of
+from cw.games.code_battle.rules.start import MATCH_OPTIONS, on_map
+from cw.games.code_battle.rules.state import Config
+from cw.games.code_battle.rules.vision import view_of
+from cw.games.code_battle.strategies.gatherer import Gatherer
 
 EACH: Final = 50
 """Maps for each number of players."""
@@ -40,11 +40,11 @@ def curated(map_id: str, players: int, rng: Random, *, default: bool) -> Map:
     while True:
         options = {} if default else draw_options(rng)
         try:
-            made = make_map(map_id, players, rng.randrange(2**31), **options)
+            candidate = make_map(map_id, players, rng.randrange(2**31), **options)
         except UsageError:
             continue
-        if is_playable(made):
-            return made
+        if is_playable(candidate):
+            return candidate
 
 
 def draw_options(rng: Random) -> dict[str, Any]:
@@ -58,14 +58,16 @@ def draw_options(rng: Random) -> dict[str, Any]:
     }
 
 
-def is_playable(made: Map) -> bool:
+def is_playable(candidate: Map) -> bool:
     """Return whether gatherers in all slots collect energy within TEST_TURNS turns.
 
     Raises IllegalAction if one of them makes a wrong move.
     """
     game = CodeBattle()
     settings = {name: default for name, (default, _, _) in MATCH_OPTIONS.items()}
-    state = on_map(made, Config(rows=made.rows, cols=made.cols, **settings), seed=made.seed)
+    state = on_map(
+        candidate, Config(rows=candidate.rows, cols=candidate.cols, **settings), seed=candidate.seed
+    )
     seats = {slot: Gatherer(slot, Random(slot)) for slot in game.players(state)}
     while state.turn < TEST_TURNS and game.outcome(state) is None:
         actions = {

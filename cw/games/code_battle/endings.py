@@ -1,12 +1,12 @@
-"""How Code Battle tells of its ends (rule book, "End")."""
+"""The words for results of Code Battle (rule book, "End")."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from cw.games.code_battle.rules import ranking_key
-from cw.games.code_battle.state import State
-from cw.games.code_battle.turn import DOMINANT_TURNS
+from cw.games.code_battle.rules.state import State
+from cw.games.code_battle.rules.turn import DOMINANT_TURNS
 from cw.games.endings import Endings, Figures
 
 
@@ -22,7 +22,7 @@ def tie_breaks(state: State) -> Figures:
 ENDINGS: Final = Endings(
     reasons={
         "sole_survivor": "no other player had bots left",
-        "dominance": f"at least four fifths of all bots for {DOMINANT_TURNS} turns",
+        "dominance": f"by domination: at least 80 % of all bots for {DOMINANT_TURNS} turns",
         "annihilation": "the last bots died together",
     },
     tie_breaks=tie_breaks,

@@ -1,4 +1,4 @@
-"""The replay format of the game itself, `cw replay export --game`, from the states of a match."""
+"""Writes the game's own replay format, `cw replay export --game`, from the states of a match."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from cw.games.code_battle.codec import CodeBattleCodec
 from cw.games.code_battle.rules import CodeBattle
-from cw.games.code_battle.start import choose_map
-from cw.games.code_battle.state import Slot, State
+from cw.games.code_battle.rules.start import choose_map
+from cw.games.code_battle.rules.state import Slot, State
 from cw.games.rules import Fault, Json
 from cw.games.wire import Credit, Credits, compact
 
@@ -16,22 +16,22 @@ VERSION = 1
 
 
 def export(
-    document: Mapping[str, Any], states: Sequence[State], known: Credits | None = None
+    document: Mapping[str, Any], states: Sequence[State], attribution: Credits | None = None
 ) -> bytes:
     """Return the file of a match from its replay document and all its states, the start first.
 
     Without the names that a site has for them, the match and its bots get names of their own.
     """
-    known = known or made_up(document)
+    attribution = attribution or made_up(document)
     return compact(
         {
             "version": VERSION,
-            "match_id": known.match_id,
+            "match_id": attribution.match_id,
             "date": document["date"],
             "seed": document["seed"],
             "players": [
                 {"bot_id": credit.bot_id, "name": player["name"], "owner": credit.owner}
-                for credit, player in zip(known.players, document["players"], strict=True)
+                for credit, player in zip(attribution.players, document["players"], strict=True)
             ],
             "result": result(states),
             "config": states[0].config._asdict(),

@@ -1,4 +1,4 @@
-"""The replay format of the game itself, read back: what was played, to be played again."""
+"""Reads the game's own replay format: what was played, to be played again."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from cw.errors import FaultKind, ProtocolError, UsageError
-from cw.games.code_battle.library import find_map, is_file
-from cw.games.code_battle.ranges import RANGES, whole
-from cw.games.code_battle.start import MATCH_OPTIONS, setting
-from cw.games.code_battle.symmetry import PLAYERS, check_players
+from cw.games.code_battle.maps.library import find_map, is_file
+from cw.games.code_battle.maps.ranges import RANGES, whole
+from cw.games.code_battle.maps.symmetry import PLAYERS, check_players
+from cw.games.code_battle.rules.start import MATCH_OPTIONS, setting
 from cw.games.codec import from_json
 from cw.games.own_format import Retold
 from cw.games.rules import Json
@@ -109,36 +109,36 @@ def read(document: Json) -> Retold | None:
     """
     if not isinstance(document, dict) or "game" in document or not document.keys() >= OURS:
         return None
-    said: ToldMatch = from_json("replay of code-battle", document, ToldMatch)
+    match: ToldMatch = from_json("replay of code-battle", document, ToldMatch)
     try:
-        options = options_of(said)
+        options = options_of(match)
     except UsageError as error:
-        raise ProtocolError(f"this is no replay of code-battle: {error}") from None
+        raise ProtocolError(f"this is not a replay of code-battle: {error}") from None
     return Retold(
-        date=said.date,
-        seed=said.seed,
+        date=match.date,
+        seed=match.seed,
         options=options,
-        names=[bot.name for bot in said.players],
-        credits=Credits(said.match_id, [Credit(bot.bot_id, bot.owner) for bot in said.players]),
-        start=start_document(said),
-        actions=[actions_of(turn) for turn in said.turns],
-        told={
+        names=[bot.name for bot in match.players],
+        credits=Credits(match.match_id, [Credit(bot.bot_id, bot.owner) for bot in match.players]),
+        start=start_document(match),
+        actions=[actions_of(turn) for turn in match.turns],
+        recorded={
             **document,
-            "players": [msgspec.structs.asdict(bot) for bot in said.players],
-            "turns": list(whole_turns(document["turns"], said)),
+            "players": [msgspec.structs.asdict(bot) for bot in match.players],
+            "turns": list(whole_turns(document["turns"], match)),
         },
     )
 
 
-def options_of(said: ToldMatch) -> dict[str, Json]:
+def options_of(match: ToldMatch) -> dict[str, Json]:
     """Return the options of a match; raise UsageError for settings that the rules do not allow."""
-    check_players(len(said.players))
-    config = msgspec.structs.asdict(said.config)
+    check_players(len(match.players))
+    config = msgspec.structs.asdict(match.config)
     for side in ("rows", "cols"):
         whole(side, config[side])
     settings = {name: setting(name, config) for name in MATCH_OPTIONS}
     changed = {name: value for name, value in settings.items() if value != MATCH_OPTIONS[name][0]}
-    return {"map": map_option(said.map.map_id), **changed}
+    return {"map": map_option(match.map.map_id), **changed}
 
 
 def map_option(map_id: str) -> str:
@@ -151,28 +151,28 @@ def map_option(map_id: str) -> str:
         return f"{map_id}.json"
 
 
-def start_document(said: ToldMatch) -> dict[str, Json]:
+def start_document(match: ToldMatch) -> dict[str, Json]:
     """Return the document of the first state: a bot on each core, and all nodes empty."""
-    cores = [(*core.pos, core.owner) for core in said.map.cores]
+    cores = [(*core.pos, core.owner) for core in match.map.cores]
     owners = [owner for _, _, owner in cores]
     placed = [
         {"id": number, "row": row, "col": col, "owner": owner}
         for number, (row, col, owner) in enumerate(cores)
     ]
     return {
-        "config": msgspec.structs.asdict(said.config),
+        "config": msgspec.structs.asdict(match.config),
         "turn": 0,
-        "walls": [list(tile) for tile in said.map.walls],
+        "walls": [list(tile) for tile in match.map.walls],
         "nodes": [
             {"row": row, "col": col, "energy": False, "timer": 0}
-            for row, col in said.map.energy_nodes
+            for row, col in match.map.energy_nodes
         ],
         "cores": [{**core, "active": True, "last_spawn": 0} for core in placed],
         "bots": placed,
         "next_bot_id": len(placed),
         "players": [
             {"energy": 0, "collected": 0, "score": owners.count(slot), "dominant_turns": 0}
-            for slot in range(len(said.players))
+            for slot in range(len(match.players))
         ],
         "dead": [],
     }
@@ -189,13 +189,13 @@ def actions_of(turn: ToldTurn) -> dict[str, Json]:
     return moves | {slot: {"fault": kind} for slot, kind in turn.faults.items()}
 
 
-def whole_turns(turns: Sequence[Mapping[str, Json]], said: ToldMatch) -> Iterator[dict[str, Json]]:
+def whole_turns(turns: Sequence[Mapping[str, Json]], match: ToldMatch) -> Iterator[dict[str, Json]]:
     """Yield the turns of a file with all members of the format, and no others.
 
     What is missing is empty, and scores are those of the turn before.
     """
-    owners = [core.owner for core in said.map.cores]
-    scores: Json = [owners.count(slot) for slot in range(len(said.players))]
+    owners = [core.owner for core in match.map.cores]
+    scores: Json = [owners.count(slot) for slot in range(len(match.players))]
     for turn in turns:
         scores = turn.get("scores", scores)
         faults = {"faults": turn["faults"]} if turn.get("faults") else {}

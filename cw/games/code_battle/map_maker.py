@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from cw.drawing.shapes import Sheet
 from cw.games.code_battle.curation import library
-from cw.games.code_battle.generate import make_maps, map_ids
-from cw.games.code_battle.library import maps_for
 from cw.games.code_battle.map_picture import map_sheet
-from cw.games.code_battle.maps import Map, decode_map, encode_map
+from cw.games.code_battle.maps.generate import make_maps, map_ids
+from cw.games.code_battle.maps.library import maps_for
+from cw.games.code_battle.maps.map_file import Map, decode_map, encode_map
 from cw.games.rules import Json
 
 OWNERS = "ABCDEF"
@@ -23,7 +23,7 @@ class CodeBattleMaps:
         return map_ids(players, number)
 
     def make(self, players: int, number: int, seed: int, **options: Json) -> Iterator[Map]:
-        """Yield a series of maps; the options are those of generate.DEFAULTS."""
+        """Yield a series of maps; the options are those of maps.generate.DEFAULTS."""
         return make_maps(players, number, seed, **options)
 
     def library(self, players: int, seed: int) -> Iterator[Map]:
@@ -34,41 +34,41 @@ class CodeBattleMaps:
         """Return the maps of the library for a number of players, by id."""
         return maps_for(players)
 
-    def encode(self, made: Map) -> bytes:
+    def encode(self, game_map: Map) -> bytes:
         """Return the bytes of a map's file."""
-        return encode_map(made)
+        return encode_map(game_map)
 
     def decode(self, data: bytes, name: str) -> Map:
         """Return the map of a file; raise UsageError with what is wrong in it."""
         return decode_map(data, name)
 
-    def facts(self, made: Map) -> dict[str, Json]:
+    def facts(self, game_map: Map) -> dict[str, Json]:
         """Return the options and measures of a map."""
         return {
-            "map_id": made.map_id,
-            "players": made.players,
-            "rows": made.rows,
-            "cols": made.cols,
-            "symmetry": made.group.name,
-            "seed": made.seed,
-            "walls": len(made.walls),
-            "wall_density": made.wall_density,
-            "wall_density_real": made.wall_density_real,
-            "energy_nodes": len(made.nodes),
-            "cores": len(made.cores),
+            "map_id": game_map.map_id,
+            "players": game_map.players,
+            "rows": game_map.rows,
+            "cols": game_map.cols,
+            "symmetry": game_map.group.name,
+            "seed": game_map.seed,
+            "walls": len(game_map.walls),
+            "wall_density": game_map.wall_density,
+            "wall_density_real": game_map.wall_density_real,
+            "energy_nodes": len(game_map.nodes),
+            "cores": len(game_map.cores),
         }
 
-    def sheet(self, made: Map) -> Sheet:
+    def sheet(self, game_map: Map) -> Sheet:
         """Return the picture of a map, drawn like the board of a match."""
-        return map_sheet(self.picture(made), made.map_id)
+        return map_sheet(self.picture(game_map), game_map.map_id)
 
-    def picture(self, made: Map) -> list[str]:
+    def picture(self, game_map: Map) -> list[str]:
         """Return the rows of a map as text: `#` wall, `*` node, `A` core of slot 0, `.` open."""
-        signs = [["."] * made.cols for _ in range(made.rows)]
-        for row, col in made.walls:
+        signs = [["."] * game_map.cols for _ in range(game_map.rows)]
+        for row, col in game_map.walls:
             signs[row][col] = "#"
-        for row, col in made.nodes:
+        for row, col in game_map.nodes:
             signs[row][col] = "*"
-        for (row, col), owner in made.cores:
+        for (row, col), owner in game_map.cores:
             signs[row][col] = OWNERS[owner]
         return ["".join(line) for line in signs]

@@ -90,8 +90,8 @@ class Frame(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         """Refuse what lies beside the torus."""
         lists: tuple[tuple[Thing, ...], ...] = (self.nodes, self.cores, self.bots, self.dead)
-        things = ((thing.row, thing.col) for one in lists for thing in one)
-        for row, col in (*self.walls, *things):
+        places = ((piece.row, piece.col) for pieces in lists for piece in pieces)
+        for row, col in (*self.walls, *places):
             if row >= self.config.rows or col >= self.config.cols:
                 raise ValueError(f"[{row}, {col}] is not on the torus")
 

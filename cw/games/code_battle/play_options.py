@@ -1,4 +1,4 @@
-"""What pages offer of Code Battle."""
+"""How pages offer Code Battle."""
 
 from __future__ import annotations
 

@@ -12,9 +12,10 @@ from typing import Any, Final
 from cw.errors import ProtocolError
 from cw.games.code_battle.codec import view_document
 from cw.games.code_battle.rules import FAILURES
-from cw.games.code_battle.state import Slot, State
-from cw.games.code_battle.vision import view_of
+from cw.games.code_battle.rules.state import Slot, State
+from cw.games.code_battle.rules.vision import view_of
 from cw.games.rules import Fault, Json, Player
+from cw.games.status_faults import status_fault
 from cw.games.wire import (
     LineMessage,
     Query,
@@ -49,11 +50,11 @@ class CodeBattleProtocol:
         state: State = referee.rules.new(len(referee.names), referee.seed, **referee.options)
         referee.begin(state)
         signer = Signer(referee)
-        told = await check_health(referee)
+        startup_faults = await check_health(referee)
         while referee.rules.outcome(state) is None:
             queries = {slot: signer.turn(state, int(slot)) for slot in referee.rules.to_move(state)}
             answers = await referee.ask(queries)
-            note_faults(referee, answers, told)
+            note_faults(referee, answers, startup_faults)
             after = referee.step(answers)
             note_crashes(referee, state, after)
             state = after
@@ -64,26 +65,26 @@ async def check_health(referee: Referee) -> dict[Player, Fault]:
     ask = Query(Request("GET", "/health"), read_health, HEALTH, noted=False)
     called = {slot: ask for slot in referee.names if referee.transport(slot) == "http"}
     answers = await referee.ask(called)
-    told = {slot: answer for slot, answer in answers.items() if isinstance(answer, Fault)}
-    for slot, fault in told.items():
+    startup_faults = {slot: answer for slot, answer in answers.items() if isinstance(answer, Fault)}
+    for slot, fault in startup_faults.items():
         startup = replace(fault, kind="startup", detail=f"GET /health: {fault.detail}")
         referee.note(slot, startup)
-    return told
+    return startup_faults
 
 
 def note_faults(
-    referee: Referee, answers: Mapping[Player, Any], told: Mapping[Player, Fault]
+    referee: Referee, answers: Mapping[Player, Any], startup_faults: Mapping[Player, Fault]
 ) -> None:
     """Note the faults of a turn, but not again that nobody is there at all."""
     for slot, answer in answers.items():
-        if isinstance(answer, Fault) and answer != told.get(slot):
+        if isinstance(answer, Fault) and answer != startup_faults.get(slot):
             referee.note(slot, answer)
 
 
 def read_health(reply: Reply) -> Json | Fault:
     """Read the answer to GET /health."""
     if reply.status != 200:
-        return Fault("malformed", f"HTTP status {reply.status}, expected 200")
+        return status_fault(reply)
     return True
 
 
@@ -101,8 +102,8 @@ class Signer:
     def __init__(self, referee: Referee) -> None:
         """Take the ids of the match and of its bots that were set; draw the others."""
         self.referee = referee
-        known = (referee.setting(slot, "match_id") for slot in referee.names)
-        self.match = next(filter(None, known), None) or f"m_{referee.token()[:8]}"
+        match_ids = (referee.setting(slot, "match_id") for slot in referee.names)
+        self.match = next(filter(None, match_ids), None) or f"m_{referee.token()[:8]}"
         self.bots = {
             slot: referee.setting(slot, "bot_id") or f"b_{referee.token()[:8]}"
             for slot in referee.names
@@ -115,8 +116,8 @@ class Signer:
             return Query(LineMessage(body), read_moves, TURN, action=True, noted=False)
         head = f"{self.match}.{state.turn}"
         call = Request("POST", "/turn", body, self.signed(body, slot, state.turn))
-        read = partial(read_signed, self.secret(slot), head)
-        return Query(call, read, TURN, action=True, noted=False)
+        reader = partial(read_signed, self.secret(slot), head)
+        return Query(call, reader, TURN, action=True, noted=False)
 
     def secret(self, slot: Slot) -> str:
         """Return the secret of a slot's bot."""
@@ -140,19 +141,19 @@ class Signer:
 
 def signature(secret: str, head: str, body: bytes) -> str:
     """Sign a body: the lower-case hex HMAC-SHA256 of the head, a dot and the body's hash."""
-    said = f"{head}.{sha256(body).hexdigest()}"
-    return hmac.new(secret.encode(), said.encode(), sha256).hexdigest()
+    text = f"{head}.{sha256(body).hexdigest()}"
+    return hmac.new(secret.encode(), text.encode(), sha256).hexdigest()
 
 
 def read_signed(secret: str, head: str, reply: Reply) -> list[Json] | Fault:
     """Read the reply of a web service: its status, its signature, then its moves."""
     if reply.status != 200:
-        return Fault("malformed", f"HTTP status {reply.status}, expected 200")
-    said = reply.headers.get("x-acb-signature")
-    if said is None:
+        return status_fault(reply)
+    sent_signature = reply.headers.get("x-acb-signature")
+    if sent_signature is None:
         return Fault("malformed", "signature missing")
     expected = signature(secret, head, reply.body)
-    if not hmac.compare_digest(said.encode(errors="replace"), expected.encode()):
+    if not hmac.compare_digest(sent_signature.encode(errors="replace"), expected.encode()):
         return Fault("malformed", "signature wrong")
     return read_moves(reply)
 

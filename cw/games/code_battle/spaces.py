@@ -8,9 +8,9 @@ from typing import Final
 import numpy as np
 
 from cw.games.code_battle.rules import Moves
-from cw.games.code_battle.state import State
-from cw.games.code_battle.torus import DIRECTIONS, Tile
-from cw.games.code_battle.vision import View
+from cw.games.code_battle.rules.state import State
+from cw.games.code_battle.rules.torus import DIRECTIONS, Tile
+from cw.games.code_battle.rules.vision import View
 from cw.games.rules import Player
 from cw.games.spaces import Mask, Planes, Spaces, empty_planes
 
@@ -66,13 +66,13 @@ def mask(view: View, _player: Player) -> Mask:
     return allowed
 
 
-def read_action(view: View, _player: Player, chosen: Sequence[int]) -> Moves:
+def read_action(view: View, _player: Player, numbers: Sequence[int]) -> Moves:
     """Return the orders to own bots; the numbers of all other tiles have no effect."""
     cols = view.config.cols
     return [
-        {"row": tile // cols, "col": tile % cols, "direction": WAYS[chosen[tile] - 1]}
+        {"row": tile // cols, "col": tile % cols, "direction": WAYS[numbers[tile] - 1]}
         for tile in own_tiles(view)
-        if chosen[tile]
+        if numbers[tile]
     ]
 
 

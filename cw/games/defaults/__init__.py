@@ -1,1 +1,1 @@
-"""What a game has that has nothing of its own: a wire protocol, checks, and states as text."""
+"""Defaults for games that bring none of their own: wire protocol, checks, states as text."""

@@ -38,8 +38,8 @@ class DefaultBotHandler:
     def act(self, question: Question) -> Reply:
         """Return the action of the strategy; none where it refuses to act."""
         action = self.seat(question).act(self.codec.view_from_json(question.view))
-        said = {} if isinstance(action, Fault) else {"action": self.codec.action_to_json(action)}
-        return as_json({"turn": question.turn, **said})
+        members = {} if isinstance(action, Fault) else {"action": self.codec.action_to_json(action)}
+        return as_json({"turn": question.turn, **members})
 
     def seat(self, question: Question) -> Strategy[Any, Any]:
         """Return the strategy that plays for a player of a match."""

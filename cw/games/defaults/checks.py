@@ -1,4 +1,4 @@
-"""What a bot is tried with in a game that has no checks of its own."""
+"""The checks of a bot in a game that has none of its own."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from random import Random
 from typing import Final
 
 from cw.errors import IllegalAction
+from cw.games.checks import CheckReport, Trial
 from cw.games.codec import Game
 from cw.games.defaults.protocol import Questions
+from cw.games.play_options import Moves
 from cw.games.rules import Fault, Player
-from cw.games.wire import CheckReport, Referee, Trial
+from cw.games.wire import Referee, Transport
 
 STEPS: Final = ("answers its first turn", "answers its second turn", "answers its third turn")
 FLUSH: Final = "flush standard output after each line, and print everything else to stderr"
@@ -23,20 +25,25 @@ FORM: Final = (
 class DefaultChecks:
     """A few questions one by one, then a whole match against each built-in strategy."""
 
-    def __init__(self, game: Game, strategies: Sequence[str]) -> None:
+    def __init__(self, game: Game, strategies: Sequence[str], moves: Moves | None = None) -> None:
         """Try bots of this game; its strategies are given the weakest first."""
         self.rules = game.rules
+        self.moves = moves
         others = max(1, game.rules.seats.start - 1)
         self.trials: Sequence[Trial] = tuple(
             Trial(f"plays a whole match against {name}", {}, (name,) * others)
             for name in strategies
         )
 
+    def steps(self, transport: Transport) -> int:
+        """Return 3, of matches in which the bot is to move so often."""
+        return len(STEPS)
+
     async def probe(self, referee: Referee, player: Player, report: CheckReport) -> None:
         """Ask the bot for a few actions of a match in which the others move by chance."""
         number = max(2, self.rules.seats.start)
         referee.begin(self.rules.new(number, 0))
-        questions, rng = Questions(referee), Random(0)
+        questions, rng = Questions(referee, self.moves), Random(0)
         for name in STEPS:
             if not self.reach(questions, player, rng):
                 return

@@ -1,4 +1,4 @@
-"""What is offered of a game that says nothing of it."""
+"""How pages offer a game that says nothing about it."""
 
 from __future__ import annotations
 

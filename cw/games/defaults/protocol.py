@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from random import Random
 from typing import Any, Final
 
 import msgspec
 
 from cw.errors import ProtocolError, UsageError, short
 from cw.games.codec import Game, is_fault
+from cw.games.play_options import Moves
 from cw.games.rules import Fault, Json, Player
+from cw.games.status_faults import status_fault
 from cw.games.wire import (
     Ignore,
     LineMessage,
@@ -39,6 +42,12 @@ GRACE: Final = 0.05
 """Seconds for our own scheduling; not promised to bots."""
 
 PATH: Final = "/act"
+MOST_ACTIONS: Final = 200
+"""Actions that a question offers at most."""
+
+EXAMPLES: Final = 8
+"""Draws of examples, in a game that does not list its actions."""
+
 QUOTED: Final = 200
 """Bytes of an answer that a sentence quotes."""
 
@@ -55,6 +64,8 @@ class Question(msgspec.Struct, frozen=True):
     turn: int
     """Turns played before; the answer names it."""
     view: Any
+    actions: list[Any] = []
+    """Actions that are allowed: all of them where the game lists them, else examples."""
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -74,9 +85,10 @@ class DefaultProtocol:
     signed_with: str | None = None
     options: Sequence[str] = ("timeout",)
 
-    def __init__(self, game: Game) -> None:
-        """Lead matches of this game."""
+    def __init__(self, game: Game, moves: Moves | None = None) -> None:
+        """Lead matches of this game; `moves` lists the actions of a player, if it can."""
         self.rules = game.rules
+        self.moves = moves
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
         """Return the players as a new game of so many names them."""
@@ -85,7 +97,7 @@ class DefaultProtocol:
 
     async def conduct(self, referee: Referee) -> None:
         """Lead a match."""
-        questions = Questions(referee)
+        questions = Questions(referee, self.moves)
         referee.begin(referee.rules.new(len(referee.names), referee.seed, **referee.options))
         while referee.rules.outcome(referee.state) is None:
             await questions.play_turn()
@@ -94,9 +106,11 @@ class DefaultProtocol:
 class Questions:
     """The questions of one match."""
 
-    def __init__(self, referee: Referee) -> None:
+    def __init__(self, referee: Referee, moves: Moves | None = None) -> None:
         """Ask nothing yet; raise UsageError for a time limit that is none."""
         self.referee = referee
+        self.moves = moves
+        self.rng = Random(referee.token())
         self.timeout = time_limit(referee.protocol_options.get("timeout", TIMEOUT))
         self.match = referee.token()[:16]
         self.turn = 0
@@ -126,14 +140,27 @@ class Questions:
         """Return the question to a player."""
         referee = self.referee
         view = referee.codec.view_to_json(referee.rules.observe(referee.state, player))
-        question = Question(referee.rules.name, self.match, player, self.turn, view)
+        actions = self.actions(player)
+        question = Question(referee.rules.name, self.match, player, self.turn, view, actions)
         text = compact(msgspec.structs.asdict(question))
-        read = ActionReader(self.turn, partial(self.action_of, referee.state, player))
+        reader = ActionReader(self.turn, partial(self.action_of, referee.state, player))
         if referee.transport(player) == "http":
             call = Request("POST", PATH, text, {"Content-Type": "application/json"})
-            return Query(call, read.from_response, QueryLimits(self.timeout, GRACE), action=True)
+            return Query(call, reader.from_response, QueryLimits(self.timeout, GRACE), action=True)
         limits = QueryLimits(self.timeout + self.starting(player), GRACE)
-        return Query(LineMessage(text, numbered=True), read.from_line, limits, action=True)
+        return Query(LineMessage(text, numbered=True), reader.from_line, limits, action=True)
+
+    def actions(self, player: Player) -> list[Json]:
+        """Return actions that a player is allowed to take, MOST_ACTIONS at most."""
+        rules, state = self.referee.rules, self.referee.state
+        if self.moves is not None:
+            moves = self.moves(state, player)
+            return list(
+                moves if len(moves) <= MOST_ACTIONS else self.rng.sample(moves, MOST_ACTIONS)
+            )
+        drawn = [rules.sample(state, player, self.rng) for _ in range(EXAMPLES)]
+        documents = [self.referee.codec.action_to_json(action) for action in drawn]
+        return [each for place, each in enumerate(documents) if each not in documents[:place]]
 
     def starting(self, player: Player) -> float:
         """Return the seconds that a program may need to start: for its first answer only."""
@@ -169,8 +196,7 @@ class ActionReader:
     def from_response(self, reply: Reply) -> Any | Fault:
         """Return the action of a web service; it need not name the turn."""
         if not 200 <= reply.status <= 299:
-            said = f"HTTP status {reply.status}, expected 200: {quote(reply.body)}"
-            return Fault("malformed", said)
+            return status_fault(reply)
         answer = decoded(reply.body)
         if isinstance(answer, Fault):
             return self.unreadable(answer, reply)

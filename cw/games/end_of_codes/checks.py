@@ -1,4 +1,4 @@
-"""What a bot of End of Codes is tried with: the seven sanity checks of the seed first."""
+"""The checks of a bot of End of Codes: the seven sanity checks of the seed first."""
 
 from __future__ import annotations
 
@@ -6,20 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from cw.games.checks import CheckReport, Readiness, Trial
+from cw.games.end_of_codes.answers import PASSED, TEXTS, read_created, read_round, sanity
 from cw.games.end_of_codes.codec import creatures
-from cw.games.end_of_codes.protocol import (
-    PASSED,
-    TEXTS,
-    Grader,
-    read_created,
-    read_round,
-    sanity,
-)
-from cw.games.end_of_codes.replies import read_reply
+from cw.games.end_of_codes.protocol import Grader
 from cw.games.end_of_codes.rules import EndOfCodes
+from cw.games.end_of_codes.rules.replies import read_reply
 from cw.games.end_of_codes.state import State
 from cw.games.rules import Fault, Player
-from cw.games.wire import CheckReport, Query, Readiness, Referee, Reply, Trial, compact
+from cw.games.wire import Query, Referee, Reply, Transport, compact
 
 GAME: Final = EndOfCodes()
 NAMES: Final = (
@@ -30,6 +25,11 @@ NAMES: Final = (
     "answers in JSON",
     "says botname, version and username",
     "says the right username",
+)
+ROUNDS: Final = (
+    "answers the first round",
+    "answers when its creatures are dead",
+    "answers when nobody else is left",
 )
 INTENT: Final = (
     'answer {"intent": [{"creatureid": 1, "action": "move" or "attack", "direction":'
@@ -58,6 +58,10 @@ class EndOfCodesChecks:
             ("sample",) * 9,
         ),
     )
+
+    def steps(self, transport: Transport) -> int:
+        """Return 11: the seven sanity checks, POST /game, and three rounds."""
+        return len(NAMES) + 1 + len(ROUNDS)
 
     async def probe(self, referee: Referee, player: Player, report: CheckReport) -> None:
         """Ask for every request of the protocol."""
@@ -99,15 +103,13 @@ class EndOfCodesChecks:
         ask = grader.post("game", player, fields, read_created)
         answer = (await grader.referee.ask({player: ask}))[player]
         fault = answer if isinstance(answer, Fault) else None
-        report.step("takes POST /game", fault, "answer with []")
+        if not report.step("takes POST /game", fault, "answer with []"):
+            return
         alone = replace(state, owners=state.owners * 0 + player)
         dead = replace(state, hp=state.hp * (state.owners != player))
-        for name, shown in (
-            ("answers the first round", state),
-            ("answers when its creatures are dead", dead),
-            ("answers when nobody else is left", alone),
-        ):
-            report.step(name, await self.round(grader, player, shown), INTENT)
+        for name, position in zip(ROUNDS, (state, dead, alone), strict=True):
+            if not report.step(name, await self.round(grader, player, position), INTENT):
+                return
 
     async def round(self, grader: Grader, player: int, state: State) -> Fault | None:
         """Send a round, and give what is wrong with the reply."""
@@ -124,8 +126,8 @@ class EndOfCodesChecks:
         answer = (await grader.referee.ask({player: ask}))[player]
         if isinstance(answer, Fault):
             return answer
-        read = read_reply(state, player, answer)
-        return read if isinstance(read, Fault) else None
+        intents = read_reply(state, player, answer)
+        return intents if isinstance(intents, Fault) else None
 
 
 def heard_by(query: Query, player: Player, replies: dict[Player, Reply]) -> Query:

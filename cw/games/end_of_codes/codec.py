@@ -12,7 +12,7 @@ from msgspec import Meta
 from cw.errors import FaultKind, ProtocolError, short
 from cw.games.codec import actions_by_player, from_json, is_fault, player_named
 from cw.games.end_of_codes.rules import EndOfCodes
-from cw.games.end_of_codes.state import Column, Expelled, Participant, State
+from cw.games.end_of_codes.state import Column, Expelled, PlayerState, State
 from cw.games.rules import Fault, Json, Player
 
 MOST_CELLS: Final = 4 * 1_000_000
@@ -71,10 +71,10 @@ class EndOfCodesCodec:
         outcome = self.rules.outcome(state)
         if outcome is None:
             return {"outcome": None}
-        said = outcome.to_json()
-        head = {"reason": said.pop("reason"), "winner": said.pop("winner")}
+        members = outcome.to_json()
+        head = {"reason": members.pop("reason"), "winner": members.pop("winner")}
         ended = None if outcome.reason == "no_players" else state.round
-        ranks = {"ranks": said["ranks"], "scores": said["scores"]}
+        ranks = {"ranks": members["ranks"], "scores": members["scores"]}
         return {"outcome": head | {"round": ended} | ranks}
 
 
@@ -88,7 +88,7 @@ def creatures(state: State) -> list[dict[str, int]]:
     ]
 
 
-def player_document(player: Participant) -> dict[str, Json]:
+def player_document(player: PlayerState) -> dict[str, Json]:
     """Return a player as a document."""
     fault = None if player.fault is None else player.fault._asdict()
     return player._asdict() | {"fault": fault}
@@ -134,23 +134,25 @@ class StateDocument(msgspec.Struct, frozen=True):
 
 def read_state(document: Json, max_rounds: Json = 10_000) -> State:
     """Read a state; raise ProtocolError that names the place of what is wrong."""
-    said = from_json("state of end-of-codes", document, StateDocument)
-    if said.W * said.H > MOST_CELLS:
-        raise ProtocolError(f"W*H must be at most {MOST_CELLS}, not {said.W * said.H}")
+    payload = from_json("state of end-of-codes", document, StateDocument)
+    if payload.W * payload.H > MOST_CELLS:
+        raise ProtocolError(f"W*H must be at most {MOST_CELLS}, not {payload.W * payload.H}")
     columns = {
-        name: np.array([getattr(one, name) for one in said.creatures], dtype=np.int64)
+        name: np.array([getattr(creature, name) for creature in payload.creatures], dtype=np.int64)
         for name in CREATURE
     }
-    check_creatures(said, columns)
+    check_creatures(payload, columns)
     order = np.argsort(columns["creatureid"], kind="stable")
     ids, owners, x, y, hp = (column[order] for column in columns.values())
     alive = set(owners[hp > 0].tolist())
     state = State(
-        round=said.round,
-        width=said.W,
-        height=said.H,
-        most_hp=said.MAX_HP,
-        players=tuple(sorted(read_player(player, said.round, alive) for player in said.players)),
+        round=payload.round,
+        width=payload.W,
+        height=payload.H,
+        most_hp=payload.MAX_HP,
+        players=tuple(
+            sorted(read_player(player, payload.round, alive) for player in payload.players)
+        ),
         ids=ids,
         owners=owners,
         x=x,
@@ -169,27 +171,27 @@ def read_cap(value: Json) -> int:
     raise ProtocolError(f"max_rounds must be an integer from 1 to 1000000, not {short(value)}")
 
 
-def check_creatures(said: StateDocument, columns: Mapping[str, Column]) -> None:
+def check_creatures(document: StateDocument, columns: Mapping[str, Column]) -> None:
     """Raise ProtocolError for the first creature off the map, and for too many hit points."""
-    off = (columns["x"] >= said.W) | (columns["y"] >= said.H)
+    off = (columns["x"] >= document.W) | (columns["y"] >= document.H)
     if off.any():
         raise ProtocolError(f"creatures[{int(off.argmax())}] stands off the map")
-    healthy = columns["hp"] > said.MAX_HP
+    healthy = columns["hp"] > document.MAX_HP
     if healthy.any():
         place = f"creatures[{int(healthy.argmax())}]"
-        raise ProtocolError(f"{place}: hp must be from 0 to {said.MAX_HP}")
+        raise ProtocolError(f"{place}: hp must be from 0 to {document.MAX_HP}")
 
 
-def read_player(said: PlayerDocument, now: int, alive: set[int]) -> Participant:
+def read_player(document: PlayerDocument, now: int, alive: set[int]) -> PlayerState:
     """Read a player; without a living creature and `died` it counts as having died now."""
-    if said.died is not None and said.userid in alive:
+    if document.died is not None and document.userid in alive:
         raise ProtocolError(
-            f"player {said.userid}: died is {short(said.died)}, but a creature of it lives"
+            f"player {document.userid}: died is {short(document.died)}, but a creature of it lives"
         )
-    died = now if said.died is None and said.userid not in alive else said.died
-    fault = said.fault
+    died = now if document.died is None and document.userid not in alive else document.died
+    fault = document.fault
     expelled = None if fault is None else Expelled(fault.kind, fault.error, fault.round)
-    return Participant(said.userid, said.username, died, expelled)
+    return PlayerState(document.userid, document.username, died, expelled)
 
 
 def check_world(state: State) -> None:
@@ -201,13 +203,13 @@ def check_world(state: State) -> None:
         raise ProtocolError("two creatures have the same creatureid")
     strangers = set(state.owners.tolist()) - set(userids)
     if strangers:
-        raise ProtocolError(f"a creature belongs to {min(strangers)}, who is no player")
+        raise ProtocolError(f"a creature belongs to {min(strangers)}, who is not a player")
     alive = state.hp > 0
     cells = (state.y * state.width + state.x)[alive]
     if len(np.unique(cells)) < len(cells):
         raise ProtocolError("two living creatures stand in one cell")
 
 
-def read_action(_player: Player, said: Json) -> Json | Fault:
+def read_action(_player: Player, value: Json) -> Json | Fault:
     """Read a fault that the grader saw, or leave a reply as it is."""
-    return Fault.from_json(said) if is_fault(said) else said
+    return Fault.from_json(value) if is_fault(value) else value

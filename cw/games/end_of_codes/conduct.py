@@ -1,4 +1,4 @@
-"""How a game of End of Codes begins, with those who passed `GET /bot`, and what is kept of it."""
+"""How a game of End of Codes begins, with the bots that passed `GET /bot`; its figures."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from typing import Final
 
 from cw.games.codec import Conduct
-from cw.games.end_of_codes.resolution import expelled
 from cw.games.end_of_codes.rules import EndOfCodes
+from cw.games.end_of_codes.rules.resolution import expelled
 from cw.games.end_of_codes.state import State
 from cw.games.rules import Fault, Json, Player
 
 
 def genesis_again(rules: EndOfCodes, start: State, seed: int, options: Mapping[str, Json]) -> State:
     """Return the genesis for the players of a recorded one; who failed `POST /game` is dead."""
-    players = [{"userid": one.userid, "username": one.username} for one in start.players]
+    players = [{"userid": player.userid, "username": player.username} for player in start.players]
     faults = {
-        one.userid: Fault(one.fault.kind, one.fault.error or "")
-        for one in start.players
-        if one.fault is not None
+        player.userid: Fault(player.fault.kind, player.fault.error or "")
+        for player in start.players
+        if player.fault is not None
     }
     return expelled(rules.new(players, seed, **options), faults)
 

@@ -1,4 +1,4 @@
-"""How End of Codes tells of its ends."""
+"""The words for results of End of Codes."""
 
 from __future__ import annotations
 

@@ -139,9 +139,9 @@ def draw_attacks(scene: Scene[Frame]) -> Iterator[Shape]:
 def intents(scene: Scene[Frame]) -> Iterator[Intent]:
     """Return what creatures were told in the turn, as far as it can be read."""
     for action in scene.actions.values():
-        said = action.get("intent") if isinstance(action, dict) else None
-        for one in said if isinstance(said, list) else ():
-            intent = understood(one, Intent)
+        entries = action.get("intent") if isinstance(action, dict) else None
+        for entry in entries if isinstance(entries, list) else ():
+            intent = understood(entry, Intent)
             if intent is not None:
                 yield intent
 

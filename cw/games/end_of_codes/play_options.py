@@ -1,4 +1,4 @@
-"""What pages offer of End of Codes."""
+"""How pages offer End of Codes."""
 
 from __future__ import annotations
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 from urllib.parse import quote_plus
 
-from cw.errors import FaultKind, ProtocolError, short
-from cw.games.codec import is_fault
+from cw.games.end_of_codes.answers import (
+    Read,
+    name_failure,
+    read_bot,
+    read_created,
+    read_reply,
+    read_round,
+)
 from cw.games.end_of_codes.codec import creatures
-from cw.games.end_of_codes.replies import cited, wrong_whole
-from cw.games.end_of_codes.resolution import expelled
-from cw.games.end_of_codes.state import Participant, State
-from cw.games.rules import Fault, Json, Player
-from cw.games.wire import Query, QueryLimits, Referee, Reply, Request, Transport, compact, read_json
+from cw.games.end_of_codes.rules.resolution import expelled
+from cw.games.end_of_codes.state import PlayerState, State
+from cw.games.rules import Fault, Player
+from cw.games.wire import Query, QueryLimits, Referee, Request, Transport, compact
 
 USER_AGENT: Final = "EndOfCodes/0.1.0 (grader) <grader@endofcodes.com>"
 HEADERS: Final = {"User-Agent": USER_AGENT, "Accept": "application/json"}
@@ -32,76 +36,6 @@ MAP_SIGNS: Final = {sign: quote_plus(sign) for sign in '[]{}":,'}
 NOTHING: Final[Mapping[str, str]] = {}
 MOST_REPLY: Final = 64 * 1024
 MOST_INTENTS: Final = 256 * 1024
-SAID: Final = ("botname", "version", "username")
-HELLO: Final = f"three texts, {', '.join(SAID)}"
-QUOTED: Final = 200
-
-TEXTS: Final = (
-    "Your bot hostname is invalid. Did you enter a valid hostname?",
-    "Your bot is unreachable on the network. Did you enter your public IP address?",
-    "Your bot is refusing connections. Did you port forward correctly?",
-    "Your bot is running, but not responding to initiation."
-    " Did you write code to handle initiation?",
-    "Your bot is not sending valid JSON. Did you write code to generate JSON correctly?",
-    "You must set the bot name, version, and your username."
-    " Did you build the correct JSON dictionary?",
-    "Your bot is not using your username. Did you set your username correctly?",
-)
-"""The seven sanity checks of the seed, by the sentence for a failure."""
-
-PASSED: Final = (
-    "The bot hostname resolves.",
-    "The bot IP is accessible in the network.",
-    "The bot is accepting connections to its designated port.",
-    "The bot is responding to initiation requests with a 200 HTTP OK.",
-    "The bot is responding with a valid JSON body.",
-    "The bot is reporting a botname, version, and username.",
-    "The username reported by the bot is associated with the user who is using the bot URL.",
-)
-"""The same checks by what holds where they are passed."""
-
-FAILED_BY: Final = (
-    ("malformed_url", "could_not_resolve"),
-    ("unreachable",),
-    ("could_not_connect",),
-    ("tls_error", "timeout", "broken_reply", "http_code_not_ok"),
-    ("oversize", "invalid_json"),
-    (
-        "error_key",
-        "botname_not_set",
-        "version_not_set",
-        "username_not_set",
-        "wrong_type",
-        "additional_data",
-    ),
-    ("username_mismatch",),
-)
-"""Names of errors, without `initiate_`, by the sanity check that they fail."""
-
-FAILURES: Final = {
-    "unresolved": "could_not_resolve",
-    "unreachable": "unreachable",
-    "forbidden": "unreachable",
-    "refused": "could_not_connect",
-    "tls": "tls_error",
-    "timeout": "timeout",
-    "oversize": "oversize",
-    "startup": "could_not_connect",
-    "unreadable": "invalid_json",
-    "exception": "exception",
-}
-"""Causes of failures as transports name them, and kinds: by their names in the document."""
-
-DISCONNECTED: Final = (
-    "could_not_resolve",
-    "unreachable",
-    "could_not_connect",
-    "tls_error",
-    "broken_reply",
-)
-"""Failures of the kind `disconnected`, however the transport calls them."""
-
-Read = Callable[[Json], Json | Fault]
 
 
 class EndOfCodesProtocol:
@@ -124,8 +58,10 @@ class EndOfCodesProtocol:
         while referee.rules.to_move(state):
             state = referee.step(await referee.ask(grader.round_queries(state)))
         # Everybody is shown how it ended; whatever they say to that has no effect.
-        shown = grader.round_queries(state)
-        await referee.ask({player: replace(query, noted=False) for player, query in shown.items()})
+        queries = grader.round_queries(state)
+        await referee.ask(
+            {player: replace(query, noted=False) for player, query in queries.items()}
+        )
 
 
 class Grader:
@@ -139,7 +75,7 @@ class Grader:
         self.seconds = float(options.get("timeout", 5.0))
         self.connect_seconds = float(options.get("connect_timeout", 3.0))
 
-    async def initiate(self) -> list[Participant]:
+    async def initiate(self) -> list[PlayerState]:
         """Ask all bots who they are; give the players whose bots pass."""
         users = {player: self.referee.username(player) for player in self.referee.names}
         queries = {player: self.initiation(player, name) for player, name in users.items()}
@@ -152,7 +88,7 @@ class Grader:
                 self.referee.note(player, fault)
                 self.referee.disqualify(player, fault)
             else:
-                players.append(Participant(int(player), name, None, None))
+                players.append(PlayerState(int(player), name, None, None))
         return players
 
     def initiation(self, player: Player, username: str) -> Query:
@@ -162,14 +98,14 @@ class Grader:
             "initiate", Request("GET", path, None, HEADERS), partial(read_bot, username)
         )
 
-    async def create(self, players: Sequence[Participant]) -> State:
+    async def create(self, players: Sequence[PlayerState]) -> State:
         """Tell all bots of the game; who fails is in it without a living creature."""
         named = [{"userid": player.userid, "username": player.username} for player in players]
         state: State = self.referee.rules.new(named, self.referee.seed, **self.referee.options)
-        said = compact([{"username": p["username"], "userid": p["userid"]} for p in named])
+        listing = compact([{"username": p["username"], "userid": p["userid"]} for p in named])
         fields = {
             "gameid": self.number,
-            "players": said,
+            "players": listing,
             "W": state.width,
             "H": state.height,
             "M": len(state.ids) // max(len(players), 1),
@@ -205,7 +141,7 @@ class Grader:
         request: str,
         player: Player,
         fields: Mapping[str, Any],
-        read: Read,
+        reader: Read,
         encoded: Mapping[str, str] = NOTHING,
     ) -> Query:
         """Send a form; `encoded` are the fields that were encoded for all."""
@@ -214,9 +150,9 @@ class Grader:
             call = Request("POST", f"/{request}", multipart(order), MULTIPART_HEADERS)
         else:
             call = Request("POST", f"/{request}", urlencoded(order, encoded), FORM_HEADERS)
-        return self.question(request, call, read, action=request == "round")
+        return self.question(request, call, reader, action=request == "round")
 
-    def question(self, request: str, call: Request, read: Read, *, action: bool = False) -> Query:
+    def question(self, request: str, call: Request, reader: Read, *, action: bool = False) -> Query:
         """Return a question whose failures have the names of the document."""
         limits = QueryLimits(
             self.seconds,
@@ -225,7 +161,7 @@ class Grader:
         )
         return Query(
             call,
-            partial(read_reply, request, read),
+            partial(read_reply, request, reader),
             limits,
             action=action,
             explain=partial(name_failure, request),
@@ -280,109 +216,3 @@ def multipart(fields: Mapping[str, Any]) -> bytes:
 def plain(value: Any) -> str:
     """Return a field as text."""
     return value.decode() if isinstance(value, bytes) else str(value)
-
-
-def name_failure(request: str, fault: Fault) -> Fault:
-    """Return a failure of the exchange the name that it has in the document."""
-    name = FAILURES.get(fault.cause or fault.kind, "broken_reply")
-    kind: FaultKind = "disconnected" if name in DISCONNECTED else fault.kind
-    named = f"{request}_{name}"
-    return Fault(kind, named, note=fault.sentence, lasting=fault.lasting)
-
-
-def read_reply(request: str, read: Read, reply: Reply) -> Json | Fault:
-    """Check a reply as all are checked, then as its request asks; the first failure names it."""
-    if reply.status != 200:
-        kind: FaultKind = "crashed" if reply.status >= 500 else "malformed"
-        note = f"HTTP status {reply.status}, expected 200"
-        name, actual = f"{request}_http_code_not_ok", str(reply.status)
-        return Fault(kind, name, note=note, expected="200", actual=actual)
-    try:
-        document = strict_json(reply.body)
-    except ProtocolError as error:
-        name, note = f"{request}_invalid_json", f"{error}, in {quoted(reply)}"
-        actual = reply.body[:QUOTED].decode(errors="replace")
-        return Fault("malformed", name, note=note, expected="JSON", actual=actual)
-    if isinstance(document, dict) and list(document) == ["error"]:
-        note = f"the bot says {short(document['error'])}"
-        actual = cited(document["error"])
-        return Fault("crashed", f"{request}_error_key", note=note, actual=actual)
-    said = read(document)
-    if isinstance(said, Fault):
-        return replace(said, detail=f"{request}_{said.detail}")
-    return said
-
-
-def distinct(members: list[tuple[str, Json]]) -> dict[str, Json]:
-    """Return an object; raise ProtocolError for a key that comes twice."""
-    found = dict(members)
-    if len(found) < len(members):
-        raise ProtocolError("a key comes twice")
-    return found
-
-
-STRICT: Final = json.JSONDecoder(object_pairs_hook=distinct)
-
-
-def strict_json(body: bytes) -> Json:
-    """Read JSON; raise ProtocolError for what is none, null, and for a key that comes twice."""
-    if read_json(body) is None:
-        raise ProtocolError("null is no answer")
-    return STRICT.decode(body.decode())
-
-
-def read_bot(username: str, said: Json) -> Json | Fault:
-    """Check the reply to GET /bot."""
-    entry = said if isinstance(said, dict) else {}
-    for name in SAID:
-        if entry.get(name) is None:
-            return malformed(f"{name}_not_set", HELLO, short(said), cited(said))
-    if not all(isinstance(entry[name], str) for name in SAID):
-        return malformed("wrong_type", HELLO, short(said), cited(said))
-    if len(entry) > len(SAID):
-        return malformed("additional_data", HELLO, ", ".join(entry)[:QUOTED], additional(entry))
-    if entry["username"] != username:
-        came = entry["username"]
-        return malformed("username_mismatch", repr(username), short(came), came[:QUOTED])
-    return entry
-
-
-def additional(entry: Mapping[str, Json]) -> str:
-    """Return the keys that a reply to GET /bot must not have."""
-    return ", ".join(key for key in entry if key not in SAID)[:QUOTED]
-
-
-def read_created(said: Json) -> Json | Fault:
-    """Check the reply to POST /game."""
-    if said in ([], {}):
-        return said
-    return malformed("additional_data", "[]", short(said), cited(said))
-
-
-def read_round(said: Json) -> Json | Fault:
-    """Take the reply to POST /round as it is, but one with a key `fault`, which is wrong.
-
-    Among the actions of a round such an object tells what the grader saw.
-    """
-    wrong = wrong_whole(said) if is_fault(said) else None
-    return said if wrong is None else replace(wrong, detail=wrong.detail.removeprefix("round_"))
-
-
-def malformed(name: str, expected: str, got: str, actual: str) -> Fault:
-    """Return a fault by its name in the document, without the request; `got` is for its note."""
-    note = f"expected {expected}, got {got}"
-    return Fault("malformed", name, note=note, expected=expected, actual=actual)
-
-
-def quoted(reply: Reply) -> str:
-    """Return the beginning of a reply for a sentence."""
-    return repr(reply.body[:QUOTED].decode(errors="replace"))
-
-
-def sanity(error: str | None) -> list[bool | None]:
-    """Return the seven checks of the probe: those after the failed one are not judged."""
-    if error is None:
-        return [True] * len(TEXTS)
-    name = error.removeprefix("initiate_")
-    failed = next(number for number, names in enumerate(FAILED_BY) if name in names)
-    return [True] * failed + [False] + [None] * (len(TEXTS) - failed - 1)

@@ -47,12 +47,12 @@ def write_view(view: State, player: Player) -> Planes:
     place = np.zeros(len(view.ids), np.int16)
     place[mine] = np.arange(1, len(mine) + 1)
     is_own = view.owners == player
-    for plane, shown, values in (
+    for plane, where, values in (
         (0, living & is_own, place),
         (1, living & is_own, view.hp),
         (2, living & ~is_own, view.hp),
     ):
-        planes[view.y[shown], view.x[shown], plane] = values[shown]
+        planes[view.y[where], view.x[where], plane] = values[where]
     return planes
 
 
@@ -64,14 +64,14 @@ def mask(view: State, player: Player) -> Mask:
     return allowed
 
 
-def read_action(view: State, player: Player, chosen: Sequence[int]) -> Json:
+def read_action(view: State, player: Player, numbers: Sequence[int]) -> Json:
     """Return a reply with an intent for each creature that is told something."""
     creatures = view.ids[own(view, player)].tolist()
-    told = [(creature, WORDS[n - 1]) for creature, n in zip(creatures, chosen, strict=True) if n]
+    orders = [(creature, WORDS[n - 1]) for creature, n in zip(creatures, numbers, strict=True) if n]
     return {
         "intent": [
             {"creatureid": creature, "action": action, "direction": way}
-            for creature, (action, way) in told
+            for creature, (action, way) in orders
         ]
     }
 

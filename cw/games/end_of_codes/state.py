@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Literal, NamedTuple, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from cw.errors import FaultKind
 
-Column: TypeAlias = NDArray[np.int64]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Column: TypeAlias = "NDArray[np.int64]"
 """A number for each creature."""
 
 DIRECTIONS: Final = {"north": (0, 1), "east": (1, 0), "south": (0, -1), "west": (-1, 0)}
@@ -26,7 +27,7 @@ class Expelled(NamedTuple):
     round: int
 
 
-class Participant(NamedTuple):
+class PlayerState(NamedTuple):
     """A player of the game."""
 
     userid: int
@@ -52,7 +53,7 @@ class State:
     width: int
     height: int
     most_hp: int
-    players: tuple[Participant, ...]
+    players: tuple[PlayerState, ...]
     """In ascending userid."""
     ids: Column
     owners: Column

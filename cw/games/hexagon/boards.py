@@ -100,8 +100,8 @@ def from_cells(cells: Json) -> State:
     chips = tuple(sum(row.count(color) for row in rows) for color in (1, 2))
     if not all(chips):
         raise UsageError("cells must hold at least one chip of each colour")
-    one, two = chips
-    return State((side + 1) // 2, rows, (one // 2, two // 2), (one, two), 1, None, None)
+    first, second = chips
+    return State((side + 1) // 2, rows, (first // 2, second // 2), (first, second), 1, None, None)
 
 
 def described(value: Json, items: str) -> str:

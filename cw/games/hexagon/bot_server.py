@@ -18,7 +18,7 @@ OK: Final = {"status": "ok"}
 
 
 @dataclass(slots=True)
-class Battle:
+class ServedMatch:
     """A battle as the bot knows it."""
 
     state: State
@@ -31,7 +31,7 @@ class HexagonBotHandler:
     def __init__(self, context: BotContext) -> None:
         """Know no battle."""
         self.context = context
-        self.games: dict[str, Battle] = {}
+        self.games: dict[str, ServedMatch] = {}
 
     def answer(self, message: Request | LineMessage) -> Reply:
         """Answer a request; 404 for a battle that is not known, 400 for what cannot be read."""
@@ -59,35 +59,35 @@ class HexagonBotHandler:
         game.state = changed(game.state, msgspec.json.decode(call.body or b""))
         return as_json(OK)
 
-    def open(self, said: Json) -> Reply:
+    def open(self, document: Json) -> Reply:
         """Begin a battle; one of the same id is forgotten."""
-        board, jumps = said["board"], (said["jumps"]["1"], said["jumps"]["2"])
+        board, jumps = document["board"], (document["jumps"]["1"], document["jumps"]["2"])
         cells = tuple(map(tuple, board["cells"]))
         placed = (2 * jumps[0] + 1, 2 * jumps[1] + 1)
         state = State(board["size"], cells, jumps, placed, 1, None, None)
         while len(self.games) >= MOST_GAMES:
             del self.games[next(iter(self.games))]
-        self.games[said["id"]] = Battle(state, {})
+        self.games[document["id"]] = ServedMatch(state, {})
         return as_json(OK)
 
-    def choose(self, game: Battle, color: int) -> Any:
+    def choose(self, game: ServedMatch, color: int) -> Any:
         """Choose a move for a colour."""
         strategy = game.strategies.setdefault(color, self.context.make(color))
         return strategy.act(replace(game.state, color=color))
 
 
-def changed(state: State, said: Json) -> State:
+def changed(state: State, document: Json) -> State:
     """Return the state after the changes of a PUT."""
     cells = [list(row) for row in state.cells]
-    for row, col, _, new in said["changes"]:
+    for row, col, _, new in document["changes"]:
         cells[row][col] = new
     placed = list(state.placed)
-    row, col, _, first = said["changes"][0]
+    row, col, _, first = document["changes"][0]
     if first:
         placed[first - 1] += 1
     return replace(
         state,
         cells=tuple(map(tuple, cells)),
-        jumps=(said["jumps"]["1"], said["jumps"]["2"]),
+        jumps=(document["jumps"]["1"], document["jumps"]["2"]),
         placed=(placed[0], placed[1]),
     )

@@ -1,4 +1,4 @@
-"""What a bot of Hexagon is tried with."""
+"""The checks of a bot of Hexagon."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from cw.errors import IllegalAction
+from cw.games.checks import CheckReport, Trial
 from cw.games.hexagon.codec import pair_document
 from cw.games.hexagon.protocol import (
     HEADERS,
@@ -17,17 +18,7 @@ from cw.games.hexagon.protocol import (
 from cw.games.hexagon.rules import Hexagon, legal_moves
 from cw.games.hexagon.state import Move, State
 from cw.games.rules import Fault, Player
-from cw.games.wire import (
-    CheckReport,
-    Query,
-    QueryLimits,
-    Referee,
-    Reply,
-    Request,
-    Trial,
-    as_it_is,
-    compact,
-)
+from cw.games.wire import Query, QueryLimits, Referee, Reply, Request, Transport, compact
 
 LIMITS: Final = QueryLimits(1.0)
 GAME: Final = Hexagon()
@@ -66,14 +57,22 @@ class HexagonChecks:
         Trial("plays when one side is nearly wiped out", {}, ("random",), LAST_CHIP),
     )
 
+    def steps(self, transport: Transport) -> int:
+        """Return 11: one POST, three GET, two PUT, three of another battle, and two at the end."""
+        return 11
+
     async def probe(self, referee: Referee, player: Player, report: CheckReport) -> None:
         """Ask for every request of the protocol."""
         prober = Prober(referee, player, report)
-        if await prober.post():
-            await prober.moves()
-            await prober.put()
-            await prober.second_battle()
-            await prober.delete()
+        for steps in (
+            prober.post,
+            prober.moves,
+            prober.put,
+            prober.second_battle,
+            prober.delete,
+        ):
+            if not await steps():
+                return
 
 
 class Prober:
@@ -87,9 +86,9 @@ class Prober:
         self.state: State = GAME.new(2, 1, size=4)
         self.move: Move | None = None
 
-    async def ask(self, call: Request, read: Any) -> Any:
+    async def ask(self, call: Request, reader: Any) -> Any:
         """Ask once."""
-        return (await self.referee.ask({self.player: Query(call, read, LIMITS)}))[self.player]
+        return (await self.referee.ask({self.player: Query(call, reader, LIMITS)}))[self.player]
 
     async def say(self, method: str, path: str, body: bytes) -> Fault | None:
         """Send a body; give the fault if it is not taken."""
@@ -114,14 +113,15 @@ class Prober:
         self.move = answer
         return None
 
-    async def moves(self) -> None:
+    async def moves(self) -> bool:
         """Ask for a move twice: a GET changes nothing."""
-        self.report.step("gives a legal move", await self.get(IDS[0], self.state), MOVE)
+        if not self.report.step("gives a legal move", await self.get(IDS[0], self.state), MOVE):
+            return False
         again = await self.get(IDS[0], self.state)
         fix = f"{MOVE}; a GET must not change your board, the PUT does"
-        self.report.step("gives a legal move when it is asked again", again, fix)
+        return self.report.step("gives a legal move when it is asked again", again, fix)
 
-    async def put(self) -> None:
+    async def put(self) -> bool:
         """Tell of a move of the bot and of one of the other side."""
         for name in ("takes PUT of its own move", "takes PUT of the other's move"):
             move = self.move or legal_moves(self.state)[0]
@@ -129,31 +129,42 @@ class Prober:
             self.move = None
             changes = [list(change) for change in self.state.changes]
             body = compact({"jumps": pair_document(self.state.jumps), "changes": changes})
-            self.report.step(name, await self.say("PUT", f"/games/{IDS[0]}", body), OK)
+            if not self.report.step(name, await self.say("PUT", f"/games/{IDS[0]}", body), OK):
+                return False
         fix = "apply every change of every PUT: row, column, old and new value"
-        self.report.step(
+        return self.report.step(
             "gives a legal move after two changes", await self.get(IDS[0], self.state), fix
         )
 
-    async def second_battle(self) -> None:
-        """Play another battle between, and open one of the same id again."""
-        other: State = GAME.new(2, 2, size=3)
-        await self.say("POST", "/games", opening(other, IDS[1], 1))
-        fix = "keep a board for each id: a server plays several battles at once"
-        self.report.step("keeps two battles apart", await self.get(IDS[1], other), fix)
-        self.report.step("still knows the first battle", await self.get(IDS[0], self.state), fix)
-        fresh: State = GAME.new(2, 3, size=3)
-        await self.say("POST", "/games", opening(fresh, IDS[1], 1))
-        fix = "a POST with an id that you know starts that battle afresh"
-        self.report.step("starts a known id afresh", await self.get(IDS[1], fresh), fix)
+    async def begin(self, state: State) -> Fault | str | None:
+        """Open the second battle, and ask for its first move."""
+        fault = await self.say("POST", "/games", opening(state, IDS[1], 1))
+        return fault or await self.get(IDS[1], state)
 
-    async def delete(self) -> None:
-        """Close both battles, and one that never was."""
-        for number in IDS:
-            fault = await self.say("DELETE", f"/games/{number}", b"{}")
-        self.report.step("takes DELETE", fault, OK)
+    async def second_battle(self) -> bool:
+        """Play another battle between, and open one of the same id again."""
+        apart = "keep a board for each id: a server plays several battles at once"
+        afresh = "a POST with an id that you know starts that battle afresh"
+        step = self.report.step
+        return (
+            step("keeps two battles apart", await self.begin(GAME.new(2, 2, size=3)), apart)
+            and step("still knows the first battle", await self.get(IDS[0], self.state), apart)
+            and step("starts a known id afresh", await self.begin(GAME.new(2, 3, size=3)), afresh)
+        )
+
+    async def delete(self) -> bool:
+        """Close both battles, and ask for one that never was."""
+        faults = [await self.say("DELETE", f"/games/{number}", b"{}") for number in IDS]
+        if not self.report.step("takes DELETE", faults[0] or faults[1], OK):
+            return False
         call = Request("GET", "/games/unknown000000000?color=1", None, HEADERS)
-        answer = await self.ask(call, as_it_is)
-        taken = isinstance(answer, Reply) and answer.status < 400
-        said = f"it answered with status {answer.status}" if taken else None
-        self.report.step("refuses a battle that it does not know", said, "answer with status 404")
+        answer = await self.ask(call, refusal)
+        fix = "answer with status 404"
+        return self.report.step("refuses a battle that it does not know", answer, fix)
+
+
+def refusal(reply: Reply) -> Fault | None:
+    """Return what is wrong with an answer that must refuse: any status below 400."""
+    if reply.status >= 400:
+        return None
+    return Fault("malformed", f"it answered with status {reply.status}, expected 404")

@@ -66,7 +66,7 @@ class HexagonCodec:
         anything after a fault, for no action at all, and for an unknown colour or kind of fault.
         """
         if not document:
-            raise ProtocolError("no action at all: one of the colour to move is needed")
+            raise ProtocolError("no action: the colour to move must act")
         if state.ended == "fault":
             raise ProtocolError("the battle has ended by a fault: nothing can follow")
         return actions_by_player(self.rules.players(state), document, partial(read_action, state))
@@ -117,22 +117,22 @@ class StateDocument(msgspec.Struct, frozen=True):
 
 def read_state(document: Json) -> State:
     """Read a state; raise ProtocolError that names the place of what is wrong."""
-    said = from_json("state of hexagon", document, StateDocument)
+    payload = from_json("state of hexagon", document, StateDocument)
     try:
-        check_cells(said.cells, said.size)
+        check_cells(payload.cells, payload.size)
     except UsageError as error:
         raise ProtocolError(str(error)) from None
-    check_jumps(said.jumps.pair, said.placed.pair)
-    check_end(said)
-    fault = said.fault
+    check_jumps(payload.jumps.pair, payload.placed.pair)
+    check_end(payload)
+    fault = payload.fault
     return State(
-        size=said.size,
-        cells=tuple(map(tuple, said.cells)),
-        jumps=said.jumps.pair,
-        placed=said.placed.pair,
-        color=said.color,
-        ended=said.ended,
-        winner=said.winner,
+        size=payload.size,
+        cells=tuple(map(tuple, payload.cells)),
+        jumps=payload.jumps.pair,
+        placed=payload.placed.pair,
+        color=payload.color,
+        ended=payload.ended,
+        winner=payload.winner,
         fault=None if fault is None else DecidingFault(fault.color, fault.kind, fault.error),
     )
 
@@ -147,15 +147,15 @@ def check_jumps(jumps: tuple[int, int], placed: tuple[int, int]) -> None:
             )
 
 
-def check_end(said: StateDocument) -> None:
+def check_end(document: StateDocument) -> None:
     """Raise ProtocolError unless a colour is to move exactly before the end, and for a lone fault.
 
     The fault may be missing where a battle was ended by one.
     """
-    if (said.ended is None) != (said.color is not None):
-        raise ProtocolError(f"color is {said.color!r}, but ended is {said.ended!r}")
-    if said.fault is not None and said.ended != "fault":
-        raise ProtocolError(f"ended is {said.ended!r}, but there is a fault")
+    if (document.ended is None) != (document.color is not None):
+        raise ProtocolError(f"color is {document.color!r}, but ended is {document.ended!r}")
+    if document.fault is not None and document.ended != "fault":
+        raise ProtocolError(f"ended is {document.ended!r}, but there is a fault")
 
 
 def move_document(move: Move) -> dict[str, Json]:
@@ -163,15 +163,17 @@ def move_document(move: Move) -> dict[str, Json]:
     return {"move_from": list(move.move_from), "move_to": list(move.move_to)}
 
 
-def read_action(state: State, color: Player, said: Json) -> Move | Fault:
+def read_action(state: State, color: Player, value: Json) -> Move | Fault:
     """Read the move or the fault of a colour."""
-    if is_fault(said):
-        return Fault.from_json(said)
+    if is_fault(value):
+        return Fault.from_json(value)
     if state.ended:
         raise ProtocolError("the battle has ended: no move can follow")
     if color != state.color:
         raise ProtocolError(f"colour {state.color} is to move, not colour {color}")
-    ends: list[Any] = [said.get(key) for key in Move._fields] if isinstance(said, dict) else [None]
+    ends: list[Any] = (
+        [value.get(key) for key in Move._fields] if isinstance(value, dict) else [None]
+    )
     if not all(is_cell(end, list) for end in ends):
         return Fault("malformed", "move_from and move_to must be lists of two integers")
     start, target = map(tuple, ends)

@@ -1,4 +1,4 @@
-"""What the protocol of Hexagon may make of a battle (rule book, "On the wire")."""
+"""How the protocol of Hexagon may end a battle (rule book, "On the wire")."""
 
 from __future__ import annotations
 

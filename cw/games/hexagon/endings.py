@@ -1,4 +1,4 @@
-"""How Hexagon tells of its ends."""
+"""The words for results of Hexagon."""
 
 from __future__ import annotations
 

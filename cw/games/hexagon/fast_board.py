@@ -38,6 +38,8 @@ def bit_tables(size: int) -> BitTables:
 
     def bit(cell: Cell) -> int:
         q, r = axial(cell)
+        # Axial coordinates: all six neighbours are at constant offsets, so sets of cells shift as
+        # one.
         return 1 << r * row + q + (size - 1) // 2
 
     return BitTables(
@@ -57,7 +59,7 @@ class FastBoard(NamedTuple):
     tables: BitTables
     mine: int
     """The mover's chips, as bits."""
-    theirs: int
+    enemy: int
     """The opponent's chips, as bits."""
     empty: int
     """The empty cells, as bits."""
@@ -74,14 +76,14 @@ class FastBoard(NamedTuple):
         """Return the position of a state, as the colour to move sees it; colour 1 after the end."""
         color = state.color or 1
         tables = bit_tables(state.size)
-        mine, theirs, empty = (
+        mine, enemy, empty = (
             sum(bit for bit, cell in tables.cell.items() if state.at(cell) == value)
             for value in (color, 3 - color, 0)
         )
         credit = [
             2 * jumps + placed % 2 for jumps, placed in zip(state.jumps, state.placed, strict=True)
         ]
-        return FastBoard(tables, mine, theirs, empty, credit[color - 1], credit[2 - color])
+        return FastBoard(tables, mine, enemy, empty, credit[color - 1], credit[2 - color])
 
     def moves(self) -> list[int]:
         """Return the legal moves, the multiplications first."""
@@ -91,9 +93,11 @@ class FastBoard(NamedTuple):
         targets = (right | left | right << tables.down_left | left >> tables.down_left) & empty
         moves = []
         while targets:
+            # The lowest set bit, in two's complement.
             target = targets & -targets
             targets ^= target
             moves.append(target)
+        # A jump costs 2 of this credit (rule 3).
         if credit > 1:
             # A jump has the same bits seen from either end: start from the smaller set.
             few, many = sorted((mine, empty), key=int.bit_count)
@@ -109,27 +113,27 @@ class FastBoard(NamedTuple):
     def gain(self, move: int) -> int:
         """Return by how much a move raises the lead: 1 for a multiplication, 2 for each capture."""
         target = move & self.empty
-        taken = self.tables.near[target] & self.theirs
-        return (move == target) + 2 * taken.bit_count()
+        captured = self.tables.near[target] & self.enemy
+        return (move == target) + 2 * captured.bit_count()
 
     def moved(self, move: int) -> FastBoard:
         """Return the position after a move, as the opponent sees it, even if it has to pass."""
-        tables, mine, theirs, empty, credit, their_credit = self
+        tables, mine, enemy, empty, credit, their_credit = self
         target = move & empty
-        taken = tables.near[target] & theirs
+        captured = tables.near[target] & enemy
         credit += 1 if move == target else -2
         return FastBoard(
-            tables, theirs ^ taken, mine ^ move | taken, empty ^ move, their_credit, credit
+            tables, enemy ^ captured, mine ^ move | captured, empty ^ move, their_credit, credit
         )
 
     def turned(self) -> FastBoard:
         """Return the same position as the opponent sees it."""
-        tables, mine, theirs, empty, credit, their_credit = self
-        return FastBoard(tables, theirs, mine, empty, their_credit, credit)
+        tables, mine, enemy, empty, credit, their_credit = self
+        return FastBoard(tables, enemy, mine, empty, their_credit, credit)
 
     def lead(self) -> int:
         """Return the number of the mover's chips less the opponent's."""
-        return self.mine.bit_count() - self.theirs.bit_count()
+        return self.mine.bit_count() - self.enemy.bit_count()
 
     def as_move(self, move: int) -> Move:
         """Return a move by its cells; a multiplication starts at the first own chip beside it."""

@@ -1,4 +1,4 @@
-"""What pages offer of Hexagon."""
+"""How pages offer Hexagon."""
 
 from __future__ import annotations
 

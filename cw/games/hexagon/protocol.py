@@ -9,6 +9,7 @@ from cw.errors import ProtocolError
 from cw.games.hexagon.codec import pair_document
 from cw.games.hexagon.state import Move, State, is_cell
 from cw.games.rules import Fault, Json, Player
+from cw.games.status_faults import status_fault
 from cw.games.wire import (
     Query,
     QueryLimits,
@@ -44,16 +45,16 @@ class HexagonProtocol:
         limits = QueryLimits(float(referee.protocol_options.get("timeout", TIMEOUT)))
         state: State = referee.rules.new(len(referee.names), referee.seed, **referee.options)
         referee.begin(state)
-        battle = Battle(referee, limits)
+        match = WireMatch(referee, limits)
         try:
-            await battle.post()
+            await match.post()
             while referee.state.color is not None:
-                await battle.turn()
+                await match.turn()
         finally:
-            await battle.delete()
+            await match.delete()
 
 
-class Battle:
+class WireMatch:
     """A battle on the wire."""
 
     def __init__(self, referee: Referee, limits: QueryLimits) -> None:
@@ -86,9 +87,9 @@ class Battle:
                 "changes": [list(change) for change in state.changes],
             }
         )
-        for told in (color, 3 - color):
+        for recipient in (color, 3 - color):
             if self.referee.state.ended != "fault":
-                await self.say(told, "PUT", f"/games/{self.ids[told]}", body)
+                await self.say(recipient, "PUT", f"/games/{self.ids[recipient]}", body)
 
     async def delete(self) -> None:
         """Close the battle; what comes back has no effect."""
@@ -120,7 +121,7 @@ def opening(state: State, number: str, color: int, *, training: bool = False) ->
 def read_ok(reply: Reply) -> Json | Fault:
     """Read an answer of status ok."""
     if not 200 <= reply.status <= 299:
-        return Fault("malformed", f"HTTP status {reply.status}, expected 200: {quote(reply)}")
+        return status_fault(reply)
     try:
         document = read_json(reply.body.removeprefix(BYTE_ORDER_MARK))
     except ProtocolError as error:

@@ -42,7 +42,7 @@ class Hexagon:
         if start not in inside or state.at(start) != player:
             raise IllegalAction(f"move_from {list(start)} holds no chip of colour {player}")
         if target not in inside or state.at(target) != 0:
-            raise IllegalAction(f"move_to {list(target)} is no empty cell of the board")
+            raise IllegalAction(f"move_to {list(target)} is not an empty cell of the board")
         steps = distance(start, target)
         if steps > 2:
             raise IllegalAction(
@@ -145,12 +145,12 @@ def changes_of(state: State, color: int, move: Move) -> list[Change]:
     """List what a move alters: the cell a jump leaves, the target, the captures in order."""
     (row, col), target = move
     left = [(row, col, color, 0)] if distance(*move) == 2 else []
-    taken = [
+    captured = [
         (i, j, 3 - color, color)
         for i, j in state.grid.near[target]
         if state.cells[i][j] == 3 - color
     ]
-    return [*left, (*target, 0, color), *taken]
+    return [*left, (*target, 0, color), *captured]
 
 
 def count(jumps: list[int], placed: list[int], index: int, *, is_jump: bool) -> None:
@@ -167,8 +167,8 @@ def passed(state: State, color: int) -> State:
     for mover in (color, 3 - color):
         if state.can_move(mover):
             return replace(state, color=mover)
-    one, two = state.chips(1), state.chips(2)
-    winner = None if one == two else 1 if one > two else 2
+    first, second = state.chips(1), state.chips(2)
+    winner = None if first == second else 1 if first > second else 2
     return replace(state, color=None, ended="finished", winner=winner)
 
 

@@ -39,28 +39,28 @@ def moves(size: int) -> tuple[Move, ...]:
 
 def write_view(view: State, player: Player) -> Planes:
     """Return chips and empty cells, and on every square the jumps that are left."""
-    own = int(player)
+    color = int(player)
     cells = np.array(view.cells)
     planes = empty_planes(view.grid.side, view.grid.side, PLANES)
-    for plane, value in enumerate((own, 3 - own, 0)):
+    for plane, value in enumerate((color, 3 - color, 0)):
         planes[:, :, plane] = cells == value
-    planes[:, :, 3] = view.jumps[own - 1]
-    planes[:, :, 4] = view.jumps[2 - own]
+    planes[:, :, 3] = view.jumps[color - 1]
+    planes[:, :, 4] = view.jumps[2 - color]
     return planes
 
 
 def mask(view: State, player: Player) -> Mask:
     """Return which moves are legal; none if it is not the player's turn."""
-    found = np.zeros((1, len(moves(view.size))), np.int8)
+    legal = np.zeros((1, len(moves(view.size))), np.int8)
     if player == view.color:
         numbers = numbered(view.size)
-        found[0, [numbers[move] for move in legal_moves(view)]] = 1
-    return found
+        legal[0, [numbers[move] for move in legal_moves(view)]] = 1
+    return legal
 
 
-def read_action(view: State, _player: Player, chosen: Sequence[int]) -> Move:
+def read_action(view: State, _player: Player, numbers: Sequence[int]) -> Move:
     """Return a move by its number."""
-    return moves(view.size)[chosen[0]]
+    return moves(view.size)[numbers[0]]
 
 
 SPACES: Final[Spaces[State, Move, State]] = Spaces(

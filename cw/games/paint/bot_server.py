@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cw.games.paint.messages import action_document
 from cw.games.paint.protocol import decode
+from cw.games.paint.rules.messages import action_document
 from cw.games.rules import Json, Player, Strategy
 from cw.games.wire import BotContext, LineMessage, Reply, Request, compact
 
@@ -35,5 +35,5 @@ class PaintBotHandler:
     def act(self, strategy: Strategy[Any, Any], state: Json) -> Reply:
         """Act on a state; a strategy that does nothing says so with no valid action."""
         action = strategy.act(state)
-        said = {} if not isinstance(action, tuple) else action_document(action)  # type: ignore[arg-type]
-        return Reply(compact({"turns_left": state["turns_left"], **said}))
+        members = {} if not isinstance(action, tuple) else action_document(action)  # type: ignore[arg-type]
+        return Reply(compact({"turns_left": state["turns_left"], **members}))

@@ -1,4 +1,4 @@
-"""What a bot of Paint is tried with."""
+"""The checks of a bot of Paint."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
+from cw.games.checks import CheckReport, Trial
 from cw.games.paint.protocol import TURN, greeting, read_answer
 from cw.games.paint.rules import Paint
-from cw.games.paint.state import Action, State
+from cw.games.paint.rules.state import Action, State
 from cw.games.rules import Fault, Player
-from cw.games.wire import CheckReport, LineMessage, Query, Referee, Trial, compact
+from cw.games.wire import LineMessage, Query, Referee, Transport, compact
 
 SHAPE: Final = 'one line {"turns_left": N, "type": "walk" or "shoot", "direction": [-1, 0]}'
+NAMES: Final = ("answers a state", "answers the next state", "answers a third time")
 FLUSH: Final = "flush standard output after each line, and print everything else to stderr"
 
 
@@ -28,6 +30,10 @@ class PaintChecks:
         Trial("plays on the large board", {"board": "large", "turns": 20}, ("greedy",)),
     )
 
+    def steps(self, transport: Transport) -> int:
+        """Return 4: the ready line and three answers."""
+        return 1 + len(NAMES)
+
     async def probe(self, referee: Referee, player: Player, report: CheckReport) -> None:
         """Greet the bot and show it a few states."""
         hello = (await referee.ask({player: greeting(player)}))[player]
@@ -37,18 +43,19 @@ class PaintChecks:
             return
         game = Paint()
         state = game.new([str(player), "other"], 1, width=4, height=3, turns=9)
-        names = ("answers a state", "answers the next state", "answers a third time")
-        for name in names:
+        for name in NAMES:
             answer = await self.show(referee, player, state)
-            report.step(name, answer if isinstance(answer, Fault) else None, fix_for(answer))
+            fault = answer if isinstance(answer, Fault) else None
+            if not report.step(name, fault, fix_for(answer)):
+                return
             state = game.step(state, {player: answer})
 
     async def show(self, referee: Referee, player: Player, state: State) -> Action | Fault:
         """Show a state and give the answer."""
         message = compact(Paint().observe(state, None))
-        read = partial(read_answer, state.turns_left)
-        asked = Query(LineMessage(message, numbered=True), read, TURN, action=True)
-        answer: Action | Fault = (await referee.ask({player: asked}))[player]
+        reader = partial(read_answer, state.turns_left)
+        query = Query(LineMessage(message, numbered=True), reader, TURN, action=True)
+        answer: Action | Fault = (await referee.ask({player: query}))[player]
         return answer
 
 

@@ -10,10 +10,10 @@ from msgspec import Meta
 
 from cw.errors import ProtocolError, short
 from cw.games.codec import actions_by_player, from_json, plain_result, player_named
-from cw.games.paint.messages import action_document, judge, state_message
-from cw.games.paint.player_ids import check_ids
 from cw.games.paint.rules import Paint
-from cw.games.paint.state import Action, Square, State
+from cw.games.paint.rules.messages import action_document, judge, state_message
+from cw.games.paint.rules.player_ids import check_ids
+from cw.games.paint.rules.state import Action, Square, State
 from cw.games.rules import Fault, Json, Player
 
 MOST_TURNS: Final = 5000
@@ -85,61 +85,63 @@ class StateDocument(msgspec.Struct, frozen=True):
 
 def read_state(document: Json) -> State:
     """Read a state; raise ProtocolError that names the place of what is wrong."""
-    said = from_json("state of paint", document, StateDocument)
-    if said.width * said.height < 2:
+    payload = from_json("state of paint", document, StateDocument)
+    if payload.width * payload.height < 2:
         raise ProtocolError("a board has at least 2 squares, not 1")
-    ids = check_ids(said.players)
-    check_obstacles(said)
+    ids = check_ids(payload.players)
+    check_obstacles(payload)
     state = State(
-        width=said.width,
-        height=said.height,
+        width=payload.width,
+        height=payload.height,
         players=ids,
-        positions=read_positions(said.player_positions, ids),
-        colors=read_colors(said, ids),
-        obstacles=frozenset(said.obstacles or ()),
-        turns_left=said.turns_left,
+        positions=read_positions(payload.player_positions, ids),
+        colors=read_colors(payload, ids),
+        obstacles=frozenset(payload.obstacles or ()),
+        turns_left=payload.turns_left,
         previous=tuple(
-            tuple(judge(turn.get(player)) for player in ids) for turn in said.previous_actions
+            tuple(judge(turn.get(player)) for player in ids) for turn in payload.previous_actions
         ),
     )
     check_board(state)
     return state
 
 
-def read_positions(said: Mapping[str, Json], ids: Sequence[str]) -> tuple[Square, ...]:
+def read_positions(positions: Mapping[str, Json], ids: Sequence[str]) -> tuple[Square, ...]:
     """Read the avatars' squares in seat order."""
-    for player in said:
+    for player in positions:
         if player not in ids:
-            raise ProtocolError(f"player_positions names {short(player)}, who is no player")
+            raise ProtocolError(f"player_positions names {short(player)}, who is not a player")
     for player in ids:
-        if player not in said:
+        if player not in positions:
             raise ProtocolError(f"player {player!r} has no position")
-    return tuple(from_json(f"position of {player}", said[player], Square) for player in ids)
+    return tuple(from_json(f"position of {player}", positions[player], Square) for player in ids)
 
 
-def read_colors(said: StateDocument, ids: Sequence[str]) -> tuple[int | None, ...]:
+def read_colors(document: StateDocument, ids: Sequence[str]) -> tuple[int | None, ...]:
     """Read the owners of all squares in reading order."""
-    if len(said.colors) != said.height or any(len(row) != said.width for row in said.colors):
-        raise ProtocolError(f"colors must be {said.height} rows of {said.width} entries")
+    if len(document.colors) != document.height or any(
+        len(row) != document.width for row in document.colors
+    ):
+        raise ProtocolError(f"colors must be {document.height} rows of {document.width} entries")
     seats: dict[str | None, int | None] = {player: seat for seat, player in enumerate(ids)}
     seats[None] = None
     try:
-        return tuple([seats[owner] for line in said.colors for owner in line])
+        return tuple([seats[owner] for line in document.colors for owner in line])
     except KeyError as error:
         [stranger] = error.args
-    row, line = next((row, line) for row, line in enumerate(said.colors) if stranger in line)
+    row, line = next((row, line) for row, line in enumerate(document.colors) if stranger in line)
     place = f"colors[{row}][{line.index(stranger)}]"
-    raise ProtocolError(f"{place} is {short(stranger)}, who is no player")
+    raise ProtocolError(f"{place} is {short(stranger)}, who is not a player")
 
 
-def check_obstacles(said: StateDocument) -> None:
+def check_obstacles(document: StateDocument) -> None:
     """Raise ProtocolError for an obstacle off the board, and for one that is listed twice."""
     seen: set[Square] = set()
-    for row, col in said.obstacles or ():
-        if not (0 <= row < said.height and 0 <= col < said.width):
+    for row, col in document.obstacles or ():
+        if not (0 <= row < document.height and 0 <= col < document.width):
             raise ProtocolError(
                 f"obstacle [{short(row)},{short(col)}] is off the board"
-                f" ({said.width} x {said.height})"
+                f" ({document.width} x {document.height})"
             )
         if (row, col) in seen:
             raise ProtocolError(f"obstacle [{row},{col}] is listed twice")

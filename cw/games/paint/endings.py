@@ -1,4 +1,4 @@
-"""How Paint tells of its ends."""
+"""The words for results of Paint."""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@ from typing import Final
 
 from cw.errors import ProtocolError, UsageError
 from cw.games.paint.conduct import not_enough
-from cw.games.paint.messages import judge, latest, state_message, turn_document
-from cw.games.paint.player_ids import PLAYER_ID
-from cw.games.paint.state import Action, State
+from cw.games.paint.rules.messages import judge, latest, state_message, turn_document
+from cw.games.paint.rules.player_ids import PLAYER_ID
+from cw.games.paint.rules.state import Action, State
 from cw.games.rules import Fault, Json, Player
 from cw.games.wire import (
     Ignore,
@@ -64,9 +64,9 @@ class PaintProtocol:
             return
         messages = Messages(state)
         while state.turns_left:
-            said = LineMessage(messages.of(state), numbered=True)
-            asked = Query(said, partial(read_answer, state.turns_left), TURN, action=True)
-            state = referee.step(await referee.ask(dict.fromkeys(players, asked)))
+            message = LineMessage(messages.of(state), numbered=True)
+            query = Query(message, partial(read_answer, state.turns_left), TURN, action=True)
+            state = referee.step(await referee.ask(dict.fromkeys(players, query)))
 
 
 class Messages:

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from cw.games.paint.state import ACTIONS, Action, State
+from cw.games.paint.rules.state import ACTIONS, Action, State
 from cw.games.rules import Json, Player
 from cw.games.spaces import Mask, Planes, Spaces, empty_planes
 
@@ -41,9 +41,9 @@ def mask(view: Json, _player: Player) -> Mask:
     return np.full((1, len(ACTIONS)), view["turns_left"] > 0, np.int8)
 
 
-def read_action(_view: Json, _player: Player, chosen: Sequence[int]) -> Action:
+def read_action(_view: Json, _player: Player, numbers: Sequence[int]) -> Action:
     """Return an action by its number in ACTIONS."""
-    return ACTIONS[chosen[0]]
+    return ACTIONS[numbers[0]]
 
 
 SPACES: Final[Spaces[State, Action, Json]] = Spaces(

@@ -8,8 +8,8 @@ from random import Random
 from typing import Final
 
 from cw.games.paint.codec import read_state
-from cw.games.paint.state import ACTIONS, DIRECTIONS, Action, Direction, Square, State
-from cw.games.paint.turn import reach, resolve
+from cw.games.paint.rules.state import ACTIONS, DIRECTIONS, Action, Direction, Square, State
+from cw.games.paint.rules.turn import reach, resolve
 from cw.games.rules import Fault, Json, Player, StrategyFactory
 
 NO_ACTION: Final[Fault] = Fault("illegal", "stands still")
@@ -100,8 +100,8 @@ def after(state: State, player: int, action: Action, others: Sequence[Action | N
 def lead(state: State, player: int) -> int:
     """Return a player's score less the highest of the others."""
     scores = [state.score(other) for other in range(len(state.players))]
-    own = scores.pop(player)
-    return own - max(scores)
+    score = scores.pop(player)
+    return score - max(scores)
 
 
 def best_at_once(state: State, player: int, rng: Random) -> Action:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Sequence
 from itertools import pairwise
@@ -17,10 +16,11 @@ from cw.games.circuit_wars.codec import CircuitWarsCodec
 from cw.games.circuit_wars.rules import CircuitWars, State
 from cw.games.circuit_wars.segments import parse_move
 from cw.games.rules import FAULT_KINDS, Fault
+from tests.effort import amount
 from tests.games.circuit_wars.examples import BOUNDARY, SEED_MOVES, SEED_STATUS
 from tests.games.circuit_wars.reference import Reference
 
-GAMES = int(os.environ.get("CW_GAMES", "2000"))
+GAMES = amount(200, 2000, "CW_GAMES")
 """Random games that are compared with the reference."""
 
 GAME = CircuitWars()

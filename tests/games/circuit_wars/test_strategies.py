@@ -16,7 +16,9 @@ from cw.games.circuit_wars.segments import Move, parse_move
 from cw.games.circuit_wars.strategies import STRATEGIES
 
 GAME = CircuitWars()
+THOROUGH = pytest.mark.thorough
 QUICK = ("random", "mirror", "greedy", "safe")
+SLOW = ("search", "expert")
 
 
 def game(first: str, second: str, size: int, seed: int, openings: int = 0) -> State:
@@ -44,8 +46,14 @@ def wins(name: str, other: str, games: int) -> int:
     return won
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
-@pytest.mark.parametrize("size", [1, 3, 5])
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        *((name, size) for name in QUICK for size in (1, 3, 5)),
+        *((name, 1) for name in SLOW),
+        *(pytest.param(name, size, marks=THOROUGH) for name in SLOW for size in (3, 5)),
+    ],
+)
 def test_every_move_is_legal_in_either_seat(name: str, size: int) -> None:
     for seed in range(2 if name in QUICK else 1):
         game(name, "random", size, seed)
@@ -58,16 +66,18 @@ def test_whole_games_on_the_usual_board(name: str) -> None:
         game(name, name, 7, seed, openings=seed)
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("name", [*QUICK, *(pytest.param(name, marks=THOROUGH) for name in SLOW)])
 def test_the_same_seed_gives_the_same_game(name: str) -> None:
     assert game(name, "random", 5, 8) == game(name, "random", 5, 8)
 
 
+@pytest.mark.parametrize("games", [8, pytest.param(40, marks=THOROUGH)])
 @pytest.mark.parametrize(("name", "other"), [("greedy", "random"), ("safe", "greedy")])
-def test_the_next_one_wins(name: str, other: str) -> None:
-    assert wins(name, other, 40) >= 34
+def test_the_next_one_wins(name: str, other: str, games: int) -> None:
+    assert wins(name, other, games) >= 0.85 * games
 
 
+@THOROUGH
 def test_search_beats_safe() -> None:
     assert wins("search", "safe", 10) >= 6
 
@@ -140,13 +150,15 @@ def test_the_solver_is_exact_where_it_leaves_out_nothing() -> None:
         assert value == minimax(state.board)
 
 
-def test_the_expert_plays_endgames_without_a_mistake() -> None:
+def test_the_expert_plays_endgames_without_a_mistake_and_by_its_seed() -> None:
     rng = Random(10)
     for seed in range(20):
         state = half_played(rng, 5, 9)
         if state.ended:
             continue
-        move = parse_move(STRATEGIES["expert"](state.player, Random(seed)).act(state))
+        name, again = (STRATEGIES["expert"](state.player, Random(seed)).act(state) for _ in "12")
+        assert name == again
+        move = parse_move(name)
         after = board.draw(state.board, move, 1)
         gain = sum(board.scores(after)) - sum(board.scores(state.board))
         assert gain - minimax(after) == minimax(state.board)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from cw.games.code_battle.state import Bot, Core, Death, Node, Slot, State, Terrain
+from cw.games.code_battle.rules.state import Bot, Core, Death, Node, Slot, State, Terrain
 
 
 def hidden_tiles(state: State, slot: Slot) -> list[int]:

@@ -10,8 +10,8 @@ import pytest
 
 from cw.games.code_battle.bot_server import CodeBattleBotHandler
 from cw.games.code_battle.protocol import read_moves, read_signed, signature
+from cw.games.code_battle.rules.vision import view_of
 from cw.games.code_battle.strategies import STRATEGIES
-from cw.games.code_battle.vision import view_of
 from cw.games.rules import Fault
 from cw.games.wire import BotContext, LineMessage, Reply, Request, compact
 from tests.games.code_battle.positions import CODEC, GAME

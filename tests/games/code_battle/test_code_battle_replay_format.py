@@ -140,7 +140,7 @@ def test_a_forgery_is_found_and_named(name: str) -> None:
 
 
 REFUSED: dict[str, tuple[tuple[Any, ...], Any, str]] = {
-    "version": (("version",), 2, "this is no replay of code-battle"),
+    "version": (("version",), 2, "this is not a valid replay of code-battle"),
     "five players": (("players",), [{"name": "a"}] * 5, "players: 5 is not one of 2, 3, 4, 6"),
     "grid": (("config", "rows"), 4000, "rows: 4000 is not within 30..120"),
     "setting": (("config", "spawn_cost"), 0, "spawn_cost: 0 is not within 1..20"),
@@ -148,7 +148,7 @@ REFUSED: dict[str, tuple[tuple[Any, ...], Any, str]] = {
     "owner": (("map", "cores", 0, "owner"), 7, "bots[0].owner must be from 0 to 1, not 7"),
     "turns": (("turns",), [{}] * 1001, "of length <= 1000"),
     "way": (("turns", 0, "moves"), {"0": [{"from": [1, 1], "dir": "X"}]}, "Invalid enum value"),
-    "path": (("map", "map_id"), "../mine", "this is no replay of code-battle"),
+    "path": (("map", "map_id"), "../mine", "this is not a valid replay of code-battle"),
 }
 
 
@@ -170,7 +170,7 @@ def test_the_commands_take_the_format(tmp_path: Path) -> None:
     file.write_bytes(exported(played("2")))
     assert run("verify", file).stdout == f"{file}: ok\n"
     assert run("show", file).stdout == run("show", file, "--turn", "60").stdout
-    assert json.loads(run("line", file, "--turn", "3").stdout)["state"]["turn"] == 3
+    assert json.loads(run("line", file, "--turn", "4").stdout)["state"]["turn"] == 3
     assert run("export", file, "--gz", "--out", tmp_path / "arena.json.gz").exit_code == 0
     assert run("verify", tmp_path / "arena.json.gz").stdout.endswith("arena.json.gz: ok\n")
     assert run("export", file, "--game", "--out", tmp_path / "again.json").exit_code == 0

@@ -15,8 +15,8 @@ from cw.cli.step import step_line
 from cw.errors import IllegalAction, ProtocolError, UsageError
 from cw.games.codec import Game
 from cw.games.end_of_codes.codec import EndOfCodesCodec, creatures
-from cw.games.end_of_codes.replies import read_reply
 from cw.games.end_of_codes.rules import EndOfCodes
+from cw.games.end_of_codes.rules.replies import read_reply
 from cw.games.end_of_codes.state import State
 from cw.games.end_of_codes.strategies import STRATEGIES
 from cw.games.rules import FAULT_KINDS, Fault

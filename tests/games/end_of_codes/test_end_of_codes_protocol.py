@@ -10,23 +10,22 @@ from urllib.parse import parse_qs, quote_plus
 
 import pytest
 
-from cw.games.end_of_codes.bot_server import EndOfCodesBotHandler, form
-from cw.games.end_of_codes.codec import creatures
-from cw.games.end_of_codes.protocol import (
+from cw.games.end_of_codes.answers import (
     FAILED_BY,
     TEXTS,
-    encoded_map,
-    multipart,
     name_failure,
     read_bot,
     read_created,
     read_reply,
     sanity,
-    urlencoded,
 )
+from cw.games.end_of_codes.bot_server import EndOfCodesBotHandler, form
+from cw.games.end_of_codes.codec import creatures
+from cw.games.end_of_codes.protocol import encoded_map, multipart, urlencoded
 from cw.games.end_of_codes.rules import EndOfCodes
 from cw.games.end_of_codes.strategies import STRATEGIES
 from cw.games.rules import Fault
+from cw.games.status_faults import SERVER_ERROR
 from cw.games.wire import BotContext, Reply, Request, compact
 
 GOOD = {"botname": "wolf", "version": "2.1", "username": "alice"}
@@ -85,7 +84,8 @@ WRONG: list[tuple[bytes, int, str, str]] = [
 def test_the_first_check_that_fails_names_the_fault(
     body: bytes, status: int, kind: str, name: str
 ) -> None:
-    assert initiated(body, status) == Fault(kind, name)  # type: ignore[arg-type]
+    cause = SERVER_ERROR if status >= 500 else ""
+    assert initiated(body, status) == Fault(kind, name, cause)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("body", [b"[1]", b'{"a":1}', b'"ok"', b"0", b"false"])
@@ -111,7 +111,8 @@ def test_a_game_is_confirmed_with_nothing(body: bytes) -> None:
 def test_failures_of_the_exchange_have_the_names_of_the_document(
     fault: Fault, kind: str, name: str
 ) -> None:
-    assert name_failure("round", fault) == Fault(kind, f"round_{name}")  # type: ignore[arg-type]
+    expected = Fault(kind, f"round_{name}", fault.cause)  # type: ignore[arg-type]
+    assert name_failure("round", fault) == expected
 
 
 def test_the_seven_sanity_checks() -> None:

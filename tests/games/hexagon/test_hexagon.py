@@ -191,10 +191,10 @@ class TestMoves:
             ((0, 0), (0, 2), "holds no chip"),
             ((9, 9), (0, 2), "holds no chip"),
             ((-1, 1), (0, 2), "holds no chip"),
-            ((0, 1), (0, 1), "no empty cell"),
-            ((0, 1), (0, 3), "no empty cell"),
-            ((0, 1), (0, 4), "no empty cell"),
-            ((0, 1), (99, 99), "no empty cell"),
+            ((0, 1), (0, 1), "not an empty cell"),
+            ((0, 1), (0, 3), "not an empty cell"),
+            ((0, 1), (0, 4), "not an empty cell"),
+            ((0, 1), (99, 99), "not an empty cell"),
             ((0, 1), (3, 3), "steps apart"),
         ],
     )
@@ -388,7 +388,7 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("position", "actions", "message"),
         [
-            (state(B3), {}, "no action at all"),
+            (state(B3), {}, "no action: the colour to move must act"),
             (state(B3), {"2": {"move_from": [0, 3], "move_to": [0, 2]}}, "colour 1 is to move"),
             (state(B3), {"3": None}, "unknown player"),
             (state(B3), {"1": {"fault": "boredom"}}, "unknown fault"),

@@ -1,0 +1,1 @@
+"""Maps of Code Battle (rule book, "Maps"): their files, their making, their checks, the library."""

@@ -1,0 +1,234 @@
+"""Steps 3 to 5 of making a map (rule book, "Maps"): grow walls, connect, reach the density.
+
+Tiles are their numbers, row * cols + col. All changes are made to whole orbits, so the map stays
+symmetric at every step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from cw.games.code_battle.maps.grid_paths import (
+    UNREACHED,
+    Table,
+    path_lengths,
+    ring_table,
+    step_table,
+)
+from cw.games.code_battle.maps.symmetry import Symmetry
+
+Walls: TypeAlias = bytearray
+"""For every tile 1 if it is a wall, else 0."""
+
+WALL_PROBABILITY: Final = 0.45
+"""The probability of an orbit to be walls before the cellular automaton runs."""
+
+ITERATIONS: Final = 4
+"""Steps of the cellular automaton."""
+
+PROTECTED_D2: Final = 4
+"""The squared distance from a core up to which there are no walls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """All of a map that is settled before it gets walls: its symmetry, cores and nodes."""
+
+    players: int
+    rows: int
+    cols: int
+    orbits: Table
+    """For every tile its distinct images, itself first."""
+    representatives: tuple[int, ...]
+    """For every tile the smallest of its images, which identifies the orbit."""
+    protected: Sequence[bool]
+    """For every tile whether it may never be a wall."""
+    required: tuple[int, ...]
+    """The tiles that must be connected, slot 0's first core first: cores, nodes, small orbits."""
+
+
+def layout_of(symmetry: Symmetry, cores: Sequence[int], nodes: Sequence[int]) -> Layout:
+    """Return the layout of a map; `cores` and `nodes` are those of slot 0, their images follow."""
+    images = symmetry.table()
+    small = np.flatnonzero(symmetry.image_distances() == 0)
+    every_core, every_node = (images[:, tiles].T.ravel().tolist() for tiles in (cores, nodes))
+    protected = np.zeros(symmetry.rows * symmetry.cols, dtype=bool)
+    for core in every_core:
+        protected |= symmetry.distances(symmetry.tile(core)) <= PROTECTED_D2
+    protected[[*every_node, *small]] = True
+    return Layout(
+        players=symmetry.players,
+        rows=symmetry.rows,
+        cols=symmetry.cols,
+        orbits=tuple(tuple(dict.fromkeys(orbit)) for orbit in images.T.tolist()),
+        representatives=tuple(images.min(axis=0).tolist()),
+        protected=protected.tolist(),
+        required=(*every_core, *every_node, *small.tolist()),
+    )
+
+
+def grow_walls(layout: Layout, rng: Random) -> Walls:
+    """Return the walls that a cellular automaton grows from random orbits (step 3).
+
+    A tile becomes or stays a wall with five walls among its 8 neighbours, and stays one with four.
+    """
+    initial = np.zeros((layout.rows, layout.cols), dtype=np.int8)
+    for tile, representative in enumerate(layout.representatives):
+        if tile == representative and rng.random() < WALL_PROBABILITY:
+            initial.ravel()[list(layout.orbits[tile])] = 1
+    allowed = ~np.array(layout.protected).reshape(initial.shape)
+    walls = initial * allowed
+    for _ in range(ITERATIONS):
+        # The sum over 3 x 3 tiles is separable: first over three rows, then over three columns.
+        lines = walls + np.roll(walls, 1, axis=0) + np.roll(walls, -1, axis=0)
+        around = lines + np.roll(lines, 1, axis=1) + np.roll(lines, -1, axis=1) - walls
+        walls = ((around + walls >= 5) & allowed).astype(np.int8)
+    return bytearray(walls.tobytes())
+
+
+def connect_required(layout: Layout, walls: Walls) -> None:
+    """Open paths until all required tiles are connected, then fill the rest (step 4).
+
+    Filling keeps the symmetry: the connected part holds every slot's first core, so each symmetry
+    maps it to itself.
+    """
+    steps = step_table(layout.rows, layout.cols)
+    lengths = path_lengths(steps, walls, layout.required[:1])
+    while any(lengths[tile] == UNREACHED for tile in layout.required):
+        for tile in path_to_nearest(steps, lengths, layout.required):
+            set_walls(walls, layout.orbits[tile], 0)
+        lengths = path_lengths(steps, walls, layout.required[:1])
+    for tile, length in enumerate(lengths):
+        if length == UNREACHED:
+            walls[tile] = 1
+
+
+def path_to_nearest(steps: Table, lengths: Sequence[int], required: Sequence[int]) -> list[int]:
+    """Return a shortest path through walls to the nearest required tile without a length.
+
+    The path begins at that tile, and ends at a tile that has a length.
+    """
+    reached = [tile for tile, length in enumerate(lengths) if length != UNREACHED]
+    through = path_lengths(steps, bytes(len(steps)), reached)
+    missing = (tile for tile in required if lengths[tile] == UNREACHED)
+    path = [min(missing, key=through.__getitem__)]
+    while through[path[-1]]:
+        path.append(min(steps[path[-1]], key=through.__getitem__))
+    return path
+
+
+def set_walls(walls: Walls, tiles: Iterable[int], wall: int) -> None:
+    """Make tiles walls (1) or open them (0)."""
+    for tile in tiles:
+        walls[tile] = wall
+
+
+def reach_density(layout: Layout, walls: Walls, target: int, rng: Random) -> bool:
+    """Open or close orbits until |walls - target| < players, and return whether it was (step 5)."""
+    surplus = sum(walls) - target
+    if surplus > 0:
+        return remove_walls(layout, walls, surplus, rng)
+    return add_walls(layout, walls, -surplus, rng)
+
+
+def remove_walls(layout: Layout, walls: Walls, surplus: int, rng: Random) -> bool:
+    """Open random orbits beside open tiles; return whether less than an orbit of surplus is left.
+
+    An orbit beside an open tile joins the part that is connected already.
+    """
+    steps = step_table(layout.rows, layout.cols)
+    removable = RandomSet(rng)
+    for tile, representative in enumerate(layout.representatives):
+        if walls[tile] and tile == representative and not all(walls[n] for n in steps[tile]):
+            removable.add(tile)
+    while surplus >= layout.players and removable:
+        orbit = layout.orbits[removable.draw()]
+        set_walls(walls, orbit, 0)
+        surplus -= len(orbit)
+        for neighbour in steps[orbit[0]]:
+            if walls[neighbour]:
+                removable.add(layout.representatives[neighbour])
+    return surplus < layout.players
+
+
+def add_walls(layout: Layout, walls: Walls, missing: int, rng: Random) -> bool:
+    """Close random orbits where that cuts no path; return whether less than an orbit is missing.
+
+    Those beside a wall go first, so that walls grow rather than appear singly.
+    """
+    steps, rings = (table(layout.rows, layout.cols) for table in (step_table, ring_table))
+    beside, others = RandomSet(rng), RandomSet(rng)
+    for tile, representative in enumerate(layout.representatives):
+        if tile == representative and not walls[tile] and not layout.protected[tile]:
+            (beside if any(walls[n] for n in steps[tile]) else others).add(tile)
+    while missing >= layout.players and (beside or others):
+        orbit = layout.orbits[(beside or others).draw()]
+        if walls[orbit[0]] or not close_orbit(rings, walls, orbit):
+            continue
+        missing -= len(orbit)
+        for near in rings[orbit[0]]:
+            if not (walls[near] or layout.protected[near]) and any(walls[n] for n in steps[near]):
+                beside.add(layout.representatives[near])
+    return missing < layout.players
+
+
+def close_orbit(rings: Table, walls: Walls, orbit: Sequence[int]) -> bool:
+    """Close an orbit, and return whether it was possible: no tile may cut a path.
+
+    The tiles are closed one by one, for one may be in the ring of another. Where one could cut a
+    path those before it are opened again.
+    """
+    for number, tile in enumerate(orbit):
+        if not is_ring_connected([not walls[n] for n in rings[tile]]):
+            set_walls(walls, orbit[:number], 0)
+            return False
+        walls[tile] = 1
+    return True
+
+
+def is_ring_connected(ring: Sequence[bool]) -> bool:
+    """Return whether a tile's open 4-neighbours are connected within its ring of 8 neighbours.
+
+    `ring` says of the neighbours, clockwise from north, which are open. A tile with a connected
+    ring can be closed without cutting any path, which can go round it: in digital topology it is
+    called a simple point. The test is local, so it refuses some tiles that could be closed too.
+    """
+    # Neighbouring sides are joined by an open corner: a forest has nodes - edges components, and
+    # the only cycle, all four joined, gives 0.
+    sides = sum(ring[side] for side in (0, 2, 4, 6))
+    joints = sum(ring[side] and ring[side + 1] and ring[(side + 2) % 8] for side in (0, 2, 4, 6))
+    return sides - joints <= 1
+
+
+class RandomSet:
+    """A set of tiles from which one is drawn at random in constant time."""
+
+    def __init__(self, rng: Random) -> None:
+        """Start empty; all draws come from `rng`."""
+        self._rng = rng
+        self._tiles: list[int] = []
+        self._known: set[int] = set()
+
+    def __len__(self) -> int:
+        """Return the number of tiles."""
+        return len(self._tiles)
+
+    def add(self, tile: int) -> None:
+        """Add a tile, unless it is in the set already."""
+        if tile not in self._known:
+            self._known.add(tile)
+            self._tiles.append(tile)
+
+    def draw(self) -> int:
+        """Remove and return a random tile."""
+        # The drawn tile is swapped to the end of the list, where removing it moves no other.
+        index = self._rng.randrange(len(self._tiles))
+        self._tiles[index], self._tiles[-1] = self._tiles[-1], self._tiles[index]
+        tile = self._tiles.pop()
+        self._known.remove(tile)
+        return tile

@@ -1,0 +1,293 @@
+"""A turn: seven phases that build the next state, in their order (rule book, "A turn")."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Mapping
+from typing import Final
+
+from cw.games.code_battle.rules.orders import Orders
+from cw.games.code_battle.rules.state import (
+    Bot,
+    Capture,
+    Condition,
+    Death,
+    Events,
+    Node,
+    PlayerStats,
+    Slot,
+    State,
+)
+from cw.games.code_battle.rules.torus import Direction, Tile
+
+DOMINANT_TURNS: Final = 100
+"""The turns without a break after which dominance wins (rule book, "End")."""
+
+BESIDE: Final = 2
+"""The squared radius of the 3 x 3 tiles from which the energy of a node is collected."""
+
+
+class TurnBuilder:
+    """The state after a turn as its phases build it, with the events so far."""
+
+    def __init__(self, state: State, orders: Mapping[Slot, Orders]) -> None:
+        """Start with the state before the turn."""
+        self.before = state
+        self.orders = orders
+        self.turn = state.turn + 1
+        self.bots = state.bots
+        self.cores = list(state.cores)
+        self.nodes = list(state.nodes)
+        self.next_bot_id = state.next_bot_id
+        self.energy = [stats.energy for stats in state.stats]
+        self.collected = [stats.collected for stats in state.stats]
+        self.score = [stats.score for stats in state.stats]
+        self.eliminated = [stats.eliminated for stats in state.stats]
+        self.dominant_turns = [stats.dominant_turns for stats in state.stats]
+        self.dead: list[Death] = []
+        self.moves: dict[Slot, list[tuple[Tile, Direction]]] = defaultdict(list)
+        self.captures: list[Capture] = []
+        self.collected_tiles: dict[Slot, list[Tile]] = defaultdict(list)
+        self.destroyed: list[Tile] = []
+        self.spawns: list[tuple[Tile, Slot]] = []
+        self.energized: list[Tile] = []
+
+    def remove(self, dead: Collection[Bot]) -> None:
+        """Remove dead bots, and note where they died."""
+        if dead:
+            ids = {bot.id for bot in dead}
+            self.bots = tuple(bot for bot in self.bots if bot.id not in ids)
+            self.dead += [Death(bot.tile, bot.owner) for bot in dead]
+
+    def bots_by_tile(self) -> dict[Tile, Bot]:
+        """Return the bots by tile; after COMBAT no two share a tile."""
+        return {bot.tile: bot for bot in self.bots}
+
+    def finished(self) -> State:
+        """Return the state after the turn."""
+        before = self.before
+        return State(
+            config=before.config,
+            terrain=before.terrain,
+            turn=self.turn,
+            nodes=tuple(self.nodes),
+            cores=tuple(self.cores),
+            bots=self.bots,
+            next_bot_id=self.next_bot_id,
+            stats=tuple(self.stats(slot) for slot in range(len(before.stats))),
+            dead=tuple(sorted(self.dead)),
+            seed=before.seed,
+            events=self.events(),
+        )
+
+    def stats(self, slot: Slot) -> PlayerStats:
+        """Return the counts of a slot after the turn; its faults were counted before."""
+        return self.before.stats[slot]._replace(
+            energy=self.energy[slot],
+            collected=self.collected[slot],
+            score=self.score[slot],
+            eliminated=self.eliminated[slot],
+            dominant_turns=self.dominant_turns[slot],
+        )
+
+    def events(self) -> Events:
+        """Return the events of the turn."""
+        return Events(
+            moves={slot: tuple(moves) for slot, moves in self.moves.items()},
+            captures=tuple(self.captures),
+            collected={slot: tuple(tiles) for slot, tiles in self.collected_tiles.items()},
+            destroyed=tuple(self.destroyed),
+            spawns=tuple(self.spawns),
+            energized=tuple(self.energized),
+        )
+
+
+def move(builder: TurnBuilder) -> None:
+    """MOVE: move all bots at once, then resolve all collisions at once (rule 2)."""
+    standing = builder.before.bots
+    ahead, blocked = builder.before.terrain.torus.ahead, builder.before.terrain.blocked
+    moved = []
+    targets = set()
+    for bot in standing:
+        # Orders name tiles: one for a tile without an own bot has no effect.
+        way = builder.orders.get(bot.owner, {}).get(bot.tile)
+        target = bot.tile if way is None else ahead[way][bot.tile]
+        if way is not None and target not in blocked:
+            builder.moves[bot.owner].append((bot.tile, way))
+            moved.append(bot._replace(tile=target))
+        else:
+            moved.append(bot)
+        targets.add(moved[-1].tile)
+    builder.bots = tuple(moved)
+    if len(targets) < len(moved):
+        collide(builder, {bot.id: bot.tile for bot in standing})
+
+
+def collide(builder: TurnBuilder, came_from: Mapping[int, Tile]) -> None:
+    """Remove friends that meet, and bots that stood where enemies moved, with those enemies.
+
+    `came_from` is the tile before the move, by bot id.
+    """
+    meetings: dict[Tile, list[Bot]] = defaultdict(list)
+    for bot in builder.bots:
+        meetings[bot.tile].append(bot)
+    dead: set[Bot] = set()
+    for tile, bots in meetings.items():
+        if len(bots) > 1:
+            friends = Counter(bot.owner for bot in bots)
+            dead.update(bot for bot in bots if friends[bot.owner] > 1)
+            # No two bots start on one tile, so at most one of them stood there.
+            standing = next((bot for bot in bots if came_from[bot.id] == tile), None)
+            if standing is not None:
+                dead.update(run_into(builder, standing, bots))
+    builder.remove(dead)
+
+
+def run_into(builder: TurnBuilder, standing: Bot, bots: list[Bot]) -> set[Bot]:
+    """Return a standing bot and the enemies that moved onto it, and count the eliminations.
+
+    The set is empty if only friends did.
+    """
+    enemies = [bot for bot in bots if bot.owner != standing.owner]
+    builder.eliminated[standing.owner] += len(enemies)
+    for owner in {bot.owner for bot in enemies}:
+        builder.eliminated[owner] += 1
+    return {standing, *enemies} if enemies else set()
+
+
+def combat(builder: TurnBuilder) -> None:
+    """COMBAT: remove bots with an enemy in reach that has no more enemies than they (rule 3)."""
+    bots_at: dict[Tile, list[Bot]] = defaultdict(list)
+    for bot in builder.bots:
+        bots_at[bot.tile].append(bot)
+    reach = builder.before.terrain.torus.discs(builder.before.config.attack_radius2)
+    enemies = {}
+    for bot in builder.bots:
+        near = [
+            enemy
+            for tile in reach[bot.tile]
+            if tile in bots_at
+            for enemy in bots_at[tile]
+            if enemy.owner != bot.owner
+        ]
+        if near:
+            enemies[bot] = near
+    # Reach is mutual, so every enemy of a bot has an entry of its own.
+    dead = []
+    for bot, near in enemies.items():
+        # All deaths are judged by the board before combat, and removed together.
+        killers = {enemy.owner for enemy in near if len(enemies[enemy]) <= len(near)}
+        if killers:
+            dead.append(bot)
+            for slot in killers:
+                builder.eliminated[slot] += 1
+    builder.remove(dead)
+
+
+def capture(builder: TurnBuilder) -> None:
+    """CAPTURE: raze the active cores on which bots of other owners stand (rule 4)."""
+    bot_at = builder.bots_by_tile()
+    for number, core in enumerate(builder.cores):
+        bot = bot_at.get(core.tile)
+        if bot is not None and core.active and bot.owner != core.owner:
+            builder.cores[number] = core._replace(active=False)
+            builder.score[bot.owner] += 2
+            builder.score[core.owner] -= 1
+            builder.captures.append(Capture(core.tile, bot.owner, core.owner))
+
+
+def collect(builder: TurnBuilder) -> None:
+    """COLLECT: give energy to the only owner beside it, destroy it between several (rule 5)."""
+    bot_at = builder.bots_by_tile()
+    beside = builder.before.terrain.torus.discs(BESIDE)
+    for number, node in enumerate(builder.nodes):
+        if node.energy:
+            owners = {bot_at[tile].owner for tile in beside[node.tile] if tile in bot_at}
+            if owners:
+                builder.nodes[number] = Node(node.tile, energy=False, timer=0)
+                if len(owners) == 1:
+                    credit(builder, owners.pop(), node.tile)
+                else:
+                    builder.destroyed.append(node.tile)
+
+
+def credit(builder: TurnBuilder, slot: Slot, tile: Tile) -> None:
+    """Credit the energy of a node to a slot."""
+    builder.energy[slot] += 1
+    builder.collected[slot] += 1
+    builder.collected_tiles[slot].append(tile)
+
+
+def spawn(builder: TurnBuilder) -> None:
+    """SPAWN: make bots on free active cores, the longest idle first, while paid for (rule 6)."""
+    occupied = {bot.tile for bot in builder.bots}
+    cost = builder.before.config.spawn_cost
+    # Sorted by slot first: ids of new bots must not depend on the order of cores in the map.
+    free = sorted(
+        (core.owner, core.last_spawn, core.id, number)
+        for number, core in enumerate(builder.cores)
+        if core.active and core.tile not in occupied and builder.energy[core.owner] >= cost
+    )
+    for owner, _, _, number in free:
+        if builder.energy[owner] >= cost:
+            builder.energy[owner] -= cost
+            core = builder.cores[number]
+            builder.cores[number] = core._replace(last_spawn=builder.turn)
+            builder.bots += (Bot(builder.next_bot_id, core.tile, owner),)
+            builder.next_bot_id += 1
+            builder.spawns.append((core.tile, owner))
+
+
+def energy_tick(builder: TurnBuilder) -> None:
+    """ENERGY_TICK: count empty nodes up; at the interval they hold energy again (rule 7)."""
+    interval = builder.before.config.energy_interval
+    for number, node in enumerate(builder.nodes):
+        if not node.energy:
+            full = node.timer + 1 >= interval
+            builder.nodes[number] = Node(node.tile, full, 0 if full else node.timer + 1)
+            if full:
+                builder.energized.append(node.tile)
+
+
+def endgame(builder: TurnBuilder) -> None:
+    """ENDGAME: count dominant turns, and score the bonus of a sole survivor (rule 8)."""
+    bots = Counter(bot.owner for bot in builder.bots)
+    total = bots.total()
+    for slot, turns in enumerate(builder.dominant_turns):
+        # At least 80 %, in whole numbers, which do not round.
+        dominant = total > 0 and 5 * bots[slot] >= 4 * total
+        builder.dominant_turns[slot] = turns + 1 if dominant else 0
+    if len(bots) == 1:
+        (survivor,) = bots
+        enemies = sum(core.active and core.owner != survivor for core in builder.cores)
+        builder.score[survivor] += 2 * enemies
+
+
+PHASES: Final[tuple[Callable[[TurnBuilder], None], ...]] = (
+    move,
+    combat,
+    capture,
+    collect,
+    spawn,
+    energy_tick,
+    endgame,
+)
+"""The phases of a turn, in their order."""
+
+
+def play_turn(state: State, orders: Mapping[Slot, Orders]) -> State:
+    """Return the state after a turn; bots without an order hold."""
+    builder = TurnBuilder(state, orders)
+    for phase in PHASES:
+        phase(builder)
+    return builder.finished()
+
+
+def condition(state: State) -> Condition | None:
+    """Return the first condition that ends the match, None while it goes on (rule book, "End")."""
+    living = len(state.living)
+    if living < 2:
+        return "sole_survivor" if living else "annihilation"
+    if any(stats.dominant_turns >= DOMINANT_TURNS for stats in state.stats):
+        return "dominance"
+    return "turn_limit" if state.turn >= state.config.max_turns else None

@@ -1,0 +1,174 @@
+"""The orders of a turn in the making: which tiles are taken or in danger, and common tasks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from cw.games.code_battle.rules.torus import DIRECTIONS, Direction, Tile
+from cw.games.code_battle.rules.vision import View
+from cw.games.code_battle.strategies.knowledge import Knowledge
+from cw.games.code_battle.strategies.paths import FAR, DistanceField, bits
+from cw.games.rules import Json
+
+BESIDE: Final = 2
+"""The squared radius of the 3 x 3 tiles from which the energy of a node is collected."""
+
+LONG_UNSEEN: Final = 80
+"""The turns out of sight after which the value of exploring a tile grows no more."""
+
+APART: Final = 7
+"""The distance in steps that two tiles to explore in one turn must exceed."""
+
+
+class TurnPlan:
+    """The orders of one turn, the bots that are still free, and the tiles that are taken.
+
+    A tile is taken while an own bot without an order stands on it, and once a bot is sent there.
+    So two own bots never get the same destination, at which both would die, and a bot follows
+    another one only after that has got its order to leave.
+    """
+
+    def __init__(self, view: View, known: Knowledge) -> None:
+        """Start with all bots free."""
+        self.view = view
+        self.known = known
+        self.torus = known.torus
+        self.own = [tile for tile, owner in view.bots if owner == 0]
+        self.enemies = [tile for tile, owner in view.bots if owner != 0]
+        self.free = set(self.own)
+        self.taken = set(self.own)
+        self.orders: dict[Tile, Direction] = {}
+
+    def entries(self) -> list[Json]:
+        """Return the orders as the entries of a reply."""
+        cols = self.view.config.cols
+        return [
+            {"row": tile // cols, "col": tile % cols, "direction": way}
+            for tile, way in self.orders.items()
+        ]
+
+    @cached_property
+    def threats(self) -> dict[Tile, int]:
+        """Tile -> the number of enemies that can have it within attack reach after one step."""
+        reach = self.torus.discs(self.view.config.attack_radius2)
+        count: Counter[Tile] = Counter()
+        for enemy in self.enemies:
+            beside = (self.torus.ahead[way][enemy] for way in DIRECTIONS)
+            entered = [near for near in beside if not self.known.walls >> near & 1]
+            count.update(set(reach[enemy]).union(*(reach[near] for near in entered)))
+        return count
+
+    def near(self, tile: Tile, others: Iterable[Tile], steps: int) -> list[Tile]:
+        """Return the tiles of `others` that are at most `steps` from a tile, walls ignored."""
+        return [other for other in others if self.known.steps(tile, other) <= steps]
+
+    def hold(self, bot: Tile) -> None:
+        """Let a bot stay where it is; it is no longer free."""
+        self.free.discard(bot)
+
+    def send(self, bot: Tile, way: Direction) -> None:
+        """Order a bot to move in a direction; it is no longer free."""
+        self.free.discard(bot)
+        self.taken.discard(bot)
+        self.taken.add(self.torus.ahead[way][bot])
+        self.orders[bot] = way
+
+    def is_open(self, tile: Tile) -> bool:
+        """Return whether a bot may be sent to a tile: it is neither a known wall nor taken."""
+        return tile not in self.taken and not self.known.walls >> tile & 1
+
+    def is_safe(self, tile: Tile) -> bool:
+        """Return whether no enemy can have a tile within attack reach after one step."""
+        return tile not in self.threats
+
+    def support(self, bot: Tile, tile: Tile) -> int:
+        """Return how many other own bots are planned to be on or around a tile after the turn."""
+        return sum(near in self.taken for near in self.torus.discs(BESIDE)[tile] if near != bot)
+
+    def go(
+        self, bot: Tile, field: DistanceField, allowed: Callable[[Tile], bool] | None = None
+    ) -> None:
+        """Send a bot one step towards goals, never farther away, over allowed tiles.
+
+        By default the safe tiles are allowed. A bot without such a step holds, or flees if its own
+        tile is not allowed.
+        """
+        allowed = allowed or self.is_safe
+        here = field.distance(bot)
+        for steps, way, tile in field.approaches(bot, here):
+            if steps <= here and self.is_open(tile) and allowed(tile):
+                self.send(bot, way)
+                return
+        if allowed(bot):
+            self.hold(bot)
+        else:
+            self.flee(bot)
+
+    def flee(self, bot: Tile) -> None:
+        """Send a bot to the neighbouring tile of least danger, or hold it if that is no better.
+
+        Danger is the number of threats; of equal tiles the one farther from all enemies is better.
+        """
+
+        def safety(tile: Tile) -> tuple[int, int]:
+            nearest = min((self.torus.distance2(tile, enemy) for enemy in self.enemies), default=0)
+            return -self.threats.get(tile, 0), nearest
+
+        beside = {way: self.torus.ahead[way][bot] for way in DIRECTIONS}
+        exits = [way for way, tile in beside.items() if self.is_open(tile)]
+        best = max(exits, key=lambda way: safety(beside[way]), default=None)
+        if best is None or safety(beside[best]) <= safety(bot):
+            self.hold(bot)
+        else:
+            self.send(bot, best)
+
+    def gather(
+        self, bots: Iterable[Tile], within: int = FAR, energy: Iterable[Tile] | None = None
+    ) -> None:
+        """Send bots to known energy that is at most `within` steps away.
+
+        Pairs of a bot and energy are matched greedily, the shortest paths first. Energy to which
+        an enemy in sight has a shorter path than any of the bots is left to it.
+        """
+        gatherers = set(bots) & self.free
+        here, others = bits(gatherers), bits(self.enemies)
+        discs = self.torus.bit_discs(BESIDE)
+        fields: dict[Tile, DistanceField] = {}
+        pairs = []
+        for place in sorted(self.known.energy if energy is None else energy):
+            field = self.known.distance_field(discs[place] & ~self.known.walls)
+            distances = field.distances(here, within)
+            if distances:
+                nearest = min(distances.values())
+                rivals = field.distances(others, nearest)
+                if not rivals or min(rivals.values()) >= nearest:
+                    fields[place] = field
+                    pairs += [(steps, bot, place) for bot, steps in distances.items()]
+        for _, bot, place in sorted(pairs):
+            if bot in self.free and place in fields:
+                self.go(bot, fields.pop(place))
+
+    def explore(self, bots: Iterable[Tile], unseen: float = 1.0) -> None:
+        """Send bots to tiles that have long been out of sight.
+
+        A turn out of sight is worth `unseen`, a step on the way costs 1.5.
+        """
+        seen, steps = self.known.seen, self.known.steps.to_all
+        open_goals = sorted(goal for goal in seen if not self.known.walls >> goal & 1)
+        goals = np.array(open_goals, dtype=np.int64)
+        turns = np.array([seen[goal] for goal in open_goals], dtype=np.int64)
+        worth = unseen * np.minimum(self.view.turn - turns, LONG_UNSEEN)
+        for bot in sorted(set(bots) & self.free):
+            if not len(goals):
+                self.hold(bot)
+                continue
+            # Of equal ones argmax takes the first, which is the one in the lowest tile.
+            goal = int(goals[(worth - 1.5 * steps(bot, goals)).argmax()])
+            self.go(bot, self.known.distance_field(1 << goal))
+            apart = steps(goal, goals) > APART
+            goals, worth = goals[apart], worth[apart]

@@ -1,0 +1,72 @@
+"""Files of lines that one process adds to, and that any kill leaves whole but for the last line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from filelock import FileLock, Timeout
+
+from cw.errors import Failure, UsageError
+
+LOCK: Final = ".lock"
+
+PATIENCE: Final = 2.0
+"""Seconds in which whoever only looks whether a file is in use has let go of it."""
+
+
+def append_line(file: Path, data: bytes) -> None:
+    """Add a line, which ends in a line feed; raise Failure, with the file as it was, if it cannot.
+
+    It would survive a power cut when this returns.
+    """
+    before = file.stat().st_size
+    try:
+        with file.open("ab") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+    except OSError as error:
+        # A full disk may have taken half a line: without this, the next one would be appended
+        # to it.
+        os.truncate(file, before)
+        raise Failure(
+            f"{file} cannot be written: {error.strerror}; what was written before is intact"
+        ) from None
+
+
+def mend(file: Path) -> None:
+    """Make a file, or cut off its torn line; raise Failure if that cannot be."""
+    try:
+        file.touch()
+        cut_torn_line(file)
+    except OSError as error:
+        raise Failure(f"{file} cannot be written: {error.strerror}") from None
+
+
+def cut_torn_line(file: Path) -> None:
+    """Cut off a last line without an end."""
+    data = file.read_bytes()
+    whole = data.rfind(b"\n") + 1
+    if whole < len(data):
+        os.truncate(file, whole)
+
+
+@contextmanager
+def alone(place: Path) -> Iterator[None]:
+    """Hold the lock of a file or folder; raise UsageError if another process holds it."""
+    lock = place / LOCK if place.is_dir() else place.with_name(f".{place.name}{LOCK}")
+    holder = FileLock(lock)
+    try:
+        holder.acquire(timeout=PATIENCE)
+    except Timeout:
+        raise UsageError(f"{place} is being run by another process") from None
+    except OSError as error:
+        raise Failure(f"{lock} cannot be written: {error.strerror}") from None
+    try:
+        yield
+    finally:
+        holder.release()

@@ -1,0 +1,574 @@
+"""Maps of Code Battle: groups, the steps of making them, M1 to M5 by a plain reference, files."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from itertools import product
+from random import Random
+from typing import Any
+
+import pytest
+
+from cw.errors import UsageError
+from cw.games.code_battle.maps.generate import make_map, make_maps, map_ids
+from cw.games.code_battle.maps.grid_paths import ring_table
+from cw.games.code_battle.maps.map_file import Map, decode_map, encode_map, map_document, read_map
+from cw.games.code_battle.maps.placement import place_nodes
+from cw.games.code_battle.maps.proof import prove_ways
+from cw.games.code_battle.maps.reading import KEYS
+from cw.games.code_battle.maps.symmetry import Group, RowCol, Symmetry, group_for, symmetry_for
+from cw.games.code_battle.maps.walls import (
+    close_orbit,
+    connect_required,
+    grow_walls,
+    is_ring_connected,
+    layout_of,
+    reach_density,
+)
+
+SIZES = [
+    (2, 60, 60), (2, 31, 45), (2, 30, 41), (2, 45, 45),
+    (3, 60, 60), (3, 31, 33), (3, 33, 31), (3, 40, 30),
+    (4, 60, 60), (4, 31, 31), (4, 30, 44), (4, 120, 30),
+    (6, 60, 60), (6, 33, 40), (6, 40, 33), (6, 30, 32),
+]  # fmt: skip
+"""Every group on even and odd sizes, as far as it has them."""
+
+
+def image(players: int, rows: int, cols: int, slot: int, tile: RowCol) -> RowCol:
+    """Return an image as the document's table writes it, one line per group."""
+    r, c = tile
+    if players == 2:
+        return (rows - 1 - r, cols - 1 - c) if slot else tile
+    if players == 4 and rows == cols:
+        for _ in range(slot):
+            r, c = c, rows - 1 - r
+        return r, c
+    if players == 4:
+        down, right = [(0, 0), (0, cols // 2), (rows // 2, cols // 2), (rows // 2, 0)][slot]
+    elif players == 3:
+        down, right = (slot * rows // 3, 0) if rows % 3 == 0 else (0, slot * cols // 3)
+    elif rows % 3 == 0 and cols % 2 == 0:
+        down, right = slot * (rows // 3), slot * (cols // 2)
+    else:
+        down, right = slot * (rows // 2), slot * (cols // 3)
+    return (r + down) % rows, (c + right) % cols
+
+
+def d2(made: Map, a: RowCol, b: RowCol) -> int:
+    down, right = abs(a[0] - b[0]), abs(a[1] - b[1])
+    return min(down, made.rows - down) ** 2 + min(right, made.cols - right) ** 2
+
+
+def walk(made: Map, start: RowCol) -> dict[RowCol, int]:
+    """Return the steps to every tile that can be reached."""
+    walls, steps, ring, length = set(made.walls), {start: 0}, [start], 0
+    while ring:
+        length += 1
+        around = {
+            ((r + dr) % made.rows, (c + dc) % made.cols)
+            for (r, c), (dr, dc) in product(ring, ((0, 1), (1, 0), (0, -1), (-1, 0)))
+        }
+        ring = [tile for tile in around if tile not in walls and tile not in steps]
+        steps |= dict.fromkeys(ring, length)
+    return steps
+
+
+def slots_cores(made: Map, slot: int) -> list[RowCol]:
+    return [tile for tile, owner in made.cores if owner == slot]
+
+
+def prove_by_hand(made: Map) -> None:
+    """Assert M1 to M4 and the distances of steps 1 to 3."""
+    players = range(made.players)
+
+    def images(slot: int, tiles: Iterable[RowCol]) -> set[RowCol]:
+        return {image(made.players, made.rows, made.cols, slot, tile) for tile in tiles}
+
+    for slot in players:
+        assert images(slot, made.walls) == set(made.walls)
+        assert images(slot, made.nodes) == set(made.nodes)
+        assert images(slot, slots_cores(made, 0)) == set(slots_cores(made, slot))
+    cores = [tile for tile, _ in made.cores]
+    assert len(set(cores)) == len(cores) == made.players * made.cores_per_player
+    assert len(set(made.nodes)) == len(made.nodes)
+    assert list(made.walls) == sorted(set(made.walls))
+    everything = [*made.walls, *made.nodes, *cores]
+    assert len(everything) == len(set(everything))
+
+    ways = []
+    for slot in players:
+        walks = [walk(made, core) for core in slots_cores(made, slot)]
+        assert len(walks[0]) == made.rows * made.cols - len(made.walls)
+        ways.append(sorted(steps[node] for steps in walks for node in made.nodes))
+    assert all(own == ways[0] for own in ways)
+
+    target = round(made.rows * made.cols * made.wall_density)
+    assert abs(len(made.walls) - target) < made.players
+    share = len(made.walls) / (made.rows * made.cols)
+    assert abs(share - made.wall_density) < 0.02
+    assert made.wall_density_real == pytest.approx(share, abs=0.0001)
+    assert all(d2(made, core, wall) > 4 for core in cores for wall in made.walls)
+    assert all(d2(made, core, node) >= 9 for core in cores for node in made.nodes)
+    assert all(d2(made, a, b) >= 5 for a in made.nodes for b in made.nodes if a != b)
+
+
+def prove_core_distances(made: Map) -> None:
+    """Assert the distances of step 1."""
+    short = min(made.rows, made.cols) ** 2
+    firsts = [slots_cores(made, slot)[0] for slot in range(made.players)]
+    least = max(26, short / 9) if made.group.name.startswith("rot") else 26
+    assert all(d2(made, a, b) >= least for a in firsts for b in firsts if a != b)
+    cores = [tile for tile, _ in made.cores]
+    if made.cores_per_player == 2:
+        assert all(d2(made, a, b) >= max(26, short / 36) for a in cores for b in cores if a != b)
+        second = slots_cores(made, 0)[1]
+        assert all(d2(made, second, firsts[0]) < d2(made, second, first) for first in firsts[1:])
+
+
+@pytest.fixture(scope="module")
+def made() -> Map:
+    return make_map("m4_007", 4, 123, rows=30, cols=44)
+
+
+class TestSymmetry:
+    @pytest.mark.parametrize(
+        ("players", "rows", "cols", "group"),
+        [
+            (2, 31, 44, Group("rot180")),
+            (4, 31, 31, Group("rot90")),
+            (4, 60, 60, Group("rot90")),
+            (4, 30, 44, Group("half_shift")),
+            (3, 33, 33, Group("shift", (11, 0))),
+            (3, 31, 33, Group("shift", (0, 11))),
+            (6, 60, 60, Group("shift", (20, 30))),
+            (6, 33, 40, Group("shift", (11, 20))),
+            (6, 40, 33, Group("shift", (20, 11))),
+        ],
+    )
+    def test_the_group_follows_from_players_and_size(
+        self, players: int, rows: int, cols: int, group: Group
+    ) -> None:
+        assert group_for(players, rows, cols) == group
+
+    @pytest.mark.parametrize(
+        ("players", "rows", "cols", "error"),
+        [
+            (4, 31, 44, "4 players need rows == cols, or rows and cols both even"),
+            (4, 44, 31, "4 players need rows == cols, or rows and cols both even"),
+            (3, 31, 44, "3 players need rows or cols divisible by 3"),
+            (
+                6,
+                33,
+                33,
+                "6 players need rows divisible by 3 and cols even, "
+                "or cols divisible by 3 and rows even",
+            ),
+            (5, 60, 60, "players: 5 is not one of 2, 3, 4, 6"),
+        ],
+    )
+    def test_a_size_without_a_group(self, players: int, rows: int, cols: int, error: str) -> None:
+        with pytest.raises(UsageError) as refused:
+            group_for(players, rows, cols)
+        assert str(refused.value) == error
+
+    @pytest.mark.parametrize(("players", "rows", "cols"), SIZES)
+    def test_images_are_those_of_the_table(self, players: int, rows: int, cols: int) -> None:
+        symmetry = symmetry_for(players, rows, cols)
+        table = symmetry.table()
+        for number, tile in enumerate(product(range(rows), range(cols))):
+            expected = [image(players, rows, cols, slot, tile) for slot in range(players)]
+            assert list(symmetry.images(tile)) == expected
+            assert [symmetry.tile(n) for n in table[:, number].tolist()] == expected
+            assert symmetry.number(tile) == number
+
+    @pytest.mark.parametrize(("players", "rows", "cols"), SIZES)
+    def test_only_the_centre_of_odd_maps_is_a_small_orbit(
+        self, players: int, rows: int, cols: int
+    ) -> None:
+        symmetry = symmetry_for(players, rows, cols)
+        turned = symmetry.group.name in ("rot180", "rot90")
+        centre = [(rows // 2, cols // 2)] if turned and rows % 2 and cols % 2 else []
+        small = [
+            symmetry.tile(n) for n, d2 in enumerate(symmetry.image_distances().tolist()) if not d2
+        ]
+        assert small == centre
+        sizes = {len(set(symmetry.images(tile))) for tile in product(range(rows), range(cols))}
+        assert sizes == {players} | ({1} if centre else set())
+
+
+class TestMaps:
+    @pytest.mark.parametrize(("players", "rows", "cols"), SIZES)
+    @pytest.mark.parametrize("cores", [1, 2])
+    def test_every_group_and_size(self, players: int, rows: int, cols: int, cores: int) -> None:
+        density = (0.05, 0.15, 0.30)[(rows + cols + cores) % 3]
+        options = {"wall_density": density, "cores_per_player": cores, "energy_nodes": 23}
+        made = make_map("m", players, 7, rows=rows, cols=cols, **options)
+        assert (made.players, made.rows, made.cols) == (players, rows, cols)
+        assert (made.cores_per_player, len(made.nodes)) == (cores, 23 // players * players)
+        prove_by_hand(made)
+        prove_core_distances(made)
+
+    @pytest.mark.parametrize("players", [2, 3, 4, 6])
+    @pytest.mark.parametrize("density", [0.05, 0.15, 0.30])
+    def test_every_density(self, players: int, density: float) -> None:
+        for seed in range(3):
+            prove_by_hand(make_map("m", players, seed, wall_density=density))
+
+    def test_the_largest_maps_with_most_things(self) -> None:
+        for players in (2, 3, 4, 6):
+            options = {"energy_nodes": 50, "cores_per_player": 2, "wall_density": 0.3}
+            made = make_map("m", players, 2**63 - 1, rows=120, cols=120, **options)
+            assert len(made.nodes) == 50 // players * players
+            prove_by_hand(made)
+            prove_core_distances(made)
+
+    def test_the_smallest_maps_with_most_things(self) -> None:
+        for players, seed in product((2, 3, 4, 6), range(5)):
+            options = {"energy_nodes": 50, "cores_per_player": 2, "wall_density": 0.3}
+            made = make_map("m", players, seed, rows=30, cols=30, **options)
+            prove_by_hand(made)
+            prove_core_distances(made)
+
+    def test_m5_the_same_seed_gives_the_same_file(self, made: Map) -> None:
+        again = make_map("m4_007", 4, 123, rows=30, cols=44)
+        assert encode_map(again) == encode_map(made)
+        other = make_map("m4_007", 4, 124, rows=30, cols=44)
+        assert (other.walls, other.nodes) != (made.walls, made.nodes)
+
+    def test_defaults(self) -> None:
+        plain = make_map("m", 2, 5)
+        asked = make_map(
+            "m", 2, 5, rows=60, cols=60, wall_density=0.15, energy_nodes=20, cores_per_player=1
+        )
+        assert plain == asked
+        assert (plain.rows, plain.cols, len(plain.nodes), len(plain.cores)) == (60, 60, 20, 2)
+
+
+class TestOptions:
+    @pytest.mark.parametrize(
+        ("options", "error"),
+        [
+            ({"rows": 20}, "rows: 20 is not within 30..120"),
+            ({"cols": 121}, "cols: 121 is not within 30..120"),
+            ({"rows": True}, "rows: True is not within 30..120"),
+            ({"rows": 60.0}, "rows: 60.0 is not within 30..120"),
+            ({"cols": "60"}, "cols: '60' is not within 30..120"),
+            ({"cols": None}, "cols: None is not within 30..120"),
+            ({"rows": 10**5000}, "rows: a huge number is not within 30..120"),
+            ({"wall_density": 0.31}, "wall_density: 0.31 is not within 0.05..0.30"),
+            ({"wall_density": 0}, "wall_density: 0 is not within 0.05..0.30"),
+            ({"wall_density": float("nan")}, "wall_density: nan is not within 0.05..0.30"),
+            ({"energy_nodes": 7}, "energy_nodes: 7 is not within 8..50"),
+            ({"cores_per_player": 3}, "cores_per_player: 3 is not within 1..2"),
+            ({"seed": -1}, "seed: -1 is not within 0..9223372036854775807"),
+            ({"seed": 2**63}, f"seed: {2**63} is not within 0..9223372036854775807"),
+            ({"players": 5}, "players: 5 is not one of 2, 3, 4, 6"),
+            ({"players": True}, "players: True is not one of 2, 3, 4, 6"),
+            ({"foo": 1}, "unknown option: foo"),
+            ({"cols": 61}, "4 players need rows == cols, or rows and cols both even"),
+        ],
+    )
+    def test_what_is_refused(self, options: dict[str, Any], error: str) -> None:
+        arguments: dict[str, Any] = {"players": 4, "seed": 1} | options
+        with pytest.raises(UsageError) as refused:
+            make_map("m", **arguments)
+        assert str(refused.value) == error
+
+    def test_a_map_id_can_be_part_of_a_file_name(self) -> None:
+        with pytest.raises(UsageError, match=r"^map_id must be"):
+            make_map("../m", 2, 1)
+
+
+class TestSeries:
+    def test_ids_and_seeds_go_on(self) -> None:
+        series = list(make_maps(3, 2, 40, rows=30, cols=30))
+        assert [(made.map_id, made.seed) for made in series] == [("m3_001", 40), ("m3_002", 41)]
+        assert series[1] == make_map("m3_002", 3, 41, rows=30, cols=30)
+        assert map_ids(4, 12)[-1] == "m4_012"
+
+
+class TestSteps:
+    def test_no_place_for_nodes(self) -> None:
+        symmetry = Symmetry(6, 30, 30, group_for(6, 30, 30))
+        with pytest.raises(UsageError) as refused:
+            place_nodes(symmetry, [0], 40, Random(1))
+        assert str(refused.value) == (
+            "map: no place for 240 energy nodes, use fewer nodes or a larger map"
+        )
+
+    def test_a_density_that_cannot_be_reached(self) -> None:
+        layout = layout_of(symmetry_for(2, 30, 30), [100], [400])
+        walls = grow_walls(layout, Random(1))
+        connect_required(layout, walls)
+        assert not reach_density(layout, walls, 850, Random(1))
+        assert not any(wall and safe for wall, safe in zip(walls, layout.protected, strict=True))
+
+    def test_connect_opens_ways_and_fills_the_rest(self) -> None:
+        symmetry = symmetry_for(4, 31, 31)
+        layout = layout_of(symmetry, [symmetry.number((5, 5))], [symmetry.number((2, 14))])
+        walls = bytearray(not safe for safe in layout.protected)
+        walls[symmetry.number((20, 18))] = 0
+        connect_required(layout, walls)
+        open_tiles = [symmetry.tile(n) for n, wall in enumerate(walls) if not wall]
+        closed = tuple(symmetry.tile(n) for n, wall in enumerate(walls) if wall)
+        found = replace(make_map("m", 4, 1, rows=31, cols=31), walls=closed)
+        reached = walk(found, (5, 5))
+        assert set(open_tiles) == set(reached)
+        for goal in layout.required:
+            assert symmetry.tile(goal) in reached
+        assert (15, 15) in reached
+        for tile in open_tiles:
+            assert set(symmetry.images(tile)) <= set(open_tiles)
+
+    def test_a_ring_is_connected_if_its_open_sides_are_in_one_piece(self) -> None:
+        for bits in range(256):
+            ring = [bool(bits >> place & 1) for place in range(8)]
+            pieces = []
+            for place in range(8):
+                if ring[place] and not ring[place - 1]:
+                    piece = [place]
+                    while ring[(piece[-1] + 1) % 8]:
+                        piece.append((piece[-1] + 1) % 8)
+                    pieces.append(piece)
+            with_ways = sum(any(place % 2 == 0 for place in piece) for piece in pieces)
+            assert is_ring_connected(ring) == (with_ways <= 1), ring
+
+    def test_an_orbit_that_cuts_a_way_stays_open(self) -> None:
+        symmetry = symmetry_for(2, 30, 30)
+        rings = ring_table(30, 30)
+        walls = bytearray(900)
+        for row in (*range(3), *range(4, 26), *range(27, 30)):
+            for col in range(30):
+                walls[symmetry.number((row, col))] = 1
+        walls[symmetry.number((2, 5))] = 0
+        walls[symmetry.number((27, 24))] = 0
+        before = bytes(walls)
+        corridor = [symmetry.number(tile) for tile in symmetry.images((3, 9))]
+        assert not close_orbit(rings, walls, corridor)
+        assert bytes(walls) == before
+        dead_end = [symmetry.number(tile) for tile in symmetry.images((2, 5))]
+        assert close_orbit(rings, walls, dead_end)
+        assert sum(walls) == sum(before) + 2
+
+
+def change(document: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """Return a copy of a document with one value replaced."""
+    changed = copy.deepcopy(document)
+    place = changed
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return changed
+
+
+class TestFiles:
+    def test_the_document_has_the_keys_of_the_format_in_order(self, made: Map) -> None:
+        document = map_document(made)
+        assert list(document) == [
+            "version", "map_id", "players", "rows", "cols", "symmetry", "seed", "wall_density",
+            "wall_density_real", "cores_per_player", "walls", "energy_nodes", "cores",
+        ]  # fmt: skip
+        assert document["symmetry"] == {"group": "half_shift"}
+        assert document["cores"][0] == {"pos": list(made.cores[0][0]), "owner": 0}
+        assert [core["owner"] for core in document["cores"]] == [0, 1, 2, 3]
+        shifted = map_document(make_map("m", 6, 1))
+        assert shifted["symmetry"] == {"group": "shift", "shift": [20, 30]}
+
+    @pytest.mark.parametrize(("players", "rows", "cols"), SIZES)
+    def test_a_file_that_is_read_is_the_map_that_was_written(
+        self, players: int, rows: int, cols: int
+    ) -> None:
+        made = make_map("m", players, 3, rows=rows, cols=cols, cores_per_player=2)
+        data = encode_map(made)
+        assert decode_map(data, "m") == made
+        assert data == json.dumps(json.loads(data), separators=(",", ":")).encode() + b"\n"
+
+    def test_the_order_of_tiles_and_cores_in_a_file_means_nothing(self) -> None:
+        made = make_map("m", 3, 3, rows=30, cols=30, cores_per_player=2)
+        document = map_document(made)
+        for key in ("walls", "energy_nodes"):
+            document[key].reverse()
+        first = [core for core in document["cores"] if core["owner"] == 0]
+        others = [core for core in document["cores"] if core["owner"]]
+        document["cores"] = others[::-1] + first
+        assert read_map(document, "m") == made
+
+    @pytest.mark.parametrize(
+        ("path", "value", "error"),
+        [
+            (("version",), 2, "version must be 1, not 2"),
+            (("version",), True, "version must be 1, not True"),
+            (("map_id",), "a/b", "map_id must be 1 to 64 letters, digits or the signs _ -,"),
+            (("map_id",), 7, "map_id must be"),
+            (("players",), 5, "players: 5 is not one of 2, 3, 4, 6"),
+            (("players",), [4], "players: [4] is not one of 2, 3, 4, 6"),
+            (("players",), 2, 'symmetry must be {"group": "rot180"}, not'),
+            (("rows",), 10**30, "rows: a huge number is not within 30..120"),
+            (("rows",), 30.0, "rows: 30.0 is not within 30..120"),
+            (("cols",), 45, "4 players need rows == cols, or rows and cols both even"),
+            (("cols",), 30, 'symmetry must be {"group": "rot90"}, not'),
+            (("symmetry",), {"group": "mirror"}, 'symmetry must be {"group": "half_shift"}'),
+            (("symmetry",), None, 'symmetry must be {"group": "half_shift"}, not None'),
+            (("seed",), -1, "seed: -1 is not within"),
+            (("seed",), 1.5, "seed: 1.5 is not within"),
+            (("wall_density",), 0.9, "wall_density: 0.9 is not within 0.05..0.30"),
+            (("wall_density",), "0.15", "wall_density: '0.15' is not within 0.05..0.30"),
+            (("wall_density",), 0.25, "walls, but wall_density 0.25 asks for 330"),
+            (("wall_density_real",), 0.25, "wall_density_real must be 0.1"),
+            (("wall_density_real",), None, "wall_density_real must be 0.1"),
+            (("cores_per_player",), 2, "cores must be a list of 8"),
+            (("cores_per_player",), 10**9, "cores_per_player: 1000000000 is not within 1..2"),
+            (("walls",), None, "walls must be a list of at most 1320 tiles"),
+            (("walls",), [[0, 0]] * 1321, "walls must be a list of at most 1320 tiles"),
+            (("walls", 3), [1, 2, 3], "walls[3] must be [row, col], not [1, 2, 3]"),
+            (("walls", 3), [1, True], "walls[3] must be [row, col], not [1, True]"),
+            (("walls", 3), "ab", "walls[3] must be [row, col], not 'ab'"),
+            (("walls", 3), [30, 0], "walls[3] is [30, 0], which is not on the grid of 30 x 44"),
+            (("walls", 3), [0, -1], "walls[3] is [0, -1], which is not on the grid of 30 x 44"),
+            (("energy_nodes",), [[0, 0]] * 51, "energy_nodes must be a list of at most 50 tiles"),
+            (("energy_nodes", 0), {}, "energy_nodes[0] must be [row, col], not {}"),
+            (("cores",), {}, "cores must be a list of 4"),
+            (("cores", 0), [1, 2], 'cores[0] must be {"pos": [row, col], "owner": slot}'),
+            (("cores", 0, "owner"), 4, "owner of cores[0] is 4, not a slot of 0..3"),
+            (("cores", 0, "owner"), False, "owner of cores[0] is False, not a slot of 0..3"),
+            (("cores", 0, "owner"), 1, "slot 0 has 0 cores, not 1"),
+            (("cores", 1, "pos"), [99, 0], "pos of cores[1] is [99, 0], which is not on the grid"),
+            (("extra",), 1, "unknown key 'extra'"),
+        ],
+    )
+    def test_hostile_values(self, made: Map, path: tuple[Any, ...], value: Any, error: str) -> None:
+        with pytest.raises(UsageError) as refused:
+            read_map(change(map_document(made), path, value), "m")
+        assert str(refused.value).startswith("map m: ")
+        assert error in str(refused.value)
+        assert len(str(refused.value)) < 300
+
+    @pytest.mark.parametrize("key", KEYS)
+    def test_a_missing_key(self, made: Map, key: str) -> None:
+        document = map_document(made)
+        del document[key]
+        with pytest.raises(UsageError, match=f"^map m: {key} is missing$"):
+            read_map(document, "m")
+
+    @pytest.mark.parametrize("document", [None, [], 5, "map", [[[]]]])
+    def test_a_document_that_is_no_object(self, document: Any) -> None:
+        with pytest.raises(UsageError, match=r"^map m: must be an object"):
+            read_map(document, "m")
+
+    @pytest.mark.parametrize(
+        "data",
+        [b"", b"{", b"\xff\xfe", b"nonsense", b"[" * 100_000, b'{"version": NaN}', b"{}" * 2],
+    )
+    def test_bytes_that_are_no_json(self, data: bytes) -> None:
+        with pytest.raises(UsageError, match=r"^map m: no JSON"):
+            decode_map(data, "m")
+
+    def test_a_file_that_is_too_large(self, made: Map) -> None:
+        with pytest.raises(UsageError, match=r"^map m: more than 1048576 bytes$"):
+            decode_map(encode_map(made) + b" " * (1 << 20), "m")
+
+
+def refusal(document: Any) -> str:
+    with pytest.raises(UsageError) as refused:
+        read_map(document, "m")
+    return str(refused.value)
+
+
+class TestProof:
+    """Maps that are well formed and yet wrong."""
+
+    def edited(self, made: Map, edit: Callable[[dict[str, Any]], None]) -> Any:
+        document = map_document(made)
+        edit(document)
+        return document
+
+    def test_m1_a_wall_that_has_moved(self) -> None:
+        made = make_map("m", 3, 1, rows=30, cols=30)
+        gone = list(made.walls[5])
+        document = self.edited(made, lambda d: d["walls"].remove(gone))
+        assert refusal(document) == f"map m: not symmetric at tile {gone}"
+
+    def test_m1_a_wall_too_many(self, made: Map) -> None:
+        taken = {*made.walls, *made.nodes, *(tile for tile, _ in made.cores)}
+        free = next(tile for tile in product(range(30), range(44)) if tile not in taken)
+        document = self.edited(made, lambda d: d["walls"].append(list(free)))
+        assert refusal(document) == f"map m: not symmetric at tile {list(free)}"
+
+    def test_m1_a_node_that_has_no_image(self, made: Map) -> None:
+        node = list(made.nodes[2])
+        document = self.edited(made, lambda d: d["energy_nodes"].remove(node))
+        assert refusal(document) == f"map m: not symmetric at tile {node}"
+
+    def test_m1_cores_that_are_no_images(self, made: Map) -> None:
+        def swap(document: dict[str, Any]) -> None:
+            cores = document["cores"]
+            cores[1]["pos"], cores[2]["pos"] = cores[2]["pos"], cores[1]["pos"]
+
+        place = list(made.cores[2][0])
+        assert refusal(self.edited(made, swap)) == f"map m: not symmetric at tile {place}"
+
+    def test_a_small_orbit_stays_open(self) -> None:
+        made = make_map("m", 2, 1, rows=31, cols=31)
+        document = self.edited(made, lambda d: d["walls"].append([15, 15]))
+        assert refusal(document) == "map m: tile [15, 15] is its own image and must stay open"
+
+    def test_m2_a_walled_in_tile(self) -> None:
+        made = make_map("m", 2, 1, rows=30, cols=30, wall_density=0.05)
+
+        def build(document: dict[str, Any]) -> None:
+            symmetry = made.symmetry
+            core = made.cores[0][0]
+            around = [((core[0] + a) % 30, (core[1] + b) % 30) for a, b in DIAMOND]
+            new = {i for tile in around for i in symmetry.images(tile)}
+            old = {tuple(tile) for tile in document["walls"]}
+            document["walls"] = [list(tile) for tile in old | new]
+            document["energy_nodes"] = []
+            document["wall_density"] = len(document["walls"]) / 900
+            document["wall_density_real"] = document["wall_density"]
+
+        assert "cannot be reached from core" in refusal(self.edited(made, build))
+
+    def test_m3_ways_of_other_lengths(self) -> None:
+        symmetry = symmetry_for(2, 30, 30)
+        cores = [[tile] for tile in symmetry.images((5, 5))]
+        with pytest.raises(UsageError) as refused:
+            prove_ways(symmetry, [], [(5, 8)], cores)
+        assert str(refused.value) == "slot 1 has other ways to the energy nodes than slot 0"
+        prove_ways(symmetry, [], symmetry.images((5, 8)), cores)
+
+    def test_two_things_on_one_tile(self, made: Map) -> None:
+        wall, node = list(made.walls[0]), list(made.nodes[0])
+        document = self.edited(made, lambda d: d["energy_nodes"].append(wall))
+        assert refusal(document) == f"map m: both wall and energy node at tile {wall}"
+        document = self.edited(made, lambda d: d["cores"][0].update(pos=node))
+        assert refusal(document) == f"map m: both energy node and core at tile {node}"
+        document = self.edited(made, lambda d: d["walls"].append(wall))
+        assert refusal(document) == f"map m: both wall and wall at tile {wall}"
+
+    def test_m4_two_orbits_of_walls_too_few(self, made: Map) -> None:
+        def thin(document: dict[str, Any]) -> None:
+            for _ in range(2):
+                for tile in made.symmetry.images(open_edge(document, made)):
+                    document["walls"].remove(list(tile))
+
+        document = self.edited(made, thin)
+        document["wall_density_real"] = len(document["walls"]) / (30 * 44)
+        expected = f"{len(document['walls'])} walls, but wall_density 0.15 asks for 198"
+        assert refusal(document) == f"map m: {expected}"
+
+
+DIAMOND = [(a, b) for a in range(-3, 4) for b in range(-3, 4) if abs(a) + abs(b) in (3, 4)]
+"""A closed ring of walls round a core."""
+
+
+def open_edge(document: dict[str, Any], made: Map) -> RowCol:
+    """Return a wall that has an open tile beside it."""
+    walls = {tuple(tile) for tile in document["walls"]}
+    for row, col in sorted(walls):
+        if (row, (col + 1) % made.cols) not in walls:
+            return row, col
+    raise AssertionError("no wall has an open tile to the east")
