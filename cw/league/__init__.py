@@ -1,1 +1,1 @@
-"""Arithmetic on outcomes: it knows no game and plays none."""
+"""Arithmetic on results: it knows no game and plays none."""

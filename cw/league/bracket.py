@@ -54,6 +54,9 @@ def seeded(entrants: Sequence[str]) -> tuple[str | None, ...]:
     """Place entrants, the best first, so that the best meet late; None stands beside a bye.
 
     The first and the second can meet in the final only, the best four in the semi-finals, ...
+
+    >>> seeded(["ann", "bob", "cy"])
+    ('ann', None, 'bob', 'cy')
     """
     return tuple(
         entrants[number - 1] if number <= len(entrants) else None
@@ -65,6 +68,7 @@ def seed_numbers(entrants: int) -> list[int]:
     """Return the numbers of the seeds, from 1, in the order of the bracket: 1 4 2 3 for four."""
     numbers = [1]
     while len(numbers) < entrants:
+        # Standard seeding: in each stage the seeds of a tie add up to the number of teams plus one.
         last = 2 * len(numbers) + 1
         numbers = [number for seed in numbers for number in (seed, last - seed)]
     return numbers
@@ -75,6 +79,9 @@ def crossed(groups: Sequence[tuple[str, str]]) -> list[str]:
 
     Winners come first. Each runner-up goes to the other half than the winner of its group, so two
     teams of a group can meet in the final only.
+
+    >>> crossed([("a1", "a2"), ("b1", "b2")])
+    ['a1', 'b1', 'a2', 'b2']
     """
     entrants = 2 * len(groups)
     numbers = seed_numbers(entrants)
@@ -93,29 +100,30 @@ History: TypeAlias = defaultdict[str, list[Result]]
 
 
 def bracket(
-    slots: Sequence[str | None], results: Results, seed: int, before: Iterable[Result] = ()
+    places: Sequence[str | None], results: Results, seed: int, before: Iterable[Result] = ()
 ) -> Bracket:
     """Return all ties of a knockout, as far as the results settle them.
 
-    `slots` are a power of two; `before` are the results of the group stage, which count in
+    `places` are a power of two; `before` are the results of the group stage, which count in
     overall score ratio and head-to-head.
     """
     history: History = defaultdict(list)
     remember(history, before)
     stages: list[tuple[Tie, ...]] = []
-    while len(slots) > 1:
-        paired = [Tie(stage_name(len(slots)), pair) for pair in neighbours(slots)]
+    while len(places) > 1:
+        paired = [Tie(stage_name(len(places)), pair) for pair in neighbours(places)]
         ties = [tie if stages else with_bye(tie) for tie in paired]
         stages.append(tuple(with_matches(tie, results, seed, history) for tie in ties))
         legs = (leg for tie in stages[-1] for leg in tie.fixtures if not leg.tie_break)
         remember(history, (results[leg] for leg in legs if leg in results))
-        slots = [tie.winner for tie in stages[-1]]
+        # None where a tie is open: later stages are shown, but get no fixtures yet.
+        places = [tie.winner for tie in stages[-1]]
     return tuple(stages)
 
 
-def neighbours(slots: Sequence[str | None]) -> Iterator[tuple[str | None, str | None]]:
+def neighbours(places: Sequence[str | None]) -> Iterator[tuple[str | None, str | None]]:
     """Return the pairs of a stage."""
-    return zip(slots[::2], slots[1::2], strict=True)
+    return zip(places[::2], places[1::2], strict=True)
 
 
 def stage_name(teams: int) -> str:
@@ -138,16 +146,16 @@ def with_bye(tie: Tie) -> Tie:
 
 def with_matches(tie: Tie, results: Results, seed: int, history: History) -> Tie:
     """Return a tie with both legs, and decided once they are played."""
-    one, other = tie.teams
-    if one is None or other is None:
+    first, second = tie.teams
+    if first is None or second is None:
         return tie
-    legs = tuple(chain.from_iterable(both_seats(tie.stage, None, 1, [(one, other)])))
+    legs = tuple(chain.from_iterable(both_seats(tie.stage, None, 1, [(first, second)])))
     tie = replace(tie, fixtures=legs)
     if any(leg not in results for leg in legs):
         return tie
     played = [results[leg] for leg in legs]
-    return decided(tie, (one, other), played, history) or tie_broken(
-        tie, (one, other), TieBreaker(tie.stage, None, results, seed)
+    return decided(tie, (first, second), played, history) or tie_broken(
+        tie, (first, second), TieBreaker(tie.stage, None, results, seed)
     )
 
 
@@ -161,11 +169,12 @@ def decided(
     won = ordered(teams, {team: record.points for team, record in tally(legs).items()})
     if won is not None:
         return replace(tie, winner=won, reason="wins")
-    own = {team: [*history[team], *legs] for team in teams}
-    ahead = ordered(teams, {team: tally(own[team])[team].ratio for team in teams})
+    results = {team: [*history[team], *legs] for team in teams}
+    ahead = ordered(teams, {team: tally(results[team])[team].ratio for team in teams})
     if ahead is not None:
         return replace(tie, winner=ahead, reason="score ratio")
-    order = head_to_head(teams, own[teams[0]])
+    # Any meeting of the two is in the history of both, so that of one team is enough.
+    order = head_to_head(teams, results[teams[0]])
     if len(order) == 2:
         return replace(tie, winner=order[0][0], reason="head-to-head")
     return None
@@ -173,8 +182,8 @@ def decided(
 
 def ordered(teams: tuple[str, str], figures: Mapping[str, Fraction]) -> str | None:
     """Return the team with the higher figure, None if both are equal."""
-    one, other = teams
-    if figures[one] == figures[other]:
+    first, second = teams
+    if figures[first] == figures[second]:
         return None
     return max(teams, key=figures.__getitem__)
 

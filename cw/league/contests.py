@@ -1,4 +1,4 @@
-"""Whole contests: which matches are still to be played, and what the results say.
+"""Contests: which matches are still to be played, and what the results say.
 
 A contest is a frozen value of teams and settings. All that happens stands in the results, which are
 handed to every method; `cw.league.fixtures` says how a contest is played and resumed.
@@ -7,10 +7,10 @@ handed to every method; `cw.league.fixtures` says how a contest is played and re
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, zip_longest
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from cw.league.bracket import (
     LEGS,
@@ -22,33 +22,28 @@ from cw.league.bracket import (
     seeded,
     unknown_legs,
 )
-from cw.league.fixtures import Result, Results, Round, open_fixtures
+from cw.league.fixtures import Results, Round
 from cw.league.groups import check_groups
 from cw.league.line_ups import FREE_FOR_ALL, check_line_ups, free_for_all
 from cw.league.schedule import (
     check_teams,
     default_swiss_rounds,
     gauntlet,
-    resting,
     round_robin,
     swiss,
 )
+from cw.league.stage_tables import ADVANCING, StageTable, count_rests, played, stage_table
 from cw.league.standings import (
     NO_RESTS,
     Order,
-    Row,
     bonus_points,
     by_win_rate,
     ranked,
-    table,
     with_rests,
 )
-from cw.league.ties import Settled, TieBreaker
+from cw.league.ties import TieBreaker
 
 TableFormat: TypeAlias = Literal["round-robin", "double-round-robin", "swiss", "gauntlet"]
-
-ADVANCING: Final = 2
-"""Teams of a group that go on to the knockout."""
 
 
 class Contest(ABC):
@@ -61,7 +56,7 @@ class Contest(ABC):
         """Return all rounds that the results settle, in order, played ones among them."""
 
     @abstractmethod
-    def standings(self, results: Results) -> tuple[Standing, ...]:
+    def standings(self, results: Results) -> tuple[StageTable, ...]:
         """Return a table for each group, or the one table; none for a knockout."""
 
     def bracket(self, results: Results) -> Bracket:
@@ -82,53 +77,16 @@ class Contest(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """The table of a group or of a whole contest, as far as it is played."""
-
-    name: str
-    """Of the group, or of the stage where there are no groups."""
-    rows: tuple[Row, ...]
-    settled: Settled
-    """The order of the rows, with the tie-break matches it takes and what they decided."""
-    done: bool
-    """Whether nothing can change it any more."""
-
-
-def standing(
-    rounds: Sequence[Round],
-    order: Order,
-    breaker: TieBreaker,
-    places: int = ADVANCING,
-    rests: Mapping[str, int] = NO_RESTS,
-) -> Standing:
-    """Return the table of all rounds; once they are played, its first places are settled.
-
-    `order` is that of the results so far, without tie-break matches.
-    """
-    results = breaker.results
-    waiting = bool(open_fixtures(rounds, results))
-    settled = Settled(order) if waiting else breaker.settle_all(order, places)
-    done = not waiting and not open_fixtures(settled.rounds, results)
-    rows = table(played(rounds, results), settled.order, rests)
-    return Standing(breaker.group or breaker.stage, rows, settled, done)
-
-
-def played(rounds: Sequence[Round], results: Results) -> list[Result]:
-    """Return the results of rounds, as far as there are any."""
-    return [results[fixture] for fixture in chain.from_iterable(rounds) if fixture in results]
-
-
-def count_rests(teams: Sequence[str], rounds: Sequence[Round]) -> Mapping[str, int]:
-    """Return how often each team rests in Swiss rounds, of which two are a meeting."""
-    rested = list(chain.from_iterable(resting(teams, fixtures) for fixtures in rounds[::2]))
-    return {team: rested.count(team) for team in rested}
-
-
-@dataclass(frozen=True, slots=True)
 class Championship(Contest):
     """Groups in double round-robin, of which the best two each go on to a two-legged knockout.
 
     Group winners meet runners-up of other groups, and the best have byes.
+
+    >>> championship = Championship({"A": ("ann", "bob"), "B": ("cy", "dan")}, seed=1)
+    >>> [fixture.players for fixture in next(championship.rounds({}))]
+    [('ann', 'bob'), ('cy', 'dan')]
+    >>> championship.expected({})
+    10
     """
 
     groups: Mapping[str, tuple[str, ...]]
@@ -141,32 +99,34 @@ class Championship(Contest):
     def rounds(self, results: Results) -> Iterator[Round]:
         """Return the rounds of all groups side by side, then those of the knockout."""
         yield from merged(map(self.group_rounds, self.groups))
-        yield from merged(one.settled.rounds for one in self.standings(results))
+        yield from merged(group.settled.rounds for group in self.standings(results))
         yield from bracket_rounds(self.bracket(results))
 
     def group_rounds(self, name: str) -> tuple[Round, ...]:
         """Return the rounds of a group, without tie-break matches."""
         return tuple(round_robin(self.groups[name], double=True, stage="group", group=name))
 
-    def standings(self, results: Results) -> tuple[Standing, ...]:
+    def standings(self, results: Results) -> tuple[StageTable, ...]:
         """Return the table of each group."""
-        return tuple(self.group_standing(name, results) for name in self.groups)
+        return tuple(self.group_table(name, results) for name in self.groups)
 
-    def group_standing(self, name: str, results: Results) -> Standing:
+    def group_table(self, name: str, results: Results) -> StageTable:
         """Return the table of one group."""
         rounds = self.group_rounds(name)
         order = ranked(played(rounds, results), self.groups[name])
-        return standing(rounds, order, TieBreaker("group", name, results, self.seed))
+        return stage_table(rounds, order, TieBreaker("group", name, results, self.seed))
 
     def bracket(self, results: Results) -> Bracket:
         """Return the ties of the knockout; () until all groups are settled."""
         standings = self.standings(results)
-        if not all(one.done for one in standings):
+        if not all(group.done for group in standings):
             return ()
         rounds = list(chain.from_iterable(map(self.group_rounds, self.groups)))
+        # Group matches count in the score ratio that breaks ties of the knockout; tie-break matches
+        # do not.
         before = played(rounds, results)
-        slots = seeded(crossed(by_strength(standings)))
-        return bracket(slots, results, self.seed, before)
+        places = seeded(crossed(by_strength(standings)))
+        return bracket(places, results, self.seed, before)
 
     def expected(self, results: Results) -> int:
         """Return how many matches it takes, those of a knockout to come among them."""
@@ -177,7 +137,7 @@ class Championship(Contest):
 
     def order(self, results: Results) -> Order:
         """Order the teams by how far they came, those that stayed in the groups by place there."""
-        orders = [one.settled.order for one in self.standings(results)]
+        orders = [group.settled.order for group in self.standings(results)]
         ties = self.bracket(results)
         if not ties:
             return side_by_side(orders)
@@ -185,7 +145,7 @@ class Championship(Contest):
 
     def bonus(self, results: Results) -> dict[str, int]:
         """Return the bonus points that are certain by now."""
-        groups = [one.settled.order for one in self.standings(results) if one.done]
+        groups = [group.settled.order for group in self.standings(results) if group.done]
         ties = self.bracket(results)
         over = bool(ties) and ties[-1][0].winner is not None
         return bonus_points(groups, places(ties) if over else ())
@@ -197,13 +157,13 @@ def merged(stages: Iterable[Iterable[Round]]) -> Iterator[Round]:
         yield tuple(chain.from_iterable(rounds))
 
 
-def by_strength(standings: Iterable[Standing]) -> list[tuple[str, str]]:
+def by_strength(standings: Iterable[StageTable]) -> list[tuple[str, str]]:
     """Return winner and runner-up of groups, the group with the strongest winner first.
 
     Strength is the win rate, as groups may differ in size, then the score ratio; where both are
     equal the order of the groups stays.
     """
-    firsts = [one.rows[:ADVANCING] for one in standings]
+    firsts = [group.rows[:ADVANCING] for group in standings]
     firsts.sort(key=lambda rows: (rows[0].record.win_rate, rows[0].record.ratio), reverse=True)
     return [(winner.team, runner_up.team) for winner, runner_up in firsts]
 
@@ -218,7 +178,12 @@ def side_by_side(orders: Iterable[Order]) -> Order:
 
 @dataclass(frozen=True, slots=True)
 class Knockout(Contest):
-    """A two-legged knockout of teams in the order of their strength, or drawn."""
+    """A two-legged knockout of teams in the order of their strength, or drawn.
+
+    >>> knockout = Knockout(("ann", "bob", "cy"), seed=1)
+    >>> [(tie.stage, tie.teams, tie.reason) for tie in knockout.bracket({})[0]]
+    [('semi-final', ('ann', None), 'bye'), ('semi-final', ('bob', 'cy'), '')]
+    """
 
     teams: tuple[str, ...]
     seed: int
@@ -231,7 +196,7 @@ class Knockout(Contest):
         """Return the rounds of all ties that are known."""
         return bracket_rounds(self.bracket(results))
 
-    def standings(self, results: Results) -> tuple[Standing, ...]:
+    def standings(self, results: Results) -> tuple[StageTable, ...]:
         """Return no table."""
         return ()
 
@@ -250,7 +215,17 @@ class Knockout(Contest):
 
 @dataclass(frozen=True, slots=True)
 class League(Contest):
-    """A contest of one table."""
+    """A contest of one table.
+
+    >>> from cw.league.fixtures import Result, open_fixtures
+    >>> league = League("round-robin", ("ann", "bob"), seed=1)
+    >>> (fixture,) = open_fixtures(league.rounds({}), {})
+    >>> results = {fixture: Result(fixture.players, (1, 2), (30, 19))}
+    >>> [row.team for row in league.standings(results)[0].rows]
+    ['ann', 'bob']
+    >>> open_fixtures(league.rounds(results), results)
+    []
+    """
 
     format: TableFormat
     teams: tuple[str, ...]
@@ -266,8 +241,8 @@ class League(Contest):
     def rounds(self, results: Results) -> Iterator[Round]:
         """Return the rounds of the table, then tie-break matches for its first places."""
         yield from self.table_rounds(results)
-        for one in self.standings(results):
-            yield from one.settled.rounds
+        for group in self.standings(results):
+            yield from group.settled.rounds
 
     def table_rounds(self, results: Results) -> Iterator[Round]:
         """Return the rounds of the table."""
@@ -283,21 +258,22 @@ class League(Contest):
 
     def expected(self, results: Results) -> int:
         """Return how many matches it takes, the Swiss rounds to come among them."""
-        known = Contest.expected(self, results)
+        planned = Contest.expected(self, results)
         if self.format != "swiss":
-            return known
+            return planned
         meetings = self.meetings or default_swiss_rounds(len(self.teams))
-        return max(known, meetings * LEGS * (len(self.teams) // 2))
+        return max(planned, meetings * LEGS * (len(self.teams) // 2))
 
-    def standings(self, results: Results) -> tuple[Standing, ...]:
+    def standings(self, results: Results) -> tuple[StageTable, ...]:
         """Return the one table."""
         rounds = tuple(self.table_rounds(results))
+        # Elsewhere everybody rests equally often, so that rests need not count.
         rests = count_rests(self.teams, rounds) if self.format == "swiss" else NO_RESTS
         order = ranked(played(rounds, results), self.teams, with_rests(rests))
         breaker = TieBreaker(self.format, None, results, self.seed)
         # The challenger of a gauntlet plays most matches, so its first place says nothing.
         places = 0 if self.format == "gauntlet" else ADVANCING
-        return (standing(rounds, order, breaker, places, rests),)
+        return (stage_table(rounds, order, breaker, places, rests),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +282,10 @@ class FreeForAll(Contest):
 
     Teams are ranked by win rate, as some may have played one match more than others. Those that
     stay equal share a rank: there are no tie-break matches.
+
+    >>> contest = FreeForAll(("ann", "bob", "cy", "dan"), seed=1, players=4, number=2)
+    >>> contest.expected({})
+    2
     """
 
     teams: tuple[str, ...]
@@ -323,9 +303,10 @@ class FreeForAll(Contest):
         """Return all rounds."""
         return iter(free_for_all(self.teams, self.players, self.number, self.seed))
 
-    def standings(self, results: Results) -> tuple[Standing, ...]:
+    def standings(self, results: Results) -> tuple[StageTable, ...]:
         """Return the one table."""
         rounds = tuple(self.rounds(results))
         order = ranked(played(rounds, results), self.teams, by_win_rate)
         breaker = TieBreaker(FREE_FOR_ALL, None, results, self.seed)
-        return (standing(rounds, order, breaker, places=0),)
+        # No tie-break matches: a game for three players or more may have no match of two.
+        return (stage_table(rounds, order, breaker, places=0),)

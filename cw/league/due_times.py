@@ -1,4 +1,4 @@
-"""Due times: one a day, at the same time by the clocks of a zone, also when these are changed."""
+"""Due times: one a day, at the same local time, also when the clocks change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ SECOND: Final = timedelta(seconds=1)
 
 
 class DueTime(NamedTuple):
-    """A time of each day in a zone."""
+    """A time of each day in a zone.
+
+    >>> from zoneinfo import ZoneInfo
+    >>> evening = DueTime(time(19), ZoneInfo("Europe/Athens"))
+    >>> print(evening.on(date(2027, 1, 31)), evening.on(date(2027, 7, 31)), sep=" ")
+    2027-01-31 17:00:00+00:00 2027-07-31 16:00:00+00:00
+    """
 
     at: time
     zone: tzinfo
@@ -23,6 +29,7 @@ class DueTime(NamedTuple):
         it is the earlier.
         """
         local = datetime.combine(day, self.at, self.zone)
+        # PEP 495: in a gap of the clocks, fold 0 gives the later moment and fold 1 the earlier.
         earlier, later = (local.replace(fold=fold).astimezone(UTC) for fold in (0, 1))
         return self._end_of_gap(later, earlier) if later < earlier else earlier
 
@@ -42,6 +49,7 @@ class DueTime(NamedTuple):
         day, last = self.day_of(moment) - DAY, moment
         while True:
             due = self.on(day)
+            # Days around a change of the date line may give the same moment twice.
             if due > last:
                 yield due
                 last = due

@@ -22,7 +22,11 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Fixture:
-    """A match that a format asks for; no contest asks for two that are equal."""
+    """A match that a format asks for; no contest asks for two that are equal.
+
+    >>> Fixture("group", "A", 1, ("ann", "bob")).meeting
+    'group A 0 ann bob'
+    """
 
     stage: str
     """As in `group`, `swiss`, `quarter-final`."""
@@ -47,7 +51,11 @@ class Fixture:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a match ended, as a contest counts it; every tuple is in seat order."""
+    """How a match ended, as a contest counts it; every tuple is in seat order.
+
+    >>> Result(("ann", "bob", "cy"), (2, 1, 3), (5, 9, 0)).winner
+    'bob'
+    """
 
     players: tuple[str, ...]
     ranks: tuple[int, ...]
@@ -83,7 +91,12 @@ Round: TypeAlias = tuple[Fixture, ...]
 
 
 def open_fixtures(rounds: Iterable[Round], results: Results) -> list[Fixture]:
-    """Return the fixtures that can be played now, in order; none if the contest is over."""
+    """Return the fixtures that can be played now, in order; none if the contest is over.
+
+    >>> rounds = [(Fixture("final", None, 1, ("ann", "bob")),)]
+    >>> open_fixtures(rounds, {}) == list(rounds[0])
+    True
+    """
     return [fixture for fixtures in rounds for fixture in fixtures if fixture not in results]
 
 
@@ -91,6 +104,6 @@ def both_seats(
     stage: str, group: str | None, number: int, pairs: Iterable[tuple[str, str]]
 ) -> Iterator[Round]:
     """Return the two rounds, from this number on, in which pairs of players meet in both seats."""
-    given = tuple(pairs)
-    yield tuple(Fixture(stage, group, number, (a, b)) for a, b in given)
-    yield tuple(Fixture(stage, group, number + 1, (b, a)) for a, b in given)
+    meetings = tuple(pairs)
+    yield tuple(Fixture(stage, group, number, (a, b)) for a, b in meetings)
+    yield tuple(Fixture(stage, group, number + 1, (b, a)) for a, b in meetings)

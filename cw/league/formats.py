@@ -1,4 +1,4 @@
-"""Formats: who meets whom, chosen before the teams are known, and made into a contest of them."""
+"""Formats: who meets whom, chosen before the teams are known, and turned into a contest."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from typing import Final, get_args
 from cw.errors import UsageError, choices
 from cw.league.contests import Championship, Contest, FreeForAll, Knockout, League, TableFormat
 from cw.league.groups import check_groups, draw_groups
+from cw.league.ladder.contest import LADDER, Ladder
+from cw.league.ladder.contest import USUAL_ROUNDS as ROUNDS_OF_A_LADDER
 from cw.league.line_ups import FREE_FOR_ALL, USUAL_ROUNDS
 
 FORMATS: Final[tuple[str, ...]] = (
     "championship",
     "knockout",
     *get_args(TableFormat),
+    LADDER,
     FREE_FOR_ALL,
 )
 
@@ -23,7 +26,11 @@ TWO_PLAYERS: Final = range(2, 3)
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """Who meets whom, before the teams are known; what is None takes its usual value."""
+    """Who meets whom, before the teams are known; what is None takes its usual value.
+
+    >>> Format("knockout").contest(["ann", "bob", "cy"], seed=1).expected({})
+    4
+    """
 
     name: str = "championship"
     groups: int | Mapping[str, Sequence[str]] | None = None
@@ -33,7 +40,7 @@ class Format:
     players: int | None = None
     """Of a match in a free-for-all."""
     rounds: int | None = None
-    """Of a free-for-all."""
+    """Of a free-for-all or a ladder."""
 
     def contest(self, teams: Sequence[str], seed: int, seats: range = TWO_PLAYERS) -> Contest:
         """Make a contest of teams, for a game of so many seats; raise UsageError if it cannot be.
@@ -46,25 +53,29 @@ class Format:
             return Championship(self.drawn_groups(teams, seed), seed)
         if self.name == "knockout":
             return Knockout(tuple(teams), seed)
+        if self.name == LADDER:
+            number = ROUNDS_OF_A_LADDER if self.rounds is None else self.rounds
+            return Ladder(tuple(teams), seed, number)
         if self.name == FREE_FOR_ALL:
             return self.free_for_all(tuple(teams), seed, seats)
-        for known in get_args(TableFormat):
-            if self.name == known:
-                return League(known, tuple(teams), seed, self.meetings)
+        for table_format in get_args(TableFormat):
+            if self.name == table_format:
+                return League(table_format, tuple(teams), seed, self.meetings)
         raise UsageError(f"unknown format {self.name!r}; {choices(self.name, FORMATS)}")
 
     def check(self, seats: range) -> None:
         """Raise UsageError for what belongs to another format, or to a game of other seats."""
         owners = {
-            "groups": "championship",
-            "meetings": "swiss",
-            "players": FREE_FOR_ALL,
-            "rounds": FREE_FOR_ALL,
+            "groups": ("championship",),
+            "meetings": ("swiss",),
+            "players": (FREE_FOR_ALL,),
+            "rounds": (FREE_FOR_ALL, LADDER),
         }
-        for setting, owner in owners.items():
-            if getattr(self, setting) is not None and self.name != owner:
+        for setting, formats in owners.items():
+            if getattr(self, setting) is not None and self.name not in formats:
+                only = " or ".join(map(repr, formats))
                 raise UsageError(
-                    f"only the format {owner!r} takes a number of {setting}, not {self.name!r}"
+                    f"only the format {only} takes a number of {setting}, not {self.name!r}"
                 )
         if self.name != FREE_FOR_ALL and 2 not in seats:
             raise UsageError(

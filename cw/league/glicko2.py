@@ -1,4 +1,4 @@
-"""Glicko-2: how strong a bot is, how sure that is, and what a match of any size changes in it."""
+"""Glicko-2 ratings: strength, its uncertainty, and how a match of any size changes them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def pair_ranks(
     """
     if drawn:
         return (1,) * len(scores)
-    places = [(slot != winner, -score) for slot, score in enumerate(scores)]
+    places = [(seat != winner, -score) for seat, score in enumerate(scores)]
     return tuple(1 + sum(other < place for other in places) for place in places)
 
 
@@ -62,41 +62,48 @@ def rate(before: Sequence[Rating], ranks: Sequence[int]) -> tuple[Rating, ...]:
     Each player meets every other one in one rating period, by the ratings before the match; who has
     the lower rank beats the other, and equal ranks draw. Raises ValueError for fewer than two
     players, and where there is not one rank each.
+
+    >>> ann, bob = rate((Rating(), Rating()), ranks=(1, 2))
+    >>> round(ann.mu), round(bob.mu)
+    (1662, 1338)
     """
     if len(before) < 2 or len(before) != len(ranks):
         raise ValueError(f"{len(before)} ratings and {len(ranks)} ranks: a match has two or more")
     return tuple(
         update(
-            own,
+            rating,
             [
-                (other, result(ranks[slot], rank))
+                (other, result(ranks[seat], rank))
                 for against, (other, rank) in enumerate(zip(before, ranks, strict=True))
-                if against != slot
+                if against != seat
             ],
         )
-        for slot, own in enumerate(before)
+        for seat, rating in enumerate(before)
     )
 
 
-def result(own: int, other: int) -> float:
+def result(rank: int, other: int) -> float:
     """Return what a rank earns against another: 1, 0.5 or 0."""
-    return 0.5 if own == other else float(own < other)
+    return 0.5 if rank == other else float(rank < other)
 
 
-def update(own: Rating, results: Sequence[tuple[Rating, float]]) -> Rating:
+def update(rating: Rating, results: Sequence[tuple[Rating, float]]) -> Rating:
     """Return a rating after one period: each opponent, and 1, 0.5 or 0 against it.
 
     Without results the rating becomes less sure, and nothing else.
     """
-    strength, deviation = (own.mu - BEGINNER) / SCALE, own.phi / SCALE
+    strength, deviation = (rating.mu - BEGINNER) / SCALE, rating.phi / SCALE
     if not results:
-        return Rating(own.mu, SCALE * sqrt(deviation**2 + own.sigma**2), own.sigma)
-    found = evidence(strength, results)
-    sigma = new_sigma(deviation, own.sigma, found)
+        return Rating(rating.mu, SCALE * sqrt(deviation**2 + rating.sigma**2), rating.sigma)
+    performance = evidence(strength, results)
+    sigma = new_sigma(deviation, rating.sigma, performance)
+    # Steps 6 to 8 of Glickman, "Example of the Glicko-2 system" (2013).
     widened = deviation**2 + sigma**2
-    narrowed = 1 / (1 / widened + 1 / found.variance)
+    narrowed = 1 / (1 / widened + 1 / performance.variance)
     return Rating(
-        BEGINNER + SCALE * (strength + narrowed * found.surplus), SCALE * sqrt(narrowed), sigma
+        BEGINNER + SCALE * (strength + narrowed * performance.surplus),
+        SCALE * sqrt(narrowed),
+        sigma,
     )
 
 
@@ -104,6 +111,7 @@ def evidence(strength: float, results: Sequence[tuple[Rating, float]]) -> Eviden
     """Return what the results against these opponents say."""
     certainty = surplus = 0.0
     for opponent, score in results:
+        # The g function: an opponent whose rating is uncertain says less.
         weight = 1 / sqrt(1 + 3 * (opponent.phi / SCALE) ** 2 / pi**2)
         lead = weight * (strength - (opponent.mu - BEGINNER) / SCALE)
         expected = chance(lead)
@@ -117,10 +125,11 @@ def chance(lead: float) -> float:
     return 1 / (1 + exp(-lead)) if lead >= 0 else exp(lead) / (1 + exp(lead))
 
 
-def new_sigma(deviation: float, sigma: float, found: Evidence) -> float:
+def new_sigma(deviation: float, sigma: float, performance: Evidence) -> float:
     """Return how much a bot varies, seen what it has done: the zero of Glickman's function."""
-    surprise = (found.variance * found.surplus) ** 2
-    spread = deviation**2 + found.variance
+    # Step 5 of Glickman's paper; he calls it delta squared.
+    surprise = (performance.variance * performance.surplus) ** 2
+    spread = deviation**2 + performance.variance
     at_first = log(sigma**2)
 
     def slope(x: float) -> float:

@@ -1,4 +1,4 @@
-"""The groups of a championship: drawn from a seed, or as given."""
+"""The groups of a championship: drawn from a seed, or given."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ def draw_groups(
     """Draw groups whose sizes differ by one at most; names are A, B, ..., Z, AA, ...
 
     The order of the teams plays no part. Raises UsageError unless each group gets two.
+
+    >>> dict(draw_groups(["ann", "bob", "cy", "dan"], seed=1, count=2))
+    {'A': ('dan', 'cy'), 'B': ('bob', 'ann')}
     """
     check_teams(teams)
     count = usual_count(len(teams)) if count is None else count
@@ -55,7 +58,7 @@ def check_groups(
     members = [team for group in groups.values() for team in group]
     for team in sorted({*members, *teams}):
         if team not in teams:
-            raise UsageError(f"the groups name {team!r}, which is no team here")
+            raise UsageError(f"the groups name {team!r}, which is not a team here")
         if members.count(team) != 1:
             raise UsageError(f"the team {team!r} is in {members.count(team)} groups, not in one")
     for name, group in groups.items():

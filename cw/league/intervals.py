@@ -1,4 +1,4 @@
-"""How far figures of few matches may be trusted."""
+"""Confidence intervals: how far figures of few matches can be trusted."""
 
 from __future__ import annotations
 
@@ -21,10 +21,15 @@ def wilson(wins: float, matches: int, z: float = Z_95) -> Interval:
 
     A draw counts as half a win. Raises ValueError unless 0 <= wins <= matches and there was a
     match.
+
+    >>> low, high = wilson(wins=14, matches=20)
+    >>> f"{low:.0%} to {high:.0%}"
+    '48% to 85%'
     """
     if matches < 1 or not 0 <= wins <= matches:
         raise ValueError(f"{wins} wins in {matches} matches cannot be")
     rate = wins / matches
+    # Wilson (1927), not the normal interval: it is sound at 0 and at all wins, and for few matches.
     spread = z * z / matches
     middle = rate + spread / 2
     reach = z * sqrt((rate * (1 - rate) + spread / 4) / matches)
@@ -38,11 +43,15 @@ def difference(wins: float, matches: int, other_wins: float, other_matches: int)
 
     It holds 0 where the difference lies within the noise of so few matches. Raises ValueError as
     `wilson` does.
+
+    >>> low, high = difference(14, 14, 12, 14)
+    >>> low <= 0 <= high
+    True
     """
-    one, other = wilson(wins, matches), wilson(other_wins, other_matches)
+    first, second = wilson(wins, matches), wilson(other_wins, other_matches)
     rate, other_rate = wins / matches, other_wins / other_matches
     gap = rate - other_rate
     return Interval(
-        gap - hypot(rate - one.low, other.high - other_rate),
-        gap + hypot(one.high - rate, other_rate - other.low),
+        gap - hypot(rate - first.low, second.high - other_rate),
+        gap + hypot(first.high - rate, other_rate - second.low),
     )

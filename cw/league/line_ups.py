@@ -1,4 +1,4 @@
-"""Free-for-all: matches of many players, who plays in which of them, and in which seat.
+"""Free-for-all: matches of many players, who plays in which, and in which seat.
 
 The line-ups of a round are drawn from the seed. Whoever has played less plays first, so nobody ever
 plays two matches more than another team; a match is filled with those that have met its players
@@ -53,6 +53,10 @@ def free_for_all(teams: tuple[str, ...], players: int, rounds: int, seed: int) -
     """Return all rounds; the order of the teams plays no part.
 
     Teams that fill no match rest in a round. Raises UsageError for what cannot be.
+
+    >>> (fixtures,) = free_for_all(("ann", "bob", "cy"), players=3, rounds=1, seed=1)
+    >>> sorted(fixtures[0].players)
+    ['ann', 'bob', 'cy']
     """
     check_line_ups(teams, players, rounds)
     drawn = drawn_line_ups(sorted(teams), players, rounds, Random(f"line-ups {seed}"))
@@ -73,7 +77,7 @@ def drawn_line_ups(
     for _ in range(rounds):
         times = max(1, TEAMS_DRAWN // len(teams))
         draws = [drawn_round(teams, players, rng, played, met) for _ in range(times)]
-        line_ups = min(draws, key=lambda one: sum(met[pair] ** 2 for pair in pairs_of(one)))
+        line_ups = min(draws, key=lambda draw: sum(met[pair] ** 2 for pair in pairs_of(draw)))
         played.update(chain.from_iterable(line_ups))
         met.update(pairs_of(line_ups))
         drawn.append(line_ups)
@@ -104,15 +108,15 @@ def next_line_up(waiting: list[str], players: int, met: Counter[tuple[str, ...]]
     if len(waiting) == players:
         line_up, waiting[:] = tuple(waiting), []
         return line_up
-    known = dict.fromkeys(waiting, 0)
-    taken: list[str] = []
-    while len(taken) < players:
-        chosen = min(waiting, key=known.__getitem__)
-        waiting.remove(chosen)
-        taken.append(chosen)
+    meetings = dict.fromkeys(waiting, 0)
+    names: list[str] = []
+    while len(names) < players:
+        name = min(waiting, key=meetings.__getitem__)
+        waiting.remove(name)
+        names.append(name)
         for team in waiting:
-            known[team] += met[team, chosen]
-    return tuple(taken)
+            meetings[team] += met[team, name]
+    return tuple(names)
 
 
 def seated(line_ups: Sequence[LineUp], players: int) -> list[LineUp]:
@@ -148,19 +152,19 @@ class SeatPlan:
 
     def line_up(self, match: int) -> LineUp:
         """Return the teams of a full match in seat order."""
-        taken = self._taken[match]
-        return tuple(name for name, _ in (taken[seat] for seat in range(self._seats)))  # type: ignore[misc]
+        seats = self._taken[match]
+        return tuple(name for name, _ in (seats[seat] for seat in range(self._seats)))  # type: ignore[misc]
 
     def _free(self, node: Node) -> int:
         return next(seat for seat in range(self._seats) if seat not in self._taken[node])
 
     def _swap(self, start: Node, seat: int, other: int) -> None:
         """Exchange two seats along the path of both that begins at a node with the first one."""
-        path, wanted = [start], seat
-        while (node := self._taken[path[-1]].get(wanted)) is not None:
+        path, sought = [start], seat
+        while (node := self._taken[path[-1]].get(sought)) is not None:
             path.append(node)
-            wanted = seat + other - wanted
+            sought = seat + other - sought
         for node in path:
-            taken = self._taken[node]
-            swapped = {seat: taken.pop(other, None), other: taken.pop(seat, None)}
-            taken.update({s: end for s, end in swapped.items() if end is not None})
+            seats = self._taken[node]
+            swapped = {seat: seats.pop(other, None), other: seats.pop(seat, None)}
+            seats.update({s: end for s, end in swapped.items() if end is not None})

@@ -1,4 +1,4 @@
-"""Who plays whom in a rating without end: bots of about the same strength, each in its turn."""
+"""Who plays whom in rated matches: bots of similar strength, each in its turn."""
 
 from __future__ import annotations
 
@@ -76,8 +76,12 @@ def seed_bot(pool: Collection[Candidate], *, house: bool = False) -> Candidate |
 
     House bots are opponents only, unless `house` says otherwise.
     """
-    asking = (one for one in pool if house or one.owner is not None)
-    return min(asking, key=lambda one: (longest_ago(one.last_match_at), one.bot_id), default=None)
+    asking = (candidate for candidate in pool if house or candidate.owner is not None)
+    return min(
+        asking,
+        key=lambda candidate: (longest_ago(candidate.last_match_at), candidate.bot_id),
+        default=None,
+    )
 
 
 def longest_ago(moment: float | None) -> float:
@@ -87,6 +91,8 @@ def longest_ago(moment: float | None) -> float:
 
 def distance(u: float) -> int:
     """Return how many ranks away an opponent may be, for a number drawn from (0, 1]."""
+    # Inverse transform sampling of a Pareto distribution: mostly neighbours, now and then somebody
+    # far away, so that ratings stay connected.
     ranks: float = max(u, LEAST) ** (-1 / SHAPE)
     return floor(ranks)
 
@@ -104,6 +110,10 @@ def pair(
     `met` says when the seed bot met whom; `maps` has for each number of players the maps with the
     times of their last use, or None where the game has none. Two bots of one owner do not meet,
     unless `same_owner`; house bots do.
+
+    >>> bots = [Candidate(name, name, 1500, None, 0, {}) for name in ("ann", "bob")]
+    >>> sorted(pair(bots, {}, {2: None}, Random(1)).slots)
+    ['ann', 'bob']
     """
     first = seed_bot(pool)
     return None if first is None else Pool(pool, same_owner=same_owner).pair(first, met, maps, rng)
@@ -118,15 +128,17 @@ class Pool:
     def __init__(self, pool: Collection[Candidate], *, same_owner: bool = False) -> None:
         """Take the bots, in any order."""
         self._same_owner = same_owner
-        self._there = {one.bot_id: one for one in pool}
+        self._there = {candidate.bot_id: candidate for candidate in pool}
         self._places = sorted(map(place_of, pool))
         self._waiting: dict[bool, list[tuple[float, str]]] = {True: [], False: []}
         """By whether they are the house's; those that are gone are left in it."""
-        for one in pool:
-            self._waiting[one.owner is None].append((longest_ago(one.last_match_at), one.bot_id))
+        for candidate in pool:
+            self._waiting[candidate.owner is None].append(
+                (longest_ago(candidate.last_match_at), candidate.bot_id)
+            )
         for waiting in self._waiting.values():
             heapify(waiting)
-        self._owners = Counter(self._owner_of(one) for one in pool)
+        self._owners = Counter(self._owner_of(candidate) for candidate in pool)
 
     def __getitem__(self, bot_id: str) -> Candidate:
         """Return a bot that is there."""
@@ -146,11 +158,12 @@ class Pool:
         first = [
             self._longest_waiting(of_house) for of_house in ((False, True) if house else (False,))
         ]
-        found = min((one for one in first if one is not None), default=None)
-        return None if found is None else self._there[found[1]]
+        place = min((waiting for waiting in first if waiting is not None), default=None)
+        return None if place is None else self._there[place[1]]
 
     def _longest_waiting(self, of_house: bool) -> tuple[float, str] | None:
         waiting = self._waiting[of_house]
+        # Lazy deletion: removing from the middle of a heap would cost more than skipping later.
         while waiting and waiting[0][1] not in self._there:
             heappop(waiting)
         return waiting[0] if waiting else None
@@ -166,53 +179,61 @@ class Pool:
         players = format_of(first, maps, len(self._owners))
         if players is None:
             return None
-        slots = [first, *self._opponents(first, players - 1, met, rng)]
-        rng.shuffle(slots)
-        ids = tuple(one.bot_id for one in slots)
+        seats = [first, *self._opponents(first, players - 1, met, rng)]
+        # The bot whose turn it is must not always have the first seat.
+        rng.shuffle(seats)
+        ids = tuple(candidate.bot_id for candidate in seats)
         return Pairing(first.bot_id, ids, next_map(maps[players]))
 
     def _opponents(
         self, first: Candidate, number: int, met: Mapping[str, float], rng: Random
     ) -> list[Candidate]:
         """Return who plays against a bot: near it by rating, and least recently met."""
-        taken = {self._owner_of(first)}
-        chosen: list[Candidate] = []
-        while len(chosen) < number:
+        owners = {self._owner_of(first)}
+        opponents: list[Candidate] = []
+        while len(opponents) < number:
             reach = distance(1 - rng.random())
-            near = self._near_to(first, reach, taken)
+            near = self._near_to(first, reach, owners)
             while not near:
+                # Terminates: `format_of` chose a number of players for which enough owners are
+                # there.
                 reach *= 2
-                near = self._near_to(first, reach, taken)
-            one = min(
-                near, key=lambda one: (longest_ago(met.get(one.bot_id)), one.games_24h, one.bot_id)
+                near = self._near_to(first, reach, owners)
+            candidate = min(
+                near,
+                key=lambda candidate: (
+                    longest_ago(met.get(candidate.bot_id)),
+                    candidate.games_24h,
+                    candidate.bot_id,
+                ),
             )
-            chosen.append(one)
-            taken.add(self._owner_of(one))
-        return chosen
+            opponents.append(candidate)
+            owners.add(self._owner_of(candidate))
+        return opponents
 
     def _near_to(
-        self, first: Candidate, reach: int, taken: Collection[tuple[str, str]]
+        self, first: Candidate, reach: int, owners: Collection[tuple[str, str]]
     ) -> list[Candidate]:
         """Return the bots at most so far from a bot that may still be chosen."""
         place = bisect_left(self._places, place_of(first))
         around = self._places[max(place - reach, 0) : place + reach + 1]
-        found = (self._there[bot_id] for _, bot_id in around if bot_id != first.bot_id)
-        return [one for one in found if self._owner_of(one) not in taken]
+        candidates = (self._there[bot_id] for _, bot_id in around if bot_id != first.bot_id)
+        return [candidate for candidate in candidates if self._owner_of(candidate) not in owners]
 
-    def _owner_of(self, one: Candidate) -> tuple[str, str]:
-        return owner_of(one, same_owner=self._same_owner)
+    def _owner_of(self, candidate: Candidate) -> tuple[str, str]:
+        return owner_of(candidate, same_owner=self._same_owner)
 
 
-def place_of(one: Candidate) -> tuple[float, str]:
+def place_of(candidate: Candidate) -> tuple[float, str]:
     """Return the key by which a bot stands among others: the strongest first."""
-    return -one.shown, one.bot_id
+    return -candidate.shown, candidate.bot_id
 
 
-def owner_of(one: Candidate, *, same_owner: bool) -> tuple[str, str]:
+def owner_of(candidate: Candidate, *, same_owner: bool) -> tuple[str, str]:
     """Return what two bots that may not meet have in common."""
-    if same_owner or one.owner is None:
-        return "bot", one.bot_id
-    return "owner", one.owner
+    if same_owner or candidate.owner is None:
+        return "bot", candidate.bot_id
+    return "owner", candidate.owner
 
 
 def format_of(
@@ -221,7 +242,11 @@ def format_of(
     most: int,
 ) -> int | None:
     """Return the number of players that a bot has played least, among those there can be."""
-    filled = (players for players, of in maps.items() if players <= most and (of is None or of))
+    filled = (
+        players
+        for players, choices in maps.items()
+        if players <= most and (choices is None or choices)
+    )
     return min(filled, key=lambda players: (first.games.get(players, 0), players), default=None)
 
 
@@ -229,4 +254,4 @@ def next_map(maps: Sequence[tuple[str, float | None]] | None) -> str | None:
     """Return the map that was used longest ago, None where the game has none."""
     if maps is None:
         return None
-    return min(maps, key=lambda one: (longest_ago(one[1]), one[0]))[0]
+    return min(maps, key=lambda entry: (longest_ago(entry[1]), entry[0]))[0]

@@ -1,4 +1,4 @@
-"""Who meets whom: round-robin, Swiss and gauntlet, for any number of teams from two on.
+"""Who meets whom: round-robin, Swiss and gauntlet, for two teams or more.
 
 Each function yields rounds in order, as `cw.league.fixtures` describes. All but the single
 round-robin let every pair that meets play in both seats.
@@ -39,6 +39,12 @@ def round_robin(
     """Let each pair meet once, or twice with the seats swapped.
 
     A team sits first as often as second; when it has an odd number of matches, once more or less.
+
+    >>> for fixtures in round_robin(["ann", "bob", "cy", "dan"], double=False, stage="league"):
+    ...     print([" - ".join(fixture.players) for fixture in fixtures])
+    ['ann - dan', 'bob - cy']
+    ['dan - cy', 'ann - bob']
+    ['bob - dan', 'cy - ann']
     """
     check_teams(teams)
     rounds = [
@@ -71,7 +77,11 @@ def circle_round(teams: int, number: int) -> Iterator[tuple[int, int]]:
 
 
 def gauntlet(teams: Sequence[str], stage: str = "gauntlet") -> Iterator[Round]:
-    """Let the first team meet each of the others in both seats."""
+    """Let the first team meet each of the others in both seats.
+
+    >>> [fixture.players for round in gauntlet(["ann", "bob", "cy"]) for fixture in round]
+    [('ann', 'bob'), ('bob', 'ann'), ('ann', 'cy'), ('cy', 'ann')]
+    """
     check_teams(teams)
     challenger, *others = teams
     for number, other in enumerate(others):
@@ -91,6 +101,10 @@ def swiss(
     Each meeting takes two rounds, one for each seat. With an odd number of teams one rests, each at
     most once; that counts as two wins. Raises UsageError for more meetings than half the teams: up
     to there a pairing without repetition always exists.
+
+    >>> first, second = swiss(["ann", "bob", "cy", "dan"], results={})
+    >>> [fixture.players for fixture in first]
+    [('ann', 'cy'), ('bob', 'dan')]
     """
     check_teams(teams)
     meetings = default_swiss_rounds(len(teams)) if meetings is None else meetings
@@ -108,6 +122,7 @@ def swiss(
         rounds = list(both_seats(stage, None, 2 * meeting + 1, playing))
         yield from rounds
         legs = list(chain.from_iterable(rounds))
+        # Later pairings depend on this round, so the contest goes no further until it is played.
         if any(leg not in results for leg in legs):
             return
         for team, record in tally(results[leg] for leg in legs).items():
@@ -137,8 +152,9 @@ def swiss_pairs(
     left: list[str] = []
     while unpaired:
         team = unpaired.pop(0)
-        wanted = by_preference(scores[team], [scores[other] for other in unpaired])
-        free = (place for place in wanted if frozenset((team, unpaired[place])) not in met)
+        # As in the Dutch system of FIDE, without colours: top half against bottom half.
+        preference = by_preference(scores[team], [scores[other] for other in unpaired])
+        free = (place for place in preference if frozenset((team, unpaired[place])) not in met)
         if (place := next(free, None)) is None:
             left.append(team)
         else:
@@ -174,6 +190,7 @@ def repaired(
             for place in reversed(range(len(pairs)))
             for x, y in (pairs[place], pairs[place][::-1])
         )
+        # Cannot fail: `swiss` refuses more meetings than half the teams.
         place, new = next(e for e in exchanges if met.isdisjoint(map(frozenset, e[1])))
         pairs[place : place + 1] = new
     return pairs

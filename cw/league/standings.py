@@ -1,4 +1,4 @@
-"""Tables: who won how often, by how much, and how far that may be trusted.
+"""Standings: who won how often, by how much, and how far that can be trusted.
 
 Every match is counted between each two of its players: who ranks before the other has won against
 it, and equal ranks are a draw, which counts as half a win. A match of two players is one such
@@ -118,7 +118,7 @@ def with_rests(rests: Mapping[str, int]) -> Merit:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """A line of a table."""
 
     rank: int
@@ -127,6 +127,8 @@ class Row:
     record: Record
     rests: int = 0
     """Swiss meetings without an opponent, each worth two wins in the ranking."""
+    points: int | None = None
+    """Of a ladder, where these and not wins decide the rank."""
 
 
 def tally(results: Iterable[Result], teams: Iterable[str] = ()) -> dict[str, Record]:
@@ -184,6 +186,8 @@ def head_to_head(equal: tuple[str, ...], results: Sequence[Result]) -> Order:
         return (equal,)
     members = frozenset(equal)
     meetings = [result for result in results if len(members.intersection(result.players)) > 1]
+    # Recursive: a tie among three may become one among two, which is compared by their matches
+    # alone.
     between = [result.among(members) for result in meetings]
     order = by_figures(tally(between, equal))
     if len(order) == 1:
@@ -195,15 +199,21 @@ def table(
     results: Iterable[Result],
     order: Order | None = None,
     rests: Mapping[str, int] = NO_RESTS,
-) -> tuple[Row, ...]:
-    """Return the lines of a table; an order of its own says who stands where, all teams in it."""
+) -> tuple[TableRow, ...]:
+    """Return the lines of a table; an order of its own says who stands where, all teams in it.
+
+    >>> for row in table([Result(("ann", "bob"), (2, 1), (20, 29))]):
+    ...     print(row.rank, row.team, row.record.wins)
+    1 bob 1
+    2 ann 0
+    """
     played = list(results)
     order = ranked(played) if order is None else order
     records = tally(played, (team for equal in order for team in equal))
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     for equal in order:
         rank = len(rows) + 1
-        rows += (Row(rank, team, records[team], rests.get(team, 0)) for team in equal)
+        rows += (TableRow(rank, team, records[team], rests.get(team, 0)) for team in equal)
     return tuple(rows)
 
 

@@ -1,4 +1,4 @@
-"""What separates teams that their matches have left equal: tie-break matches, and at last a lot."""
+"""Separates teams that their matches have left equal: by tie-break matches, finally by lot."""
 
 from __future__ import annotations
 
@@ -61,6 +61,7 @@ class TieBreaker:
         """
         if len(equal) < 2 or places < 1:
             return Settled((equal,))
+        # Deterministic bots repeat themselves, so playing on would never end.
         if pair > MOST_PAIRS:
             return drawn(equal, self.seed)
         rounds = tuple(
@@ -78,11 +79,16 @@ class TieBreaker:
 
 
 def drawn(equal: Sequence[str], seed: int) -> Settled:
-    """Separate equal teams by a lot that depends on the seed and on their names alone."""
+    """Separate equal teams by a lot that depends on the seed and on their names alone.
+
+    >>> drawn(("ann", "bob"), seed=1).by_lot
+    True
+    """
     lot = sorted(equal)
+    # Sorted first: the lot must not depend on the order in which results came in.
     Random(f"lot {seed} {' '.join(lot)}").shuffle(lot)
     order = tuple((team,) for team in lot)
-    return Settled(order, (), note(order, f"by a lot drawn from the seed {seed}"), by_lot=True)
+    return Settled(order, (), note(order, f"by lot, drawn from the seed {seed}"), by_lot=True)
 
 
 def note(order: Order, why: str) -> tuple[str, ...]:

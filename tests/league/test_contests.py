@@ -97,7 +97,7 @@ class TestEveryFormat:
         while fixtures := open_fixtures(contest.rounds(results), results):
             results |= {fixture: drawn(fixture) for fixture in fixtures}
         assert {fixture.tie_break for fixture in results} == (
-            {0} if name in SHARED else set(range(11))
+            {0} if name in (*SHARED, "ladder") else set(range(11))
         )
         if name not in SHARED:
             assert [len(equal) for equal in contest.order(results)[:2]] == [1, 1]
@@ -119,7 +119,7 @@ class TestEveryFormat:
 
 def reversed_if_drawn(name: str, count: int) -> tuple[str, ...]:
     """Return the teams in another order where the order must not matter."""
-    orderless = name in ("championship", "free-for-all")
+    orderless = name in ("championship", "free-for-all", "ladder")
     return names(count)[::-1] if orderless else names(count)
 
 
@@ -198,7 +198,7 @@ class TestChampionship:
             fixtures = open_fixtures(contest.rounds(results), results)
             results |= {fixture: won_by_first(fixture) for fixture in fixtures}
         (group,) = contest.standings(results)
-        assert group.settled.notes[-1].endswith("by a lot drawn from the seed 5")
+        assert group.settled.notes[-1].endswith("by lot, drawn from the seed 5")
         assert group.settled.by_lot
 
     def test_the_strongest_winners_have_byes(self) -> None:
@@ -267,3 +267,34 @@ def test_how_many_matches_it_takes_is_known_from_the_start(
     assert contest.expected(results) == len(results)
     half = dict(list(results.items())[: len(results) // 2])
     assert len(half) < contest.expected(half) <= len(results)
+
+
+class TestLadder:
+    def test_the_next_round_begins_when_the_one_before_is_over(self) -> None:
+        contest = Format("ladder", rounds=2).contest(names(4), 1)
+        results: dict[Fixture, Result] = {}
+        first = open_fixtures(contest.rounds(results), results)
+        assert [fixture.stage for fixture in first] == ["round 1"] * 6
+        results |= {fixture: chance(fixture, 1) for fixture in first}
+        second = open_fixtures(contest.rounds(results), results)
+        assert [fixture.stage for fixture in second] == ["round 2"] * 6
+        assert len({fixture.meeting for fixture in first + second}) == 12
+
+    def test_a_win_over_a_team_that_stands_higher_is_worth_more(self) -> None:
+        contest = Format("ladder", rounds=2).contest(("ann", "bob"), 1)
+        results: dict[Fixture, Result] = {}
+        points = []
+        for winner in ("ann", "bob"):
+            (fixture,) = open_fixtures(contest.rounds(results), results)
+            results[fixture] = won_by(winner, fixture)
+            (table,) = contest.standings(results)
+            points.append({row.team: row.points for row in table.rows})
+        # Both stood first before the first round; after it bob stood below ann.
+        assert points == [{"ann": 2, "bob": 0}, {"ann": 2, "bob": 4}]
+        assert contest.order(results) == (("bob",), ("ann",))
+        assert table.done
+
+    def test_teams_with_the_same_points_share_a_place_until_the_end(self) -> None:
+        contest = Format("ladder").contest(names(4), 1)
+        assert contest.order({}) == (names(4),)
+        assert contest.expected({}) == 18

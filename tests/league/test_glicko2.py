@@ -38,6 +38,11 @@ def test_points_decide_where_the_turns_have_run_out() -> None:
     assert [one.mu for one in after] == pytest.approx((1637.2262, 1505.2307, 1355.4979), abs=5e-5)
 
 
+def test_of_a_rating_is_shown_what_it_surely_is_worth() -> None:
+    assert Rating(1620, 80, 0.06).shown == 1460
+    assert Rating(1500, 350, 0.06).shown == 800
+
+
 def test_a_bot_without_results_is_less_sure() -> None:
     assert figures(update(Rating(1500, 200, 0.06), [])) == pytest.approx((1500, 200.2714, 0.06))
 

@@ -8,33 +8,28 @@ from random import Random
 
 import pytest
 
-from cw.league.ladder import (
+from cw.league.ladder.boards import BoardSpec, active_boards, next_board
+from cw.league.ladder.phases import GroupEvent, Phase, due_now, phase
+from cw.league.ladder.places import EntryTotals, final_order, positions
+from cw.league.ladder.points import (
     POINTS,
-    Battle,
-    Board,
-    Happened,
-    Phase,
-    Played,
-    Standing,
+    GameResult,
+    PlayedMatch,
+    Scoring,
     Tally,
     TieBreak,
-    Ways,
-    active_boards,
-    derived_seed,
-    due_now,
-    next_board,
-    pairs,
-    phase,
-    points,
-    positions,
-    ranking,
+    crosstable,
+    match_points,
     result,
-    scored,
-    seats,
     summed,
 )
+from cw.league.ladder.rounds import derived_seed, pairs, seats
 
-WON, LOST, EVEN = Battle((1, 2), (30, 20)), Battle((2, 1), (20, 30)), Battle((1, 1), (25, 25))
+WON, LOST, EVEN = (
+    GameResult((1, 2), (30, 20)),
+    GameResult((2, 1), (20, 30)),
+    GameResult((1, 1), (25, 25)),
+)
 
 
 # Plans
@@ -88,7 +83,7 @@ def test_seeds_differ_by_what_they_are_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("battles", "told", "outcome"),
+    ("games", "text", "outcome"),
     [
         ([WON, WON], "2:0", "won"),
         ([WON, EVEN], "1:0", "won"),
@@ -98,9 +93,9 @@ def test_seeds_differ_by_what_they_are_for() -> None:
         ([LOST, LOST], "0:2", "lost"),
     ],
 )
-def test_a_result_is_counted_in_battles(battles: list[Battle], told: str, outcome: str) -> None:
-    said = result(battles, 0, 1)
-    assert (str(said), said.outcome) == (told, outcome)
+def test_a_result_is_counted_in_games(games: list[GameResult], text: str, outcome: str) -> None:
+    match = result(games, 0, 1)
+    assert (str(match), match.outcome) == (text, outcome)
 
 
 @pytest.mark.parametrize(
@@ -115,50 +110,50 @@ def test_a_result_is_counted_in_battles(battles: list[Battle], told: str, outcom
 def test_scores_tell_equal_results_apart_where_that_is_set(
     tiebreak: TieBreak, scores: tuple[int, int], outcome: str
 ) -> None:
-    assert result([Battle((1, 1), scores)], 0, 1, tiebreak).outcome == outcome
-    assert result([Battle((1, 2), (0, 49))], 0, 1, tiebreak).outcome == "won"
+    assert result([GameResult((1, 1), scores)], 0, 1, tiebreak).outcome == outcome
+    assert result([GameResult((1, 2), (0, 49))], 0, 1, tiebreak).outcome == "won"
 
 
 def test_who_has_no_rank_is_below() -> None:
-    assert result([Battle((None, 3), (None, 1))], 0, 1).outcome == "lost"
-    assert result([Battle((None, None), (None, None))], 0, 1, "score").outcome == "drawn"
+    assert result([GameResult((None, 3), (None, 1))], 0, 1).outcome == "lost"
+    assert result([GameResult((None, None), (None, None))], 0, 1, "score").outcome == "drawn"
 
 
 def test_the_example_of_hexagon() -> None:
     a, b, c, d = 1, 4, 2, 2
-    size_5 = Ways(POINTS, factor=3)
-    assert points([WON, WON], (b, a), size_5) == [12, 0]
-    assert points([WON, LOST], (b, a), size_5) == [3, 0]
-    assert points([WON, EVEN], (a, b), size_5) == [6, 0]
-    assert points([WON, WON], (c, d), size_5) == [6, 0]
-    assert points([EVEN, EVEN], (c, d), size_5) == [0, 0]
+    size_5 = Scoring(POINTS, factor=3)
+    assert match_points([WON, WON], (b, a), size_5) == (12, 0)
+    assert match_points([WON, LOST], (b, a), size_5) == (3, 0)
+    assert match_points([WON, EVEN], (a, b), size_5) == (6, 0)
+    assert match_points([WON, WON], (c, d), size_5) == (6, 0)
+    assert match_points([EVEN, EVEN], (c, d), size_5) == (0, 0)
 
 
 def test_at_most_one_of_two_has_points() -> None:
     for battles in permutations([WON, LOST, EVEN], 2):
         for places in ((1, 1), (1, 2), (2, 1)):
-            assert points(battles, places, Ways(POINTS)).count(0) >= 1
+            assert match_points(battles, places, Scoring(POINTS)).count(0) >= 1
 
 
 def test_in_a_match_of_all_each_opponent_counts() -> None:
-    battle = Battle((1, 2, 2), (9, 5, 5))
-    assert points([battle], (3, 1, 2), Ways(POINTS)) == [8, 0, 1]
+    battle = GameResult((1, 2, 2), (9, 5, 5))
+    assert match_points([battle], (3, 1, 2), Scoring(POINTS)) == (8, 0, 1)
 
 
 def test_the_order_of_matches_changes_nothing() -> None:
     rng, standing = Random(1), {"a": 1, "b": 1, "c": 3, "d": 4}
     played = [
-        Played(pair, tuple(rng.choice([WON, LOST, EVEN]) for _ in range(2)))
+        PlayedMatch(pair, tuple(rng.choice([WON, LOST, EVEN]) for _ in range(2)))
         for pair in pairs(standing, 1)
     ]
-    expected = summed(scored(played, standing, Ways(POINTS, 2)))
+    expected = summed(crosstable(played, standing, Scoring(POINTS, 2)))
     for _ in range(20):
         rng.shuffle(played)
-        assert summed(scored(played, standing, Ways(POINTS, 2))) == expected
+        assert summed(crosstable(played, standing, Scoring(POINTS, 2))) == expected
     total = Tally()
     for made in expected.values():
         total = total.plus(made)
-    assert (total.won, total.battles, total.scores) == (total.lost, 0, 0)
+    assert (total.won, total.games_diff, total.score_diff) == (total.lost, 0, 0)
 
 
 # Places
@@ -176,29 +171,32 @@ def test_those_out_of_competition_take_no_place() -> None:
 
 def test_equal_points_are_told_apart_one_thing_after_the_other() -> None:
     standings = [
-        Standing("fewer", 5),
-        Standing("scores", 9, 2, 30),
-        Standing("battles", 9, 3, -5),
-        Standing("won it", 9, 2, 10),
-        Standing("lost it", 9, 2, 10),
+        EntryTotals("fewer", 5),
+        EntryTotals("scores", 9, 2, 30),
+        EntryTotals("battles", 9, 3, -5),
+        EntryTotals("won it", 9, 2, 10),
+        EntryTotals("lost it", 9, 2, 10),
     ]
     between = {("won it", "lost it"): 4.0, ("fewer", "battles"): 99.0}
     for some in permutations(standings):
-        assert ranking(some, between, 1) == ["battles", "scores", "won it", "lost it", "fewer"]
+        assert final_order(some, between, 1) == ["battles", "scores", "won it", "lost it", "fewer"]
 
 
 def test_a_lot_depends_on_the_seed_alone() -> None:
     for seed in range(10):
         orders = {
-            tuple(ranking(some, {}, seed)) for some in permutations(map(Standing, "abc", [1] * 3))
+            tuple(final_order(some, {}, seed))
+            for some in permutations(map(EntryTotals, "abc", [1] * 3))
         }
         assert len(orders) == 1
-    assert len({ranking(map(Standing, "abc", [1] * 3), {}, seed)[0] for seed in range(50)}) == 3
+    assert (
+        len({final_order(map(EntryTotals, "abc", [1] * 3), {}, seed)[0] for seed in range(50)}) == 3
+    )
 
 
 # Boards
 
-THREE, FIVE, SEVEN = (Board(f"Hexagon {size}", {"size": size}, size) for size in (3, 5, 7))
+THREE, FIVE, SEVEN = (BoardSpec(f"Hexagon {size}", {"size": size}, size) for size in (3, 5, 7))
 
 
 def test_boards_are_added_and_replaced() -> None:
@@ -214,7 +212,7 @@ def test_the_board_used_longest_ago_is_next() -> None:
     assert next_board(active, [FIVE, THREE]) == SEVEN
     assert next_board(active, [THREE, SEVEN, FIVE, THREE]) == SEVEN
     assert next_board([FIVE], [FIVE, FIVE]) == FIVE
-    assert Board.from_json(FIVE.to_json()) == FIVE
+    assert BoardSpec.from_json(FIVE.to_json()) == FIVE
 
 
 # Events
@@ -241,21 +239,21 @@ def test_the_board_used_longest_ago_is_next() -> None:
     ],
 )
 def test_phases_follow_from_events(kinds: str, of_cities: Phase, of_the_final: Phase) -> None:
-    events = [Happened(kind) for kind in kinds.split()]  # type: ignore[arg-type]
+    events = [GroupEvent(kind) for kind in kinds.split()]  # type: ignore[arg-type]
     assert phase(events, is_final=False, is_open=False) == of_cities
     assert phase(events, is_final=True, is_open=False) == of_the_final
 
 
 def test_a_round_that_is_open_is_played_out() -> None:
-    start, end = Happened("start"), Happened("end")
+    start, end = GroupEvent("start"), GroupEvent("end")
     assert phase([start, end], is_final=False, is_open=True) == "closing"
-    held = [start, Happened("pause"), end]
+    held = [start, GroupEvent("pause"), end]
     assert phase(held, is_final=False, is_open=True) == "paused"
-    assert phase([*held, Happened("resume")], is_final=False, is_open=True) == "closing"
+    assert phase([*held, GroupEvent("resume")], is_final=False, is_open=True) == "closing"
 
 
 def test_a_final_that_waits_ends_the_rounds_of_the_cities_alone() -> None:
-    events = [Happened("start"), Happened("final", applied=False)]
+    events = [GroupEvent("start"), GroupEvent("final", applied=False)]
     assert phase(events, is_final=False, is_open=True) == "closing"
     assert phase(events, is_final=False, is_open=False) == "over"
     assert phase(events, is_final=True, is_open=False) == "waiting"

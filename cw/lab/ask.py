@@ -1,0 +1,236 @@
+"""The same question again: a bot is asked what somebody was asked in a recorded match."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import msgspec
+
+from cw.arena.bot_names import numbered
+from cw.arena.bots import BotSpec, public_fault
+from cw.arena.launch import warn_of
+from cw.arena.referee import MatchRecord
+from cw.arena.seats import Seat
+from cw.arena.seats.opening import SeatContext, open_seat
+from cw.errors import IllegalAction, UsageError
+from cw.games.codec import Game
+from cw.games.registry import load_game, load_protocol
+from cw.games.rules import Fault, Json, Player
+from cw.games.wire import Query, Request, Transport
+from cw.lab.ask_seats import AskedSeat, EndOfQuestions, NewAnswer, RecordedSeat, RecordedTurns
+from cw.lab.asked import LEGAL, AskedAnswer, Asking
+from cw.matches.progress import MatchProgress
+from cw.matches.run import OnLaunch, RunOptions, game_of, opened, parted, seated
+from cw.matches.spec import MatchSpec
+from cw.replays.document import Document, action_document, states
+from cw.replays.verify import PERSON, as_read, unready
+
+HIDDEN: Final = "[hidden]"
+"""What stands for secrets of the bot in a question that is shown."""
+
+Tell: TypeAlias = Callable[[AskedAnswer], None]
+
+
+async def ask(asking: Asking, tell: Tell, on_launch: OnLaunch = warn_of) -> str:
+    """Ask a bot, and tell each answer as it comes; return why it was asked no more, "" for done.
+
+    The match is played again by the protocol of its game. All others do what they did, and so does
+    the player whose place the bot takes: it is asked what was asked then, and knows no more. With
+    a turn, only the answer of that turn is told. Raises UsageError for a turn in which the player
+    was asked nothing, for a bot that cannot play, and for a replay of other rules. Afterwards, also
+    when cancelled, nothing of the bot runs.
+    """
+    game = load_game(asking.document["game"])
+    check(asking, game)
+    protocol, part, answers = load_protocol(game.name), part_of(asking, game), Answers(asking, tell)
+    spec = spec_of(asking, part)
+    secrets = {spec.bots[place_of(asking)].name: dict(asking.secrets)}
+    options, protocol_options = parted(spec.options, protocol)
+    bots = seated(spec, protocol, secrets)
+    record = MatchRecord(game_of(spec), bots, spec.seed, options, from_position=True)
+    turns = RecordedTurns(record, part.turns)
+    run_options = RunOptions(
+        on_launch=on_launch, secrets=secrets, open_seat=seats(asking, turns, answers)
+    )
+    progress = MatchProgress(record)
+    async with opened(spec, protocol, protocol_options, progress, run_options) as match:
+        with suppress(EndOfQuestions):
+            await match.play(protocol)
+    return answers.problem()
+
+
+def check(asking: Asking, game: Game) -> None:
+    """Raise UsageError for a replay of other rules, and where nothing was asked."""
+    document, turn = asking.document, asking.turn
+    if document["rules"] != game.version:
+        raise UsageError(
+            f"the replay is of version {document['rules']} of the rules, which are"
+            f" {game.version} here: its match cannot be played again"
+        )
+    asked = turns_of(document, asking.player)
+    if not asked:
+        raise UsageError(f"player {asking.player} was asked nothing in this match")
+    if turn is not None and turn not in asked:
+        near = sorted(sorted(asked, key=lambda other: abs(other - turn))[:2])
+        raise UsageError(
+            f"player {asking.player} was asked nothing in turn {turn}; it was in turn"
+            f" {' and in turn '.join(map(str, near))}, the first time in turn {asked[0]}"
+            f" and the last time in turn {asked[-1]}"
+        )
+    if asking.is_cold and turn is None:
+        raise UsageError("without what came before, a bot is asked about one turn: say which")
+
+
+def turns_of(document: Document, player: Player) -> list[int]:
+    """Return the turns, counted from 1, in which a player did something."""
+    turns = enumerate(document["turns"], start=1)
+    return [number for number, turn in turns if str(player) in turn["actions"]]
+
+
+class Part(NamedTuple):
+    """The part of a match that is played again."""
+
+    start: Json
+    turns: Sequence[Mapping[str, Json]]
+    """The actions of each turn by player."""
+
+
+def part_of(asking: Asking, game: Game) -> Part:
+    """Return the match up to the turn that is asked about, for a cold bot that turn alone."""
+    document, turn = asking.document, asking.turn
+    turns = [each["actions"] for each in document["turns"][:turn]]
+    if not asking.is_cold:
+        return Part(document["start"], turns)
+    before = next(islice(states(game, document), len(turns) - 1, None))
+    return Part(as_read(game.codec.state_to_json(before)), turns[-1:])
+
+
+def place_of(asking: Asking) -> int:
+    """Return the number of the seat that is asked, from 0; raise UsageError for no such player."""
+    players = [seat["player"] for seat in asking.document["players"]]
+    if asking.player not in players:
+        raise UsageError(f"there is no player {asking.player} in this match")
+    return players.index(asking.player)
+
+
+def spec_of(asking: Asking, part: Part) -> MatchSpec:
+    """Return the match that is played again: all have the names that they had."""
+    document = asking.document
+    names = numbered([seat["name"] for seat in document["players"]])
+    bots = [BotSpec(name, "absent", "its answers are recorded") for name in names]
+    place = place_of(asking)
+    bots[place] = msgspec.structs.replace(asking.bot, name=names[place])
+    return MatchSpec(
+        id="ask",
+        game=document["game"],
+        bots=tuple(bots),
+        seed=document["seed"],
+        options=document["options"],
+        start=part.start,
+        isolation=asking.isolation,
+        players=tuple(seat["player"] for seat in document["players"]),
+    )
+
+
+def seats(
+    asking: Asking, turns: RecordedTurns, answers: Answers
+) -> Callable[[BotSpec, Player, SeatContext], Awaitable[Seat]]:
+    """Return what opens the seats: that of the bot, and those of the others from the record."""
+    people = [seat["player"] for seat in asking.document["players"] if seat.get("bot") == PERSON]
+    missing = unready(asking.document)
+
+    async def seat_of(bot: BotSpec, player: Player, context: SeatContext) -> Seat:
+        if player != asking.player:
+            absent = Fault("startup", "it did not start") if player in missing else None
+            transport: Transport = "human" if player in people else "in-process"
+            return RecordedSeat(player, turns, transport, absent)
+        seat = await open_seat(bot, player, context)
+        return AskedSeat(player, seat, turns, answers, is_patient=asking.is_patient)
+
+    return seat_of
+
+
+class Answers:
+    """Makes of what a bot says an answer beside that of the match."""
+
+    def __init__(self, asking: Asking, tell: Tell) -> None:
+        """Wait for the first answer."""
+        self._asking = asking
+        self._tell = tell
+        self._game = load_game(asking.document["game"])
+        self._first = len(asking.document["turns"][: asking.turn]) - 1 if asking.is_cold else 0
+        """The index of the turn with which the match begins that is played again."""
+        self._latest = 0
+        """The turn that was asked last, from 1."""
+        self._problem = ""
+
+    def problem(self) -> str:
+        """Return why the bot was asked no more, "" if all was asked."""
+        if self._problem or self._latest == (self._asking.turn or self._latest):
+            return self._problem
+        return f"the match was over before turn {self._asking.turn} was asked"
+
+    def refuse(self, query: Query, fault: Fault) -> None:
+        """Take note that a bot did not take what every bot of the game must take."""
+        fault = public_fault(self._asking.bot, fault)
+        what = query.message
+        asked = f"{what.method} {what.path}" if isinstance(what, Request) else "a message"
+        when = f"after turn {self._latest}" if self._latest else "before its first turn"
+        asked = "nothing" if what == "nothing" else asked
+        self._problem = f"{when} it did not take {asked}: {fault.kind}: {fault.sentence}"
+
+    def add(self, new: NewAnswer) -> None:
+        """Tell an answer, if it is to the turn that is wanted."""
+        self._latest = self._first + new.turn + 1
+        if isinstance(new.value, Fault) and new.value.lasting:
+            sentence = public_fault(self._asking.bot, new.value).sentence
+            self._problem = f"in turn {self._latest}: {sentence}"
+        if self._asking.turn in (None, self._latest):
+            self._tell(self._answer(new))
+
+    def _answer(self, new: NewAnswer) -> AskedAnswer:
+        turn = self._asking.document["turns"][self._latest - 1]
+        player = str(self._asking.player)
+        times = turn.get("ms")
+        milliseconds = times.get(player) if isinstance(times, dict) else None
+        value = new.value
+        if isinstance(value, Fault):
+            value = public_fault(self._asking.bot, value)
+        return AskedAnswer(
+            turn=self._latest,
+            question=self._shown(new.question),
+            before=turn["actions"][player],
+            after=as_read(action_document(self._game, value)),
+            verdict_before=self._verdict(new.state, self._noted(new.recorded)),
+            verdict=self._verdict(new.state, value),
+            seconds_before=milliseconds / 1000 if isinstance(milliseconds, int | float) else None,
+            seconds=new.seconds,
+            stderr=new.stderr,
+        )
+
+    def _shown(self, question: str) -> str:
+        """Return a question without the secrets that the bot shares with us."""
+        for secret in filter(None, self._asking.secrets.values()):
+            question = question.replace(secret, HIDDEN)
+        return question
+
+    def _noted(self, recorded: Any) -> Any:
+        """Return a recorded action; of a fault what was noted of it says more."""
+        if isinstance(recorded, Fault):
+            for fault in self._asking.document["faults"]:
+                if (fault["turn"], fault["player"]) == (self._latest - 1, self._asking.player):
+                    return Fault(fault["kind"], fault["detail"])
+        return recorded
+
+    def _verdict(self, state: Any, value: Any) -> str:
+        """Return what the rules say of an answer."""
+        if isinstance(value, Fault):
+            return ": ".join(filter(None, (value.kind, value.sentence)))
+        try:
+            self._game.rules.check(state, self._asking.player, value)
+        except IllegalAction as error:
+            return f"{error.kind}: {error}"
+        return LEGAL

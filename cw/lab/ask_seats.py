@@ -1,0 +1,187 @@
+"""Seats of a match that is played again from its record, in which one bot is asked anew."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Protocol
+
+from cw.arena.referee import MatchRecord
+from cw.arena.seats import Answer, Look, Seat
+from cw.arena.transports.lines import SILENT, HeadAndTail
+from cw.games.rules import Fault, Json, Player
+from cw.games.wire import LineMessage, Query, Request, Transport, compact
+
+WITHOUT_LIMIT: Final = 24 * 3600.0
+"""Seconds for an answer where somebody looks for a defect with a debugger."""
+
+SETTLING: Final = 4
+"""Rounds of the event loop in which the output that came before an answer is taken in."""
+
+LATEST: Final = 2000
+"""Characters of a long output that count as new."""
+
+GRANTED: Final = Answer(None, 0.0)
+"""What seats say where nothing but an OK is expected."""
+
+
+class EndOfQuestions(Exception):
+    """Ends a match that is played again: all that was wanted has been asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedTurns:
+    """What was done in a match, read as it is played again."""
+
+    record: MatchRecord
+    turns: Sequence[Mapping[str, Json]]
+    """The actions of each turn by player."""
+
+    @property
+    def now(self) -> int:
+        """The index of the turn that is being played."""
+        return len(self.record.turns)
+
+    def document(self, player: Player) -> Json:
+        """Return what a player did in this turn; raise EndOfQuestions if that is nothing."""
+        if self.now >= len(self.turns) or str(player) not in self.turns[self.now]:
+            # It moved out of turn, or did not take the news of a move: that ended the match.
+            raise EndOfQuestions
+        return self.turns[self.now][str(player)]
+
+    def action(self, player: Player) -> Any:
+        """Return the action or the fault of a player in this turn."""
+        actions = {str(player): self.document(player)}
+        read = self.record.game.codec.actions_from_json(self.record.state, actions)
+        return next(iter(read.values()))
+
+
+class Listener(Protocol):
+    """Takes what comes of asking a bot again."""
+
+    def add(self, new: NewAnswer) -> None:
+        """Take an answer."""
+
+    def refuse(self, query: Query, fault: Fault) -> None:
+        """Take a fault where nothing but an OK was expected; the bot is asked no more."""
+
+
+class RecordedSeat:
+    """A player who does what the record says."""
+
+    stderr = SILENT
+
+    def __init__(
+        self, player: Player, turns: RecordedTurns, transport: Transport, absent: Fault | None
+    ) -> None:
+        """Seat a player; one who was `absent` from the start refuses what comes first."""
+        self.player = player
+        self.turns = turns
+        self.transport = transport
+        self.absent = absent
+
+    async def ask(self, query: Query, look: Look) -> Answer:
+        """Return the action that is recorded; to all other questions it agrees."""
+        if query.action:
+            return Answer(self.turns.action(self.player), 0.0)
+        if self.absent is not None and query.message != "nothing":
+            return Answer(query.explain(self.absent), 0.0)
+        return GRANTED
+
+    async def close(self) -> None:
+        """Do nothing: nothing was started."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewAnswer:
+    """What a bot answers today to a question of a match."""
+
+    turn: int
+    """The index of the turn."""
+    state: Any
+    """The position before it."""
+    question: str
+    """What it was sent, or for a bot that is shown the position, that as JSON."""
+    recorded: Any
+    """The action in the match, or a fault."""
+    value: Any
+    """What the bot says now: an action, or a fault."""
+    seconds: float
+    stderr: str
+    """What it wrote to its standard error since the question before."""
+
+
+class AskedSeat:
+    """A bot that is asked again; the match goes on with what is recorded for its seat."""
+
+    def __init__(
+        self,
+        player: Player,
+        seat: Seat,
+        turns: RecordedTurns,
+        listener: Listener,
+        *,
+        is_patient: bool,
+    ) -> None:
+        """Seat a bot; `is_patient` gives it as much time as it likes."""
+        self.player = player
+        self.seat = seat
+        self.transport = seat.transport
+        self.turns = turns
+        self.listener = listener
+        self.is_patient = is_patient
+        self._written = ""
+
+    @property
+    def stderr(self) -> HeadAndTail:
+        """What the bot wrote."""
+        return self.seat.stderr
+
+    async def ask(self, query: Query, look: Look) -> Answer:
+        """Ask the bot, and return what is recorded."""
+        if self.is_patient:
+            query = replace(query, limits=query.limits._replace(seconds=WITHOUT_LIMIT))
+        if not query.action:
+            answer = await self.seat.ask(query, look)
+            # Of a fault that is not noted the protocol itself decides whether the match goes on.
+            if isinstance(answer.value, Fault) and query.noted:
+                self.listener.refuse(query, answer.value)
+                raise EndOfQuestions
+            return GRANTED
+        recorded = self.turns.action(self.player)
+        answer = await self.seat.ask(query, look)
+        written = await self._fresh_output()
+        turn, state, value = self.turns.now, self.turns.record.state, answer.value
+        question = self._text(query, look)
+        self.listener.add(
+            NewAnswer(turn, state, question, recorded, value, answer.seconds, written)
+        )
+        if isinstance(value, Fault) and value.lasting:
+            raise EndOfQuestions
+        return Answer(recorded, 0.0)
+
+    def _text(self, query: Query, look: Look) -> str:
+        """Return a question as text: what was sent, and what the bot is shown if that says less."""
+        message = query.message
+        if self.transport == "lines" and isinstance(message, LineMessage):
+            return message.text.decode()
+        view = compact(self.turns.record.game.codec.view_to_json(look())).decode()
+        if self.transport == "http" and isinstance(message, Request):
+            body = view if message.body is None else message.body.decode(errors="replace")
+            return f"{message.method} {message.path}\n{body}"
+        return view
+
+    async def _fresh_output(self) -> str:
+        """Return what the bot has written to its standard error since this was last asked."""
+        for _ in range(SETTLING):
+            await asyncio.sleep(0)
+        before, self._written = self._written, self.seat.stderr.text()
+        if self._written.startswith(before):
+            return self._written[len(before) :]
+        # Of a long output head and tail are kept: what is new in the tail cannot be told.
+        return self._written[-LATEST:]
+
+    async def close(self) -> None:
+        """Close the seat."""
+        await self.seat.close()

@@ -1,0 +1,152 @@
+"""A comparison of two bots: pairs are played until a sequential test tells which one is stronger.
+
+How it stands is a function of the matches that are over, taken pair by pair in the order of their
+seeds. So it does not depend on which of them end first, nor on how often it was interrupted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from math import ceil, inf
+from typing import TypeAlias
+
+from cw.errors import UsageError
+from cw.games.rules import Json
+from cw.lab.journal import Journal, MatchLine
+from cw.lab.line_up import LineUp
+from cw.lab.playing import Players
+from cw.league.sprt import Decision, Hypotheses, PairScores, decision, pairs_left
+from cw.matches.spec import MatchSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How a comparison stands."""
+
+    line_up: LineUp
+    hypotheses: Hypotheses
+    most: int
+    """Pairs after which it ends undecided."""
+    scores: PairScores = field(default_factory=PairScores)
+    decision: Decision | None = None
+    matches: tuple[MatchLine, ...] = ()
+    """Those of the pairs that count."""
+    wins: int = 0
+    """Matches in which the new bot was ahead of the old one."""
+    losses: int = 0
+
+    @property
+    def draws(self) -> int:
+        """Matches in which both bots did equally well."""
+        return len(self.matches) - self.wins - self.losses
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no more pairs are wanted."""
+        return self.decision is not None or self.scores.pairs >= self.most
+
+    @property
+    def matches_left(self) -> int:
+        """How many matches it is likely to take still."""
+        if self.is_over:
+            return 0
+        rest = self.most - self.scores.pairs
+        expected = pairs_left(self.scores, self.hypotheses)
+        pairs = rest if expected == inf else min(rest, max(1, ceil(expected)))
+        return pairs * len(self.line_up.seatings)
+
+    def with_pair(self, pair: list[MatchSpec], lines: tuple[MatchLine, ...]) -> Comparison:
+        """Return it with one more pair."""
+        each = [
+            self.line_up.score(spec, line.ranks) for spec, line in zip(pair, lines, strict=True)
+        ]
+        scores = self.scores.add(sum(each) / len(each))
+        return replace(
+            self,
+            scores=scores,
+            decision=decision(scores, self.hypotheses),
+            matches=(*self.matches, *lines),
+            wins=self.wins + sum(score > 0.5 for score in each),
+            losses=self.losses + sum(score < 0.5 for score in each),
+        )
+
+
+Watch: TypeAlias = Callable[[Comparison], None]
+"""Is told how a comparison stands after each pair."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """What is compared, and how: the same one has the same result."""
+
+    line_up: LineUp
+    hypotheses: Hypotheses
+    games: int
+    """At most so many matches; the last pair is played whole."""
+    seed: int
+
+    @property
+    def begin(self) -> Comparison:
+        """The comparison before its first pair; raise UsageError if there is room for none."""
+        in_pair = len(self.line_up.seatings)
+        if self.games < in_pair:
+            raise UsageError(f"--games must be at least {in_pair}, the matches of a pair")
+        return Comparison(self.line_up, self.hypotheses, self.games // in_pair)
+
+    @property
+    def head(self) -> dict[str, Json]:
+        """What its journal says of it: all that the matches depend on."""
+        return {
+            "kind": "comparison",
+            "game": self.line_up.game,
+            "bots": [f"{bot.name}={bot.spec}" for bot in self.line_up.bots],
+            "settings": {bot.name: {**bot.own_settings} for bot in self.line_up.bots},
+            "options": self.line_up.options,
+            "seed": self.seed,
+        }
+
+    def pair(self, number: int) -> list[MatchSpec]:
+        """Return the matches of a pair, counted from 0."""
+        return self.line_up.pair(f"pair-{number}", self.seed + number)
+
+    def specs(self) -> Iterator[MatchSpec]:
+        """Yield all matches that it may take."""
+        for number in range(self.begin.most):
+            yield from self.pair(number)
+
+    def standing(self, journal: Journal, now: Comparison) -> Iterator[Comparison]:
+        """Yield how it stands after each further pair that is over, in their order, to its end."""
+        while not now.is_over:
+            pair = self.pair(now.scores.pairs)
+            lines = tuple(journal.lines[spec.id] for spec in pair if spec.id in journal.lines)
+            if len(lines) < len(pair):
+                return
+            now = now.with_pair(pair, lines)
+            yield now
+
+
+async def compare(contest: Contest, journal: Journal, playing: Players, watch: Watch) -> Comparison:
+    """Play pairs until they decide, or until there are as many as may be; return how it ends.
+
+    Matches that a journal holds are not played again.
+    """
+    now = advanced(contest, journal, contest.begin, watch)
+    if now.is_over:
+        return now
+    secrets = contest.line_up.secrets
+    async with aclosing(playing.play(contest.specs(), secrets, journal)) as finished:
+        async for _ in finished:
+            now = advanced(contest, journal, now, watch)
+            if now.is_over:
+                break
+    return now
+
+
+def advanced(contest: Contest, journal: Journal, now: Comparison, watch: Watch) -> Comparison:
+    """Return how a comparison stands with all pairs that are over."""
+    for after in contest.standing(journal, now):
+        watch(after)
+        now = after
+    return now

@@ -1,0 +1,161 @@
+"""What an experiment keeps on disk: a line that says what is played, then each match that is over.
+
+A line is synced before its match counts: a kill at any instant costs matches in flight alone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import msgspec
+
+from cw.errors import Failure, UsageError, short
+from cw.files import make_folder
+from cw.games.rules import Json
+from cw.line_files import alone, append_line, mend
+from cw.matches.spec import MatchResult, MatchSpec
+
+LONGEST_LINE: Final = 1 << 20
+"""Bytes of a line: a match of a thousand bots, with their ranks and faults, has far less."""
+
+LONGEST_DETAIL: Final = 300
+"""Characters of a fault that are kept."""
+
+
+class BotFaults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a bot did wrong in a match."""
+
+    bot: str
+    kinds: dict[str, int]
+    """How often, by the kind of fault."""
+    turn: int
+    """Of the first one, from 0."""
+    detail: str
+    """What was wrong then."""
+
+
+class MatchLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A match that is over."""
+
+    id: str
+    seed: int
+    bots: tuple[str, ...]
+    """Their names, in seat order."""
+    ranks: tuple[int | None, ...]
+    played: str = ""
+    """A digest of all actions: two matches that have the same one are the same."""
+    faults: tuple[BotFaults, ...] = ()
+
+
+def line_of(spec: MatchSpec, result: MatchResult) -> MatchLine:
+    """Return what is kept of a match."""
+    names = tuple(bot.name for bot in spec.bots)
+    faults = (faults_of(result, number, name) for number, name in enumerate(names))
+    return MatchLine(
+        spec.id, spec.seed, names, result.ranks, digest_of(result), tuple(filter(None, faults))
+    )
+
+
+def digest_of(result: MatchResult) -> str:
+    """Return a digest of all actions of a match."""
+    actions = [turn["actions"] for turn in result.replay["turns"]]
+    return sha256(msgspec.json.encode(actions)).hexdigest()[:16]
+
+
+def faults_of(result: MatchResult, number: int, name: str) -> BotFaults | None:
+    """Return what a bot did wrong in a match; None if it did nothing wrong."""
+    faults = result.faults_of(number)
+    if not faults:
+        return None
+    kinds: Counter[str] = Counter(fault.kind for fault in faults)
+    return BotFaults(name, dict(kinds), faults[0].turn, faults[0].detail[:LONGEST_DETAIL])
+
+
+class Journal:
+    """The matches of an experiment that are over, by id; those of a file, or of this run alone."""
+
+    def __init__(self, file: Path | None = None) -> None:
+        """Know of no match; without a file none is kept."""
+        self.file = file
+        self.lines: dict[str, MatchLine] = {}
+        self._adding = threading.Lock()
+
+    def add(self, line: MatchLine) -> None:
+        """Write down a match, from whichever thread; raise Failure if that is not possible."""
+        with self._adding:
+            if self.file is not None:
+                append_line(self.file, msgspec.json.encode(line) + b"\n")
+            self.lines[line.id] = line
+
+
+@contextmanager
+def opened(file: Path, head: Mapping[str, Json]) -> Iterator[Journal]:
+    """Open the journal of an experiment, alone, and begin it if there is none.
+
+    `head` says what is played. Raises UsageError if the file is in use, broken, or of another
+    experiment, and Failure if it cannot be written.
+    """
+    make_folder(file.parent)
+    with alone(file):
+        mend(file)
+        if file.stat().st_size == 0:
+            append_line(file, msgspec.json.encode(head) + b"\n")
+        check_head(file, head)
+        journal = Journal(file)
+        journal.lines = {line.id: line for line in read_lines(file)}
+        yield journal
+
+
+def read_head(file: Path) -> dict[str, Json]:
+    """Read what is played in a journal; {} if there is none. Raises UsageError for another file."""
+    try:
+        with file.open("rb") as stream:
+            first = stream.readline(LONGEST_LINE)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from None
+    if not first.endswith(b"\n"):
+        return {}
+    try:
+        return msgspec.json.decode(first, type=dict[str, Json])
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        raise UsageError(f"{file} line 1 does not say what is played: give another file") from None
+
+
+def check_head(file: Path, head: Mapping[str, Json]) -> None:
+    """Raise UsageError if a journal is of another experiment, with the first difference."""
+    there = read_head(file)
+    for name in dict.fromkeys((*head, *there)):
+        if there.get(name) != head.get(name):
+            raise UsageError(
+                f"{file} is of another experiment: its {name} is {short(there.get(name))}, not"
+                f" {short(head.get(name))}; give the same, or another file"
+            )
+
+
+def read_lines(file: Path) -> Iterator[MatchLine]:
+    """Yield the matches of a journal; raise UsageError for a line that is none."""
+    try:
+        with file.open("rb") as stream:
+            stream.readline(LONGEST_LINE)
+            yield from map_lines(file, stream)
+    except OSError as error:
+        raise Failure(f"{file} cannot be read: {error.strerror}") from None
+
+
+def map_lines(file: Path, stream: BinaryIO) -> Iterator[MatchLine]:
+    """Yield the matches of the lines that are left in a journal."""
+    number = 1
+    while text := stream.readline(LONGEST_LINE):
+        number += 1
+        try:
+            yield msgspec.json.decode(text, type=MatchLine)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise UsageError(f"{file} line {number} is no match: {error}") from None

@@ -1,0 +1,113 @@
+"""Who sits where when two bots are compared, and what a match between them says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, cycle, islice
+from typing import Final
+
+from cw.arena.bots import BotSpec, read_bots
+from cw.errors import UsageError
+from cw.games.registry import load_game, load_play_options, load_strategies
+from cw.games.rules import Json
+from cw.matches.run import check_number
+from cw.matches.spec import Isolation, MatchSpec, Secrets
+
+NOTHING: Final[Mapping[str, Json]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class LineUp:
+    """Two bots that are compared, and those that fill the other seats of their matches."""
+
+    game: str
+    bots: tuple[BotSpec, ...]
+    """The new one, the old one, and the others."""
+    options: dict[str, Json] = field(default_factory=dict)
+    isolation: Isolation = field(default_factory=Isolation)
+    secrets: Secrets = field(default_factory=dict)
+
+    @property
+    def new(self) -> str:
+        """The name of the bot that may be stronger."""
+        return self.bots[0].name
+
+    @property
+    def old(self) -> str:
+        """The name of the bot that it is compared with."""
+        return self.bots[1].name
+
+    @property
+    def new_bot(self) -> BotSpec:
+        """The bot that may be stronger."""
+        return self.bots[0]
+
+    @property
+    def seatings(self) -> list[tuple[BotSpec, ...]]:
+        """The order of the seats in each match of a pair.
+
+        Each bot has each seat once, and again with the new and the old bot exchanged where there
+        are others: rotations alone would always seat one behind the other.
+        """
+        new, old, *others = self.bots
+        orders = [(new, old, *others)] + ([(old, new, *others)] if others else [])
+        return [(*order[at:], *order[:at]) for order in orders for at in range(len(order))]
+
+    def pair(self, label: str, seed: int) -> list[MatchSpec]:
+        """Return the matches of a pair: one seed in every seating."""
+        return [
+            MatchSpec(
+                f"{label}-{number}", self.game, order, seed, self.options, isolation=self.isolation
+            )
+            for number, order in enumerate(self.seatings)
+        ]
+
+    def score(self, spec: MatchSpec, ranks: Sequence[int | None]) -> float:
+        """Return the score of the new bot against the old one in a match, from 0 to 1.
+
+        With others in the match it is by how much it outranks a larger share of its opponents.
+        """
+        seats = [bot.name for bot in spec.bots]
+        lead = outranked(ranks, seats.index(self.new)) - outranked(ranks, seats.index(self.old))
+        return (1 + lead) / 2
+
+
+def outranked(ranks: Sequence[int | None], seat: int) -> float:
+    """Return the share of the opponents in a match that a seat outranked, ties half.
+
+    Who has no rank is behind all that have one.
+
+    >>> outranked([1, 3, 3, 2], 0), outranked([1, 3, 3, 2], 1)
+    (1.0, 0.16666666666666666)
+    """
+    last = len(ranks) + 1
+    places = [last if rank is None else rank for rank in ranks]
+    mine, others = places[seat], places[:seat] + places[seat + 1 :]
+    return sum((mine < other) + (mine == other) / 2 for other in others) / len(others)
+
+
+def read_line_up(
+    game: str,
+    bots: Sequence[str],
+    players: int | None = None,
+    settings: Sequence[str] = (),
+    options: Mapping[str, Json] = NOTHING,
+) -> LineUp:
+    """Read who is compared, and among whom; raise UsageError for what cannot be played.
+
+    `bots` are arguments: the new one, the old one, and any others. Where a match has more players,
+    or needs more, built-in strategies fill the seats, the strongest first. Options that keep
+    matches from being alike are set unless they are given.
+    """
+    strategies = load_strategies(game)
+    seats = load_game(game).rules.seats
+    number = players or max(len(bots), seats.start)
+    if number < len(bots):
+        raise UsageError(f"--players {number} has no seats for {len(bots)} bots")
+    check_number(game, seats, number)
+    builtins = cycle([f"builtin:{name}" for name in reversed(list(strategies))])
+    texts = list(islice(chain(bots, builtins), number))
+    arguments = read_bots(texts, settings, list(strategies))
+    measured = load_play_options(game).measured
+    return LineUp(game, tuple(arguments.bots), {**measured, **options}, secrets=arguments.secrets)

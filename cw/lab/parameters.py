@@ -1,0 +1,93 @@
+"""The numbers of a bot that are tuned, as a file of TOML names them."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, Final
+
+from cw.arena.bot_settings import OWN_SETTING, SETTINGS
+from cw.errors import UsageError, short
+from cw.league.spsa import Tunable
+
+LARGEST: Final = 64 * 1024
+"""Bytes of a file."""
+
+MOST: Final = 50
+"""Numbers that are tuned together."""
+
+LARGEST_NUMBER: Final = 2**53
+
+FIELDS: Final = ("start", "low", "high", "step")
+
+EXAMPLE: Final = "[depth]\nstart = 4\nlow = 1\nhigh = 9\nstep = 2"
+"""What a file looks like."""
+
+
+def read_parameters(file: Path) -> tuple[Tunable, ...]:
+    """Read the numbers of a file; raise UsageError that says what is wrong, and where."""
+    try:
+        with file.open("rb") as stream:
+            text = stream.read(LARGEST + 1)
+        if len(text) > LARGEST:
+            raise UsageError(f"{file} is longer than {LARGEST} bytes")
+        tables = tomllib.loads(text.decode())
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{file} is not TOML: {error}") from None
+    try:
+        return parameters(tables)
+    except ValueError as error:
+        raise UsageError(f"{file}: {error}") from None
+
+
+def parameters(tables: dict[str, Any]) -> tuple[Tunable, ...]:
+    """Return the numbers of the tables of a file; raise ValueError for what is no number.
+
+    >>> [each.whole for each in parameters(tomllib.loads(EXAMPLE))]
+    [True]
+    """
+    if not 1 <= len(tables) <= MOST:
+        raise ValueError(
+            f"1 to {MOST} numbers can be tuned, each in a table like this one:\n{EXAMPLE}"
+        )
+    return tuple(parameter(name, table) for name, table in tables.items())
+
+
+def parameter(name: str, table: Any) -> Tunable:
+    """Return a number; it is whole if all that is said of it is written without a point."""
+    if not OWN_SETTING.fullmatch(name) or name in SETTINGS:
+        raise ValueError(
+            f"{short(name)} cannot be the name of a number: lower-case letters, digits and _"
+            f" (at most 40, a letter first), but not {', '.join(SETTINGS)}"
+        )
+    if not isinstance(table, dict) or set(table) != set(FIELDS):
+        raise ValueError(f"[{name}] needs {', '.join(FIELDS)}, and nothing else")
+    for key in FIELDS:
+        value = table[key]
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ValueError(f"{key} of [{name}] is no number: {short(value)}")
+        if not -LARGEST_NUMBER <= value <= LARGEST_NUMBER:
+            raise ValueError(f"{key} of [{name}] is too large: {short(value)}")
+    start, low, high, step = (float(table[key]) for key in FIELDS)
+    number = Tunable(name, start, low, high, step, is_whole(table))
+    if not number.low <= number.start <= number.high:
+        raise ValueError(f"start of [{name}] must be from low to high")
+    if not 0 < number.step <= number.high - number.low:
+        raise ValueError(f"step of [{name}] must be above 0, and at most from low to high")
+    return number
+
+
+def is_whole(table: dict[str, Any]) -> bool:
+    """Return whether a number has whole values only."""
+    return all(isinstance(table[key], int) for key in FIELDS)
+
+
+def as_setting(number: Tunable, value: float) -> str:
+    """Return a value as the bot reads it.
+
+    >>> as_setting(Tunable("depth", 4, 1, 9, 2, whole=True), 7.0)
+    '7'
+    """
+    return str(round(value)) if number.whole else f"{value:.6g}"

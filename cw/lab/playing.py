@@ -1,0 +1,55 @@
+"""Plays the matches of an experiment that are not over yet, and writes each down at once."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+
+from cw.lab.journal import Journal, MatchLine, line_of
+from cw.matches.run import OnLaunch
+from cw.matches.series import at_once
+from cw.matches.spec import MatchResult, MatchSpec, Secrets
+from cw.matches.worker import Job
+from cw.matches.workers import Workers
+
+
+@dataclass(frozen=True, slots=True)
+class Players:
+    """Processes that play, so many matches at the same time."""
+
+    jobs: int
+    on_launch: OnLaunch
+    workers: Workers = field(default_factory=Workers)
+
+    async def play(
+        self, specs: Iterable[MatchSpec], secrets: Secrets, journal: Journal
+    ) -> AsyncGenerator[MatchLine, None]:
+        """Play the matches that a journal does not hold; yield each, in their order."""
+        asked: dict[int, MatchSpec] = {}
+
+        def jobs() -> Iterator[Job]:
+            for spec in specs:
+                if spec.id not in journal.lines:
+                    asked[len(asked)] = spec
+                    yield Job(spec, {name: dict(values) for name, values in secrets.items()})
+
+        def keep(number: int, result: MatchResult) -> MatchLine:
+            line = line_of(asked[number], result)
+            journal.add(line)
+            return line
+
+        finished = at_once(self.workers, jobs(), self.jobs, keep, self.on_launch)
+        async with aclosing(finished):
+            async for line in finished:
+                yield line
+
+
+@asynccontextmanager
+async def players(jobs: int, on_launch: OnLaunch) -> AsyncIterator[Players]:
+    """Give what plays while the block runs; afterwards, also when cancelled, nothing of it runs."""
+    playing = Players(jobs, on_launch)
+    try:
+        yield playing
+    finally:
+        await playing.workers.close()

@@ -1,0 +1,74 @@
+"""The places of a ladder by points, and the order of its end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from random import Random
+from typing import Generic
+
+from cw.league.ladder.rounds import T, shuffled
+
+
+def positions(totals: Mapping[T, float], competing: Collection[T]) -> dict[T, int]:
+    """Return the position of each entry: 1, plus the number of competing ones with more points.
+
+    Entries out of competition have positions too, but add to no other's.
+
+    >>> positions({"ann": 9, "bob": 4, "cy": 4, "dan": 1}, competing={"ann", "bob", "cy", "dan"})
+    {'ann': 1, 'bob': 2, 'cy': 2, 'dan': 4}
+    """
+    competitors = Counter(totals[entry] for entry in competing)
+    position: dict[float, int] = {}
+    following = 1
+    for total in sorted(set(totals.values()), reverse=True):
+        position[total] = following
+        following += competitors[total]
+    return {entry: position[total] for entry, total in totals.items()}
+
+
+@dataclass(frozen=True)
+class EntryTotals(Generic[T]):
+    """The totals of an entry over all rounds, by which the final order is decided."""
+
+    entry: T
+    points: float
+    games_diff: int = 0
+    score_diff: float = 0
+
+    @property
+    def key(self) -> tuple[float, int, float]:
+        """The figures that are compared first, the greater the better."""
+        return self.points, self.games_diff, self.score_diff
+
+
+def final_order(
+    totals: Iterable[EntryTotals[T]], head_to_head: Mapping[tuple[T, T], float], seed: int
+) -> list[T]:
+    """Return entries in the order of prizes and of the final.
+
+    Ties on points are broken by games won minus lost, then by scores, then by the points among the
+    tied (`head_to_head`: of the first against the second), and at last by a lot drawn from the
+    seed.
+    """
+    ordered = sorted(totals, key=lambda entry: entry.key, reverse=True)
+    ties = [[row.entry for row in tied] for _, tied in groupby(ordered, lambda row: row.key)]
+    return [entry for tied in ties for entry in untied(tied, head_to_head, seed)]
+
+
+def untied(tied: Sequence[T], head_to_head: Mapping[tuple[T, T], float], seed: int) -> Iterator[T]:
+    """Yield tied entries by the points among them, repeatedly for those that stay tied."""
+    points = {
+        entry: sum(head_to_head.get((entry, other), 0) for other in tied if other != entry)
+        for entry in tied
+    }
+    ordered = sorted(tied, key=points.__getitem__, reverse=True)
+    parts = [list(part) for _, part in groupby(ordered, points.__getitem__)]
+    if len(parts) == 1:
+        # Points among them separate nobody any more: only a lot is left.
+        yield from shuffled(sorted(tied), Random(f"lot {seed}"))
+        return
+    for part in parts:
+        yield from untied(part, head_to_head, seed)
