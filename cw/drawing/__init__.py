@@ -1,1 +1,1 @@
-"""What the games' boards are drawn with: shapes, colours, and scenes of a match."""
+"""Drawing the boards of games: shapes, colours, and scenes of a match."""

@@ -1,4 +1,4 @@
-"""Elements that the boards of several games have in common; lengths are cells if not pixels."""
+"""Elements that the boards of several games share; lengths are in cells unless in pixels."""
 
 from __future__ import annotations
 

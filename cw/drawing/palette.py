@@ -1,4 +1,4 @@
-"""Colours, letters and marks of players, and all other colours, as static/viewer/ has them.
+"""Colours, letters and marks of players, and all other colours, the same as in static/viewer/.
 
 The colours of players can be told apart with every kind of colour vision; their letters and marks
 do not depend on colour at all.

@@ -1,4 +1,4 @@
-"""A scene, which is one frame of a match to be drawn, and a game's description of its pictures."""
+"""A scene, one frame of a match to be drawn, and a game's description of its pictures."""
 
 from __future__ import annotations
 
@@ -118,9 +118,9 @@ def fitting(extent: tuple[float, float], pixels: int, largest: int) -> float:
     return min(largest, int(scale + 0.5)) if scale >= 1 else scale
 
 
-def understood(said: Any, kind: type[T]) -> T | None:
+def understood(value: Any, kind: type[T]) -> T | None:
     """Return an action as a value of a type; None if it is not one, as refused actions may be."""
     try:
-        return msgspec.convert(said, kind)
+        return msgspec.convert(value, kind)
     except msgspec.ValidationError:
         return None

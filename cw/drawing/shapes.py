@@ -1,4 +1,4 @@
-"""Shapes as frozen values, and the sheets that hold them; painters make files of these.
+"""Shapes as frozen values, and the sheets that contain them; painters turn these into files.
 
 An animation has millions of shapes: as structs they are made and compared several times faster
 than dataclasses.

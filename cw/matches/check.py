@@ -6,18 +6,20 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from cw.arena.bot_names import numbered
 from cw.arena.bots import BotSpec
 from cw.arena.launch import LaunchPolicy, warn_of, with_secrets
 from cw.arena.referee import MatchRecord, MatchReferee
 from cw.arena.sandbox import Sandbox
+from cw.arena.seats import STRAY
 from cw.arena.seats.opening import open_seat
 from cw.errors import FaultKind
+from cw.games.checks import Trial
 from cw.games.registry import load_checks, load_game, load_protocol
 from cw.games.rules import Fault, Json, Player
-from cw.games.wire import Trial
+from cw.games.status_faults import SERVER_ERROR
 from cw.matches.run import OnLaunch, context_of, run_match, seated
 from cw.matches.spec import Isolation, MatchFault, MatchSpec, Secrets
 
@@ -25,16 +27,28 @@ FIXES: Final[Mapping[FaultKind, str]] = {
     "startup": "run the command by hand in the same folder, and read what it prints",
     "disconnected": "keep the program running and its connection open until the match is over",
     "timeout": "answer sooner, flush what you print, and never wait for more input than one line",
-    "crashed": "run it by hand with the same input, and read its error output",
+    "crashed": "mend what its error output names; run it by hand with the same input to see it all",
     "malformed": "compare what came with the protocol on the game's page in docs/games/",
     "illegal": "check the move against the rules before you send it; `cw step` tries a rule",
     "oversize": "send only the answer, nothing else",
 }
 
+PROTOCOL: Final = "the steps of the protocol"
 
 ABSENT: Final = "start the bot first, and give the address on which it listens"
-UNREACHED: Final = ("unresolved", "unreachable", "refused", "forbidden", "tls")
-"""Causes of faults, as transports name them, for which nobody can be asked at an address."""
+RAISED: Final = (
+    "the bot's own code failed: mend that line, or what your function returns if the line is in a"
+    " file of the kit; where none is named, read the bot's error output"
+)
+LATE: Final = "answer within that time: a loop without end, or a long search, is too slow"
+CAUSES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("unresolved", "unreachable", "refused", "forbidden", "tls"), ABSENT),
+    "timeout": LATE,
+    "broken": FIXES["disconnected"],
+    SERVER_ERROR: RAISED,
+    STRAY: "print nothing but answers to standard output, everything else to standard error",
+}
+"""What to do about a failure of the exchange itself, by its cause, whatever was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,42 +64,50 @@ class Finding:
 
     def to_json(self) -> dict[str, Json]:
         """Return it for programs."""
-        said = {"step": self.name, "ok": self.problem is None}
-        return said if self.problem is None else {**said, "problem": self.problem, "fix": self.fix}
+        step = {"step": self.name, "ok": self.problem is None}
+        return step if self.problem is None else {**step, "problem": self.problem, "fix": self.fix}
 
 
-class BotGone(Exception):
-    """The bot under check has ended: nothing more can be asked of it."""
+class Attempt(NamedTuple):
+    """What a check tries next: the step of this number, from 1, of so many."""
+
+    name: str
+    number: int
+    total: int
+
+
+OnTry: TypeAlias = Callable[[Attempt], None]
+"""Is told what is tried next."""
+
+
+class StepFailed(Exception):
+    """A step has failed: one mistake would fail all that come after it too."""
 
 
 @dataclass(slots=True)
 class Findings:
-    """The steps so far (see `wire.CheckReport`)."""
+    """The steps so far (see `checks.CheckReport`)."""
 
-    found: list[Finding] = field(default_factory=list)
+    on_step: Callable[[int], None] = lambda _: None
+    """Is told how many steps are over."""
+    steps: list[Finding] = field(default_factory=list)
 
     def step(self, name: str, problem: Fault | str | None, fix: str) -> bool:
-        """Note a step; raise BotGone where nobody is there: what a step needs mends nothing."""
-        if not isinstance(problem, Fault):
-            self.found.append(Finding(name, problem, fix, "failed"))
-            return problem is None
-        mended = mended_by(problem)
-        said = f"{problem.kind}: {problem.sentence}"
-        self.found.append(Finding(name, said, mended or fix, problem.kind))
-        if mended is not None:
-            raise BotGone
-        return False
+        """Note a step; raise StepFailed for a problem."""
+        if isinstance(problem, Fault):
+            text = f"{problem.kind}: {problem.sentence}"
+            self.steps.append(Finding(name, text, mended_by(problem) or fix, problem.kind))
+        else:
+            self.steps.append(Finding(name, problem, fix, "failed"))
+        if problem is not None:
+            raise StepFailed
+        self.on_step(len(self.steps))
+        return True
 
 
 def mended_by(fault: Fault) -> str | None:
-    """Return what to do where nobody is there to be asked, None where somebody is."""
-    if fault.lasting:
-        return FIXES[fault.kind]
-    return ABSENT if fault.cause in UNREACHED else None
-
-
-OnTry: TypeAlias = Callable[[str], None]
-"""Is told what is tried next, in words."""
+    """Return what to do where the exchange has failed, None where an answer came."""
+    return CAUSES.get(fault.cause, FIXES[fault.kind] if fault.lasting else None)
 
 
 def check(  # noqa: PLR0913, PLR0917 - what a match has, and who is told
@@ -96,40 +118,49 @@ def check(  # noqa: PLR0913, PLR0917 - what a match has, and who is told
     on_try: OnTry = lambda _: None,
     on_launch: OnLaunch = warn_of,
 ) -> Iterator[Finding]:
-    """Try a bot step by step, up to the first whole match that is not fine.
+    """Try a bot step by step, up to the first step that is not fine.
 
-    Whole matches come when the steps of the protocol are fine. A program is started for each of
-    them, and `on_launch` is told how it is isolated.
+    Whole matches come after the steps of the protocol. A program is started for each of them, and
+    `on_launch` is told how it is isolated.
     """
+    checks = load_checks(game)
     # Those that we ask inside speak no protocol.
-    own = {bot.name: {**with_secrets(bot).settings, **secrets.get(bot.name, {})}}
+    bot_settings = {bot.name: {**with_secrets(bot).settings, **secrets.get(bot.name, {})}}
     probed: list[Finding] = []
     if bot.kind not in ("builtin", "python"):
-        on_try("the steps of the protocol")
-        probed = asyncio.run(probe(game, bot, own, isolation, on_launch))
+        probed = asyncio.run(probe(game, bot, bot_settings, isolation, on_try, on_launch))
     yield from probed
     if any(step.problem for step in probed):
         return
-    for number, trial in enumerate(load_checks(game).trials):
-        on_try(trial.name)
+    total = len(probed) + len(checks.trials)
+    for number, trial in enumerate(checks.trials):
+        on_try(Attempt(trial.name, len(probed) + number + 1, total))
         specs = specs_of(game, bot, trial, number, isolation)
-        finding = tried(trial, specs, bot, own, on_launch)
+        finding = tried(trial, specs, bot, bot_settings, on_launch)
         yield finding
         if finding.problem is not None:
             return
 
 
-async def probe(
-    game: str, bot: BotSpec, secrets: Secrets, isolation: Isolation, on_launch: OnLaunch = warn_of
+async def probe(  # noqa: PLR0913, PLR0917 - what is asked, and who is told
+    game: str,
+    bot: BotSpec,
+    secrets: Secrets,
+    isolation: Isolation,
+    on_try: OnTry = lambda _: None,
+    on_launch: OnLaunch = warn_of,
 ) -> list[Finding]:
-    """Ask a bot for every step of the protocol."""
+    """Ask a bot for every step of the protocol, up to the first that is not fine."""
     if "client" in load_protocol(game).transports:
         return []
-    findings = Findings()
+    checks = load_checks(game)
     async with alone(game, bot, secrets, isolation, on_launch) as (referee, player):
-        with suppress(BotGone):
-            await load_checks(game).probe(referee, player, findings)
-    return findings.found
+        total = checks.steps(referee.transport(player)) + len(checks.trials)
+        findings = Findings(lambda past: on_try(Attempt(PROTOCOL, min(past + 1, total), total)))
+        findings.on_step(0)
+        with suppress(StepFailed):
+            await checks.probe(referee, player, findings)
+    return findings.steps
 
 
 @asynccontextmanager
@@ -140,10 +171,10 @@ async def alone(
     protocol = load_protocol(game)
     spec = MatchSpec("check", game, (bot,), seed=0, isolation=isolation)
     record = MatchRecord(load_game(game), seated(spec, protocol, secrets), 0, {})
-    player, known = next(iter(record.bots.items()))
+    player, bot_spec = next(iter(record.bots.items()))
     policy = LaunchPolicy(Sandbox(isolation.sandbox), on_launch)
     context = context_of(spec, protocol, record, policy)
-    seat = await open_seat(known, player, context)
+    seat = await open_seat(bot_spec, player, context)
     try:
         yield MatchReferee(record, {player: seat}, {}), player
     finally:
@@ -182,11 +213,13 @@ def tried(
         result = asyncio.run(run_match(spec, secrets=secrets, on_launch=on_launch))
         faults = result.faults_of(spec.bots.index(bot))
         if faults:
-            return fault_of(trial, faults[0])
+            # Lines that are no answers cost nothing: what has cost something comes before them.
+            return fault_of(trial, min(faults, key=lambda fault: fault.cause == STRAY))
     return Finding(trial.name)
 
 
 def fault_of(trial: Trial, fault: MatchFault) -> Finding:
     """Explain a fault."""
     problem = f"turn {fault.turn + 1}: {fault.kind}: {fault.detail}"
-    return Finding(trial.name, problem, FIXES[fault.kind], f"{fault.kind} in turn {fault.turn + 1}")
+    fix = CAUSES.get(fault.cause, FIXES[fault.kind])
+    return Finding(trial.name, problem, fix, f"{fault.kind} in turn {fault.turn + 1}")

@@ -1,4 +1,4 @@
-"""A match out of its replay, to be told in the words of one that has just been played."""
+"""Reads the result of a match from its replay, to describe it like one just played."""
 
 from __future__ import annotations
 

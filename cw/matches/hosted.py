@@ -132,6 +132,7 @@ def clients_of(bots: Sequence[BotSpec]) -> list[Client]:
         Client(
             bot.name,
             bot.settings.get("username"),
+            # Neither client may take the other's name, in whichever order they register.
             frozenset(name for other in bots if other is not bot for name in names_of(other)),
         )
         for bot in bots
@@ -157,6 +158,7 @@ def way_in(
     """Open the way of clients to the server: one for each where they can be kept apart."""
     if not clients:
         yield "", {}
+    # Only in networks of their own do sockets tell clients apart; else they all share one port.
     elif policy.sandbox.problem() is None:
         with player_proxies(app, session, clients) as doors:
             yield f"http://127.0.0.1:{USUAL_PORT}", doors

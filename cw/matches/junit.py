@@ -1,4 +1,4 @@
-"""What a check has found as JUnit XML, the form that build servers show."""
+"""The findings of a check as JUnit XML, which build servers show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A match in flight as a file that others read: its head in the first line, then its turns.
+"""A running match as a file that others read: its head in the first line, then its turns.
 
 A line after the first holds the turns of a moment, the faults that came with them, and the result
 as it then stood. The file is gone when the match is over: then there is a replay.
@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from cw.matches.run import MatchProgress
+from cw.matches.progress import MatchProgress
 from cw.replays.document import ending_of
 
 STEADY: Final = 0.2
@@ -93,23 +93,24 @@ def read_live(place: Path, after: int | None) -> LiveDocument | None:
     """
     try:
         with place.open("rb") as file:
+            # The last line may still be being written.
             lines = file.read(2 * LARGEST).split(b"\n")[:-1]
         head = msgspec.json.decode(lines[0], type=dict[str, msgspec.Raw])
-        told = [msgspec.json.decode(line, type=LiveLine) for line in lines[1:]]
-        result = told[-1].result if told else head["result"]
+        entries = [msgspec.json.decode(line, type=LiveLine) for line in lines[1:]]
+        result = entries[-1].result if entries else head["result"]
     except (OSError, LookupError, msgspec.DecodeError, UnicodeDecodeError):
         return None
-    turns = [*chain.from_iterable(line.turns for line in told)]
+    turns = [*chain.from_iterable(line.turns for line in entries)]
     news, size = turns[after or 0 :], 0
     for count, turn in enumerate(news):
         size += len(bytes(turn))
         if size > MOST_TOLD:
             news = news[: count + 1]
             break
-    said: LiveDocument = {
+    members: LiveDocument = {
         "turns": news,
-        "faults": [*chain.from_iterable(line.faults for line in told)],
+        "faults": [*chain.from_iterable(line.faults for line in entries)],
         "result": result,
         "more": (after or 0) + len(news) < len(turns),
     }
-    return head | said if after is None else {"after": after} | said
+    return head | members if after is None else {"after": after} | members

@@ -12,9 +12,9 @@ from cw.arena.sandbox import Sandbox
 from cw.arena.seats import Seat
 from cw.arena.seats.opening import open_seat
 from cw.errors import UsageError
+from cw.games.checks import Readiness, ReadyChecks
 from cw.games.registry import load_checks, load_game, load_protocol
 from cw.games.rules import Player
-from cw.games.wire import Readiness, ReadyChecks
 from cw.matches.run import context_of, seated
 from cw.matches.spec import Isolation, MatchSpec, Secrets
 
@@ -38,5 +38,5 @@ async def ask_ready(
         for player, bot in record.bots.items():
             seats[player] = await open_seat(bot, player, context)
             stack.push_async_callback(seats[player].close)
-        said = await checks.ready(MatchReferee(record, seats, {}))
-    return [said[player] for player in record.bots]
+        readiness = await checks.ready(MatchReferee(record, seats, {}))
+    return [readiness[player] for player in record.bots]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from functools import partial
 from ipaddress import ip_network
+from pkgutil import resolve_name
 from random import Random
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cw import game as student
 from cw.arena.bots import BotSpec
@@ -20,51 +20,28 @@ from cw.arena.sandbox import Sandbox
 from cw.arena.seats import Seat
 from cw.arena.seats.human import HumanSeat
 from cw.arena.seats.opening import SeatContext, open_seat
-from cw.arena.seats.wrappers import PacedSeat
+from cw.arena.seats.wrappers import Meter, MeteredSeat, PacedSeat
 from cw.arena.transports.sockets import Reachable
-from cw.errors import Failure, ProtocolError, UsageError, short
+from cw.errors import ProtocolError, UsageError, short
 from cw.games.codec import Game, is_fault
 from cw.games.registry import load_game, load_protocol, load_strategy
 from cw.games.rules import Json, Player, Strategy, resignation
 from cw.games.wire import WireProtocol
-from cw.matches.hosted import Host, hosting
-from cw.matches.spec import NO_SECRETS, Isolation, MatchFault, MatchResult, MatchSpec, Secrets
-from cw.matches.verdict import tie_breaks
-from cw.replays.document import Document, Recorder, ending_of, replay_of
+from cw.matches.progress import MatchProgress, OnTurn, result_of
+from cw.matches.spec import NO_SECRETS, Isolation, MatchResult, MatchSpec, Secrets
+
+if TYPE_CHECKING:
+    from cw.matches.hosted import Host
+
+HOSTING: Final = "cw.matches.hosted:hosting"
+"""A server for clients; it is loaded for the games that have some."""
 
 OnLaunch: TypeAlias = Callable[[BotSpec, str], None]
 """Is told how a program that is started is isolated."""
 
+OpenSeat: TypeAlias = Callable[[BotSpec, Player, SeatContext], Awaitable[Seat]]
+
 NOBODY: Final[Mapping[str, HumanSeat]] = {}
-
-
-@dataclass(slots=True)
-class MatchProgress:
-    """A match while it is played."""
-
-    record: MatchRecord
-    date: str = field(default_factory=lambda: datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
-    """When it began, in UTC."""
-    recorder: Recorder = field(default_factory=Recorder)
-    spectate: str | None = None
-    """The address at which people can watch it, if that was asked for."""
-
-    @property
-    def turns(self) -> int:
-        """How many turns have been played."""
-        return len(self.record.turns)
-
-    def document(self) -> Document:
-        """Return the replay of the match so far."""
-        return replay_of(self.record, self.recorder, self.date)
-
-    def news(self, after: int) -> Document:
-        """Return the turns after so many, and what is known of the end."""
-        return {"turns": self.recorder.turns[after:], **ending_of(self.record)}
-
-
-OnTurn: TypeAlias = Callable[[MatchProgress], None]
-"""Is shown a match after its start and after every turn; an error that it raises ends the match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +54,13 @@ class RunOptions:
     """The people who play, by the name of their bot."""
     pace: float = 0.0
     """Seconds that every action of a bot takes at least, for spectators."""
+    meter: Meter | None = None
+    """Measures the bots that think in this process, and lets them rest."""
     secrets: Secrets = field(default_factory=dict)
     spectate: bool = False
     """Whether a match of clients is served to spectators."""
+    open_seat: OpenSeat = open_seat
+    """Seats a bot that is no person."""
 
 
 async def run_match(  # noqa: PLR0913 - each of them is a thing of its own
@@ -89,18 +70,31 @@ async def run_match(  # noqa: PLR0913 - each of them is a thing of its own
     on_launch: OnLaunch = warn_of,
     people: Mapping[str, HumanSeat] = NOBODY,
     pace: float = 0.0,
+    meter: Meter | None = None,
     secrets: Secrets = NO_SECRETS,
     spectate: bool = False,
 ) -> MatchResult:
     """Play a match and return its result; afterwards, also when cancelled, nothing of it runs.
 
     `people` are the seats of `human` bots by name; `pace` is the seconds that every action of a bot
-    takes at least, for spectators; `spectate` serves a match of clients to them. `secrets` may
-    change while the match is played: requests are signed by what they are then. Raises UsageError
-    for a game, bots and options that cannot be played, and Abandoned where a person or `on_turn`
-    ends the match without a result.
+    takes at least, for spectators; `spectate` serves a match of clients to them. `meter` measures
+    built-in bots and lets them rest. `secrets` may change while the match is played: requests are
+    signed by what they are then. Raises UsageError for a game, bots and options that cannot be
+    played, and Abandoned where a person or `on_turn` ends the match without a result.
+
+    >>> spec = MatchSpec(
+    ...     "final-1",
+    ...     "hexagon",
+    ...     (BotSpec("ann", "builtin", "greedy"), BotSpec("bob", "builtin", "random")),
+    ...     seed=7,
+    ...     options={"size": 3},
+    ... )
+    >>> result = asyncio.run(run_match(spec))
+    >>> result.winner, result.reason
+    (0, 'finished')
     """
-    run_options = RunOptions(on_turn, on_launch, people, pace, secrets, spectate)
+    # Everything that cannot travel to another machine is separate from `spec`, which can.
+    run_options = RunOptions(on_turn, on_launch, people, pace, meter, secrets, spectate)
     game, protocol = game_of(spec), load_protocol(spec.game)
     check_number(spec.game, game.rules.seats, len(spec.bots))
     rules_options, protocol_options = parted(spec.options, protocol)
@@ -125,6 +119,8 @@ async def play_until_resigned(
     playing = asyncio.ensure_future(match.play(protocol))
     leaving = [asyncio.ensure_future(seat.resigned.wait()) for seat in people.values()]
     try:
+        # A person may resign while a bot is being asked, so the match is cancelled rather than
+        # asked to stop.
         await asyncio.wait((playing, *leaving), return_when=asyncio.FIRST_COMPLETED)
     finally:
         for task in (playing, *leaving):
@@ -212,14 +208,12 @@ class ReadyMatch:
 
     async def play(self, protocol: WireProtocol) -> None:
         """Let the protocol lead the match from its first query to its last."""
-        record = self.referee.record
         try:
             await protocol.conduct(self.referee)
         finally:
-            seats = self.referee.seats
-            record.stderr = {player: seat.stderr for player, seat in seats.items()}
+            self.referee.keep_output()
         if self.host is not None:
-            self.host.note_attempts(record)
+            self.host.note_attempts(self.referee.record)
 
 
 @asynccontextmanager
@@ -238,7 +232,9 @@ async def opened(
         host = None
         if "client" in protocol.transports:
             protocol_options = {"timeout": student.TIMEOUT, **protocol_options}
-            served = hosting(record, protocol_options, policy, spectate=options.spectate)
+            served = resolve_name(HOSTING)(
+                record, protocol_options, policy, spectate=options.spectate
+            )
             host = stack.enter_context(served)
             progress.spectate = host.spectate
         seats: dict[Player, Seat] = {}
@@ -271,7 +267,9 @@ async def seat_of(bot: BotSpec, player: Player, context: SeatContext, options: R
         if bot.name not in options.people:
             raise UsageError(f"bot {bot.name}: people play on pages, by `cw serve`")
         return options.people[bot.name]
-    seat = await open_seat(bot, player, context)
+    seat = await options.open_seat(bot, player, context)
+    if options.meter and seat.transport == "in-process":
+        seat = MeteredSeat(seat, options.meter)
     return PacedSeat(seat, options.pace) if options.pace else seat
 
 
@@ -298,66 +296,26 @@ def context_of(
         write_view=record.game.codec.view_to_json,
         read_action=read_action,
         policy=policy,
-        reachable=reachable_by(spec.isolation),
+        reachable_by=partial(reachable_by, spec.isolation),
         client=None if host is None else host.client,
     )
 
 
-def reachable_by(isolation: Isolation) -> Reachable:
-    """Return which addresses web services may have; raise UsageError for what is no network."""
+def reachable_by(isolation: Isolation, name: str) -> Reachable:
+    """Return which addresses a bot may have; raise UsageError for what is no network."""
+    is_ours = name in isolation.house
+    allowed = (*isolation.networks, *(isolation.house_networks if is_ours else ()))
     try:
-        networks = tuple(map(ip_network, isolation.networks))
+        networks = tuple(map(ip_network, allowed))
     except ValueError as error:
         raise UsageError(f"the networks of an isolation: {error}") from None
-    return Reachable(private=isolation.addresses == "any", networks=networks)
+    return Reachable(
+        private=isolation.addresses == "any",
+        networks=networks,
+        https=isolation.https and not is_ours,
+    )
 
 
 def strategy_for(game: str, name: str, player: Player, seed: int) -> Strategy[Any, Any]:
     """Make a built-in strategy; its draws come from the seed of the match and its seat."""
     return load_strategy(game, name)(player, Random(f"{seed} {player}"))
-
-
-def result_of(spec: MatchSpec, progress: MatchProgress) -> MatchResult:
-    """Return the result of a match that is over."""
-    record, outcome = progress.record, progress.record.outcome
-    if outcome is None:
-        raise Failure(f"the protocol of {spec.game} has left a match without an outcome")
-    numbers = {player: number for number, player in enumerate(record.bots)}
-    return MatchResult(
-        id=spec.id,
-        game=spec.game,
-        reason=outcome.reason,
-        winner=None if outcome.winner is None else numbers[outcome.winner],
-        ranks=tuple(outcome.ranks.get(player) for player in record.bots),
-        scores=tuple(outcome.scores.get(player) for player in record.bots),
-        faults=tuple(
-            MatchFault(
-                numbers[noted.player],
-                noted.player,
-                noted.turn,
-                noted.fault.kind,
-                noted.fault.sentence,
-                noted.fault.expected,
-                noted.fault.actual,
-                noted.fault.answer,
-            )
-            for noted in record.faults
-        ),
-        seconds=tuple(
-            tuple(turn.seconds[player] for turn in record.turns if player in turn.seconds)
-            for player in record.bots
-        ),
-        turns=len(record.turns),
-        stderr=tuple(record.stderr.get(player, "") for player in record.bots),
-        replay=progress.document(),
-        tie_breaks=tie_breaks(spec.game, record.state, record.bots),
-        figures=figures_of(record),
-    )
-
-
-def figures_of(record: MatchRecord) -> tuple[dict[str, Json], ...]:
-    """Return what the game keeps of each bot beside rank and score; () if there was no start."""
-    if record.state is None:
-        return ()
-    figures = record.game.conduct.figures(record.state)
-    return tuple(dict(figures.get(player, {})) for player in record.bots)

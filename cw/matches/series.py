@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing
 from typing import Final, TypeVar
 
 import msgspec
@@ -21,7 +22,14 @@ T = TypeVar("T")
 
 
 def series(spec: MatchSpec, games: int, *, swap: bool) -> Iterator[MatchSpec]:
-    """Yield the matches that are asked for: each seed once, or once from every seat."""
+    """Yield the matches that are asked for: each seed once, or once from every seat.
+
+    >>> from cw.arena.bots import read_bots
+    >>> bots = tuple(read_bots(["builtin:greedy", "builtin:random"]).bots)
+    >>> spec = MatchSpec("m", "hexagon", bots, seed=1)
+    >>> [(match.seed, match.bots[0].name) for match in series(spec, 2, swap=True)]
+    [(1, 'greedy'), (1, 'random'), (2, 'greedy'), (2, 'random')]
+    """
     bots = spec.bots
     for number in range(games):
         for shift in range(len(bots) if swap else 1):
@@ -40,11 +48,33 @@ async def play_at_once(
 ) -> list[str]:
     """Play matches, so many of them at the same time; return what their processes warned of.
 
-    `keep` is given each result and its number as soon as the match is over, on a thread; `tell` is
-    given what it returns, in the order of the jobs. Afterwards, also when cancelled, nothing of the
-    matches runs. Raises the error of the first match in order that cannot be played.
+    `tell` is given what `keep` returns (see `at_once`). Afterwards, also when cancelled, nothing of
+    the matches runs.
     """
-    workers, room = Workers(), asyncio.Semaphore(most)
+    workers = Workers()
+    try:
+        async with aclosing(at_once(workers, jobs, most, keep, on_launch)) as results:
+            async for kept in results:
+                tell(kept)
+    finally:
+        await workers.close()
+    return workers.warnings()
+
+
+async def at_once(
+    workers: Workers,
+    jobs: Iterable[Job],
+    most: int,
+    keep: Callable[[int, MatchResult], T],
+    on_launch: OnLaunch,
+) -> AsyncGenerator[T, None]:
+    """Let workers play matches, so many at once; yield what `keep` returns, in their order.
+
+    `keep` is given each result and its number as soon as the match is over, on a thread. Whoever
+    leaves early closes the generator, and then the workers: they may be within a match. Raises the
+    error of the first match in order that cannot be played.
+    """
+    room = asyncio.Semaphore(most)
 
     async def play(number: int, job: Job) -> T:
         async with room:
@@ -58,12 +88,10 @@ async def play_at_once(
         for number, job in enumerate(jobs):
             playing.append(asyncio.create_task(play(number, job)))
             if len(playing) == AHEAD * most:
-                tell(await playing.popleft())
+                yield await playing.popleft()
         while playing:
-            tell(await playing.popleft())
+            yield await playing.popleft()
     finally:
         for match in playing:
             match.cancel()
         await asyncio.gather(*playing, return_exceptions=True)
-        await workers.close()
-    return workers.warnings()

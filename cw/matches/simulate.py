@@ -61,6 +61,11 @@ def simulate(spec: MatchSpec) -> MatchResult:
 
     The draws of a strategy come from the id of the match and the name of the bot. Raises UsageError
     for options that the game refuses.
+
+    >>> from cw.arena.bots import BotSpec
+    >>> bots = (BotSpec("ann", "builtin", "greedy"), BotSpec("bob", "builtin", "random"))
+    >>> simulate(MatchSpec("m", "hexagon", bots, seed=7)).winner
+    0
     """
     rules = load_game(spec.game).rules
     state = rules.new(len(spec.bots), spec.seed, **spec.options)

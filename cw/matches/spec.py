@@ -1,4 +1,4 @@
-"""A match as a value: what is to be played, and what came of it. Both are JSON."""
+"""A match as a value: its specification and its result. Both are JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from cw.arena.bots import SECRET_SETTINGS, BotSpec
+from cw.arena.bot_settings import SECRET_SETTINGS
+from cw.arena.bots import BotSpec
 from cw.errors import FaultKind, ProtocolError
 from cw.games.rules import Json, Player
 
@@ -32,12 +33,22 @@ class Isolation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which addresses `http://` bots may have; `public` excludes this machine and its networks."""
     networks: tuple[str, ...] = ()
     """Networks such as `10.1.0.0/16` whose addresses are allowed as well as public ones."""
+    https: bool = False
+    """Whether web services are asked at `https://` alone."""
+    house: tuple[str, ...] = ()
+    """The names of our own bots, which may be asked at `http://` and in `house_networks` too."""
+    house_networks: tuple[str, ...] = ()
 
 
 class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All that is needed to play one match; the same specification gives the same match.
 
     That holds as far as its bots are deterministic. Secrets are handed over beside it.
+
+    >>> bots = (BotSpec("ann", "builtin", "greedy"), BotSpec("bob", "builtin", "random"))
+    >>> spec = MatchSpec("final-1", "hexagon", bots, seed=7, options={"size": 3})
+    >>> MatchSpec.from_json(spec.to_json()) == spec
+    True
     """
 
     id: Annotated[str, Meta(min_length=1, max_length=200)]
@@ -68,7 +79,7 @@ class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         try:
             return msgspec.convert(document, MatchSpec)
         except (msgspec.ValidationError, RecursionError) as error:
-            raise ProtocolError(f"this is no match specification: {error}") from None
+            raise ProtocolError(f"this is not a match specification: {error}") from None
 
     def to_json(self) -> dict[str, Json]:
         """Return the form that `from_json` reads."""
@@ -93,6 +104,8 @@ class MatchFault(msgspec.Struct, frozen=True):
     """What came instead."""
     answer: str = ""
     """The beginning of the reply that was at fault; for the owner of the bot alone."""
+    cause: str = ""
+    """What went wrong with the exchange, finer than the kind, as transports name it."""
 
     def to_json(self) -> dict[str, Json]:
         """Return `turn`, `player`, `kind` and `detail`, as reports and replays have them."""
@@ -100,7 +113,13 @@ class MatchFault(msgspec.Struct, frozen=True):
 
 
 class MatchResult(msgspec.Struct, frozen=True):
-    """How a match ended; every tuple has an entry for each bot of the specification, in order."""
+    """How a match ended; every tuple has an entry for each bot of the specification, in order.
+
+    >>> from cw.notebook import play
+    >>> result = play("paint", "builtin:walker", "builtin:still", seed=1).result
+    >>> result.winner, result.ranks, result.faults_of(0)
+    (0, (1, 2), [])
+    """
 
     id: str
     game: str
@@ -124,6 +143,9 @@ class MatchResult(msgspec.Struct, frozen=True):
     """By name what the game compares where scores are equal, the first one first."""
     figures: tuple[dict[str, Json], ...] = ()
     """What the game keeps of each bot beside rank and score; () if there was no start."""
+    stderr_turns: tuple[tuple[tuple[int, int], ...], ...] = ()
+    """The turns, from 1, in which each program wrote that, and where in the text each begins; what
+    came before the first turn is in turn 0. () where it is not known."""
 
     def __repr__(self) -> str:
         """Leave the replay out: asyncio.run makes the text of its result twice, for nobody."""
@@ -135,7 +157,7 @@ class MatchResult(msgspec.Struct, frozen=True):
         try:
             return msgspec.convert(document, MatchResult)
         except (msgspec.ValidationError, RecursionError) as error:
-            raise ProtocolError(f"this is no match result: {error}") from None
+            raise ProtocolError(f"this is not a match result: {error}") from None
 
     def to_json(self) -> dict[str, Json]:
         """Return the form that `from_json` reads."""

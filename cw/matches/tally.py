@@ -1,4 +1,4 @@
-"""Several matches between the same bots, summed up for each of them."""
+"""Several matches between the same bots, summed up by bot."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ class Tally:
     @property
     def seats(self) -> dict[int, Tally]:
         """What it did in each seat that it had, the first seat first."""
-        taken = sorted({part.seat for part in self.parts})
+        numbers = sorted({part.seat for part in self.parts})
         return {
             seat: Tally(self.name, tuple(part for part in self.parts if part.seat == seat))
-            for seat in taken
+            for seat in numbers
         }
 
     def to_json(self) -> dict[str, Json]:
@@ -91,12 +91,21 @@ class Tally:
 
 
 def tallies(names: Sequence[str], matches: Iterable[tuple[MatchSpec, MatchResult]]) -> list[Tally]:
-    """Return what each of the named bots did in the matches in which it played."""
+    """Return what each of the named bots did in the matches in which it played.
+
+    >>> from cw.arena.bots import read_bots
+    >>> from cw.matches.simulate import simulate
+    >>> bots = tuple(read_bots(["builtin:greedy", "builtin:random"]).bots)
+    >>> specs = [MatchSpec(f"m{seed}", "hexagon", bots, seed) for seed in range(4)]
+    >>> matches = [(spec, simulate(spec)) for spec in specs]
+    >>> [tally.name for tally in tallies(["greedy", "random"], matches)]
+    ['greedy', 'random']
+    """
     parts: dict[str, list[Part]] = {name: [] for name in names}
     for spec, result in matches:
         for number, bot in enumerate(spec.bots):
             parts[bot.name].append(part_of(result, number))
-    return [Tally(name, tuple(found)) for name, found in parts.items()]
+    return [Tally(name, tuple(bot_parts)) for name, bot_parts in parts.items()]
 
 
 def part_of(result: MatchResult, number: int) -> Part:

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from cw.errors import FaultKind
 from cw.games.codec import is_fault
-from cw.games.endings import FORFEITS, RESIGNATIONS, Endings
+from cw.games.endings import FORFEITS, RESIGNATIONS, Endings, as_clause
 from cw.games.registry import load_endings
 from cw.games.rules import Player
 from cw.matches.spec import MatchFault, MatchResult, MatchSpec
@@ -18,9 +18,9 @@ DID: Final[Mapping[FaultKind, str]] = {
     "disconnected": "closed its connection",
     "timeout": "did not answer in time",
     "crashed": "crashed",
-    "malformed": "sent an answer that cannot be read",
+    "malformed": "sent an unreadable answer",
     "illegal": "made an illegal move",
-    "oversize": "sent too long an answer",
+    "oversize": "sent an answer that was too long",
 }
 """What a bot did whose fault is of this kind."""
 
@@ -36,9 +36,9 @@ Number: TypeAlias = int | float
 def verdict(spec: MatchSpec, result: MatchResult) -> str:
     """Return who won, by what and in which turn, and which faults the other bots made."""
     story = Story(spec, result, load_endings(spec.game))
-    told = story.draw() if result.winner is None else story.victory(result.winner)
+    ending = story.draw() if result.winner is None else story.victory(result.winner)
     faults = [] if story.won_by == "forfeit" else story.faults()
-    return " ".join(f"{sentence}." for sentence in (told, *faults))
+    return " ".join(f"{sentence}." for sentence in (ending, *faults))
 
 
 def won_by(spec: MatchSpec, result: MatchResult) -> WonBy | None:
@@ -50,6 +50,7 @@ def forfeit(result: MatchResult) -> MatchFault | None:
     """Return the fault that gave the match to another bot, None if it was played out."""
     lost = [fault for fault in result.faults if fault.bot != result.winner]
     others = set(range(len(result.ranks))) - {result.winner}
+    # Whatever the game calls such an end, it was decided by who never played (decisions 0006).
     if lost and others <= set(never_played(result)):
         return lost[0]
     if result.reason not in FORFEITS or not lost:
@@ -76,14 +77,14 @@ def tie_breaks(game: str, state: Any, players: Iterable[Player]) -> dict[str, tu
     """Return the figures that a game compares where scores are equal; none before its start."""
     figures = {} if state is None else load_endings(game).tie_breaks(state)
     order = tuple(players)
-    return {name: tuple(of[player] for player in order) for name, of in figures.items()}
+    return {name: tuple(values[player] for player in order) for name, values in figures.items()}
 
 
 def leaders(result: MatchResult) -> list[int]:
     """Return the numbers of the bots with the highest score."""
-    known = {number: score for number, score in enumerate(result.scores) if score is not None}
-    best = max(known.values(), default=None)
-    return [number for number, score in known.items() if score == best]
+    scores = {number: score for number, score in enumerate(result.scores) if score is not None}
+    best = max(scores.values(), default=None)
+    return [number for number, score in scores.items() if score == best]
 
 
 def tie_break(result: MatchResult, winner: int) -> list[str]:
@@ -91,12 +92,12 @@ def tie_break(result: MatchResult, winner: int) -> list[str]:
     level = leaders(result)
     if winner not in level:
         return []
-    told = [f"score {plain(result.scores[winner])} each"]
+    parts = [f"score {plain(result.scores[winner])} each"]
     for name, values in result.tie_breaks.items():
         others = [values[number] for number in level if number != winner]
         if all(values[winner] > other for other in others):
-            return [*told, f"{name} {against(values[winner], others)}"]
-        told.append(f"{name} {plain(values[winner])} each")
+            return [*parts, f"{name} {against(values[winner], others)}"]
+        parts.append(f"{name} {plain(values[winner])} each")
         level = [number for number in level if values[number] == values[winner]]
     return []
 
@@ -139,7 +140,7 @@ class Story:
             case "tie-break":
                 figures = ", ".join(tie_break(self.result, winner))
                 return f"{name} won on the tie-break {end}: {figures}"
-        return f"{name} won {end}: {self.reason}"
+        return f"{name} won {end}{as_clause(self.reason)}"
 
     def draw(self) -> str:
         """Return how it ended without a winner."""
@@ -147,7 +148,9 @@ class Story:
         start = f"Draw {self.when(self.result.turns)}"
         if self.result.reason in self.endings.reasons or len(first) < 2:
             return f"{start}: {self.reason}"
-        figures = [f"{name} {plain(of[first[0]])}" for name, of in self.result.tie_breaks.items()]
+        figures = [
+            f"{name} {plain(values[first[0]])}" for name, values in self.result.tie_breaks.items()
+        ]
         level = listed([self.counted(plain(self.result.scores[first[0]])), *figures])
         return f"{start}: {listed(list(map(self.name, first)))} have {level} each"
 
@@ -183,8 +186,8 @@ class Story:
 
     def scores(self) -> str:
         """Return the winner's score against the others'."""
-        own, *others = sorted((s for s in self.result.scores if s is not None), reverse=True)
-        return self.counted(against(own, others))
+        best, *others = sorted((s for s in self.result.scores if s is not None), reverse=True)
+        return self.counted(against(best, others))
 
     def counted(self, number: str) -> str:
         """Return a score with what it counts."""
@@ -193,15 +196,20 @@ class Story:
 
     def when(self, turn: int) -> str:
         """Return in which turn something was, counted from 1; what came later is in the last."""
+        # A fault after the last turn belongs to that one (decisions 0006).
         last = min(turn, self.result.turns)
         return f"in {self.endings.turn} {last}" if last else f"before the first {self.endings.turn}"
 
 
-def against(own: Number, others: Sequence[Number]) -> str:
-    """Return a number against others: `26 to 23`; of many others the highest ones."""
-    told = [plain(other) for other in sorted(others, reverse=True)[:MOST_COMPARED]]
+def against(value: Number, others: Sequence[Number]) -> str:
+    """Return a number against others: `26 to 23`; of many others the highest ones.
+
+    >>> against(26, [23, 7])
+    '26 to 23 and 7'
+    """
+    compared = [plain(other) for other in sorted(others, reverse=True)[:MOST_COMPARED]]
     less = ["less"] if len(others) > MOST_COMPARED else []
-    return f"{plain(own)} to {listed([*told, *less])}" if told else plain(own)
+    return f"{plain(value)} to {listed([*compared, *less])}" if compared else plain(value)
 
 
 def plain(value: Number | None) -> str:

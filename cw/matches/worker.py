@@ -1,4 +1,4 @@
-"""A process that plays matches: a specification a line in, what comes of it in lines out.
+"""A process that plays matches: a specification in a line, progress and result in lines out.
 
 A line in is `{"spec": MatchSpec, "secrets"?: {bot: {setting: value}}, "live"?: path}`: with a path
 the match is told there while it is played (`live_file`). Lines out are, for each program that is
@@ -28,7 +28,8 @@ from cw.arena.launch import warn_of
 from cw.errors import Abandoned, ArenaError, CapacityError, Failure, ProtocolError
 from cw.games.rules import Json
 from cw.matches.live_file import LiveFile
-from cw.matches.run import MatchProgress, OnTurn, run_match
+from cw.matches.progress import MatchProgress, OnTurn
+from cw.matches.run import run_match
 from cw.matches.spec import LARGEST_SPEC, MatchSpec
 
 STEADY: Final = 0.2
@@ -78,6 +79,7 @@ async def lines() -> AsyncIterator[bytes]:
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(queue.put_nowait, None)
 
+    # A thread, as an event loop cannot wait for standard input on every system.
     Thread(target=read, name="stdin", daemon=True).start()
     while (line := await queue.get()) is not None:
         yield line
@@ -88,7 +90,7 @@ async def answer(line: bytes) -> Json:
     try:
         job = msgspec.json.decode(line, type=Job)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        return said(ProtocolError(f"this is no job: {error}"))
+        return said(ProtocolError(f"this is not a job: {error}"))
     with telling(job) as tell:
         try:
             result = await run_match(

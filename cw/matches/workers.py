@@ -92,6 +92,8 @@ class Workers:
             if not isinstance(answer, Answer):
                 return lost(worker, answer.detail)
             try:
+                # A result holds a replay of many megabytes: decoding it here would stall all other
+                # matches.
                 line = await asyncio.to_thread(msgspec.json.decode, answer.line, type=WorkerLine)
             except msgspec.DecodeError as error:
                 return lost(worker, f"it wrote no line of a worker: {error}")
@@ -100,6 +102,7 @@ class Workers:
             if line.spectate is not None:
                 spectate(line.spectate)
             if (outcome := line.result or line.error) is not None:
+                # A worker that failed never comes back to the idle ones: its state is unknown.
                 self._idle.append(worker)
                 return outcome
 
@@ -107,14 +110,14 @@ class Workers:
         """Start a process."""
         worker = await StdioBot.start(WORKER, line_cap=LONGEST_LINE, flood_cap=LONGEST_LINE)
         if not isinstance(worker, StdioBot):
-            raise Failure(f"no worker can be started: {worker.detail}")
+            raise Failure(f"a worker cannot be started: {worker.detail}")
         self._all.append(worker)
         return worker
 
     def warnings(self) -> list[str]:
         """Return the lines that workers have written to their standard error, each once."""
-        said = (worker.stderr.text().splitlines() for worker in self._all)
-        lines = map(str.strip, chain.from_iterable(said))
+        outputs = (worker.stderr.text().splitlines() for worker in self._all)
+        lines = map(str.strip, chain.from_iterable(outputs))
         return list(dict.fromkeys((*self._warnings, *filter(None, lines))))
 
     async def close(self) -> None:
@@ -127,5 +130,7 @@ class Workers:
 
 def lost(worker: StdioBot, detail: str) -> MatchFailure:
     """Return what is said of a match whose worker is gone, with the last it has written."""
-    said = worker.stderr.end(500)
-    return MatchFailure("failure", f"its worker failed: {detail}" + (f"\n{said}" if said else ""))
+    output = worker.stderr.end(500)
+    return MatchFailure(
+        "failure", f"its worker failed: {detail}" + (f"\n{output}" if output else "")
+    )

@@ -20,7 +20,11 @@ LONGEST_NAME: Final = 64
 
 
 def to_columns(document: Json) -> Json:
-    """Return a document with its lists of like objects as tables; None if it has a key `@`."""
+    """Return a document with its lists of like objects as tables; None if it has a key `@`.
+
+    >>> to_columns([{"row": 1, "col": 2}, {"row": 3, "col": 4}])
+    {'@': {'row': [1, 3], 'col': [2, 4]}}
+    """
     try:
         return _to_columns(document)
     except ProtocolError:
@@ -34,11 +38,11 @@ def _to_columns(document: Json) -> Json:
         return {key: _to_columns(value) for key, value in document.items()}
     if not isinstance(document, list):
         return document
-    if len(document) > 1 and all(isinstance(one, dict) and one for one in document):
+    if len(document) > 1 and all(isinstance(item, dict) and item for item in document):
         keys = list(document[0])
-        if all(map(is_name, keys)) and all(list(one) == keys for one in document):
-            return {COLUMNS: {key: [_to_columns(one[key]) for one in document] for key in keys}}
-    return [_to_columns(one) for one in document]
+        if all(map(is_name, keys)) and all(list(item) == keys for item in document):
+            return {COLUMNS: {key: [_to_columns(item[key]) for item in document] for key in keys}}
+    return [_to_columns(item) for item in document]
 
 
 def from_columns(document: Json) -> Json:
@@ -47,17 +51,19 @@ def from_columns(document: Json) -> Json:
     Raises ProtocolError for a broken table.
     """
     if isinstance(document, list):
-        return [from_columns(one) for one in document]
+        return [from_columns(item) for item in document]
     if not isinstance(document, dict):
         return document
     if set(document) != {COLUMNS}:
         return {key: from_columns(value) for key, value in document.items()}
     columns = document[COLUMNS]
-    if not isinstance(columns, dict) or not all(isinstance(one, list) for one in columns.values()):
+    if not isinstance(columns, dict) or not all(
+        isinstance(item, list) for item in columns.values()
+    ):
         raise ProtocolError("a table must be an object of lists")
     if not all(map(is_name, columns)):
         raise ProtocolError(f"the names of columns must have up to {LONGEST_NAME} signs")
-    if len({len(one) for one in columns.values()}) != 1:
+    if len({len(item) for item in columns.values()}) != 1:
         raise ProtocolError("the columns of a table must be equally long")
     rows = zip(*(from_columns(column) for column in columns.values()), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in rows]

@@ -127,6 +127,7 @@ def replay_of(played: MatchRecord, recorder: Recorder, date: str) -> Document:
             {"player": player, "name": bot.name, "bot": bot.public}
             for player, bot in played.bots.items()
         ],
+        # Left out otherwise, so that the hashes of older replays stay what they were.
         **({"from": POSITION} if played.from_position else {}),
         "start": None if played.start is None else played.game.codec.state_to_json(played.start),
         "frame": recorder.first,
@@ -163,9 +164,22 @@ def result_of(played: MatchRecord) -> dict[str, Json]:
 
 def digest(document: Document) -> str:
     """Return the hash of all that decides what was played, and of how it ended."""
-    said: Document = {key: document[key] for key in PLAYED_AGAIN if key in document}
-    said["actions"] = [turn["actions"] for turn in document["turns"]]
-    return sha256(msgspec.json.encode(said, order="deterministic")).hexdigest()
+    members: Document = {key: document[key] for key in PLAYED_AGAIN if key in document}
+    members["actions"] = [turn["actions"] for turn in document["turns"]]
+    # Deterministic order: the hash must not depend on how a program orders members.
+    return sha256(msgspec.json.encode(members, order="deterministic")).hexdigest()
+
+
+def with_names(document: Document, names: Mapping[str, str]) -> Document:
+    """Return a replay with other names for its bots, by those that they have.
+
+    Names are no part of what a replay proves.
+    """
+    players = [
+        {**player, "name": names.get(player["name"], player["name"])}
+        for player in document["players"]
+    ]
+    return {**document, "players": players}
 
 
 def encode(document: Document, *, packed: bool) -> bytes:
@@ -177,7 +191,13 @@ def encode(document: Document, *, packed: bool) -> bytes:
 
 
 def decode(data: bytes) -> Document:
-    """Read the bytes of a replay's file, packed or not; raise ProtocolError for anything else."""
+    """Read the bytes of a replay's file, packed or not; raise ProtocolError for anything else.
+
+    >>> from cw.notebook import play
+    >>> document = play("paint", "builtin:random", "builtin:still", seed=1, turns=2).document
+    >>> decode(encode(document, packed=True)) == document
+    True
+    """
     return parse(unpacked(data))
 
 
@@ -191,7 +211,7 @@ def parsed(data: bytes) -> Json:
     try:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ProtocolError(f"the replay is no JSON: {error}") from None
+        raise ProtocolError(f"the replay is not JSON: {error}") from None
 
 
 def checked(document: Json) -> Document:
@@ -225,12 +245,12 @@ def from_file(turn: Json, number: int) -> dict[str, Json]:
     """Read a turn of a file."""
     if not isinstance(turn, dict):
         raise ProtocolError(f"turn {number} must be an object")
-    read = {key: value for key, value in turn.items() if key != "tables"}
+    members = {key: value for key, value in turn.items() if key != "tables"}
     if "tables" in turn:
-        read["actions"] = from_columns(turn["tables"])
-    if not isinstance(read.get("actions"), dict):
+        members["actions"] = from_columns(turn["tables"])
+    if not isinstance(members.get("actions"), dict):
         raise ProtocolError(f"turn {number} must have actions")
-    return read
+    return members
 
 
 def unpacked(data: bytes, largest: int = LARGEST) -> bytes:
@@ -239,12 +259,12 @@ def unpacked(data: bytes, largest: int = LARGEST) -> bytes:
         return data
     try:
         unpacker = zlib.decompressobj(wbits=31)
-        found = unpacker.decompress(data, largest)
+        content = unpacker.decompress(data, largest)
     except zlib.error as error:
-        raise ProtocolError(f"the replay cannot be unpacked: {error}") from None
+        raise ProtocolError(f"the replay cannot be decompressed: {error}") from None
     if unpacker.unconsumed_tail:
         raise ProtocolError(f"the replay is larger than {largest} bytes")
-    return found
+    return content
 
 
 def frames(document: Document) -> Iterator[Json]:

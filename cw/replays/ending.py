@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Final
 
-from cw.games.endings import FORFEITS, RESIGNATIONS, Endings
+from cw.games.endings import FORFEITS, RESIGNATIONS, Endings, as_clause
 from cw.games.rules import Json
 
 MOST_COMPARED: Final = 3
@@ -47,16 +47,21 @@ def ending_of(players: Sequence[tuple[Json, str]], result: Json, words: Endings)
 
     `words` are those of its game.
     Nothing in the result is relied on; what cannot be read is as if it were not there.
+
+    >>> players = [(0, "ann"), (1, "bob")]
+    >>> result = {"outcome": {"reason": "finished", "winner": 1, "scores": {"0": 3, "1": 7}}}
+    >>> ending_of(players, result, Endings()).sentence
+    'bob won by score, 7 to 3'
     """
     outcome = member(result, "outcome")
     keys = [str(player) for player, _ in players]
     names = tuple(name for _, name in players)
-    said = member(outcome, "reason") or member(outcome, "condition")
-    reason = reason_in_words(str(said), words) if said else ""
+    reason_code = member(outcome, "reason") or member(outcome, "condition")
+    reason = reason_in_words(str(reason_code), words) if reason_code else ""
     scores = numbers(member(outcome, "scores") or member(outcome, "final_scores"), keys)
     winner = winner_of(outcome, keys) if reason else None
     figures = {name: numbers(member(outcome, key), keys) for key, name in words.recorded.items()}
-    won_by = "" if winner is None else how_won(winner, str(said), scores, figures, words)
+    won_by = "" if winner is None else how_won(winner, str(reason_code), scores, figures, words)
     return Ending(names, winner, scores, reason, won_by)
 
 
@@ -67,38 +72,38 @@ def member(document: Json, key: str) -> Json:
 
 def winner_of(outcome: Json, keys: Sequence[str]) -> int | None:
     """Return the seat of the winner."""
-    said = member(outcome, "winner")
-    return keys.index(str(said)) if said is not None and str(said) in keys else None
+    name = member(outcome, "winner")
+    return keys.index(str(name)) if name is not None and str(name) in keys else None
 
 
-def numbers(said: Json, keys: Sequence[str]) -> Scores:
+def numbers(value: Json, keys: Sequence[str]) -> Scores:
     """Read numbers by player, or in seat order."""
-    if isinstance(said, Mapping):
-        return tuple(number(said.get(key)) for key in keys)
-    listed = said if isinstance(said, list) else []
+    if isinstance(value, Mapping):
+        return tuple(number(value.get(key)) for key in keys)
+    listed = value if isinstance(value, list) else []
     return tuple(number(listed[seat]) if seat < len(listed) else None for seat in range(len(keys)))
 
 
-def number(said: Json) -> Number | None:
+def number(value: Json) -> Number | None:
     """Read a number."""
-    is_number = isinstance(said, int | float) and not isinstance(said, bool)
-    return said if is_number and abs(said) < 1e15 and isfinite(said) else None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if is_number and abs(value) < 1e15 and isfinite(value) else None
 
 
-def reason_in_words(said: str, words: Endings) -> str:
+def reason_in_words(code: str, words: Endings) -> str:
     """Return why a match was over."""
-    return words.reasons.get(said, said.replace("_", " ")[:80])
+    return words.reasons.get(code, code.replace("_", " ")[:80])
 
 
 def how_won(
-    winner: int, said: str, scores: Scores, figures: Mapping[str, Scores], words: Endings
+    winner: int, code: str, scores: Scores, figures: Mapping[str, Scores], words: Endings
 ) -> str:
     """Return how a match was won, in words that follow `won`."""
-    if said in RESIGNATIONS:
+    if code in RESIGNATIONS:
         return " by resignation"
-    if said in FORFEITS:
+    if code in FORFEITS:
         return " by forfeit"
-    if said not in words.reasons:
+    if code not in words.reasons:
         if ahead(scores, winner, range(len(scores))):
             return f" by score, {against(scores, winner)}"
         level = [seat for seat, score in enumerate(scores) if score == scores[winner]]
@@ -106,14 +111,14 @@ def how_won(
             if ahead(values, winner, level):
                 figure = against(tuple(values[seat] for seat in level), level.index(winner))
                 return f" on the tie-break, {name} {figure}"
-    return f": {reason_in_words(said, words)}"
+    return as_clause(reason_in_words(code, words))
 
 
 def ahead(values: Scores, winner: int, seats: Sequence[int]) -> bool:
     """Return whether the winner has more than everybody else in these seats."""
-    own = values[winner]
+    score = values[winner]
     others = [values[seat] for seat in seats if seat != winner]
-    return own is not None and bool(others) and all(v is not None and v < own for v in others)
+    return score is not None and bool(others) and all(v is not None and v < score for v in others)
 
 
 def against(values: Scores, winner: int) -> str:
@@ -122,5 +127,5 @@ def against(values: Scores, winner: int) -> str:
         (value for seat, value in enumerate(values) if seat != winner and value is not None),
         reverse=True,
     )
-    told = ", ".join(f"{value:g}" for value in others[:MOST_COMPARED])
-    return f"{values[winner]:g} to {told}"
+    listed = ", ".join(f"{value:g}" for value in others[:MOST_COMPARED])
+    return f"{values[winner]:g} to {listed}"

@@ -31,6 +31,9 @@ def difference(old: Json, new: Json) -> Json:
     """Return the patch that turns `old` into `new`; {} if they are equal.
 
     Equality is that of Python: a change of 1 into 1.0 or true is not seen, and no frame has one.
+
+    >>> difference({"turn": 3, "board": [0, 0, 1]}, {"turn": 4, "board": [0, 2, 1]})
+    {'turn': [4], 'board': {'1': [2]}}
     """
     if isinstance(old, dict) and isinstance(new, dict):
         return object_patch(old, new)
@@ -59,6 +62,7 @@ def array_patch(old: list[Json], new: list[Json]) -> dict[str, Json]:
     }
     counted = [index for index, change in changed.items() if is_counted(old[index], change)]
     patch: dict[str, Json] = {}
+    # Columns pay off from three elements on; below, their frame is longer than the patches.
     if len(counted) > FEW:
         patch[STEPS] = steps({index: changed.pop(index) for index in counted}, old)
     patch |= {str(index): change for index, change in changed.items()}
@@ -118,13 +122,15 @@ def patched_object(old: dict[str, Json], patch: dict[str, Json]) -> dict[str, Js
 def patched_array(old: list[Json], patch: dict[str, Json]) -> list[Json]:
     """Return an array with a patch applied."""
     length = patch.get(LENGTH, len(old))
+    # Bounded by the patch itself: a few bytes must not ask for a list of gigabytes.
     if type(length) is not int or not 0 <= length <= len(old) + len(patch):
-        raise ProtocolError(f"no array of length {length!r} can come of this patch")
+        raise ProtocolError(f"this patch cannot give an array of length {length!r}")
     new = old[:length] + [None] * (length - len(old))
     for index, key, step in taken_steps(patch.get(STEPS, {})):
         new[index] = stepped(new[index] if 0 <= index < len(new) else None, key, step)
     for key, change in patch.items():
         if key not in (LENGTH, STEPS):
+            # Python refuses to read very long numbers, and `isdecimal` admits any number of digits.
             index = int(key) if key.isdecimal() and len(key) < 9 else length
             if index >= length:
                 raise ProtocolError(f"the array has no member {key!r}")
@@ -155,5 +161,5 @@ def is_column(column: Json) -> bool:
 def stepped(old: Json, key: str, step: int) -> Json:
     """Return an object with a step added to one of its whole numbers."""
     if not isinstance(old, dict) or type(old.get(key)) is not int:
-        raise ProtocolError(f"there is no whole number {key!r} that could change by {step}")
+        raise ProtocolError(f"there is no whole number {key!r} to change by {step}")
     return old | {key: old[key] + step}

@@ -1,35 +1,84 @@
-"""What bots wrote to their standard error: private files beside a replay, one for each seat.
+"""What bots wrote to their standard error: private files beside a replay, two for each seat.
 
-They are no part of it: whoever hands a replay on does not hand on what its bots have told.
+They are no part of it: whoever hands a replay on does not hand on what its bots have told. One file
+holds the text; the other has a line for each turn with output: its number, from 1 (0 is before the
+first), and where in the text its part begins.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 ENDING: Final = ".stderr"
+TURNS_ENDING: Final = ".stderr-turns"
+TURN: Final = re.compile(r"[0-9]{1,9} [0-9]{1,9}")
 LARGEST: Final = 256 * 1024
 """Bytes of an output that are read."""
 
 
-def write_outputs(replay: Path, outputs: Sequence[str]) -> None:
-    """Write what each seat has put out, in seat order; a seat that was silent gets no file.
+class Output(NamedTuple):
+    """What a bot has put out, and in which turns."""
+
+    text: str = ""
+    turns: Sequence[tuple[int, int]] = ()
+    """Turns with output, in order, and where in the text each begins; () if they are not known."""
+
+    @property
+    def parts(self) -> list[tuple[int, str]]:
+        """What was put out in each turn.
+
+        >>> Output("ready\\nmove 1\\n", [(0, 0), (3, 6)]).parts
+        [(0, 'ready\\n'), (3, 'move 1\\n')]
+        """
+        begins = [begin for _, begin in self.turns]
+        ends = [*begins[1:], len(self.text)]
+        return [
+            (turn, self.text[begin:end])
+            for (turn, begin), end in zip(self.turns, ends, strict=False)
+        ]
+
+
+def write_outputs(replay: Path, outputs: Sequence[Output]) -> None:
+    """Write what each seat has put out, in seat order; a seat that was silent gets no files.
 
     Raises OSError where files cannot be written.
     """
-    for seat, text in enumerate(outputs, 1):
-        file = place(replay, seat)
-        if text:
-            file.write_text(text, encoding="utf-8", errors="replace")
-        else:
-            file.unlink(missing_ok=True)
+    for seat, output in enumerate(outputs, 1):
+        lines = (f"{turn} {begin}\n" for turn, begin in output.turns)
+        write_file(place(replay, seat, ENDING), output.text)
+        write_file(place(replay, seat, TURNS_ENDING), "".join(lines))
 
 
-def read_outputs(replay: Path, seats: int) -> list[str]:
-    """Return what each seat has put out, in seat order, "" where there is no file."""
-    return [read_output(place(replay, seat)) for seat in range(1, seats + 1)]
+def write_file(file: Path, text: str) -> None:
+    """Write a text; a file without one is removed."""
+    if text:
+        # Turns begin at places that other line ends would move.
+        file.write_text(text, encoding="utf-8", errors="replace", newline="\n")
+    else:
+        file.unlink(missing_ok=True)
+
+
+def read_outputs(replay: Path, seats: int) -> list[Output]:
+    """Return what each seat has put out, in seat order, with no text where there is no file."""
+    return [
+        Output(
+            read_output(place(replay, seat, ENDING)),
+            read_turns(read_output(place(replay, seat, TURNS_ENDING))),
+        )
+        for seat in range(1, seats + 1)
+    ]
+
+
+def read_turns(text: str) -> list[tuple[int, int]]:
+    """Return the turns that a file names; none if it holds anything else."""
+    lines = text.splitlines()
+    if not all(TURN.fullmatch(line) for line in lines):
+        return []
+    pairs = (line.split() for line in lines)
+    return [(int(turn), int(begin)) for turn, begin in pairs]
 
 
 def read_output(file: Path) -> str:
@@ -40,7 +89,7 @@ def read_output(file: Path) -> str:
         return source.read(LARGEST).decode(errors="replace")
 
 
-def place(replay: Path, seat: int) -> Path:
+def place(replay: Path, seat: int, ending: str) -> Path:
     """Return where the output of a seat, counted from 1, is kept."""
     stem = replay.name.removesuffix(".gz").removesuffix(".json")
-    return replay.with_name(f"{stem}.{seat}{ENDING}")
+    return replay.with_name(f"{stem}.{seat}{ending}")

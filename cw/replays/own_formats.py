@@ -1,4 +1,4 @@
-"""Replay files of every form: the arena's own, and those in which games tell their matches."""
+"""Replay files in every format: the arena's own, and those of the games."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ def decode(data: bytes) -> ReplayFile:
 
     Raises ProtocolError for what is no replay, and for one that the rules cannot play.
     """
-    said = replay.parsed(replay.unpacked(data))
-    for name, read in load_importers().items():
-        retold = read(said)
+    document = replay.parsed(replay.unpacked(data))
+    for name, importer in load_importers().items():
+        retold = importer(document)
         if retold is not None:
             return ReplayFile(played_again(load_game(name), retold), retold)
-    return ReplayFile(replay.checked(said))
+    return ReplayFile(replay.checked(document))
 
 
-def is_of_a_game(said: Json) -> bool:
+def is_of_a_game(document: Json) -> bool:
     """Return whether the JSON of a file is in a game's own format, and not in the arena's.
 
     Raises ProtocolError for one that cannot be played.
     """
-    return any(read(said) is not None for read in load_importers().values())
+    return any(importer(document) is not None for importer in load_importers().values())
 
 
 def played_again(game: Game, retold: Retold) -> Document:
@@ -73,6 +73,7 @@ def played_again(game: Game, retold: Retold) -> Document:
     frames = [as_read(frame_of(game, state)) for state in states]
     for turn, (before, after) in zip(outline["turns"], pairwise(frames), strict=True):
         turn["frame"] = difference(before, after)
+    # The hash comes last: it covers start, actions and result.
     outline |= {
         "players": [
             {"player": player, "name": name, "bot": ""}
@@ -102,31 +103,40 @@ def proven(file: ReplayFile) -> str | None:
     if problem is not None or file.retold is None:
         return problem
     states = list(replay.states(game, file.document))
+    # Proven by writing it again: what the exporter makes of the same actions must be what the file
+    # says.
     written = load_exporter(game.name)(file.document, states, file.retold.credits)
-    return first_difference(file.retold.told, replay.parsed(written))
+    return first_difference(file.retold.recorded, replay.parsed(written))
 
 
-def first_difference(told: Json, given: Json, place: str = "", *, optional: int = 2) -> str | None:
+def first_difference(
+    recorded: Json, computed: Json, place: str = "", *, optional: int = 2
+) -> str | None:
     """Return the first value that a file tells otherwise than the rules give, as a sentence.
 
     A file may leave members out, and add some, within its first `optional` levels of objects.
     """
-    if isinstance(told, Mapping) and isinstance(given, Mapping):
-        keys = told.keys() & given.keys()
-        if optional or keys == told.keys() | given.keys():
-            parts = [(f"{place}.{key}".lstrip("."), key) for key in given if key in keys]
-            return first_among(told, given, parts, optional=max(0, optional - 1))
-    elif isinstance(told, list) and isinstance(given, list) and len(told) == len(given):
-        parts = [(f"{place}[{number}]", number) for number in range(len(given))]
-        return first_among(told, given, parts, optional=0)
-    elif type(told) is type(given) and told == given:
+    if isinstance(recorded, Mapping) and isinstance(computed, Mapping):
+        keys = recorded.keys() & computed.keys()
+        if optional or keys == recorded.keys() | computed.keys():
+            parts = [(f"{place}.{key}".lstrip("."), key) for key in computed if key in keys]
+            return first_among(recorded, computed, parts, optional=max(0, optional - 1))
+    elif (
+        isinstance(recorded, list) and isinstance(computed, list) and len(recorded) == len(computed)
+    ):
+        parts = [(f"{place}[{number}]", number) for number in range(len(computed))]
+        return first_among(recorded, computed, parts, optional=0)
+    elif type(recorded) is type(computed) and recorded == computed:
         return None
-    return f"{place} is {short(told)} in the file, and the rules give {short(given)}"
+    return f"{place} is {short(recorded)} in the file, and the rules give {short(computed)}"
 
 
-def first_among(told: Any, given: Any, parts: Sequence[Part], *, optional: int) -> str | None:
+def first_among(
+    recorded: Any, computed: Any, parts: Sequence[Part], *, optional: int
+) -> str | None:
     """Return the first difference among parts of two values."""
-    found = (
-        first_difference(told[key], given[key], place, optional=optional) for place, key in parts
+    differences = (
+        first_difference(recorded[key], computed[key], place, optional=optional)
+        for place, key in parts
     )
-    return next(filter(None, found), None)
+    return next(filter(None, differences), None)

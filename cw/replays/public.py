@@ -1,8 +1,8 @@
-"""Replays as everybody may read them: nothing in them tells where a bot is."""
+"""Replays for everybody: nothing in them says where a bot is."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -13,19 +13,29 @@ from cw.replays.document import Document, digest, frame_of, states
 from cw.replays.json_diff import difference
 
 
-def public_replay(document: Document, names: Sequence[str]) -> Document:
+def public_replay(
+    document: Document, names: Sequence[str], readers: Collection[str] = ()
+) -> Document:
     """Return a replay without addresses, latencies and sentences of faults, and proven anew.
 
-    Those sentences may name a host; who must know them reads them at the match.
+    Those sentences may name a host; who must know them reads them at the match. `readers` are the
+    players for whom it is, as the keys of actions: what is told of themselves stays.
     """
     players = [
         {**player, "bot": name} for player, name in zip(document["players"], names, strict=True)
     ]
     turns = [
-        {**turn, "actions": without_sentences(turn["actions"]), "ms": {}}
+        {
+            **turn,
+            "actions": without_sentences(turn["actions"], readers),
+            "ms": {player: ms for player, ms in turn["ms"].items() if player in readers},
+        }
         for turn in document["turns"]
     ]
-    faults = [{**fault, "detail": ""} for fault in document["faults"]]
+    faults = [
+        fault if str(fault["player"]) in readers else {**fault, "detail": ""}
+        for fault in document["faults"]
+    ]
     public = {**document, "players": players, "turns": turns, "faults": faults}
     if any(map(frame_tells, document["turns"])):
         public["turns"] = redrawn(public)
@@ -53,10 +63,10 @@ def redrawn(document: Document) -> list[dict[str, Any]]:
     ]
 
 
-def without_sentences(actions: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the actions of a turn; a fault among them keeps its kind alone."""
+def without_sentences(actions: Mapping[str, Any], readers: Collection[str]) -> dict[str, Any]:
+    """Return the actions of a turn; a fault keeps its kind alone unless its player is a reader."""
     return {
-        player: {"fault": action["fault"]} if is_fault(action) else action
+        player: {"fault": action["fault"]} if is_fault(action) and player not in readers else action
         for player, action in actions.items()
     }
 

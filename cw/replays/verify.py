@@ -1,4 +1,4 @@
-"""Proving replays: played again by the rules, everything in them must come out."""
+"""Verifies replays: played again by the rules, they must give the same match."""
 
 from __future__ import annotations
 
@@ -21,6 +21,14 @@ def verify(game: Game, document: Document) -> str | None:
 
     A match that was not played to its end proves nothing, and is refused. One that begins with a
     given position (`from`) is believed that position, and nothing else.
+
+    >>> from cw.games.registry import load_game
+    >>> from cw.notebook import play
+    >>> document = play("paint", "builtin:random", "builtin:still", seed=1, turns=2).document
+    >>> verify(load_game("paint"), document) is None
+    True
+    >>> verify(load_game("paint"), {**document, "seed": 2})
+    'the hash does not fit the actions and the result: the file was changed'
     """
     if digest(document) != document["hash"]:
         return "the hash does not fit the actions and the result: the file was changed"
@@ -84,7 +92,7 @@ def wrong_turn(game: Game, document: Document, number: int, before: Any) -> str 
     if game.rules.outcome(before) is None:
         return None
     actions = game.codec.actions_from_json(before, document["turns"][number - 1]["actions"])
-    if game.conduct.late_faults and all(isinstance(one, Fault) for one in actions.values()):
+    if game.conduct.late_faults and all(isinstance(action, Fault) for action in actions.values()):
         return None
     return f"turn {number} comes after the end"
 

@@ -10,7 +10,8 @@ from typing import Any
 from cw.arena.bots import read_bots
 from cw.arena.referee import MatchRecord
 from cw.games.registry import load_game
-from cw.matches.run import MatchProgress, run_match
+from cw.matches.progress import MatchProgress
+from cw.matches.run import run_match
 from cw.matches.spec import (
     NO_SECRETS,
     Isolation,

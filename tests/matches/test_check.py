@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,9 +17,11 @@ from click.testing import CliRunner, Result
 from flask import Flask, Response, jsonify, request
 
 from cw.arena.bots import read_bots
+from cw.arena.launch import with_secrets
 from cw.cli import main
-from cw.games.end_of_codes.protocol import TEXTS
-from cw.matches.check import Finding
+from cw.games.end_of_codes.answers import TEXTS
+from cw.games.registry import load_checks
+from cw.matches.check import PROTOCOL, Attempt, Finding, probe
 from cw.matches.check import check as try_bot
 from cw.matches.junit import junit
 from cw.matches.spec import Isolation
@@ -40,6 +44,7 @@ def failed(steps: list[dict[str, Any]]) -> str:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("game", "strategy", "least"),
     [("paint", "greedy", 10), ("hexagon", "greedy", 15), ("code-battle", "gatherer", 14)],
@@ -50,6 +55,7 @@ def test_a_good_bot_is_fine(game: str, strategy: str, least: int) -> None:
     assert len(steps) >= least
 
 
+@pytest.mark.usefixtures("patient_painters")
 def test_a_bot_that_speaks_no_protocol_plays_the_games_only(tmp_path: Path) -> None:
     source = (
         "class Bot:\n    def act(self, view):\n        return {'type': %r, 'direction': [0, 1]}\n"
@@ -109,6 +115,7 @@ def test_a_report_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     assert not Path("check.xml").exists()
 
 
+@pytest.mark.thorough
 def test_end_of_codes_begins_with_the_checks_of_its_seed() -> None:
     _, steps = check("end-of-codes", served("end-of-codes", "sample"))
     assert failed(steps) == ""
@@ -197,11 +204,10 @@ WRONG_HEXAGON = [
         "answer with status 404",
     ),
     ("start, target = choose", "target, start = choose", "holds no chip"),
-    ('GAMES[said["id"]] = ', 'GAMES[said["id"]] = GAMES.get("x") or ', ""),
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "said"), WRONG_HEXAGON[:6])
+@pytest.mark.parametrize(("old", "new", "said"), WRONG_HEXAGON)
 def test_what_is_wrong_with_a_bot_of_hexagon_is_said(
     tmp_path: Path, old: str, new: str, said: str
 ) -> None:
@@ -245,14 +251,120 @@ def test_a_client_of_circuit_wars_is_checked(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_it_is_told_what_is_tried() -> None:
     (bot,) = read_bots(["builtin:random"]).bots
-    tried: list[str] = []
+    tried: list[Attempt] = []
     names = [finding.name for finding in try_bot("hexagon", bot, {}, Isolation(), tried.append)]
-    assert tried == names
+    assert tried == [Attempt(name, number, 5) for number, name in enumerate(names, 1)]
     (bot,) = read_bots(["http://127.0.0.1:9"]).bots
     tried.clear()
     (finding,) = try_bot("hexagon", bot, {}, Isolation(), tried.append)
     assert finding.brief == "disconnected"
-    assert tried == ["the steps of the protocol"]
+    assert tried == [Attempt(PROTOCOL, 1, 16)]
+
+
+HOLDING = "import sys\nfor line in sys.stdin:\n    print('{\"moves\": []}', flush=True)\n"
+STEPS = [
+    pytest.param("code-battle", "gatherer", 16, marks=pytest.mark.thorough),
+    pytest.param("end-of-codes", "sample", 14, marks=pytest.mark.thorough),
+    pytest.param("hexagon", "random", 16, marks=pytest.mark.thorough),
+    ("code-battle", "lines", 8),
+    ("paint", "greedy", 10),
+]
+
+
+@pytest.mark.usefixtures("patient_painters")
+@pytest.mark.parametrize(("game", "strategy", "total"), STEPS)
+def test_each_game_says_how_many_steps_it_asks(
+    game: str, strategy: str, total: int, tmp_path: Path
+) -> None:
+    lines = strategy == "lines"
+    bot = write(tmp_path, HOLDING) if lines else served(game, strategy)
+    settings = ["me.form=lines"] if lines else []
+    arguments = read_bots([f"me={bot}"], settings)
+    tried: list[Attempt] = []
+    bot_spec = arguments.bots[0]
+    secrets = {"me": {**with_secrets(bot_spec).settings}}
+    steps = asyncio.run(probe(game, bot_spec, secrets, Isolation(), tried.append))
+    assert [step.problem for step in steps] == [None] * len(steps)
+    assert {attempt.total for attempt in tried} == {total}
+    assert len(steps) == total - len(load_checks(game).trials)
+    assert [attempt.number for attempt in tried] == list(range(1, len(steps) + 2))
+
+
+RAISING = (
+    'GAMES[said["id"]] = said["board"]["cells"]',
+    'GAMES[said["id"]] = {}["cells"] if len(GAMES) > 1 else said["board"]["cells"]',
+)
+"""A mistake that shows in the third POST alone."""
+
+
+def words_of(game: str, bot: str) -> list[str]:
+    result = CliRunner().invoke(main, ["check", game, bot])
+    assert result.exit_code == 1
+    return [line for line in result.stdout.splitlines() if not line.startswith("ok ")]
+
+
+def test_one_mistake_is_one_failure_with_its_cause_first(tmp_path: Path) -> None:
+    failed_step, problem, fix, last = words_of("hexagon", write(tmp_path, HEXAGON, RAISING))
+    assert failed_step == "FAILED  starts a known id afresh"
+    assert problem.endswith("the answer to POST /games was complete")
+    assert "connection" in fix
+    assert last.startswith("1 failed: starts a known id afresh: disconnected; 7 further steps")
+
+
+def test_an_exception_that_a_web_service_tells_stands_in_the_problem(tmp_path: Path) -> None:
+    raising = (
+        "start, target = choose(GAMES[self.game()], int(self.path[-1]))",
+        "return self.reply('KeyError: 7 (bot.py, line 12)\\n', 500)",
+    )
+    failed_step, problem, fix, last = words_of("hexagon", write(tmp_path, HEXAGON, raising))
+    assert failed_step == "FAILED  gives a legal move"
+    assert "HTTP status 500, expected 200: " in problem
+    assert "KeyError: 7 (bot.py, line 12)" in problem
+    assert "mend that line" in fix
+    assert last.endswith("; 14 further steps not tried until it is fixed")
+
+
+def test_an_exception_that_a_service_only_writes_stands_in_the_problem(tmp_path: Path) -> None:
+    raising = (
+        "start, target = choose(GAMES[self.game()], int(self.path[-1]))",
+        "return self.failing()",
+    )
+    failing = (
+        "    def game(self):",
+        """    def failing(self):
+        import traceback
+        try:
+            {}["move"]
+        except KeyError:
+            traceback.print_exc()
+        body = b"<!doctype html><title>500 Internal Server Error</title>"
+        self.send_response(500)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def game(self):""",
+    )
+    _, problem, _, _ = words_of("hexagon", write(tmp_path, HEXAGON, raising, failing))
+    assert re.search(
+        r"HTTP status 500, expected 200: KeyError: 'move' \(bot\.py, line \d+\)$", problem
+    )
+
+
+def test_a_loop_without_end_is_one_failure(tmp_path: Path) -> None:
+    looping = ("start, target = choose", "while True: pass\n        start, target = choose")
+    _, problem, fix, _ = words_of("hexagon", write(tmp_path, HEXAGON, looping))
+    assert problem.strip().startswith("timeout: connected, but no answer to GET /games/")
+    assert "a loop without end" in fix
+
+
+def test_the_crash_of_a_program_names_its_exception_first(tmp_path: Path) -> None:
+    crashing = ('turn = state["turns_left"]', 'turn = state["turn"]')
+    _, problem, *output, fix, last = words_of("paint", write(tmp_path, PAINT, crashing))
+    assert problem.endswith("exit code 1: KeyError: 'turn' (bot.py, line 8)")
+    assert output[-1].strip() == "KeyError: 'turn'"
+    assert "error output" in fix
+    assert last.startswith("1 failed: answers a state: crashed; 8 further steps")
 
 
 @pytest.mark.parametrize(

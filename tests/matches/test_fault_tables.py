@@ -7,6 +7,7 @@ import pytest
 from tests.matches.fault_cases import CASES, PAGE, renewed
 
 
+@pytest.mark.thorough
 @pytest.mark.limits_of_the_rules
 @pytest.mark.parametrize("game", CASES)
 def test_the_table_of_faults_is_what_authors_read(game: str) -> None:

@@ -19,10 +19,11 @@ from cw.games.code_battle.protocol import signature
 from cw.games.registry import load_bot_handler, load_strategies
 from cw.games.wire import BotContext, BotHandler, Reply, Request
 from tests import mutations
+from tests.effort import amount
 from tests.matches.playing import play_match
-from tests.mutations import CASES, spoiled
+from tests.mutations import spoiled
 
-REPLIES = CASES or 150
+REPLIES = amount(50, 150, "CW_CASES")
 """Mutated replies of each game."""
 
 SECRET = "abc"

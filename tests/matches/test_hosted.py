@@ -13,7 +13,8 @@ from cw.arena.bots import read_bots
 from cw.errors import Abandoned
 from cw.games.circuit_wars.rules import CircuitWars
 from cw.games.registry import load_game
-from cw.matches.run import MatchProgress, run_match
+from cw.matches.progress import MatchProgress
+from cw.matches.run import run_match
 from cw.matches.spec import Isolation, MatchSpec
 from cw.replays.verify import verify
 from tests.matches.playing import Played, play_match
@@ -40,7 +41,7 @@ while (status := ask("/status"))["status_code"] < 300:
     time.sleep(0.01)
 """
 
-BOTH = pytest.mark.parametrize("sandbox", ["auto", "off"])
+BOTH = pytest.mark.parametrize("sandbox", ["auto", pytest.param("off", marks=pytest.mark.thorough)])
 
 
 def client(folder: Path, name: str, *changes: tuple[str, str]) -> str:

@@ -14,7 +14,8 @@ from cw.arena.bots import BotSpec
 from cw.games.registry import load_strategies
 from cw.matches import live_file
 from cw.matches.live_file import LiveFile, read_live
-from cw.matches.run import MatchProgress, run_match
+from cw.matches.progress import MatchProgress
+from cw.matches.run import run_match
 from cw.matches.spec import MatchSpec
 from cw.replays.document import Document
 from tests.browser.recorded import MATCHES

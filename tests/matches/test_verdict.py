@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from cw.arena.bots import BotSpec, read_bots
-from cw.games.registry import GAMES, GameEntry
+from cw.games.entry import GameEntry
+from cw.games.registry import GAMES
 from cw.matches.spec import MatchFault, MatchResult, MatchSpec
 from cw.matches.verdict import never_played, verdict, won_by
 from tests.matches.bots_of_games import CODE_BATTLE, write
@@ -129,7 +130,7 @@ LEVEL = {"collected energy": (5, 5), "living bots": (9, 8)}
         (
             {"scores": (0, 8), "reason": "dominance", "turns": 312},
             "rules",
-            "ann won in turn 312: at least four fifths of all bots for 100 turns.",
+            "ann won in turn 312 by domination: at least 80 % of all bots for 100 turns.",
         ),
         (
             {"scores": (1, 1), "winner": None, "ranks": (1, 1), "tie_breaks": {"energy": (5, 5)}},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -15,6 +16,9 @@ import pytest
 
 from cw.arena.bots import BotSpec
 from cw.matches.spec import MatchResult, MatchSpec
+from cw.matches.worker import Job
+from cw.matches.workers import Workers
+from tests.arena.zoo import is_running
 from tests.matches.bots_of_games import PAINT, write
 
 WORKER = [sys.executable, "-m", "cw.matches.worker"]
@@ -48,6 +52,18 @@ def test_it_plays_match_after_match_to_the_last() -> None:
     assert results[0].scores == results[1].scores
 
 
+def test_the_processes_end_with_those_who_use_them() -> None:
+    async def play() -> int:
+        workers = Workers()
+        job = Job(MatchSpec("m", "paint", builtins(), 1, {"turns": 2}))
+        assert isinstance(await workers.play(job), MatchResult)
+        (process,) = workers._idle
+        await workers.close()
+        return process.pid
+
+    assert not is_running(asyncio.run(play()))
+
+
 def test_what_it_cannot_play_is_told_and_the_next_match_is_played() -> None:
     unknown, odd, broken, refused, fine = answers(
         {"spec": {"id": "x", "game": "chess", "bots": [], "seed": 1}},
@@ -58,8 +74,8 @@ def test_what_it_cannot_play_is_told_and_the_next_match_is_played() -> None:
     )
     assert unknown["error"]["kind"] == "usage"
     assert "no game 'chess'" in unknown["error"]["message"]
-    assert "this is no job" in odd["error"]["message"]
-    assert "this is no job" in broken["error"]["message"]
+    assert "this is not a job" in odd["error"]["message"]
+    assert "this is not a job" in broken["error"]["message"]
     assert "unknown option 'hat'" in refused["error"]["message"]
     assert fine["result"]["turns"] == 4
 

@@ -27,7 +27,7 @@ ENERGY = {"final_scores": [2, 2, 1], "final_energy": [90, 120, 500], "final_bots
         ),
         (
             {"condition": "dominance", "winner": 1} | ENERGY,
-            "bob won: at least four fifths of all bots for 100 turns",
+            "bob won by domination: at least 80 % of all bots for 100 turns",
         ),
         ({"reason": "timeout", "winner": 0, "scores": {"0": 0, "1": 0}}, "ada won by forfeit"),
         ({"reason": "resigned", "winner": 0, "scores": {"0": 9}}, "ada won by resignation"),

@@ -12,8 +12,9 @@ from click.testing import CliRunner
 
 from cw.cli import main
 from cw.games.registry import load_game
+from cw.games.rules import resignation
 from cw.replays import document as replay
-from cw.replays.verify import verify
+from cw.replays.verify import PERSON, verify
 from tests.matches.playing import play_match
 
 Match = tuple[str, list[str], dict[str, Any]]
@@ -62,6 +63,17 @@ def after(document: replay.Document, turns: int) -> dict[str, Any]:
         "frame": next(islice(replay.frames(document), turns, None)),
         "turns": document["turns"][turns:],
     }
+
+
+def test_people_alone_resign(honest: replay.Document) -> None:
+    game = load_game(honest["game"])
+    state = next(replay.states(game, honest))
+    loser = honest["players"][0]
+    outcome = resignation(game.rules.players(state), loser["player"]).to_json()
+    ended = {"turns": honest["turns"][:1], "result": {"outcome": outcome}, "faults": []}
+    assert "the match has no end" in (forged(honest, **ended) or "")
+    people = [{**loser, "bot": PERSON}, *honest["players"][1:]]
+    assert forged(honest, **ended, players=people) is None
 
 
 FORGERIES: dict[str, tuple[dict[str, Any], str]] = {

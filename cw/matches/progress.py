@@ -1,0 +1,92 @@
+"""A match while it is played, and what it has come to in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+from cw.arena.referee import MatchRecord
+from cw.errors import Failure
+from cw.games.rules import Json
+from cw.matches.spec import MatchFault, MatchResult, MatchSpec
+from cw.matches.verdict import tie_breaks
+from cw.replays.document import Document, Recorder, ending_of, replay_of
+
+
+@dataclass(slots=True)
+class MatchProgress:
+    """A match while it is played."""
+
+    record: MatchRecord
+    date: str = field(default_factory=lambda: datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+    """When it began, in UTC."""
+    recorder: Recorder = field(default_factory=Recorder)
+    spectate: str | None = None
+    """The address at which people can watch it, if that was asked for."""
+
+    @property
+    def turns(self) -> int:
+        """How many turns have been played."""
+        return len(self.record.turns)
+
+    def document(self) -> Document:
+        """Return the replay of the match so far."""
+        return replay_of(self.record, self.recorder, self.date)
+
+    def news(self, after: int) -> Document:
+        """Return the turns after so many, and what is known of the end."""
+        return {"turns": self.recorder.turns[after:], **ending_of(self.record)}
+
+
+OnTurn: TypeAlias = Callable[[MatchProgress], None]
+"""Is shown a match after its start and after every turn; an error that it raises ends the match."""
+
+
+def result_of(spec: MatchSpec, progress: MatchProgress) -> MatchResult:
+    """Return the result of a match that is over."""
+    record, outcome = progress.record, progress.record.outcome
+    if outcome is None:
+        raise Failure(f"the protocol of {spec.game} has left a match without an outcome")
+    numbers = {player: number for number, player in enumerate(record.bots)}
+    return MatchResult(
+        id=spec.id,
+        game=spec.game,
+        reason=outcome.reason,
+        winner=None if outcome.winner is None else numbers[outcome.winner],
+        ranks=tuple(outcome.ranks.get(player) for player in record.bots),
+        scores=tuple(outcome.scores.get(player) for player in record.bots),
+        faults=tuple(
+            MatchFault(
+                numbers[noted.player],
+                noted.player,
+                noted.turn,
+                noted.fault.kind,
+                noted.fault.sentence,
+                noted.fault.expected,
+                noted.fault.actual,
+                noted.fault.answer,
+                noted.fault.cause,
+            )
+            for noted in record.faults
+        ),
+        seconds=tuple(
+            tuple(turn.seconds[player] for turn in record.turns if player in turn.seconds)
+            for player in record.bots
+        ),
+        turns=len(record.turns),
+        stderr=tuple(record.stderr.get(player, "") for player in record.bots),
+        stderr_turns=tuple(record.stderr_turns.get(player, ()) for player in record.bots),
+        replay=progress.document(),
+        tie_breaks=tie_breaks(spec.game, record.state, record.bots),
+        figures=figures_of(record),
+    )
+
+
+def figures_of(record: MatchRecord) -> tuple[dict[str, Json], ...]:
+    """Return what the game keeps of each bot beside rank and score; () if there was no start."""
+    if record.state is None:
+        return ()
+    figures = record.game.conduct.figures(record.state)
+    return tuple(dict(figures.get(player, {})) for player in record.bots)
