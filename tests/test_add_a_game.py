@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 import requests
+from click.testing import CliRunner
 from flask.testing import FlaskClient
 
+from cw.cli import main
 from cw.web import create_app
 from cw.web.settings import SiteSettings
-from tests import patience
 from tests.documented import installed, programs
 from tests.ports import free_port
 
@@ -46,22 +47,10 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / name).write_text(text, encoding="utf-8")
 
 
-def cw(
-    *arguments: str,
-    said: str = "",
-    code: int = 0,
-    program: tuple[str, ...] = (sys.executable, "-m", "cw"),
-) -> str:
-    """Run a command in a process of its own; return what it prints."""
-    done = subprocess.run(
-        [*program, *arguments],
-        input=said,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-    assert done.returncode == code, f"{done.stdout}\n{done.stderr}"
+def cw(*arguments: str, said: str = "", code: int = 0) -> str:
+    """Run a command; return what it prints."""
+    done = CliRunner().invoke(main, arguments, input=said)
+    assert done.exit_code == code, f"{done.stdout}\n{done.stderr}"
     return done.stdout
 
 
@@ -145,11 +134,11 @@ def test_a_web_service_plays_at_its_address() -> None:
 
 def test_a_recorded_turn_is_tried_again() -> None:
     play("builtin:random", "builtin:balanced")
-    line = cw("replay", "line", "match.json", "--turn", "0")
+    line = cw("replay", "line", "match.json", "--turn", "1")
     stepped = json.loads(cw("step", "nim", said=line))
     assert stepped["state"]["player"] == 1
     assert stepped["outcome"] is None
-    seen = cw("replay", "line", "match.json", "--turn", "1", "--player", "1")
+    seen = cw("replay", "line", "match.json", "--turn", "2", "--player", "1")
     assert json.loads(cw("observe", "nim", said=seen))["view"] == stepped["state"]
 
 
@@ -160,9 +149,8 @@ def test_states_are_drawn_as_text() -> None:
 
 
 def checked(*bot: str, code: int = 0) -> list[dict[str, Any]]:
-    """Check a bot, of which a good one has the time that it needs; return the steps."""
-    program = (sys.executable, "-m", "cw") if code else patience.PROGRAM
-    said = cw("check", "nim", *bot, "--json", code=code, program=program)
+    """Check a bot; return the steps."""
+    said = cw("check", "nim", *bot, "--json", code=code)
     return [json.loads(line) for line in said.splitlines()]
 
 
@@ -190,6 +178,7 @@ BAD = [
 ]
 
 
+@pytest.mark.limits_of_the_rules
 @pytest.mark.parametrize(("part", "other", "problem", "fix"), BAD)
 def test_what_is_wrong_with_a_bot_is_said(part: str, other: str, problem: str, fix: str) -> None:
     text = programs()["bot.py"]
@@ -214,7 +203,7 @@ def test_what_is_wrong_with_a_web_service_is_said() -> None:
     with service() as address:
         [step] = checked(address, code=1)
     assert "malformed: HTTP status 500, expected 200" in step["problem"]
-    assert "POST /act" in step["fix"]
+    assert "the bot's own code failed" in step["fix"]
 
 
 def test_a_time_limit_that_is_none_is_refused() -> None:

@@ -1,0 +1,112 @@
+"""A new game: a package that can be installed and played as it is, to be rewritten file by file."""
+
+from __future__ import annotations
+
+import keyword
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from cw.assets import asset
+from cw.errors import UsageError, short
+from cw.games.installed import LONGEST_NAME, NAME
+from cw.games.registry import game_entries
+
+FOLDER: Final = "sample_game"
+"""Where the files stand; `PACKAGE` in their names is the package of the game."""
+
+PACKAGE: Final = "PACKAGE"
+ENDING: Final = ".jinja"
+MOST_PLAYERS: Final = 4
+"""Players for whom there are corners to begin in."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewGame:
+    """What a new game is called, and how it is played."""
+
+    name: str
+    fewest: int = 2
+    most: int = 2
+    simultaneous: bool = False
+    hidden: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for a name that cannot be, and for other numbers of players."""
+        refuse_name(self.name)
+        if not 2 <= self.fewest <= self.most <= MOST_PLAYERS:
+            raise UsageError(
+                f"players must be a number or a range such as 2-4, from 2 to {MOST_PLAYERS}, not"
+                f" {self.fewest}-{self.most}; rules.py can be changed to have more"
+            )
+
+    @property
+    def package(self) -> str:
+        """The name of its package."""
+        return self.name.replace("-", "_")
+
+    def values(self) -> dict[str, Any]:
+        """Return what its files are made of."""
+        words = self.name.split("-")
+        return {
+            "name": self.name,
+            "package": self.package,
+            "class_name": "".join(word.capitalize() for word in words),
+            "title": " ".join(word.capitalize() for word in words),
+            "fewest": self.fewest,
+            "most": self.most,
+            "simultaneous": self.simultaneous,
+            "hidden": self.hidden,
+        }
+
+
+def refuse_name(name: str) -> None:
+    """Raise UsageError for a name that no new game can have."""
+    if not re.fullmatch(NAME, name) or len(name) > LONGEST_NAME:
+        raise UsageError(
+            f"the name of a game is words of small letters and digits with - between them, at most"
+            f" {LONGEST_NAME} characters, not {short(name)}"
+        )
+    if name in game_entries():
+        raise UsageError(f"there is a game {name} already; choose another name")
+    package = name.replace("-", "_")
+    if keyword.iskeyword(package) or package in sys.stdlib_module_names or find_spec(package):
+        raise UsageError(f"there is a Python module {package} already; choose another name")
+
+
+def new_game(game: NewGame, target: Path) -> list[Path]:
+    """Write the package of a game into a new or empty folder; return its files.
+
+    Raises UsageError for a folder that is not empty, or no folder.
+    """
+    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
+        raise UsageError(f"{target} exists already and is not an empty folder; choose another one")
+    files = dict(rendered(game))
+    for name, text in files.items():
+        file = target / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    return [target / name for name in files]
+
+
+def rendered(game: NewGame) -> Iterator[tuple[str, str]]:
+    """Yield the files of a package: their names within it, and their texts."""
+    place = asset(FOLDER)
+    # What is made is code and text for people: nothing of it is HTML.
+    templates = Environment(  # noqa: S701
+        loader=FileSystemLoader(place),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=StrictUndefined,
+    )
+    for file in sorted(place.rglob(f"*{ENDING}")):
+        name = file.relative_to(place).as_posix()
+        text = templates.get_template(name).render(game.values())
+        yield name.removesuffix(ENDING).replace(PACKAGE, game.package), text

@@ -1,0 +1,13 @@
+"""What every game is held to, of ours and of other packages: `cw test-game`, and tests of a game.
+
+from cw.suite import CHECKS, subject
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_the_game_keeps_to_what_every_game_does(name: str) -> None:
+CHECKS[name](subject("nim"))
+"""
+
+from cw.suite.checks import CHECKS
+from cw.suite.subject import BrokenPromise, Subject, subject
+
+__all__ = ["CHECKS", "BrokenPromise", "Subject", "subject"]

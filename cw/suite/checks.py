@@ -1,0 +1,42 @@
+"""All checks by name, in the order in which they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
+
+from cw.suite import document_checks, part_checks, rules_checks
+from cw.suite.subject import Subject
+
+Check: TypeAlias = Callable[[Subject], None]
+"""Raises BrokenPromise, or what the code of the game raises; its docstring says what holds."""
+
+ALL: Final[tuple[Check, ...]] = (
+    rules_checks.name,
+    rules_checks.same_seed,
+    rules_checks.frozen_input,
+    rules_checks.end,
+    rules_checks.faults,
+    rules_checks.nothing_but_faults,
+    rules_checks.samples,
+    rules_checks.order,
+    rules_checks.unknown_options,
+    rules_checks.strategies,
+    document_checks.survival,
+    document_checks.views,
+    document_checks.altered_states,
+    document_checks.any_player,
+    document_checks.any_actions,
+    part_checks.drawings,
+    part_checks.moves,
+    part_checks.strategies_over_the_wire,
+    part_checks.arrays,
+    part_checks.vectors,
+)
+
+CHECKS: Final[Mapping[str, Check]] = {check.__name__: check for check in ALL}
+
+
+def sentence_of(check: Check) -> str:
+    """Return what a check looks at, without the words that every one begins with."""
+    return (check.__doc__ or "").removeprefix("Check that ").partition("\n")[0].rstrip(".")

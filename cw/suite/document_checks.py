@@ -1,0 +1,147 @@
+"""What the documents of every game do: they survive, and refuse what they are not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, Final, TypeVar
+
+from cw.errors import ProtocolError, short
+from cw.games.rules import Json
+from cw.suite.subject import BrokenPromise, Subject, require
+
+T = TypeVar("T")
+
+LONGEST: Final = 1000
+"""Characters of a refusal."""
+
+
+def nested(depth: int) -> Json:
+    """Return lists in lists."""
+    document: Json = 1
+    for _ in range(depth):
+        document = [document]
+    return document
+
+
+AWKWARD: Final[tuple[Json, ...]] = (
+    None, True, -1, 0, 1, 2, 2**31, 2**63 - 1, 2**63, 2**64, 10**400, 1.0, 0.5, 1e308,
+    float("inf"), float("nan"), "", "1", "walk", "\x00", "\ud800", "a" * 5000, [], [[]], {}, [1, 2],
+    {"\ud800": 1}, {"1": 1}, {"fault": "timeout"}, {"fault": "\ud800"}, {"fault": [], "error": 7},
+    nested(5000), {"fault": nested(5000)},
+)  # fmt: skip
+"""Values that JSON can hold and that readers trip over."""
+
+
+def survival(subject: Subject) -> None:
+    """Check that states and actions survive their JSON."""
+    rules, codec = subject.game.rules, subject.game.codec
+    for state, actions in subject.some(6):
+        document = json.loads(json.dumps(codec.state_to_json(state)))
+        known = codec.state_from_json(document)
+        same = codec.state_to_json(known) == codec.state_to_json(state)
+        require(same, "a state that was written and read is the same state")
+        sent = {str(player): codec.action_to_json(action) for player, action in actions.items()}
+        taken = codec.actions_from_json(known, json.loads(json.dumps(sent)))
+        after = codec.state_to_json(rules.step(state, actions))
+        same = codec.state_to_json(rules.step(known, taken)) == after
+        require(same, "actions that were written and read do the same")
+
+
+def views(subject: Subject) -> None:
+    """Check that what everyone sees can be printed."""
+    rules, codec = subject.game.rules, subject.game.codec
+    for state, _ in subject.some(7, most=4):
+        for player in (*rules.players(state), None):
+            json.dumps(codec.view_to_json(rules.observe(state, player)))
+        first = rules.players(state)[0]
+        known = codec.player_from_json(state, str(first))
+        require(known in rules.players(state), f"{str(first)!r} names a player")
+
+
+def altered_states(subject: Subject) -> None:
+    """Check that an altered state is a state, or refused with a sentence."""
+    for state, _ in subject.some(10, most=2):
+        document = json.loads(json.dumps(subject.game.codec.state_to_json(state)))
+        for place in places(document):
+            for value in AWKWARD:
+                look_at(subject, changed(document, place, value))
+            if place:
+                look_at(subject, without(document, place))
+
+
+def look_at(subject: Subject, document: Json) -> None:
+    """Read a state; one that is not refused can be played on."""
+    rules = subject.game.rules
+    state = read(lambda: subject.game.codec.state_from_json(document))
+    if state is not None:
+        subject.printed(state)
+        only = set(rules.to_move(state)) <= set(rules.players(state))
+        require(only, f"only players are to move, also in {short(document)}")
+
+
+def any_player(subject: Subject) -> None:
+    """Check that any value is a player, or refused with a sentence."""
+    state = subject.start(12)
+    for value in AWKWARD:
+        player = read(partial(subject.game.codec.player_from_json, state, value))
+        known = player is None or player in subject.game.rules.players(state)
+        require(known, f"{short(value)} is no player of the game")
+
+
+def any_actions(subject: Subject) -> None:
+    """Check that any actions are actions, or refused with a sentence."""
+    rules, codec = subject.game.rules, subject.game.codec
+    state, actions = subject.some(11)[0]
+    player, action = next(iter(actions.items()))
+    usual = json.loads(json.dumps(codec.action_to_json(action)))
+    altered = [changed(usual, place, value) for place in places(usual) for value in AWKWARD]
+    for document in ({str(player): one} for one in (*altered, *AWKWARD)):
+        taken = read(partial(codec.actions_from_json, state, document))
+        if taken is not None:
+            subject.printed(rules.step(state, taken))
+    for document in (*AWKWARD, {"nobody": None}):
+        known = read(partial(codec.actions_from_json, state, document))
+        require(not known or document != {"nobody": None}, "an action of nobody is refused")
+
+
+def read(reading: Callable[[], T]) -> T | None:
+    """Return what is read; None if it was refused, with a sentence."""
+    try:
+        return reading()
+    except ProtocolError as error:
+        sentence = str(error)
+    if not 0 < len(sentence) < LONGEST or "\n" in sentence:
+        raise BrokenPromise(f"a refusal is a sentence, not {sentence[:200]!r}")
+    return None
+
+
+def places(document: Json, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Return the way to every value within a document; of a list to its first and last."""
+    yield path
+    keys: Any = ()
+    if isinstance(document, dict):
+        keys = document
+    elif isinstance(document, list):
+        keys = {0, len(document) - 1} if document else ()
+    for key in keys:
+        yield from places(document[key], (*path, key))
+
+
+def changed(document: Json, path: tuple[Any, ...], value: Json) -> Json:
+    """Return a copy of a document with another value at a place."""
+    if not path:
+        return value
+    copy = document.copy()
+    copy[path[0]] = changed(copy[path[0]], path[1:], value)
+    return copy
+
+
+def without(document: Json, path: tuple[Any, ...]) -> Json:
+    """Return a copy of a document without a value."""
+    if len(path) > 1:
+        return changed(document, path[:1], without(document[path[0]], path[1:]))
+    copy = document.copy()
+    del copy[path[0]]
+    return copy

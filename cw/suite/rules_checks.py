@@ -1,0 +1,144 @@
+"""What the rules of every game do."""
+
+from __future__ import annotations
+
+import re
+from random import Random
+from typing import Any
+
+from cw.errors import IllegalAction, UsageError
+from cw.games.installed import NAME
+from cw.games.registry import load_strategies
+from cw.games.rules import FAULT_KINDS, Fault, Outcome
+from cw.suite.subject import MOST_TURNS, BrokenPromise, Subject, require
+
+
+def name(subject: Subject) -> None:
+    """Check that its name is words of small letters and digits, with - between them."""
+    known = subject.game.rules.name
+    require(re.fullmatch(NAME, known), f"{known!r} can be the name of a game")
+
+
+def same_seed(subject: Subject) -> None:
+    """Check that the same seed gives the same match."""
+    for players in subject.numbers:
+        first, again = (
+            [subject.printed(state) for state, _ in subject.turns(5, players)] for _ in range(2)
+        )
+        require(first == again, f"two matches of {players} players with seed 5 are the same")
+
+
+def frozen_input(subject: Subject) -> None:
+    """Check that a step leaves its input alone."""
+    for state, actions in subject.some(1):
+        before = subject.printed(state), repr(actions)
+        subject.game.rules.step(state, actions)
+        require(before == (subject.printed(state), repr(actions)), "step does not change its input")
+
+
+def end(subject: Subject) -> None:
+    """Check that a match is over exactly when there is an outcome, which ranks all players."""
+    for players in subject.numbers:
+        for seed in range(3):
+            *_, (state, actions) = subject.turns(seed, players)
+            require_end(subject, subject.game.rules.step(state, actions))
+
+
+def require_end(subject: Subject, state: Any) -> None:
+    """Raise BrokenPromise unless a match is over as all matches are."""
+    rules = subject.game.rules
+    outcome = rules.outcome(state)
+    if outcome is None:
+        raise BrokenPromise("a match that is over has an outcome")
+    require(rules.to_move(state) == (), "nobody is to move when a match is over: to_move gives ()")
+    require_ranks(outcome, set(rules.players(state)))
+
+
+def require_ranks(outcome: Outcome, seats: set[Any]) -> None:
+    """Raise BrokenPromise unless an outcome tells of all players, and who is first."""
+    require(set(outcome.ranks) == seats, f"an outcome ranks all players, {outcome.ranks} does not")
+    require(set(outcome.scores) == seats, f"an outcome scores all players, not {outcome.scores}")
+    require(min(outcome.ranks.values()) == 1, f"the best rank is 1, not as in {outcome.ranks}")
+    winner = outcome.winner
+    require(winner is None or outcome.ranks[winner] == 1, "the winner has rank 1")
+    require(outcome.reason, "an outcome has a reason")
+
+
+def faults(subject: Subject) -> None:
+    """Check that any fault of any player at any time is survived."""
+    rules = subject.game.rules
+    for state, actions in subject.some(2, most=6):
+        for player in rules.players(state):
+            for kind in FAULT_KINDS:
+                after = rules.step(state, {**actions, player: Fault(kind)})
+                subject.printed(after)
+                subject.printed(rules.step(state, {player: Fault(kind)}))
+                over = rules.outcome(after) is not None
+                require(not (over and rules.to_move(after)), "nobody is to move after the end")
+
+
+def nothing_but_faults(subject: Subject) -> None:
+    """Check that faults alone lead to an end."""
+    rules, state = subject.game.rules, subject.start(3)
+    for _ in range(MOST_TURNS):
+        if rules.outcome(state) is not None:
+            return
+        state = rules.step(state, {player: Fault("timeout") for player in rules.to_move(state)})
+    raise BrokenPromise("a match in which everybody is late in each turn comes to an end")
+
+
+def samples(subject: Subject) -> None:
+    """Check that every sampled action is legal."""
+    for seed in range(3):
+        for state, actions in subject.turns(seed):
+            for player, action in actions.items():
+                require_legal(subject, state, player, action, "an action that sample has drawn")
+
+
+def require_legal(subject: Subject, state: Any, player: Any, action: Any, what: str) -> None:
+    """Raise BrokenPromise if an action is not legal."""
+    try:
+        subject.game.rules.check(state, player, action)
+    except IllegalAction as error:
+        raise BrokenPromise(f"{what} is legal; {action!r} is not: {error}") from None
+
+
+def order(subject: Subject) -> None:
+    """Check that the order of actions never matters."""
+    rules, rng = subject.game.rules, Random(4)
+    for state, actions in subject.some(4):
+        items = list(actions.items())
+        rng.shuffle(items)
+        expected = subject.printed(rules.step(state, actions))
+        for another in (dict(items), dict(reversed(actions.items()))):
+            same = subject.printed(rules.step(state, another)) == expected
+            require(same, "step gives the same state in whatever order the actions come")
+
+
+def unknown_options(subject: Subject) -> None:
+    """Check that unknown options are refused."""
+    try:
+        subject.game.rules.new(subject.numbers[0], 0, colour_of_the_table="green")
+    except UsageError as refusal:
+        require("unknown option" in str(refusal), "the refusal says that the option is unknown")
+    else:
+        raise BrokenPromise("new raises UsageError for an option that the game does not have")
+
+
+def strategies(subject: Subject) -> None:
+    """Check that every strategy plays legally."""
+    rules = subject.game.rules
+    for strategy, make in load_strategies(rules.name).items():
+        if strategy in subject.illegal_on_purpose:
+            continue
+        state = subject.start(8)
+        seats = {player: make(player, Random(8)) for player in rules.players(state)}
+        for _ in range(25):
+            if rules.outcome(state) is not None:
+                break
+            actions = {p: seats[p].act(rules.observe(state, p)) for p in rules.to_move(state)}
+            for player, action in actions.items():
+                if not isinstance(action, Fault):
+                    require_legal(subject, state, player, action, f"what {strategy} plays")
+            state = rules.step(state, actions)
+        subject.printed(state)

@@ -1,0 +1,81 @@
+"""A game that is tried, and random matches of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, Final
+
+from cw.errors import ArenaError
+from cw.games.codec import Game
+from cw.games.registry import load_game
+from cw.games.rules import Json
+
+MOST_TURNS: Final = 3000
+"""Turns after which a random match should be over."""
+
+
+class BrokenPromise(ArenaError):
+    """A game that does not do what every game does; the message says what, and how it showed."""
+
+
+def require(holds: object, promise: str) -> None:
+    """Raise BrokenPromise with a sentence unless something holds."""
+    if not holds:
+        raise BrokenPromise(promise)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A game that is tried."""
+
+    game: Game
+    options: Mapping[str, Json] = field(default_factory=dict)
+    """With which its matches are over soon."""
+    illegal_on_purpose: Collection[str] = ()
+    """Strategies that are there to try the referee."""
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers of players to try: two, and one more where the game allows it."""
+        seats = self.game.rules.seats
+        return [number for number in (2, 3, 4) if number in seats][:2] or [seats[0]]
+
+    def start(self, seed: int, players: int | None = None) -> Any:
+        """Return the start of a match."""
+        return self.game.rules.new(players or self.numbers[0], seed, **self.options)
+
+    def turns(self, seed: int, players: int | None = None) -> Iterator[tuple[Any, Any]]:
+        """Play a random match; yield each state with the actions that are made in it."""
+        rules, rng = self.game.rules, Random(seed)
+        state = self.start(seed, players)
+        for _ in range(MOST_TURNS):
+            if rules.outcome(state) is not None:
+                return
+            actions = {player: rules.sample(state, player, rng) for player in rules.to_move(state)}
+            require(actions, "somebody is to move as long as there is no outcome")
+            yield state, actions
+            state = rules.step(state, actions)
+        raise BrokenPromise(
+            f"a match ends; one with seed {seed} goes on for more than {MOST_TURNS} turns: give"
+            " options with which it is shorter"
+        )
+
+    def some(self, seed: int, most: int = 12) -> list[tuple[Any, Any]]:
+        """Return some turns of a random match, the first and the last among them."""
+        played = list(self.turns(seed))
+        if len(played) <= most:
+            return played
+        return [played[0], *Random(seed).sample(played[1:-1], most - 2), played[-1]]
+
+    def printed(self, state: Any) -> str:
+        """Print a state and its result."""
+        codec = self.game.codec
+        return json.dumps([codec.state_to_json(state), codec.result_to_json(state)])
+
+
+def subject(name: str, **options: Json) -> Subject:
+    """Return a game by its name; with options of the game, its matches are played by them."""
+    return Subject(load_game(name), options)
