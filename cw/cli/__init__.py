@@ -3,58 +3,76 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pkgutil import resolve_name
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from cw import __version__
 from cw.arena.processes import end_as_interrupted
-from cw.cli.groups import HelpfulGroup
+from cw.cli.groups import LazyGroup, Place
 from cw.errors import ArenaError, CapacityError, Failure
 from cw.visible import visible
 
-COMMANDS: Mapping[str, str] = {
-    "demo": "cw.cli.demo:demo",
-    "serve": "cw.cli.serve:serve",
-    "new-bot": "cw.cli.new_bot:new_bot_command",
-    "step": "cw.cli.step:step",
-    "observe": "cw.cli.step:observe",
-    "bots": "cw.cli.bots:bots",
-    "play": "cw.cli.play:play",
-    "check": "cw.cli.check:check_command",
-    "replay": "cw.cli.replays:replays",
-    "simulate": "cw.cli.simulate:simulate_command",
-    "maps": "cw.cli.maps:maps",
-    "championship": "cw.cli.championship:championship",
-    "doctor": "cw.cli.doctor:doctor",
-    "bench": "cw.cli.bench:bench",
-    "hub": "cw.cli.hub:hub",
+COMMANDS: Final[Mapping[str, Place]] = {
+    "demo": Place(
+        "cw.cli.demo:demo", "Play a match of Circuit Wars between two clients over HTTP."
+    ),
+    "serve": Place("cw.cli.serve:serve", "Run the server of Circuit Wars until Ctrl-C."),
+    "new-bot": Place(
+        "cw.cli.new_bot:new_bot_command",
+        "Copy a bot to start from into the folder DIR, ready to run.",
+    ),
+    "new-game": Place(
+        "cw.cli.new_game:new_game_command",
+        "Write a package with a game of your own, ready to be played.",
+    ),
+    "test-game": Place(
+        "cw.cli.game_suite:test_game",
+        "Test GAME with what every game is held to.",
+    ),
+    "step": Place("cw.cli.step:step", "Apply actions to a state by the rules of GAME."),
+    "observe": Place("cw.cli.step:observe", "Show what a player of GAME sees of a state."),
+    "bots": Place("cw.cli.bots:bots", "List, measure and serve the built-in strategies."),
+    "play": Place(
+        "cw.cli.play:play", "Play matches of GAME between bots, and write their replays."
+    ),
+    "check": Place(
+        "cw.cli.check:check_command",
+        "Test BOT against everything that GAME may ask of it.",
+    ),
+    "replay": Place(
+        "cw.cli.replay:replay_group",
+        "Show, verify and export replays, and ask bots again.",
+    ),
+    "simulate": Place(
+        "cw.cli.simulate:simulate_command",
+        "Play GAME between built-in STRATEGIES, without bots and clocks.",
+    ),
+    "compare": Place(
+        "cw.cli.lab.compare:compare_command",
+        "Play GAME in pairs until it is clear whether NEW is stronger.",
+    ),
+    "tune": Place(
+        "cw.cli.lab.tune:tune_command",
+        "Find the numbers with which BOT plays GAME best.",
+    ),
+    "maps": Place("cw.cli.maps:maps", "Make, check and show the maps of GAME."),
+    "championship": Place(
+        "cw.cli.championship:championship", "Run contests of many teams, with tables and reports."
+    ),
+    "doctor": Place(
+        "cw.cli.doctor:doctor", "Check whether this machine has all that the arena needs."
+    ),
+    "bench": Place(
+        "cw.cli.bench:bench", "Measure how fast the arena is, compared with yardsticks."
+    ),
+    "hub": Place("cw.cli.hub:hub", "Run a site where people bring bots and watch them play."),
 }
-
-
-class LazyGroup(HelpfulGroup):
-    """A group that loads a command only when it is needed."""
-
-    places: Mapping[str, str]
-    """Where the commands are, in the order in which a newcomer meets them."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name the commands in their order."""
-        return list(self.places)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Load a command."""
-        if cmd_name not in self.places:
-            return None
-        command: click.Command = resolve_name(self.places[cmd_name])
-        return command
+"""In the order in which a newcomer meets them."""
 
 
 class Commands(LazyGroup):
     """The commands of `cw`."""
-
-    places = COMMANDS
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; an error of the arena is one line: exit code 2 for wrong usage, else 1."""
@@ -66,7 +84,9 @@ class Commands(LazyGroup):
             raise click.UsageError(visible(str(error))) from None
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Commands, places=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(__version__, prog_name="cw")
 def main() -> None:
     """Play, watch and rank bots.

@@ -1,4 +1,4 @@
-"""`cw bench`: how fast the arena is, beside yardsticks measured in the same run."""
+"""`cw bench`: how fast the arena is, compared with yardsticks measured in the same run."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ PARTS: Final[Mapping[str, str]] = {
     "agents": "bench.agents",
     "status": "bench.status",
     "classroom": "bench.classroom",
+    "commands": "bench.commands",
     "match": "bench.match",
     "championship": "bench.championship",
     "code-battle": "bench.code_battle",
@@ -30,6 +31,7 @@ PARTS: Final[Mapping[str, str]] = {
     "end-of-codes": "bench.end_of_codes",
     "hexagon": "bench.hexagon",
     "hub": "bench.hub",
+    "lab": "bench.lab",
     "operation": "bench.operation",
     "paint": "bench.paint",
     "rated": "bench.rated",
@@ -41,11 +43,11 @@ PARTS: Final[Mapping[str, str]] = {
 
 @click.command()
 @click.argument("parts", nargs=-1, type=click.Choice(list(PARTS)), metavar="[PART]...")
-@click.option("--quick", is_flag=True, help="Measure less: seconds instead of minutes.")
+@click.option("--quick", is_flag=True, help="Measure for seconds instead of minutes.")
 @click.option("--json", "form", flag_value="json", help="Print the figures as JSON.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print the table of the docs.")
 def bench(parts: tuple[str, ...], quick: bool, form: str | None) -> None:
-    """Measure how fast the arena is, beside yardsticks.
+    """Measure how fast the arena is, compared with yardsticks.
 
     \b
     PART is any of:
@@ -54,6 +56,7 @@ def bench(parts: tuple[str, ...], quick: bool, form: str | None) -> None:
       agents       matches of agent functions, beside kaggle-environments
       status       GET /status, beside fixed bytes and a plain Flask server
       classroom    50 rooms with two clients and a monitor each
+      commands     the start of commands, beside an import of click
       match        two processes of game_ai.py without pauses
       championship isolated clients, and matches a second
       code-battle  turns of two armies with both views, beside the plain reference
@@ -61,6 +64,7 @@ def bench(parts: tuple[str, ...], quick: bool, form: str | None) -> None:
       end-of-codes rounds of up to 150,000 creatures, beside dictionaries
       hexagon      random battles, beside python-chess and ataxx
       hub          pages and polls, beside bare routes; its share of a match
+      lab          a match asked again, beside the thinking of the bot
       operation    back-ups, sweeps, workers and 500 browsers of a hub
       paint        turns on 20x20, beside the plain reference of the tests
       rated        leaderboard, ticks and results of 10,000 bots
@@ -68,8 +72,7 @@ def bench(parts: tuple[str, ...], quick: bool, form: str | None) -> None:
       transports   matches over pipes and HTTP, beside bare round trips
       viewer       large replays in Chromium, beside the time of a frame
 
-    Only the ratios say something about another machine. A goal that is missed is a figure, not
-    an error.
+    Only the ratios can be compared between machines. Missing a goal is a result, not an error.
     """
     check_checkout()
     effort: Effort = getattr(import_module("bench.rows"), "QUICK" if quick else "FULL")

@@ -1,4 +1,4 @@
-"""`cw check`: what is wrong with a bot, in words that say what to do."""
+"""`cw check`: what is wrong with a bot, and what to do about it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from cw.arena.bots import read_bots
-from cw.cli.announcements import Announcements
-from cw.cli.options import SANDBOX
+from cw.arena.program import ERROR_OUTPUT
+from cw.cli.options import SANDBOX, VERBOSE
+from cw.cli.output.announcements import Announcements
+from cw.cli.output.check_progress import CheckProgress
+from cw.cli.output.stderr import Stderr
 from cw.files import write_whole
 from cw.games.registry import load_strategies
 from cw.matches.check import Finding, check
@@ -27,6 +29,7 @@ from cw.visible import visible
     "--set", "settings", multiple=True, metavar="NAME.KEY=VALUE", help="Setting of the bot."
 )
 @SANDBOX
+@VERBOSE
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each step.")
 @click.option(
     "--junit",
@@ -40,53 +43,58 @@ def check_command(
     bot: str,
     settings: tuple[str, ...],
     sandbox: SandboxPolicy,
+    verbose: bool,
     as_json: bool,
     report: Path | None,
 ) -> None:
-    """Test BOT on all that GAME may ask, and explain what is wrong.
+    """Test BOT against everything that GAME may ask of it.
 
-    The steps of the protocol come first, then whole matches. Exit code 1 if a step has failed,
-    2 if what was asked for makes no sense and nothing was tried.
+    The steps of the protocol come first, then whole matches. Exit code 1 if a step failed,
+    2 if nothing was tried because there is no such game, file or setting.
 
     \b
       cw check paint ./bot.py
       cw check hexagon http://127.0.0.1:3000
       cw check code-battle me=http://127.0.0.1:8080 --set me.secret=env:BOT_SECRET
     """
-    read = read_bots([bot], settings, load_strategies(game))
+    arguments = read_bots([bot], settings, load_strategies(game))
     findings = []
-    console = Console(stderr=True)
-    with console.status("") as status:
-        found = check(
+    stderr = Stderr()
+    with CheckProgress(stderr, Announcements(stderr, verbose=verbose)) as progress:
+        steps = check(
             game,
-            read.bots[0],
-            read.secrets,
+            arguments.bots[0],
+            arguments.secrets,
             Isolation(sandbox),
-            lambda tried: status.update(f"trying: {tried}"),
-            Announcements(console),
+            progress.trying,
+            progress.announce,
         )
-        for finding in found:
+        for finding in steps:
             findings.append(finding)
-            click.echo(json.dumps(finding.to_json()) if as_json else visible(in_words(finding)))
+            with progress.hidden():
+                click.echo(json.dumps(finding.to_json()) if as_json else visible(in_words(finding)))
     if report:
-        write_whole(report, junit(game, read.bots[0], findings))
-    failed = [finding for finding in findings if finding.problem is not None]
+        write_whole(report, junit(game, arguments.bots[0], findings))
     if not as_json:
-        click.echo(visible(summary(failed)))
-    if failed:
+        click.echo(visible(summary(findings, progress.total)))
+    if findings[-1].problem is not None:
         raise SystemExit(1)
 
 
-def summary(failed: Sequence[Finding]) -> str:
-    """Return the last line: what has failed, and how."""
-    if not failed:
+def summary(findings: Sequence[Finding], total: int) -> str:
+    """Return the last line: what has failed and how, and how much was not tried for that."""
+    last = findings[-1]
+    if last.problem is None:
         return "all fine"
-    said = "; ".join(f"{one.name}: {one.brief}" for one in failed)
-    return f"{len(failed)} failed: {said}; the steps after it are tried once this is fixed"
+    left = total - len(findings)
+    rest = f"; {left} further step{'s' * (left != 1)} not tried until it is fixed" if left else ""
+    return f"1 failed: {last.name}: {last.brief}{rest}"
 
 
 def in_words(finding: Finding) -> str:
     """Return a step as lines for reading."""
     if finding.problem is None:
         return f"ok      {finding.name}"
-    return f"FAILED  {finding.name}\n        {finding.problem}\n        fix: {finding.fix}"
+    problem, mark, output = finding.problem.partition(ERROR_OUTPUT)
+    lines = [problem, *([mark.strip("; "), *output.splitlines()] if mark else [])]
+    return "\n        ".join([f"FAILED  {finding.name}", *lines, f"fix: {finding.fix}"])

@@ -1,4 +1,4 @@
-"""`cw demo`: a whole match between two real clients, to be watched in browser and terminal."""
+"""`cw demo`: a whole match between two real clients, in the browser and the terminal."""
 
 from __future__ import annotations
 
@@ -114,8 +114,8 @@ def clients(server: str, fast: bool) -> Iterator[list[subprocess.Popen[bytes]]]:
         try:
             yield processes
         except ClientFailed as failure:
-            said = "".join(log.read_text() for log in Path(folder).iterdir())
-            raise ClientFailed(f"{failure.message}\n{said}") from None
+            output = "".join(log.read_text() for log in Path(folder).iterdir())
+            raise ClientFailed(f"{failure.message}\n{output}") from None
         finally:
             stop(processes)
 
@@ -186,5 +186,5 @@ def result(observation: CircuitObservation) -> str:
     if state.ended != "finished":
         status = STATUS[status_code(len(snapshot.teams), state)]
         return f"{winner} won by forfeit in turn {turns}: {status}."
-    own, other = sorted(state.scores, reverse=True)
-    return f"{winner} won by score in turn {turns}: {own} to {other} squares."
+    most, least = sorted(state.scores, reverse=True)
+    return f"{winner} won by score in turn {turns}: {most} to {least} squares."

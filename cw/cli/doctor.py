@@ -1,4 +1,4 @@
-"""`cw doctor`: what this machine has of all that the arena can use."""
+"""`cw doctor`: which of the tools that the arena can use this machine has."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pathlib import Path
 
 import click
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from cw import __version__
@@ -22,7 +23,9 @@ from cw.arena.sandbox import bubblewrap
 from cw.arena.sandbox.leftovers import sweep
 from cw.assets import asset
 from cw.errors import UsageError
+from cw.games.registry import games_left_out, installed_games
 from cw.server.wsgi import listen
+from cw.visible import visible
 
 PORT = 5000
 
@@ -43,8 +46,9 @@ class Diagnosis:
 def doctor(as_json: bool) -> None:
     """Check whether this machine has all that the arena needs.
 
-    What is missing is listed with how to get it, and what killed runs have left behind is removed.
-    Exit code 1 if playing needs what is missing.
+    Lists what is missing and how to get it, and the games of other packages: those that cannot be
+    played, with the reason. Removes what killed runs have left behind. Exit code 1 if something is
+    missing that playing needs.
     """
     findings = [*needed(), *useful()]
     if as_json:
@@ -73,12 +77,15 @@ def needed() -> Iterator[Diagnosis]:
 def useful() -> Iterator[Diagnosis]:
     """Check what some commands and tests use."""
     browsers = ("chromium", "chromium-browser", "google-chrome")
-    found = next(filter(None, map(shutil.which, browsers)), None)
-    yield Diagnosis("Chromium", found is not None, False, found or "none", "for the browser tests")
+    browser = next(filter(None, map(shutil.which, browsers)), None)
+    yield Diagnosis(
+        "Chromium", browser is not None, False, browser or "none", "for the browser tests"
+    )
     problem = bubblewrap.problem()
     advice = "it keeps bots away from your files and network (Linux)"
     yield Diagnosis("bubblewrap", problem is None, False, problem or "works", advice)
     swept = sweep()
+    yield from check_games()
     yield Diagnosis("left behind", True, False, swept.describe() if any(swept) else "nothing")
     if "CW_DATABASE_URL" in os.environ or Path(os.environ.get("CW_DATA", "hub-data")).is_dir():
         yield Diagnosis("hub", True, False, "looked at by cw hub doctor")
@@ -101,6 +108,14 @@ def check_package(package: str) -> Iterator[Diagnosis]:
         yield Diagnosis(package, True, True, version(package))
     except PackageNotFoundError:
         yield Diagnosis(package, False, True, "not found", f"pip install {package}")
+
+
+def check_games() -> Iterator[Diagnosis]:
+    """Name the games of other packages, and those among them that cannot be played."""
+    for game in installed_games():
+        yield Diagnosis(f"game {game.name}", True, False, f"{game.package} {game.version}")
+    for left_out in games_left_out():
+        yield Diagnosis(f"game {left_out.name}", False, False, left_out.sentence)
 
 
 def check_port() -> Diagnosis:
@@ -126,5 +141,6 @@ def table(findings: list[Diagnosis]) -> Table:
         grid.add_column(heading)
     for finding in findings:
         mark = "[green]ok" if finding.ok else "[red]missing" if finding.needed else "[yellow]no"
-        grid.add_row(mark, finding.name, finding.found, "" if finding.ok else finding.advice)
+        texts = (finding.name, finding.found, "" if finding.ok else finding.advice)
+        grid.add_row(mark, *(escape(visible(text)) for text in texts))
     return grid

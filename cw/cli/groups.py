@@ -1,8 +1,10 @@
-"""Groups of commands that say which command was meant, and explain each in a whole sentence."""
+"""Groups of commands that suggest the command that was meant, and describe each in a sentence."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from pkgutil import resolve_name
+from typing import Any, Final, NamedTuple
 
 import click
 
@@ -19,20 +21,54 @@ class HelpfulGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find a command; say which there are where there is none of that name."""
-        name, known = args[0], self.list_commands(ctx)
-        if name not in known and not name.startswith("-") and not ctx.resilient_parsing:
+        name, names = args[0], self.list_commands(ctx)
+        if name not in names and not name.startswith("-") and not ctx.resilient_parsing:
             raise click.UsageError(
-                f"there is no command {short(name)}; {choices(name, known)}", ctx
+                f"there is no command {short(name)}; {choices(name, names)}", ctx
             )
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands."""
-        found = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
-        rows = [
-            (name, command.get_short_help_str(LONGEST_SENTENCE))
-            for name, command in found.items()
-            if command is not None and not command.hidden
-        ]
         with formatter.section("Commands"):
-            formatter.write_dl(rows)
+            formatter.write_dl(self.sentences(ctx))
+
+    def sentences(self, ctx: click.Context) -> list[tuple[str, str]]:
+        """Return the name of each command and a sentence about it."""
+        return [
+            (name, self.commands[name].get_short_help_str(LONGEST_SENTENCE))
+            for name in self.list_commands(ctx)
+        ]
+
+
+class Place(NamedTuple):
+    """Where a command is, and what it does."""
+
+    where: str
+    """The command as `module:name`."""
+    sentence: str
+    """The first sentence of its help, which would else have to be loaded for the list."""
+
+
+class LazyGroup(HelpfulGroup):
+    """A group that loads a command when it is called, and none for its list of commands."""
+
+    def __init__(self, *args: Any, places: Mapping[str, Place], **kwargs: Any) -> None:
+        """Hold the places of the commands, in the order in which they are listed."""
+        super().__init__(*args, **kwargs)
+        self.places = places
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands in their order."""
+        return list(self.places)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load a command."""
+        if cmd_name not in self.places:
+            return None
+        command: click.Command = resolve_name(self.places[cmd_name].where)
+        return command
+
+    def sentences(self, ctx: click.Context) -> list[tuple[str, str]]:
+        """Return the name of each command and a sentence about it."""
+        return [(name, self.places[name].sentence) for name in self.list_commands(ctx)]

@@ -78,19 +78,19 @@ def generate(
     files = [folder / f"{map_id}.json" for map_id in maker.ids(players, count)]
     if not force:
         refuse_overwriting(files)
-    given = {name: value for name, value in options.items() if value is not None}
-    series = maker.make(players, count, seed, **given)
+    settings = {name: value for name, value in options.items() if value is not None}
+    series = maker.make(players, count, seed, **settings)
     console = Console(stderr=True)
-    made = track(series, "making maps", total=count, console=console, transient=True)
-    for file, one in zip(files, made, strict=True):
-        write(file, maker.encode(one))
-        facts = {"file": str(file)} | maker.facts(one)
+    tracked = track(series, "making maps", total=count, console=console, transient=True)
+    for file, game_map in zip(files, tracked, strict=True):
+        write(file, maker.encode(game_map))
+        facts = {"file": str(file)} | maker.facts(game_map)
         click.echo(json.dumps(facts) if as_json else in_words(facts))
 
 
 @maps.command("library")
 @click.option("--players", type=int, required=True, help="Players of each map.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Seed of all draws.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of everything random.")
 @click.option(
     "--out",
     "folder",
@@ -100,11 +100,13 @@ def generate(
 )
 @click.pass_obj
 def make_library(maker: AnyMapMaker, /, players: int, seed: int, folder: Path) -> None:
-    """Make the maps that come with the game, each tried in a match."""
+    """Make the maps that come with the game, and try each in a match."""
     console = Console(stderr=True)
-    for one in track(maker.library(players, seed), "making maps", console=console, transient=True):
-        facts = maker.facts(one)
-        write(folder / f"{facts['map_id']}.json", maker.encode(one))
+    for game_map in track(
+        maker.library(players, seed), "making maps", console=console, transient=True
+    ):
+        facts = maker.facts(game_map)
+        write(folder / f"{facts['map_id']}.json", maker.encode(game_map))
         click.echo(in_words({"file": str(folder / f"{facts['map_id']}.json")} | facts))
 
 
@@ -112,7 +114,7 @@ def refuse_overwriting(files: list[Path]) -> None:
     """Raise UsageError for the first file that is there."""
     for file in files:
         if file.exists():
-            raise UsageError(f"{file} is there already; --force overwrites it")
+            raise UsageError(f"{file} exists already; --force overwrites it")
 
 
 def in_words(facts: dict[str, Json]) -> str:
@@ -129,14 +131,14 @@ def in_words(facts: dict[str, Json]) -> str:
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each file.")
 @click.pass_obj
 def check(maker: AnyMapMaker, files: tuple[Path, ...], as_json: bool) -> None:
-    """Check maps against the rules of their game.
+    """Check maps by the rules of their game.
 
     Prints `ok` for each FILE, or what is wrong with it. Exit code 1 if one is wrong.
     """
     errors = [find_error(maker, file) for file in files]
     for file, error in zip(files, errors, strict=True):
-        said = {"file": str(file), "ok": error is None, "error": error}
-        click.echo(json.dumps(said) if as_json else f"{file}: {error or 'ok'}")
+        report = {"file": str(file), "ok": error is None, "error": error}
+        click.echo(json.dumps(report) if as_json else f"{file}: {error or 'ok'}")
     if any(errors):
         raise SystemExit(1)
 
@@ -163,13 +165,13 @@ def show(maker: AnyMapMaker, file: Path, svg: Path | None, png: Path | None) -> 
       *        where energy appears
       A, B...  where the slots start
     """
-    made = read(maker, file)
+    game_map = read(maker, file)
     if svg:
-        write(svg, as_svg(maker.sheet(made)))
+        write(svg, as_svg(maker.sheet(game_map)))
     if png:
-        write(png, as_png(maker.sheet(made)))
+        write(png, as_png(maker.sheet(game_map)))
     if not svg and not png:
-        Console(soft_wrap=True).print(map_in_letters(maker.picture(made)), highlight=False)
+        Console(soft_wrap=True).print(map_in_letters(maker.picture(game_map)), highlight=False)
 
 
 def map_in_letters(lines: Sequence[str]) -> Text:

@@ -17,15 +17,18 @@ from cw.kits import LANGUAGES, Language, new_bot
 def new_bot_command(game: str | None, language: str | None, folder: Path | None) -> None:
     """Copy a bot to start from into the folder DIR, ready to run.
 
-    It plays GAME and is written in LANGUAGE. DIR must be new or empty. It prints what to type next;
-    DIR/README.md says it too.
+    It plays GAME and is written in LANGUAGE. DIR must be new or empty; without one it is
+    GAME-LANGUAGE. It prints what to type next; DIR/README.md says it too.
 
     \b
       cw bots kits                       the games and languages
       cw new-bot hexagon php mybot
+
+    Games of other packages that bring no bots of their own have them in Python and JavaScript.
     """
-    if game is None or language is None or folder is None:
-        raise UsageError("give GAME, LANGUAGE and DIR; `cw bots kits` names games and languages")
+    if game is None or language is None:
+        raise UsageError("give GAME and LANGUAGE; `cw bots kits` names games and languages")
+    folder = folder or Path(f"{game}-{language}")
     new_bot(game, language, folder)
     for line in next_steps(game, LANGUAGES[language], folder):
         click.echo(line)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 import click
+import msgspec
+
+from cw.games.rules import Json
 
 SANDBOX: Final = click.option(
     "--sandbox",
@@ -13,3 +16,22 @@ SANDBOX: Final = click.option(
     show_default=True,
     help="Isolate programs with bubblewrap: where it works, always, or never.",
 )
+
+VERBOSE: Final = click.option(
+    "-v", "--verbose", is_flag=True, help="Say how each program is isolated."
+)
+
+OPTION: Final = click.option(
+    "--option", "options", multiple=True, metavar="KEY=VALUE", help="Option of the game."
+)
+
+
+def read_option(text: str) -> tuple[str, Json]:
+    """Read `key=value`; a value that is no JSON is text."""
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise click.UsageError(f"--option takes KEY=VALUE, not {text!r}")
+    try:
+        return key, msgspec.json.decode(value)
+    except msgspec.DecodeError:
+        return key, value

@@ -4,31 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from pkgutil import resolve_name
 
 import click
-from rich.console import Console, Group
-from rich.live import Live
-from rich.text import Text
 
 from cw.arena.bots import read_bots
-from cw.arena.referee import MatchRecord
-from cw.cli.announcements import Announcements
-from cw.cli.browser import in_browser
-from cw.cli.options import SANDBOX
-from cw.cli.results import Played, Telling
-from cw.cli.simulate import read_option
+from cw.cli.options import OPTION, SANDBOX, VERBOSE, read_option
+from cw.cli.output.announcements import Announcements
+from cw.cli.output.results import Played
+from cw.cli.output.stderr import Stderr
+from cw.cli.output.telling import Telling
 from cw.errors import Failure
-from cw.games.registry import load_game, load_strategies, load_terminal
-from cw.matches.run import MatchProgress, OnLaunch, OnTurn, check_number, run_match
+from cw.games.registry import load_game, load_strategies
+from cw.matches.progress import OnTurn
+from cw.matches.run import OnLaunch, check_number, run_match
 from cw.matches.series import play_at_once, series
 from cw.matches.spec import Isolation, MatchResult, MatchSpec, SandboxPolicy, Secrets
 from cw.matches.worker import Job
 from cw.replays import document as replay
-from cw.replays.outputs import write_outputs
+from cw.replays.outputs import Output, write_outputs
 
 PACE = 0.25
 """Seconds that every action of a bot takes at least in the browser, unless --delay is given."""
@@ -38,7 +36,7 @@ PACE = 0.25
 @click.argument("game")
 @click.argument("bots", nargs=-1, required=True, metavar="BOT...")
 @click.option("--seed", type=click.IntRange(0), help="Seed of the first match.  [default: drawn]")
-@click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="Option of the game.")
+@OPTION
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME.KEY=VALUE", help="Setting of a bot."
 )
@@ -74,6 +72,7 @@ PACE = 0.25
 )
 @click.option("--no-replay", is_flag=True, help="Write no replays.")
 @SANDBOX
+@VERBOSE
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each match.")
 def play(
     game: str,
@@ -91,6 +90,7 @@ def play(
     out: Path,
     no_replay: bool,
     sandbox: SandboxPolicy,
+    verbose: bool,
     as_json: bool,
 ) -> None:
     """Play matches of GAME between bots, and write their replays.
@@ -109,9 +109,9 @@ def play(
     Without a name it is named after what it is, `greedy`, `bot.py` or `127.0.0.1:3000`;
     several of the same name are numbered: `greedy-1`, `greedy-2`.
 
-    With --jobs the results, their order and the replays are the same, as far as bots do not
-    measure time. Deadlines run on while bots wait for a core: take at most as many jobs as there
-    are cores, and fewer if bots think with several threads or up to their deadline.
+    With --jobs the results, their order and the replays are the same, unless bots measure time.
+    Time that a bot waits for a core counts: use at most as many jobs as there are cores, and
+    fewer if bots use several threads or think up to their deadline.
 
     \b
       cw play paint builtin:greedy mine=./bot.py
@@ -121,31 +121,35 @@ def play(
     strategies = load_strategies(game)
     if browser and (games > 1 or swap):
         raise click.UsageError("--browser shows one match: leave out --games and --swap")
-    read = read_bots(bots, settings, strategies)
-    check_number(game, load_game(game).rules.seats, len(read.bots))
-    given = dict(map(read_option, options)) | ({} if openings is None else {"openings": openings})
+    arguments = read_bots(bots, settings, strategies)
+    check_number(game, load_game(game).rules.seats, len(arguments.bots))
+    rules_options = dict(map(read_option, options)) | (
+        {} if openings is None else {"openings": openings}
+    )
     first = secrets.randbelow(2**31) if seed is None else seed
-    console = Console(stderr=True)
-    one = MatchSpec("play", game, tuple(read.bots), first, given, isolation=Isolation(sandbox))
-    specs = list(series(one, games, swap=swap))
+    spec_template = MatchSpec(
+        "play", game, tuple(arguments.bots), first, rules_options, isolation=Isolation(sandbox)
+    )
+    specs = list(series(spec_template, games, swap=swap))
     if watch and min(jobs, len(specs)) > 1:
         raise click.UsageError("--watch shows one match at a time: leave out --jobs")
-    shown = console.is_terminal if watch is None else watch
+    watched = sys.stderr.isatty() if watch is None else watch
     keep = keeper(specs, None if no_replay else out)
-    telling = Telling(console, len(specs), as_json=as_json)
-    announcements = Announcements(console)
+    stderr = Stderr()
+    telling = Telling(stderr, len(specs), as_json=as_json)
+    announcements = Announcements(stderr, verbose=verbose)
     if min(jobs, len(specs)) > 1:
-        asked = [Job(spec, read.secrets) for spec in specs]
-        playing = play_at_once(asked, jobs, keep, telling.match, announcements)
+        match_jobs = [Job(spec, arguments.secrets) for spec in specs]
+        playing = play_at_once(match_jobs, jobs, keep, telling.match, announcements)
         announcements.tell(asyncio.run(playing))
     elif browser:
-        with in_browser() as in_page:
-            result = in_page(specs[0], delay or PACE, read.secrets, announcements)
+        with resolve_name("cw.cli.output.browser:in_browser")() as in_page:
+            result = in_page(specs[0], delay or PACE, arguments.secrets, announcements)
             telling.match(keep(0, result))
     else:
         for number, spec in enumerate(specs):
-            with watching(console, shown, delay) as on_turn:
-                result = play_match(spec, on_turn, announcements, read.secrets)
+            with watching(stderr, watched, delay) as on_turn:
+                result = play_match(spec, on_turn, announcements, arguments.secrets)
             telling.match(keep(number, result))
     telling.end()
     if telling.absent:
@@ -169,28 +173,14 @@ def play_match(
     return asyncio.run(run_match(spec, on_turn=on_turn, on_launch=on_launch, secrets=bot_secrets))
 
 
-@contextmanager
-def watching(console: Console, shown: bool, delay: float) -> Iterator[OnTurn]:
-    """Show a match while it is played."""
-    if not shown:
-        yield lambda _: None
-        return
-    with Live(console=console, auto_refresh=False, transient=True, screen=False) as live:
-
-        def show(progress: MatchProgress) -> None:
-            live.update(scene(progress.record), refresh=True)
-            time.sleep(delay)
-
-        yield show
-
-
-def scene(record: MatchRecord) -> Group:
-    """Draw the board, and say which turn it is and who plays."""
-    frame = replay.frame_of(record.game, record.state)
-    names = "  ".join(f"{player}: {bot.name}" for player, bot in record.bots.items())
-    return Group(
-        load_terminal(record.game.name)(frame), Text(f"turn {len(record.turns)}   {names}")
+def watching(stderr: Stderr, visible_turns: bool, delay: float) -> AbstractContextManager[OnTurn]:
+    """Show a match on the terminal while the block runs, if that is asked for."""
+    if not visible_turns:
+        return nullcontext(lambda _: None)
+    watched: AbstractContextManager[OnTurn] = resolve_name("cw.cli.output.watching:watching")(
+        stderr.console, delay
     )
+    return watched
 
 
 def write_replay(result: MatchResult, out: Path | None, number: int | None) -> Path | None:
@@ -206,7 +196,7 @@ def write_replay(result: MatchResult, out: Path | None, number: int | None) -> P
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(replay.encode(result.replay, packed=file.suffix == ".gz"))
-        write_outputs(file, result.stderr)
+        write_outputs(file, list(map(Output, result.stderr, result.stderr_turns)))
     except OSError as error:
         raise Failure(f"{file} cannot be written: {error.strerror}") from None
     return file

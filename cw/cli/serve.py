@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import click
 
 from cw.arena.bots import BotSpec, read_bots
 from cw.arena.sandbox import Sandbox
 from cw.cli.options import SANDBOX
+from cw.errors import Failure, UsageError
+from cw.files import make_folder
 from cw.games.registry import load_play_options
 from cw.matches.spec import Isolation, SandboxPolicy
+from cw.server.addresses import addresses_in_networks
 from cw.server.session import GITHUB, SHORT
 from cw.server.settings import LOCAL_NAMES, is_unspecified
 from cw.server.wsgi import address_of, listen
 from cw.server.wsgi import serve as run
 from cw.web import create_app
-from cw.web.championship_routes import championship_around
-from cw.web.live_matches import LiveMatches
+from cw.web.championship.championship_routes import championship_around
+from cw.web.live.live_matches import LiveMatches
 from cw.web.settings import SiteSettings
+
+KEPT: Final = Path("replays")
+"""Where matches are saved unless another folder is chosen; `cw play` puts its replays there too."""
 
 
 @click.command()
@@ -55,8 +62,10 @@ from cw.web.settings import SiteSettings
 @click.option(
     "--replays",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="Folder whose replays are shown under /replays/; matches that end are saved there.",
+    help="Folder of the replays under /replays/; finished matches are saved there."
+    f"  [default: {KEPT}]",
 )
+@click.option("--no-replays", is_flag=True, help="Save no matches.")
 @click.option("--uploads", is_flag=True, help="Let visitors upload replays to that folder.")
 @click.option(
     "--matches",
@@ -87,6 +96,7 @@ def serve(
     rooms: bool,
     no_restart: bool,
     replays: Path | None,
+    no_replays: bool,
     uploads: bool,
     matches: int,
     opponents: tuple[tuple[str, str], ...],
@@ -96,7 +106,7 @@ def serve(
 ) -> None:
     """Run the server of Circuit Wars until Ctrl-C.
 
-    Two clients register with it and play; everybody watches at its address.
+    Two clients register and play; everybody can watch at its address.
 
     \b
       cw serve                                   then, in two more terminals:
@@ -105,14 +115,15 @@ def serve(
 
     \b
     A class on one server: each pair plays in a room of its own,
-      cw serve --host 0.0.0.0
-      SERVER = "http://THIS-MACHINE:5000/rooms/table-4"     in game_ai.py
+      cw serve --host 0.0.0.0                    prints its addresses for others
+      SERVER = "http://ADDRESS:5000/rooms/table-4"     in game_ai.py
 
     \b
     People play the other games at /games/, against built-in bots and yours:
       cw serve --opponent hexagon mine=./bot.py
     """
-    chosen = read_opponents(opponents, bot_settings)
+    seated_opponents = read_opponents(opponents, bot_settings)
+    replays = folder_of_replays(replays, wanted=not no_replays, uploads=uploads)
     championship = championship_around(replays)
     saves = replays is not None and championship is None
     settings = SiteSettings(
@@ -128,11 +139,11 @@ def serve(
         uploads=uploads,
         owner=host.lower() in LOCAL_NAMES and not names and not uploads,
         matches=matches,
-        opponents=chosen.bots,
+        opponents=seated_opponents.bots,
         isolation=Isolation(sandbox),
-        secrets=chosen.secrets,
+        secrets=seated_opponents.secrets,
     )
-    problem = Sandbox(sandbox).problem() if has_programs(chosen) else None
+    problem = Sandbox(sandbox).problem() if has_programs(seated_opponents) else None
     if problem is not None:
         click.echo(
             f"LIMITS ONLY: bots can read your files and use your network ({problem})", err=True
@@ -148,17 +159,45 @@ def serve(
         click.echo(f"Championship: {address_of(listener)}/championship/")
     click.echo(f"Time for a turn: {'no limit' if limit is None else f'{limit:g} s'}")
     if settings.any_address:
-        click.echo("Listening on all networks of this machine: everyone there can play.", err=True)
+        say_addresses(listener)
     if saves:
-        click.echo(f"Games that end are saved in {replays}.", err=True)
+        click.echo(f"Finished matches are saved in {replays}; the pages show them.", err=True)
     if uploads:
-        click.echo(f"Whoever reaches this server can leave replays in {replays}.", err=True)
+        click.echo(f"Everybody who reaches this server can upload replays to {replays}.", err=True)
     click.echo("Stop with Ctrl-C.", err=True)
     try:
         run(app, listener)
     finally:
         played: LiveMatches = app.extensions["matches"]
         played.close()
+
+
+def folder_of_replays(chosen: Path | None, *, wanted: bool, uploads: bool) -> Path | None:
+    """Return the folder of the replays, None for none; the usual one is made if it is not there.
+
+    Raises UsageError for a folder that is chosen and not wanted.
+    """
+    if not wanted and chosen is not None:
+        raise UsageError("choose one of --replays and --no-replays")
+    # Into the usual folder nobody but this server puts anything.
+    if chosen is not None or not wanted or uploads:
+        return chosen
+    try:
+        make_folder(KEPT)
+    except Failure as error:
+        click.echo(f"Finished matches are not saved: {error}", err=True)
+        return None
+    return KEPT
+
+
+def say_addresses(listener: socket.socket) -> None:
+    """Say what people at other machines type."""
+    addresses = addresses_in_networks(listener)
+    for address in addresses:
+        click.echo(f"On other machines: {address}/")
+    if not addresses:
+        click.echo("This machine has no address in a network: nobody else can reach it.", err=True)
+    click.echo("Listening on all networks of this machine: everyone there can play.", err=True)
 
 
 class Opponents(NamedTuple):
@@ -168,16 +207,16 @@ class Opponents(NamedTuple):
     secrets: dict[str, dict[str, str]]
 
 
-def has_programs(chosen: Opponents) -> bool:
+def has_programs(opponents: Opponents) -> bool:
     """Return whether one of the bots is a program that we start."""
-    return any(bot.kind == "exec" for bots in chosen.bots.values() for bot in bots)
+    return any(bot.kind == "exec" for bots in opponents.bots.values() for bot in bots)
 
 
 def read_opponents(named: Sequence[tuple[str, str]], settings: Sequence[str]) -> Opponents:
     """Read the bots that people may choose; raise UsageError for what means nothing."""
-    read = read_bots([spec for _, spec in named], settings)
-    found: dict[str, list[BotSpec]] = {}
-    for (game, _), bot in zip(named, read.bots, strict=True):
+    arguments = read_bots([spec for _, spec in named], settings)
+    opponents: dict[str, list[BotSpec]] = {}
+    for (game, _), bot in zip(named, arguments.bots, strict=True):
         load_play_options(game)
-        found.setdefault(game, []).append(bot)
-    return Opponents(found, read.secrets)
+        opponents.setdefault(game, []).append(bot)
+    return Opponents(opponents, arguments.secrets)

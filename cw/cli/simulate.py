@@ -1,4 +1,4 @@
-"""`cw simulate`: matches between built-in strategies, as many and as fast as they go."""
+"""`cw simulate`: matches between built-in strategies, as many and as fast as possible."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import json
 import os
 from collections import Counter
 from collections.abc import Sequence
+from typing import TextIO
 
 import click
-import msgspec
 from rich.console import Console
 from rich.progress import track
 
 from cw.arena.bot_names import numbered
-from cw.cli.results import Played, print_match, print_series
+from cw.cli.options import OPTION, read_option
+from cw.cli.output.match_lines import write_each
+from cw.cli.output.results import Played, print_match
+from cw.cli.output.series_table import print_series
 from cw.games.rules import Json
 from cw.matches.simulate import named, series, simulate_all
 from cw.matches.tally import tallies
@@ -26,7 +29,7 @@ from cw.matches.tally import tallies
     "--games", type=click.IntRange(1), default=1, show_default=True, help="How many matches."
 )
 @click.option("--seed", default=1, show_default=True, help="Seed of the first match.")
-@click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="Option of the game.")
+@OPTION
 @click.option(
     "--jobs",
     type=click.IntRange(1),
@@ -35,6 +38,12 @@ from cw.matches.tally import tallies
     help="How many processes play at the same time; the results are the same.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for all matches.")
+@click.option(
+    "--each",
+    type=click.File("w", encoding="utf-8", lazy=True),
+    metavar="FILE",
+    help="Write a line for each match: CSV if FILE ends in .csv, else JSON; - prints JSON.",
+)
 def simulate_command(
     game: str,
     strategies: tuple[str, ...],
@@ -43,6 +52,7 @@ def simulate_command(
     options: tuple[str, ...],
     jobs: int,
     as_json: bool,
+    each: TextIO | None,
 ) -> None:
     """Play GAME between built-in STRATEGIES, without bots and clocks.
 
@@ -52,6 +62,7 @@ def simulate_command(
     \b
       cw simulate circuit-wars greedy safe --games 100
       cw simulate circuit-wars random random --option size=3 --json
+      cw simulate hexagon greedy random --games 100 --each matches.csv
     """
     specs = list(series(game, strategies, games, seed, dict(map(read_option, options))))
     console = Console(stderr=True)
@@ -61,6 +72,10 @@ def simulate_command(
     played = [
         Played(named(spec, names), result) for spec, result in zip(specs, results, strict=True)
     ]
+    if each is not None:
+        write_each(each, played)
+        if each.name == "-":
+            return
     if as_json:
         click.echo(json.dumps(summary(names, played)))
     elif games == 1:
@@ -69,25 +84,14 @@ def simulate_command(
         print_series(names, played)
 
 
-def read_option(text: str) -> tuple[str, Json]:
-    """Read `key=value`; a value that is no JSON is text."""
-    key, equals, value = text.partition("=")
-    if not equals:
-        raise click.UsageError(f"--option takes KEY=VALUE, not {text!r}")
-    try:
-        return key, msgspec.json.decode(value)
-    except msgspec.DecodeError:
-        return key, value
-
-
 def summary(names: Sequence[str], played: Sequence[Played]) -> dict[str, Json]:
     """Sum up a series of matches; strategies in the order in which they were given."""
-    found = tallies(names, [(one.spec, one.result) for one in played])
+    rows = tallies(names, [(match.spec, match.result) for match in played])
     return {
         "game": played[0].spec.game,
         "games": len(played),
-        "strategies": [tally.to_json() for tally in found],
-        "without_winner": sum(one.result.winner is None for one in played),
-        "reasons": dict(Counter(one.result.reason for one in played)),
-        "turns": sum(one.result.turns for one in played),
+        "strategies": [tally.to_json() for tally in rows],
+        "without_winner": sum(match.result.winner is None for match in played),
+        "reasons": dict(Counter(match.result.reason for match in played)),
+        "turns": sum(match.result.turns for match in played),
     }

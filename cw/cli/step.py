@@ -77,7 +77,7 @@ def read_object(line: bytes) -> dict[str, Json]:
     try:
         document = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ProtocolError(f"the line is no JSON: {error}") from None
+        raise ProtocolError(f"the line is not JSON: {error}") from None
     if not isinstance(document, dict):
         raise ProtocolError("the line must be a JSON object")
     return document
@@ -111,8 +111,8 @@ def start_state(game: Game, line: dict[str, Json], options: dict[str, Json]) -> 
     """Return the start state that the options of a line ask for."""
     if "state" not in line:
         raise ProtocolError("the line has no 'state'; null asks for the start state")
-    given = {"players": game.rules.seats.start, "seed": 0} | options
-    return game.rules.new(given.pop("players"), given.pop("seed"), **given)
+    settings = {"players": game.rules.seats.start, "seed": 0} | options
+    return game.rules.new(settings.pop("players"), settings.pop("seed"), **settings)
 
 
 def read_member(line: dict[str, Json], name: str) -> dict[str, Json]:

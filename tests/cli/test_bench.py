@@ -18,6 +18,7 @@ from click.testing import CliRunner, Result
 from bench import (
     agents,
     classroom,
+    commands,
     daily,
     envs,
     fast_board,
@@ -184,6 +185,7 @@ def test_an_answer_of_another_status_is_no_figure() -> None:
         connection.close()
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("processes")
 def test_classroom_plays_all_games_to_their_end() -> None:
     rows = {row.what: row for row in classroom.rows(TINY)}
@@ -196,11 +198,21 @@ def test_classroom_plays_all_games_to_their_end() -> None:
     assert rows["requests reached"].theirs == pytest.approx(30)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("processes")
 def test_match_counts_the_moves_of_two_clients() -> None:
     rows = match.rows(TINY)
     check(rows, "match")
     assert [row.goal for row in rows] == ["", ">= 1 x"]
+
+
+@pytest.mark.thorough
+def test_commands_are_run_to_their_end() -> None:
+    rows = commands.rows(TINY)
+    check(rows, "commands")
+    assert [row.what for row in rows] == list(commands.COMMANDS)
+    with pytest.raises(NotMeasured, match="there is no game 'chess'"):
+        commands.milliseconds(["-m", "cw", "step", "chess"])
 
 
 @pytest.mark.parametrize(
@@ -225,6 +237,7 @@ def test_the_median_does_not_mind_one_slow_repeat() -> None:
     assert medians(runs, 3) == {"a": 4.0, "b": 1.0}
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("processes")
 def test_hub_counts_statements_and_compares_pages() -> None:
     *rows, share = hub.rows(TINY)
@@ -238,6 +251,7 @@ def test_hub_counts_statements_and_compares_pages() -> None:
     assert pages == ["a bare route", "Flask alone"] * 3
 
 
+@pytest.mark.thorough
 def test_daily_compares_pages_with_the_bare_layout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(daily, "PLAYERS", 12)
     monkeypatch.setattr(daily, "GAMES", 3)
@@ -247,6 +261,7 @@ def test_daily_compares_pages_with_the_bare_layout(monkeypatch: pytest.MonkeyPat
     assert [row.unit for row in rows] == ["ms", "statements", "KB"] * 6 + ["ms"]
 
 
+@pytest.mark.thorough
 def test_rated_times_pages_ticks_and_results(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rated, "BOTS", 400)
     monkeypatch.setattr(rated, "SOME_BOT", "bot-123")
@@ -262,6 +277,7 @@ def test_rated_times_pages_ticks_and_results(monkeypatch: pytest.MonkeyPatch) ->
     assert [row.what for row in rows][-1] == "results, PostgreSQL, 8 writers"
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("processes")
 def test_operation_times_upkeep_workers_and_browsers(monkeypatch: pytest.MonkeyPatch) -> None:
     small = {"BOTS": 20, "MATCHES": 20, "WORKERS": (1,), "FOR_EACH": 4, "LEFT_OUT": 1}

@@ -13,7 +13,8 @@ import pytest
 
 from cw.championship.config import settings_of
 from cw.championship.teams import read_teams
-from cw.kits import LANGUAGES
+from cw.kits import LANGUAGES, new_bot
+from cw.replays.document import decode
 from tests import patience
 from tests.championship.contests import (
     CLIENT,
@@ -52,6 +53,7 @@ class TestNew:
         assert result.exit_code == 0, result.output
         assert [json.loads(line)["ok"] for line in result.stdout.splitlines()] == [True, True]
 
+    @pytest.mark.thorough
     @pytest.mark.skipif(bool(LANGUAGES["python"].missing()), reason="python3 is missing")
     def test_example_teams_of_another_game_are_made_and_valid(self, tmp_path: Path) -> None:
         folder = tmp_path / "teams"
@@ -77,9 +79,10 @@ class TestValidate:
         result = cw("validate", make_teams(tmp_path / "teams", sources))
         assert result.exit_code == 1
         assert "good: ok" in result.stdout
-        assert "bad: turn " in result.stdout
+        assert "bad: turn 1: illegal: " in result.stdout
         assert "illegal" in result.stdout
 
+    @pytest.mark.thorough
     def test_a_bot_that_cannot_be_asked_is_a_team_that_fails(self, tmp_path: Path) -> None:
         file = built_in(tmp_path / "teams.toml", ("random", "nothing"))
         result = cw("validate", file, "--game", "paint", "--option", "turns=5")
@@ -87,6 +90,7 @@ class TestValidate:
         assert "nothing: paint has no strategy 'nothing'" in result.stdout
         assert "random: ok" in result.stdout
 
+    @pytest.mark.thorough
     def test_every_team_is_listed_whatever_is_wrong_with_others(self, tmp_path: Path) -> None:
         folder = make_teams(tmp_path / "teams", {"ann": FIRST_FREE, "zoe": FIRST_FREE})
         for team, about in (
@@ -186,7 +190,7 @@ class TestRun:
         built_in(file, PAINTERS[:2])
         resumed = cw("resume", out)
         assert resumed.exit_code == 2
-        assert "are not those the championship began with" in resumed.stderr
+        assert "differ from those the championship began with" in resumed.stderr
 
     def test_a_machine_that_fails_is_told_in_a_sentence(self, tmp_path: Path) -> None:
         file = built_in(tmp_path / "teams.toml", PAINTERS)
@@ -195,7 +199,7 @@ class TestRun:
             (tmp_path / "out" / "games").touch()
             result = cw("run", file, "--game", "paint", "--option", "turns=5", "--out", out)
             assert result.exit_code == 1
-            assert "cannot be made" in result.stderr
+            assert "cannot be created" in result.stderr
             assert "Traceback" not in result.output + result.stderr
 
     @pytest.mark.parametrize(
@@ -207,6 +211,72 @@ class TestRun:
         result = cw("resume", tmp_path)
         assert result.exit_code == 2
         assert error in " ".join(result.stderr.split())
+
+
+class TestNames:
+    """Teams as they call themselves, and teams that cannot play."""
+
+    @pytest.fixture
+    def teams(self, tmp_path: Path) -> Path:
+        folder = tmp_path / "teams"
+        for name, strategy in (("Lea Müller", "greedy"), ("ada", "walker"), ("bob", "random")):
+            (folder / name).mkdir(parents=True)
+            about = f'bot = "builtin:{strategy}"\n'
+            about += 'name = "Die Lötkolben"\nmembers = ["Jörg", "Ana"]' if name == "ada" else ""
+            (folder / name / "team.toml").write_text(about, encoding="utf-8")
+        return folder
+
+    def test_names_and_members_are_in_terminal_report_replays_and_tables(
+        self, tmp_path: Path, teams: Path
+    ) -> None:
+        out = tmp_path / "out"
+        arguments = ("--game", "paint", "--option", "turns=5", "--groups", "1", "--out", out)
+        ended = cw("run", teams, *arguments)
+        assert ended.exit_code == 0, ended.output + ended.stderr
+        headline, _, heading, *rows = ended.stdout.splitlines()
+        assert headline.endswith(" is the champion.")
+        assert heading.split()[:5] == ["team", "members", "came", "to", "won"]
+        assert [row.split(".")[0].strip() for row in rows[:3]] == ["1", "2", "3"]
+        assert "champion" in rows[0]
+        assert "place 3 of group A" in rows[2]
+        assert any("Die Lötkolben  Jörg, Ana" in row for row in rows[:3])
+        html = (out / "report" / "index.html").read_text(encoding="utf-8")
+        assert "Lea-Muller</th>" not in html
+        assert "Lea Müller</th>" in html
+        assert "Jörg, Ana" in html
+        named = {
+            player["name"]
+            for file in (out / "games").glob("*.gz")
+            for player in decode(file.read_bytes())["players"]
+        }
+        assert named == {"Lea Müller", "Die Lötkolben", "bob"}
+        ranking = (out / "report" / "ranking.csv").read_bytes().decode("utf-8-sig")
+        assert '"Jörg, Ana"' in ranking
+        assert cw("resume", out).stdout == ended.stdout
+
+    def test_every_team_that_cannot_play_is_told_and_left_out_if_wanted(
+        self, tmp_path: Path, teams: Path
+    ) -> None:
+        (teams / "empty").mkdir()
+        (teams / "odd").mkdir()
+        (teams / "odd" / "team.toml").write_text("hat = 1")
+        out = tmp_path / "out"
+        arguments = ("run", teams, "--game", "paint", "--option", "turns=5", "--out", out)
+        refused = cw(*arguments)
+        assert refused.exit_code == 2
+        assert "2 teams cannot play; mend them, or leave them out with --skip-b" in refused.stderr
+        told = " ".join(refused.stderr.split())
+        assert "empty must hold one program" in told
+        assert "not 'hat'" in told
+        played = cw(*arguments, "--skip-broken")
+        assert played.exit_code == 0, played.output + played.stderr
+        assert "Left out: empty: " in played.stderr
+        assert "Left out: odd: " in played.stderr
+        assert set(settings_of(out).left_out) == {"empty", "odd"}
+        assert "odd: left out: " in (out / "report" / "index.html").read_text(encoding="utf-8")
+        assert cw("resume", out).exit_code == 0
+        (teams / "late").mkdir()
+        assert "differ from those the championship began with" in cw("resume", out).stderr
 
 
 class TestSandbox:
@@ -233,10 +303,15 @@ class TestSandbox:
         "command",
         [
             ("championship", "run", "teams"),
-            ("championship", "validate", "teams"),
-            ("serve", "--port", "0", "--opponent", "paint", "me=teams/one/game_ai.py"),
-            ("check", "circuit-wars", "teams/one/game_ai.py"),
-            ("play", "circuit-wars", "teams/one/game_ai.py", "builtin:random"),
+            *(
+                pytest.param(command, marks=pytest.mark.thorough)
+                for command in (
+                    ("championship", "validate", "teams"),
+                    ("serve", "--port", "0", "--opponent", "paint", "me=teams/one/game_ai.py"),
+                    ("check", "circuit-wars", "teams/one/game_ai.py"),
+                    ("play", "circuit-wars", "teams/one/game_ai.py", "builtin:random"),
+                )
+            ),
         ],
     )
     def test_none_is_started_if_it_must_be_there(
@@ -247,6 +322,7 @@ class TestSandbox:
         assert "no bot is started without a sandbox" in result.stderr
         assert "Traceback" not in result.stderr
 
+    @pytest.mark.thorough
     def test_it_is_said_each_time(self, tmp_path: Path, teams: Path) -> None:
         result = self.without_bubblewrap(tmp_path, "championship", "validate", teams)
         assert (result.returncode, result.stdout) == (0, "one: ok\ntwo: ok\n")
@@ -277,8 +353,9 @@ class TestSandbox:
             assert result.returncode == 1
             assert "LIMITS ONLY, it can read your files" in " ".join(result.stderr.split())
 
+    @pytest.mark.thorough
     def test_it_is_said_once_of_a_bot_that_is_started_again_and_again(self, tmp_path: Path) -> None:
-        shutil.copytree(Path("sample_bots", "paint", "python").resolve(), tmp_path / "mine")
+        new_bot("paint", "python", tmp_path / "mine")
         result = self.without_bubblewrap(tmp_path, "check", "paint", "mine/bot.py")
         assert (result.returncode, result.stdout.splitlines()[-1]) == (0, "all fine")
         assert result.stderr.count("LIMITS ONLY") == 1
@@ -309,7 +386,9 @@ runpy.run_module("cw", run_name="__main__")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs limits of POSIX")
-@pytest.mark.parametrize("most", [0, 400, 3000, 20_000])
+@pytest.mark.parametrize(
+    "most", [400, *(pytest.param(most, marks=pytest.mark.thorough) for most in (0, 3000, 20_000))]
+)
 def test_what_cannot_be_written_ends_in_a_sentence_and_is_resumed(
     tmp_path: Path, most: int
 ) -> None:

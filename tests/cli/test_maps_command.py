@@ -14,8 +14,8 @@ from PIL import Image, ImageColor
 from cw.cli import main
 from cw.drawing.palette import WALL
 from cw.drawing.scenes import MARGIN
-from cw.games.code_battle.generate import make_map
-from cw.games.code_battle.maps import decode_map, encode_map
+from cw.games.code_battle.maps.generate import make_map
+from cw.games.code_battle.maps.map_file import decode_map, encode_map
 
 MADE = make_map("m4_001", 4, 7, rows=30, cols=44, cores_per_player=2)
 SMALL = ("--rows", "30", "--cols", "44", "--cores-per-player", "2")
@@ -69,7 +69,7 @@ class TestGenerate:
         old.write_text("old")
         done = generate(tmp_path, "--count", "2")
         assert done.exit_code == 2
-        assert "m4_002.json is there already; --force overwrites it" in done.stderr
+        assert "m4_002.json exists already; --force overwrites it" in done.stderr
         assert [path.name for path in tmp_path.iterdir()] == ["m4_002.json"]
         assert old.read_text() == "old"
         assert generate(tmp_path, "--count", "2", "--force").exit_code == 0

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from cw.cli import main
-from cw.kits import LANGUAGES, folder, games
+from cw.kits import LANGUAGES, files, games
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -28,9 +28,9 @@ def test_the_copy_has_every_file_of_the_kit(tmp_path: Path) -> None:
     code, said = run("hexagon", "ruby", str(tmp_path / "mine"))
     assert code == 0
     assert said.splitlines()[-1] == "  cw check hexagon bot.rb"
-    for file in ("README.md", "bot.rb", "bot_server.rb", "hexagon.rb"):
-        copied = (tmp_path / "mine" / file).read_bytes()
-        assert copied == (folder("hexagon", "ruby") / file).read_bytes()
+    copied = {file.name: file.read_bytes() for file in (tmp_path / "mine").iterdir()}
+    assert copied == {name: file.read_bytes() for name, file in files("hexagon", "ruby").items()}
+    assert {"README.md", "bot.rb", "bot_server.rb", "hexagon.rb"} <= copied.keys()
 
 
 def test_what_building_left_is_not_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,7 +47,7 @@ def test_an_empty_folder_will_do_and_a_full_one_will_not(tmp_path: Path) -> None
     assert run("paint", "c", str(tmp_path / "empty"))[0] == 0
     code, said = run("paint", "c", str(tmp_path / "empty"))
     assert code == 2
-    assert "exists already and is no empty folder" in said
+    assert "exists already and is not an empty folder" in said
     (tmp_path / "file").touch()
     assert run("paint", "c", str(tmp_path / "file"))[0] == 2
 
@@ -62,10 +62,15 @@ def test_unknown_games_and_languages_are_refused_with_those_that_there_are(tmp_p
     assert not (tmp_path / "x").exists()
 
 
-def test_three_words_are_needed(tmp_path: Path) -> None:
-    code, said = run("paint", "c")
+def test_two_words_are_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, said = run("paint")
     assert code == 2
-    assert "GAME, LANGUAGE and DIR; `cw bots kits` names" in said
+    assert "GAME and LANGUAGE; `cw bots kits` names" in said
+    code, said = run("paint", "c")
+    assert code == 0
+    assert "paint-c is made" in said
+    assert (tmp_path / "paint-c" / "bot.c").is_file()
 
 
 def test_the_list_names_every_game_and_language() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -131,6 +132,8 @@ def test_the_faults_of_a_bot_are_explained_once_in_a_series(tmp_path: Path) -> N
     bot = write(tmp_path, PAINT, ('"direction": [1, 0]', '"direction": "up"'))
     result = cw("play", "paint", "builtin:walker", bot, "--games", 3, "--option", "turns=2")
     assert result.stderr.count("repeat it: ") == 1
+    assert result.stderr.count("illegal: expected type") == 1
+    assert "(and 1 more like it, the last in turn 2)" in result.stderr
     assert "bot.py made an illegal move in turn 1, the first of 2 faults." in result.stderr
     (line,) = (line for line in result.stdout.splitlines() if line.startswith("bot.py "))
     assert line.split()[-2:] == ["6", "0/3"]
@@ -148,16 +151,10 @@ def test_a_bot_that_never_starts_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("columns", [40, 60, 80, 200])
 def test_a_table_fits_the_terminal(columns: int) -> None:
-    command = [sys.executable, "-m", "cw", "simulate", "circuit-wars", "greedy", "random"]
-    options = ["--games", "20", "--option", "size=3"]
-    done = subprocess.run(
-        [*command, *options],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=300,
-        env=os.environ | {"COLUMNS": str(columns)},
-    )
+    command = ["simulate", "circuit-wars", "greedy", "random", "--jobs", "1"]
+    runner = CliRunner(env={"COLUMNS": str(columns)})
+    done = runner.invoke(main, [*command, "--games", "20", "--option", "size=3"])
+    assert done.exit_code == 0, done.stderr
     assert max(map(len, done.stdout.splitlines())) <= columns
     if columns >= 60:
         assert "\N{HORIZONTAL ELLIPSIS}" not in done.stdout
@@ -201,7 +198,7 @@ def test_no_replay_is_written_where_none_is_wanted() -> None:
 
 def test_matches_at_the_same_time_end_as_one_after_the_other(tmp_path: Path) -> None:
     bot = write(tmp_path, PAINT)
-    options = ("--games", 2, "--swap", "--seed", 3, "--option", "turns=12", "--json")
+    options = ("--games", 2, "--swap", "--seed", 3, "--option", "turns=12", "--json", "-v")
     alone, together = (
         cw("play", "paint", "builtin:greedy", bot, *options, "--out", "match.json", "--jobs", jobs)
         for jobs in (1, 3)
@@ -242,10 +239,62 @@ def test_a_turn_is_repeated_by_cw_step(tmp_path: Path) -> None:
     stepped = json.loads(CliRunner().invoke(main, ["step", "hexagon"], input=line).stdout)
     after = json.loads(cw("replay", "line", out, "--turn", 4).stdout)
     assert stepped["state"] == after["state"]
-    seen = cw("replay", "line", out, "--turn", 3, "--player", "1").stdout
-    view = json.loads(CliRunner().invoke(main, ["observe", "hexagon"], input=seen).stdout)
-    assert view["view"] == json.loads(line)["state"]
+    for name in ("1", "greedy"):
+        seen = cw("replay", "line", out, "--turn", 3, "--player", name).stdout
+        view = json.loads(CliRunner().invoke(main, ["observe", "hexagon"], input=seen).stdout)
+        assert view["view"] == json.loads(line)["state"]
     assert cw("replay", "line", out, "--turn", 999).exit_code == 2
+    assert cw("replay", "line", out, "--turn", 0).exit_code == 2
+    unknown = cw("replay", "line", out, "--turn", 3, "--player", "greddy")
+    assert "did you mean greedy?" in unknown.stderr
+
+
+CRASHING = """
+import json, sys
+for line in sys.stdin:
+    state = json.loads(line)
+    if "player_id" in state:
+        print("POST /games 200 0.5 ms", file=sys.stderr)
+        print('{"ready":true}', flush=True)
+        continue
+    turn = state["turns_left"]
+    if turn < 8:
+        raise ValueError("my bug")
+    print(json.dumps({"turns_left": turn, "type": "walk", "direction": [0, 1]}), flush=True)
+"""
+
+
+def test_a_crash_is_told_once_and_its_turn_can_be_typed(tmp_path: Path) -> None:
+    bot = f"me={write(tmp_path, CRASHING)}"
+    result = cw("play", "paint", "builtin:random", bot, "--option", "turns=10", "--seed", 1)
+    assert result.stderr.count("Traceback") == 1
+    assert "POST /games" not in result.stderr
+    *_, told, repeat, see = result.stderr.splitlines()
+    assert told == (
+        "turn 4: me: crashed: its program ended before the end of the match: exit code 1:"
+        " ValueError: my bug (bot.py, line 11)"
+    )
+    assert "bubblewrap" not in result.stderr
+    typed = shlex.split(repeat.removeprefix("repeat it: cw ").partition(" | ")[0])
+    assert typed[-2:] == ["--turn", "4"]
+    (turn,) = [json.loads(cw(*typed).stdout)]
+    assert turn["actions"]["me"]["fault"] == "crashed"
+    typed = shlex.split(see.removeprefix("what it saw: cw ").partition(" | ")[0])
+    assert json.loads(cw(*typed).stdout)["player"] == "me"
+    report = json.loads(
+        cw("play", "paint", "builtin:random", bot, "--option", "turns=10", "--json").stdout
+    )
+    (fault,) = report["players"][1]["faults"]
+    assert fault["turn"] == 3, "in JSON the turns before it are counted"
+
+
+def test_how_a_program_is_isolated_is_told_where_it_is_weak(tmp_path: Path) -> None:
+    match = ("play", "paint", "builtin:random", write(tmp_path, PAINT), "--option", "turns=2")
+    weak = " ".join(cw(*match, "--sandbox", "off").stderr.split())
+    assert "bot.py: LIMITS ONLY, it can read your files and use your network" in weak
+    assert "-v tells more" in weak
+    assert "256 open files" not in weak
+    assert "256 open files" in " ".join(cw(*match, "-v").stderr.split())
 
 
 def test_the_replay_of_code_battle_in_its_own_format(tmp_path: Path) -> None:
@@ -359,7 +408,7 @@ def runs(pid: int) -> bool:
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs the list of processes in /proc")
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.thorough)])
 def test_ctrl_c_leaves_no_process(tmp_path: Path, jobs: int) -> None:
     bot = write(tmp_path, PAINT, ("turn = state", "import time; time.sleep(0.4); turn = state"))
     command = [sys.executable, "-m", "cw", "play", "paint", bot, bot, "--no-watch"]

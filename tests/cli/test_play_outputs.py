@@ -12,7 +12,9 @@ import requests
 from click.testing import CliRunner
 
 from cw.cli import main
-from tests.matches.bots_of_games import PAINT, write
+from tests.matches.bots_of_games import PAINT, SOURCES, write
+
+SERVE = ("serve", "--port", "0", "--replays", "{folder}")
 
 
 @pytest.fixture(scope="module")
@@ -39,13 +41,37 @@ def test_it_lies_beside_the_replay_and_not_in_it(played: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("game", "place", "option"),
+    [
+        ("circuit-wars", "    turn += 1", "size=1"),
+        ("hexagon", "        turn = TOLD[self.game()]", "size=2"),
+    ],
+)
+def test_a_client_and_a_web_service_may_print_to_standard_output(
+    game: str, place: str, option: str, tmp_path: Path
+) -> None:
+    printing = place[: -len(place.lstrip())] + "print('hello')\n" + place
+    bot = write(tmp_path, SOURCES[game], (place, printing))
+    out = tmp_path / "match.json.gz"
+    arguments = ["play", game, f"own={bot}", "builtin:random", "--option", option]
+    result = CliRunner().invoke(main, [*arguments, "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    assert "hello\n" in (tmp_path / "match.1.stderr").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
     ("command", "code"),
     [
         (("replay", "open", "{file}", "--no-browser"), 200),
-        (("serve", "--port", "0", "--replays", "{folder}"), 200),
-        (("serve", "--port", "0", "--replays", "{folder}", "--uploads"), 404),
-        (("serve", "--port", "0", "--replays", "{folder}", "--name", "arena.example"), 404),
-        (("serve", "--port", "0", "--replays", "{folder}", "--host", "0.0.0.0"), 404),
+        ((*SERVE, "--host", "0.0.0.0"), 404),
+        *(
+            pytest.param((*SERVE, *options), code, marks=pytest.mark.thorough)
+            for options, code in (
+                ((), 200),
+                (("--uploads",), 404),
+                (("--name", "arena.example"), 404),
+            )
+        ),
     ],
 )
 def test_its_owner_reads_it_on_this_machine(

@@ -70,7 +70,7 @@ def test_the_replay_itself_is_not_overwritten_unasked(tmp_path: Path) -> None:
     file = written(tmp_path)
     done = export(file, "--gz")
     assert done.exit_code == 2
-    assert "is the replay itself; name another file with --out" in done.stderr
+    assert "is the replay itself; choose another file with --out" in done.stderr
 
 
 def test_the_games_own_format(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from cw.assets import asset
 from cw.cli import main
 from cw.replays import document as replay
-from cw.web.export import bundled, html
+from cw.web.replays.export import bundled, html
 from tests.browser.recorded import recorded
 
 

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from cw.cli import main
 from cw.errors import ProtocolError
 from cw.replays import document as replay
+from tests.effort import amount
 from tests.matches.playing import play_match
 from tests.mutations import CASES, spoiled
 from tests.replays.test_forgeries import MATCHES, Match
@@ -33,6 +34,10 @@ COMMANDS = (
     ("export", "--game"),
     ("export", "--gif", "--to", "2"),
 )
+
+
+FEW = amount(2, 10) * len(COMMANDS)
+"""Files of each game where no number of cases is asked for."""
 
 
 def recorded(match: Match) -> Any:
@@ -62,7 +67,7 @@ def run(file: Path, command: tuple[str, ...]) -> bytes:
 @pytest.mark.parametrize("match", MATCHES, ids=[match[0] for match in MATCHES])
 def test_every_file_is_read_or_refused_with_a_sentence(match: Match, tmp_path: Path) -> None:
     rng, document, file = Random(match[0]), recorded(match), tmp_path / "match.json"
-    for number in range(CASES or 130):
+    for number in range(CASES or FEW):
         text = spoiled(rng, document)
         file.write_bytes(with_fitting_hash(text) if rng.random() < 0.8 else text)
         said = run(file, COMMANDS[number % len(COMMANDS)])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from copy import copy
 from functools import partial
 from random import Random
 from typing import Any
@@ -15,7 +16,7 @@ from cw.cli import main
 from cw.games.codec import Game
 from cw.games.registry import GAMES, load_game
 from tests.mutations import CASES, spoiled
-from tests.test_every_game import SMALL, some
+from tests.test_every_game import SMALL, tried
 
 Line = tuple[str, dict[str, Any]]
 
@@ -25,7 +26,7 @@ def lines(game: Game) -> list[Line]:
     found: list[Line] = [
         ("step", {"state": None, "options": {**SMALL[game.name], "seed": 1, "players": 2}})
     ]
-    for state, actions in some(game.rules, 4, most=6):
+    for state, actions in tried(game.name).some(4, most=6):
         document = game.codec.state_to_json(state)
         said = {str(player): game.codec.action_to_json(one) for player, one in actions.items()}
         player = game.rules.players(state)[0]
@@ -77,11 +78,19 @@ def world(**changes: Any) -> dict[str, Any]:
     return {"state": {**WORLD, "creatures": [CREATURE]} | changes, "actions": {}}
 
 
+def entrants(userid: int) -> dict[str, Any]:
+    """Return a line that asks for a start with two players, one with an id of its own."""
+    players = [{"userid": userid, "username": "a"}, {"userid": 1, "username": "b"}]
+    return {"state": None, "options": {"players": players}}
+
+
 ABSURD: dict[str, Callable[[], dict[str, Any]]] = {
     "a huge map": partial(world, W=2**31 - 1, H=2**31 - 1),
     "a large map": partial(world, W=2001, H=2000),
     "an id beyond 64 bits": partial(world, creatures=[CREATURE | {"creatureid": 2**63}]),
     "a user beyond 64 bits": partial(world, players=[{"userid": 2**64, "username": "a"}]),
+    "a user of a start beyond 63 bits": partial(entrants, 2**63),
+    "a user of a start beyond 64 bits": partial(entrants, 2**64),
 }
 
 
@@ -94,3 +103,46 @@ def test_what_is_too_large_is_refused_before_it_is_made(what: str) -> None:
 def test_the_largest_map_is_taken() -> None:
     (answer,) = answers("step", "end-of-codes", [json.dumps(world(W=2000, H=2000)).encode()])
     assert answer["outcome"]["reason"] == "last_standing"
+
+
+LARGE = (2**31 - 1, 2**31, 2**32, 2**53, 2**63 - 1, 2**63, 2**64, -1, -(2**63), -(2**63) - 1, 1.5)
+"""Numbers at which types of other languages and of columns end."""
+
+
+def numbers(document: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Return the places of the numbers of a document, of long lists those of a few members."""
+    if isinstance(document, dict):
+        members: list[tuple[Any, Any]] = list(document.items())
+    elif isinstance(document, list):
+        members = list(enumerate(document))
+        members = members if len(members) < 4 else [*members[:2], members[-1]]
+    else:
+        members = []
+    if type(document) in (int, float):
+        yield place
+    for name, member in members:
+        yield from numbers(member, (*place, name))
+
+
+def with_number(document: Any, place: tuple[Any, ...], number: float) -> Any:
+    """Return a document with a number in a place."""
+    if not place:
+        return number
+    name, *rest = place
+    copied = copy(document)
+    copied[name] = with_number(document[name], tuple(rest), number)
+    return copied
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_number_may_be_any_number(name: str) -> None:
+    game = load_game(name)
+    for command, document in lines(game)[:3]:
+        places = list(numbers(document))
+        wrong = [
+            json.dumps(with_number(document, place, number)).encode()
+            for place in places
+            for number in LARGE
+        ]
+        for answer in answers(command, name, wrong):
+            assert isinstance(answer.get("error", ""), str)

@@ -1,0 +1,64 @@
+"""`cw bots`: the built-in opponents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import click
+
+from cw.cli.groups import LazyGroup, Place
+from cw.errors import UsageError, choices, short
+from cw.games.registry import game_entries
+
+COMMANDS: Final[Mapping[str, Place]] = {
+    "join": Place(
+        "cw.cli.bots.join:join", "Let the strategy NAME play on the Circuit Wars server at URL."
+    ),
+    "kits": Place(
+        "cw.cli.bots.kits:kits",
+        "List the bots to start from, and what this machine lacks for them.",
+    ),
+    "list": Place(
+        "cw.cli.bots.list:list_bots",
+        "List the built-in strategies of GAME or of all, the weakest first.",
+    ),
+    "serve": Place(
+        "cw.cli.bots.serve:serve", "Serve the strategy NAME as a bot of GAME, until Ctrl-C."
+    ),
+}
+
+
+def refuse_unknown(name: str) -> None:
+    """Raise UsageError for what is neither a game nor a command below `cw bots`."""
+    names = [*game_entries(), *COMMANDS]
+    if name not in names:
+        raise UsageError(f"there is no game or command {short(name)}; {choices(name, names)}")
+
+
+class Listing(LazyGroup):
+    """A group in which the name of a game, or nothing, asks for the list."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put `list` before what names no subcommand."""
+        if not args or (args[0] not in COMMANDS and args[0] not in ctx.help_option_names):
+            for name in (name for name in args[:1] if not name.startswith("-")):
+                refuse_unknown(name)
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=Listing, places=COMMANDS)
+def bots() -> None:
+    """List, measure and serve the built-in strategies.
+
+    Use them as builtin:NAME wherever a command takes a bot.
+
+    \b
+      cw bots circuit-wars
+      cw bots circuit-wars --measure --pair expert search --games 40
+      cw bots serve hexagon greedy --port 3000
+      cw bots join http://127.0.0.1:5000 greedy
+
+    `cw bots kits` lists bots to start from, for your own.
+    """

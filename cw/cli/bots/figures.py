@@ -1,0 +1,53 @@
+"""`cw bots --measure`: how strong the built-in strategies are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from itertools import chain
+
+import click
+
+from cw.games.registry import load_strategies, load_strategy
+from cw.matches.strength import Strength, ladder, measure
+
+HEADINGS = (
+    "| strategy | against | matches | win rate | 95 % CI"
+    " | median response time | longest response time |"
+)
+
+
+def print_figures(
+    game: str,
+    pairs: Sequence[tuple[str, str]],
+    games: int,
+    seed: int,
+    jobs: int,
+    *,
+    as_json: bool,
+) -> None:
+    """Measure pairs, or each strategy beside the one before it, and print their figures."""
+    matchups = list(pairs) or ladder(list(load_strategies(game)))
+    for name in chain.from_iterable(matchups):
+        load_strategy(game, name)
+    show(measure(game, matchups, games, seed, jobs), as_json)
+
+
+def show(figures: Iterable[Strength], as_json: bool) -> None:
+    """Print the figures of each pair as soon as they are known, as lines of a Markdown table."""
+    if not as_json:
+        click.echo(HEADINGS)
+        click.echo("|---|---|--:|--:|---|--:|--:|")
+    for figure in figures:
+        click.echo(json.dumps(asdict(figure)) if as_json else line(figure))
+
+
+def line(figure: Strength) -> str:
+    """Return the table's line of a pair."""
+    low, high = figure.interval
+    return (
+        f"| {figure.strategy} | {figure.opponent} | {figure.games} | {figure.win_rate:.1%}"
+        f" | {low:.1%} to {high:.1%} | {figure.median_seconds * 1000:.1f} ms"
+        f" | {figure.longest_seconds * 1000:.0f} ms |"
+    )

@@ -1,0 +1,180 @@
+"""`cw bots join`: a built-in strategy as a client of any Circuit Wars server."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import click
+import requests
+
+from cw.errors import Failure
+from cw.games.circuit_wars.rules import State
+from cw.matches.run import strategy_for
+
+GAME = "circuit-wars"
+ANSWER_TIME = 10.0
+"""Seconds that the server has for an answer."""
+
+LONGEST_ANSWER = 1 << 20
+"""Bytes of the longest answer that is read."""
+
+NOBODY, ALONE = 100, 101
+"""The status codes of a game for which nobody, or one team, has registered."""
+
+OVER = 300
+"""The first status code of a game that is over."""
+
+FORFEIT = 400
+"""The first status code of a game that a fault has ended."""
+
+LOOKING = 1.0
+"""Seconds between two looks at whether a seat is free."""
+
+GAME_STARTED = 3
+"""The error code of a registration for which no seat is free."""
+
+
+class Server:
+    """The routes of a Circuit Wars server, or of one of its rooms."""
+
+    def __init__(self, address: str) -> None:
+        """Speak to the server at a base address."""
+        self.address = address.rstrip("/")
+        self._session = requests.Session()
+        self._session.trust_env = False
+
+    def ask(self, path: str) -> dict[str, Any]:
+        """Return the JSON answer of a route; raise Failure if there is none."""
+        try:
+            with self._session.get(
+                f"{self.address}/{path}", timeout=ANSWER_TIME, stream=True
+            ) as reply:
+                body = reply.raw.read(LONGEST_ANSWER, decode_content=True)
+            document = json.loads(body)
+        except requests.exceptions.ConnectionError:
+            raise Failure(
+                f"there is no server at {self.address}: start it with `cw serve`"
+            ) from None
+        except (requests.exceptions.RequestException, OSError, ValueError) as error:
+            raise Failure(f"{self.address} did not answer /{path} with JSON: {error}") from None
+        if not isinstance(document, dict):
+            raise Failure(f"{self.address} did not answer /{path} with a JSON object")
+        return document
+
+
+@click.command()
+@click.argument("url")
+@click.argument("name")
+@click.option("--team", help="Team id to register as.  [default: NAME]")
+@click.option(
+    "--games",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="How many matches to play, one after the other.",
+)
+@click.option("--seed", default=0, show_default=True, help="Seed of everything random.")
+@click.option(
+    "--pause",
+    type=click.FloatRange(0, 60),
+    default=0.2,
+    show_default=True,
+    help="Seconds before each request.",
+)
+def join(url: str, name: str, team: str | None, games: int, seed: int, pause: float) -> None:
+    """Let the strategy NAME play on the Circuit Wars server at URL.
+
+    It takes a free seat, or waits until one is free, plays, and prints how each match ended. URL is
+    the address of a server or of one of its rooms.
+
+    \b
+      cw bots join http://127.0.0.1:5000 greedy
+      cw bots join http://127.0.0.1:5000/rooms/table-4 search --games 10
+    """
+    strategy_for(GAME, name, 1, seed)
+    server, team_id = Server(url), team or name
+    for number in range(games):
+        player = take_seat(server, team_id, pause)
+        try:
+            click.echo(f"{team_id} is player {player}. Watch the game at {server.address}/")
+            status = play(server, team_id, name, player, seed + number, pause)
+        except KeyboardInterrupt:
+            leave(server)
+            raise
+        click.echo(f"{team_id} {ending(status, player)}.")
+
+
+def take_seat(server: Server, team_id: str, pause: float) -> int:
+    """Register and return the player number; wait while a game is going on.
+
+    Raises Failure if the name is refused.
+    """
+    announced = False
+    time.sleep(pause)
+    while True:
+        answer = server.ask(f"reg/{team_id}")
+        if answer.get("response") == "OK":
+            return int(answer["player"])
+        if answer.get("error_code") != GAME_STARTED:
+            reason = answer.get("message") or answer.get("error") or "no reason given"
+            raise Failure(f"{server.address} refuses {team_id!r}: {reason}")
+        if not announced:
+            click.echo(f"No seat is free at {server.address}: waiting for a new match.", err=True)
+            announced = True
+        time.sleep(LOOKING)
+
+
+def play(
+    server: Server, team_id: str, name: str, player: int, seed: int, pause: float
+) -> dict[str, Any]:
+    """Play until the game is over, and return its last status.
+
+    Raises Failure if the server has begun another game meanwhile.
+    """
+    strategy = strategy_for(GAME, name, player, seed)
+    while True:
+        time.sleep(pause)
+        status = server.ask("status")
+        if status.get("status_code") == 200 + player:
+            move = strategy.act(position(status, player))
+            time.sleep(pause)
+            status = server.ask(f"move/{team_id}/{move}")
+        code = status.get("status_code")
+        if not isinstance(code, int) or code == NOBODY:
+            raise Failure(f"{server.address} has ended this game: join again")
+        if code >= OVER:
+            return status
+
+
+def leave(server: Server) -> None:
+    """Give the seat back if nobody else has come."""
+    if server.ask("status").get("status_code") == ALONE:
+        server.ask("restart")
+
+
+def position(status: dict[str, Any], player: int) -> State:
+    """Return the position of a status document; raise Failure for a document that holds none."""
+    try:
+        squares = tuple(tuple(int(square) for square in row) for row in status["board"])
+        scores = (int(status["score_1"]), int(status["score_2"]))
+        last_move = str(status["last_move"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise Failure(f"the server's status has no board that can be read: {error!r}") from None
+    return State(len(squares), squares, player, scores, last_move, None, None)
+
+
+def ending(status: dict[str, Any], player: int) -> str:
+    """Return whether a player has won, and by what."""
+    code = status["status_code"]
+    came = "won" if winner(code) == player else "lost"
+    if code >= FORFEIT:
+        return f"{came} by forfeit: {status['status']}"
+    score, other = status[f"score_{player}"], status[f"score_{3 - player}"]
+    return f"{came} by score: {score} to {other} squares"
+
+
+def winner(code: int) -> int:
+    """Return the player who won: 301 means that player 1 won, 401 and 501 that player 1 lost."""
+    return code % 10 if code < 400 else 3 - code % 10

@@ -1,0 +1,27 @@
+"""`cw championship resume`: a championship goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cw.championship.config import settings_of
+from cw.cli.championship.options import FOLDER, HANDOUTS, JOBS, PORT, QUEUE
+from cw.cli.championship.players import chosen_players
+from cw.cli.championship.playing import play
+
+
+@click.command("resume")
+@click.argument("out", type=FOLDER)
+@JOBS
+@HANDOUTS
+@PORT
+@QUEUE
+def resume_command(
+    out: Path, jobs: int | None, with_handouts: bool, port: int | None, queued: bool
+) -> None:
+    """Continue the championship in OUT from where it was stopped."""
+    sandbox = settings_of(out).sandbox
+    with chosen_players(jobs, sandbox, queued=queued) as new_players:
+        play(out, port, new_players, with_handouts=with_handouts)

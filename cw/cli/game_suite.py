@@ -1,0 +1,80 @@
+"""`cw test-game`: what every game is held to."""
+
+from __future__ import annotations
+
+import json
+import traceback
+from typing import NamedTuple
+
+import click
+
+from cw.cli.options import OPTION, read_option
+from cw.suite.checks import CHECKS, Check, sentence_of
+from cw.suite.subject import BrokenPromise, Subject, subject
+from cw.visible import visible
+
+
+class Answer(NamedTuple):
+    """What came of a check."""
+
+    check: str
+    sentence: str
+    problem: str
+    """"" if the game passed it."""
+    place: str
+    """The innermost line of code that raised it, for what is no refusal of ours."""
+
+
+@click.command("test-game")
+@click.argument("game")
+@OPTION
+@click.option(
+    "--check",
+    "chosen",
+    metavar="CHECK",
+    multiple=True,
+    type=click.Choice(list(CHECKS)),
+    help="Only this check, such as samples; several times for several.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+def test_game(game: str, options: tuple[str, ...], chosen: tuple[str, ...], as_json: bool) -> None:
+    """Test GAME with what every game is held to.
+
+    Random matches are played, altered documents are read, and the parts that the game has are
+    tried. With --option matches are played by options of the game, such as a small board. Exit
+    code 1 if the game fails a check.
+
+    \b
+      cw test-game hexagon --option size=3
+    """
+    tried = subject(game, **dict(read_option(text) for text in options))
+    checks = {name: check for name, check in CHECKS.items() if not chosen or name in chosen}
+    failed = False
+    for name, check in checks.items():
+        answer = outcome_of(name, check, tried)
+        failed |= bool(answer.problem)
+        click.echo(json.dumps(answer._asdict()) if as_json else visible(line_of(answer)))
+    if failed:
+        raise SystemExit(1)
+
+
+def outcome_of(name: str, check: Check, tried: Subject) -> Answer:
+    """Try a game."""
+    try:
+        check(tried)
+    except BrokenPromise as error:
+        return Answer(name, sentence_of(check), str(error), "")
+    # It is code of others: whatever it raises is told, with its place.
+    except Exception as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        return Answer(name, sentence_of(check), what, f"{frame.filename}, line {frame.lineno}")
+    return Answer(name, sentence_of(check), "", "")
+
+
+def line_of(answer: Answer) -> str:
+    """Return an answer for reading."""
+    if not answer.problem:
+        return f"ok      {answer.check:<24} {answer.sentence}"
+    where = f"\n{'':<33}{answer.place}" if answer.place else ""
+    return f"failed  {answer.check:<24} {answer.problem}{where}"

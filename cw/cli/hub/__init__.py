@@ -1,0 +1,87 @@
+"""`cw hub`: the site for many people; its commands need the extra `hub`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Final
+
+import click
+
+from cw.cli.groups import LazyGroup, Place
+from cw.errors import UsageError
+
+NEEDED: Final = ("alembic", "argon2", "celery", "cryptography", "obstore", "psycopg", "sqlalchemy")
+"""What the extra brings, as far as it is asked for here."""
+
+COMMANDS: Final[Mapping[str, Place]] = {
+    "demo": Place("cw.cli.hub.serve:demo", "Run a hub with people, bots and matches to explore."),
+    "serve": Place(
+        "cw.cli.hub.serve:serve", "Run the hub until Ctrl-C: its pages, matches and jobs."
+    ),
+    "worker": Place("cw.cli.hub.worker:worker", "Play matches until stopped."),
+    "scheduler": Place(
+        "cw.cli.hub.worker:scheduler", "Start what is due and run periodic jobs, until stopped."
+    ),
+    "user": Place("cw.cli.hub.user:user", "Show, lock, delete and change accounts."),
+    "match": Place("cw.cli.hub.match:match", "Requeue a failed match, or cancel one."),
+    "bot": Place("cw.cli.hub.bot:bot", "Add a web service as a bot; suspend or restore a bot."),
+    "token": Place("cw.cli.hub.token:token", "Create, list and revoke access tokens for the API."),
+    "keys": Place(
+        "cw.cli.hub.keys:keys",
+        "Make keys; or add one to CW_MASTER_KEYS, put it first, and encrypt all secrets with it.",
+    ),
+    "ratings": Place(
+        "cw.cli.hub.ratings:ratings_group",
+        "Verify the ratings of rated competitions from their matches, or rewrite them.",
+    ),
+    "competition": Place(
+        "cw.cli.hub.competition:competition",
+        "Create, configure, pause and resume competitions.",
+    ),
+    "doctor": Place(
+        "cw.cli.hub.doctor:doctor",
+        "Check whether a hub has everything it needs, and say what to do.",
+    ),
+    "settings": Place(
+        "cw.cli.hub.settings:settings_command",
+        "Print every setting with its value and meaning.",
+    ),
+    "backup": Place(
+        "cw.cli.hub.backup:backup_command",
+        "Write all rows of the hub into one file, while it runs.",
+    ),
+    "restore": Place(
+        "cw.cli.hub.backup:restore_command",
+        "Fill an empty database from a back-up FILE, and verify its ratings.",
+    ),
+    "db": Place("cw.cli.hub.db:db", "Bring the database to the revision of the program."),
+    "store": Place("cw.cli.hub.store:store", "Create the bucket of the object store."),
+}
+
+
+def is_missing() -> bool:
+    """Return whether the extra is missing, or a part of it."""
+    return any(find_spec(package) is None for package in NEEDED)
+
+
+class HubCommands(LazyGroup):
+    """The commands of `cw hub`; without the extra there are none."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands; raise UsageError where the extra is missing."""
+        if is_missing():
+            raise UsageError(
+                'cw hub needs the extra "hub": in the repository, pip install ".[hub]"'
+            )
+        return super().list_commands(ctx)
+
+
+@click.group(cls=HubCommands, places=COMMANDS)
+def hub() -> None:
+    """Run a site where people bring bots and watch them play.
+
+    \b
+      cw hub demo        a hub with people, bots and matches to explore
+      cw hub serve       your own, in one process; needs no settings
+    """

@@ -1,0 +1,269 @@
+"""`cw hub competition`: competitions, for the operator."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
+
+import click
+from sqlalchemy.orm import Session
+
+from cw.cli.groups import HelpfulGroup
+from cw.cli.hub.options import as_json, with_settings
+from cw.cli.hub.tournament import COMMANDS
+from cw.cli.hub.tournament.acting import FILE, NEW_FILE
+from cw.cli.hub.tournament.creation import NewTournament, make
+from cw.cli.hub.user import opened, tell
+from cw.errors import UsageError, choices
+from cw.games.registry import load_game
+from cw.hub.clock import Clock, utc_now
+from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.daily import verbs as daily
+from cw.hub.competitions.format import Format, format_named
+from cw.hub.competitions.tournament import settings as tournament_settings
+from cw.hub.competitions.verbs import CompetitionFacts
+from cw.hub.operation.settings import HubSettings
+from cw.hub.site.formats import FORMATS
+from cw.hub.store.tables import CompetitionState
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+SHOWN: Final = 5
+"""Due times that are printed."""
+
+
+@click.group(cls=HelpfulGroup)
+def competition() -> None:
+    """Create, configure, pause and resume competitions.
+
+    NAME is the name of a game, such as end-of-codes, or FORMAT/NAME where several have it.
+    Each change is recorded in the audit log. The site may keep running.
+    """
+
+
+def do(
+    settings: HubSettings,
+    name: str,
+    act: Callable[Concatenate[Session, Clock, CompetitionFacts, P], T],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> T:
+    """Do something with a competition in a transaction of its own; return what comes of it."""
+    with opened(settings) as database, database.writing() as session:
+        return act(session, utc_now, competitions.named(session, name), *args, **kwargs)
+
+
+def format_of(facts: CompetitionFacts) -> Format:
+    """Return the format of a competition; raise UsageError for one that this site does not have."""
+    found = format_named(FORMATS, facts.format)
+    if found is None:
+        raise UsageError(f"this program does not have the format {facts.format!r}")
+    return found
+
+
+@competition.command("list")
+@with_settings
+@as_json
+def list_command(settings: HubSettings, *, as_json: bool) -> None:
+    """Print all competitions, one a line."""
+    with opened(settings) as database, database.reading() as session:
+        found = competitions.everything(session)
+    for one in found:
+        tell(asdict(one), f"{one.format}/{one.slug}  {one.state}  {one.title}", as_json=as_json)
+
+
+@competition.command()
+@click.argument("name")
+@with_settings
+@as_json
+def show(settings: HubSettings, name: str, *, as_json: bool) -> None:
+    """Print the details of a competition."""
+    with opened(settings) as database, database.reading() as session:
+        said = asdict(competitions.named(session, name))
+    tell(said, "\n".join(f"{key}: {value}" for key, value in said.items()), as_json=as_json)
+
+
+@competition.command()
+@click.argument("name", metavar="[SLUG]", default="")
+@click.argument("of_game", metavar="[GAME]", default="")
+@click.option("--game", default="", help="The game.")
+@click.option("--format", "format_name", default="", help="The format: daily, tournament, cup, ...")
+@click.option("--title", default="", help="Title on pages; default: game and format.")
+@click.option("--config", "file", type=FILE, help="File that describes a tournament.")
+@click.option("--teams", type=FILE, help="For a tournament: one a line, NAME or NAME, SANDBOX.")
+@click.option("--cards", type=NEW_FILE, help="For a tournament: file for the cards to print.")
+@with_settings
+@as_json
+def new(
+    settings: HubSettings,
+    name: str,
+    of_game: str,
+    game: str,
+    format_name: str,
+    title: str,
+    file: Path | None,
+    teams: Path | None,
+    cards: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Create a competition: a tournament of teams, or FORMAT GAME, such as `daily paint`.
+
+    \b
+      new duel --game hexagon --format tournament \\
+          --teams names.txt --cards cards.html
+      new daily paint          resume paint lets it run
+      new --format rated --game hexagon
+
+    Without SLUG it is called as its game.
+
+    For a tournament, prints the token of its host once, and with --json those of the cards.
+    """
+    slug = "" if of_game else name
+    format_name, game = (name, of_game) if of_game else (format_name, game)
+    format_name = competitions.FORMER_NAMES.get(format_name, format_name)
+    if format_name == tournament_settings.FORMAT:
+        wanted = NewTournament(game if of_game else name or game, game, title, file, teams, cards)
+        make(settings, wanted, as_json=as_json)
+        return
+    if file or teams or cards:
+        raise UsageError("--config, --teams and --cards are for --format tournament")
+    names = [format_.name for format_ in FORMATS]
+    if format_name not in names:
+        raise UsageError(f"there is no format {format_name!r}; {choices(format_name, names)}")
+    load_game(game)
+    with opened(settings) as database, database.writing() as session:
+        made = competitions.new(session, utc_now, format_name, game, slug=slug, title=title)
+    name = f"{made.format}/{made.slug}"
+    tell(
+        {"competition": name},
+        f"{name} is created; start it with: cw hub competition resume {name}",
+        as_json=as_json,
+    )
+
+
+def change_state(
+    settings: HubSettings, name: str, state: CompetitionState, *, as_json: bool
+) -> None:
+    """Set the state of a competition."""
+
+    def act(session: Session, clock: Clock, of: CompetitionFacts) -> None:
+        format_of(of).steer(session, clock, of, state)
+
+    do(settings, name, act)
+    tell({"competition": name, "state": state}, f"{name} is {state}", as_json=as_json)
+
+
+@competition.command()
+@click.argument("name")
+@with_settings
+@as_json
+def resume(settings: HubSettings, name: str, *, as_json: bool) -> None:
+    """Start or resume a competition; what was due meanwhile is skipped."""
+    change_state(settings, name, "running", as_json=as_json)
+
+
+@competition.command()
+@click.argument("name")
+@with_settings
+@as_json
+def pause(settings: HubSettings, name: str, *, as_json: bool) -> None:
+    """Pause a competition; matches that are planned are still played."""
+    change_state(settings, name, "paused", as_json=as_json)
+
+
+@competition.command("set")
+@click.argument("name")
+@click.argument("values", nargs=-1, required=True, metavar="NAME=VALUE...")
+@with_settings
+@as_json
+def set_command(
+    settings: HubSettings, name: str, values: tuple[str, ...], *, as_json: bool
+) -> None:
+    """Change settings of a competition.
+
+    A daily one has time (18:00), zone (UTC) and options, a JSON object with options of the game:
+    cw hub competition set end-of-codes zone=Europe/Athens options='{"M": 15}'
+    A tournament has parallel, per_bot, round_every and more: see docs/hub/tournaments.md.
+    A cup has contest (round-robin), bots (Ada,Bob,Cid), options, groups, players and rounds.
+    """
+    given = dict(read_value(text) for text in values)
+
+    def act(session: Session, clock: Clock, of: CompetitionFacts) -> None:
+        format_of(of).change(session, clock, of, given)
+
+    do(settings, name, act)
+    words = ", ".join(f"{key} is {json.dumps(value)}" for key, value in given.items())
+    tell({"competition": name, "settings": given}, words, as_json=as_json)
+
+
+def read_value(text: str) -> tuple[str, Any]:
+    """Return a setting `NAME=VALUE`; a value that is a JSON object counts as one."""
+    name, equals, value = text.partition("=")
+    if not equals or name == competitions.SINCE:
+        raise UsageError(f"{text!r} is not a setting (try time=18:00)")
+    if not value.startswith("{"):
+        return name, value
+    try:
+        return name, json.loads(value)
+    except ValueError as error:
+        raise UsageError(f"{name} is not JSON: {error}") from None
+
+
+def daily_only(of: CompetitionFacts) -> None:
+    """Raise UsageError for a competition without due times."""
+    if of.format != daily.FORMAT:
+        raise UsageError(f"{of.format}/{of.slug} has no due times: it is not daily")
+
+
+@competition.command("next")
+@click.argument("name")
+@with_settings
+@as_json
+def next_command(settings: HubSettings, name: str, *, as_json: bool) -> None:
+    """Print the next due times of a daily competition."""
+
+    def act(session: Session, clock: Clock, of: CompetitionFacts) -> list[str]:
+        daily_only(of)
+        return [f"{due:%Y-%m-%d %H:%M} UTC" for due in daily.upcoming(session, clock, of, SHOWN)]
+
+    dues = do(settings, name, act)
+    tell({"competition": name, "next": dues}, "\n".join(dues) or "none is planned", as_json=as_json)
+
+
+@competition.command()
+@click.argument("name")
+@with_settings
+@as_json
+def run(settings: HubSettings, name: str, *, as_json: bool) -> None:
+    """Start a game of a daily competition now; the site plays it."""
+
+    def act(session: Session, clock: Clock, of: CompetitionFacts) -> str:
+        daily_only(of)
+        return daily.begin(session, clock, of.id)
+
+    game = do(settings, name, act)
+    tell({"competition": name, "match": game}, f"{game} is queued", as_json=as_json)
+
+
+@competition.command()
+@click.argument("name")
+@with_settings
+@as_json
+def skip(settings: HubSettings, name: str, *, as_json: bool) -> None:
+    """Cancel the next due time of a daily competition."""
+
+    def act(session: Session, clock: Clock, of: CompetitionFacts) -> str:
+        daily_only(of)
+        return f"{daily.skip(session, clock, of.id):%Y-%m-%d %H:%M} UTC"
+
+    due = do(settings, name, act)
+    tell({"competition": name, "skipped": due}, f"there is no game at {due}", as_json=as_json)
+
+
+for command in COMMANDS:
+    competition.add_command(command)

@@ -1,0 +1,75 @@
+"""`cw hub db`: the revisions of the database."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from cw.cli.hub.options import patiently, waiting, with_settings
+from cw.errors import Failure, UsageError, short
+from cw.files import make_folder
+from cw.hub.operation.settings import HubSettings
+from cw.hub.store import migrations, worker_role
+from cw.hub.store.database import Database
+
+
+@click.group()
+def db() -> None:
+    """Bring the database to the revision of the program."""
+
+
+@db.command()
+@with_settings
+@waiting
+def upgrade(settings: HubSettings, wait: float) -> None:
+    """Bring the database to the revision of this program."""
+    with opened(settings) as database:
+        patiently(lambda: migrations.upgrade(database), wait)
+        click.echo(migrations.current(database))
+
+
+@db.command()
+@with_settings
+def current(settings: HubSettings) -> None:
+    """Print the revision of the database; `nothing` for an empty one."""
+    with opened(settings) as database:
+        click.echo(migrations.current(database) or "nothing")
+
+
+@db.command()
+@with_settings
+def check(settings: HubSettings) -> None:
+    """Compare the tables of the database with those of this program; exit code 1 if they differ."""
+    with opened(settings) as database:
+        at, needed = migrations.current(database), migrations.head()
+        if at != needed:
+            raise Failure(f"the database is at {at or 'nothing'}, this program needs {needed}")
+        found = migrations.differences(database)
+        if found:
+            raise Failure(f"the tables differ from those of this program: {found}")
+        click.echo(f"{at}: as this program needs it")
+
+
+@db.command("worker-role")
+@click.argument("role")
+def worker_role_of(role: str) -> None:
+    """Print the SQL that lets the PostgreSQL role ROLE be a worker, and no more."""
+    if not re.fullmatch("[a-z_][a-z0-9_]{0,62}", role):
+        raise UsageError(f"a role has small letters, digits and underscores, not {short(role)}")
+    for statement in ("BEGIN", *worker_role.statements(role), "COMMIT"):
+        click.echo(f"{statement};")
+
+
+@contextmanager
+def opened(settings: HubSettings) -> Iterator[Database]:
+    """Open the database while the block runs."""
+    if settings.is_sqlite:
+        make_folder(settings.data)
+    database = Database(settings.database)
+    try:
+        yield database
+    finally:
+        database.close()

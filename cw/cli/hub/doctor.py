@@ -1,0 +1,55 @@
+"""`cw hub doctor`: whether a hub has everything it needs, and what to do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+
+import click
+
+from cw.cli.hub.options import as_json, with_settings
+from cw.hub.bots.trial import look_at_programs
+from cw.hub.competitions.doctor import look_at_games
+from cw.hub.operation.health.doctor import Finding, examine, tried
+from cw.hub.operation.settings import HubSettings
+from cw.visible import visible
+
+
+@click.command("doctor")
+@with_settings
+@as_json
+def doctor(settings: HubSettings, as_json: bool) -> None:
+    """Check whether a hub has everything it needs, and say what to do.
+
+    Tries settings, data folder, database, clock, broker, store, mail server, keys, encrypted
+    secrets, the games that competitions play and a sandboxed program, while a hub runs or before it
+    starts. Exit code 1 if something needs doing.
+    """
+    findings = []
+    for finding in findings_of(settings):
+        findings.append(finding)
+        if not as_json:
+            click.echo(visible(line(finding)))
+    if as_json:
+        click.echo(json.dumps([asdict(finding) for finding in findings]))
+    if any(finding.needed and not finding.ok for finding in findings):
+        raise SystemExit(1)
+
+
+def findings_of(settings: HubSettings) -> Iterator[Finding]:
+    """Give a finding about each thing that a hub needs, and that its subjects need."""
+    has_database = False
+    for finding in examine(settings):
+        has_database |= finding.name == "database" and finding.ok
+        yield finding
+    if has_database:
+        yield tried("games", lambda: look_at_games(settings))
+    yield tried("programs", look_at_programs)
+
+
+def line(finding: Finding) -> str:
+    """Return a finding for reading, with what to do."""
+    mark = "ok" if finding.ok else "to do" if finding.needed else "no"
+    advice = f"; {finding.advice}" if finding.advice and not finding.ok else ""
+    return " ".join(f"{mark:5}  {finding.name:12}  {finding.found}{advice}".splitlines())

@@ -1,0 +1,71 @@
+"""`cw hub keys`: the master keys that encrypt the secrets of bots."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from cw.cli.hub.options import as_json, with_settings
+from cw.hub.accounts import audit
+from cw.hub.operation import keys as services
+from cw.hub.operation.queue import CeleryQueue
+from cw.hub.operation.resources import opened
+from cw.hub.operation.settings import HubSettings
+from cw.hub.store.sealing import new_master_key, new_secret_key
+
+
+@click.group("keys")
+def keys() -> None:
+    """Make keys; or add one to CW_MASTER_KEYS, put it first, and encrypt all secrets with it.
+
+    \b
+      cw hub keys new >> hub.env       both keys of a new hub, as its settings
+    """
+
+
+@keys.command()
+@click.argument("name", default="k1")
+def new(name: str) -> None:
+    """Print new keys as settings; NAME tells the master key from others, k1 if not given.
+
+    Nothing is stored. A hub whose database is not SQLite needs both in each of its processes.
+    """
+    key = new_master_key(name)
+    click.echo(f"CW_MASTER_KEYS={key}\nCW_SECRET_KEY={new_secret_key()}")
+
+
+@keys.command()
+@with_settings
+@as_json
+def status(settings: HubSettings, as_json: bool) -> None:
+    """Print how many secrets each key encrypts; a key with 0 can be removed."""
+    with (
+        opened(settings, CeleryQueue(settings)) as resources,
+        resources.database.reading() as session,
+    ):
+        found = dict.fromkeys(resources.sealer.key_ids, 0) | dict(services.uses(session))
+        first = resources.sealer.key_id
+    if as_json:
+        click.echo(json.dumps({"first": first, "secrets": found}))
+        return
+    for key, number in found.items():
+        click.echo(f"{key}: {number}{' (the first: it encrypts)' if key == first else ''}")
+
+
+@keys.command()
+@with_settings
+def rotate(settings: HubSettings) -> None:
+    """Encrypt all secrets with the first key."""
+    total = 0
+    with opened(settings, CeleryQueue(settings)) as resources:
+        while True:
+            with resources.database.writing() as session:
+                number = services.reseal(session, resources.sealer)
+            if not number:
+                break
+            total += number
+        with resources.database.writing() as session:
+            about, first = {"secrets": total}, f"key:{resources.sealer.key_id}"
+            audit.note(session, resources.clock, "operator", "rotate", first, detail=about)
+    click.echo(f"{total} secrets are encrypted with {first.removeprefix('key:')} now")

@@ -1,0 +1,93 @@
+"""The options that several commands of `cw hub` have in common."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
+
+import click
+
+from cw.errors import Failure, UsageError
+from cw.hub.operation.environment import read_settings
+from cw.hub.operation.settings import HubSettings
+from cw.hub.store.database import AWAY
+from cw.hub.store.objects import StoreAway
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+PAUSE: Final = 0.5
+"""Seconds between two tries to reach what does not answer yet."""
+
+
+def with_settings(command: Callable[Concatenate[HubSettings, P], T]) -> Callable[..., T]:
+    """Let a command take `--set`; it is given the settings first."""
+
+    @click.option(
+        "--set",
+        "given",
+        multiple=True,
+        metavar="CW_NAME=VALUE",
+        help="A setting, takes precedence over the environment; may be repeated.",
+    )
+    @wraps(command)
+    def reading(given: tuple[str, ...], *args: P.args, **kwargs: P.kwargs) -> T:
+        return command(read_settings(os.environ, given), *args, **kwargs)
+
+    return reading
+
+
+def as_json(context: Any) -> Any:
+    """Let a command take `--json`."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(context)
+
+
+def checkable(command: Callable[P, T]) -> Callable[..., T]:
+    """Let a role take `--check-config`; it is told whether to check alone."""
+    return click.option(
+        "--check-config", is_flag=True, help="Check the settings, print the result, and exit."
+    )(command)
+
+
+def waiting(command: Callable[P, T]) -> Callable[P, T]:
+    """Let a command take `--wait`, in seconds."""
+    return click.option(
+        "--wait",
+        type=click.FloatRange(0, 3600),
+        default=0.0,
+        metavar="SECONDS",
+        help="How long to wait for a service that does not answer yet.",
+    )(command)
+
+
+def patiently(act: Callable[[], T], seconds: float) -> T:
+    """Return what comes of an act, tried again for some seconds while what it asks is away.
+
+    Raises Failure with what is away then.
+    """
+    given_up = time.monotonic() + seconds
+    while True:
+        try:
+            return act()
+        except StoreAway as error:
+            failure: Failure = error
+        except AWAY as error:
+            words = str(error.orig).strip().partition("\n")[0]
+            failure = Failure(f"the database does not answer: {words}")
+        if time.monotonic() >= given_up:
+            raise failure
+        time.sleep(PAUSE)
+
+
+def say_right() -> None:
+    """Say that the settings of a role are right."""
+    click.echo("The settings are right.")
+
+
+def refuse_alone(settings: HubSettings, role: str) -> None:
+    """Raise UsageError where the processes of a hub could not reach each other."""
+    if settings.is_embedded:
+        raise UsageError(f"cw hub {role} needs a queue that others reach: set CW_BROKER_URL")

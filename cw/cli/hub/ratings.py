@@ -1,0 +1,87 @@
+"""`cw hub ratings`: verify the ratings from the matches, or rewrite them."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from typing import Final
+
+import click
+
+from cw.cli.hub.options import as_json, with_settings
+from cw.errors import UsageError
+from cw.hub.accounts import audit
+from cw.hub.competitions.rated import proof
+from cw.hub.competitions.rated import verbs as rated
+from cw.hub.operation.queue import CeleryQueue
+from cw.hub.operation.resources import opened
+from cw.hub.operation.settings import HubSettings
+from cw.hub.store.tables import Competition
+
+MOST_SHOWN: Final = 100
+SLUG = click.argument("slug", required=False)
+
+
+@click.group("ratings")
+def ratings_group() -> None:
+    """Verify the ratings of rated competitions from their matches, or rewrite them."""
+
+
+@ratings_group.command()
+@with_settings
+@SLUG
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0),
+    default=0.0,
+    show_default=True,
+    help="Allowed difference: other machines may differ in the last digits.",
+)
+@as_json
+def verify(settings: HubSettings, slug: str | None, tolerance: float, as_json: bool) -> None:
+    """Recompute the ratings of the competition SLUG, or of all, and compare.
+
+    Exit code 1 if anything differs.
+    """
+    found: list[tuple[str, proof.Difference]] = []
+    with (
+        opened(settings, CeleryQueue(settings)) as resources,
+        resources.database.reading() as session,
+    ):
+        for one in chosen(rated.rated_competitions(session), slug):
+            differences = islice(proof.verify(session, one.id, tolerance), MOST_SHOWN)
+            found += [(one.slug, difference) for difference in differences]
+    if as_json:
+        said = [{"competition": name, **difference._asdict()} for name, difference in found]
+        click.echo(json.dumps({"differences": said}, default=str))
+    else:
+        for name, difference in found:
+            click.echo(f"{name}: {difference}")
+        click.echo("The ratings match the results." if not found else "They differ.")
+    if found:
+        raise SystemExit(1)
+
+
+@ratings_group.command()
+@with_settings
+@SLUG
+def rebuild(settings: HubSettings, slug: str | None) -> None:
+    """Rewrite the ratings of the competition SLUG, or of all, from their matches."""
+    with (
+        opened(settings, CeleryQueue(settings)) as resources,
+        resources.database.writing() as session,
+    ):
+        for one in chosen(rated.rated_competitions(session), slug):
+            number = proof.rebuild(session, one.id)
+            about = {"matches": number}
+            clock = resources.clock
+            audit.note(session, clock, "operator", "rebuild", f"rated/{one.slug}", detail=about)
+            click.echo(f"{one.slug}: {number} matches")
+
+
+def chosen(competitions: list[Competition], slug: str | None) -> list[Competition]:
+    """Return the competition of a name, or all; raise UsageError if there is none of it."""
+    found = [one for one in competitions if slug in (None, one.slug)]
+    if slug is not None and not found:
+        raise UsageError(f"there is no rated competition {slug!r}")
+    return found

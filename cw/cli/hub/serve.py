@@ -1,0 +1,122 @@
+"""`cw hub serve` and `cw hub demo`: the hub in one process."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import click
+
+from cw.cli.hub.options import checkable, refuse_alone, say_right, with_settings
+from cw.hub.operation.health.logs import begin_log, is_json
+from cw.hub.operation.queue import CeleryQueue
+from cw.hub.operation.resources import Resources, make_private_folder, opened
+from cw.hub.operation.settings import HubSettings
+from cw.hub.site.application import create_hub
+from cw.hub.site.demo import PEOPLE, fill
+from cw.hub.site.processes.roles import begin_heartbeat, everything, folder_locked
+from cw.server.wsgi import address_of, listen
+from cw.server.wsgi import serve as run
+
+PORT = click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="Port to listen on, 0 for any.",
+)
+
+NO_MAILS: Final = "Mails reach nobody: they are files. Set CW_MAIL."
+
+logger = logging.getLogger(__name__)
+
+DEMO_FOLDER = Path("hub-demo")
+SLOTS = 2
+
+
+@click.command()
+@with_settings
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@PORT
+@click.option(
+    "--slots",
+    type=click.IntRange(1, 64),
+    default=SLOTS,
+    show_default=True,
+    help="How many matches are played at once.",
+)
+@click.option("--no-worker", is_flag=True, help="Serve pages only; other processes play and tick.")
+@checkable
+def serve(
+    settings: HubSettings, host: str, port: int, slots: int, no_worker: bool, check_config: bool
+) -> None:
+    """Run the hub until Ctrl-C: its pages, matches and jobs."""
+    settings = replace(settings, host=host, port=port)
+    if no_worker:
+        refuse_alone(settings, "serve --no-worker")
+    if check_config:
+        say_right()
+    else:
+        run_hub(settings, 0 if no_worker else slots)
+
+
+@click.command()
+@with_settings
+@PORT
+def demo(settings: HubSettings, port: int) -> None:
+    """Run a hub with people, bots and matches to explore.
+
+    It is filled at its first start, in the folder hub-demo unless CW_DATA is set.
+    """
+    if settings.data == HubSettings().data:
+        settings = replace(settings, data=DEMO_FOLDER)
+
+    def begin(resources: Resources) -> None:
+        password = fill(resources)
+        click.echo(f"Log in as {', '.join(PEOPLE[:-1])} or {PEOPLE[-1]}, password {password}")
+
+    run_hub(replace(settings, port=port), SLOTS, begin)
+
+
+def announce(settings: HubSettings, address: str) -> None:
+    """Say where the hub is: in its log where programs read that, else in words."""
+    no_mails = not (settings.mail or settings.is_local)
+    if is_json(settings):
+        logger.info("Hub: %s", address, extra={"is_ours": True})
+        if no_mails:
+            logger.warning(NO_MAILS)
+        return
+    click.echo(f"Hub: {address}")
+    if no_mails:
+        click.echo(NO_MAILS, err=True)
+    click.echo("Stop with Ctrl-C.", err=True)
+
+
+def run_hub(
+    settings: HubSettings, slots: int, begin: Callable[[Resources], None] = lambda _: None
+) -> None:
+    """Serve a hub until Ctrl-C, and play its matches in this process where there are slots."""
+    begin_log(settings)
+    make_private_folder(settings.data)
+    with ExitStack() as stack:
+        stack.enter_context(folder_locked(settings))
+        listener = listen(settings.host, settings.port)
+        settings = replace(settings, port=listener.getsockname()[1])
+        resources = stack.enter_context(opened(settings, CeleryQueue(settings)))
+        app = create_hub(resources, runs_programs=slots > 0)
+        begin(resources)
+        if slots:
+            stack.enter_context(everything(resources, slots))
+        else:
+            begin_heartbeat(resources, "pages")
+        announce(settings, f"{address_of(listener)}/")
+        run(app, listener)
+    # Matches that are still played are no longer ours, and would be waited for.
+    sys.stdout.flush()
+    os._exit(0)

@@ -1,0 +1,17 @@
+"""Tournaments of teams in the hands of the operator: a part of `cw hub competition`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from cw.cli.hub.tournament.cards import cards, host_token
+from cw.cli.hub.tournament.events import event
+from cw.cli.hub.tournament.export import export
+from cw.cli.hub.tournament.rounds import add_sandbox, carry_over, rounds, status
+from cw.cli.hub.tournament.teams import bot, ssh_keys, teams
+
+COMMANDS: Final = (
+    *(teams, cards, bot, event, rounds, status, add_sandbox),
+    *(host_token, ssh_keys, carry_over, export),
+)
+"""What `cw hub competition` has for tournaments alone."""

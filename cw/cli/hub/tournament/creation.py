@@ -1,0 +1,97 @@
+"""A new tournament: its file, its teams, the token of its host."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cw.cli.hub.tournament.acting import counted
+from cw.cli.hub.tournament.cards import address_of, documents_of, refuse_existing, write_cards
+from cw.cli.hub.user import opened, tell
+from cw.errors import UsageError
+from cw.hub.clock import utc_now
+from cw.hub.competitions.tournament.config import (
+    LARGEST_FILE,
+    read_config,
+    read_table,
+    team_lines,
+    with_teams,
+)
+from cw.hub.competitions.tournament.creation import TournamentConfig, create
+from cw.hub.competitions.tournament.settings import FORMAT
+from cw.hub.competitions.tournament.teams import cards as tournament_cards
+from cw.hub.competitions.tournament.teams.cards import Card, printed
+from cw.hub.competitions.tournament.teams.enrolment import NewTeam
+from cw.hub.operation.settings import HubSettings
+
+
+@dataclass(frozen=True, slots=True)
+class NewTournament:
+    """The options of `new`."""
+
+    slug: str
+    game: str
+    title: str
+    config: Path | None
+    teams: Path | None
+    cards: Path | None
+
+
+def make(settings: HubSettings, options: NewTournament, *, as_json: bool) -> None:
+    """Create a tournament, and print the token of its host."""
+    config = config_of(options)
+    if options.cards is not None:
+        refuse_existing(options.cards)
+    with opened(settings) as database, database.writing() as session:
+        new = create(session, utc_now, config)
+        token = printed(tournament_cards.issue_to_host(session, utc_now, new.id))
+        cards: list[Card] = []
+        if new.teams and (options.cards is not None or as_json):
+            cards = tournament_cards.issue(session, utc_now, new.id, new.teams)
+        if options.cards is not None:
+            write_cards(settings, options.cards, new.slug, new.title, cards)
+    name, address = f"{FORMAT}/{new.slug}", address_of(settings, new.slug)
+    lines = [f"{name} is made, with {counted(len(new.teams), 'team')}"]
+    lines += [f"Its page: {address}", f"Token of the host: {token}"]
+    if options.cards is not None:
+        lines.append(f"Cards to print: {options.cards}")
+    late = sum(event.at < utc_now() for event in config.events)
+    if late:
+        lines.append(f"{counted(late, 'event')} in the past: they occur at once")
+    document = {"competition": name, "address": address, "host_token": token}
+    tell({**document, "cards": documents_of(cards)}, "\n".join(lines), as_json=as_json)
+
+
+def config_of(options: NewTournament) -> TournamentConfig:
+    """Return what a tournament is made from: its file, the list of teams, what was typed."""
+    table = (
+        {} if options.config is None else read_table(read_bounded(options.config), options.config)
+    )
+    try:
+        config = read_config(table, options.slug, options.game)
+    except UsageError as error:
+        raise UsageError(f"{options.config}: {error}" if options.config else str(error)) from None
+    if options.title:
+        config = replace(config, title=options.title)
+    return with_teams(config, [] if options.teams is None else lines_of(options.teams))
+
+
+def lines_of(file: Path) -> Sequence[NewTeam]:
+    """Return the teams of a list."""
+    try:
+        return list(team_lines(read_bounded(file).decode("utf-8-sig")))
+    except UnicodeDecodeError:
+        raise UsageError(f"{file}: the names must be written in UTF-8") from None
+
+
+def read_bounded(file: Path) -> bytes:
+    """Return the bytes of a file of the host; raise UsageError for one that is too large."""
+    try:
+        with file.open("rb") as source:
+            data = source.read(LARGEST_FILE + 1)
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror}") from None
+    if len(data) > LARGEST_FILE:
+        raise UsageError(f"{file}: larger than {LARGEST_FILE} bytes")
+    return data

@@ -1,0 +1,89 @@
+"""The events of a tournament."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any, get_args
+
+import click
+
+from cw.cli.hub.options import as_json, with_settings
+from cw.cli.hub.tournament.acting import act, find
+from cw.cli.hub.user import opened, tell
+from cw.errors import UsageError, short
+from cw.hub.clock import utc_now
+from cw.hub.competitions.tournament import events as tournament_events
+from cw.hub.competitions.tournament.config import (
+    read_event,
+)
+from cw.hub.competitions.tournament.host import overview
+from cw.hub.operation.settings import HubSettings
+from cw.league.ladder.phases import EventKind
+
+
+@click.command()
+@click.argument("slug")
+@click.argument("kind", type=click.Choice(get_args(EventKind)), required=False)
+@click.option("--at", default="", help="Such as 2027-01-31T18:00, UTC; else now.")
+@click.option("--title", default="", help="What the countdown says; else the kind.")
+@click.option("--text", default="", help="What else is told when it has occurred.")
+@click.option("--group", default="", help="The sandbox; else all.")
+@click.option("--boards", default="", help="JSON: a list of boards with their options.")
+@click.option("--replace", "replaces", is_flag=True, help="The boards replace the others.")
+@click.option("--announced", is_flag=True, help="Tell the title before it occurs.")
+@click.option("--cancel", type=int, metavar="ID", help="Call an event off.")
+@with_settings
+@as_json
+def event(
+    settings: HubSettings,
+    slug: str,
+    kind: EventKind | None,
+    at: str,
+    title: str,
+    text: str,
+    group: str,
+    boards: str,
+    cancel: int | None,
+    *,
+    replaces: bool,
+    announced: bool,
+    as_json: bool,
+) -> None:
+    """Plan an event, or call one off; without a KIND, print those there are."""
+    if cancel is not None:
+        act(settings, slug, tournament_events.remove_event, cancel)
+    if kind is not None:
+        required = {"kind": kind, "at": read_time(at), "title": title or kind.capitalize()}
+        texts = {"text": text, "group": group, "mode": "replace" if replaces else "add"}
+        planned = read_event(
+            {**required, **texts, "announced": announced, "boards": read_json(boards)}
+        )
+        act(settings, slug, tournament_events.add_event, planned, is_late=not at)
+    with opened(settings) as database, database.reading() as session:
+        listed = overview.events(session, find(session, slug).id)
+    for event in listed:
+        state = "occurred" if event.applied_at else "planned"
+        words = (
+            f"{event.id}  {event.at:%Y-%m-%d %H:%M:%S} UTC  {event.kind}  {event.title}  {state}"
+        )
+        tell(asdict(event), words, as_json=as_json)
+
+
+def read_time(text: str) -> datetime:
+    """Return a moment that was typed; without one: now. Raises UsageError for what is none."""
+    try:
+        return datetime.fromisoformat(text) if text else utc_now()
+    except ValueError:
+        raise UsageError(f"{short(text)} is not a time (try 2027-01-31T18:00)") from None
+
+
+def read_json(text: str) -> Any:
+    """Return a list of boards that was typed; raise UsageError for what is no JSON."""
+    try:
+        return json.loads(text or "[]")
+    except (ValueError, RecursionError):
+        raise UsageError(
+            f'{short(text)} is not JSON (try [{{"options": {{"size": 5}}}}])'
+        ) from None

@@ -1,0 +1,48 @@
+"""A tournament as a zip."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+
+import click
+
+from cw.cli.hub.options import as_json, with_settings
+from cw.cli.hub.tournament.acting import NEW_FILE, find
+from cw.cli.hub.user import opened, tell
+from cw.errors import UsageError
+from cw.files import write_whole
+from cw.hub.clock import utc_now
+from cw.hub.competitions.tournament.host import export as tournament_export
+from cw.hub.competitions.tournament.settings import FORMAT
+from cw.hub.operation.settings import HubSettings
+from cw.hub.store.objects import ObjectStore
+
+
+@click.command()
+@click.argument("slug")
+@click.option("--out", "file", type=NEW_FILE, help="The zip; else SLUG.zip.")
+@click.option("--replays", is_flag=True, help="With all replays.")
+@with_settings
+@as_json
+def export(
+    settings: HubSettings, slug: str, file: Path | None, *, replays: bool, as_json: bool
+) -> None:
+    """Write a tournament into a zip, from which `new --config` makes it again."""
+    file = file or Path(f"{slug.rpartition('/')[2]}.zip")
+    if file.exists():
+        raise UsageError(f"{file} is there already: name another with --out")
+    with opened(settings) as database, database.reading() as session:
+        competition = find(session, slug)
+        data = BytesIO()
+        tournament_export.write_zip(session, utc_now, competition.id, data)
+        if replays:
+            tournament_export.add_replays(
+                session, ObjectStore(settings.store), competition.id, data
+            )
+    write_whole(file, data.getvalue())
+    tell(
+        {"competition": f"{FORMAT}/{competition.slug}", "file": str(file)},
+        f"{file} is written",
+        as_json=as_json,
+    )

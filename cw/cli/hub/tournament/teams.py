@@ -1,0 +1,104 @@
+"""The teams of a tournament and their bots."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from cw.cli.hub.options import as_json, with_settings
+from cw.cli.hub.tournament.acting import FILE, act, find, ids_of
+from cw.cli.hub.tournament.creation import lines_of
+from cw.cli.hub.user import opened, tell
+from cw.hub.competitions.tournament.host import disqualification, overview
+from cw.hub.competitions.tournament.host import teams as host_teams
+from cw.hub.competitions.tournament.teams.bot_setup import WHERE_SECRET
+from cw.hub.competitions.tournament.teams.enrolment import add_teams
+from cw.hub.operation.settings import HubSettings
+
+
+@click.command()
+@click.argument("slug")
+@click.option("--add", "file", type=FILE, help="A line each: NAME or NAME, SANDBOX.")
+@click.option("--move", nargs=2, metavar="TEAM SANDBOX", help="Before its first round.")
+@click.option("--out-of-competition", "guest", metavar="TEAM", help="It plays everywhere.")
+@click.option("--compete", nargs=2, metavar="TEAM SANDBOX", help="Out of competition no more.")
+@click.option("--machine", nargs=2, metavar="TEAM ADDRESS", help="Where its machine is.")
+@click.option("--disqualify", nargs=2, metavar="TEAM REASON", help="Its open matches are void.")
+@click.option("--reinstate", metavar="TEAM", help="It plays from the next round on.")
+@click.option("--remove", metavar="TEAM", help="It is deleted, or withdrawn after play.")
+@with_settings
+@as_json
+def teams(
+    settings: HubSettings,
+    slug: str,
+    file: Path | None,
+    move: tuple[str, str] | None,
+    guest: str | None,
+    machine: tuple[str, str] | None,
+    disqualify: tuple[str, str] | None,
+    reinstate: str | None,
+    remove: str | None,
+    compete: tuple[str, str] | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Print the teams of a tournament, a line each; add, move or take out some."""
+    if file is not None:
+        act(settings, slug, add_teams, lines_of(file))
+    if move is not None:
+        act(settings, slug, host_teams.move, ids_of(settings, slug, move[:1]), move[1])
+    if guest is not None:
+        ids = ids_of(settings, slug, [guest])
+        act(settings, slug, host_teams.set_out_of_competition, ids)
+    if compete is not None:
+        ids = ids_of(settings, slug, compete[:1])
+        act(settings, slug, host_teams.compete, ids, compete[1])
+    if machine is not None:
+        ids = ids_of(settings, slug, machine[:1])
+        act(settings, slug, host_teams.set_machine, ids, machine[1])
+    if disqualify is not None:
+        (team,) = ids_of(settings, slug, disqualify[:1])
+        act(settings, slug, disqualification.disqualify, team, disqualify[1])
+    if reinstate is not None:
+        (team,) = ids_of(settings, slug, [reinstate])
+        act(settings, slug, disqualification.reinstate, team)
+    if remove is not None:
+        act(settings, slug, host_teams.remove, ids_of(settings, slug, [remove]))
+    with opened(settings) as database, database.reading() as session:
+        listed = overview.teams(session, find(session, slug).id)
+    for row in listed:
+        bot = row.bot_kind if row.has_bot else "no bot yet"
+        words = f"{row.slug}  {row.name}  {', '.join(row.groups)}  {row.status}  {bot}"
+        tell({**asdict(row), "address": ""}, words, as_json=as_json)
+
+
+@click.command()
+@click.argument("slug")
+@click.argument("team")
+@click.argument("bot")
+@with_settings
+@as_json
+def bot(settings: HubSettings, slug: str, team: str, bot: str, *, as_json: bool) -> None:
+    """Set the bot of TEAM: the address of a web service, or builtin:NAME."""
+    ids = ids_of(settings, slug, [team])
+    has_secret = act(settings, slug, host_teams.set_bot, ids, bot)
+    words = f"the bot of {team} is set" + (f"\n{WHERE_SECRET}" if has_secret else "")
+    tell({"team": team, "set": True}, words, as_json=as_json)
+
+
+@click.command("ssh-keys")
+@click.argument("slug")
+@with_settings
+@as_json
+def ssh_keys(settings: HubSettings, slug: str, *, as_json: bool) -> None:
+    """Print the public keys of the teams, for `dokku ssh-keys:add`."""
+    with opened(settings) as database, database.reading() as session:
+        keys = overview.ssh_keys(session, find(session, slug).id)
+    for team, machine, key in keys:
+        tell(
+            {"team": team, "machine": machine, "key": key},
+            f"{team}  {machine or '-'}  {key}",
+            as_json=as_json,
+        )

@@ -1,0 +1,158 @@
+"""`cw hub user`: accounts, for the operator."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+import click
+from email_validator import EmailNotValidError, validate_email
+
+from cw.cli.hub.options import as_json, with_settings
+from cw.errors import UsageError
+from cw.hub.accounts import users
+from cw.hub.clock import utc_now
+from cw.hub.operation.settings import HubSettings
+from cw.hub.store.database import Database
+from cw.hub.store.migrations import prepare
+from cw.hub.store.tables import Role
+from cw.visible import visible
+
+
+@click.group()
+def user() -> None:
+    """Show, lock, delete and change accounts.
+
+    Each change is recorded in the audit log. The site may keep running.
+    """
+
+
+@contextmanager
+def opened(settings: HubSettings) -> Iterator[Database]:
+    """Open the database of a site that has been started before."""
+    if settings.is_sqlite and not settings.data.is_dir():
+        raise UsageError(f"there is no data folder {settings.data}; cw hub serve creates it")
+    database = Database(settings.database)
+    try:
+        prepare(database)
+        yield database
+    finally:
+        database.close()
+
+
+def do(settings: HubSettings, act: Callable[..., Any]) -> Any:
+    """Do something in a transaction of its own; return what comes of it."""
+    with opened(settings) as database, database.writing() as session:
+        return act(session, utc_now)
+
+
+def tell(said: dict[str, Any], words: str, *, as_json: bool) -> None:
+    """Print what was done."""
+    click.echo(json.dumps(said, default=str) if as_json else visible(words))
+
+
+@user.command("list")
+@with_settings
+@as_json
+def list_users(settings: HubSettings, *, as_json: bool) -> None:
+    """Print all accounts, one a line."""
+    with opened(settings) as database, database.reading() as session:
+        found = users.everybody(session)
+    for facts in found:
+        tell(asdict(facts), line_of(facts), as_json=as_json)
+
+
+def line_of(facts: users.Facts) -> str:
+    """Return an account as one line, without the e-mail."""
+    marks = [facts.role, *(["locked"] if facts.locked_at else [])]
+    return f"{facts.username}  {', '.join(marks)}  since {facts.created_at:%Y-%m-%d}"
+
+
+@user.command()
+@click.argument("name")
+@with_settings
+@as_json
+def show(settings: HubSettings, name: str, *, as_json: bool) -> None:
+    """Print the details of an account."""
+    with opened(settings) as database, database.reading() as session:
+        said = asdict(users.find(session, name))
+    words = "\n".join(f"{key}: {'-' if value is None else value}" for key, value in said.items())
+    tell(said, words, as_json=as_json)
+
+
+@user.command()
+@click.argument("name")
+@click.option("--off", is_flag=True, help="Make the user a player again.")
+@with_settings
+@as_json
+def admin(settings: HubSettings, name: str, *, off: bool, as_json: bool) -> None:
+    """Make a user an admin."""
+    role: Role = "player" if off else "admin"
+    do(settings, partial(users.set_role, username=name, role=role))
+    tell({"user": name, "role": role}, f"{name} is {role} now", as_json=as_json)
+
+
+@user.command()
+@click.argument("name")
+@with_settings
+@as_json
+def lock(settings: HubSettings, name: str, *, as_json: bool) -> None:
+    """Lock an account; open sessions end at once."""
+    do(settings, partial(users.lock, username=name))
+    tell({"user": name, "locked": True}, f"{name} is locked", as_json=as_json)
+
+
+@user.command()
+@click.argument("name")
+@with_settings
+@as_json
+def unlock(settings: HubSettings, name: str, *, as_json: bool) -> None:
+    """Unlock an account."""
+    do(settings, partial(users.unlock, username=name))
+    tell({"user": name, "locked": False}, f"{name} is not locked", as_json=as_json)
+
+
+@user.command()
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@with_settings
+@as_json
+def delete(settings: HubSettings, name: str, *, yes: bool, as_json: bool) -> None:
+    """Delete an account; this cannot be undone."""
+    if not yes:
+        click.confirm(f"Delete the account of {visible(name)} for good?", abort=True, err=True)
+    do(settings, partial(users.delete, username=name))
+    tell({"user": name, "deleted": True}, f"{name} is deleted", as_json=as_json)
+
+
+@user.command("set-email")
+@click.argument("name")
+@click.argument("email")
+@with_settings
+@as_json
+def set_email(settings: HubSettings, name: str, email: str, *, as_json: bool) -> None:
+    """Change the e-mail address of a user."""
+    try:
+        validate_email(email, check_deliverability=False, allow_smtputf8=False)
+    except EmailNotValidError as error:
+        raise UsageError(f"this is not an e-mail address: {error}") from None
+    do(settings, partial(users.set_email, username=name, email=email))
+    tell({"user": name, "email": email}, f"{name} is written to at {email}", as_json=as_json)
+
+
+@user.command("reset-link")
+@click.argument("name")
+@with_settings
+@as_json
+def reset_link(settings: HubSettings, name: str, *, as_json: bool) -> None:
+    """Print a link with which a user can choose a new password, once and within a day.
+
+    It begins with CW_PUBLIC_URL; without one, with CW_HOST and CW_PORT.
+    """
+    ticket = do(settings, partial(users.reset_link, username=name))
+    link = f"{settings.address}/reset/{ticket}"
+    tell({"user": name, "link": link}, link, as_json=as_json)

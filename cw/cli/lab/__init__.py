@@ -1,0 +1,1 @@
+"""The commands of the lab: comparing two bots, and tuning one."""

@@ -1,0 +1,85 @@
+"""What the terminal shows while the lab plays: one line that renews itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Self
+
+from cw.arena.bots import BotSpec
+from cw.championship.pace import in_words
+from cw.cli.output.announcements import Announcements
+from cw.cli.output.stderr import Stderr
+from cw.lab.comparison import Comparison
+from cw.lab.tuning import Course, moves
+from cw.lab.words import progress
+
+
+class LabProgress:
+    """A line at the foot of the terminal; elsewhere lines, each after twice as many as before."""
+
+    def __init__(
+        self,
+        stderr: Stderr,
+        announcements: Announcements,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Show nothing yet."""
+        self._stderr = stderr
+        self._announcements = announcements
+        self._status = stderr.console.status("starting the bots")
+        self._lives = stderr.console.is_terminal
+        self._clock = clock
+        self._began = clock()
+        self._before: int | None = None
+        """Matches that were over when it began."""
+        self._next = 1
+
+    def __enter__(self) -> Self:
+        """Show the line."""
+        self._status.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Remove the line."""
+        self._status.stop()
+
+    def announce(self, bot: BotSpec, protection: str) -> None:
+        """Say how a program is isolated."""
+        self._announcements(bot, protection)
+
+    def show(self, text: str, number: int) -> None:
+        """Show a line about the state after so many steps."""
+        self._status.update(text)
+        if not self._lives and number >= self._next:
+            self._next = 2 * number
+            self._stderr.say(text, "dim", soft_wrap=True)
+
+    def comparison(self, comparison: Comparison) -> None:
+        """Show how a comparison stands."""
+        self.show(f"{progress(comparison)}{self._left(comparison)}", comparison.scores.pairs)
+
+    def course(self, course: Course) -> None:
+        """Show how far a tuning is."""
+        tuning, numbers = course.tuning, ", ".join(moves(course))
+        text = f"step {course.steps} of {tuning.steps}: {numbers}"
+        left = self._steps_left(course)
+        self.show(f"{text}{left}", course.steps)
+
+    def begin(self, matches: int) -> None:
+        """Take note of how many matches were over before: they say nothing about the pace."""
+        self._before, self._began, self._next = matches, self._clock(), 1
+
+    def _steps_left(self, course: Course) -> str:
+        """Return the time that the steps that are left are likely to take."""
+        steps = course.tuning.steps - course.steps
+        seconds = (self._clock() - self._began) / course.steps * steps
+        return f"; {in_words(seconds)} left" if steps else ""
+
+    def _left(self, comparison: Comparison) -> str:
+        """Return the time that the rest is likely to take; "" where nothing is known of it."""
+        played = len(comparison.matches) - (self._before or 0)
+        if played <= 0 or comparison.is_over:
+            return ""
+        seconds = (self._clock() - self._began) / played * comparison.matches_left
+        return f"; {in_words(seconds)} left"

@@ -1,0 +1,233 @@
+"""`cw tune`: the numbers with which a bot is strongest."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import click
+
+from cw.arena.bots import read_bots, split_name
+from cw.cli.lab.options import AMONG, JOBS, PLAYERS, SEED, SETTING, chosen_seed, hypotheses, tested
+from cw.cli.lab.progress import LabProgress
+from cw.cli.lab.running import run
+from cw.cli.lab.verdicts import EXIT_CODES, print_comparison
+from cw.cli.options import OPTION, SANDBOX, VERBOSE, read_option
+from cw.errors import UsageError
+from cw.games.registry import load_strategies
+from cw.games.rules import Json
+from cw.lab.comparison import Comparison, Contest, compare
+from cw.lab.course_files import CSV_FILE, PICTURE, write_course
+from cw.lab.journal import opened
+from cw.lab.line_up import LineUp, read_line_up
+from cw.lab.parameters import read_parameters
+from cw.lab.playing import Players
+from cw.lab.tuning import Course, Tuning, moves, tune
+from cw.lab.words import document
+from cw.league.sprt import Hypotheses
+from cw.matches.spec import Isolation, SandboxPolicy
+from cw.visible import visible
+
+STEPS: Final = "steps.jsonl"
+COMPARISON: Final = "comparison.jsonl"
+
+
+@click.command("tune")
+@click.argument("game")
+@click.argument("bot")
+@click.argument(
+    "parameters", metavar="PARAMETERS.toml", type=click.Path(path_type=Path, dir_okay=False)
+)
+@click.option(
+    "--steps",
+    type=click.IntRange(1, 100_000),
+    default=100,
+    show_default=True,
+    help="How often the numbers are moved.",
+)
+@click.option(
+    "--pairs",
+    type=click.IntRange(1, 1000),
+    default=4,
+    show_default=True,
+    help="Pairs of matches that each move is based on.",
+)
+@tested
+@JOBS
+@AMONG
+@PLAYERS
+@SEED
+@OPTION
+@SETTING
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("tuning"),
+    show_default=True,
+    help="Folder of the matches, the CSV and the picture.",
+)
+@click.option("--resume", "resuming", is_flag=True, help="Go on with the tuning that OUT holds.")
+@SANDBOX
+@VERBOSE
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def tune_command(
+    game: str,
+    bot: str,
+    parameters: Path,
+    steps: int,
+    pairs: int,
+    elo0: float,
+    elo1: float,
+    alpha: float,
+    beta: float,
+    games: int,
+    jobs: int,
+    among: tuple[str, ...],
+    players: int | None,
+    seed: int | None,
+    options: tuple[str, ...],
+    settings: tuple[str, ...],
+    out: Path,
+    resuming: bool,
+    sandbox: SandboxPolicy,
+    verbose: bool,
+    as_json: bool,
+) -> None:
+    """Find the numbers with which BOT plays GAME best.
+
+    BOT is a program or python:PATH. It reads each number from its environment: `depth` from
+    BOT_SET_DEPTH. PARAMETERS.toml has a table for each number. Written without a point, it has
+    whole values only:
+
+    \b
+      [depth]
+      start = 4
+      low = 1
+      high = 9
+      step = 2
+
+    In each step the bot plays itself, with every number moved up or down by lot, by `step` at
+    first, and all numbers follow the winner (SPSA). Afterwards the result is compared with the
+    start, as `cw compare` does, with its options and exit codes.
+
+    \b
+      cw tune paint ./bot.py numbers.toml
+      cw tune hexagon mine=./bot.py numbers.toml --steps 300 --out tuned
+      cw tune hexagon mine=./bot.py numbers.toml --out tuned --resume
+    """
+    test = hypotheses(elo0, elo1, alpha, beta)
+    numbers = read_parameters(parameters)
+    base = read_base(game, bot, (players, among), settings, options)
+    if (out / STEPS).exists() and not resuming:
+        raise UsageError(f"{out} holds a tuning: --resume goes on with it, or give another --out")
+    first = chosen_seed(seed, out / STEPS)
+    tuning = Tuning(replace(base, isolation=Isolation(sandbox)), numbers, steps, pairs, first)
+    plan = Plan(tuning, test, games, out)
+    course, comparison = plan.play(jobs, verbose=verbose)
+    if as_json:
+        click.echo(json.dumps(report(course, comparison, out)))
+    else:
+        tell(course, comparison, out)
+    raise SystemExit(EXIT_CODES["not stronger" if comparison is None else comparison.decision])
+
+
+def read_base(
+    game: str,
+    bot: str,
+    table: tuple[int | None, Sequence[str]],
+    settings: Sequence[str],
+    options: Sequence[str],
+) -> LineUp:
+    """Read the bot twice, and who else plays at its `table`: the number of seats, and others."""
+    seats, among = table
+    name = read_bots([bot], builtins=load_strategies(game)).bots[0].name
+    _, spec = split_name(bot)
+    both = (f"{name}={spec}", f"{name}-again={spec}")
+    base = read_line_up(game, (*both, *among), seats, settings, dict(map(read_option, options)))
+    if base.new_bot.kind not in ("exec", "python"):
+        raise UsageError(
+            f"a {base.new_bot.kind} bot gets no settings, so it cannot be tuned: give a program or"
+            " python:PATH, which reads its numbers from its environment"
+        )
+    return base
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A tuning, and the comparison that follows it."""
+
+    tuning: Tuning
+    hypotheses: Hypotheses
+    games: int
+    """Matches of the comparison, at most."""
+    folder: Path
+
+    def play(self, jobs: int, *, verbose: bool) -> tuple[Course, Comparison | None]:
+        """Play what is left of both; the comparison is None if the result is the start."""
+        with opened(self.folder / STEPS, self.tuning.head) as journal:
+
+            async def experiment(
+                playing: Players, progress: LabProgress
+            ) -> tuple[Course, Comparison | None]:
+                course = await tune(self.tuning, journal, playing, self.watch(progress))
+                return course, await self.compared(course, playing, progress)
+
+            to_go_on = f"the same command with --out {self.folder} --resume goes on"
+            return run(experiment, jobs, to_go_on, verbose=verbose)
+
+    def watch(self, progress: LabProgress) -> Callable[[Course], None]:
+        """Return what writes down and shows each step."""
+
+        def seen(course: Course) -> None:
+            write_course(self.folder, course)
+            progress.course(course)
+
+        return seen
+
+    async def compared(
+        self, course: Course, playing: Players, progress: LabProgress
+    ) -> Comparison | None:
+        """Compare the result with the start; None if they are the same."""
+        line_up = self.tuning.between(("tuned", course.result), ("start", course.points[0]))
+        tuned, start, *_ = line_up.bots
+        if tuned.settings == start.settings:
+            return None
+        contest = Contest(line_up, self.hypotheses, self.games, self.tuning.contest_seed)
+        with opened(self.folder / COMPARISON, contest.head) as journal:
+            progress.begin(len(journal.lines))
+            return await compare(contest, journal, playing, progress.comparison)
+
+
+def tell(course: Course, comparison: Comparison | None, out: Path) -> None:
+    """Print where the numbers have gone, whether that is better, and how to play with them."""
+    for line in moves(course):
+        click.echo(line)
+    if comparison is None:
+        click.echo("the result is the start: there is nothing to compare")
+    else:
+        print_comparison(comparison)
+    bot = course.tuning.base.new_bot
+    settings = (f"--set {bot.name}.{key}={value}" for key, value in course.settings.items())
+    play = f"cw play {course.tuning.base.game} {shlex.quote(f'{bot.name}={bot.spec}')} BOT"
+    click.echo(visible(f"  play with them: {play} {' '.join(settings)}"), err=True)
+    click.echo(visible(f"  how they moved: {out / CSV_FILE} and {out / PICTURE}"), err=True)
+
+
+def report(course: Course, comparison: Comparison | None, out: Path) -> dict[str, Json]:
+    """Return what came of a tuning for programs."""
+    start = course.points[0]
+    return {
+        "numbers": {
+            name: {"start": start[name], "result": value} for name, value in course.result.items()
+        },
+        "settings": course.settings,
+        "steps": course.steps,
+        "seed": course.tuning.seed,
+        "csv": str(out / CSV_FILE),
+        "picture": str(out / PICTURE),
+        "comparison": None if comparison is None else document(comparison),
+    }

@@ -1,0 +1,23 @@
+"""The end of a comparison on the terminal, and as the exit code of a command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import click
+
+from cw.lab.comparison import Comparison
+from cw.lab.words import fault_lines, repeats, sentence
+from cw.league.sprt import Decision
+from cw.visible import visible
+
+EXIT_CODES: Final[Mapping[Decision | None, int]] = {"stronger": 0, "not stronger": 1, None: 3}
+
+
+def print_comparison(comparison: Comparison) -> None:
+    """Print what came of a comparison, and the faults beside it."""
+    # Names and faults of bots may hold anything.
+    click.echo(visible(sentence(comparison)))
+    for line in (*repeats(comparison), *fault_lines(comparison)):
+        click.echo(visible(f"  {line}"))

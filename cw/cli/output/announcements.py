@@ -1,0 +1,61 @@
+"""What a command prints beside its results, each line once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from cw.arena.bots import BotSpec
+from cw.arena.sandbox import WALLED
+from cw.cli.output.stderr import Stderr
+
+UNBOUND: Final = "NO BOUND"
+"""Stands in the sentence about a program where something that it may use up has no bound."""
+
+ALONE: Final = "it sees "
+"""How the part begins that says that a program is given some files of its folder alone."""
+
+
+class Announcements:
+    """Says how programs are isolated, and what else was to be said, each line once.
+
+    Of the usual protection it says nothing, and of a weaker one a few words; all of it if it is
+    `verbose`.
+    """
+
+    def __init__(self, stderr: Stderr, *, verbose: bool = False) -> None:
+        """Say nothing yet."""
+        self._stderr = stderr
+        self._verbose = verbose
+        self._said: set[str] = set()
+
+    def __call__(self, bot: BotSpec, protection: str) -> None:
+        """Say how a program is isolated."""
+        told = protection if self._verbose else in_short(protection)
+        if told:
+            self.tell([f"{bot.name}: {told}"])
+
+    def tell(self, lines: Sequence[str]) -> None:
+        """Print the lines that are new."""
+        for line in lines:
+            if line not in self._said:
+                self._said.add(line)
+                self._stderr.say(line, "dim")
+
+
+def in_short(protection: str) -> str:
+    """Return a few words about a protection that is weaker than the usual one; "" for that.
+
+    >>> in_short("bubblewrap: files, processes and network of its own; at most 1 GiB of memory")
+    ''
+    >>> in_short("LIMITS ONLY, it can read your files (the sandbox is switched off); at most 1 GiB")
+    'LIMITS ONLY, it can read your files (the sandbox is switched off); -v tells more'
+    """
+    first, *others = protection.split("; ")
+    parts = [first] if not first.startswith(WALLED) else []
+    for other in others:
+        _, mark, free = other.partition(UNBOUND)
+        parts += [f"{mark}{free}"] if mark else []
+        # A file that is missing there is no riddle then.
+        parts += [other] if other.startswith(ALONE) else []
+    return "; ".join([*parts, "-v tells more"]) if parts else ""

@@ -1,0 +1,116 @@
+"""A match that is over, in lines for people and as a document for programs."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+import msgspec
+
+from cw.arena.program import ERROR_OUTPUT
+from cw.arena.seats import STRAY
+from cw.games.rules import Json
+from cw.matches.spec import MatchFault, MatchResult, MatchSpec
+from cw.matches.verdict import plain, verdict, won_by
+from cw.visible import visible
+
+
+class Played(NamedTuple):
+    """A match that is over, and the file of its replay if there is one."""
+
+    spec: MatchSpec
+    result: MatchResult
+    file: Path | None = None
+
+    @property
+    def verdict(self) -> str:
+        """Who won, by what and in which turn."""
+        return verdict(self.spec, self.result)
+
+    def without_turns(self) -> Played:
+        """Return it without the turns, many of which would fill the memory."""
+        return self._replace(result=msgspec.structs.replace(self.result, replay={}))
+
+
+def report_of(played: Played) -> dict[str, Json]:
+    """Return a match for programs."""
+    spec, result, file = played
+    return {
+        "game": spec.game,
+        "seed": spec.seed,
+        "players": [
+            {
+                "name": bot.name,
+                "rank": result.ranks[number],
+                "score": result.scores[number],
+                "faults": [fault.to_json() for fault in result.faults_of(number)],
+            }
+            for number, bot in enumerate(spec.bots)
+        ],
+        "winner": None if result.winner is None else spec.bots[result.winner].name,
+        "won_by": won_by(spec, result),
+        "tie_breaks": {name: list(values) for name, values in result.tie_breaks.items()},
+        "reason": result.reason,
+        "verdict": played.verdict,
+        "turns": result.turns,
+        "replay": None if file is None else str(file),
+    }
+
+
+def print_match(played: Played) -> None:
+    """Print who won, by what and in which turn, then the ranks and where the replay is."""
+    spec, result, file = played
+    # The words of games and names of files may hold anything.
+    click.echo(visible(f"{spec.game}, seed {spec.seed}: {played.verdict}"))
+    unranked = len(spec.bots) + 1
+    width = max(len(bot.name) for bot in spec.bots)
+    for number in sorted(range(len(spec.bots)), key=lambda seat: result.ranks[seat] or unranked):
+        click.echo(rank_line(played, number, width))
+    if file is not None:
+        click.echo(visible(f"  replay: {file}"))
+
+
+def rank_line(played: Played, number: int, width: int) -> str:
+    """Return the rank, the name, the score and the faults of a bot."""
+    result, rank = played.result, played.result.ranks[number]
+    place = "  -" if rank is None else f"{rank:3}"
+    faults = len(result.faults_of(number))
+    counted = f"   ({faults} fault{'s' * (faults > 1)})" if faults else ""
+    name = f"{played.spec.bots[number].name:<{width}}"
+    return f"{place}. {name}  {plain(result.scores[number]):>6}{counted}"
+
+
+def how_to_repeat(played: Played) -> list[str]:
+    """Return the commands that show the position of the first fault in a reply, if there is one.
+
+    Lines that are no answers cost nothing: any other fault comes before them.
+    """
+    replied = [fault for fault in played.result.faults if fault.kind != "startup"]
+    if not replied:
+        return []
+    first = min(replied, key=lambda fault: fault.cause == STRAY)
+    file = shlex.quote(str(played.file)) if played.file else "FILE"
+    bot = shlex.quote(played.spec.bots[first.bot].name)
+    where = f"cw replay line {file} --turn {min(first.turn, played.result.turns) + 1}"
+    hint = "" if played.file else " (FILE is what --out FILE writes)"
+    return [
+        f"repeat it: {where} | cw step {played.spec.game}{hint}",
+        f"what it saw: {where} --player {bot} | cw observe {played.spec.game}",
+    ]
+
+
+def sentence(spec: MatchSpec, faults: Sequence[MatchFault]) -> str:
+    """Return a sentence about faults that are alike; turns are counted from 1, as people do.
+
+    The end of the error output is left out, as all of it is shown beside.
+    """
+    first, last = faults[0], faults[-1]
+    detail = first.detail.partition(ERROR_OUTPUT)[0]
+    text = f"{spec.bots[first.bot].name}: {first.kind}: {detail}"
+    told = text if first.kind == "startup" else f"turn {first.turn + 1}: {text}"
+    if len(faults) == 1:
+        return told
+    return f"{told} (and {len(faults) - 1} more like it, the last in turn {last.turn + 1})"

@@ -1,0 +1,27 @@
+"""Standard error, for what a command says beside its results."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING
+
+from cw.visible import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+class Stderr:
+    """Standard error as one console; rich is loaded with the first line that is said."""
+
+    @cached_property
+    def console(self) -> Console:
+        """What draws there."""
+        console: Console = resolve_name("rich.console:Console")(stderr=True)
+        return console
+
+    def say(self, line: str, style: str = "", *, soft_wrap: bool = False) -> None:
+        """Print a line, whatever it holds; it is wrapped as words are, or as the terminal does."""
+        text = resolve_name("rich.text:Text")(visible(line), style)
+        self.console.print(text, soft_wrap=soft_wrap)

@@ -1,0 +1,44 @@
+"""`cw replay`: look at replays, prove them, and give them in other forms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import click
+
+from cw.cli.groups import LazyGroup, Place
+
+COMMANDS: Final[Mapping[str, Place]] = {
+    "ask": Place(
+        "cw.cli.replay.ask:ask_command",
+        "Ask BOT what a bot was asked in the match of the replay in FILE.",
+    ),
+    "export": Place("cw.cli.replay.export:export", "Write the replay in FILE in another form."),
+    "line": Place(
+        "cw.cli.replay.line:line", "Print a turn as a line for `cw step`, or for `cw observe`."
+    ),
+    "open": Place(
+        "cw.cli.replay.open:open_command", "Watch the replay in FILE in the browser, until Ctrl-C."
+    ),
+    "show": Place(
+        "cw.cli.replay.show:show", "Draw a turn of the replay in FILE, and say what happened in it."
+    ),
+    "verify": Place(
+        "cw.cli.replay.verify:verify",
+        "Play replays again by the rules, and say which are wrong.",
+    ),
+}
+
+
+@click.group("replay", cls=LazyGroup, places=COMMANDS)
+def replay_group() -> None:
+    """Show, verify and export replays, and ask bots again.
+
+    \b
+      cw play paint builtin:greedy builtin:walker --seed 7 --out match.json.gz
+      cw replay show match.json.gz --turn 20
+      cw replay open match.json.gz
+      cw replay verify match.json.gz
+      cw replay ask match.json.gz ./bot.py --turn 20
+    """

@@ -1,0 +1,215 @@
+"""`cw replay ask`: a bot is asked what somebody was asked in a match."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import click
+
+from cw.arena.bot_settings import SECRET_SETTINGS
+from cw.arena.bots import BotSpec, place_of, read_settings, split_name
+from cw.cli.options import SANDBOX, VERBOSE
+from cw.cli.output.announcements import Announcements
+from cw.cli.output.stderr import Stderr
+from cw.cli.replay.line import player_of
+from cw.cli.replay.reading import FILE, read
+from cw.errors import UsageError, choices
+from cw.games.registry import load_strategies
+from cw.games.rules import Json, Player
+from cw.games.wire import compact
+from cw.lab.ask import ask
+from cw.lab.asked import AskedAnswer, Asking
+from cw.matches.spec import Isolation, SandboxPolicy
+from cw.replays.document import Document
+from cw.visible import visible
+
+LONGEST: Final = 2000
+"""Characters of a question or of an output that are printed; --json prints all."""
+
+WIDTH: Final = 60
+"""Characters of an answer in the list of `--every`."""
+
+
+@click.command("ask")
+@click.argument("file", type=FILE)
+@click.argument("bot", metavar="BOT")
+@click.option("--turn", type=click.IntRange(1), help="Ask about this turn, counted from 1.")
+@click.option("--every", is_flag=True, help="Ask about all turns; list where the answers differ.")
+@click.option("--player", help="Whose place BOT takes.  [default: its own, if it played]")
+@click.option("--cold", is_flag=True, help="With --turn: tell BOT nothing of the turns before.")
+@click.option("--wait", is_flag=True, help="Give BOT all the time that a debugger needs.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="NAME.KEY=VALUE", help="Setting of the bot."
+)
+@SANDBOX
+@VERBOSE
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each answer.")
+def ask_command(
+    file: Path,
+    bot: str,
+    turn: int | None,
+    every: bool,
+    player: str | None,
+    cold: bool,
+    wait: bool,
+    settings: tuple[str, ...],
+    sandbox: SandboxPolicy,
+    verbose: bool,
+    as_json: bool,
+) -> None:
+    """Ask BOT what a bot was asked in the match of the replay in FILE.
+
+    The match is played again as it is recorded, and BOT is asked in the place of one player: what
+    that player was asked, in the same order and in the form of the game, and nothing that it could
+    not know. Prints the question, the answer then and now, the time, the standard error, and what
+    the rules say. BOT is anything that `cw play` takes.
+
+    \b
+      cw replay ask match.json.gz ./bot.py --turn 20
+      cw replay ask match.json.gz ./bot.py --every
+      cw replay ask match.json.gz builtin:greedy --turn 20 --player bot.py
+      cw replay ask match.json.gz ./bot.py --turn 20 --wait --sandbox off
+
+    Exit code 1 if the rules do not allow an answer, or if BOT could not be asked to the end.
+    """
+    if (turn is None) != every:
+        raise click.UsageError("say which turn to ask about: --turn N, or --every for all")
+    if cold and every:
+        raise click.UsageError("--cold asks about one turn: say which with --turn")
+    document = read(file)
+    asking = asking_of(document, bot, player, settings, turn, sandbox, cold=cold, wait=wait)
+    stderr = Stderr()
+    answers: list[AskedAnswer] = []
+
+    def tell(answer: AskedAnswer) -> None:
+        answers.append(answer)
+        if as_json:
+            click.echo(json.dumps(answer.to_json()))
+        elif every and (answer.is_changed or not answer.is_legal):
+            click.echo(visible(in_a_line(answer)))
+
+    if wait:
+        stderr.say("The bot has all the time it needs; Ctrl-C ends it.", "dim")
+    problem = asyncio.run(ask(asking, tell, Announcements(stderr, verbose=verbose)))
+    if not as_json:
+        click.echo("\n".join(visible(line) for line in (summary if every else whole)(answers)))
+    if problem:
+        stderr.say(f"It was asked no more: {problem}")
+    if problem or not all(answer.is_legal for answer in answers):
+        raise SystemExit(1)
+
+
+def asking_of(
+    document: Document,
+    bot: str,
+    player: str | None,
+    settings: Sequence[str],
+    turn: int | None,
+    sandbox: SandboxPolicy,
+    *,
+    cold: bool,
+    wait: bool,
+) -> Asking:
+    """Return what was asked for; raise UsageError for what means nothing."""
+    place = place_of(split_name(bot)[1], load_strategies(document["game"]))
+    spec = BotSpec(place.name, place.kind, place.target)
+    seat = seat_of(document, spec, player)
+    given = read_settings(settings, [seat["name"]]).get(seat["name"], {})
+    public = {key: value for key, value in given.items() if key not in SECRET_SETTINGS}
+    return Asking(
+        document,
+        seat["player"],
+        spec.with_settings(public),
+        {key: value for key, value in given.items() if key in SECRET_SETTINGS},
+        turn,
+        is_cold=cold,
+        is_patient=wait,
+        isolation=Isolation(sandbox),
+    )
+
+
+def seat_of(document: Document, bot: BotSpec, player: str | None) -> dict[str, Json]:
+    """Return the player whose place a bot takes: the one that is named, or its own.
+
+    Raises UsageError where it did not play, or played more than once.
+    """
+    seats = document["players"]
+    if player is not None:
+        wanted: Player = player_of(document, player)
+        return next(seat for seat in seats if str(seat["player"]) == wanted)
+    own = [seat for seat in seats if seat.get("bot") == bot.public]
+    own = own or [seat for seat in seats if seat["name"] == bot.name]
+    if len(own) != 1:
+        names = [seat["name"] for seat in own or seats]
+        known = f"{bot.name} played {len(own)} times" if own else f"{bot.name} did not play"
+        raise UsageError(
+            f"{known} in this match: say whose place it takes with --player; {choices('', names)}"
+        )
+    return dict(own[0])
+
+
+def whole(answers: Sequence[AskedAnswer]) -> list[str]:
+    """Return the lines about the only answer, with all that is known of it."""
+    if not answers:
+        return []
+    [answer] = answers
+    lines = [f"Turn {answer.turn}. It was asked:", *indented(answer.question)]
+    lines += [said("Then", answer.before, answer.seconds_before, answer.verdict_before)]
+    lines += [said("Now", answer.after, answer.seconds, answer.verdict)]
+    lines += ["The answers differ." if answer.is_changed else "The answers are the same."]
+    if answer.stderr:
+        lines += ["It wrote to its standard error:", *indented(answer.stderr)]
+    return lines
+
+
+def said(when: str, action: Json, seconds: float | None, verdict: str) -> str:
+    """Return a line about an answer."""
+    time = "" if seconds is None else f"after {in_milliseconds(seconds)}, "
+    return f"{when}: {cut(printed(action), LONGEST)}  ({time}{verdict})"
+
+
+def indented(text: str) -> list[str]:
+    """Return the lines of a text, moved to the right; what is long is cut."""
+    return [f"  {line}" for line in cut(text, LONGEST).splitlines()]
+
+
+def cut(text: str, most: int) -> str:
+    """Return the beginning of a text, and how much is left out."""
+    if len(text) <= most:
+        return text
+    return f"{text[:most]} ... ({len(text)} characters; --json prints all)"
+
+
+def in_a_line(answer: AskedAnswer) -> str:
+    """Return an answer that differs as a line of a list."""
+    texts = [printed(action) for action in (answer.before, answer.after)]
+    then, now = (text if len(text) <= WIDTH else f"{text[:WIDTH]}..." for text in texts)
+    verdict = "" if answer.is_legal else f", {answer.verdict}"
+    return (
+        f"turn {answer.turn}: then {then}, now {now} ({in_milliseconds(answer.seconds)}{verdict})"
+    )
+
+
+def printed(action: Json) -> str:
+    """Return an action as JSON without blanks."""
+    return compact(action).decode()
+
+
+def summary(answers: Sequence[AskedAnswer]) -> list[str]:
+    """Return the lines under the list of answers that differ."""
+    changed = [answer.turn for answer in answers if answer.is_changed]
+    wrong = sum(not answer.is_legal for answer in answers)
+    seconds = sum(answer.seconds for answer in answers)
+    line = f"{len(answers)} questions, {seconds:.1f} s of thinking: {len(changed)} answers differ"
+    if changed:
+        line += f", the first in turn {changed[0]}"
+    return [f"{line}; {wrong} of them illegal or none." if wrong else f"{line}."]
+
+
+def in_milliseconds(seconds: float) -> str:
+    """Return a time in words."""
+    return f"{seconds * 1000:.1f} ms"

@@ -1,0 +1,64 @@
+"""`cw replay line`: a turn of a replay, for `cw step` and `cw observe`."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from pathlib import Path
+
+import click
+
+from cw.cli.replay.reading import FILE, read
+from cw.errors import UsageError, choices, short
+from cw.games.registry import load_game
+from cw.games.rules import Json
+from cw.replays import document as replay
+
+
+@click.command()
+@click.argument("file", type=FILE)
+@click.option(
+    "--turn",
+    type=click.IntRange(1),
+    required=True,
+    help="The turn, counted from 1; one more than there are is the end.",
+)
+@click.option("--player", help="Ask what this bot or player sees, for `cw observe`.")
+def line(file: Path, turn: int, player: str | None) -> None:
+    """Print a turn as a line for `cw step`, or for `cw observe`.
+
+    That is the position before the turn, and what was done in it. Turns are counted as in
+    sentences about a match.
+
+    \b
+      cw replay line match.json.gz --turn 20 | cw step paint
+      cw replay line match.json.gz --turn 20 --player a | cw observe paint
+    """
+    document = read(file)
+    game = load_game(document["game"])
+    turns = document["turns"]
+    state = next(islice(replay.states(game, document), turn - 1, None), None)
+    if state is None:
+        raise UsageError(
+            f"the replay has the turns 1 to {len(turns)}, and {len(turns) + 1} for its end,"
+            f" not {turn}"
+        )
+    members: dict[str, Json] = {"state": game.codec.state_to_json(state)}
+    if player is not None:
+        seed = {"seed": document["seed"]} if "seed" in document else {}
+        members |= {"player": player_of(document, player)} | seed
+    elif turn <= len(turns):
+        members |= {"actions": turns[turn - 1]["actions"], "options": document["options"]}
+    click.echo(json.dumps(members))
+
+
+def player_of(document: replay.Document, name: str) -> str:
+    """Return a player by the name of the bot, or as the game names it; raise UsageError for none.
+
+    >>> player_of({"players": [{"player": 1, "name": "ann"}]}, "ann")
+    '1'
+    """
+    players = {each["name"]: str(each["player"]) for each in document["players"]}
+    if name not in players and name not in players.values():
+        raise UsageError(f"there is no player {short(name)}; {choices(name, players)}")
+    return players.get(name, name)

@@ -1,0 +1,28 @@
+"""The file of a replay, as all commands of `cw replay` read it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cw.errors import UsageError
+from cw.replays import document as replay
+from cw.replays.own_formats import ReplayFile, decode
+
+FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+def read(file: Path) -> replay.Document:
+    """Read a replay, also in the format of its game; raise UsageError if the file holds none."""
+    return read_file(file).document
+
+
+def read_file(file: Path) -> ReplayFile:
+    """Read a replay with what its file tells beside it."""
+    try:
+        with file.open("rb") as source:
+            data = source.read(replay.LARGEST)
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from None
+    return decode(data)
