@@ -22,11 +22,11 @@ from sqlalchemy.exc import DBAPIError
 
 from cw.games.registry import load_game
 from cw.hub.clock import utc_now
-from cw.hub.jobs.upkeep import keep_in_order
-from cw.hub.resources import Resources
-from cw.hub.services import matches
-from cw.hub.services.matches import Plan, Seat
-from cw.hub.services.replays import objects_of, viewed_key
+from cw.hub.matches import planning, states
+from cw.hub.matches.planning import Plan, Seat
+from cw.hub.matches.replays import objects_of, viewed_key
+from cw.hub.operation.resources import Resources
+from cw.hub.site.processes.upkeep import keep_in_order
 from cw.hub.store.tables import Battle, Match, MatchParticipant
 from cw.replays.document import decode
 from cw.replays.verify import verify
@@ -52,7 +52,7 @@ def plan_matches(resources: Resources, number: int) -> None:
     for one in range(number):
         with resources.database.writing() as session:
             plan = Plan("practice", f"campaign {one}", GAME, seats, SHORT)
-            matches.plan(session, resources.clock, plan)
+            planning.plan(session, resources.clock, plan)
 
 
 def on_services(folder: Path, database: str, broker: str) -> dict[str, str]:
@@ -141,7 +141,7 @@ def is_done(resources: Resources, number: float) -> bool:
     """Return whether so many matches are done; while the database is away nobody knows."""
     try:
         with resources.database.reading() as session:
-            return matches.counts(session).get("done", 0) >= number
+            return states.counts(session).get("done", 0) >= number
     except DBAPIError:
         return False
 
@@ -224,7 +224,7 @@ def count_over(resources: Resources, known: int) -> int:
     """Return how many matches are over; as many as were known while the database is away."""
     try:
         with resources.database.reading() as session:
-            counts = matches.counts(session)
+            counts = states.counts(session)
     except DBAPIError:
         return known
     return counts.get("done", 0) + counts.get("failed", 0)
@@ -247,7 +247,7 @@ def check_everything(resources: Resources, number: int) -> None:
     What a killed attempt has stored is gone after the upkeep, and nothing else.
     """
     with resources.database.reading() as session:
-        assert matches.counts(session) == {"done": number}
+        assert states.counts(session) == {"done": number}
         played = session.scalars(select(Battle)).all()
         assert len(played) == number
         unranked = select(func.count()).select_from(MatchParticipant)

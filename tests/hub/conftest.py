@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from cw.hub.jobs.app import CeleryQueue
-from cw.hub.pages import ready
-from cw.hub.resources import Resources, opened
-from cw.hub.settings import HubSettings
+from cw.hub.operation.queue import CeleryQueue
+from cw.hub.operation.resources import Resources, opened
+from cw.hub.operation.settings import HubSettings
+from cw.hub.site.monitoring import ready
 from cw.hub.store.database import Database
 from cw.hub.store.migrations import upgrade
 from tests.hub.services import Swift, empty_postgresql, new_postgresql, new_swift
-from tests.hub.site import Site, site_on
+from tests.hub.sites import Site, site_on
 
 
 class StillClock:
@@ -33,12 +33,30 @@ class StillClock:
         self.now += timedelta(seconds=seconds)
 
 
+BOTH_DATABASES = ("sqlite", pytest.param("postgresql", marks=pytest.mark.thorough))
+
+ON_SQLITE = pytest.mark.on_databases("sqlite")
+"""For tests of pages: what they ask of the database, other tests ask of PostgreSQL too."""
+
+ON_POSTGRESQL = pytest.mark.on_databases(BOTH_DATABASES[1])
+
+ON_BOTH = pytest.mark.on_databases(*BOTH_DATABASES)
+"""For those among them that alone ask something; elsewhere it is the rule."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test on the databases of its mark, on both without one."""
+    if "database_kind" in metafunc.fixturenames:
+        mark = metafunc.definition.get_closest_marker("on_databases") or ON_BOTH.mark
+        metafunc.parametrize("database_kind", mark.args)
+
+
 @pytest.fixture
 def hub_clock() -> StillClock:
     return StillClock()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=BOTH_DATABASES)
 def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """The address of a database without tables, of either kind."""
     if request.param == "sqlite":
@@ -73,10 +91,10 @@ def postgresql_url(migrated_postgresql: str) -> str:
     return migrated_postgresql
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+@pytest.fixture
+def database_url(request: pytest.FixtureRequest, tmp_path: Path, database_kind: str) -> str:
     """The address of a database with all tables and no rows, of either kind."""
-    if request.param == "postgresql":
+    if database_kind == "postgresql":
         url: str = request.getfixturevalue("postgresql_url")
         return url
     file = shutil.copy(request.getfixturevalue("migrated_sqlite"), tmp_path / "hub.sqlite")
@@ -106,8 +124,12 @@ def bucket(swift: Swift, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a process needs has a minute to answer, as the machine of the tests may be slow."""
+    """What a process needs has a minute to answer, as the machine of the tests may be slow.
+
+    It is asked each time, as tests do not wait.
+    """
     monkeypatch.setattr(ready, "PATIENCE", 60.0)
+    monkeypatch.setattr(ready, "FRESH", 0.0)
 
 
 @pytest.fixture

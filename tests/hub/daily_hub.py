@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from sqlalchemy import select
 
-from cw.hub.jobs.begin import begin_site
-from cw.hub.jobs.play import Worker
-from cw.hub.pages.behaviour import sentence
-from cw.hub.resources import Resources
-from cw.hub.services import competitions, daily, formats, grader_bots, rankings
-from cw.hub.services.entrants import GAME
+from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.daily import bots as grader_bots
+from cw.hub.competitions.daily import history
+from cw.hub.competitions.daily import verbs as daily
+from cw.hub.competitions.daily.behaviour import sentence
+from cw.hub.competitions.daily.entrants import GAME
+from cw.hub.matches.play import Worker
+from cw.hub.operation.resources import Resources
+from cw.hub.site.formats import FORMATS, KINDS
+from cw.hub.site.processes.begin import begin_site
 from cw.hub.store.tables import Match, MatchParticipant, User
 
-ME = Worker("me", 1)
+ME = Worker("me", 1, KINDS)
 SMALL = {"M": 2, "MAX_HP": 2, "max_rounds": 12}
 
 
@@ -36,7 +40,7 @@ class Hub:
 
     def tick(self) -> None:
         """Let each format plan."""
-        for plan in formats.plannings():
+        for plan in [format_.plan for format_ in FORMATS]:
             with self.resources.database.writing() as session:
                 plan(session, self.clock)
 
@@ -88,4 +92,4 @@ class Hub:
     def sentence_for(self, user_id: int) -> str:
         """Return how the bot of a user behaved in its last game."""
         with self.resources.database.reading() as session:
-            return sentence(rankings.behaviours(session, user_id)[0])
+            return sentence(history.behaviours(session, user_id)[0])

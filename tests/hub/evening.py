@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from cw.hub.jobs.play import Worker
-from cw.hub.jobs.registry import jobs_of
-from cw.hub.jobs.tick import send_own
+from cw.hub.competitions.tournament.creation import TournamentConfig, create
+from cw.hub.competitions.tournament.teams import cards as tournament_cards
+from cw.hub.competitions.tournament.teams.cards import printed
+from cw.hub.matches.play import Worker
+from cw.hub.matches.sending import PLAY, send_own
 from cw.hub.pages.polls import Tags
-from cw.hub.services import formats, tournament_cards, tournaments
-from cw.hub.services.matches import PLAY
-from cw.hub.services.tournament_cards import shown
-from cw.hub.services.tournaments import TournamentConfig
-from tests.hub.site import Site, Visitor, words_of
-from tests.hub.test_polls import Seconds
+from cw.hub.site.formats import FORMATS, KINDS
+from cw.hub.site.processes.jobs import jobs_of
+from tests.hub.pages.test_polls import Seconds
+from tests.hub.sites import Site, Visitor, words_of
 
-JOBS = jobs_of(Worker("me", 1))
+JOBS = jobs_of(Worker("me", 1, KINDS))
 HOST = "/t/t1/host"
 LADDER = "/t/t1/grodno/"
 MY_TEAM = "/t/t1/my-team"
@@ -37,11 +37,11 @@ class Evening:
         self.site.app.extensions["tags"] = Tags(Seconds())
         clock = self.site.clock
         with self.site.resources.database.writing() as session:
-            made = tournaments.new(session, clock, self.config)
+            made = create(session, clock, self.config)
             token = tournament_cards.issue_to_host(session, clock, made.id)
             cards = tournament_cards.issue(session, clock, made.id, made.teams)
-        self.host = self.joined(shown(token))
-        self.teams = {card.team: self.joined(shown(card.token).lower()) for card in cards}
+        self.host = self.joined(printed(token))
+        self.teams = {card.team: self.joined(printed(card.token).lower()) for card in cards}
         self.ids = {card.team: card.team_id for card in cards}
 
     def joined(self, token: str) -> Visitor:
@@ -70,19 +70,19 @@ class Evening:
     def do_jobs(self, most: int | None = None) -> int:
         """Send what may be played, and do what waits in the queue; return how many were played."""
         played = 0
-        send_own(self.site.resources)
+        send_own(self.site.resources, KINDS.sendings)
         while self.site.queue.jobs and played != most:
             job, arguments, _ = self.site.queue.jobs.pop(0)
             JOBS[job](self.site.resources, *arguments)
             played += job == PLAY
-            send_own(self.site.resources)
+            send_own(self.site.resources, KINDS.sendings)
         return played
 
     def later(self) -> None:
         """Let a minute go by, and what is due then happen."""
         self.site.clock.advance(60)
         with self.site.resources.database.writing() as session:
-            for plan in formats.plannings():
+            for plan in [format_.plan for format_ in FORMATS]:
                 plan(session, self.site.clock)
 
     def told(self, path: str) -> Any:

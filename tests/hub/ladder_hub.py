@@ -11,12 +11,12 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from cw.games.registry import load_game
-from cw.hub.jobs.play import Worker
-from cw.hub.jobs.tick import send_own
-from cw.hub.resources import Resources
-from cw.hub.services import ladder
-from cw.hub.services.matches import PLAY
-from cw.hub.services.replays import viewed_key
+from cw.hub.competitions.tournament import progress
+from cw.hub.matches.play import Worker
+from cw.hub.matches.replays import viewed_key
+from cw.hub.matches.sending import PLAY, send_own
+from cw.hub.operation.resources import Resources
+from cw.hub.site.formats import KINDS
 from cw.hub.store.tables import (
     Battle,
     Bot,
@@ -30,15 +30,16 @@ from cw.hub.store.tables import (
     RoundScore,
     Team,
 )
-from cw.league import ladder as arithmetic
-from cw.league.ladder import Board, Played, Ways
+from cw.league.ladder.boards import BoardSpec
+from cw.league.ladder.places import positions
+from cw.league.ladder.points import GameResult, PlayedMatch, Scoring, crosstable, summed
 from cw.replays.document import decode
 from cw.replays.verify import verify
 
 T = TypeVar("T")
 
 SMALL = [{"name": "Hexagon 3", "options": {"size": 3}, "factor": 1}]
-WORKER = Worker("me", 1)
+WORKER = Worker("me", 1, KINDS)
 
 
 def kind_of(bot: str) -> str:
@@ -80,7 +81,7 @@ class Tournament:
             row = Competition(
                 slug="duel",
                 game=game,
-                format="ladder",
+                format="tournament",
                 title="Duel",
                 settings={**boards, **(settings or {})},
                 seed=7,
@@ -139,17 +140,17 @@ class Tournament:
         self.advance()
 
     def advance(self) -> int:
-        return self.do(lambda session: ladder.advance(session, self.clock, self.id))
+        return self.do(lambda session: progress.advance(session, self.clock, self.id))
 
     def send(self) -> list[int]:
         """Send what may be played now; return it in its order."""
-        send_own(self.resources)
+        send_own(self.resources, KINDS.sendings)
         sent, self.queue.matches = self.queue.matches, []
         return sent
 
     def play(self, most: int | None = None) -> int:
         """Play what is sent, until nothing more is or so many matches are over."""
-        send_own(self.resources)
+        send_own(self.resources, KINDS.sendings)
         played = 0
         while self.queue.matches and played != most:
             WORKER.play(self.resources, self.queue.matches.pop(0))
@@ -158,7 +159,7 @@ class Tournament:
 
     def play_at_once(self, number: int) -> int:
         """Play what is sent, so many matches at a time, until nothing more is."""
-        send_own(self.resources)
+        send_own(self.resources, KINDS.sendings)
         played, playing = 0, set[Future[None]]()
         with ThreadPoolExecutor(number) as threads:
             while self.queue.matches or playing:
@@ -190,7 +191,7 @@ class Tournament:
         return self.read(select(MatchParticipant).where(where).order_by(MatchParticipant.slot))
 
     def phase(self, group: str) -> str:
-        return self.do(lambda s: ladder.phase_of(s, self.clock, self.groups[group]))
+        return self.do(lambda s: progress.phase_of(s, self.clock, self.groups[group]))
 
     def state(self) -> str:
         (row,) = self.read(select(Competition).where(Competition.id == self.id))
@@ -228,20 +229,20 @@ def totals_by_replays(of: Tournament, group: str, points: Mapping[str, int]) -> 
         if one.closed_at is None:
             continue
         competing = [name for name in totals if not name.startswith("ours")]
-        places = arithmetic.positions(totals, competing)
+        places = positions(totals, competing)
         assert {int(team): places[names[int(team)]] for team in one.positions} == {
             int(team): place for team, place in one.positions.items()
         }
-        board = Board.from_json(one.board)
+        board = BoardSpec.from_json(one.board)
         played = [replayed(of, match, board) for match in of.matches(one.number)
                   if match.round_id == one.id and match.state == "done"]  # fmt: skip
-        made = arithmetic.summed(arithmetic.scored(played, places, Ways(points, board.factor)))
+        made = summed(crosstable(played, places, Scoring(points, board.factor)))
         for name, own in made.items():
             totals[name] += own.points
     return totals
 
 
-def replayed(of: Tournament, match: Match, board: Board) -> Played:
+def replayed(of: Tournament, match: Match, board: BoardSpec) -> PlayedMatch[str]:
     """Return a match as its replays tell it: they are proven, and of the same board."""
     seats = [seat.name for seat in of.seats(match)]
     battles, starts = [], []
@@ -265,11 +266,11 @@ def replayed(of: Tournament, match: Match, board: Board) -> Played:
             for one, score in document["result"]["outcome"]["scores"].items()
         }
         battles.append(
-            arithmetic.Battle([ranks[name] for name in seats], [scores[name] for name in seats])
+            GameResult([ranks[name] for name in seats], [scores[name] for name in seats])
         )
     assert len(battles) == 2
     assert starts[0] == starts[1]
-    return Played(tuple(seats), tuple(battles))
+    return PlayedMatch(tuple(seats), tuple(battles))
 
 
 def in_threads(number: int, do: Callable[[], T]) -> Sequence[T]:

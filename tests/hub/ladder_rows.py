@@ -11,8 +11,8 @@ from typing import Any
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
+from cw.hub.accounts.access.tickets import digest_of
 from cw.hub.clock import Clock
-from cw.hub.services.tickets import digest_of
 from cw.hub.store.database import Database
 from cw.hub.store.tables import (
     Battle,
@@ -65,7 +65,7 @@ class Rows:
         row = Competition(
             slug=self.slug,
             game=self.game,
-            format="ladder",
+            format="tournament",
             title="Duel <1>",
             seed=1,
             state="running",
@@ -184,7 +184,7 @@ class Rows:
             row = Match(
                 match_id=f"m_{number:08x}",
                 competition_id=self.id,
-                kind="ladder",
+                kind="tournament",
                 key=f"{round_id}/{number}",
                 game=self.game,
                 players=len(teams),
@@ -282,7 +282,7 @@ class Rows:
     def fill_matches(self, session: Session, pairs: list[tuple[int, int]], round_id: int) -> None:
         """Make the matches of a round: each pair has played twice."""
         now = self.clock()
-        common = {"competition_id": self.id, "kind": "ladder", "game": self.game, "players": 2}
+        common = {"competition_id": self.id, "kind": "tournament", "game": self.game, "players": 2}
         session.execute(
             insert(Match),
             [

@@ -6,10 +6,11 @@ from typing import Any
 
 import requests
 
-from cw.hub.services import tokens, users
-from cw.hub.services.tickets import Scope
-from cw.hub.services.tokens import NewToken
-from tests.hub.site import Site
+from cw.hub.accounts import users
+from cw.hub.accounts.access import tokens
+from cw.hub.accounts.access.tickets import Scope
+from cw.hub.accounts.access.tokens import NewToken
+from tests.hub.sites import Site
 
 
 class Program:

@@ -1,4 +1,7 @@
-"""The services that the hub is tried with: PostgreSQL, Redis and Swift of this machine."""
+"""The services that the hub is tried with: PostgreSQL, Redis and Swift of this machine.
+
+No test of the fast suite needs one: tests of services are marked as `thorough`.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +32,21 @@ SWIFT = Path("/usr/lib/python3/dist-packages/swift")
 SERVER = "postgresql+psycopg://postgres@127.0.0.1:5432"
 
 
+_permitted = True
+
+
+def permit(thorough: bool) -> None:
+    """Permit services to the next test if it is thorough."""
+    global _permitted  # noqa: PLW0603
+    _permitted = thorough
+
+
+def demand(service: str) -> None:
+    """Fail a test of the fast suite, which may need no service."""
+    if not _permitted:
+        pytest.fail(f"this test needs {service}: mark it thorough")
+
+
 def missing(service: str) -> None:
     """Skip a test without a service, or fail where none may be missing."""
     if os.environ.get("CW_REQUIRE_SERVICES"):
@@ -39,6 +57,7 @@ def missing(service: str) -> None:
 @contextmanager
 def new_postgresql() -> Iterator[str]:
     """Make a database in the PostgreSQL of this machine; gives its address."""
+    demand("PostgreSQL")
     name = f"cw_test_{token_hex(6)}"
     server = create_engine(f"{SERVER}/postgres", isolation_level="AUTOCOMMIT")
     try:
@@ -108,6 +127,7 @@ class Redis:
         self.url = f"redis://{address}:{self.port}/0"
 
     def start(self) -> None:
+        demand("Redis")
         program = shutil.which("redis-server")
         if program is None:
             missing("Redis")
@@ -131,6 +151,7 @@ class PostgreSQL:
     """
 
     def __init__(self, log: Path, address: str = "127.0.0.1") -> None:
+        demand("PostgreSQL")
         found = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
         if not found:
             missing("PostgreSQL")
@@ -179,6 +200,7 @@ class Swift:
         }
 
     def start(self) -> None:
+        demand("OpenStack Swift")
         if not SWIFT.is_dir():
             missing("OpenStack Swift")
         program = Path(__file__).parent / "swift_server.py"

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from multiprocessing.synchronize import Barrier
 
-from cw.hub.jobs.app import CeleryQueue
-from cw.hub.jobs.tick import tick
-from cw.hub.resources import opened
-from cw.hub.settings import read_settings
+from cw.hub.operation.environment import read_settings
+from cw.hub.operation.queue import CeleryQueue
+from cw.hub.operation.resources import opened
+from cw.hub.site.processes.ticks import tick
 
 DUE_TIMES = [datetime(2026, 11, 20 + day, 18, tzinfo=UTC) for day in range(5)]
 

@@ -1,1 +1,1 @@
-"""The pages of the hub: a blueprint for each family."""
+"""What the pages of all subjects are made with."""

@@ -1,8 +1,8 @@
-"""Answers to scripts that ask again and again: 304, without a query, while nothing has changed.
+"""Answers to scripts that poll: 304, without a query, while nothing has changed.
 
-What is polled has a tag that differs whenever it does. A tag that was read counts as the present
-one for a second, in the process that has read it. So any number of processes may answer: at worst
-who polls is told a second late that there is something new, and what is told then was read then.
+What is polled has a tag that changes whenever it does. For a second after it was read, a process
+takes a tag for the present one. So any number of processes may answer: at worst a client learns
+of something new a second late.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from threading import Lock
 from time import monotonic
 from typing import Any, Final, NamedTuple, cast
 
+from cachetools import TLRUCache
 from flask import Flask, Response, current_app, jsonify, request
 
-from cw.hub.pages.actor import actor, may_be_late, resources
+from cw.hub.pages.request import may_be_late, resources
 
 FRESH: Final = 1.0
 """Seconds for which a tag counts as the present one."""
@@ -24,87 +25,95 @@ MOST: Final = 10_000
 
 
 class Polled(NamedTuple):
-    """What is polled, as it stands."""
+    """The present state of what is polled."""
 
     tag: str
-    """What differs whenever the rest does."""
+    """Changes whenever the rest does."""
     value: Any
-    """What is answered, as JSON."""
+    """The answer, as JSON."""
     is_public: bool = True
-    """Whether everybody is answered the same; if not, the tag is remembered for one user alone."""
+    """Whether everybody gets the same answer; if not, the tag is remembered for one user alone."""
+
+
+class ReadTag(NamedTuple):
+    """A tag, and when reading it began."""
+
+    tag: str
+    began: float
 
 
 class Tags:
-    """The tags that were read lately, by what they are of; to be shared by all threads."""
+    """The tags that were read within the last second, by key; shared by all threads."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
-        """Remember none; the clock counts seconds."""
+        """Begin empty; the clock counts seconds."""
         self._clock = clock
         self._lock = Lock()
-        self._kept: dict[str, tuple[str, float]] = {}
+        self._tags: TLRUCache[str, ReadTag] = TLRUCache(
+            MOST, ttu=lambda _key, read, _now: read.began + FRESH, timer=clock
+        )
 
-    def find(self, of: str) -> str | None:
+    def find(self, key: str) -> str | None:
         """Return the present tag, None if it was not read lately."""
-        tag, until = self._kept.get(of, (None, 0.0))
-        return tag if self._clock() < until else None
-
-    def keep(self, of: str, tag: str, asked: float) -> None:
-        """Remember a tag that was asked for at this time."""
         with self._lock:
-            if len(self._kept) >= MOST:
-                self._kept.clear()
-            self._kept[of] = tag, asked + FRESH
+            read = self._tags.get(key)
+        return read and read.tag
+
+    def put(self, key: str, tag: str, began: float) -> None:
+        """Remember a tag; the second counts from when reading it began."""
+        with self._lock:
+            self._tags[key] = ReadTag(tag, began)
 
     def now(self) -> float:
-        """Return the time, for `keep`."""
+        """Return the time, for `put`."""
         return self._clock()
 
 
-def install(app: Flask) -> None:
-    """Let an app remember tags."""
+def install(app: Flask, viewer: Callable[[], str]) -> None:
+    """Let an app remember tags; `viewer` names who asks, "" for a visitor."""
     app.extensions["tags"] = Tags()
+    app.extensions["viewer"] = viewer
 
 
-def answer(of: str, look: Callable[[], Polled]) -> Response:
-    """Answer a poll: 304 if the client has what there is; `look` finds out, and may refuse.
+def answer(subject: str, look: Callable[[], Polled]) -> Response:
+    """Answer a poll: 304 if the client has the present state; `look` reads it, and may abort.
 
-    What everybody may see is answered before it is known who asks.
+    Public state is answered before it is known who asks.
     """
-    of = where_read(of)
+    key = key_of(subject)
     tags = cast(Tags, current_app.extensions["tags"])
-    for key_of in (str, own):
-        tag = tags.find(key_of(of))
+    for key_for in (str, private_key):
+        tag = tags.find(key_for(key))
         if tag is not None and request.if_none_match.contains(tag):
             return tagged(Response(status=304), tag)
-    asked = tags.now()
+    began = tags.now()
     polled = look()
-    tags.keep(of if polled.is_public else own(of), polled.tag, asked)
-    told = tagged(jsonify(polled.value), polled.tag)
-    told.make_conditional(request)
-    return told
+    tags.put(key if polled.is_public else private_key(key), polled.tag, began)
+    response = tagged(jsonify(polled.value), polled.tag)
+    response.make_conditional(request)
+    return response
 
 
-def recently(of: str, look: Callable[[], str]) -> str:
-    """Return what everybody is shown of something, as it was within the last second."""
-    of = where_read(of)
+def recently(subject: str, look: Callable[[], str]) -> str:
+    """Return a public text about something, at most a second old."""
+    key = key_of(subject)
     tags = cast(Tags, current_app.extensions["tags"])
-    known = tags.find(of)
-    if known is None:
-        asked = tags.now()
-        known = look()
-        tags.keep(of, known, asked)
-    return known
+    text = tags.find(key)
+    if text is None:
+        began = tags.now()
+        text = look()
+        tags.put(key, text, began)
+    return text
 
 
-def where_read(of: str) -> str:
-    """Return the key of what is read: a replica that is behind says nothing of the database."""
-    return f"{of} of the replica" if resources().replica and may_be_late() else of
+def key_of(subject: str) -> str:
+    """Return the key of a tag: a replica may lag behind, so its tags are apart."""
+    return f"{subject} of the replica" if resources().replica and may_be_late() else subject
 
 
-def own(of: str) -> str:
-    """Return the key of what the one who asks is answered alone."""
-    user = actor().user
-    return f"{of} for {user.user_id if user else 0}"
+def private_key(key: str) -> str:
+    """Return the key of a tag that only the one who asks is answered."""
+    return f"{key} for {current_app.extensions['viewer']()}"
 
 
 def tagged(response: Response, tag: str) -> Response:

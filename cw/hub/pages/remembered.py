@@ -1,12 +1,13 @@
-"""What was read or made for a page, to be shown again as long as it holds."""
+"""Values that were read or made for a page, remembered as long as they hold."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from datetime import datetime
 from threading import Lock
 from typing import Generic, TypeVar
+
+from cachetools import LRUCache
 
 T = TypeVar("T")
 
@@ -15,23 +16,19 @@ class Remembered(Generic[T]):
     """The values that were used last, by all that they depend on; shared by all threads."""
 
     def __init__(self, most: int) -> None:
-        """Remember none; later at most so many."""
-        self._most = most
+        """Begin empty; at most so many are remembered."""
         self._lock = Lock()
-        self._kept: OrderedDict[Hashable, T] = OrderedDict()
+        self._values: LRUCache[Hashable, T] = LRUCache(most)
 
     def find(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return what a key stands for, which is made once; by two at once, by both alike."""
+        """Return the value of a key, made if need be; two threads at once may both make it."""
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
-        found = make()
+            if key in self._values:
+                return self._values[key]
+        value = make()
         with self._lock:
-            self._kept[key] = found
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
-        return found
+            self._values[key] = value
+        return value
 
 
 def minute(now: datetime) -> int:

@@ -13,11 +13,11 @@ from flask_wtf import CSRFProtect
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.wrappers import Response as AnyResponse
 
-from cw.hub.settings import HubSettings, is_loopback
+from cw.hub.operation.settings import HubSettings
 from cw.server.app import CONTENT_SECURITY_POLICY
 
 POLICY: Final = (
-    "default-src 'self'; connect-src 'self'; img-src 'self' blob:; object-src 'none';"
+    "default-src 'self'; connect-src 'self'; img-src 'self' blob: data:; object-src 'none';"
     " base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 EMBEDDED: Final = f"{CONTENT_SECURITY_POLICY}*"
@@ -37,13 +37,13 @@ MOST_TEAMS: Final = 1100
 WITH_PICTURE: Final = "settings.change_avatar"
 WITH_FILE: Final = (WITH_PICTURE, "my_team.upload")
 
-SCRIPTED: Final = ("api", "matches", "play_on", "replays", "room")
+SCRIPTED: Final = ("api", "games", "matches", "play_on", "replays", "room")
 """Blueprints whose requests come from scripts and bots; they refuse other sites by themselves."""
 
 WITH_ACCOUNTS: Final = ("account", "settings", "tokens", "github")
 """Blueprints where passwords and tokens are typed and shown."""
 
-JOIN: Final = "tournaments.join"
+JOIN: Final = "joining.join"
 """Where the tokens of teams are typed, on pages that are for everybody."""
 
 ASKED_BESIDE: Final = ("home.health", "ready.ready", "metrics.metrics")
@@ -72,7 +72,7 @@ def install(
         app.wsgi_app = BehindProxy(app.wsgi_app, settings.trusted_proxy)  # type: ignore[method-assign]
     if urlsplit(settings.public_url).scheme == "https":
         app.before_request(lambda: to_https(settings.public_url))
-    if not has_safe_accounts(settings):
+    if not settings.has_safe_accounts:
         app.before_request(refuse_accounts)
     app.before_request(lambda: bound_form(families))
     app.before_request(lambda: refuse_nul(families))
@@ -118,8 +118,8 @@ class BehindProxy:
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
         """Answer a request."""
-        known = self._trusts(environ.get("REMOTE_ADDR", ""))
-        return (self._forwarded if known else self._app)(environ, start_response)
+        is_proxy = self._trusts(environ.get("REMOTE_ADDR", ""))
+        return (self._forwarded if is_proxy else self._app)(environ, start_response)
 
     def _trusts(self, address: str) -> bool:
         try:
@@ -139,16 +139,14 @@ def to_https(public_url: str) -> AnyResponse | None:
     return redirect(f"{public_url}{path}", 308)
 
 
-def has_safe_accounts(settings: HubSettings) -> bool:
-    """Return whether passwords may be typed here: nobody listens on the way."""
-    address = urlsplit(settings.address)
-    return address.scheme == "https" or is_loopback(address.hostname or "") or settings.allow_http
-
-
 def refuse_accounts() -> None:
     """Keep the account pages closed, and take no access token."""
-    asked, shows_token = family(request.endpoint), "Authorization" in request.headers
-    if asked in WITH_ACCOUNTS or request.endpoint == JOIN or (asked == "api" and shows_token):
+    blueprint, shows_token = family(request.endpoint), "Authorization" in request.headers
+    if (
+        blueprint in WITH_ACCOUNTS
+        or request.endpoint == JOIN
+        or (blueprint == "api" and shows_token)
+    ):
         abort(403, INSECURE)
 
 

@@ -14,11 +14,16 @@ from sqlalchemy import Connection, Engine, create_engine, event, func, make_url,
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.orm import Session, sessionmaker
 
+from cw.hub.store.patience import PatientPool, be_patient, waiting
+
 BUSY: Final = 10_000
 """Milliseconds that a writer of SQLite waits for another."""
 
 CONNECTING: Final = 5
-"""Seconds in which a server must take a connection."""
+"""Seconds in which a server must take a connection, and one of those to it be free."""
+
+MOST_CONNECTIONS: Final = 60
+"""To a server, beyond the few that stay open."""
 
 LOST_SERVER: Final = 15
 """Seconds without a word after which the machine of a server counts as gone."""
@@ -92,7 +97,7 @@ class Database:
         """Give a connection that reads the rows of one moment, however long that takes."""
         # The transactions of SQLite are like that.
         level = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
-        with self.engine.connect() as connection:
+        with waiting(None), self.engine.connect() as connection:
             yield connection.execution_options(**level)
 
     def now(self) -> datetime | None:
@@ -117,12 +122,19 @@ def open_engine(url: str, patience: int | None = None) -> Engine:
         event.listen(engine, "begin", begin_sqlite)
         return engine
     # A pooler between transactions remembers no statement of the last one.
-    return create_engine(
+    engine = create_engine(
         address.set(drivername="postgresql+psycopg"),
+        poolclass=PatientPool,
+        pool_timeout=CONNECTING,
+        # As many as a process has threads: what is busy shall not keep pages from a connection.
+        max_overflow=MOST_CONNECTIONS,
+        # A connection that a restart of the server has cut is found before a request uses it.
         pool_pre_ping=True,
         hide_parameters=True,
         connect_args={"prepare_threshold": None, **limits_of(patience)},
     )
+    be_patient(engine)
+    return engine
 
 
 def limits_of(patience: int | None) -> dict[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import IO, Final, Literal
@@ -22,30 +23,44 @@ PACKED: Final = ".gz"
 """How the key of an object ends that is packed by gzip."""
 
 
+NO_BUCKET: Final = "the object store has no such bucket: cw hub store create"
+
+PIECE: Final = 64 * 1024
+"""Bytes of an object that are in memory at a time while it is passed on."""
+
+
 class StoreAway(Failure):
     """The objects cannot be reached now."""
+
+
+class NoBucket(StoreAway):
+    """The server has no bucket of this name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """An object that is read piece by piece."""
+
+    size: int
+    """In bytes."""
+    pieces: Iterator[bytes]
 
 
 class ObjectStore:
     """Objects by their keys, such as `replays/2026/11/m_00c0ffee.json.gz`."""
 
-    def __init__(self, url: str) -> None:
-        """Open a folder, or `s3://bucket/prefix`; what an S3 server wants is in AWS_..."""
-        self._folder = None if url.startswith("s3://") else Path(url)
+    def __init__(self, url: str, public_url: str = "") -> None:
+        """Open a folder, or `s3://bucket/prefix`; what an S3 server wants is in AWS_...
+
+        `public_url` is where browsers reach that server, "" if they do not.
+        """
+        is_s3 = url.startswith("s3://")
+        self._folder = None if is_s3 else Path(url)
         self._store: S3Store | LocalStore = (
-            S3Store.from_url(
-                url,
-                client_options={
-                    "timeout": PATIENCE,
-                    "connect_timeout": PATIENCE,
-                    # Options given here go before all that the environment says of them.
-                    "allow_http": os.environ.get("AWS_ALLOW_HTTP", "").lower() in ("1", "true"),
-                },
-                retry_config={"max_retries": 1, "retry_timeout": timedelta(seconds=10)},
-            )
-            if url.startswith("s3://")
-            else LocalStore(Path(url), mkdir=True)
+            bucket_at(url) if is_s3 else LocalStore(Path(url), mkdir=True)
         )
+        self._public = bucket_at(url, public_url) if is_s3 and public_url else None
+        self._public_url = public_url if is_s3 else ""
 
     def put_new(self, key: str, data: bytes) -> bool:
         """Store an object under a key that nothing has; return whether nothing had it.
@@ -58,8 +73,12 @@ class ObjectStore:
             self._put(key, data, "create")
         except AlreadyExistsError:
             return False
+        # Swift knows no conditional PUT; each attempt has a key of its own, so looking first is
+        # enough (decisions 0008).
         except NotImplementedError:
             return self._put_where_nothing_is(key, data)
+        except FileNotFoundError as error:
+            raise NoBucket(NO_BUCKET) from error
         except (BaseError, OSError) as error:
             raise away(error) from error
         return True
@@ -70,6 +89,8 @@ class ObjectStore:
             if self._has(key):
                 return False
             self._put(key, data, "overwrite")
+        except FileNotFoundError as error:
+            raise NoBucket(NO_BUCKET) from error
         except (BaseError, OSError) as error:
             raise away(error) from error
         return True
@@ -121,27 +142,41 @@ class ObjectStore:
     def _inside(self, folder: str) -> tuple[Sequence[str], list[str]]:
         """Return the folders and the keys of a folder."""
         try:
-            found = obstore.list_with_delimiter(self._store, folder)
+            listing = obstore.list_with_delimiter(self._store, folder)
         except (BaseError, OSError) as error:
             raise away(error) from error
-        return found["common_prefixes"], [one["path"] for one in found["objects"]]
+        return listing["common_prefixes"], [entry["path"] for entry in listing["objects"]]
 
     def link(self, key: str, lasting: timedelta) -> str | None:
         """Return an address at which everybody may read an object for so long.
 
-        None for a folder, which nobody reads from elsewhere.
+        None where browsers reach no store: the site passes its objects on.
         """
-        if isinstance(self._store, LocalStore):
+        if self._public is None:
             return None
         try:
-            return obstore.sign(self._store, "GET", key, lasting)
+            # Signed without asking the server: a page does not wait for the store.
+            return obstore.sign(self._public, "GET", key, lasting)
         except (BaseError, OSError) as error:
             raise away(error) from error
 
     def origin(self) -> str | None:
-        """Return where links lead: scheme, host and port; None for a folder."""
-        link = self.link("any", timedelta(seconds=1))
-        return link and "{0.scheme}://{0.netloc}".format(urlsplit(link))
+        """Return where links lead: scheme, host and port; None for links to the site itself."""
+        url = self._public_url
+        return "{0.scheme}://{0.netloc}".format(urlsplit(url)) if url else None
+
+    def streamed(self, key: str) -> Streamed | None:
+        """Return an object to be passed on, however large, None if there is none.
+
+        Raises StoreAway if it cannot be reached; its pieces do so too.
+        """
+        try:
+            result = obstore.get(self._store, key)
+        except FileNotFoundError:
+            return None
+        except (BaseError, OSError) as error:
+            raise away(error) from error
+        return Streamed(result.meta["size"], pieces_of(result.stream(min_chunk_size=PIECE)))
 
     def get(self, key: str) -> bytes | None:
         """Return an object, None if there is none; raise StoreAway if it cannot be reached."""
@@ -167,12 +202,36 @@ class ObjectStore:
         Raises StoreAway if they cannot be listed.
         """
         try:
-            for several in obstore.list(self._store, prefix):
-                for one in several:
-                    if before is None or one["last_modified"] < before:
-                        yield one["path"]
+            for entries in obstore.list(self._store, prefix):
+                for entry in entries:
+                    if before is None or entry["last_modified"] < before:
+                        yield entry["path"]
         except (BaseError, OSError) as error:
             raise away(error) from error
+
+
+def bucket_at(url: str, endpoint: str = "") -> S3Store:
+    """Return a bucket; `endpoint` is another address of its server than AWS_ENDPOINT."""
+    return S3Store.from_url(
+        url,
+        config={"endpoint": endpoint} if endpoint else {},
+        client_options={
+            "timeout": PATIENCE,
+            "connect_timeout": PATIENCE,
+            # Options given here go before all that the environment says of them.
+            "allow_http": os.environ.get("AWS_ALLOW_HTTP", "").lower() in ("1", "true"),
+        },
+        # Callers retry in their own time, with the lease of the match renewed meanwhile.
+        retry_config={"max_retries": 1, "retry_timeout": timedelta(seconds=10)},
+    )
+
+
+def pieces_of(stream: obstore.BytesStream) -> Iterator[bytes]:
+    """Give the pieces of an object; raise StoreAway where the store goes away meanwhile."""
+    try:
+        yield from map(bytes, stream)
+    except (BaseError, OSError) as error:
+        raise away(error) from error
 
 
 def away(error: Exception) -> StoreAway:

@@ -45,7 +45,14 @@ class Replica:
         By two at once after a pause: one tries the copy, the other reads the database meanwhile.
         """
         with ExitStack() as stack:
+            # No page fails without the replica, so `/ready` does not ask for it.
             yield self._begin(stack) or stack.enter_context(self._database.reading())
+
+    @contextmanager
+    def reading_alone(self) -> Iterator[Session | None]:
+        """Give a session on the copy, None while it is away: the database is not read instead."""
+        with ExitStack() as stack:
+            yield self._begin(stack)
 
     def _begin(self, stack: ExitStack) -> Session | None:
         """Return a session on the copy, None while it is away."""
@@ -74,6 +81,7 @@ class Replica:
         if self._is_there:
             return
         at = revision_of(connection)
+        # A replica may lag behind a migration; its rows would not fit the tables of this program.
         if at != head():
             self._note_away(f"it is at {at or 'nothing'}, this program needs {head()}")
             return

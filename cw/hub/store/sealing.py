@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from cw.errors import Failure
+from cw.errors import Failure, UsageError, short
 
 NONCE: Final = 12
 """Random bytes before each ciphertext."""
@@ -41,6 +41,7 @@ class Sealer:
     def seal(self, secret: bytes, row: str) -> Sealed:
         """Seal a secret for a row; for no other one can it be opened."""
         nonce = secrets.token_bytes(NONCE)
+        # The row is associated data: a ciphertext copied into another row does not open there.
         sealed = self._keys[self.key_id].encrypt(nonce, secret, row.encode())
         return Sealed(self.key_id, nonce + sealed)
 
@@ -53,25 +54,28 @@ class Sealer:
             return self._keys[sealed.key_id].decrypt(nonce, data, row.encode())
         except (InvalidTag, ValueError):
             raise Failure(
-                f"the secret of {row} cannot be opened: it was sealed otherwise"
+                f"the secret of {row} cannot be decrypted: it was encrypted for another row or key"
             ) from None
 
 
 def read_keys(text: str) -> dict[str, bytes]:
     """Read `id:base64,id:base64`, 32 bytes each; raise ValueError, with what is expected."""
     try:
-        found = [KEY.fullmatch(part.strip()) for part in text.split(",")]
-        keys = {one[1]: b64decode(one[2], validate=True) for one in found if one}
+        matches = [KEY.fullmatch(part.strip()) for part in text.split(",")]
+        keys = {match[1]: b64decode(match[2], validate=True) for match in matches if match}
     except Error:
         keys = {}
     if not keys or len(keys) < len(text.split(",")):
-        raise ValueError("id:base64 of 32 bytes, with commas between several")
+        raise ValueError("id:base64 of 32 bytes, several separated by commas")
     return keys
 
 
-def new_master_key() -> str:
-    """Return a new master key as a setting has it."""
-    return f"k1:{b64encode(secrets.token_bytes(32)).decode()}"
+def new_master_key(name: str = "k1") -> str:
+    """Return a new master key as a setting has it; raise UsageError for what cannot be its name."""
+    key = f"{name}:{b64encode(secrets.token_bytes(32)).decode()}"
+    if not KEY.fullmatch(key):
+        raise UsageError(f"a key is named by 1 to 16 of A-Z, a-z, 0-9, _ and -, not {short(name)}")
+    return key
 
 
 def new_secret_key() -> str:
@@ -79,14 +83,15 @@ def new_secret_key() -> str:
     return secrets.token_hex(32)
 
 
-def kept(path: Path, new: Callable[[], str]) -> str:
-    """Return the text of a file that only its owner may read; a missing one is made anew.
+def stored_key(path: Path, new: Callable[[], str]) -> str:
+    """Return the key in a file that only its owner may read; a missing file is made with a new one.
 
     Two that make it at the same time return the same. Raises Failure if it cannot be read.
     """
     partial = path.with_name(f".{path.name}.{secrets.token_hex(8)}.partial")
     try:
         if not path.exists():
+            # The mode is set at creation: between a write and a `chmod` others could read the key.
             partial.touch(mode=0o600, exist_ok=False)
             partial.write_text(f"{new()}\n", encoding="ascii")
             link_unless_there(partial, path)
@@ -100,6 +105,8 @@ def kept(path: Path, new: Callable[[], str]) -> str:
 def link_unless_there(partial: Path, path: Path) -> None:
     """Let a file appear whole under its name, unless another one was faster."""
     try:
+        # A hard link fails where the name exists, so of two processes that start at once one key
+        # wins.
         path.hardlink_to(partial)
     except FileExistsError:
         return

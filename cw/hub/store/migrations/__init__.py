@@ -17,7 +17,8 @@ from sqlalchemy import Connection, text
 
 from cw.errors import UsageError
 from cw.hub.store.database import Database
-from cw.hub.store.tables import Table
+from cw.hub.store.patience import waiting
+from cw.hub.store.tables import Base
 
 FOLDER: Final = Path(__file__).resolve().parent
 UPGRADE_LOCK: Final = 0x6375_6875_6264_6200
@@ -42,12 +43,12 @@ def revision_of(connection: Connection) -> str | None:
 
 def is_known(revision: str) -> bool:
     """Return whether a revision is one of this program's."""
-    return revision in {one.revision for one in ScriptDirectory(FOLDER).walk_revisions()}
+    return revision in {script.revision for script in ScriptDirectory(FOLDER).walk_revisions()}
 
 
 def upgrade(database: Database) -> None:
     """Bring a database to the revision of this program; a second one at the same time waits."""
-    with database.writing_engine.begin() as connection:
+    with waiting(None), database.writing_engine.begin() as connection:
         upgrade_to(connection, "head")
 
 
@@ -72,7 +73,7 @@ def differences(database: Database) -> list[Any]:
         # That SQLite tells nothing of an index on an expression.
         filterwarnings("ignore", ".*expression-based index.*")
         context = MigrationContext.configure(connection, opts={"compare_server_default": True})
-        return list(compare_metadata(context, Table.metadata))
+        return list(compare_metadata(context, Base.metadata))
 
 
 def prepare(database: Database) -> None:

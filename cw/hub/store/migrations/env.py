@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from alembic import context
 
-from cw.hub.store.tables import Moment, Table
+from cw.hub.store.tables import Base, Moment
 
 context.configure(
     connection=context.config.attributes["connection"],
-    target_metadata=Table.metadata,
+    target_metadata=Base.metadata,
     # SQLite cannot change a column: the table is made anew.
     render_as_batch=True,
     # A revision stays what it was, whatever becomes of our types.

@@ -1,0 +1,1 @@
+"""People: accounts, log-in, tokens, tickets, mail and the audit log."""

@@ -1,0 +1,1 @@
+"""What lets people and programs in: passwords, tickets, tokens, printed cards."""

@@ -1,0 +1,124 @@
+"""Access tokens: what programs of a user show the API, each with its scopes and its end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import delete, func, select, update
+from sqlalchemy.orm import Session
+
+from cw.errors import CapacityError, UsageError
+from cw.hub.accounts import audit
+from cw.hub.accounts.access import tickets
+from cw.hub.accounts.access.tickets import Holder, Scope
+from cw.hub.clock import Clock
+from cw.hub.store.tables import Ticket, User
+
+MOST: Final = 10
+"""Tokens of one user that are not over."""
+
+LONGEST_NAME: Final = 40
+DAYS: Final = (30, 90, 365)
+"""For how long a token may be valid."""
+
+NOTED: Final = timedelta(minutes=10)
+"""A token that was used within this time is not written anew."""
+
+
+class TooManyTokens(CapacityError):
+    """A user has as many tokens as one may have."""
+
+
+class NotAdmin(UsageError):
+    """A token would allow what its user may not do."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewToken:
+    """What is asked for: a name to know it by, what it allows, and for how long."""
+
+    name: str
+    scopes: frozenset[Scope]
+    days: int
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token as its user may look at it: not the token itself, which nobody has but the user."""
+
+    digest: str
+    name: str
+    scopes: tuple[Scope, ...]
+    created_at: datetime
+    expires_at: datetime
+    last_used_at: datetime | None
+
+    @property
+    def short(self) -> str:
+        """The part of its digest that is enough to name it."""
+        return self.digest[:12]
+
+
+def create(session: Session, clock: Clock, user_id: int, new: NewToken, actor: str) -> str:
+    """Make a token for a user and return it; nobody is told it again. Twice: two tokens.
+
+    Raises TooManyTokens where the user has ten, also for the later of two at once, and NotAdmin for
+    the scope `admin` of a user who is none.
+    """
+    user = session.scalars(select(User).where(User.id == user_id).with_for_update()).one()
+    if "admin" in new.scopes and user.role != "admin":
+        raise NotAdmin(f"{user.username} is no admin: cw hub user admin {user.username}")
+    mine = (Ticket.user_id == user_id, Ticket.kind == "api", Ticket.expires_at > clock())
+    if session.scalars(select(func.count()).where(*mine)).one() >= MOST:
+        raise TooManyTokens(f"You have {MOST} tokens. Please revoke one first.")
+    lifetime = timedelta(days=new.days)
+    text = tickets.issue_token(
+        session, clock, user_id, new.name, scopes=new.scopes, lifetime=lifetime
+    )
+    detail = {"name": new.name, "scopes": sorted(new.scopes), "days": new.days}
+    audit.note(session, clock, actor, "create token", f"user:{user_id}", detail=detail)
+    return text
+
+
+def of_user(session: Session, clock: Clock, user_id: int) -> list[Token]:
+    """Return the tokens of a user that are not over, the oldest first."""
+    mine = (Ticket.user_id == user_id, Ticket.kind == "api", Ticket.expires_at > clock())
+    rows = session.scalars(select(Ticket).where(*mine).order_by(Ticket.created_at, Ticket.digest))
+    return [
+        Token(
+            row.digest,
+            row.label or "",
+            tuple(row.scopes or ()),
+            row.created_at,
+            row.expires_at,
+            row.last_used_at,
+        )
+        for row in rows
+    ]
+
+
+def revoke(session: Session, clock: Clock, user_id: int, digest: str, actor: str) -> bool:
+    """End a token of a user; return whether there was one. Twice, or by two at once: one True."""
+    gone = session.scalar(
+        delete(Ticket)
+        .where(Ticket.digest == digest, Ticket.user_id == user_id, Ticket.kind == "api")
+        .returning(Ticket.label)
+        .execution_options(synchronize_session=False)
+    )
+    if gone is None:
+        return False
+    audit.note(session, clock, actor, "revoke token", f"user:{user_id}", detail={"name": gone})
+    return True
+
+
+def is_stale(holder: Holder, now: datetime) -> bool:
+    """Return whether it is due to be noted that a token is used."""
+    return holder.last_used_at is None or now - holder.last_used_at >= NOTED
+
+
+def note_use(session: Session, clock: Clock, holder: Holder) -> None:
+    """Note that a token is used; twice is once, and one that was revoked stays so."""
+    used = update(Ticket).where(Ticket.digest == holder.digest)
+    session.execute(used.values(last_used_at=clock()))

@@ -1,0 +1,74 @@
+"""How an account is deleted: its row stays, empty, and its bots retire."""
+
+from __future__ import annotations
+
+from sqlalchemy import delete, or_, select, update
+from sqlalchemy.orm import Session
+
+from cw.hub.accounts.access import tickets
+from cw.hub.accounts.people import Account, forget_places, touch
+from cw.hub.clock import Clock
+from cw.hub.store.revisions import show_anew
+from cw.hub.store.tables import Bot, Friend, MatchParticipant, User
+
+
+def delete_account(session: Session, clock: Clock, account: Account) -> None:
+    """Delete an account whose password has been checked; its row stays, empty.
+
+    Raises Refused when called twice, for the later of two at once, and if the password was changed
+    since it was checked.
+    """
+    touch(session, account, deleted_at=clock())
+    forget(session, account.user_id)
+
+
+def forget(session: Session, user_id: int) -> None:
+    """Empty what is known of a user whose deletion is noted, and retire the bots; twice is once.
+
+    The key of the username stays for 90 days: nobody shall pass for who has just left.
+    """
+    session.execute(
+        update(User)
+        .where(User.id == user_id)
+        .values(
+            username=None,
+            display_name=None,
+            email=None,
+            email_verified_at=None,
+            password_hash=None,
+            github_id=None,
+            country=None,
+            born=None,
+            avatar=None,
+        )
+    )
+    tickets.revoke_all(session, user_id)
+    forget_places(session, user_id)
+    session.execute(
+        delete(Friend).where(or_(Friend.user_id == user_id, Friend.friend_id == user_id))
+    )
+    _retire_bots(session, user_id)
+
+
+def _retire_bots(session: Session, user_id: int) -> None:
+    session.execute(
+        update(Bot)
+        .where(Bot.user_id == user_id)
+        .values(status="RETIRED", endpoint="", secret=None, key_id=None, check_due_at=None)
+    )
+    # A bot of End of Codes bears the name of its user, in the games that it has played too.
+    named = select(Bot.id).where(Bot.user_id == user_id, Bot.game == "end-of-codes")
+    name = f"deleted-{user_id}"
+    session.execute(
+        update(MatchParticipant)
+        .where(MatchParticipant.bot_id.in_(named))
+        .values(name=name)
+        .execution_options(synchronize_session=False)
+    )
+    session.execute(
+        update(Bot)
+        .where(Bot.user_id == user_id, Bot.game == "end-of-codes")
+        .values(name=name, name_key=name)
+    )
+    # Not before: whoever changes a bot holds it first, and its competition then.
+    show_anew(session, Bot.user_id == user_id)

@@ -1,0 +1,291 @@
+"""Log in by GitHub: who is known is let in, players connect theirs, others choose a username."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import msgspec
+import requests
+from authlib.integrations.base_client import OAuthError
+from authlib.integrations.flask_client import OAuth
+from flask import Blueprint, Flask, abort, current_app, render_template, request, session, url_for
+from flask.typing import ResponseReturnValue
+
+from cw.errors import CapacityError, UsageError
+from cw.hub.accounts import forms, people, place_of_request
+from cw.hub.accounts.access.actor import actor, enter, player, players_only
+from cw.hub.accounts.pages import (
+    confirm,
+    destination,
+    find_account,
+    go,
+    next_path,
+    note,
+    pictures,
+    send_soon,
+)
+from cw.hub.accounts.people import GitHubPerson
+from cw.hub.accounts.pictures import avatars
+from cw.hub.operation.settings import HubSettings
+from cw.hub.pages.names import clean_name
+from cw.hub.pages.parts import notice
+from cw.hub.pages.request import one_reading, resources
+from cw.hub.pages.security import LARGEST_PICTURE
+
+routes = Blueprint("github", __name__)
+
+PATIENCE: Final = 10
+"""Seconds for an answer of GitHub."""
+
+PERSON: Final = "github_person"
+"""The key, in the cookie, of who is new and chooses a username."""
+
+NEXT: Final = "github_next"
+"""The key, in the cookie, of where to go on."""
+
+STATE: Final = "_state_github_"
+"""How the keys begin that the library puts into the cookie."""
+
+TO_CHOOSE: Final = timedelta(minutes=30)
+"""For how long one may think about a username."""
+
+UNDONE: Final = "The sign-in was not completed. Please try again."
+TAKEN: Final = "This GitHub account is connected with another account here."
+NO_PASSWORD: Final = "Please choose a password first: log out, and use Forgot password?"  # noqa: S105
+REFUSALS: Final = (OAuthError, requests.RequestException, msgspec.MsgspecError, ValueError)
+"""What is raised where GitHub, or somebody in its place, does not answer as it should."""
+
+
+class User(msgspec.Struct, frozen=True):
+    """Who has logged in, as GitHub tells."""
+
+    id: int
+    login: str
+    name: str | None = None
+    avatar_url: str | None = None
+
+
+class Email(msgspec.Struct, frozen=True):
+    """An address of theirs."""
+
+    email: str
+    primary: bool
+    verified: bool
+
+
+def install(app: Flask, settings: HubSettings) -> None:
+    """Let an app ask GitHub, where it is set up for that."""
+    if not settings.github_id:
+        return
+    app.extensions["github"] = OAuth(app).register(
+        "github",
+        client_id=settings.github_id,
+        client_secret=settings.github_secret,
+        authorize_url=f"{settings.github_url}/login/oauth/authorize",
+        access_token_url=f"{settings.github_url}/login/oauth/access_token",
+        api_base_url=f"{settings.github_api}/",
+        client_kwargs={
+            "scope": "read:user user:email",
+            "code_challenge_method": "S256",
+            "default_timeout": PATIENCE,
+        },
+    )
+
+
+def service() -> Any:
+    """Return what asks GitHub; answer 404 where the site is not set up for that."""
+    return current_app.extensions.get("github") or abort(404)
+
+
+@routes.get("/login/github")
+def begin() -> ResponseReturnValue:
+    """Lead to GitHub, and from there back to us."""
+    asking = service()
+    for key in [key for key in session if key.startswith(STATE)]:
+        session.pop(key)
+    session[NEXT] = next_path()
+    back = f"{resources().settings.address}{url_for('github.callback')}"
+    led: ResponseReturnValue = asking.authorize_redirect(back)
+    return led
+
+
+@routes.get("/login/github/callback")
+def callback() -> ResponseReturnValue:
+    """Log in whom GitHub has sent back, connect them, or let them choose a username."""
+    asking, who = service(), actor()
+    try:
+        person = ask(asking)
+    except REFUSALS:
+        notice(UNDONE, "bad")
+        return go(url_for("settings.page" if who.user else "account.login"))
+    with one_reading() as reading:
+        account = people.find_account_at_github(reading, person.github_id)
+    if who.user is not None and (account is None or account.user_id != who.user.user_id):
+        return connect(person, account)
+    if account is not None:
+        return log_in(account)
+    session[PERSON] = {**asdict(person), "at": resources().clock().isoformat()}
+    return go(url_for("github.welcome"))
+
+
+def ask(asking: Any) -> GitHubPerson:
+    """Return who has come back from GitHub; the token that says so is not kept.
+
+    Raises one of REFUSALS.
+    """
+    asking.authorize_access_token()
+    user = answer_of(asking, "user", User)
+    emails = answer_of(asking, "user/emails", list[Email])
+    best = max(emails, key=lambda email: (email.verified, email.primary), default=None)
+    return GitHubPerson(
+        user.id,
+        user.login[:32],
+        display_name(user.name or ""),
+        best.email if best is not None and forms.is_email(best.email) else "",
+        best is not None and best.verified,
+        (user.avatar_url or "")[:500],
+    )
+
+
+def display_name(name: str) -> str:
+    """Return the name that somebody has at GitHub, "" for one that nobody may have here."""
+    try:
+        return clean_name(name, forms.LONGEST_DISPLAY_NAME)
+    except UsageError:
+        return ""
+
+
+def answer_of(asking: Any, path: str, kind: type[Any]) -> Any:
+    """Return what GitHub answers, as a value of a type."""
+    answer = asking.get(path)
+    answer.raise_for_status()
+    return msgspec.json.decode(answer.content, type=kind)
+
+
+def connect(person: GitHubPerson, account: people.Account | None) -> ResponseReturnValue:
+    """Connect the player with somebody at GitHub, unless another account is."""
+    try:
+        if account is not None:
+            raise people.GitHubTaken(TAKEN)
+        with resources().database.writing() as writing:
+            people.connect_github(writing, player().user_id, person.github_id)
+    except people.GitHubTaken:
+        notice(TAKEN, "bad")
+    else:
+        note("github connected", player().user_id)
+        notice("Your GitHub account is connected")
+    return go(url_for("settings.page"))
+
+
+def log_in(account: people.Account) -> ResponseReturnValue:
+    """Log in who is known."""
+    hub = resources()
+    try:
+        with hub.database.writing() as writing:
+            ticket = people.log_in(writing, hub.clock, account, remembered=False)
+    except people.Refused:
+        notice(forms.LOCKED if account.is_locked else UNDONE, "bad")
+        return go(url_for("account.login"))
+    return let_in(ticket, account.user_id, "log-in github")
+
+
+def let_in(ticket: str, user_id: int, what: str) -> ResponseReturnValue:
+    """Log this browser in, and lead on to where it wanted to go."""
+    address = session.get(NEXT) or destination()
+    enter(ticket, remembered=False)
+    place_of_request.remember_here(user_id)
+    note(what, user_id)
+    return go(address)
+
+
+@routes.route("/welcome", methods=["GET", "POST"])
+def welcome() -> ResponseReturnValue:
+    """Let who is new choose a username, and make the account."""
+    person = newcomer()
+    if person is None or actor().user is not None:
+        return go(destination() if actor().user else url_for("account.login"))
+    if request.method == "GET":
+        form = forms.WelcomeForm(data={"username": person.login, "email": person.email})
+        return render_template("hub/accounts/welcome.html", form=form, errors={})
+    form = forms.WelcomeForm(request.form)
+    form.validate()
+    errors = forms.first_errors(form)
+    if "username" not in errors and find_account(form.username.data or ""):
+        errors = {"username": forms.TAKEN, **errors}
+    if errors:
+        return render_template("hub/accounts/welcome.html", form=form, errors=errors), 422
+    return make_account(form, person)
+
+
+def newcomer() -> GitHubPerson | None:
+    """Return who has come from GitHub and is new; None for others, and after too long a time."""
+    if PERSON not in session:
+        return None
+    fields = dict(session[PERSON])
+    came = datetime.fromisoformat(fields.pop("at"))
+    return GitHubPerson(**fields) if resources().clock() - came < TO_CHOOSE else None
+
+
+def make_account(form: forms.WelcomeForm, person: GitHubPerson) -> ResponseReturnValue:
+    """Make the account of a form without errors, and log in."""
+    hub = resources()
+    try:
+        is_confirmed = person.is_verified and form.email.data == person.email
+        avatar = take_picture(person) if is_confirmed else None
+        with hub.database.writing() as writing:
+            user_id, ticket = people.register_from_github(
+                writing,
+                hub.clock,
+                form.username.data or "",
+                form.email.data or "",
+                person,
+                avatar,
+            )
+            is_open = not (people.is_confirmed(writing, user_id) or hub.settings.is_local)
+            mail = confirm(writing, user_id) if is_open else None
+    except people.UsernameTaken:
+        errors = {"username": forms.TAKEN}
+        return render_template("hub/accounts/welcome.html", form=form, errors=errors), 422
+    send_soon(mail)
+    return let_in(ticket, user_id, "register github")
+
+
+def take_picture(person: GitHubPerson) -> str | None:
+    """Keep the picture that somebody has at GitHub, made anew; return its SHA-256, None for none.
+
+    A picture that cannot be had is no reason to refuse anybody.
+    """
+    settings = resources().settings
+    is_safe = urlsplit(person.picture).scheme == "https"
+    if not is_safe and not person.picture.startswith(f"{settings.github_url}/"):
+        return None
+    try:
+        with requests.get(
+            person.picture, timeout=PATIENCE, stream=True, allow_redirects=False
+        ) as answer:
+            answer.raise_for_status()
+            data = answer.raw.read(LARGEST_PICTURE + 1, decode_content=True)
+        picture = pictures().read(f"github {person.github_id}", data)
+    except (requests.RequestException, UsageError, CapacityError, OSError):
+        return None
+    digest = avatars.digest_of(picture)
+    resources().objects.put_new(avatars.key_of(digest), picture)
+    return digest
+
+
+@routes.post("/settings/github")
+@players_only
+def disconnect() -> ResponseReturnValue:
+    """Let nobody at GitHub log in as this player any more."""
+    user_id = player().user_id
+    with resources().database.writing() as writing:
+        done = people.disconnect_github(writing, user_id)
+    if done:
+        note("github disconnected", user_id)
+        notice("Your GitHub account is disconnected")
+    else:
+        notice(NO_PASSWORD, "bad")
+    return go(url_for("settings.page"))

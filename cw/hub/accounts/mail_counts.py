@@ -1,0 +1,62 @@
+"""How many mails an address is sent within a day, whoever asks for them."""
+
+from __future__ import annotations
+
+import hmac
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from cw.hub.accounts.access.tickets import LinkKind
+from cw.hub.clock import Clock
+from cw.hub.store.tables import MailCount
+from cw.hub.store.upsert import insert_missing
+
+DAY: Final = timedelta(days=1)
+
+MOST_OF_A_KIND: Final = 3
+MOST: Final = 5
+"""Mails to one address within a day: of one kind, and in all."""
+
+
+def key_of(secret: str, email: str) -> str:
+    """Return the digest under which mails to an address, in ASCII, are counted.
+
+    Addresses that differ in case, or in what follows a `+`, are one: one person reads them.
+    """
+    mailbox, _, domain = email.lower().rpartition("@")
+    mailbox = mailbox.partition("+")[0] or mailbox
+    return hmac.new(secret.encode(), f"{mailbox}@{domain}".encode(), "sha256").hexdigest()
+
+
+def count(session: Session, clock: Clock, key: str, kind: LinkKind, *, is_confirmed: bool) -> bool:
+    """Count a mail to an address and return True; return False if it may not be sent.
+
+    `is_confirmed` says whether the account that it is for has confirmed the address. The last mail
+    of a day, and the last of those that reset a password, are for such accounts alone: otherwise
+    whoever registers with the address of another could use up what that one needs to come in again.
+    Of any number at once no more are let through.
+    """
+    now = clock()
+    insert_missing(session, MailCount, [{"address": key, "sent": [], "last_at": now}])
+    row = session.scalars(select(MailCount).where(MailCount.address == key).with_for_update()).one()
+    recent = [[of, at] for of, at in row.sent if datetime.fromisoformat(at) > now - DAY]
+    kept = 0 if is_confirmed else 1
+    of_kind = sum(of == kind for of, _ in recent)
+    most_of_kind = MOST_OF_A_KIND - (kept if kind == "reset" else 0)
+    if len(recent) >= MOST - kept or of_kind >= most_of_kind:
+        return False
+    row.sent = [*recent, [kind, now.isoformat()]]
+    row.last_at = now
+    return True
+
+
+def take_back(session: Session, key: str, kind: LinkKind) -> None:
+    """Uncount the latest mail of a kind, which could not be sent. With none counted: the same."""
+    query = select(MailCount).where(MailCount.address == key).with_for_update()
+    row = session.scalars(query).one_or_none()
+    places = [place for place, (of, _) in enumerate(row.sent) if of == kind] if row else []
+    if row and places:
+        row.sent = [pair for place, pair in enumerate(row.sent) if place != places[-1]]

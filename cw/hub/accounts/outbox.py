@@ -1,0 +1,169 @@
+"""Mails as rows: put there by what causes them, claimed by who sends them, kept if none can."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from secrets import token_urlsafe
+from typing import Any, Final
+
+from sqlalchemy import delete, func, select, update
+from sqlalchemy.orm import Session
+
+from cw.hub.accounts.access.tickets import LinkKind
+from cw.hub.clock import Clock
+from cw.hub.operation.health import counts
+from cw.hub.store.tables import Mail, MailState, User
+
+PAUSES: Final = (1, 4, 16, 64)
+"""Minutes between the attempts to send a mail."""
+
+ATTEMPTS: Final = len(PAUSES) + 1
+"""How often a mail is tried before it is dead."""
+
+LEASE: Final = timedelta(minutes=5)
+"""How long a mail is left to who has begun to send it: longer than any mail server may take."""
+
+KEPT: Final = timedelta(days=7)
+"""How long it is remembered that a mail was sent, or was not to be."""
+
+DEAD_KEPT: Final = timedelta(days=30)
+"""How long mails that could not be sent wait for somebody who has them sent again."""
+
+AT_ONCE: Final = 100
+"""Mails that are looked up together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A mail that this process is to send, and nobody else meanwhile."""
+
+    mail_id: int
+    attempt: int
+    message_id: str
+    kind: LinkKind
+    user_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeadMail:
+    """A mail that could not be sent."""
+
+    mail_id: int
+    kind: str
+    username: str | None
+    reason: str
+    ended_at: datetime
+
+
+def put(session: Session, clock: Clock, kind: LinkKind, user_id: int) -> int:
+    """Let a user be sent a mail once this transaction is committed; return its id.
+
+    Each call puts another one.
+    """
+    now = clock()
+    message_id = token_urlsafe(24)
+    mail = Mail(message_id=message_id, kind=kind, user_id=user_id, due_at=now, created_at=now)
+    session.add(mail)
+    session.flush()
+    return mail.id
+
+
+def due(session: Session, clock: Clock) -> Sequence[int]:
+    """Return the ids of mails that may be sent now, as many as are looked up together."""
+    waiting = select(Mail.id).where(Mail.state == "waiting", Mail.due_at <= clock())
+    return session.scalars(waiting.order_by(Mail.due_at).limit(AT_ONCE)).all()
+
+
+def claim(session: Session, clock: Clock, mail_id: int) -> Claim | None:
+    """Take a mail to send it; None if it is not due, or somebody else has it.
+
+    Of two at once one gets it. Who is not heard of for the time of a lease has lost it; after the
+    last attempt it is dead.
+    """
+    now = clock()
+    row = session.execute(
+        update(Mail)
+        .where(Mail.id == mail_id, Mail.state == "waiting", Mail.due_at <= now)
+        .values(attempt=Mail.attempt + 1, due_at=now + LEASE)
+        .returning(Mail.attempt, Mail.message_id, Mail.kind, Mail.user_id)
+    ).one_or_none()
+    if row is None:
+        return None
+    claim = Claim(mail_id, row.attempt, row.message_id, row.kind, row.user_id)
+    if claim.attempt > ATTEMPTS:
+        end(session, clock, claim, "dead", "whoever sent it has ended meanwhile")
+        return None
+    return claim
+
+
+def end(session: Session, clock: Clock, claim: Claim, state: MailState, reason: str = "") -> bool:
+    """Note what became of a mail; return False if it is no longer this one's to say."""
+    is_mine = _set(session, claim, state=state, reason=reason, ended_at=clock())
+    if is_mine and state == "sent":
+        counts.add_now(session, counts.MAILS_SENT)
+    return is_mine
+
+
+def fail(session: Session, clock: Clock, claim: Claim, reason: str) -> bool:
+    """Note that a mail could not be sent: it waits longer each time, and then is dead.
+
+    Returns whether it is dead.
+    """
+    counts.add_now(session, counts.MAILS_FAILED)
+    if claim.attempt >= ATTEMPTS:
+        end(session, clock, claim, "dead", reason)
+        return True
+    pause = timedelta(minutes=PAUSES[claim.attempt - 1])
+    _set(session, claim, due_at=clock() + pause, reason=reason)
+    return False
+
+
+def _set(session: Session, claim: Claim, **values: Any) -> bool:
+    is_mine = (Mail.id == claim.mail_id, Mail.state == "waiting", Mail.attempt == claim.attempt)
+    change = update(Mail).where(*is_mine).values(**values).returning(Mail.id)
+    return session.execute(change).one_or_none() is not None
+
+
+def numbers(session: Session) -> dict[str, int]:
+    """Return how many mails wait and how many are dead."""
+    query = select(Mail.state, func.count()).where(Mail.state.in_(("waiting", "dead")))
+    return {"waiting": 0, "dead": 0, **dict(session.execute(query.group_by(Mail.state)).all())}
+
+
+def dead(session: Session) -> list[DeadMail]:
+    """Return the mails that could not be sent, the latest first."""
+    query = (
+        select(Mail, User.username)
+        .join(User, User.id == Mail.user_id)
+        .where(Mail.state == "dead")
+        .order_by(Mail.ended_at.desc())
+        .limit(AT_ONCE)
+    )
+    return [
+        DeadMail(mail.id, mail.kind, username, mail.reason, mail.ended_at or mail.created_at)
+        for mail, username in session.execute(query)
+    ]
+
+
+def send_again(session: Session, clock: Clock, mail_id: int) -> bool:
+    """Let a dead mail wait to be sent again; return False if it is not dead."""
+    is_dead = (Mail.id == mail_id, Mail.state == "dead")
+    values = {"state": "waiting", "attempt": 0, "due_at": clock(), "ended_at": None}
+    change = update(Mail).where(*is_dead).values(**values).returning(Mail.id)
+    return session.execute(change).one_or_none() is not None
+
+
+def drop_waiting(session: Session, clock: Clock) -> None:
+    """Let nothing be sent that waits, as what is restored is of another day. Twice: the same."""
+    values = {"state": "dropped", "reason": "restored from a back-up", "ended_at": clock()}
+    session.execute(update(Mail).where(Mail.state == "waiting").values(**values))
+
+
+def sweep(session: Session, clock: Clock) -> None:
+    """Forget mails that ended long ago. Twice: the same."""
+    now = clock()
+    ended = Mail.ended_at <= now - KEPT
+    session.execute(delete(Mail).where(Mail.state.in_(("sent", "dropped")), ended))
+    session.execute(delete(Mail).where(Mail.state == "dead", Mail.ended_at <= now - DEAD_KEPT))

@@ -1,0 +1,1 @@
+"""Pictures of people: uploaded, read by a process of their own, and kept small."""

@@ -1,0 +1,108 @@
+"""Pictures of people: what is uploaded becomes a small square, and nothing else of it is kept."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from threading import Lock
+from typing import Final
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from cw.errors import CapacityError, UsageError
+from cw.hub.accounts.pictures.picture_reader import MOST_BYTES
+from cw.hub.store.tables import User
+
+READER: Final = (sys.executable, "-m", "cw.hub.accounts.pictures.picture_reader")
+
+LONGEST: Final = 20.0
+"""Seconds that the process for one picture has."""
+
+MOST_AT_ONCE: Final = 3
+"""People whose pictures are taken in at the same time: one is read, the others wait for it."""
+
+BUSY: Final = "Other pictures are being read right now. Please try again soon."
+BUSY_WITH_YOURS: Final = "Your last picture is still being read. Please try again soon."
+
+
+class Pictures:
+    """Reads pictures, one at a time; to be shared by all threads of a process."""
+
+    def __init__(self) -> None:
+        """Read nothing yet."""
+        self._reading = Lock()
+        self._places = Lock()
+        self._owners: set[str] = set()
+
+    def read(self, owner: str, data: bytes) -> bytes:
+        """Return a picture of somebody as a WebP of 256 x 256 without metadata.
+
+        Raises UsageError if it is no picture, or has more than 5 MiB or 4 megapixels. Raises
+        CapacityError while another picture of this owner is being read, or those of others are.
+        """
+        with self._place(owner), self._reading:
+            return read_apart(data)
+
+    @contextmanager
+    def _place(self, owner: str) -> Iterator[None]:
+        with self._places:
+            if owner in self._owners:
+                raise CapacityError(BUSY_WITH_YOURS)
+            if len(self._owners) >= MOST_AT_ONCE:
+                raise CapacityError(BUSY)
+            self._owners.add(owner)
+        try:
+            yield
+        finally:
+            with self._places:
+                self._owners.remove(owner)
+
+
+def read_apart(data: bytes) -> bytes:
+    """Return the square of a picture, made by a process apart; raise UsageError for none."""
+    if len(data) > MOST_BYTES:
+        raise UsageError(f"a picture may have at most {MOST_BYTES} bytes")
+    try:
+        done = subprocess.run(
+            READER,
+            input=data,
+            capture_output=True,
+            timeout=LONGEST,
+            check=False,
+            env=without_settings(),
+        )
+    except subprocess.TimeoutExpired:
+        raise UsageError(f"this picture could not be read within {LONGEST:g} s") from None
+    if done.returncode:
+        words = done.stderr.decode("utf-8", "replace")[-200:].strip()
+        raise UsageError(f"this picture cannot be read: {words}")
+    return done.stdout
+
+
+def without_settings() -> dict[str, str]:
+    """Return the environment without what is set for the hub and its store: keys and passwords."""
+    return {
+        name: value for name, value in os.environ.items() if not name.startswith(("CW_", "AWS_"))
+    }
+
+
+def digest_of(picture: bytes) -> str:
+    """Return the name of a picture: its SHA-256."""
+    return sha256(picture).hexdigest()
+
+
+def key_of(digest: str) -> str:
+    """Return the key under which a picture is stored."""
+    return f"avatars/{digest}.webp"
+
+
+def unused_pictures(session: Session, keys: Iterable[str]) -> list[str]:
+    """Return those objects of pictures that nobody shows any more."""
+    query = select(User.avatar).where(User.avatar.is_not(None)).distinct()
+    used = {key_of(digest) for digest in session.scalars(query) if digest is not None}
+    return [key for key in keys if key not in used]

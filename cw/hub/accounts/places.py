@@ -1,0 +1,64 @@
+"""Places from which people have logged in before: browsers, by a cookie, and networks.
+
+Wrong passwords from such a place are counted apart from those of strangers, so that nobody keeps
+people from their own account by guessing.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Collection, Iterable
+from datetime import timedelta
+from typing import Final
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session
+
+from cw.hub.accounts.people import is_named
+from cw.hub.clock import Clock
+from cw.hub.store.tables import KnownPlace, User
+from cw.hub.store.upsert import insert_missing
+
+REMEMBERED: Final = timedelta(days=180)
+"""How long a place is known after the last log-in from there."""
+
+MOST: Final = 20
+"""Places of one account that are known: those of the latest log-ins."""
+
+
+def key_of(secret: str, kind: str, place: str) -> str:
+    """Return the digest by which a place is known."""
+    return hmac.new(secret.encode(), f"{kind} {place}".encode(), "sha256").hexdigest()
+
+
+def remember(session: Session, clock: Clock, user_id: int, places: Collection[str]) -> None:
+    """Note that somebody has logged in from places, by their digests. Twice: seen later."""
+    now = clock()
+    rows = [{"user_id": user_id, "place": place, "seen_at": now} for place in places]
+    insert_missing(session, KnownPlace, rows)
+    mine = KnownPlace.user_id == user_id
+    session.execute(
+        update(KnownPlace).where(mine, KnownPlace.place.in_(places)).values(seen_at=now)
+    )
+    latest = select(KnownPlace.place).where(mine).order_by(KnownPlace.seen_at.desc()).limit(MOST)
+    kept = session.scalars(latest).all()
+    session.execute(delete(KnownPlace).where(mine, KnownPlace.place.not_in(kept)))
+
+
+def known(session: Session, clock: Clock, username: str, places: Iterable[str]) -> set[str]:
+    """Return those of some places from which the account of a name was entered before."""
+    query = (
+        select(KnownPlace.place)
+        .join(User, User.id == KnownPlace.user_id)
+        .where(
+            *is_named(username),
+            KnownPlace.place.in_([*places]),
+            KnownPlace.seen_at > clock() - REMEMBERED,
+        )
+    )
+    return set(session.scalars(query))
+
+
+def sweep(session: Session, clock: Clock) -> None:
+    """Forget places from which nobody has logged in for long. Twice: the same."""
+    session.execute(delete(KnownPlace).where(KnownPlace.seen_at <= clock() - REMEMBERED))

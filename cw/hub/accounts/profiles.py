@@ -1,0 +1,153 @@
+"""What users say of themselves, and whom they have added as friends."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+
+from sqlalchemy import ColumnElement, bindparam, delete, exists, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from cw.hub.accounts.people import NoSuchUser, find_account, is_named, save, username_key
+from cw.hub.clock import Clock
+from cw.hub.store.revisions import show_anew
+from cw.hub.store.tables import Bot, Friend, User
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What everybody may know of a user."""
+
+    user_id: int
+    username: str
+    display_name: str | None
+    avatar: str | None
+    country: str | None
+    is_friend: bool = False
+    """Whether the one who asked has added them."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSettings:
+    """What users alone know of themselves."""
+
+    profile: Profile
+    email: str | None
+    is_confirmed: bool
+    born: date | None
+    has_password: bool
+    has_github: bool
+    """Whether a GitHub account logs in."""
+
+
+PROFILE: Final = select(
+    User.id,
+    User.username,
+    User.display_name,
+    User.avatar,
+    User.country,
+    exists()
+    .where(Friend.user_id == bindparam("viewer"), Friend.friend_id == User.id)
+    .label("is_friend"),
+).where(User.username_key == bindparam("key"), User.deleted_at.is_(None))
+
+
+OWN_SETTINGS: Final = select(
+    User.id,
+    User.username,
+    User.display_name,
+    User.avatar,
+    User.country,
+    User.email,
+    User.email_verified_at,
+    User.born,
+    User.password_hash.is_not(None).label("has_password"),
+    User.github_id.is_not(None).label("has_github"),
+).where(User.id == bindparam("user"))
+
+
+def find_profile(session: Session, username: str, viewer: int | None = None) -> Profile | None:
+    """Return what everybody may know of the user of a name in any case, None if there is none.
+
+    For a viewer it says too whether they have added this user as a friend.
+    """
+    parameters = {"key": username_key(username), "viewer": viewer}
+    row = session.execute(PROFILE, parameters).one_or_none()
+    if row is None or row.username is None:
+        return None
+    return Profile(
+        row.id, row.username, row.display_name, row.avatar, row.country, bool(row.is_friend)
+    )
+
+
+def own_settings(session: Session, user_id: int) -> OwnSettings:
+    """Return what a user alone may see; raise NoSuchUser if the account was deleted."""
+    row = session.execute(OWN_SETTINGS, {"user": user_id}).one_or_none()
+    if row is None or row.username is None:
+        raise NoSuchUser(f"there is no user {user_id}")
+    return OwnSettings(
+        Profile(row.id, row.username, row.display_name, row.avatar, row.country),
+        row.email,
+        row.email_verified_at is not None,
+        row.born,
+        bool(row.has_password),
+        bool(row.has_github),
+    )
+
+
+def save_profile(session: Session, user_id: int, country: str | None, born: date | None) -> None:
+    """Keep a country and a date of birth, or None for neither; the last call wins."""
+    save(session, user_id, country=country, born=born)
+
+
+def set_display_name(session: Session, user_id: int, name: str | None) -> None:
+    """Choose the name that is shown above the username, None for none; the last call wins."""
+    save(session, user_id, display_name=name)
+
+
+def set_avatar(session: Session, user_id: int, digest: str) -> None:
+    """Name the picture of a user by its SHA-256; the last call wins."""
+    save(session, user_id, avatar=digest)
+    show_anew(session, Bot.user_id == user_id)
+
+
+def befriend(session: Session, clock: Clock, user_id: int, username: str) -> str:
+    """Add a user as a friend; return the name as it is stored. Twice, or by two at once, is once.
+
+    Raises NoSuchUser, also for oneself.
+    """
+    # Both are held: who deletes one of them meanwhile would not see this friendship.
+    lock_user(session, User.id == user_id, User.deleted_at.is_(None))
+    friend_id, name = lock_user(session, User.id != user_id, *is_named(username))
+    with suppress(IntegrityError), session.begin_nested():
+        session.add(Friend(user_id=user_id, friend_id=friend_id, created_at=clock()))
+    return name
+
+
+def lock_user(session: Session, *conditions: ColumnElement[bool]) -> tuple[int, str]:
+    """Return id and name of a user whom nobody deletes until this transaction ends.
+
+    Raises NoSuchUser.
+    """
+    query = select(User.id, User.username).where(*conditions).with_for_update(read=True)
+    row = session.execute(query).one_or_none()
+    if row is None:
+        raise NoSuchUser("there is no such user")
+    return row.id, row.username
+
+
+def unfriend(session: Session, user_id: int, username: str) -> str:
+    """Remove a friend; return the name as it is stored. Twice is once.
+
+    Raises NoSuchUser, also for oneself.
+    """
+    friend = find_account(session, username)
+    if friend is None or friend.user_id == user_id:
+        raise NoSuchUser(f"there is no other user {username}")
+    session.execute(
+        delete(Friend).where(Friend.user_id == user_id, Friend.friend_id == friend.user_id)
+    )
+    return friend.username

@@ -1,0 +1,243 @@
+"""The Settings page: what players say of themselves, their picture, password and account."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC
+from functools import lru_cache
+
+from flask import Blueprint, Flask, abort, current_app, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from markupsafe import Markup
+from werkzeug.datastructures import MultiDict
+from wtforms import Form
+
+from cw.errors import CapacityError, UsageError
+from cw.hub.accounts import deletion, forms, people, profiles
+from cw.hub.accounts.access import tickets, tokens
+from cw.hub.accounts.access.actor import enter, leave, player, players_only, players_only_json
+from cw.hub.accounts.access.tokens import NewToken
+from cw.hub.accounts.pages import go, is_password, must_confirm, note, passwords, pictures
+from cw.hub.accounts.pictures import avatars
+from cw.hub.pages.countries import COUNTRIES, folder_of_flags
+from cw.hub.pages.parts import notice, show_once
+from cw.hub.pages.request import one_reading, resources
+from cw.hub.pages.security import LARGEST_PICTURE
+
+routes = Blueprint("settings", __name__, url_prefix="/settings")
+token_routes = Blueprint("tokens", __name__, url_prefix="/settings/tokens")
+
+
+def install(app: Flask, card: Callable[[int], Markup]) -> None:
+    """Let the page begin with a card about the user of an id, and let it read pictures."""
+    app.extensions["settings_card"] = card
+    app.extensions["pictures"] = avatars.Pictures()
+
+
+@routes.get("")
+@players_only
+def page() -> ResponseReturnValue:
+    """Show what the player has set."""
+    return show_with(None, {})
+
+
+def values_of(settings: profiles.OwnSettings) -> MultiDict[str, str]:
+    """Return what is set, as the form has it."""
+    return MultiDict(
+        {
+            "display_name": settings.profile.display_name or "",
+            "country": settings.profile.country or "",
+            "born": settings.born.isoformat() if settings.born else "",
+        }
+    )
+
+
+def show_with(token_form: forms.TokenForm | None, errors: dict[str, str]) -> str:
+    """Return the page with what is set, and a form of it as it was filled."""
+    settings = own_settings()
+    return show(settings, profile_form(values_of(settings)), errors, token_form)
+
+
+def own_settings() -> profiles.OwnSettings:
+    """Return what the player alone may see."""
+    with one_reading() as reading:
+        return profiles.own_settings(reading, player().user_id)
+
+
+def profile_form(values: MultiDict[str, str]) -> forms.ProfileForm:
+    """Return the form; nobody is born after today."""
+    return forms.ProfileForm(values, today=resources().clock().astimezone(UTC).date())
+
+
+def show(
+    settings: profiles.OwnSettings,
+    form: forms.ProfileForm,
+    errors: dict[str, str],
+    token_form: forms.TokenForm | None = None,
+) -> str:
+    """Return the page with forms as they were filled."""
+    hub = resources()
+    with hub.database.reading() as reading:
+        mine = tokens.of_user(reading, hub.clock, settings.profile.user_id)
+    return render_template(
+        "hub/accounts/settings.html",
+        own=settings,
+        card=current_app.extensions["settings_card"](settings.profile.user_id),
+        form=form,
+        errors=errors,
+        tokens=mine,
+        token_form=token_form or forms.TokenForm(data={"days": "30", "read": True}),
+        valid_for=forms.VALID_FOR,
+        options=country_options(form.country.data or ""),
+        countries=COUNTRIES,
+        flags=folder_of_flags(),
+        earliest=forms.EARLIEST_BIRTH,
+        change=forms.ChangePasswordForm(),
+        delete_form=forms.DeleteForm(),
+        largest_picture=LARGEST_PICTURE,
+        no_picture=forms.NO_PICTURE,
+    )
+
+
+def country_options(chosen: str) -> Markup:
+    """Return the list of countries, with one chosen; without one the first entry is."""
+    options = all_options()
+    if chosen in COUNTRIES:
+        options = options.replace(f'value="{chosen}"', f'value="{chosen}" selected', 1)
+    return Markup(options)  # noqa: S704 - a template of ours has made it
+
+
+@lru_cache
+def all_options() -> str:
+    """Return the list of countries, made once: it is most of the page."""
+    return render_template("hub/accounts/country_options.html", countries=COUNTRIES)
+
+
+@routes.post("")
+@players_only
+def save() -> ResponseReturnValue:
+    """Keep display name, country and date of birth."""
+    form = profile_form(request.form)
+    if not form.validate():
+        return show(own_settings(), form, forms.first_errors(form)), 422
+    with resources().database.writing() as writing:
+        profiles.set_display_name(writing, player().user_id, form.display_name.data or None)
+        profiles.save_profile(writing, player().user_id, form.country.data or None, form.born_on())
+    notice("Your settings were saved")
+    return go(url_for("settings.page"))
+
+
+@routes.post("/avatar")
+@players_only
+def change_avatar() -> ResponseReturnValue:
+    """Take a picture in and show it from now on."""
+    if must_confirm():
+        notice(forms.CONFIRM_FIRST, "bad")
+        return go(url_for("settings.page"))
+    sent = request.files.get("picture")
+    data = sent.read(LARGEST_PICTURE + 1) if sent else b""
+    try:
+        picture = pictures().read(str(player().user_id), data)
+    except CapacityError as error:
+        notice(str(error), "bad")
+        return go(url_for("settings.page"))
+    except UsageError:
+        notice(forms.NO_PICTURE, "bad")
+        return go(url_for("settings.page"))
+    digest = avatars.digest_of(picture)
+    resources().objects.put_new(avatars.key_of(digest), picture)
+    with resources().database.writing() as writing:
+        profiles.set_avatar(writing, player().user_id, digest)
+    notice("Your profile picture was changed")
+    return go(url_for("settings.page"))
+
+
+@routes.post("/password")
+@players_only_json
+def change_password() -> ResponseReturnValue:
+    """Change the password with the old one; other sessions and all links end."""
+    form = forms.ChangePasswordForm(request.form)
+    if not form.validate():
+        return refuse(form)
+    account = own_account()
+    if not is_password(account, form.old_password.data or ""):
+        return refuse(form, old_password=forms.WRONG_PASSWORD)
+    hub = resources()
+    hashed = passwords().hash(form.password.data or "")
+    remembered = player().label == tickets.REMEMBERED
+    try:
+        with hub.database.writing() as writing:
+            ticket = people.change_password(
+                writing, hub.clock, account, hashed, remembered=remembered
+            )
+    except people.Refused:
+        return refuse(form, old_password=forms.WRONG_PASSWORD)
+    enter(ticket, remembered=remembered)
+    note("password changed", account.user_id)
+    notice("Your password was changed successfully")
+    return {"next": url_for("settings.page")}
+
+
+@routes.post("/delete")
+@players_only_json
+def delete() -> ResponseReturnValue:
+    """Delete the account with its password."""
+    form = forms.DeleteForm(request.form)
+    account = own_account()
+    if not is_password(account, form.password.data or ""):
+        return refuse(form, password=forms.WRONG_PASSWORD)
+    hub = resources()
+    try:
+        with hub.database.writing() as writing:
+            deletion.delete_account(writing, hub.clock, account)
+    except people.Refused:
+        return refuse(form, password=forms.WRONG_PASSWORD)
+    leave()
+    note("account deleted", account.user_id)
+    notice("Your account was deleted")
+    return {"next": url_for("ranking.page")}
+
+
+def own_account() -> people.Account:
+    """Return the account of the player, with the hash of its password."""
+    with one_reading() as reading:
+        account = people.find_account_of(reading, player().user_id)
+    if account is None:
+        raise people.NoSuchUser("the account was deleted meanwhile")
+    return account
+
+
+def refuse(form: Form, **errors: str) -> ResponseReturnValue:
+    """Tell a modal what is wrong, by field."""
+    return {"errors": errors or forms.first_errors(form)}, 422
+
+
+@token_routes.post("")
+@players_only
+def create() -> ResponseReturnValue:
+    """Make a token and show it: this once."""
+    form, hub, user = forms.TokenForm(request.form), resources(), player()
+    if not form.validate():
+        return show_with(form, forms.first_errors(form)), 422
+    new = NewToken(form.token_name.data or "", form.scopes(), int(form.days.data or 0))
+    try:
+        with hub.database.writing() as writing:
+            token = tokens.create(writing, hub.clock, user.user_id, new, user.username)
+    except tokens.TooManyTokens as error:
+        return show_with(form, {"token_name": str(error)}), 422
+    note("token created", user.user_id)
+    return show_once(new.name, "Access token", token, url_for("settings.page"))
+
+
+@token_routes.post("/<digest>/revoke")
+@players_only
+def revoke(digest: str) -> ResponseReturnValue:
+    """End a token of the player."""
+    hub, user = resources(), player()
+    with hub.database.writing() as writing:
+        done = tokens.revoke(writing, hub.clock, user.user_id, digest, user.username)
+    if not done:
+        abort(404, "There is no such token.")
+    note("token revoked", user.user_id)
+    notice("The token was revoked")
+    return go(url_for("settings.page"))

@@ -1,0 +1,1 @@
+"""Bots: registered, checked, uploaded, shown."""

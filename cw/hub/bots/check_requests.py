@@ -1,0 +1,53 @@
+"""Checks that are asked for by pages and by the API, within the limits of those who ask."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from hashlib import sha256
+from typing import Final
+
+from flask import abort
+
+from cw.hub.accounts.access.actor import player
+from cw.hub.accounts.pages import must_confirm
+from cw.hub.bots import asking
+from cw.hub.bots.asking import TooOften
+from cw.hub.bots.verbs import CHECK
+from cw.hub.operation.queue import CHECKS
+from cw.hub.pages import limits
+from cw.hub.pages.request import resources
+
+CONFIRM: Final = "Please confirm your e-mail address before you register a bot."
+UNCONFIRMED: Final = "Please confirm your e-mail address before your bot is asked."
+
+
+def visitor() -> str:
+    """Return what stands for the address that asks: jobs and their log shall not tell it."""
+    return sha256(limits.network().encode()).hexdigest()[:16]
+
+
+def claim(url: str, requests: int = asking.CHECK) -> None:
+    """Count requests to a bot of the player who asks.
+
+    Answers 403 where the e-mail address is not confirmed, and 429 where there were too many.
+    """
+    if must_confirm():
+        abort(403, UNCONFIRMED)
+    claim_for(asking.owner_named(player().user_id), url, requests)
+
+
+def claim_for(owner: str, url: str, requests: int = asking.CHECK) -> None:
+    """Count requests to a bot of an owner; answer 429 where there were too many."""
+    hub = resources()
+    try:
+        with hub.database.reading() as reading:
+            asking.claim(reading, hub.rate_counts, owner, url, requests)
+    except TooOften as error:
+        ends = hub.rate_counts.ends(error.limit, *error.key) or hub.clock() + timedelta(minutes=1)
+        limits.refuse(error.limit, ends)
+
+
+def send(bot: int) -> bool:
+    """Send the check of a bot of the player who asks; False if the next sweep has to do it."""
+    owner = asking.owner_named(player().user_id)
+    return asking.send(resources(), CHECK, bot, owner, visitor(), CHECKS)

@@ -1,0 +1,100 @@
+"""The forms of bots: what a bot may be called, and where it may be."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from wtforms import Form, SelectField, StringField
+
+from cw.hub.accounts.forms import is_filled, needs, stripped
+from cw.hub.bots.addresses import INSECURE, INTERNAL, address_problem
+from cw.hub.pages.request import resources
+
+NAMED: Final = "The bot name must only contain letters, numbers, and hyphens"
+
+
+LETTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")
+
+LENGTHS: Final = range(3, 33)
+"""Of names, in characters."""
+
+
+def is_name(text: str) -> bool:
+    """Return whether a bot may be called so."""
+    return len(text) in LENGTHS and set(text) <= LETTERS
+
+
+def is_base_address(url: str) -> bool:
+    """Return whether a text is the address of a web service, without query and the like."""
+    try:
+        parts = urlsplit(url)
+        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    plain = url.isprintable() and " " not in url and "?" not in url and "#" not in url
+    return fits and plain and parts.username is None and "@" not in parts.netloc
+
+
+def may_be_used(problem: str) -> Any:
+    """Return the validator that refuses an address of a bot which has that problem here."""
+    return needs(lambda url: address_problem(url, resources().settings) != problem, problem)
+
+
+WHERE_BOTS_MAY_BE: Final = (may_be_used(INSECURE), may_be_used(INTERNAL))
+"""Validators of each field with the address of a bot, after those of its form."""
+
+
+def endpoint_field() -> Any:
+    """Return the field of the address of a bot."""
+    return StringField(
+        "Endpoint URL",
+        [
+            needs(is_filled, "Please enter the endpoint URL"),
+            needs(
+                lambda url: len(url) <= 500,
+                "The endpoint URL must be at most 500 characters long",
+            ),
+            needs(is_base_address, "Please enter a valid URL"),
+            *WHERE_BOTS_MAY_BE,
+        ],
+        filters=[stripped],
+    )
+
+
+def description_field() -> Any:
+    """Return the field of what is said of a bot."""
+    return StringField(
+        "Description",
+        [
+            needs(
+                lambda text: len(text) <= 500,
+                "The description must be at most 500 characters long",
+            )
+        ],
+    )
+
+
+class BotForm(Form):
+    """Register a bot."""
+
+    game = SelectField("Game")
+    name = StringField(
+        "Bot name",
+        [
+            needs(is_filled, "Please enter a bot name"),
+            needs(
+                lambda name: len(name) in LENGTHS, "The bot name must be 3 to 32 characters long"
+            ),
+            needs(lambda name: set(name) <= LETTERS, NAMED),
+        ],
+    )
+    endpoint = endpoint_field()
+    description = description_field()
+
+
+class EditForm(Form):
+    """Change where a bot is, and what is said of it."""
+
+    endpoint = endpoint_field()
+    description = description_field()

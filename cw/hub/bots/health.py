@@ -1,0 +1,193 @@
+"""Whether the bots of people are well: what a check asks of them, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final, TypeAlias
+
+from sqlalchemy import and_, case, select, update
+from sqlalchemy.orm import Session
+
+from cw.hub.bots.asking import owner_of
+from cw.hub.bots.house import house_id
+from cw.hub.bots.seats import ClaimedSeat, Hosting, program_seat, settings_for_program
+from cw.hub.bots.verbs import ASKED, LONGEST_REASON, change_status
+from cw.hub.clock import Clock
+from cw.hub.store.sealing import Sealed
+from cw.hub.store.tables import Bot, BotStatus
+
+SWEEP: Final = "sweep_bots"
+"""The job that asks all bots whose health is to be asked."""
+
+MOST_FAILURES: Final = 3
+"""In a row; then a bot is INACTIVE."""
+
+OF_TEAMS: Final = timedelta(hours=1)
+"""Between two checks of a team's bot, at least: they inform the team, and nothing else."""
+
+AT_ONCE: Final = 1000
+"""Bots of one sweep."""
+
+PROTOCOL_STEPS: Final = ("turn", "signature", "moves", "refusal")
+"""Steps that say nothing of a bot's health."""
+
+
+HostingOf: TypeAlias = Callable[[Session, Bot], tuple[Hosting, str]]
+"""Returns how the program of a bot is run, and the slug of its tournament."""
+
+
+def always_sandboxed(_session: Session, _bot: Bot) -> tuple[Hosting, str]:
+    """Return how the programs of bots without a team are run."""
+    return "sandboxed", ""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckTarget:
+    """A bot as it was when a check began."""
+
+    id: int
+    bot_id: str
+    game: str
+    name: str
+    endpoint: str
+    settings: Mapping[str, str]
+    secret: Sealed
+    """Empty for the bot of a team that has none, as its game asks for none."""
+    secret_row: str
+    secret_version: int
+    status: BotStatus
+    protocol_ok: bool
+    seat: ClaimedSeat | None = None
+    """The program that was uploaded; None for a web service."""
+    hosting: Hosting = "sandboxed"
+    tournament: str = ""
+    """The slug of that of its team, if any."""
+    owner: str = ""
+    """As counts name it."""
+    is_house: bool = False
+    """Whether it is one of the site's own."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its health says enough: it speaks the protocol."""
+        return self.status != "PENDING" and self.protocol_ok
+
+
+def check_target(
+    session: Session, bot: int, hosting_of: HostingOf = always_sandboxed
+) -> CheckTarget | None:
+    """Return what a check asks, None for a bot that is asked nothing."""
+    row = session.get(Bot, bot)
+    if row is None or row.kind == "builtin" or row.status in ("SUSPENDED", "RETIRED"):
+        return None
+    if (row.secret is None and row.team_id is None) or (row.kind == "url" and not row.endpoint):
+        return None
+    seat = program_seat(session, row)
+    if row.kind == "program" and seat is None:
+        return None
+    return CheckTarget(
+        row.id,
+        row.bot_id,
+        row.game,
+        row.name,
+        row.endpoint,
+        settings_for_program(row),
+        Sealed(row.key_id or "", row.secret or b""),
+        f"{row.bot_id}.{row.secret_version}",
+        row.secret_version,
+        row.status,
+        row.protocol_ok,
+        seat,
+        *hosting_of(session, row),
+        owner_of(row),
+        row.user_id is not None and row.user_id == house_id(session),
+    )
+
+
+def note_check(
+    session: Session, clock: Clock, target: CheckTarget, steps: Sequence[Mapping[str, Any]]
+) -> bool:
+    """Write what a full check has found; ACTIVE if all steps were fine, else INACTIVE, and why.
+
+    For a bot that is ACTIVE only its health counts. Late, when the bot has another address or
+    secret, or is gone: False, and nothing changes.
+    """
+    failed = next((step for step in steps if not step["ok"] and not step.get("warning")), None)
+    report = {"checks": list(steps), "checked_at": clock()}
+    is_ill = failed is not None and failed["step"] not in PROTOCOL_STEPS
+    bot = same_bot(session, target)
+    if bot is None or program_seat(session, bot) != target.seat:
+        return False
+    for name, value in report.items():
+        setattr(bot, name, value)
+    if bot.status == "ACTIVE":
+        count_health(session, clock, bot, failed["problem"] if failed and is_ill else None)
+        return True
+    bot.protocol_ok = failed is None
+    if failed is None:
+        bot.healthy_at, bot.failures = clock(), 0
+        change_status(session, clock, bot, "ACTIVE", "")
+    else:
+        bot.failures, bot.failures_total = bot.failures + 1, bot.failures_total + 1
+        change_status(session, clock, bot, "INACTIVE", failed["problem"])
+    return True
+
+
+def note_health(session: Session, clock: Clock, target: CheckTarget, problem: str | None) -> bool:
+    """Write whether a bot is well: three failures in a row make it INACTIVE, one success ACTIVE.
+
+    Late, when the bot has another address or secret, or is gone: False, and nothing changes.
+    """
+    bot = same_bot(session, target)
+    if bot is None:
+        return False
+    count_health(session, clock, bot, problem)
+    return True
+
+
+def count_health(session: Session, clock: Clock, bot: Bot, problem: str | None) -> None:
+    """Count a success or a failure, and let the status follow."""
+    if problem is None:
+        bot.healthy_at, bot.failures = clock(), 0
+        if bot.status == "INACTIVE" and bot.protocol_ok:
+            change_status(session, clock, bot, "ACTIVE", "")
+        return
+    bot.failures, bot.failures_total = bot.failures + 1, bot.failures_total + 1
+    if bot.status == "ACTIVE" and bot.failures >= MOST_FAILURES:
+        change_status(session, clock, bot, "INACTIVE", problem)
+    elif bot.status == "INACTIVE":
+        bot.reason = problem[:LONGEST_REASON]
+
+
+def same_bot(session: Session, target: CheckTarget) -> Bot | None:
+    """Return the row of a bot, locked, if it is still what was asked."""
+    same = and_(
+        Bot.id == target.id,
+        Bot.endpoint == target.endpoint,
+        Bot.secret_version == target.secret_version,
+        Bot.status.in_(ASKED),
+    )
+    return session.scalars(select(Bot).where(same).with_for_update(key_share=True)).one_or_none()
+
+
+def take_due(session: Session, clock: Clock, every: timedelta) -> list[CheckTarget]:
+    """Return the bots whose health is to be asked, and put them off to the next time.
+
+    Twice, or by two at once: each bot is given to one of them.
+    """
+    now = clock()
+    due = and_(Bot.check_due_at <= now, Bot.status.in_(ASKED), Bot.kind == "url")
+    first = select(Bot.id).where(due).order_by(Bot.check_due_at, Bot.id).limit(AT_ONCE)
+    next_check = case((Bot.team_id.is_not(None), now + max(every, OF_TEAMS)), else_=now + every)
+    change = update(Bot).where(Bot.id.in_(first), due).values(check_due_at=next_check)
+    ids = session.scalars(change.returning(Bot.id)).all()
+    targets = (check_target(session, bot) for bot in sorted(ids))
+    return [target for target in targets if target is not None]
+
+
+def any_due(session: Session, clock: Clock) -> bool:
+    """Return whether the health of a bot is to be asked."""
+    due = and_(Bot.check_due_at <= clock(), Bot.status.in_(ASKED), Bot.kind == "url")
+    return session.scalar(select(Bot.id).where(due).limit(1)) is not None

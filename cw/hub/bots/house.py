@@ -1,0 +1,118 @@
+"""The bots of the site itself: built-in strategies, so that nobody lacks an opponent.
+
+The operator may add web services to them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from cw.arena.bots import check_address
+from cw.errors import Failure, UsageError, short
+from cw.games.registry import game_entry, load_strategies
+from cw.hub.accounts.people import HOUSE
+from cw.hub.accounts.users import OPERATOR
+from cw.hub.bots import verbs as bots
+from cw.hub.bots.addresses import address_problem
+from cw.hub.bots.forms import is_name
+from cw.hub.bots.verbs import ASKED, NameTaken, NewBot, Registered
+from cw.hub.bots.views import name_key
+from cw.hub.clock import Clock
+from cw.hub.operation.resources import Resources
+from cw.hub.operation.settings import HubSettings
+from cw.hub.store.sealing import Sealed, Sealer
+from cw.hub.store.tables import Bot, User
+
+SHORTEST_SECRET: Final = 32
+"""Characters of a secret that nobody can guess."""
+
+
+def open_house(session: Session, clock: Clock, game: str) -> int:
+    """Make the account of the site and its bots of a game; return the id of the account.
+
+    Twice: what is there stays. Raises Failure where a person has the name of the account.
+    """
+    user_id = account(session, clock)
+    names = set(session.scalars(select(Bot.name_key).where(Bot.game == game)))
+    for strategy in load_strategies(game):
+        name = house_name(game, strategy)
+        if name_key(name) not in names:
+            bots.add_builtin(session, clock, user_id, game, name, strategy)
+    return user_id
+
+
+def account(session: Session, clock: Clock) -> int:
+    """Return the id of the account of the site, which is made if it is missing."""
+    user = session.scalars(select(User).where(User.username_key == HOUSE)).one_or_none()
+    if user is None:
+        user = User(username=HOUSE, username_key=HOUSE, created_at=clock())
+        session.add(user)
+        session.flush()
+    elif user.deleted_at or user.email is not None or user.password_hash is not None:
+        raise Failure(f"a user has the name {HOUSE}, which is reserved for the site's own account")
+    return user.id
+
+
+def house_name(game: str, strategy: str) -> str:
+    """Return the name of the house bot that plays by a built-in strategy."""
+    return f"{strategy.capitalize()}Bot" if game == "code-battle" else strategy
+
+
+def house_id(session: Session) -> int | None:
+    """Return the id of the account of the site, None before it is made."""
+    is_house = (User.username_key == HOUSE, User.deleted_at.is_(None))
+    return session.scalar(select(User.id).where(*is_house))
+
+
+def add_service(session: Session, hub: Resources, new: NewBot, secret: str = "") -> Registered:
+    """Let a web service play for the site; it is checked as other bots are.
+
+    Returns its secret if that was drawn, as none was given for a new bot, else "". Twice: it gets
+    the address and the secret that are given now. Raises UsageError for a game, a name, an
+    address or a secret that cannot be, and NameTaken where somebody else has the name.
+    """
+    check_service(new, hub.settings, secret)
+    user_id = account(session, hub.clock)
+    is_named = (Bot.game == new.game, Bot.name_key == name_key(new.name))
+    bot = session.scalars(select(Bot).where(*is_named)).one_or_none()
+    if bot is None:
+        bot = bots.new_bot(session, hub.clock, user_id, new, "url")
+        drawn = bots.give_secret(bot, hub.sealer, secret)
+        return Registered(bots.added(session, bot), bot.bot_id, "" if secret else drawn)
+    if bot.user_id != user_id or bot.kind != "url" or bot.status not in ASKED:
+        raise NameTaken(f"{new.name} is another bot of {new.game}, or one that has been taken out")
+    move(session, hub, bot, new.endpoint, secret)
+    return Registered(bot.id, bot.bot_id, "")
+
+
+def check_service(new: NewBot, settings: HubSettings, secret: str) -> None:
+    """Raise UsageError for what cannot be a web service of the site."""
+    game_entry(new.game)
+    if not is_name(new.name):
+        raise UsageError(f"a bot is named by 3 to 32 letters, digits and -, not {short(new.name)}")
+    problem = address_problem(check_address(new.endpoint), settings, is_house=True)
+    if problem:
+        raise UsageError(f"{problem}: {new.endpoint}; see CW_HOUSE_NETWORK")
+    if 0 < len(secret) < SHORTEST_SECRET:
+        raise UsageError(f"a secret has at least {SHORTEST_SECRET} characters")
+
+
+def move(session: Session, hub: Resources, bot: Bot, endpoint: str, secret: str) -> None:
+    """Give a bot another address and another secret, and have it checked if one of them differs."""
+    is_secret_new = bool(secret) and secret != secret_of(bot, hub.sealer)
+    if bot.endpoint == endpoint and not is_secret_new:
+        return
+    bots.keep_planned_address(session, bot)
+    bot.endpoint = endpoint
+    if is_secret_new:
+        bots.give_secret(bot, hub.sealer, secret)
+    bots.begin_again(session, hub.clock, bot, OPERATOR)
+
+
+def secret_of(bot: Bot, sealer: Sealer) -> str:
+    """Return what signs requests to a bot."""
+    sealed = Sealed(bot.key_id or "", bot.secret or b"")
+    return sealer.open(sealed, f"{bot.bot_id}.{bot.secret_version}").decode()

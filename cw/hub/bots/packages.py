@@ -1,0 +1,250 @@
+"""Programs as people upload them: read within bounds, kept as one zip, unpacked to be run."""
+
+from __future__ import annotations
+
+import io
+import re
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from cw.arena.bots import INTERPRETERS, BotSpec
+from cw.arena.sandbox.owners import make_temporary
+from cw.arena.sandbox.removal import remove_later, remove_tree
+from cw.championship.teams import ABOUT, BOT, CLIENT, read_folder
+from cw.errors import UsageError
+
+KIB: Final = 1024
+MIB: Final = 1024 * KIB
+LARGEST: Final = 1 * MIB
+LARGEST_UNPACKED: Final = 5 * MIB
+MOST_FILES: Final = 200
+ENTRIES_A_FILE: Final = 5
+"""Names in a zip for each file that it may hold: those of folders, and of what is passed over."""
+
+LONGEST_PATH: Final = 200
+"""Characters of the path of a file."""
+
+DEEPEST: Final = 16
+"""Parts of the path of a file."""
+
+NO_FILE: Final = "Please choose a file"
+TOO_LARGE: Final = "The file is too large: at most 1 MiB, unpacked 5 MiB and 200 files"
+LEADS_OUT: Final = "The zip holds a link, or a path that leads out of it"
+NOTHING: Final = (
+    'There is nothing to run: name it game_ai.py or bot.*, or give team.toml a command "run".'
+)
+UNREADABLE: Final = "The zip cannot be read"
+
+ZIPPED: Final = b"PK\x03\x04"
+EMPTY_ZIP: Final = b"PK\x05\x06"
+METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""How files may be packed: others take as much memory as the zip says."""
+
+ENCRYPTED: Final = 1
+PASSED_OVER: Final = "__MACOSX"
+"""The folder of what a Mac adds to a zip."""
+
+EXECUTABLE: Final = (b"\x7fELF", b"#!")
+"""How files begin that a machine runs by themselves."""
+
+SIMPLE: Final = re.compile(r"[^\x00-\x1f\x7f\\:]+")
+"""What paths consist of that are the same everywhere."""
+
+EPOCH: Final = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much a zip may hold."""
+
+    files: int = MOST_FILES
+    size: int = LARGEST_UNPACKED
+    """Bytes of all files together, unpacked."""
+
+
+UPLOAD: Final = Bounds()
+
+
+class UnfitUpload(UsageError):
+    """What was uploaded cannot be taken in; the message is what people read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A program that was uploaded, as it is kept."""
+
+    data: bytes
+    sha256: str
+    files: tuple[str, ...]
+    """The paths of its files."""
+
+
+@contextmanager
+def empty_folder() -> Iterator[Path]:
+    """Give an empty folder that is gone afterwards; nobody else may look into it."""
+    home = make_temporary("upload")
+    try:
+        folder = home / "bot"
+        folder.mkdir()
+        yield folder
+    finally:
+        remove_later(partial(remove_tree, home))
+
+
+def package(name: str, data: bytes, game: str, folder: Path) -> Package:
+    """Return what is kept of an upload; `folder` is empty, and the program is tried to be found.
+
+    The same files give the same bytes, however they were packed. Raises UnfitUpload.
+    """
+    if not data:
+        raise UnfitUpload(NO_FILE)
+    if len(data) > LARGEST:
+        raise UnfitUpload(TOO_LARGE)
+    is_zip = data.startswith((ZIPPED, EMPTY_ZIP))
+    files = files_of(data) if is_zip else {name_of(name, game): data}
+    if is_zip:
+        files = without_common_folder(files)
+    write(files, folder)
+    program_in(folder, game)
+    packed = pack(files)
+    return Package(packed, sha256(packed).hexdigest(), tuple(sorted(files)))
+
+
+def name_of(name: str, game: str) -> str:
+    """Return what a single file is called in its folder: by its ending, whatever it was called."""
+    plain = PurePosixPath(name.replace("\\", "/")).name
+    if game == "circuit-wars" and plain == CLIENT:
+        return CLIENT
+    ending = PurePosixPath(plain).suffix.lower()
+    if ending in INTERPRETERS:
+        return f"{BOT}{ending}"
+    if plain == BOT:
+        return BOT
+    raise UnfitUpload(NOTHING)
+
+
+def files_of(data: bytes, bounds: Bounds = UPLOAD) -> dict[str, bytes]:
+    """Return the files of a zip by their paths; nothing it says of itself is believed."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            entries = packed.infolist()
+            if len(entries) > ENTRIES_A_FILE * bounds.files:
+                raise UnfitUpload(TOO_LARGE)
+            for entry in entries:
+                check_entry(entry)
+            members = [entry for entry in entries if is_wanted(entry)]
+            if len(members) > bounds.files:
+                raise UnfitUpload(TOO_LARGE)
+            return unpacked(packed, members, bounds.size)
+    # What is broken in a zip is told by errors of many kinds.
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise UnfitUpload(UNREADABLE) from error
+    except (RuntimeError, ValueError, OverflowError, UnicodeError, OSError) as error:
+        if isinstance(error, UnfitUpload):
+            raise
+        raise UnfitUpload(UNREADABLE) from error
+
+
+def check_entry(entry: zipfile.ZipInfo) -> None:
+    """Raise UnfitUpload for a link, a device, and a path that leads out or means something else."""
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+        raise UnfitUpload(LEADS_OUT)
+    name = entry.orig_filename
+    parts = name.removesuffix("/").split("/")
+    is_plain = SIMPLE.fullmatch(name) and len(name) <= LONGEST_PATH and len(parts) <= DEEPEST
+    if not is_plain or any(part.strip() in ("", ".", "..") for part in parts):
+        raise UnfitUpload(LEADS_OUT)
+    if entry.flag_bits & ENCRYPTED or entry.compress_type not in METHODS:
+        raise UnfitUpload(UNREADABLE)
+
+
+def is_wanted(entry: zipfile.ZipInfo) -> bool:
+    """Return whether an entry is a file that its bot is given: no folder, and nothing hidden."""
+    parts = entry.filename.split("/")
+    hidden = any(part.startswith(".") for part in parts) or parts[0] == PASSED_OVER
+    return not (entry.is_dir() or hidden)
+
+
+def unpacked(
+    packed: zipfile.ZipFile, entries: list[zipfile.ZipInfo], left: int
+) -> dict[str, bytes]:
+    """Return files by their paths; raise UnfitUpload if they have more bytes than are `left`."""
+    files: dict[str, bytes] = {}
+    for entry in entries:
+        with packed.open(entry) as file:
+            read = file.read(left + 1)
+        left -= len(read)
+        if left < 0:
+            raise UnfitUpload(TOO_LARGE)
+        if entry.filename in files:
+            raise UnfitUpload(UNREADABLE)
+        files[entry.filename] = read
+    return files
+
+
+def without_common_folder(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return files without the one folder in which all of them are, if there is one."""
+    tops = {name.partition("/")[0] for name in files if "/" in name}
+    if len(tops) != 1 or not all("/" in name for name in files):
+        return dict(files)
+    return {name.partition("/")[2]: data for name, data in files.items()}
+
+
+def write(files: Mapping[str, bytes], folder: Path) -> None:
+    """Write files into an empty folder; raise UnfitUpload for two that cannot both be there."""
+    for name, data in files.items():
+        place = folder / name
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with place.open("xb") as file:
+                file.write(data)
+            place.chmod(0o700 if data.startswith(EXECUTABLE) else 0o600)
+        except (FileExistsError, NotADirectoryError, IsADirectoryError):
+            raise UnfitUpload(UNREADABLE) from None
+
+
+def pack(files: Mapping[str, bytes]) -> bytes:
+    """Return a zip of files: always the same bytes for the same files."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, data in sorted(files.items()):
+            about = zipfile.ZipInfo(name, EPOCH)
+            about.compress_type = zipfile.ZIP_DEFLATED
+            about.external_attr = (stat.S_IFREG | 0o644) << 16
+            packed.writestr(about, data)
+    return buffer.getvalue()
+
+
+def unpack(data: bytes, folder: Path, bounds: Bounds = UPLOAD) -> None:
+    """Write what is kept of an upload into an empty folder; checked again, as if it were new."""
+    write(files_of(data, bounds), folder)
+
+
+def program_in(folder: Path, game: str) -> BotSpec:
+    """Return the program of a folder, as the arena runs it; raise UnfitUpload if there is none.
+
+    What its team.toml says of names, secrets and of bots elsewhere does not count here.
+    """
+    try:
+        bot = read_folder(folder, game).bot
+    except UsageError as error:
+        is_described = (folder / ABOUT).is_file() and "holds" not in str(error)
+        raise UnfitUpload(words_of(error, folder) if is_described else NOTHING) from None
+    if bot.kind not in ("exec", "python"):
+        raise UnfitUpload(NOTHING)
+    form = {key: value for key, value in bot.settings.items() if key == "form"}
+    return BotSpec(bot.name, bot.kind, bot.target, form)
+
+
+def words_of(error: UsageError, folder: Path) -> str:
+    """Return what is wrong with a folder, without its place on this machine."""
+    return str(error).replace(f"{folder}/", "").replace(f"{folder}: ", "").replace(str(folder), "")

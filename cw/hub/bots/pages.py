@@ -1,0 +1,235 @@
+"""The bots of a player: their list, registration, the page of each, and practice matches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Final
+
+from flask import (
+    Blueprint,
+    Flask,
+    abort,
+    current_app,
+    render_template,
+    request,
+    url_for,
+)
+from flask.typing import ResponseReturnValue
+from werkzeug.datastructures import MultiDict
+
+from cw.games.registry import game_entries, load_protocol, load_strategies
+from cw.hub.accounts.access.actor import player, players_only, players_only_json
+from cw.hub.accounts.forms import first_errors, needs
+from cw.hub.accounts.pages import go, must_confirm
+from cw.hub.bots import check_requests
+from cw.hub.bots import verbs as bots
+from cw.hub.bots import views as bot_views
+from cw.hub.bots.check_requests import CONFIRM
+from cw.hub.bots.forms import (
+    BotForm,
+    EditForm,
+)
+from cw.hub.bots.verbs import NewBot
+from cw.hub.bots.views import BotView
+from cw.hub.pages import polls
+from cw.hub.pages.parts import notice, show_once
+from cw.hub.pages.polls import Polled
+from cw.hub.pages.request import one_reading, resources
+from cw.hub.pages.times import machine_time
+from cw.hub.store.database import Reading
+from cw.web.games.game_pages import game_page
+
+routes = Blueprint("bots", __name__)
+
+OF_ITS_OWN: Final = "end-of-codes"
+"""The game whose bots are set up on a page of their own."""
+
+
+def install(app: Flask, games_played: Callable[[Reading], Collection[str]]) -> None:
+    """Let an app know the games in which bots of people play now."""
+    app.extensions["games_played"] = games_played
+
+
+def new_form(values: MultiDict[str, str] | None = None) -> BotForm:
+    """Return the form with the games for which one registers bots now."""
+    form, games = BotForm(values), offered_games()
+    form.game.choices = [(game, game_page(game).title) for game in games]
+    form.game.validators = [needs(lambda game: game in games, "Please choose a game")]
+    form.game.validate_choice = False
+    return form
+
+
+def offered_games() -> list[str]:
+    """Return the games for which one registers a web service now, so that it has where to play."""
+    with one_reading() as reading:
+        played = current_app.extensions["games_played"](reading)
+    return [game for game in games_of_services() if game in played]
+
+
+def games_of_services() -> list[str]:
+    """Return the games whose bots are web services, but for the one with a page of its own."""
+    return [
+        game
+        for game in game_entries()
+        if "http" in load_protocol(game).transports and game != OF_ITS_OWN
+    ]
+
+
+@routes.get("/bots")
+@players_only
+def index() -> ResponseReturnValue:
+    """List the bots of the player."""
+    with one_reading() as reading:
+        mine = bot_views.bots_of_user(reading, player().user_id)
+    return render_template("hub/bots/bots.html", bots=mine)
+
+
+def strategies_of(games: set[str]) -> dict[str, list[str]]:
+    """Return the built-in strategies of some games, the weakest first."""
+    return {game: list(load_strategies(game)) for game in games}
+
+
+@routes.get("/bots/new")
+@players_only
+def new() -> ResponseReturnValue:
+    """Show the form."""
+    return render_template("hub/bots/new_bot.html", form=new_form(), errors={})
+
+
+@routes.post("/bots/new", endpoint="register")
+@players_only
+def register() -> ResponseReturnValue:
+    """Make a bot, show its secret once, and let it be checked."""
+    form, hub = new_form(request.form), resources()
+    if not form.game.choices:
+        return refused(form, {})
+    if must_confirm():
+        return refused(form, {"": CONFIRM})
+    form.validate()
+    errors = first_errors(form)
+    if errors:
+        return refused(form, errors)
+    values = {name: field.data or "" for name, field in form._fields.items()}
+    check_requests.claim(values["endpoint"])
+    try:
+        with hub.database.writing() as writing:
+            registered = bots.register(
+                writing, hub.clock, hub.sealer, player().user_id, NewBot(**values)
+            )
+    except bots.NameTaken as error:
+        return refused(form, {"name": str(error)})
+    except bots.TooManyBots as error:
+        return refused(form, {"": str(error)})
+    check_requests.send(registered.id)
+    return secret_page(values["game"], values["name"], registered.secret, "is registered")
+
+
+def secret_page(game: str, name: str, secret: str, words: str) -> ResponseReturnValue:
+    """Show the secret of a bot: this once."""
+    back = url_for("bots.page", name=name, game=game)
+    return show_once(f"{name} {words}", "Shared secret", secret, back)
+
+
+def refused(form: BotForm, errors: dict[str, str]) -> ResponseReturnValue:
+    """Show the form again, with what is wrong."""
+    page = render_template(
+        "hub/bots/new_bot.html", form=form, errors=errors, confirm=errors.get("") == CONFIRM
+    )
+    return page, 422
+
+
+def find(name: str) -> BotView:
+    """Return a bot of the player who asks; answer 404 for any other."""
+    with one_reading() as reading:
+        bot = bot_views.find(reading, request.values.get("game") or None, name)
+    if bot is None or bot.user_id != player().user_id or bot.status == "RETIRED":
+        abort(404, "There is no such bot.")
+    if bot.game == OF_ITS_OWN:
+        abort(go(url_for("bot_settings.page")))
+    return bot
+
+
+def address(bot: BotView) -> str:
+    """Return the address of the page of a bot."""
+    return url_for("bots.page", name=bot.name, game=bot.game)
+
+
+@routes.get("/bot/<name>/state")
+@players_only_json
+def state(name: str) -> ResponseReturnValue:
+    """Return how a bot stands, for the script of its page; 304 if nothing has changed."""
+    game = request.args.get("game", "")
+    return polls.answer(f"bot {game} {name}", lambda: polled(find(name)))
+
+
+def polled(bot: BotView) -> Polled:
+    """Return what the page of a bot asks again and again, while it is checked."""
+    checked = machine_time(bot.checked_at) if bot.checked_at else ""
+    state = {"status": bot.status, "checked_at": checked}
+    return Polled(f"{bot.bot_id}-{bot.status}-{checked}", state, is_public=False)
+
+
+@routes.post("/bot/<name>/edit")
+@players_only
+def edit(name: str) -> ResponseReturnValue:
+    """Change where a bot is, and what is said of it."""
+    bot, hub, form = find(name), resources(), EditForm(request.form)
+    form.validate()
+    errors = first_errors(form)
+    if errors:
+        notice(next(iter(errors.values())), "bad")
+        return go(address(bot))
+    if form.endpoint.data != bot.endpoint:
+        check_requests.claim(form.endpoint.data or "")
+    try:
+        with hub.database.writing() as writing:
+            values = (form.endpoint.data or "", form.description.data or "")
+            is_new = bots.edit(writing, hub.clock, bot, *values)
+    except bots.WrongStatus as error:
+        abort(409, str(error))
+    if is_new:
+        check_requests.send(bot.id)
+    notice("Your changes were saved")
+    return go(address(bot))
+
+
+@routes.post("/bot/<name>/rotate")
+@players_only
+def rotate(name: str) -> ResponseReturnValue:
+    """Give a bot a new secret, and show it once."""
+    bot, hub = find(name), resources()
+    check_requests.claim(bot.endpoint)
+    try:
+        with hub.database.writing() as writing:
+            secret = bots.rotate(writing, hub.clock, hub.sealer, bot)
+    except (bots.WrongStatus, bots.Busy) as error:
+        abort(409, str(error))
+    check_requests.send(bot.id)
+    return secret_page(bot.game, bot.name, secret, "has a new secret")
+
+
+@routes.post("/bot/<name>/check")
+@players_only
+def check(name: str) -> ResponseReturnValue:
+    """Let a bot be checked."""
+    bot = find(name)
+    check_requests.claim(bot.endpoint)
+    if check_requests.send(bot.id):
+        notice("Your bot is being checked.", "plain")
+    else:
+        notice("Checks cannot be made right now. Please try again soon.", "bad")
+    return go(address(bot))
+
+
+@routes.post("/bot/<name>/retire")
+@players_only
+def retire(name: str) -> ResponseReturnValue:
+    """Take a bot out for good, if its name was typed."""
+    bot, hub = find(name), resources()
+    if request.form.get("confirm", "") != bot.name:
+        notice("Type the name of the bot to retire it.", "bad")
+        return go(address(bot))
+    with hub.database.writing() as writing:
+        bots.retire(writing, hub.clock, bot.id, player().username)
+    notice(f"{bot.name} was retired.")
+    return go(url_for("bots.index"))

@@ -1,0 +1,84 @@
+"""Programs that people have uploaded: fetched from the object store, and unpacked to be run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from cw.arena.bots import BotSpec
+from cw.arena.sandbox.owners import make_temporary
+from cw.arena.sandbox.removal import remove_later, remove_tree
+from cw.errors import Failure
+from cw.hub.bots import packages
+from cw.hub.bots.packages import UnfitUpload
+from cw.hub.bots.seats import PROGRAM, ClaimedSeat, Hosting
+from cw.hub.operation.settings import HubSettings
+from cw.hub.store.objects import ObjectStore
+from cw.matches.spec import SandboxPolicy
+
+
+def sandbox_of(settings: HubSettings, tournament: str) -> SandboxPolicy:
+    """Return whether the programs of a tournament run behind bubblewrap; "" stands for no one.
+
+    They always do, but for tournaments that the settings of this process name: no page and no row
+    has a say in it.
+    """
+    return "auto" if tournament in settings.trusted_tournaments else "require"
+
+
+@contextmanager
+def unpacked(
+    objects: ObjectStore, game: str, seats: Iterable[ClaimedSeat], hosting: Hosting
+) -> Iterator[Mapping[str, BotSpec]]:
+    """Give the programs among the seats of a match by name, each in a folder of its own.
+
+    One that cannot be run here is absent. Raises StoreAway, and Failure for bytes that are not
+    those that were uploaded.
+    """
+    home = make_temporary("upload")
+    try:
+        yield {
+            seat.name: program_of(objects, game, seat, hosting, home / str(number))
+            for number, seat in enumerate(seats)
+            if seat.spec.startswith(PROGRAM)
+        }
+    finally:
+        remove_later(partial(remove_tree, home))
+
+
+def program_of(
+    objects: ObjectStore, game: str, seat: ClaimedSeat, hosting: Hosting, folder: Path
+) -> BotSpec:
+    """Return the program of a seat, unpacked into a folder; it plays under the name of the seat."""
+    if hosting == "off":
+        return BotSpec(seat.name, "absent", NO_PROGRAMS)
+    data = fetched(objects, seat.bot_id, seat.spec.removeprefix(PROGRAM))
+    folder.mkdir()
+    try:
+        packages.unpack(data, folder)
+        program = packages.program_in(folder, game)
+    except UnfitUpload as error:
+        return BotSpec(seat.name, "absent", str(error))
+    return BotSpec(
+        seat.name, program.kind, program.target, {**program.settings, "username": seat.name}
+    )
+
+
+def fetched(objects: ObjectStore, bot_id: str, digest: str) -> bytes:
+    """Return an upload as it is kept; raise Failure unless it is what was uploaded."""
+    data = objects.get(object_key(bot_id, digest))
+    if data is None or sha256(data).hexdigest() != digest:
+        raise Failure(f"the program of {bot_id} is not in the object store as it was uploaded")
+    return data
+
+
+NO_PROGRAMS: Final = "This tournament runs no uploaded programs"
+
+
+def object_key(bot_id: str, sha256: str) -> str:
+    """Return where an upload is kept."""
+    return f"bots/{bot_id}/{sha256}"

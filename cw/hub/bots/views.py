@@ -1,0 +1,139 @@
+"""Bots as their owners and the pages see them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from cw.hub.store.tables import (
+    Bot,
+    BotKind,
+    BotStatus,
+    Competition,
+    Match,
+    MatchParticipant,
+    Rating,
+    User,
+)
+
+FIRST_GAME: Final = "code-battle"
+"""Whose bots are meant where an address names no game."""
+
+
+@dataclass(frozen=True, slots=True)
+class BotView:
+    """A bot as its owner sees it."""
+
+    id: int
+    bot_id: str
+    user_id: int
+    game: str
+    name: str
+    kind: BotKind
+    endpoint: str
+    description: str
+    status: BotStatus
+    reason: str
+    checked_at: datetime | None
+    checks: Sequence[Mapping[str, Any]]
+    """The steps of the last check: `step`, `ok`, and where not `problem` and `fix`."""
+    created_at: datetime
+    secret_version: int
+    check_due_at: datetime | None
+    owner: str = ""
+    """The username."""
+    last_match: str | None = None
+    last_match_at: datetime | None = None
+    rating: float | None = None
+    """The shown rating; None for one that has played no rated match."""
+
+
+def bots_of_user(session: Session, user_id: int) -> list[BotView]:
+    """Return the bots of a user that are not retired, by game and name."""
+    last = (
+        select(func.max(MatchParticipant.match_id))
+        .where(MatchParticipant.bot_id == Bot.id)
+        .correlate(Bot)
+        .scalar_subquery()
+    )
+    rated = (
+        select(Rating.mu - 2 * Rating.phi)
+        .join(Competition, Competition.id == Rating.competition_id)
+        .where(Rating.bot_id == Bot.id, Rating.last_match_at.is_not(None))
+        .where(Competition.format == "rated", Competition.slug == Bot.game)
+        .correlate(Bot)
+        .scalar_subquery()
+    )
+    rows = session.execute(
+        select(Bot, User.username, Match.match_id, Match.at, rated)
+        .join(User, User.id == Bot.user_id)
+        .outerjoin(Match, Match.id == last)
+        .where(Bot.user_id == user_id, Bot.status != "RETIRED")
+        .order_by(Bot.game, Bot.name_key)
+    )
+    return [view_of(bot, owner or "", *more) for bot, owner, *more in rows]
+
+
+def find(session: Session, game: str | None, name: str) -> BotView | None:
+    """Return the bot of a user by its name in any case, None if there is none.
+
+    Without a game: of Code Battle, or of the first by its name that has such a bot.
+    """
+    named = (
+        select(Bot, User.username)
+        .join(User, User.id == Bot.user_id)
+        .where(Bot.name_key == name_key(name))
+        .order_by(Bot.game != FIRST_GAME, Bot.game)
+        .limit(1)
+    )
+    of_game = named if game is None else named.where(Bot.game == game)
+    row = session.execute(of_game).one_or_none()
+    return None if row is None else view_of(row[0], row[1] or "")
+
+
+def find_by_id(session: Session, bot_id: str) -> BotView | None:
+    """Return the bot of a user by its name outside of the database, None if there is none."""
+    named = select(Bot, User.username).join(User, User.id == Bot.user_id)
+    row = session.execute(named.where(Bot.bot_id == bot_id)).one_or_none()
+    return None if row is None else view_of(row[0], row[1] or "")
+
+
+def view_of(
+    bot: Bot,
+    owner: str,
+    last_match: str | None = None,
+    at: datetime | None = None,
+    rating: float | None = None,
+) -> BotView:
+    """Return a bot as its owner sees it."""
+    return BotView(
+        bot.id,
+        bot.bot_id,
+        bot.user_id or 0,
+        bot.game,
+        bot.name,
+        bot.kind,
+        bot.endpoint,
+        bot.description,
+        bot.status,
+        bot.reason,
+        bot.checked_at,
+        bot.checks,
+        bot.created_at,
+        bot.secret_version,
+        bot.check_due_at,
+        owner,
+        last_match,
+        at,
+        rating,
+    )
+
+
+def name_key(name: str) -> str:
+    """Return the form in which two names are one."""
+    return name.casefold()

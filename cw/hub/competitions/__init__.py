@@ -1,0 +1,1 @@
+"""Competitions: what all formats share; each folder in here is one format."""

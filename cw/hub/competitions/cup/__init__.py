@@ -1,0 +1,1 @@
+"""Contests of the league that the workers of a hub play."""

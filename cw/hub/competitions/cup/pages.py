@@ -1,0 +1,171 @@
+"""The pages of cups: how each stands, its bracket, and every match."""
+
+from __future__ import annotations
+
+from typing import Any, Final, cast
+
+from flask import (
+    Blueprint,
+    Flask,
+    Response,
+    abort,
+    current_app,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
+from flask.typing import ResponseReturnValue
+
+from cw.championship.journal import Progress
+from cw.championship.report import ChampionshipReport, report_of
+from cw.errors import UsageError
+from cw.games.rules import Json
+from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.cup.keys import key_of
+from cw.hub.competitions.cup.settings import NAME
+from cw.hub.competitions.cup.verbs import Cup
+from cw.hub.competitions.verbs import CompetitionFacts
+from cw.hub.pages.remembered import Remembered
+from cw.hub.pages.request import one_reading
+from cw.hub.store.database import Reading
+from cw.league.fixtures import open_fixtures
+from cw.web.games.game_pages import game_page
+
+routes = Blueprint("cups", __name__, url_prefix="/cup")
+
+MOST_KEPT: Final = 16
+"""Cups of which a process remembers how they stand."""
+
+NO_CUP: Final = "There is no such cup."
+NO_MATCH: Final = "There is no such match."
+TYPES: Final = {"json": "application/json", "csv": "text/csv", "md": "text/markdown"}
+
+
+def install(app: Flask) -> None:
+    """Let an app remember how cups stand."""
+    app.extensions["cups"] = Remembered[dict[str, Json]](MOST_KEPT)
+
+
+def find(reading: Reading, slug: str) -> CompetitionFacts:
+    """Return the cup that is asked for; answer 404 if there is none, or it is a draft."""
+    cup = competitions.find(reading, NAME, slug)
+    if cup is None or cup.state == "draft":
+        abort(404, NO_CUP)
+    return cup
+
+
+def report(reading: Reading, facts: CompetitionFacts) -> tuple[ChampionshipReport, Progress]:
+    """Return how a cup stands, and what goes on in it."""
+    cup = Cup.of(reading, facts)
+    played = cup.played()
+    due = open_fixtures(cup.settings.contest().rounds(played.results), played.results)
+    planned = [(fixture, match) for fixture in due if (match := cup.match_of(fixture))]
+    progress = Progress(
+        len(played.entries),
+        {fixture: None for fixture, match in planned if match.state == "in_progress"},
+        failed={
+            fixture: match.reason or match.state
+            for fixture, match in planned
+            if match.state in ("failed", "void")
+        },
+    )
+    return report_of(played, cup.settings, progress), progress
+
+
+def content(reading: Reading, facts: CompetitionFacts) -> dict[str, Any]:
+    """Return what the part of the page shows that changes: made once for each revision."""
+
+    def make() -> dict[str, Json]:
+        try:
+            document, progress = report(reading, facts)
+        except UsageError as error:
+            abort(404, str(error))
+        return document.page(progress, running=facts.state == "running")
+
+    kept = cast("Remembered[dict[str, Json]]", current_app.extensions["cups"])
+    here = url_for("cups.page", slug=facts.slug)
+    return kept.find((facts.id, facts.revision), make) | {
+        "base": f"{here}/matches/",
+        "ending": "",
+        "files": f"{here}/games/",
+        "forms": f"{here}/",
+        "folder": "",
+        "live": f"{here}/matches/",
+    }
+
+
+@routes.get("/")
+def index() -> str:
+    """Show all cups, those that were made last first."""
+    with one_reading() as reading:
+        cups = competitions.of_format(reading, NAME)
+    shown = [cup for cup in cups if cup.state != "draft"]
+    games = {cup.game: game_page(cup.game).title for cup in shown}
+    return render_template("hub/competitions/cup/index.html", cups=shown, games=games)
+
+
+@routes.get("/<slug>")
+def page(slug: str) -> str:
+    """Show tables, bracket and matches of a cup as they stand."""
+    with one_reading() as reading:
+        cup = find(reading, slug)
+        shown = content(reading, cup)
+    return render_template("hub/competitions/cup/cup.html", cup=cup, tag=tag_of(cup), **shown)
+
+
+def tag_of(cup: CompetitionFacts) -> str:
+    """Return what differs whenever the pages of a cup show something else."""
+    return f"cup-{cup.id}-{cup.revision}"
+
+
+@routes.get("/<slug>/stand")
+def stand(slug: str) -> Response:
+    """Return the part of the page that changes; 304 if it has not."""
+    with one_reading() as reading:
+        cup = find(reading, slug)
+        if request.if_none_match.contains(tag_of(cup)):
+            answer = Response(status=304)
+        else:
+            shown = content(reading, cup)
+            answer = make_response(render_template("championship_content.html", **shown))
+    answer.set_etag(tag_of(cup))
+    answer.headers["Cache-Control"] = "no-cache"
+    return answer
+
+
+@routes.get("/<slug>/<any('report.json', 'report.md', 'games.csv'):name>")
+def form(slug: str, name: str) -> Response:
+    """Return the same for programs, spreadsheets and pages of text."""
+    with one_reading() as reading:
+        document, _ = report(reading, find(reading, slug))
+    kind = name.rpartition(".")[2]
+    write = {"json": document.as_json, "md": document.as_markdown, "csv": document.as_csv}[kind]
+    return Response(write(), content_type=f"{TYPES[kind]}; charset=utf-8")
+
+
+@routes.get("/<slug>/matches/<stem>")
+def match(slug: str, stem: str) -> ResponseReturnValue:
+    """Lead to the page of a match of a cup."""
+    return redirect(url_for("match.page", match_id=match_named(slug, stem)))
+
+
+@routes.get("/<slug>/games/<stem>.json.gz")
+def game(slug: str, stem: str) -> ResponseReturnValue:
+    """Lead to the replay of a match of a cup, to be kept."""
+    return redirect(url_for("match.download", match_id=match_named(slug, stem)))
+
+
+@routes.get("/<slug>/games/<stem>.log")
+def log(slug: str, stem: str) -> ResponseReturnValue:
+    """Lead to the replay of a match of Circuit Wars, which has its moves."""
+    return game(slug, stem)
+
+
+def match_named(slug: str, stem: str) -> str:
+    """Return the name of a match of a cup; answer 404 if there is none."""
+    with one_reading() as reading:
+        cup = find(reading, slug)
+        name = competitions.match_with_key(reading, cup.id, key_of(slug, stem))
+    return name or abort(404, NO_MATCH)

@@ -1,0 +1,126 @@
+"""Cups of championships that a command runs: opened, looked at, called off.
+
+The hub plans and plays such a cup as any other; the command follows it, and appends how matches
+ended to a journal of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from cw.arena.bots import BotSpec
+from cw.championship.config import ChampionshipSettings
+from cw.championship.report_page import title_of
+from cw.championship.teams import Team
+from cw.hub.bots.seats import BUILTIN, PROGRAM
+from cw.hub.clock import Clock
+from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.cup.parcels import is_program
+from cw.hub.competitions.cup.settings import NAME
+from cw.hub.competitions.cup.verbs import plan_cup
+from cw.hub.matches.states import ANEW, OPEN
+from cw.hub.store.tables import Match, MatchState
+
+CALLED_OFF: Final = "its championship was stopped"
+ACTOR: Final = "championship"
+
+
+class MatchStatus(NamedTuple):
+    """How a match stands."""
+
+    id: int
+    key: str
+    state: MatchState
+    attempt: int
+    reason: str | None
+
+
+def open_cup(
+    session: Session,
+    clock: Clock,
+    slug: str,
+    settings: ChampionshipSettings,
+    values: Mapping[str, Any],
+) -> int:
+    """Make the cup of a championship, with the values of `settings_for`, or take it up again.
+
+    Returns its id. What was called off or has failed is played again.
+    """
+    cup = competitions.find(session, NAME, slug) or competitions.new(
+        session,
+        clock,
+        NAME,
+        settings.game,
+        slug=slug,
+        title=f"{title_of(settings.game)}, {settings.format.replace('-', ' ')}",
+        seed=settings.seed,
+        actor=ACTOR,
+    )
+    competitions.set_values(session, clock, cup.id, values)
+    its = (Match.competition_id == cup.id, Match.state.in_(("void", "failed")))
+    session.execute(update(Match).where(*its).values(ANEW))
+    competitions.set_state(session, clock, cup.id, "running", ACTOR)
+    plan_cup(session, clock, cup.id)
+    return cup.id
+
+
+def settings_for(
+    settings: ChampionshipSettings, teams: Sequence[Team], most: int
+) -> dict[str, Any]:
+    """Return the settings of the cup of a championship, with at most so many open matches."""
+    numbers = {
+        "groups": settings.groups,
+        "players": settings.players,
+        "rounds": settings.rounds,
+        "at_once": most,
+    }
+    return {
+        "contest": settings.format,
+        "options": settings.options,
+        "entrants": {team.id: public_spec(team.bot) for team in teams},
+        "parallel": {team.id: team.parallel for team in teams if team.parallel is not None},
+        **{name: value for name, value in numbers.items() if value is not None},
+    }
+
+
+def public_spec(bot: BotSpec) -> str | None:
+    """Return what kind of a bot it is, as far as that is nobody's secret."""
+    if is_program(bot):
+        return PROGRAM
+    return f"{BUILTIN}{bot.target}" if bot.kind == "builtin" else None
+
+
+def statuses(session: Session, cup: int, keys: Collection[str]) -> list[MatchStatus]:
+    """Return how those of some matches stand that are planned."""
+    query = select(Match.id, Match.key, Match.state, Match.attempt, Match.reason)
+    rows = session.execute(query.where(Match.competition_id == cup, Match.key.in_(keys)))
+    return [MatchStatus(*row) for row in rows]
+
+
+def open_keys(session: Session, cup: int) -> set[str]:
+    """Return the keys of the matches of a cup that are not over."""
+    query = select(Match.key).where(Match.competition_id == cup, Match.state.in_(OPEN))
+    return set(session.scalars(query))
+
+
+def stop(session: Session, clock: Clock, cup: int, *, with_played: bool = False) -> None:
+    """Plan no more matches of a cup, and call off those that wait, and if wanted those played.
+
+    Who plays one finds that it is not theirs any more, and stops. Twice: the same.
+    """
+    if competitions.held(session, cup).state == "running":
+        competitions.set_state(session, clock, cup, "paused", ACTOR)
+    states: tuple[MatchState, ...] = OPEN if with_played else ("queued", "interrupted")
+    off = {
+        "state": "void",
+        "finished_at": clock(),
+        "reason": CALLED_OFF,
+        "worker": None,
+        "lease_until": None,
+    }
+    its = (Match.competition_id == cup, Match.state.in_(states))
+    session.execute(update(Match).where(*its).values(off))

@@ -1,0 +1,254 @@
+"""Cups between bots of people: matches are planned as the contest asks for them.
+
+A contest is a function of its results, so a cup keeps nothing else: which fixtures are due, and how
+it stands, is asked anew of the matches that are over.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from cw.championship.config import ChampionshipSettings
+from cw.championship.entries import Entry, EntryFault
+from cw.championship.journal import stem_of
+from cw.championship.report_document import Played
+from cw.errors import UsageError
+from cw.games.registry import games_with_hidden_information
+from cw.hub.clock import Clock
+from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.cup.keys import key_of
+from cw.hub.competitions.cup.settings import NAME, check, limits_of, seats_of, settings_of
+from cw.hub.competitions.verbs import CompetitionFacts, facts_of
+from cw.hub.matches import planning
+from cw.hub.matches.claims import Claim
+from cw.hub.matches.planning import Plan, Seat
+from cw.hub.matches.results import BattleResult
+from cw.hub.matches.states import OPEN
+from cw.hub.store.tables import Competition, CompetitionState, Match, MatchParticipant
+from cw.league.fixtures import Fixture, Result, open_fixtures
+
+FAULT: Final = "see the page of the match"
+"""What is told of a fault: more is for the owner of the bot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cup:
+    """A cup, and its matches."""
+
+    facts: CompetitionFacts
+    settings: ChampionshipSettings
+    matches: Mapping[str, Match]
+    """By their keys."""
+    seats: Mapping[int, Sequence[MatchParticipant]]
+    """By the id of a match its seats, in their order."""
+
+    @classmethod
+    def of(cls, session: Session, facts: CompetitionFacts) -> Cup:
+        """Read a cup; raise UsageError for settings that cannot be."""
+        matches = session.scalars(select(Match).where(Match.competition_id == facts.id)).all()
+        query = (
+            select(MatchParticipant)
+            .where(
+                MatchParticipant.match_id.in_(
+                    select(Match.id).where(Match.competition_id == facts.id)
+                )
+            )
+            .order_by(MatchParticipant.match_id, MatchParticipant.slot)
+        )
+        seats: dict[int, list[MatchParticipant]] = {}
+        for seat in session.scalars(query):
+            seats.setdefault(seat.match_id, []).append(seat)
+        return cls(facts, settings_of(facts), {match.key: match for match in matches}, seats)
+
+    def match_of(self, fixture: Fixture) -> Match | None:
+        """Return the match of a fixture, None if none was planned."""
+        return self.matches.get(key_of(self.facts.slug, stem_of(fixture)))
+
+    def played(self) -> Played:
+        """Return the matches that are over, as far as the contest leads to them."""
+        lines, contest = self.settings.lines(), self.settings.contest()
+        results: dict[Fixture, Result] = {}
+        entries: list[Entry] = []
+        while fresh := [
+            entry
+            for fixture in open_fixtures(contest.rounds(results), results)
+            if (entry := self.entry_of(fixture)) is not None
+        ]:
+            entries += fresh
+            results |= {entry.fixture: lines.result(entry) for entry in fresh}
+        return Played(tuple(entries), results, lines)
+
+    def entry_of(self, fixture: Fixture) -> Entry | None:
+        """Return the match of a fixture as a championship keeps it, None unless it is over."""
+        match = self.match_of(fixture)
+        return (
+            entry_of(fixture, match, self.seats[match.id])
+            if match and match.state == "done"
+            else None
+        )
+
+    def due(self, played: Played) -> list[Fixture]:
+        """Return the fixtures that can be played and have no match yet."""
+        rounds = self.settings.contest().rounds(played.results)
+        return [
+            fixture
+            for fixture in open_fixtures(rounds, played.results)
+            if self.match_of(fixture) is None
+        ]
+
+    def next_of(self, due: Sequence[Fixture]) -> list[Fixture]:
+        """Return those of the fixtures that are due for which there is room, in their order."""
+        limits = limits_of(self.facts)
+        busy = Counter(
+            seat.name
+            for match in self.matches.values()
+            if match.state in OPEN
+            for seat in self.seats[match.id]
+        )
+        room = limits.at_once - sum(match.state in OPEN for match in self.matches.values())
+        chosen: list[Fixture] = []
+        for fixture in due:
+            if len(chosen) < room and limits.allow(fixture, busy):
+                busy.update(fixture.players)
+                chosen.append(fixture)
+        return chosen
+
+
+def entry_of(fixture: Fixture, match: Match, seats: Sequence[MatchParticipant]) -> Entry:
+    """Return a match that is over; who is not ranked stands behind all others."""
+    last = max((seat.rank for seat in seats if seat.rank is not None), default=0) + 1
+    return Entry(
+        fixture.stage,
+        fixture.group,
+        fixture.round,
+        fixture.players,
+        fixture.tie_break,
+        ranks=tuple(last if seat.rank is None else seat.rank for seat in seats),
+        scores=tuple(0 if seat.score is None else seat.score for seat in seats),
+        reason=match.reason or "",
+        seed=match.seed,
+        turns=match.turn,
+        faults=tuple(
+            EntryFault(seat.slot, fault["turn"] or 0, fault["kind"], FAULT)
+            for seat in seats
+            for fault in seat.faults
+        ),
+        longest_ms=tuple(round(seat.stats.get("most_ms", 0)) for seat in seats),
+        median_ms=tuple(round(seat.stats.get("median_ms", 0)) for seat in seats),
+    )
+
+
+def plan(session: Session, clock: Clock) -> None:
+    """Plan the matches that are due in all cups that run. Twice, by two at once: each once."""
+    running = select(Competition.id).where(
+        Competition.format == NAME, Competition.state == "running"
+    )
+    for cup in session.scalars(running.order_by(Competition.id)).all():
+        plan_cup(session, clock, cup)
+
+
+def plan_cup(session: Session, clock: Clock, competition: int) -> None:
+    """Plan the matches that are due in a cup; it is over when there are none any more.
+
+    Whoever else plans waits, and then finds them planned.
+    """
+    row = competitions.held(session, competition)
+    if row.state != "running":
+        return
+    cup = Cup.of(session, facts_of(row))
+    played, seats = cup.played(), seats_of(session, cup.facts)
+    for fixture in cup.next_of(cup.due(played)):
+        plan_match(session, clock, cup, fixture, seats)
+    if not open_fixtures(cup.settings.contest().rounds(played.results), played.results):
+        competitions.set_state(session, clock, competition, "over")
+
+
+def plan_match(
+    session: Session, clock: Clock, cup: Cup, fixture: Fixture, seats: Mapping[str, Seat]
+) -> None:
+    """Make the row of the match of a fixture. Twice: once."""
+    planning.plan(
+        session,
+        clock,
+        Plan(
+            NAME,
+            key_of(cup.facts.slug, stem_of(fixture)),
+            cup.facts.game,
+            tuple(seats[name] for name in fixture.players),
+            cup.settings.match_options(fixture),
+            cup.facts.id,
+            seed=seed_of(cup, fixture),
+        ),
+    )
+
+
+def seed_of(cup: Cup, fixture: Fixture) -> int | None:
+    """Return the seed of the match of a fixture; None: it is drawn.
+
+    Both matches of a meeting have the same. Where people's bots play a game with hidden
+    information, the replay of the first one would show them what the second one hides.
+    """
+    is_of_people = "entrants" not in cup.facts.settings
+    if is_of_people and cup.facts.game in games_with_hidden_information():
+        return None
+    return cup.settings.match_seed(fixture)
+
+
+# Matches
+
+
+def claim(session: Session, claim: Claim) -> Claim:
+    """Note that the pages of a cup show something else now."""
+    touch(session, claim)
+    return claim
+
+
+def hold(session: Session, claim: Claim) -> None:
+    """Hold the cup of a match until the end of the transaction."""
+    if claim.competition_id is not None:
+        competitions.held(session, claim.competition_id)
+
+
+def finish(session: Session, clock: Clock, claim: Claim, _: Sequence[BattleResult]) -> None:
+    """Plan what the result of a match makes due."""
+    if claim.competition_id is not None:
+        touch(session, claim)
+        plan_cup(session, clock, claim.competition_id)
+
+
+def touch(session: Session, claim: Claim) -> None:
+    """Raise the revision of the cup of a match."""
+    session.execute(
+        update(Competition)
+        .where(Competition.id == claim.competition_id)
+        .values(revision=Competition.revision + 1)
+    )
+
+
+# What the operator does
+
+
+def change(
+    session: Session, clock: Clock, cup: CompetitionFacts, values: Mapping[str, Any]
+) -> None:
+    """Keep settings of a cup that has not begun; raise UsageError for what cannot be."""
+    begun = select(Match.id).where(Match.competition_id == cup.id).limit(1)
+    if session.scalar(begun) is not None:
+        raise UsageError(f"the cup {cup.slug} has begun, so its settings stay as they are")
+    competitions.set_values(session, clock, cup.id, values)
+    settings_of(facts_of(competitions.held(session, cup.id)))
+
+
+def steer(session: Session, clock: Clock, cup: CompetitionFacts, state: CompetitionState) -> None:
+    """Let a cup run, pause or be over; raise UsageError for one that cannot be played."""
+    if cup.state == "over":
+        raise UsageError(f"the cup {cup.slug} is over")
+    if state == "running":
+        check(session, cup)
+    competitions.set_state(session, clock, cup.id, state)

@@ -1,0 +1,1 @@
+"""The daily game: all ready bots play at a due time of each day."""

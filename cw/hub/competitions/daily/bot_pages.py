@@ -1,0 +1,194 @@
+"""Bot settings: the one bot that a player has of End of Codes, and what it did."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from flask import Blueprint, Response, current_app, jsonify, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from limits import parse
+from werkzeug.datastructures import MultiDict
+from wtforms import Form, SelectField, StringField
+
+from cw.arena.transports.http import check_base
+from cw.errors import UsageError
+from cw.hub.accounts.access.actor import player, players_only, players_only_json
+from cw.hub.accounts.forms import first_errors, is_filled, needs, stripped
+from cw.hub.accounts.pages import go, must_confirm
+from cw.hub.bots import asking, check_requests
+from cw.hub.bots.forms import WHERE_BOTS_MAY_BE, is_base_address
+from cw.hub.competitions.daily import bots as grader_bots
+from cw.hub.competitions.daily import history
+from cw.hub.competitions.daily import standings as rankings
+from cw.hub.competitions.daily.behaviour import problem, sentence
+from cw.hub.competitions.daily.bots import FRESH, PROBE, GraderBot
+from cw.hub.competitions.daily.entrants import GAME
+from cw.hub.operation.queue import PROBES
+from cw.hub.pages.parts import notice
+from cw.hub.pages.request import resources
+from cw.hub.pages.times import machine_time
+
+routes = Blueprint("bot_settings", __name__, url_prefix="/bots/end-of-codes")
+
+LONGEST: Final = 500
+FORMS: Final = ("urlencoded", "multipart")
+OFTEN: Final = parse("10 per minute")
+ONCE: Final = parse("1 per 5 second")
+"""How often a bot is asked: while the job waits in the queue, nothing is known of it yet."""
+
+
+def is_bot_base(url: str) -> bool:
+    """Return whether a text is a bot base as the game's document defines it."""
+    try:
+        return is_base_address(url) and not url.endswith("/") and check_base(url) == url
+    except UsageError:
+        return False
+
+
+class BotSettingsForm(Form):
+    """Where the bot is, and how it is asked."""
+
+    endpoint = StringField(
+        "Bot URL:",
+        [
+            needs(is_filled, "Please enter your bot URL"),
+            needs(
+                lambda url: len(url) <= LONGEST and is_bot_base(url),
+                "Please enter a valid HTTP URL",
+            ),
+            *WHERE_BOTS_MAY_BE,
+        ],
+        filters=[stripped],
+    )
+    # The stubs of the library do not know choices that are plain texts.
+    form = SelectField("Form encoding", choices=list(FORMS), default=FORMS[0])  # type: ignore[arg-type]
+
+
+@routes.get("")
+@players_only
+def page() -> ResponseReturnValue:
+    """Show the bot of the player, and let it be asked."""
+    bot = own_bot()
+    probe(bot)
+    known = MultiDict({"endpoint": "" if bot.kind == "builtin" else bot.endpoint, "form": bot.form})
+    return show(bot, BotSettingsForm(known), {})
+
+
+def own_bot() -> GraderBot:
+    """Return the bot of the player; the first time it is made."""
+    held, user = resources(), player()
+    with held.database.reading() as reading:
+        bot = grader_bots.find(reading, user.user_id)
+    if bot is not None and bot.secret is not None:
+        return bot
+    with held.database.writing() as writing:
+        return grader_bots.make(writing, held.clock, held.sealer, user.user_id, user.username)
+
+
+def probe(bot: GraderBot) -> None:
+    """Let a bot be asked, unless it was just now, or is too often."""
+    held = resources()
+    is_fresh = bot.checked_at is not None and held.clock() - bot.checked_at < FRESH
+    if bot.kind != "url" or not bot.endpoint or is_fresh:
+        return
+    counter = current_app.extensions["limiter_of_hub"].limiter
+    if counter.hit(ONCE, "probe", bot.endpoint, bot.secret_row) and counter.hit(
+        OFTEN, "probes", str(player().user_id)
+    ):
+        send_probe(bot)
+
+
+def send_probe(bot: GraderBot) -> None:
+    """Send the probe of a bot, unless its host was asked too often, or others are not done.
+
+    For who has not confirmed an e-mail address that is the first one alone.
+    """
+    held = resources()
+    owner = asking.owner_named(player().user_id)
+    if must_confirm() and not (
+        bot.is_new and held.rate_counts.take(asking.FIRST, "first", bot.bot_id)
+    ):
+        return
+    with held.database.reading() as reading:
+        if not asking.may_claim(reading, held.rate_counts, owner, bot.endpoint, asking.ONE):
+            return
+    asking.send(held, PROBE, bot.id, owner, check_requests.visitor(), PROBES)
+
+
+def show(bot: GraderBot, form: BotSettingsForm, errors: dict[str, str]) -> str:
+    """Return the page with the form as it was filled."""
+    held = resources()
+    with held.database.reading() as reading:
+        of = rankings.competition_of(reading, GAME)
+        last = of and rankings.find(reading, of.id)
+        earlier = history.behaviours(reading, player().user_id)
+    is_last = bool(last and earlier and earlier[0].match_id == last.game.match_id)
+    behaved = earlier[0] if is_last else None
+    return render_template(
+        "hub/competitions/daily/bot_settings.html",
+        bot=bot,
+        form=form,
+        errors=errors,
+        forms=FORMS,
+        key=key_of(bot),
+        last=last,
+        behaved=behaved,
+        words=sentence(behaved),
+        earlier=[(one, problem(one.report, one.died) if one.report else "") for one in earlier],
+        checked_at=checked_at(bot),
+    )
+
+
+def key_of(bot: GraderBot) -> str:
+    """Return the key that a bot is told."""
+    return (
+        "" if bot.secret is None else resources().sealer.open(bot.secret, bot.secret_row).decode()
+    )
+
+
+def checked_at(bot: GraderBot) -> str:
+    """Return when a bot was asked last, for scripts."""
+    return "" if bot.checked_at is None else machine_time(bot.checked_at)
+
+
+@routes.post("")
+@players_only
+def save() -> ResponseReturnValue:
+    """Keep address and encoding, whatever the bot says, and let it be asked."""
+    bot = own_bot()
+    form = BotSettingsForm(request.form)
+    if not form.validate():
+        return show(bot, form, first_errors(form)), 422
+    with resources().database.writing() as writing:
+        user_id = player().user_id
+        grader_bots.save(writing, user_id, form.endpoint.data or "", form.form.data)
+    notice("Your bot settings were saved")
+    return go(url_for("bot_settings.page"))
+
+
+@routes.post("/key")
+@players_only
+def renew() -> ResponseReturnValue:
+    """Give the bot a new key."""
+    held = resources()
+    own_bot()
+    with held.database.writing() as writing:
+        grader_bots.renew_key(writing, held.sealer, player().user_id)
+    notice("Your bot has a new API key")
+    return go(url_for("bot_settings.page"))
+
+
+@routes.get("/probe")
+@players_only_json
+def last_probe() -> Response:
+    """Return what the bot has said last, for the script of the page; 304 if that is known."""
+    bot = own_bot()
+    answer = jsonify(
+        standing=bot.standing,
+        checked_at=checked_at(bot),
+        html=render_template("hub/competitions/daily/bot_status.html", bot=bot),
+    )
+    answer.add_etag()
+    answer.headers["Cache-Control"] = "private, no-cache"
+    answer.make_conditional(request)
+    return answer

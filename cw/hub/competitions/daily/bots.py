@@ -1,0 +1,222 @@
+"""The one bot that a user has of End of Codes: set up, and asked whether it is ready."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, Literal, TypeAlias
+
+from sqlalchemy import ColumnElement, Row, bindparam, or_, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from cw.games.checks import Readiness
+from cw.hub.bots.verbs import NewBot, new_bot
+from cw.hub.clock import Clock
+from cw.hub.competitions.daily.entrants import GAME, Entrant, entrant_of
+from cw.hub.store.sealing import Sealed, Sealer
+from cw.hub.store.tables import Bot, BotKind
+
+PROBE: Final = "probe_bot"
+"""The job that asks a bot whether it is ready: told the id of its row."""
+
+FRESH: Final = timedelta(seconds=5)
+"""How old a probe must be for another."""
+
+LONGEST: Final = 200
+"""Characters that are kept of what a bot says."""
+
+Standing: TypeAlias = Literal["no_url", "not_probed", "passed", "failed"]
+"""How a bot stands, by its last probe."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraderBot:
+    """A bot as its owner sees it."""
+
+    id: int
+    bot_id: str
+    kind: BotKind
+    endpoint: str
+    form: str
+    """How requests to it are encoded: `urlencoded` or `multipart`."""
+    checks: Sequence[Mapping[str, Any]]
+    """The last probe: each step that was judged, and with the last of them what was seen."""
+    checked_at: datetime | None
+    is_new: bool
+    """Whether it has never been asked, at whatever address."""
+    secret: Sealed | None
+    secret_row: str
+
+    @property
+    def standing(self) -> Standing:
+        """How the bot stands."""
+        if not self.endpoint:
+            return "no_url"
+        if self.kind == "builtin":
+            return "passed"
+        if not self.checks:
+            return "not_probed"
+        return "passed" if self.checks[-1]["ok"] else "failed"
+
+    @property
+    def failure(self) -> str:
+        """What is wrong with it, by its last probe; "" for nothing."""
+        return "" if self.standing != "failed" else str(self.checks[-1]["problem"])
+
+
+def mine(user_id: int) -> ColumnElement[bool]:
+    """Return what holds of the bot of a user."""
+    is_mine: ColumnElement[bool] = (Bot.user_id == user_id) & (Bot.game == GAME)
+    return is_mine & (Bot.status != "RETIRED")
+
+
+_BOTS = Bot.__table__.c
+
+FOUND: Final = (
+    select(
+        _BOTS.id,
+        _BOTS.bot_id,
+        _BOTS.kind,
+        _BOTS.endpoint,
+        _BOTS.settings,
+        _BOTS.checks,
+        _BOTS.checked_at,
+        _BOTS.healthy_at,
+        _BOTS.failures_total,
+        _BOTS.secret,
+        _BOTS.key_id,
+        _BOTS.secret_version,
+    )
+    .where(_BOTS.user_id == bindparam("user"), _BOTS.game == GAME, _BOTS.status != "RETIRED")
+    .order_by(_BOTS.id)
+    .limit(1)
+)
+"""The bot of a user: made once, and of columns alone, as many pages ask it."""
+
+
+def find(session: Session, user_id: int) -> GraderBot | None:
+    """Return the bot of a user, None before the first visit of its page."""
+    row = session.execute(FOUND, {"user": user_id}).one_or_none()
+    return None if row is None else own(row)
+
+
+def own(row: Bot | Row[*tuple[Any, ...]]) -> GraderBot:
+    """Return a row as its owner sees it."""
+    return GraderBot(
+        row.id,
+        row.bot_id,
+        row.kind,
+        row.endpoint,
+        row.settings.get("form", "urlencoded"),
+        row.checks,
+        row.checked_at,
+        row.healthy_at is None and row.failures_total == 0,
+        None if row.secret is None else Sealed(row.key_id or "", row.secret),
+        f"{row.bot_id}.{row.secret_version}",
+    )
+
+
+def make(session: Session, clock: Clock, sealer: Sealer, user_id: int, username: str) -> GraderBot:
+    """Make the bot of a user, with a key and without an address. Twice, or by two at once: one.
+
+    One that is there without a key, a built-in strategy, is given one.
+    """
+    known = session.scalars(select(Bot).where(mine(user_id)).order_by(Bot.id).limit(1)).first()
+    if known is not None:
+        if known.secret is None:
+            give_key(known, sealer)
+        return own(known)
+    row = new_bot(session, clock, user_id, NewBot(GAME, username, ""), "url")
+    give_key(row, sealer)
+    try:
+        with session.begin_nested():
+            session.add(row)
+            session.flush()
+    except IntegrityError:
+        made = find(session, user_id)
+        if made is None:
+            raise
+        return made
+    return own(row)
+
+
+def give_key(row: Bot, sealer: Sealer) -> None:
+    """Give a bot a new key; what was seen with the old one is forgotten."""
+    row.secret_version = (row.secret_version or 0) + 1
+    sealed = sealer.seal(secrets.token_hex(16).encode(), f"{row.bot_id}.{row.secret_version}")
+    row.secret, row.key_id = sealed.data, sealed.key_id
+    row.checks, row.checked_at = [], None
+
+
+def save(session: Session, user_id: int, endpoint: str, form: str) -> bool:
+    """Keep address and encoding; return whether the bot is another now. The last call wins.
+
+    What was seen of another address is forgotten.
+    """
+    row = session.scalars(select(Bot).where(mine(user_id)).with_for_update()).first()
+    if row is None:
+        return False
+    changed = (row.endpoint, row.settings.get("form", "urlencoded")) != (endpoint, form)
+    row.kind = "url"
+    row.settings = {**row.settings, "form": form}
+    if row.endpoint != endpoint:
+        row.endpoint, row.checks, row.checked_at = endpoint, [], None
+    return changed
+
+
+def renew_key(session: Session, sealer: Sealer, user_id: int) -> None:
+    """Give the bot of a user a new key; each call gives another."""
+    row = session.scalars(select(Bot).where(mine(user_id)).with_for_update()).first()
+    if row is not None:
+        give_key(row, sealer)
+
+
+def asked(session: Session, bot: int) -> Entrant | None:
+    """Return a bot as a probe asks it; None for one without an address, or that is out."""
+    row = session.get(Bot, bot)
+    if row is None or row.kind != "url" or not row.endpoint or row.user_id is None:
+        return None
+    return None if row.status in ("SUSPENDED", "RETIRED") else entrant_of(row, row.user_id, "")
+
+
+def note_probe(session: Session, of: Entrant, said: Readiness, asked_at: datetime) -> bool:
+    """Keep what a bot has said, if it is still the one that was asked, and nothing newer is known.
+
+    Twice: the same.
+    """
+    is_older = or_(Bot.checked_at.is_(None), Bot.checked_at <= asked_at)
+    same = (Bot.id == of.bot) & (Bot.endpoint == of.endpoint) & (Bot.secret_version == of.version)
+    is_open = Bot.status.in_(("PENDING", "ACTIVE", "INACTIVE"))
+    fine = said.fault is None
+    known: dict[str, Any] = {
+        "checks": steps_of(said),
+        "checked_at": asked_at,
+        "protocol_ok": fine,
+        "status": "ACTIVE" if fine else "INACTIVE",
+        "reason": said.failed,
+        "failures": 0 if fine else Bot.failures + 1,
+        "failures_total": Bot.failures_total + (0 if fine else 1),
+    }
+    if fine:
+        known["healthy_at"] = asked_at
+    change = update(Bot).where(same, is_older, is_open).values(known).returning(Bot.id)
+    return session.execute(change).first() is not None
+
+
+def steps_of(said: Readiness) -> list[dict[str, Any]]:
+    """Return the steps that were judged; the last one says what was seen."""
+    steps: list[dict[str, Any]] = [{"step": name, "ok": True} for name in said.passed]
+    if said.fault is not None:
+        failed = {"step": said.failed, "ok": False, "problem": said.failed}
+        steps.append({**failed, "fix": said.fault.note[:LONGEST]})
+    steps[-1]["seen"] = {
+        "request": said.request,
+        "code": None if said.reply is None else said.reply.status,
+        "ms": None if said.reply is None else round(said.reply.seconds * 1000),
+        "expected": "" if said.fault is None else said.fault.expected[:LONGEST],
+        "actual": "" if said.fault is None else said.fault.actual[:LONGEST],
+    }
+    return steps

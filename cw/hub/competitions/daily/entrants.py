@@ -1,0 +1,157 @@
+"""Who plays a daily game: the bots that may, those that are ready, and their seats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any, Final
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session
+
+from cw.errors import UsageError
+from cw.games.registry import load_game
+from cw.games.rules import Json
+from cw.hub.bots.seats import ClaimedSeat, claimed_seat
+from cw.hub.competitions.daily.reports import report
+from cw.hub.matches import claims
+from cw.hub.matches.claims import Claim
+from cw.hub.store.tables import Bot, Match, MatchParticipant, User
+
+GAME: Final = "end-of-codes"
+"""The game whose bots are asked whether they are ready; those of others play if they are ACTIVE."""
+
+NO_SEAT: Final = "no_seat"
+TOO_LARGE: Final = "too many creatures"
+SEED_TRIES: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """A bot that may play, as it is now."""
+
+    bot: int
+    user_id: int
+    seat: ClaimedSeat
+    endpoint: str
+    version: int
+    """Of its secret."""
+    is_active: bool = True
+    """Whether it was ready when it was asked last."""
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether it is a web service."""
+        return self.seat.spec == self.endpoint
+
+
+def entrants(session: Session, game: str) -> list[Entrant]:
+    """Return the bots that may play a game, by the id of their users."""
+    users_now = (User.locked_at.is_(None), User.deleted_at.is_(None))
+    rows = session.execute(
+        select(Bot, User.id, User.username)
+        .join(User, User.id == Bot.user_id)
+        .where(Bot.game == game, Bot.endpoint != "", *users_now, may_play(game))
+        .order_by(User.id, Bot.id)
+    )
+    return [entrant_of(bot, user_id, name or "") for bot, user_id, name in rows]
+
+
+def may_play(game: str) -> Any:
+    """Return what holds of the bots of a game that may play it."""
+    if game == GAME:
+        return Bot.status.not_in(("RETIRED", "SUSPENDED"))
+    return Bot.status == "ACTIVE"
+
+
+def entrant_of(bot: Bot, user_id: int, owner: str) -> Entrant:
+    """Return a bot as it is now."""
+    seat = claimed_seat(bot, owner=owner)
+    is_active = bot.status == "ACTIVE"
+    return Entrant(bot.id, user_id, seat, bot.endpoint, bot.secret_version, is_active)
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """Who of those that were asked plays, and why the others do not."""
+
+    ready: Sequence[Entrant]
+    refused: Sequence[tuple[Entrant, Mapping[str, Json]]]
+    """With the report of each."""
+
+
+def seated(game: str, seed: int, admission: Admission) -> Admission:
+    """Return an admission with as many as the game seats, drawn by a seed."""
+    most = load_game(game).rules.seats.stop - 1
+    if len(admission.ready) <= most:
+        return admission
+    drawn = set(Random(seed).sample(range(len(admission.ready)), most))
+    without = [
+        (entrant, no_seat(entrant.user_id))
+        for number, entrant in enumerate(admission.ready)
+        if number not in drawn
+    ]
+    ready = [entrant for number, entrant in enumerate(admission.ready) if number in drawn]
+    return Admission(ready, (*admission.refused, *without))
+
+
+def no_seat(user_id: int) -> dict[str, Json]:
+    """Return the report of a bot for which there was no seat."""
+    return report(user_id, 0, None, "", "startup", NO_SEAT)
+
+
+def admit(session: Session, claim: Claim, admission: Admission) -> Claim | None:
+    """Write who plays a game, in place of those of an earlier attempt; return the claim with them.
+
+    None, and nothing is written, if the game is not this attempt's any more.
+    """
+    playing = update(Match).where(claims.mine(claim)).values(players=len(admission.ready))
+    if not claims.hits(session, playing):
+        return None
+    session.execute(delete(MatchParticipant).where(MatchParticipant.match_id == claim.id))
+    rows: list[tuple[Entrant, list[Mapping[str, Json]]]] = [
+        (entrant, []) for entrant in admission.ready
+    ]
+    rows += [(entrant, [{**why, "gameid": claim.id}]) for entrant, why in admission.refused]
+    session.add_all(
+        MatchParticipant(
+            match_id=claim.id, slot=slot, bot_id=entrant.bot, name=entrant.seat.name, faults=faults
+        )
+        for slot, (entrant, faults) in enumerate(rows)
+    )
+    return claim_with(claim, admission.ready)
+
+
+def claim_with(claim: Claim, ready: Sequence[Entrant]) -> Claim:
+    """Return a claim with those who play: in End of Codes they and the game have our numbers."""
+    seats = tuple(entrant.seat for entrant in ready)
+    if claim.game != GAME:
+        return replace(claim, seats=seats)
+    players = tuple(entrant.user_id for entrant in ready)
+    options = {**claim.options, "gameid": claim.id}
+    return replace(claim, seats=seats, players=players, options=options)
+
+
+def playable(claim: Claim) -> Claim:
+    """Return a claim with the first seed from its own on with which the game can begin.
+
+    Drawn options may make a game too large for its limits. Raises UsageError where none of many
+    seeds fits.
+    """
+    if claim.game != GAME:
+        return claim
+    rules = load_game(claim.game).rules
+    named = [
+        {"userid": player, "username": seat.name}
+        for player, seat in zip(claim.players, claim.seats, strict=True)
+    ]
+    for seed in range(claim.seed, claim.seed + SEED_TRIES):
+        try:
+            rules.new(named, seed, **claim.options)
+        except UsageError as error:
+            if TOO_LARGE not in str(error):
+                raise
+        else:
+            return replace(claim, seed=seed)
+    raise UsageError("the game would have too many creatures with any seed")

@@ -1,0 +1,48 @@
+"""Daily competitions: everybody plays in one game at a time of day."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sqlalchemy.orm import Session
+
+from cw.hub.clock import Clock
+from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.daily import bot_pages, home, match_page, readiness, verbs
+from cw.hub.competitions.daily import pages as ranking
+from cw.hub.competitions.daily.bots import PROBE
+from cw.hub.competitions.format import Format, HomeCard, ProfileCard
+from cw.hub.competitions.verbs import CompetitionFacts
+from cw.hub.matches.kinds import Kind
+
+KIND: Final = Kind(
+    name=verbs.FORMAT,
+    seat=readiness.admit,
+    finish=verbs.finished,
+    title=match_page.title,
+    words=match_page.words,
+    part=match_page.part,
+    is_crowd=True,
+)
+
+
+def change(
+    session: Session, clock: Clock, facts: CompetitionFacts, values: Mapping[str, Any]
+) -> None:
+    """Keep settings of a competition; raise UsageError for what cannot be."""
+    verbs.read_settings({**facts.settings, **values})
+    competitions.set_values(session, clock, facts.id, values)
+
+
+FORMAT: Final = Format(
+    kind=KIND,
+    plan=verbs.plan,
+    takes_bots=True,
+    change=change,
+    begin=verbs.begin_site,
+    home=HomeCard(address=home.address, leaders=home.leaders, next_at=home.next_at),
+    profile=ProfileCard(part=home.profile_part, line=home.profile_line),
+    pages=(bot_pages.routes, ranking.routes),
+    jobs={PROBE: readiness.probe_bot},
+)

@@ -1,0 +1,57 @@
+"""The graph of a player's ranks: its periods, and its points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from cw.hub.competitions.daily import history
+from cw.hub.competitions.daily.history import BEGINNING, Point
+from cw.hub.pages.request import resources
+
+DEFAULT: Final = "10d"
+PERIODS: Final[Mapping[str, tuple[str, timedelta | None]]] = {
+    "10d": ("Last 10 days", timedelta(days=10)),
+    "1m": ("Last month", timedelta(days=30)),
+    "6m": ("Last 6 months", timedelta(days=182)),
+    "1y": ("Last year", timedelta(days=365)),
+    "all": ("All time", None),
+}
+"""By their name in addresses: what they are called, and how long they are."""
+
+ALWAYS: Final = (DEFAULT, "all")
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A graph as a page begins with it."""
+
+    points: Sequence[Point]
+    """Of the last 10 days."""
+    periods: Mapping[str, str]
+    """Those that can be chosen."""
+
+
+def graph_of(session: Any, game: str, user_id: int) -> Graph:
+    """Return the graph of a user."""
+    now = resources().clock()
+    first = history.first_played(session, game, user_id)
+    return Graph(points_of(session, game, user_id, DEFAULT), offered(first, now))
+
+
+def offered(first: datetime | None, now: datetime) -> dict[str, str]:
+    """Return the periods that can be chosen: those that a player has been there for."""
+    return {
+        name: words
+        for name, (words, length) in PERIODS.items()
+        if name in ALWAYS or (first and length and now - first >= length)
+    }
+
+
+def points_of(session: Any, game: str, user_id: int, period: str) -> list[Point]:
+    """Return the points of a period."""
+    length = PERIODS[period][1]
+    since = BEGINNING if length is None else resources().clock() - length
+    return history.points(session, game, user_id, since)

@@ -1,0 +1,68 @@
+"""What the home page and profiles show of daily competitions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from markupsafe import Markup
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from cw.hub.clock import Clock
+from cw.hub.competitions.daily import history
+from cw.hub.competitions.daily import standings as rankings
+from cw.hub.competitions.daily.entrants import GAME
+from cw.hub.competitions.daily.graph import graph_of
+from cw.hub.competitions.daily.verbs import upcoming
+from cw.hub.competitions.format import Place
+from cw.hub.competitions.verbs import CompetitionFacts
+from cw.hub.pages.parts import address_of, part_of_page
+from cw.hub.store.tables import Bot, MatchParticipant, User
+
+PLACES: Final = 3
+"""Places at the top."""
+
+
+def address(competition: CompetitionFacts) -> str:
+    """Return the address of the ranking of a competition, of its game where it has none."""
+    if competition.game == GAME:
+        return address_of("ranking.page")
+    return address_of("games.about", game=competition.game)
+
+
+def next_at(session: Session, clock: Clock, competition: CompetitionFacts) -> datetime | None:
+    """Return when the next game of a competition is due."""
+    return next(iter(upcoming(session, clock, competition, 1)), None)
+
+
+def leaders(session: Session, competition: int) -> Sequence[Place]:
+    """Return who was first in the last game of a daily competition that somebody is ranked in."""
+    last = rankings.find(session, competition)
+    if last is None:
+        return []
+    rows = session.execute(
+        select(MatchParticipant, User.username, User.avatar)
+        .outerjoin(Bot, Bot.id == MatchParticipant.bot_id)
+        .outerjoin(User, User.id == Bot.user_id)
+        .where(MatchParticipant.match_id == last.game.id, MatchParticipant.rank.is_not(None))
+        .order_by(MatchParticipant.rank, MatchParticipant.slot)
+        .limit(PLACES)
+    )
+    return [
+        Place(seat.rank or 0, seat.name, owner, picture, f"outlived {seat.score or 0:g}")
+        for seat, owner, picture in rows
+    ]
+
+
+def profile_part(session: Session, user_id: int, username: str) -> Markup:
+    """Return the graph of the ranks of a user."""
+    graph = graph_of(session, GAME, user_id)
+    return part_of_page("hub/competitions/daily/profile.html", graph=graph, username=username)
+
+
+def profile_line(session: Session, user_id: int) -> tuple[str, str]:
+    """Return what the rank of a user in the last game is called, and what it is."""
+    rank = history.last_rank(session, user_id)
+    return "Last game ranking", "did not play" if rank is None else str(rank)

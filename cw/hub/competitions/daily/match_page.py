@@ -1,0 +1,94 @@
+"""What the page of a match shows of a daily game: its ranking, and the games before and after."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from flask import Response, abort, jsonify, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+
+from cw.hub.competitions.daily import standings as rankings
+from cw.hub.competitions.daily.entrants import GAME
+from cw.hub.competitions.daily.pages import routes
+from cw.hub.competitions.daily.standings import Neighbours
+from cw.hub.competitions.daily.verbs import FORMAT, name_of_game
+from cw.hub.matches.kinds import MatchPart
+from cw.hub.matches.pages import find
+from cw.hub.matches.states import OPEN
+from cw.hub.matches.views import MatchView
+from cw.hub.pages.countries import COUNTRIES, flag
+from cw.hub.pages.parts import part_of_page
+from cw.hub.pages.request import one_reading
+from cw.hub.store.database import Reading
+
+RUNNING: Final = "Game is currently running"
+DELETED: Final = "deleted player"
+
+
+def title(at: datetime) -> str:
+    """Return what a game is called that was due at a moment."""
+    return f"Game of {at:%Y-%m-%d %H:%M} UTC"
+
+
+def words(match: MatchView) -> str | None:
+    """Say that a game goes on, whatever its state; None once it is over."""
+    return RUNNING if match.state in OPEN else None
+
+
+def neighbours(reading: Reading, match: MatchView) -> Neighbours | None:
+    """Return a game that is over, with those before and after it; None for one that is not."""
+    if match.kind.name != FORMAT or match.competition_id is None or match.state != "done":
+        return None
+    return rankings.find(reading, match.competition_id, match.match_id)
+
+
+def part(reading: Reading, match: MatchView, _battle: int) -> MatchPart:
+    """Return the way to the ranking of a game that is over, and to other games."""
+    brand = "end-of-codes" if match.game == GAME else ""
+    around = neighbours(reading, match)
+    if around is None:
+        return MatchPart(brand=brand)
+    more = {} if match.game == GAME else {"game": match.game}
+    return MatchPart(
+        part_of_page("hub/competitions/daily/match_head.html"),
+        part_of_page("hub/competitions/daily/match.html", match=match, found=around, more=more),
+        url_for("ranking.people", match_id=match.match_id) if match.game == GAME else None,
+        has_places=False,
+        brand=brand,
+    )
+
+
+@routes.get("/match/<int:gameid>")
+def of_game(gameid: int) -> ResponseReturnValue:
+    """Lead to the page of a game by the number that bots are told."""
+    with one_reading() as reading:
+        name = name_of_game(reading, gameid)
+    if name is None:
+        abort(404, "There is no such game.")
+    return redirect(url_for("match.page", match_id=name), 301)
+
+
+@routes.get("/match/<match_id>/people")
+def people(match_id: str) -> Response:
+    """Return who played a game, for the viewer; 304 if that is known."""
+    match = find(match_id)
+    with one_reading() as reading:
+        around = neighbours(reading, match)
+        if around is None:
+            abort(404, "There is no such game.")
+        ranked = rankings.people(reading, around.game.id)
+    codes = {person.country for person in ranked if person.country}
+    answer = jsonify(
+        people=[
+            [person.user_id, person.name or DELETED, person.rank, person.country]
+            for person in ranked
+        ],
+        countries={
+            code: {"name": COUNTRIES.get(code, ""), "flag": flag(code)} for code in sorted(codes)
+        },
+    )
+    answer.add_etag()
+    answer.headers["Cache-Control"] = "private, no-cache"
+    answer.make_conditional(request)
+    return answer

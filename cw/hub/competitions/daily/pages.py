@@ -1,0 +1,255 @@
+"""The Ranking page: what is played and when, and who ranked where in a daily game."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from functools import lru_cache
+from typing import Any, Final
+
+from flask import (
+    Blueprint,
+    Response,
+    abort,
+    get_template_attribute,
+    jsonify,
+    make_response,
+    render_template,
+    request,
+)
+from flask.typing import ResponseReturnValue
+from markupsafe import Markup
+
+from cw.hub.accounts.access.actor import actor
+from cw.hub.competitions.daily import bots as grader_bots
+from cw.hub.competitions.daily import history
+from cw.hub.competitions.daily import standings as rankings
+from cw.hub.competitions.daily.entrants import GAME
+from cw.hub.competitions.daily.graph import graph_of
+from cw.hub.competitions.daily.standings import BLOCK, List, Neighbours, Place
+from cw.hub.competitions.verbs import CompetitionFacts
+from cw.hub.pages import polls
+from cw.hub.pages.countries import COUNTRIES
+from cw.hub.pages.polls import Polled
+from cw.hub.pages.queries import first_of_month, whole_number
+from cw.hub.pages.request import one_reading, resources
+from cw.hub.pages.times import machine_time
+
+routes = Blueprint("ranking", __name__)
+
+COOKIE: Final = "country"
+EVERYWHERE: Final = "all"
+YEAR: Final = 365 * 86_400
+NO_SUCH_GAME: Final = "There is no such game."
+
+NOBODY_WON: Final = {
+    "all_dead": "none, the last players died together",
+    "round_cap": "none, round limit reached",
+}
+"""What stands in place of the winner, by how a game ended."""
+
+
+def wanted_game() -> str:
+    """Return the game whose ranking is asked for."""
+    return request.args.get("game", GAME)
+
+
+def is_of_bots() -> bool:
+    """Return whether rows are of bots, of which players of that game may have several."""
+    return wanted_game() != GAME
+
+
+def more() -> dict[str, str]:
+    """Return what addresses of these pages say beside the rest: the game, if it is another one."""
+    return {"game": wanted_game()} if is_of_bots() else {}
+
+
+def competition(session: Any) -> CompetitionFacts | None:
+    """Return the competition that is asked for; answer 404 for one that is not there."""
+    facts = rankings.competition_of(session, wanted_game())
+    if facts is None and wanted_game() != GAME:
+        abort(404, NO_SUCH_GAME)
+    return facts
+
+
+def shown(session: Any, facts: CompetitionFacts | None) -> Neighbours | None:
+    """Return the game that is asked for, or the last; answer 404 for one that is not shown."""
+    name = request.args.get("match", "")
+    around = None if facts is None else rankings.find(session, facts.id, name)
+    if name and around is None:
+        abort(404, NO_SUCH_GAME)
+    return around
+
+
+def chosen_country() -> str:
+    """Return the country that is asked for, else the one that is remembered; "" for all."""
+    asked = request.args.get("country", "")
+    code = asked if asked == EVERYWHERE or asked in COUNTRIES else ""
+    code = code or (request.cookies.get(COOKIE, "") if not asked else "")
+    return code if code in COUNTRIES else ""
+
+
+def remember_country(answer: Response) -> Response:
+    """Let a choice that was just made be remembered."""
+    asked = request.args.get("country", "")
+    if asked == EVERYWHERE or asked in COUNTRIES:
+        secure = request.is_secure
+        answer.set_cookie(COOKIE, asked, max_age=YEAR, secure=secure, httponly=True, samesite="Lax")
+    return answer
+
+
+@routes.get("/ranking")
+def page() -> ResponseReturnValue:
+    """Show the ranking of the last game, or of another."""
+    site, user = resources(), actor().user
+    country = chosen_country()
+    viewer = user.user_id if user else None
+    with one_reading() as reading:
+        facts = competition(reading)
+        around = shown(reading, facts)
+        coming = facts and rankings.upcoming(reading, site.clock, facts)
+        bot = grader_bots.find(reading, viewer) if viewer and not is_of_bots() else None
+        table = table_of(reading, List(around.game.id, country), viewer) if around else None
+        winner = winner_of(reading, around, table) if around else None
+        known = countries_of(reading, around.game.id) if around else frozenset()
+        graph = graph_of(reading, wanted_game(), viewer) if viewer else None
+    answer = make_response(
+        render_template(
+            "hub/competitions/daily/ranking.html",
+            game=wanted_game(),
+            is_of_bots=is_of_bots(),
+            more=more(),
+            found=around,
+            is_last=around is not None and around.next is None,
+            coming=coming,
+            bot=bot,
+            table={**table, "rows": drawn(table["rows"], viewer)} if table else None,
+            winner=winner,
+            nobody=NOBODY_WON,
+            country=country,
+            countries=options_of(known, country),
+            viewer=viewer,
+            graph=graph,
+        )
+    )
+    return remember_country(answer)
+
+
+def table_of(session: Any, of: List, viewer: int | None) -> dict[str, Any]:
+    """Return the rows of a table, and the positions that are hidden between them."""
+    if viewer is None:
+        rows = rankings.places(session, of, 1, BLOCK)
+        return {"rows": rows, "gap": None, "own": None, "number": len(rows)}
+    number, own = rankings.standing(session, of, viewer)
+    windows = rankings.windows(number, own)
+    rows = rankings.place_rows(session, of, windows, viewer)
+    gap = (windows[0][1] + 1, windows[1][0] - 1) if len(windows) > 1 else None
+    return {"rows": rows, "gap": gap, "own": own, "number": number}
+
+
+def drawn(places: Sequence[Place], viewer: int | None) -> list[tuple[Place, Markup]]:
+    """Return rows with their HTML."""
+    root, of_bots = request.script_root, is_of_bots()
+    return [(row, row_of(root, row, row.user_id == viewer, of_bots)) for row in places]
+
+
+@lru_cache(maxsize=4096)
+def row_of(_root: str, place: Place, is_mine: bool, is_of_bots: bool) -> Markup:
+    """Return the HTML of a row, remembered: the rows of the last game are shown again and again."""
+    row = get_template_attribute("hub/competitions/daily/ranking_table.html", "row")
+    drawn: Markup = row(place, is_mine, is_of_bots)
+    return drawn
+
+
+def countries_of(session: Any, game: int) -> frozenset[str]:
+    """Return the countries of those who are ranked in a game: of all rows, so not each time."""
+    codes = polls.recently(f"countries {game}", lambda: " ".join(rankings.countries(session, game)))
+    return frozenset(codes.split())
+
+
+@lru_cache(maxsize=256)
+def options_of(known: frozenset[str], chosen: str) -> Markup:
+    """Return the HTML of the countries that can be chosen, by their names; remembered, too."""
+    codes = sorted(known | {chosen} - {""}, key=COUNTRIES.__getitem__)
+    options = get_template_attribute("hub/competitions/daily/ranking_table.html", "options")
+    drawn: Markup = options(codes, chosen)
+    return drawn
+
+
+def winner_of(session: Any, winners: Neighbours, table: dict[str, Any] | None) -> Place | None:
+    """Return the winner of a game: from the rows at hand, if all are shown."""
+    if winners.game.reason in NOBODY_WON:
+        return None
+    rows = table["rows"] if table and not chosen_country() else None
+    first = rows[:2] if rows else rankings.places(session, List(winners.game.id), 1, 2)
+    return first[0] if [winner.rank for winner in first].count(1) == 1 else None
+
+
+@routes.get("/ranking/rows")
+def rows() -> ResponseReturnValue:
+    """Return some rows of a table as HTML."""
+    first, last = number_of("from"), number_of("to")
+    if not 1 <= first <= last < first + BLOCK:
+        abort(400, f"At most {BLOCK} positions are answered at once, from 1 on.")
+    user = actor().user
+    viewer = user.user_id if user else None
+    with one_reading() as reading:
+        around = shown(reading, competition(reading))
+        if around is None:
+            abort(404, NO_SUCH_GAME)
+        facts = List(around.game.id, chosen_country())
+        places = rankings.places(reading, facts, first, last, viewer)
+    return "".join(row for _, row in drawn(places, viewer))
+
+
+def number_of(name: str) -> int:
+    """Return a number of the query; answer 400 for what is none."""
+    number = whole_number(request.args.get(name, ""))
+    if number is None:
+        abort(400, f"{name} must be a number.")
+    return number
+
+
+@routes.get("/ranking/calendar")
+def calendar() -> ResponseReturnValue:
+    """Return the games of a month by day."""
+    first = month_of(request.args.get("month", ""))
+    with one_reading() as reading:
+        facts = competition(reading)
+        days = history.month(reading, facts, first) if facts else {}
+    return jsonify(
+        {
+            day.isoformat(): [
+                {"match": game.match_id, "at": machine_time(game.at)} for game in games
+            ]
+            for day, games in days.items()
+        }
+    )
+
+
+def month_of(text: str) -> date:
+    """Return the first day of a month such as `2026-11`; answer 400 for any other text."""
+    first = first_of_month(text)
+    if first is None:
+        abort(400, "month must be such as 2026-11.")
+    return first
+
+
+@routes.get("/ranking/now")
+def now() -> Response:
+    """Return what is going on, for the scripts of pages; 304 if that is known."""
+    return polls.answer(f"ranking {wanted_game()}", going_on)
+
+
+def going_on() -> Polled:
+    """Find out what is going on."""
+    with one_reading() as reading:
+        facts = competition(reading)
+        coming = facts and rankings.upcoming(reading, resources().clock, facts)
+        around = facts and rankings.find(reading, facts.id)
+    payload = {
+        "running": coming.running if coming else None,
+        "next": machine_time(coming.next) if coming and coming.next else None,
+        "last": around.game.match_id if around else None,
+    }
+    return Polled("-".join(str(value) for value in payload.values()), payload)

@@ -1,0 +1,238 @@
+"""Daily games: when they are due, how the operator begins one, and what is kept of its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from functools import cache
+from itertools import islice
+from typing import Any, Final
+from zoneinfo import ZoneInfo, available_timezones
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from cw.errors import UsageError
+from cw.games.rules import Json
+from cw.hub.clock import Clock
+from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.daily.entrants import GAME
+from cw.hub.competitions.daily.reports import report_of
+from cw.hub.competitions.verbs import CompetitionFacts, CompetitionTaken
+from cw.hub.matches import planning, states
+from cw.hub.matches.claims import Claim
+from cw.hub.matches.planning import Plan
+from cw.hub.matches.results import BattleResult
+from cw.hub.matches.states import OPEN
+from cw.hub.store.tables import Competition, Match, MatchParticipant
+from cw.league.due_times import DueTime
+
+FORMAT: Final = "daily"
+LATE: Final = timedelta(hours=12)
+"""How late a game may begin; what was due earlier is called off."""
+
+
+NO_SETTINGS: Final[Mapping[str, Any]] = {}
+
+
+class GameIsOpen(UsageError):
+    """There is a game that is not over yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class DailySettings:
+    """What is set of a daily competition."""
+
+    due: DueTime
+    options: Mapping[str, Json]
+
+
+def read_settings(values: Mapping[str, Any]) -> DailySettings:
+    """Return what is set, or the defaults; raise UsageError for what cannot be."""
+    known = {"time": "18:00", "zone": "UTC", "options": {}}
+    known |= {name: value for name, value in values.items() if name != competitions.SINCE}
+    wrong = [name for name in known if name not in ("time", "zone", "options")]
+    if wrong:
+        raise UsageError(f"a daily competition has time, zone and options, not {wrong[0]}")
+    if known["zone"] not in zones():
+        raise UsageError(f"unknown time zone {known['zone']!r} (try Europe/Athens)")
+    if not isinstance(known["options"], dict):
+        raise UsageError("options must be a JSON object, such as {}")
+    return DailySettings(
+        DueTime(read_time(known["time"]), ZoneInfo(known["zone"])), known["options"]
+    )
+
+
+@cache
+def zones() -> set[str]:
+    """Return the names of all zones; to find them takes a while."""
+    return available_timezones()
+
+
+def read_time(text: Any) -> time:
+    """Return a time of day such as `18:00`; raise UsageError for any other text."""
+    try:
+        return datetime.strptime(text, "%H:%M").time()
+    except (TypeError, ValueError):
+        raise UsageError(f"{text!r} is not a time of day (try 18:00)") from None
+
+
+# Planning
+
+
+def plan(session: Session, clock: Clock) -> None:
+    """Make the row of each competition's latest due time, if it has none.
+
+    The unique key makes it one, however many do that. It is called off at once where it is too late
+    for it, or a game is open; earlier due times get no row.
+    """
+    running = select(Competition.id).where(
+        Competition.format == FORMAT, Competition.state == "running"
+    )
+    for competition in session.scalars(running).all():
+        plan_one(session, clock, competition)
+
+
+def plan_one(session: Session, clock: Clock, competition: int) -> None:
+    """Make the row of the latest due time of a competition."""
+    now = clock()
+    facts = find_running(session, competition)
+    if facts is None or facts.since is None:
+        return
+    # Only the latest: after a long stop, a week of missed games must not be played one after the
+    # other.
+    due = read_settings(facts.settings).due.latest(now)
+    # What was due before the competition was resumed is not caught up with.
+    if due < facts.since:
+        return
+    if is_planned(session, key_of(facts, due)):
+        return
+    # Who else plans, or begins a game, waits here, and then finds what was made meanwhile.
+    competitions.held(session, competition)
+    if is_planned(session, key_of(facts, due)):
+        return
+    is_free = open_game(session, competition) is None
+    # A row is made even for a game that is called off at once: it says why, and keeps the next tick
+    # from asking again.
+    game = add_game(session, clock, facts, due)
+    if now - due > LATE:
+        call_off(session, clock, game, "server_was_down")
+    elif not is_free:
+        call_off(session, clock, game, "previous_game_running")
+
+
+def find_running(session: Session, competition: int) -> CompetitionFacts | None:
+    """Return a competition if it runs."""
+    row = session.get(Competition, competition)
+    return competitions.facts_of(row) if row is not None and row.state == "running" else None
+
+
+def key_of(facts: CompetitionFacts, at: datetime) -> str:
+    """Return the key of a game."""
+    return f"{facts.slug} {at:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def is_planned(session: Session, key: str) -> bool:
+    """Return whether there is a row of a game."""
+    query = select(Match.id).where(Match.kind == FORMAT, Match.key == key)
+    return session.scalar(query) is not None
+
+
+def add_game(session: Session, clock: Clock, facts: CompetitionFacts, at: datetime) -> int:
+    """Make the row of a game; return its id. Twice: the same."""
+    options = dict(read_settings(facts.settings).options)
+    plan_ = Plan(FORMAT, key_of(facts, at), facts.game, (), options, facts.id, at=at)
+    return planning.plan(session, clock, plan_)
+
+
+def call_off(session: Session, clock: Clock, game: int, reason: str) -> None:
+    """Call a game off that nobody has claimed."""
+    name = session.scalars(select(Match.match_id).where(Match.id == game)).one()
+    states.void(session, clock, name, reason)
+
+
+def open_game(session: Session, competition: int) -> str | None:
+    """Return the name of the game that is not over yet, None if there is none."""
+    query = select(Match.match_id).where(Match.competition_id == competition, Match.state.in_(OPEN))
+    return session.scalar(query.limit(1))
+
+
+def name_of_game(session: Session, gameid: int) -> str | None:
+    """Return the name for people of the game of a number, None if there is none."""
+    return session.scalar(select(Match.match_id).where(Match.id == gameid, Match.kind == FORMAT))
+
+
+# What the operator does
+
+
+def begin_site(session: Session, clock: Clock, _: Mapping[str, Any] = NO_SETTINGS) -> None:
+    """Make the daily competition of End of Codes, and let it run.
+
+    Twice, or by two at once: it is there already, and stays as it is.
+    """
+    if competitions.find(session, FORMAT, GAME) is None:
+        with suppress(CompetitionTaken):
+            new = competitions.new(session, clock, FORMAT, GAME, title="End of Codes, daily")
+            competitions.set_state(session, clock, new.id, "running")
+
+
+def begin(session: Session, clock: Clock, competition: int) -> str:
+    """Plan a game for now; return its name.
+
+    Twice, or by two at once: GameIsOpen, as long as the first one is not over.
+    """
+    facts = competitions.facts_of(competitions.held(session, competition))
+    name = open_game(session, competition)
+    if name is not None:
+        raise GameIsOpen(f"a game is open: {name}")
+    game = add_game(session, clock, facts, clock().replace(microsecond=0))
+    return session.scalars(select(Match.match_id).where(Match.id == game)).one()
+
+
+def skip(session: Session, clock: Clock, competition: int) -> datetime:
+    """Call the next due time off; return it. Twice: the next two."""
+    facts = competitions.facts_of(competitions.held(session, competition))
+    due = next(next_due(session, clock, facts))
+    call_off(session, clock, add_game(session, clock, facts, due), "skipped")
+    return due
+
+
+def next_due(session: Session, clock: Clock, facts: CompetitionFacts) -> Iterator[datetime]:
+    """Yield the due times after now that are not skipped."""
+    now = clock()
+    skipped = select(Match.at).where(
+        Match.competition_id == facts.id, Match.state == "void", Match.at > now
+    )
+    off = set(session.scalars(skipped))
+    return (due for due in read_settings(facts.settings).due.after(now) if due not in off)
+
+
+def upcoming(
+    session: Session, clock: Clock, facts: CompetitionFacts, number: int
+) -> list[datetime]:
+    """Return the next due times; none unless the competition runs."""
+    return list(islice(next_due(session, clock, facts), number)) if facts.state == "running" else []
+
+
+# What came of it
+
+
+def finished(session: Session, _: Clock, claim: Claim, battles: Sequence[BattleResult]) -> None:
+    """Keep the first problem of each bot as its report, and tell the pages that a game is over."""
+    if claim.game == GAME:
+        for slot, (player, slot_result) in enumerate(
+            zip(claim.players, battles[-1].slots, strict=True)
+        ):
+            if slot_result.faults:
+                session.execute(
+                    update(MatchParticipant)
+                    .where(MatchParticipant.match_id == claim.id, MatchParticipant.slot == slot)
+                    .values(faults=[report_of(player, claim.id, slot_result)])
+                )
+    session.execute(
+        update(Competition)
+        .where(Competition.id == claim.competition_id)
+        .values(revision=Competition.revision + 1)
+    )

@@ -1,0 +1,132 @@
+"""A format: all that the hub knows of one way to hold competitions.
+
+A site is put together from its formats (`cw/hub/site/formats.py`). What a format does not need
+keeps its default; docs/add-a-format.md makes a small one step by step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from markupsafe import Markup
+from sqlalchemy.orm import Session
+
+from cw.errors import UsageError
+from cw.hub.clock import Clock
+from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.verbs import CompetitionFacts
+from cw.hub.matches.kinds import Kind, Kinds
+from cw.hub.matches.practice import PRACTICE
+from cw.hub.operation.queue import Job
+from cw.hub.operation.upkeep_job import Chore
+from cw.hub.pages.parts import Application, Family
+from cw.hub.store.tables import CompetitionState
+
+Planning: TypeAlias = Callable[[Session, Clock], object]
+"""Makes the rows of the matches that are due, in one transaction of a tick; twice, late and by two
+at once it makes them once."""
+
+Settings: TypeAlias = Mapping[str, Any]
+
+Changing: TypeAlias = Callable[[Session, Clock, CompetitionFacts, Settings], object]
+"""Checks and keeps settings of a competition; raises UsageError for what cannot be."""
+
+Steering: TypeAlias = Callable[[Session, Clock, CompetitionFacts, CompetitionState], object]
+"""Lets a competition run, pause or be over; raises UsageError where that cannot be."""
+
+Beginning: TypeAlias = Callable[[Session, Clock, Settings], object]
+"""Makes what a new site has of this format, with some settings. Twice: it stays as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Who has one of the first places of a competition."""
+
+    rank: int
+    name: str
+    owner: str | None
+    """The username; None where that was deleted, and for teams."""
+    picture: str | None
+    """The SHA-256 of the owner's picture."""
+    figure: str
+    """What the place was given for, in few words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HomeCard:
+    """What the home page shows of a competition, beside what is being played."""
+
+    address: Callable[[CompetitionFacts], str] | None = None
+    """Returns the address of its page; None for that of its game."""
+    leaders: Callable[[Session, int], Sequence[Place]] = lambda _session, _id: ()
+    """Returns its first places, by the id of the competition."""
+    next_at: Callable[[Session, Clock, CompetitionFacts], datetime | None] | None = None
+    """Returns when its next match is due, where none is planned yet."""
+    idle: str = ""
+    """What is said between two matches; "" for the time of the next one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileCard:
+    """What the profile of a person shows of a format."""
+
+    part: Callable[[Session, int, str], Markup]
+    """Returns a part of the page, by the id and the name of the user."""
+    line: Callable[[Session, int], tuple[str, str]] | None = None
+    """Returns a figure for the head of the page and for the small card: its name and value."""
+
+
+def change(_session: Session, _clock: Clock, facts: CompetitionFacts, values: Settings) -> None:
+    """Refuse all settings: there are none."""
+    raise UsageError(f"{facts.format}/{facts.slug} has no settings; {', '.join(values)} is none")
+
+
+def steer(session: Session, clock: Clock, facts: CompetitionFacts, state: CompetitionState) -> None:
+    """Let a competition run, pause or be over."""
+    competitions.set_state(session, clock, facts.id, state)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """One way to hold competitions."""
+
+    kind: Kind
+    """Its matches: claimed, seated, finished and shown its way; its name is the format's."""
+    plan: Planning
+    takes_bots: bool = False
+    """Whether bots of people take part, so that they may be registered for its games."""
+    change: Changing = change
+    steer: Steering = steer
+    begin: Beginning | None = None
+    home: HomeCard = HomeCard()
+    profile: ProfileCard | None = None
+    pages: Sequence[Family] = ()
+    install: Callable[[Application], object] | None = None
+    """Prepares the application for its pages."""
+    jobs: Mapping[str, Job] = field(default_factory=dict)
+    """By name what its messages ask for, beside matches."""
+    chores: Mapping[str, Chore] = field(default_factory=dict)
+    """By what they delete each day."""
+
+    @property
+    def name(self) -> str:
+        """As in commands, addresses and rows."""
+        return self.kind.name
+
+
+def kinds_of(formats: Sequence[Format]) -> Kinds:
+    """Return the kinds of matches of some formats, and practice."""
+    return Kinds((PRACTICE, *(format_.kind for format_ in formats)))
+
+
+def format_named(formats: Sequence[Format], name: str) -> Format | None:
+    """Return a format by its name, None if there is none."""
+    return next((format_ for format_ in formats if format_.name == name), None)
+
+
+def names_taking_bots(formats: Sequence[Format]) -> tuple[str, ...]:
+    """Return the names of the formats in which bots of people take part."""
+    return tuple(format_.name for format_ in formats if format_.takes_bots)

@@ -1,0 +1,83 @@
+"""What the home page tells of each competition: what is on now, what is next, who leads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from cw.hub.clock import Clock
+from cw.hub.competitions.format import Format, HomeCard, Place
+from cw.hub.competitions.verbs import CompetitionFacts, facts_of
+from cw.hub.pages.parts import address_of
+from cw.hub.store.tables import Competition, Match
+
+SHOWN: Final = ("running", "paused")
+"""The states of competitions that are told of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Top:
+    """A competition as the home page tells of it."""
+
+    competition: CompetitionFacts
+    home: HomeCard
+    playing: int
+    """Matches that are being played."""
+    match_id: str | None
+    """The one that was begun last."""
+    next_at: datetime | None
+    """When the next one is planned; None where no time is known."""
+    places: tuple[Place, ...]
+
+    @property
+    def address(self) -> str:
+        """The address of its page, or that of its game."""
+        if self.home.address is None:
+            return address_of("games.about", game=self.competition.game)
+        return self.home.address(self.competition)
+
+
+def tops(session: Session, clock: Clock, formats: Sequence[Format]) -> list[Top]:
+    """Return the competitions that go on, in the order in which they were made."""
+    query = select(Competition).where(Competition.state.in_(SHOWN)).order_by(Competition.id)
+    homes = {format_.name: format_.home for format_ in formats}
+    facts = [facts_of(row) for row in session.scalars(query)]
+    return [
+        top_of(session, clock, fact, homes[fact.format]) for fact in facts if fact.format in homes
+    ]
+
+
+def top_of(session: Session, clock: Clock, competition: CompetitionFacts, home: HomeCard) -> Top:
+    """Return what is told of a competition."""
+    playing = session.scalars(
+        select(Match.match_id)
+        .where(Match.competition_id == competition.id, Match.state == "in_progress")
+        .order_by(Match.started_at.desc())
+    ).all()
+    return Top(
+        competition,
+        home,
+        len(playing),
+        playing[0] if playing else None,
+        next_of(session, clock, competition, home),
+        tuple(home.leaders(session, competition.id)),
+    )
+
+
+def next_of(
+    session: Session, clock: Clock, competition: CompetitionFacts, home: HomeCard
+) -> datetime | None:
+    """Return when the next match of a competition is planned, or due; None where that is open."""
+    waiting = session.scalar(
+        select(func.min(Match.at)).where(
+            Match.competition_id == competition.id, Match.state == "queued"
+        )
+    )
+    if waiting is not None or home.next_at is None:
+        return waiting
+    return home.next_at(session, clock, competition)

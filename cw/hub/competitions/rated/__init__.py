@@ -1,0 +1,1 @@
+"""Rated play: matches without end, and a rating for each bot."""

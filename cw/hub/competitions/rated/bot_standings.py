@@ -1,0 +1,192 @@
+"""How one bot stands in a rated competition, whom it has met, and how its rating has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import and_, func, select
+from sqlalchemy.orm import Session, aliased
+
+from cw.hub.competitions.rated.standings import LISTED, PER_PAGE, SHOWN, listed
+from cw.hub.store.tables import Bot, BotStatus, Match, MatchParticipant, Rating, RatingTotal
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a bot stands in a competition."""
+
+    rank: int | None
+    """None for one that is not listed."""
+    of: int
+    """Listed bots."""
+    mu: float
+    phi: float
+    crash_streak: int
+    last_match_at: datetime | None
+    is_playing: bool
+    games: int
+    wins: int
+    draws: int
+    losses: int
+
+    @property
+    def shown(self) -> float:
+        """The shown rating."""
+        return self.mu - 2 * self.phi
+
+
+def standing(session: Session, competition: int, bot: int) -> Standing | None:
+    """Return how a bot stands, None if it takes no part."""
+    total = and_(
+        RatingTotal.competition_id == Rating.competition_id,
+        RatingTotal.bot_id == Rating.bot_id,
+        RatingTotal.players == 0,
+        RatingTotal.day == 0,
+    )
+    row = session.execute(
+        select(Rating, Bot.status, RatingTotal)
+        .join(Bot, Bot.id == Rating.bot_id)
+        .outerjoin(RatingTotal, total)
+        .where(Rating.competition_id == competition, Rating.bot_id == bot)
+    ).one_or_none()
+    if row is None:
+        return None
+    rating, status, counts = row
+    better = func.count().filter(rating.mu - 2 * rating.phi < SHOWN)
+    of, above = session.execute(listed(competition, func.count(), better)).one()
+    is_listed = status in LISTED and rating.last_match_at is not None
+    return Standing(
+        above + 1 if is_listed else None,
+        of,
+        rating.mu,
+        rating.phi,
+        rating.crash_streak,
+        rating.last_match_at,
+        rating.playing_id is not None,
+        *((counts.games, counts.wins, counts.draws, counts.losses) if counts else (0, 0, 0, 0)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RatedBot:
+    """A bot of a user, and what it has come to in the rated competition of its game."""
+
+    game: str
+    name: str
+    status: BotStatus
+    shown: float | None
+    """None for one that has played no rated match."""
+    games: int
+    wins: int
+    draws: int
+    losses: int
+
+
+def bots_of(session: Session, user_id: int) -> list[RatedBot]:
+    """Return the bots of a user, retired ones too, by game and name."""
+    its = and_(Rating.bot_id == Bot.id, Rating.last_match_at.is_not(None))
+    total = and_(
+        RatingTotal.competition_id == Rating.competition_id,
+        RatingTotal.bot_id == Rating.bot_id,
+        RatingTotal.players == 0,
+        RatingTotal.day == 0,
+    )
+    counts = (RatingTotal.games, RatingTotal.wins, RatingTotal.draws, RatingTotal.losses)
+    rows = session.execute(
+        select(
+            Bot.game,
+            Bot.name,
+            Bot.status,
+            Rating.mu - 2 * Rating.phi,
+            *(func.coalesce(count, 0) for count in counts),
+        )
+        .outerjoin(Rating, its)
+        .outerjoin(RatingTotal, total)
+        .where(Bot.user_id == user_id)
+        .order_by(Bot.game, Bot.name_key)
+    )
+    bots: list[Any] = list(rows)
+    return [RatedBot(*bot) for bot in bots]
+
+
+@dataclass(frozen=True, slots=True)
+class Opponent:
+    """How a bot has fared against another."""
+
+    bot_id: str
+    name: str
+    games: int
+    won: int
+    drawn: int
+    lost: int
+    met_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Opponents:
+    """Some of those whom a bot has met, most often met first."""
+
+    rows: Sequence[Opponent]
+    number: int
+    """How many there are in all; 0 behind the last one, too."""
+
+
+def opponents(
+    session: Session, competition: int, bot: int, first: int = 0, most: int = PER_PAGE
+) -> Opponents:
+    """Return whom a bot has met in rated matches, most often met first, from a place on."""
+    own, other = aliased(MatchParticipant), aliased(MatchParticipant)
+    met = (
+        select(
+            other.bot_id,
+            func.count().label("games"),
+            func.count().filter(own.pair_rank < other.pair_rank).label("won"),
+            func.count().filter(own.pair_rank == other.pair_rank).label("drawn"),
+            func.count().filter(own.pair_rank > other.pair_rank).label("lost"),
+            func.max(Match.finished_at).label("met_at"),
+        )
+        .select_from(own)
+        .join(Match, Match.id == own.match_id)
+        .join(other, and_(other.match_id == own.match_id, other.slot != own.slot))
+        .where(own.bot_id == bot, Match.competition_id == competition, Match.seq.is_not(None))
+        .group_by(other.bot_id)
+        .subquery()
+    )
+    counts = (met.c.games, met.c.won, met.c.drawn, met.c.lost, met.c.met_at)
+    query = (
+        select(Bot.bot_id, Bot.name, *counts, func.count().over())
+        .join(met, met.c.bot_id == Bot.id)
+        .order_by(met.c.games.desc(), Bot.bot_id)
+        .limit(most)
+        .offset(first)
+    )
+    rows: list[Any] = list(session.execute(query))
+    return Opponents([Opponent(*row[:-1]) for row in rows], rows[0][-1] if rows else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The shown rating of a bot after a match."""
+
+    at: datetime
+    shown: float
+
+
+def history(session: Session, competition: int, bot: int, most: int = 2000) -> list[Point]:
+    """Return the shown ratings of a bot after its last matches, the oldest first."""
+    points = session.execute(
+        select(Match.finished_at, MatchParticipant.mu, MatchParticipant.phi)
+        .join(Match, Match.id == MatchParticipant.match_id)
+        .where(
+            MatchParticipant.bot_id == bot,
+            Match.competition_id == competition,
+            Match.seq.is_not(None),
+        )
+        .order_by(Match.seq.desc())
+        .limit(most)
+    )
+    rows: list[Any] = list(points)
+    return [Point(at, mu - 2 * phi) for at, mu, phi in reversed(rows)]

@@ -1,0 +1,126 @@
+"""The bots that can play a rated match now, and whom each has met."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import Select, bindparam, func, select
+from sqlalchemy.orm import Session
+
+from cw.hub.bots import house
+from cw.hub.competitions.rated.verbs import RatedSettings
+from cw.hub.store.tables import Bot, Competition, Match, MatchParticipant, Rating, RatingTotal
+from cw.league import matchmaking
+from cw.league.matchmaking import Candidate
+
+REMEMBERED: Final = 2000
+"""Matches of a bot in which one looks when it met whom."""
+
+
+def eligible_bots(
+    session: Session, competition: Competition, settings: RatedSettings, now: datetime
+) -> Iterator[tuple[int, str, Candidate]]:
+    """Give the bots that can play now: the id of their row, their name, and what pairs them."""
+    home = house.house_id(session)
+    by_format, lately = (
+        games_by_format(session, competition.id),
+        games_since(session, competition.id, now - timedelta(days=1)),
+    )
+    # Of columns, not of rows as objects: there may be ten thousand bots.
+    of_bot = (Bot.id, Bot.bot_id, Bot.name, Bot.user_id, Bot.kind, Bot.healthy_at)
+    found: Iterable[Any] = session.execute(
+        select(*of_bot, Rating.mu, Rating.phi, Rating.crash_streak, Rating.last_match_at)
+        .join(Rating, Rating.bot_id == Bot.id)
+        .where(
+            Rating.competition_id == competition.id,
+            Rating.playing_id.is_(None),
+            Bot.status == "ACTIVE",
+        )
+    )
+    for row, bot_id, name, user, kind, healthy_at, mu, phi, crash_streak, last_match_at in found:
+        last = unix(last_match_at)
+        may = matchmaking.eligible(
+            now.timestamp(),
+            status="ACTIVE",
+            healthy_at=unix(healthy_at if kind == "url" else now),
+            playing=False,
+            crash_streak=crash_streak,
+            last_match_at=last,
+            rest=settings.rest,
+        )
+        if may:
+            owner, games = None if user == home else str(user), by_format[row]
+            yield row, name, Candidate(bot_id, owner, mu - 2 * phi, last, lately[row], games)
+
+
+def unix(moment: datetime | None) -> float | None:
+    """Return the Unix seconds of a moment."""
+    return None if moment is None else moment.timestamp()
+
+
+def games_by_format(session: Session, competition: int) -> dict[int, Counter[int]]:
+    """Return how often each bot has played matches of each number of players."""
+    counts: defaultdict[int, Counter[int]] = defaultdict(Counter)
+    rows = session.execute(
+        select(RatingTotal.bot_id, RatingTotal.players, RatingTotal.games).where(
+            RatingTotal.competition_id == competition,
+            RatingTotal.players > 0,
+            RatingTotal.day == 0,
+        )
+    )
+    for bot, players, games in rows:
+        counts[bot][players] = games
+    return counts
+
+
+def games_since(session: Session, competition: int, moment: datetime) -> Counter[int]:
+    """Return how many matches each bot has played since a moment."""
+    rows = session.execute(
+        select(MatchParticipant.bot_id, func.count())
+        .join(Match, Match.id == MatchParticipant.match_id)
+        .where(
+            Match.competition_id == competition,
+            Match.finished_at > moment,
+            Match.state == "done",
+        )
+        .group_by(MatchParticipant.bot_id)
+    )
+    return Counter({bot: games for bot, games in rows if bot is not None})
+
+
+def last_matches() -> Select[str, datetime]:
+    """Return the query of `last_met`."""
+    matches_, seats, bots = Match.__table__, MatchParticipant.__table__, Bot.__table__
+    its = (
+        select(seats.c.match_id)
+        .join(matches_, matches_.c.id == seats.c.match_id)
+        .where(
+            seats.c.bot_id == bindparam("bot"),
+            matches_.c.competition_id == bindparam("competition"),
+        )
+        .order_by(seats.c.match_id.desc())
+        .limit(REMEMBERED)
+        .subquery()
+    )
+    return (
+        select(bots.c.bot_id, func.max(matches_.c.at))
+        .select_from(its)
+        .join(matches_, matches_.c.id == its.c.match_id)
+        .join(seats, seats.c.match_id == matches_.c.id)
+        .join(bots, bots.c.id == seats.c.bot_id)
+        .where(seats.c.bot_id != bindparam("bot"), matches_.c.state != "void")
+        .group_by(bots.c.bot_id)
+    )
+
+
+LAST_MET: Final = last_matches()
+"""Made once: a tick asks it for each match that it makes."""
+
+
+def last_met(session: Session, bot: int, competition: int) -> dict[str, float]:
+    """Return when a bot met whom in its last matches, in Unix seconds."""
+    rows = session.execute(LAST_MET, {"bot": bot, "competition": competition})
+    return {bot_id: at.timestamp() for bot_id, at in rows}

@@ -1,0 +1,52 @@
+"""Rated competitions: bots of people are paired all the time, and every result is rated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sqlalchemy.orm import Session
+
+from cw.hub.clock import Clock
+from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.format import Format, HomeCard, ProfileCard
+from cw.hub.competitions.rated import home, pages, pairing, verbs
+from cw.hub.competitions.verbs import CompetitionFacts
+from cw.hub.matches.kinds import Kind
+from cw.hub.store.tables import CompetitionState
+
+KIND: Final = Kind(
+    name=verbs.FORMAT,
+    finish=verbs.finished,
+    hides_players=True,
+    plays_at_once=True,
+    keeps="strongest",
+)
+
+
+def change(
+    session: Session, clock: Clock, facts: CompetitionFacts, values: Mapping[str, Any]
+) -> None:
+    """Keep settings of a competition."""
+    competitions.set_values(session, clock, facts.id, values)
+
+
+def steer(session: Session, clock: Clock, facts: CompetitionFacts, state: CompetitionState) -> None:
+    """Let a competition run, pause or be over; as it runs, all bots of its game take part."""
+    competitions.set_state(session, clock, facts.id, state)
+    if state == "running":
+        verbs.open_to_all(session, clock, facts.id, facts.game)
+
+
+FORMAT: Final = Format(
+    kind=KIND,
+    plan=pairing.plan,
+    takes_bots=True,
+    change=change,
+    steer=steer,
+    begin=verbs.begin_site,
+    home=HomeCard(address=home.address, leaders=home.leaders),
+    profile=ProfileCard(part=home.profile_part),
+    pages=(pages.routes,),
+    install=pages.install,
+)

@@ -1,0 +1,37 @@
+"""What the home page and profiles show of rated competitions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from markupsafe import Markup
+from sqlalchemy.orm import Session
+
+from cw.hub.competitions.format import Place
+from cw.hub.competitions.rated import bot_standings
+from cw.hub.competitions.rated import standings as leaderboard
+from cw.hub.competitions.verbs import CompetitionFacts
+from cw.hub.pages.parts import address_of, part_of_page
+
+PLACES: Final = 3
+"""Places at the top."""
+
+
+def address(competition: CompetitionFacts) -> str:
+    """Return the address of the leaderboard of a game."""
+    return address_of("leaderboard.page", game=competition.game)
+
+
+def leaders(session: Session, competition: int) -> Sequence[Place]:
+    """Return whose bots have the highest shown ratings; equal ones share a place."""
+    return [
+        Place(leader.rank, leader.name, leader.owner, leader.picture, f"{leader.shown:.0f}")
+        for leader in leaderboard.leaders(session, competition, PLACES)
+    ]
+
+
+def profile_part(session: Session, user_id: int, _username: str) -> Markup:
+    """Return the bots of a user with their ratings, nothing where there are none."""
+    bots = bot_standings.bots_of(session, user_id)
+    return part_of_page("hub/competitions/rated/profile.html", bots=bots) if bots else Markup()

@@ -1,0 +1,202 @@
+"""The leaderboard of a rated competition, and the list of all matches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+from urllib.parse import urlencode
+
+from flask import Blueprint, Flask, abort, current_app, render_template, request
+from flask.typing import ResponseReturnValue
+from markupsafe import Markup
+
+from cw.games.registry import game_entries
+from cw.hub.accounts.access.actor import actor
+from cw.hub.competitions.rated import standings as leaderboard
+from cw.hub.competitions.rated import verbs as rated
+from cw.hub.competitions.rated.standings import SORTS, Board, Wanted
+from cw.hub.competitions.rated.win_counts import WinCounts
+from cw.hub.competitions.verbs import CompetitionFacts, everything
+from cw.hub.matches import listings
+from cw.hub.matches.listings import Choice
+from cw.hub.matches.pages import shown_kinds
+from cw.hub.matches.states import STATES
+from cw.hub.pages import polls
+from cw.hub.pages.parts import part_of_page
+from cw.hub.pages.polls import Polled
+from cw.hub.pages.queries import whole_number
+from cw.hub.pages.remembered import Remembered, minute
+from cw.hub.pages.request import one_reading, resources
+from cw.hub.store.database import Reading
+from cw.web.games.game_pages import game_page
+
+routes = Blueprint("leaderboard", __name__)
+
+RANGES: Final = {0: "All time", 1: "Today", 7: "Last 7 days", 30: "Last 30 days"}
+"""By the days of UTC that count, with today."""
+
+MOST_KEPT: Final = 64
+"""Pages of leaderboards whose rows a process remembers, of about 60 kB each."""
+
+PLACES: Final = 6
+"""Of a match that the list of matches names."""
+
+LARGEST_PAGE: Final = 100_000
+LONGEST: Final = 64
+
+
+def number(name: str, most: int = LARGEST_PAGE) -> int:
+    """Return a number of the address, 0 for none or for anything else."""
+    return min(whole_number(request.args.get(name, "")) or 0, most)
+
+
+def wanted() -> Wanted:
+    """Return what the address asks of the leaderboard; what it cannot mean counts as absent."""
+    days, sort = number("range"), request.args.get("sort", "")
+    return Wanted(
+        number("players"),
+        days if days in RANGES else 0,
+        request.args.get("q", "").strip()[:LONGEST],
+        next((one for one in SORTS if one == sort), "rating"),
+        number("page") or 1,
+    )
+
+
+def address_with(**changed: object) -> str:
+    """Return the address of this page with other choices; those that are empty are left out."""
+    said = {**request.args.to_dict(), **changed}
+    kept = {name: value for name, value in said.items() if value and name != "format"}
+    return f"{request.path}?{urlencode(kept)}" if kept else request.path
+
+
+def install(app: Flask) -> None:
+    """Let an app remember how many games its bots have won."""
+    app.extensions["win_counts"] = WinCounts()
+    app.extensions["boards"] = Remembered[RowsOfBoard](MOST_KEPT)
+
+
+def board_of(reading: Reading, competition: CompetitionFacts, choice: Wanted) -> Board:
+    """Return a page of the leaderboard of a competition as it is now."""
+    counts = cast(WinCounts, current_app.extensions["win_counts"])
+    return leaderboard.board(reading, counts, competition, choice, resources().clock())
+
+
+def kept_rows(reading: Reading, competition: CompetitionFacts, choice: Wanted) -> RowsOfBoard:
+    """Return the rows of a page; they are made once for each revision of the competition."""
+    kept = cast("Remembered[RowsOfBoard]", current_app.extensions["boards"])
+
+    def make() -> RowsOfBoard:
+        board = board_of(reading, competition, choice)
+        return RowsOfBoard(board, rows_html(board, None))
+
+    now = minute(resources().clock())
+    return kept.find((competition.id, competition.revision, choice, now), make)
+
+
+def rows_html(board: Board, own: int | None) -> Markup:
+    """Return the rows of a page as HTML, those of a user marked as one's own."""
+    return part_of_page("hub/competitions/rated/leaderboard_rows.html", board=board, own=own)
+
+
+@dataclass(frozen=True, slots=True)
+class RowsOfBoard:
+    """A page of a leaderboard, and its rows as HTML for those who have none among them."""
+
+    board: Board
+    html: Markup
+
+    def html_for(self, user: int | None) -> Markup:
+        """Return the rows for a user, None for a visitor: one's own are marked."""
+        is_there = user is not None and any(row.user_id == user for row in self.board.rows)
+        return rows_html(self.board, user) if is_there else self.html
+
+
+@dataclass(frozen=True, slots=True)
+class ShownBoard:
+    """A page of the leaderboard of a competition."""
+
+    competition: CompetitionFacts
+    competitions: Sequence[CompetitionFacts]
+    rows: RowsOfBoard
+    formats: Sequence[int]
+
+
+def read_board(choice: Wanted) -> ShownBoard | None:
+    """Return what the address asks for, None on a site without rated competitions; else 404."""
+    with one_reading() as reading:
+        known = [one for one in everything(reading) if one.format == "rated"]
+        if not known:
+            return None
+        asked = request.args.get("game") or known[0].slug
+        found = next((one for one in known if one.slug == asked), None)
+        if found is None:
+            abort(404, "There is no such competition.")
+        rows = kept_rows(reading, found, choice)
+        return ShownBoard(found, known, rows, rated.settings_of(reading, found).formats)
+
+
+@routes.get("/leaderboard")
+def page() -> ResponseReturnValue:
+    """Show the bots of a rated competition, the best first; as JSON for the script of the page."""
+    choice = wanted()
+    if request.args.get("format") == "json":
+        game = request.args.get("game", "")[:LONGEST]
+        return polls.answer(f"leaderboard {game} {choice}", lambda: polled(choice))
+    shown = read_board(choice)
+    if shown is None:
+        return render_template(
+            "hub/competitions/rated/leaderboard.html", board=None, competitions=[]
+        )
+    own = user.user_id if (user := actor().user) else None
+    return render_template(
+        "hub/competitions/rated/leaderboard.html",
+        board=shown.rows.board,
+        rows=shown.rows.html_for(own),
+        competition=shown.competition,
+        competitions=shown.competitions,
+        titles={one.slug: game_page(one.game).title for one in shown.competitions},
+        formats=shown.formats,
+        ranges=RANGES,
+        wanted=choice,
+        address_with=address_with,
+        renew_from=f"{request.path}?{urlencode({**request.args.to_dict(), 'format': 'json'})}",
+        own=own,
+    )
+
+
+def polled(choice: Wanted) -> Polled:
+    """Return the rows for the script of the page, the same for everybody: it marks one's own."""
+    shown = read_board(choice)
+    if shown is None:
+        abort(404, "There is no such competition.")
+    now = resources().clock()
+    day = now.date() if choice.days else ""
+    value = {"rows": shown.rows.html, "updated": now.isoformat(timespec="seconds")}
+    return Polled(f"{shown.competition.id}-{shown.competition.revision}-{day}", value)
+
+
+@routes.get("/matches")
+def matches() -> ResponseReturnValue:
+    """List the matches that everybody may see."""
+    state, best = request.args.get("state", ""), request.args.get("best", "")
+    game = request.args.get("game", "")
+    choice = Choice(
+        game if game in game_entries() else "",
+        request.args.get("bot", "").strip()[:LONGEST],
+        number("players", 1000),
+        state if state in STATES else "",
+        best if listings.month_of(best) else "",
+        number("page", 1000) or 1,
+    )
+    with one_reading() as session:
+        found = listings.listing(session, shown_kinds(), choice)
+    return render_template(
+        "hub/matches/matches.html",
+        found=found,
+        choice=choice,
+        places=PLACES,
+        games={game: game_page(game).title for game in game_entries()},
+        states=STATES,
+        address_with=address_with,
+    )

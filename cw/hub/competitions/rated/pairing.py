@@ -1,0 +1,208 @@
+"""Which rated matches are made: how many shall wait, and who meets whom."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from random import Random
+from typing import Final
+
+from sqlalchemy import and_, func, select
+from sqlalchemy.orm import Session
+
+from cw.games.registry import game_entry
+from cw.hub.clock import Clock
+from cw.hub.competitions.rated import maps, ratings
+from cw.hub.competitions.rated.candidates import eligible_bots, last_met
+from cw.hub.competitions.rated.verbs import FORMAT, RatedSettings, rated_competitions, settings_of
+from cw.hub.matches import planning, states
+from cw.hub.matches.planning import Plan, Seat
+from cw.hub.operation.health.heartbeats import LIVE
+from cw.hub.store.tables import (
+    Bot,
+    Competition,
+    Match,
+    MatchParticipant,
+    Worker,
+)
+from cw.league.matchmaking import Pairing, Pool
+
+LATELY: Final = timedelta(seconds=10)
+"""The time between two ticks, usually."""
+
+FEWEST_QUEUED: Final = 2
+MOST_QUEUED: Final = 100
+
+GONE: Final = "a bot is no longer active"
+
+
+def plan(session: Session, clock: Clock) -> int:
+    """Call off what the site does not let be played, and pair bots; return how many were made.
+
+    Twice: the second finds enough matches queued. By two at once: the second waits for the first,
+    and then finds its bots playing. Late: it acts late.
+    """
+    return sum(
+        plan_competition(session, clock, competition) for competition in rated_competitions(session)
+    )
+
+
+def plan_competition(session: Session, clock: Clock, competition: Competition) -> int:
+    """Plan one competition; it is locked until the end of the transaction."""
+    session.execute(
+        select(Competition.id).where(Competition.id == competition.id).with_for_update()
+    ).one()
+    void_suspended(session, clock, competition.id)
+    ratings.release_ended(session)
+    if competition.state != "running":
+        return 0
+    wanted = queue_length(session, clock, competition.id) - queued(session, competition.id)
+    end = settings_of(session, competition).matches
+    if end is not None:
+        wanted = min(wanted, end - number_made(session, competition.id))
+    table = Table.of(session, clock, competition) if wanted > 0 else None
+    made = 0
+    while table is not None and made < wanted and table.seat_next(session):
+        made += 1
+    return made
+
+
+def void_suspended(session: Session, clock: Clock, competition: int) -> None:
+    """Call off the queued matches of bots that the site itself has suspended.
+
+    Nothing that an owner does calls a match off (decisions 0009): whoever retires a bot, moves it
+    or lets it fail its checks plays the match all the same, or loses it.
+    """
+    lost = (
+        select(Match.match_id)
+        .join(MatchParticipant, MatchParticipant.match_id == Match.id)
+        .join(Bot, Bot.id == MatchParticipant.bot_id)
+        .where(
+            Match.competition_id == competition,
+            Match.state == "queued",
+            Bot.status == "SUSPENDED",
+        )
+        .distinct()
+    )
+    for match_id in session.scalars(lost).all():
+        states.void(session, clock, match_id, GONE)
+
+
+def queued(session: Session, competition: int) -> int:
+    """Return how many matches wait."""
+    waiting = and_(Match.competition_id == competition, Match.state == "queued")
+    return session.scalars(select(func.count()).where(waiting)).one()
+
+
+def number_made(session: Session, competition: int) -> int:
+    """Return how many matches were made and not called off."""
+    counted = and_(Match.competition_id == competition, Match.state != "void")
+    return session.scalars(select(func.count()).where(counted)).one()
+
+
+def queue_length(session: Session, clock: Clock, competition: int) -> int:
+    """Return how many matches shall wait: enough until the next tick, and not many more."""
+    now = clock()
+    slots = select(func.coalesce(func.sum(Worker.slots), 0))
+    live = session.scalars(slots.where(Worker.seen_at > now - LIVE)).one()
+    lately = and_(Match.competition_id == competition, Match.finished_at > now - LATELY)
+    done = session.scalars(select(func.count()).where(lately, Match.state == "done")).one()
+    # Short queues keep pairings fresh: a bot that comes back is met within a tick or two.
+    return min(max(2 * (live + done), FEWEST_QUEUED), MOST_QUEUED)
+
+
+@dataclass(slots=True)
+class Table:
+    """The bots of a competition that can play now, and the maps; they become fewer."""
+
+    competition: Competition
+    settings: RatedSettings
+    now: datetime
+    pool: Pool
+    rows: Mapping[str, tuple[int, str]]
+    """By the id of a bot its row and its name."""
+    maps: dict[int, list[tuple[str, float | None]] | None]
+
+    @classmethod
+    def of(cls, session: Session, clock: Clock, competition: Competition) -> Table:
+        """Return who can play now."""
+        settings, now = settings_of(session, competition), clock()
+        bots_found = list(eligible_bots(session, competition, settings, now))
+        has_maps = game_entry(competition.game).maps is not None
+        return cls(
+            competition,
+            settings,
+            now,
+            Pool([candidate for _, _, candidate in bots_found], same_owner=settings.same_owner),
+            {candidate.bot_id: (row, name) for row, name, candidate in bots_found},
+            {
+                players: maps.last_uses(session, competition.game, players) if has_maps else None
+                for players in settings.formats
+            },
+        )
+
+    def seat_next(self, session: Session) -> bool:
+        """Make the next match; False if none can be filled."""
+        while True:
+            seed, found = secrets.randbits(planning.EXACT), None
+            first = self.pool.seed_bot(house=self.settings.house_plays)
+            if first is not None:
+                met = last_met(session, self.rows[first.bot_id][0], self.competition.id)
+                found = self.pool.pair(first, met, self.drawn_maps(), Random(seed))
+            if found is None:
+                return False
+            made = self.made(session, found, seed)
+            for bot_id in found.slots:
+                self.pool.remove(bot_id)
+            if made:
+                return True
+
+    def drawn_maps(self) -> dict[int, list[tuple[str, float | None]] | None]:
+        """Return for each number of players a map: one of the half that was not used for longest.
+
+        Drawn, so that nobody can tell the map of a match from those of the matches before it.
+        """
+        return {
+            players: all_maps and [secrets.choice(maps.longest_unused(all_maps))]
+            for players, all_maps in self.maps.items()
+        }
+
+    def made(self, session: Session, pairing: Pairing, seed: int) -> bool:
+        """Make the rows of a match; False if one of its bots was sent into another meanwhile."""
+        map_option = {} if pairing.map_id is None else {"map": pairing.map_id}
+        level = sum(self.pool[bot_id].shown for bot_id in pairing.slots) / len(pairing.slots)
+        wanted = Plan(
+            FORMAT,
+            "",
+            self.competition.game,
+            tuple(
+                Seat(self.rows[bot_id][1], bot_id=self.rows[bot_id][0]) for bot_id in pairing.slots
+            ),
+            {**self.settings.options, **map_option},
+            competition_id=self.competition.id,
+            seed=seed % (1 << game_entry(self.competition.game).seed_bits),
+            map_id=pairing.map_id,
+            level=level,
+        )
+        rows = [self.rows[bot_id][0] for bot_id in pairing.slots]
+        # A savepoint for each match: one bot that was taken meanwhile must not undo the others of
+        # this tick.
+        attempt = session.begin_nested()
+        match = planning.plan(session, lambda: self.now, wanted)
+        if not ratings.hold(session, self.competition.id, rows, match):
+            attempt.rollback()
+            return False
+        attempt.commit()
+        if pairing.map_id is not None:
+            self.note_map(session, len(pairing.slots), pairing.map_id)
+        return True
+
+    def note_map(self, session: Session, players: int, map_id: str) -> None:
+        """Note that a map was used: the next match is on another."""
+        maps.note_use(session, map_id, self.now)
+        self.maps[players] = [
+            (name, self.now.timestamp() if name == map_id else used)
+            for name, used in self.maps[players] or ()
+        ]

@@ -1,0 +1,281 @@
+"""The leaderboard of a rated competition: its pages, its order, and its first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import pairwise
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select
+from sqlalchemy.orm import Session
+
+from cw.hub.competitions.rated.win_counts import Count, Span, WinCounts, first_day
+from cw.hub.competitions.verbs import CompetitionFacts
+from cw.hub.store.tables import (
+    Bot,
+    BotStatus,
+    Rating,
+    RatingTotal,
+    User,
+)
+
+PER_PAGE: Final = 100
+UNSURE: Final = 110.0
+"""The phi above which a rating says little yet."""
+
+LISTED: Final[tuple[BotStatus, ...]] = ("ACTIVE", "INACTIVE")
+
+SHOWN: Final = Rating.mu - 2 * Rating.phi
+"""The shown rating, as its index has it."""
+
+SortKey: TypeAlias = Literal["rating", "name", "owner", "games", "rate", "active"]
+SORTS: Final[tuple[SortKey, ...]] = get_args(SortKey)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which rows of a leaderboard are wanted."""
+
+    players: int = 0
+    """0: all numbers of players."""
+    days: int = 0
+    """How many days of UTC, with today; 0: all time."""
+    named: str = ""
+    """Part of the name of a bot or its owner."""
+    sort: SortKey = "rating"
+    page: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A bot on the leaderboard."""
+
+    rank: int
+    bot_id: str
+    name: str
+    game: str
+    description: str
+    status: BotStatus
+    user_id: int
+    owner: str | None
+    picture: str | None
+    mu: float
+    phi: float
+    games: int
+    wins: int
+    active_at: datetime
+
+    @property
+    def shown(self) -> float:
+        """The shown rating."""
+        return self.mu - 2 * self.phi
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether few games stand behind the rating."""
+        return self.phi > UNSURE
+
+    @property
+    def win_rate(self) -> float:
+        """Won games, in percent."""
+        return 100 * self.wins / self.games
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """A page of a leaderboard."""
+
+    rows: Sequence[Row]
+    page: int
+    pages: int
+
+
+def listed(competition: int, *columns: Any) -> Select[*tuple[Any, ...]]:
+    """Return a query for the listed bots of a competition."""
+    return (
+        select(*columns)
+        .select_from(Rating)
+        .join(Bot, Bot.id == Rating.bot_id)
+        .where(
+            Rating.competition_id == competition,
+            Rating.last_match_at.is_not(None),
+            Bot.status.in_(LISTED),
+        )
+    )
+
+
+def ranked(competition: int) -> Select[*tuple[Any, ...]]:
+    """Return a query for the listed bots of a competition, each with its rank."""
+    place = func.rank().over(order_by=SHOWN.desc()).label("rank")
+    columns = (Rating.bot_id, Rating.mu, Rating.phi, Rating.last_match_at)
+    return listed(competition, *columns, place)
+
+
+def board(
+    session: Session,
+    counts: WinCounts,
+    competition: CompetitionFacts,
+    wanted: Wanted,
+    now: datetime,
+) -> Board:
+    """Return a page of the leaderboard of a competition; a page beyond the last one is the last.
+
+    Of all bots only what orders them is read; the rest is, of those on the page.
+    """
+    if replace(wanted, page=1) == Wanted():
+        return whole_board(session, competition.id, wanted.page)
+    span = Span(competition.id, wanted.players, first_day(now, wanted.days))
+    played = counts.of(session, span, competition.revision)
+    places = [
+        entry for entry in session.execute(in_order(competition.id, wanted)) if entry[0] in played
+    ]
+    if wanted.sort == "games":
+        places.sort(key=lambda entry: -played[entry[0]].games)
+    elif wanted.sort == "rate":
+        places.sort(key=lambda entry: -played[entry[0]].rate)
+    page, pages = page_of(wanted.page, len(places))
+    part = places[(page - 1) * PER_PAGE : page * PER_PAGE]
+    entries = rows_of(session, competition.id, [bot for bot, _ in part])
+    return Board(
+        [row_of(entries[bot], rank, played[bot]) for bot, rank in part if bot in entries],
+        page,
+        pages,
+    )
+
+
+def in_order(competition: int, wanted: Wanted) -> Select[int, int]:
+    """Return a query for the ids and ranks of listed bots, in the order that is wanted.
+
+    Where that is one of games, it is by rank: those are not counted here.
+    """
+    ranks = ranked(competition).subquery()
+    order = {
+        "name": Bot.name_key,
+        "owner": User.username_key,
+        "active": ranks.c.last_match_at.desc(),
+    }.get(wanted.sort, ranks.c.rank)
+    query = (
+        select(ranks.c.bot_id, ranks.c.rank)
+        .join(Bot, Bot.id == ranks.c.bot_id)
+        .join(User, User.id == Bot.user_id)
+        .order_by(order, ranks.c.rank, Bot.bot_id)
+    )
+    return query.where(named_like(wanted.named)) if wanted.named else query
+
+
+def rows_of(session: Session, competition: int, bots: Sequence[int]) -> dict[int, Any]:
+    """Return what is shown of some listed bots, by their ids."""
+    columns = (Bot, User, Rating.mu, Rating.phi, Rating.last_match_at)
+    rows = listed(competition, *columns).join(User, User.id == Bot.user_id)
+    return {row.Bot.id: row for row in session.execute(rows.where(Bot.id.in_(bots)))}
+
+
+def page_of(page: int, number: int) -> tuple[int, int]:
+    """Return the page of a list of so many rows that is shown for the one asked for, and all."""
+    pages = max(1, -(-number // PER_PAGE))
+    return min(max(page, 1), pages), pages
+
+
+def whole_board(session: Session, competition: int, wanted: int) -> Board:
+    """Return a page of a leaderboard from which nothing is left out.
+
+    Its rows are read in the order of the index, so that the other pages cost nothing.
+    """
+    number = session.scalars(listed(competition, func.count())).one()
+    page, pages = page_of(wanted, number)
+    first = (page - 1) * PER_PAGE
+    total = and_(
+        RatingTotal.competition_id == Rating.competition_id,
+        RatingTotal.bot_id == Rating.bot_id,
+        RatingTotal.players == 0,
+        RatingTotal.day == 0,
+    )
+    columns = (Bot, User, Rating.mu, Rating.phi, Rating.last_match_at)
+    rows = session.execute(
+        listed(competition, *columns, RatingTotal.games, RatingTotal.wins)
+        .join(RatingTotal, total)
+        .join(User, User.id == Bot.user_id)
+        .order_by(SHOWN.desc(), Bot.bot_id)
+        .limit(PER_PAGE)
+        .offset(first)
+    ).all()
+    if not rows:
+        return Board([], page, pages)
+    ranks = [1 if page == 1 else rank_at(session, competition, shown_of(rows[0]))]
+    for place, (before, row) in enumerate(pairwise(rows), first + 2):
+        ranks.append(ranks[-1] if shown_of(row) == shown_of(before) else place)
+    counts = (Count(row.games, row.wins) for row in rows)
+    rating = [row_of(*row) for row in zip(rows, ranks, counts, strict=True)]
+    return Board(rating, page, pages)
+
+
+def rank_at(session: Session, competition: int, shown: float) -> int:
+    """Return the rank of a listed bot by its shown rating."""
+    better: int = session.scalars(listed(competition, func.count()).where(shown < SHOWN)).one()
+    return better + 1
+
+
+def shown_of(found: Any) -> float:
+    """Return the shown rating of a row that was found."""
+    shown: float = found.mu - 2 * found.phi
+    return shown
+
+
+@dataclass(frozen=True, slots=True)
+class Leader:
+    """A bot at the top."""
+
+    rank: int
+    name: str
+    owner: str | None
+    """The username; None where that was deleted."""
+    picture: str | None
+    """The SHA-256 of the owner's picture."""
+    shown: float
+    """The shown rating."""
+
+
+def leaders(session: Session, competition: int, number: int) -> list[Leader]:
+    """Return the first of the listed bots of a competition; equal ones share a rank."""
+    ranks = ranked(competition).subquery()
+    shown = ranks.c.mu - 2 * ranks.c.phi
+    rows = session.execute(
+        select(ranks.c.rank, Bot.name, User.username, User.avatar, shown)
+        .join(ranks, ranks.c.bot_id == Bot.id)
+        .outerjoin(User, User.id == Bot.user_id)
+        .order_by(ranks.c.rank, Bot.bot_id)
+        .limit(number)
+    )
+    return [Leader(*leader) for leader in rows]
+
+
+def named_like(text: str) -> ColumnElement[bool]:
+    """Return what holds of bots whose name, or whose owner's, has a text in it."""
+    key = text.casefold()
+    return or_(
+        Bot.name_key.contains(key, autoescape=True),
+        User.username_key.contains(key, autoescape=True),
+    )
+
+
+def row_of(row: Any, rank: int, count: Count) -> Row:
+    """Return a row of the leaderboard."""
+    bot, user = row.Bot, row.User
+    return Row(
+        rank,
+        bot.bot_id,
+        bot.name,
+        bot.game,
+        bot.description,
+        bot.status,
+        user.id,
+        user.username,
+        user.avatar,
+        row.mu,
+        row.phi,
+        count.games,
+        count.wins,
+        row.last_match_at,
+    )

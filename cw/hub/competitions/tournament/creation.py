@@ -1,0 +1,82 @@
+"""Creating a tournament of teams from its configuration: groups, teams and events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from sqlalchemy.orm import Session
+
+from cw.errors import UsageError, short
+from cw.hub.clock import Clock
+from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.tournament.events import NewEvent, add_event
+from cw.hub.competitions.tournament.groups import NewGroup, add_group
+from cw.hub.competitions.tournament.names import is_slug
+from cw.hub.competitions.tournament.settings import FORMAT, settings_of
+from cw.hub.competitions.tournament.teams.enrolment import NewTeam, add_teams
+from cw.hub.competitions.verbs import OPERATOR
+
+MAIN: Final = "MAIN"
+"""The group of a tournament whose configuration names none."""
+
+
+@dataclass(frozen=True, slots=True)
+class TournamentConfig:
+    """Everything that a tournament is created from."""
+
+    slug: str
+    game: str
+    title: str = ""
+    """"": the slug."""
+    seed: int | None = None
+    """None: drawn."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    groups: Sequence[NewGroup] = ()
+    teams: Sequence[NewTeam] = ()
+    events: Sequence[NewEvent] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NewTournament:
+    """A tournament that was created."""
+
+    id: int
+    slug: str
+    title: str
+    teams: tuple[int, ...]
+    """The ids of its teams, in the order of the configuration."""
+
+
+def create(
+    session: Session, clock: Clock, config: TournamentConfig, actor: str = OPERATOR
+) -> NewTournament:
+    """Create a tournament with its groups, teams and events; a `draft` until it starts.
+
+    Events may lie in the past: they are applied at once. Raises UsageError for an impossible
+    configuration, and CompetitionTaken if there is a tournament of this slug.
+    """
+    if not is_slug(config.slug):
+        raise UsageError(
+            f"{short(config.slug)} cannot be an address: use small letters, digits and hyphens,"
+            " 32 at most"
+        )
+    settings_of(config.game, config.settings)
+    row = competitions.new(
+        session,
+        clock,
+        FORMAT,
+        config.game,
+        slug=config.slug,
+        title=config.title or config.slug,
+        settings=config.settings,
+        seed=config.seed,
+        actor=actor,
+    )
+    for group in config.groups or (NewGroup(MAIN),):
+        add_group(session, clock, row.id, group, actor)
+    teams = add_teams(session, clock, row.id, config.teams, actor) if config.teams else []
+    for event in config.events:
+        add_event(session, clock, row.id, event, actor, is_late=True)
+    return NewTournament(row.id, row.slug, row.title, tuple(teams))

@@ -1,0 +1,134 @@
+"""Planning the events of a tournament, and calling them off."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
+
+from cw.errors import UsageError
+from cw.hub.accounts import audit
+from cw.hub.clock import Clock
+from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.tournament.boards import read_boards
+from cw.hub.competitions.tournament.groups import groups_of, mark_changed, named_group
+from cw.hub.competitions.tournament.names import clean_name
+from cw.hub.competitions.tournament.teams import cards
+from cw.hub.competitions.verbs import OPERATOR
+from cw.hub.store.tables import Competition, Event
+from cw.league.ladder.boards import Mode
+from cw.league.ladder.phases import EventKind
+
+MOST_EVENTS: Final = 200
+LONGEST_TITLE: Final = 120
+LONGEST_TEXT: Final = 2000
+
+NO_TIME: Final = "Please enter a time"
+PAST: Final = "The time lies in the past"
+NO_TITLE: Final = "Please enter a title"
+NO_BOARD: Final = "Please enter a board"
+
+
+@dataclass(frozen=True, slots=True)
+class NewEvent:
+    """An event to be planned."""
+
+    kind: EventKind
+    at: datetime
+    title: str
+    text: str = ""
+    group: str = ""
+    """The name of its group; "": all of them."""
+    boards: Sequence[Mapping[str, Any]] = ()
+    mode: Mode = "add"
+    announced: bool = False
+    """Whether pages show the title before the event."""
+
+
+def add_event(  # noqa: PLR0913
+    session: Session,
+    clock: Clock,
+    competition: int,
+    event: NewEvent,
+    actor: str = OPERATOR,
+    *,
+    is_late: bool = False,
+) -> int:
+    """Plan an event; return its id. `progress.advance` applies it when it is due.
+
+    Raises UsageError for an event in the past, unless `is_late`, and for impossible boards.
+    """
+    row = competitions.held(session, competition)
+    if event.at < clock() and not is_late:
+        raise UsageError(PAST)
+    title, text = clean_texts(event)
+    groups = groups_of(session, competition)
+    group = named_group(groups, event.group) if event.group else None
+    if event.kind == "final" and all(other.kind != "final" for other in groups):
+        raise UsageError("there is no final sandbox: add one first")
+    planned = session.scalar(select(func.count()).where(Event.competition_id == competition)) or 0
+    if planned >= MOST_EVENTS:
+        raise UsageError(f"a tournament has at most {MOST_EVENTS} events")
+    new = Event(
+        competition_id=competition,
+        group_id=None if group is None else group.id,
+        at=event.at,
+        kind=event.kind,
+        title=title,
+        text=text,
+        data=event_data(row, event),
+        announced=event.announced,
+    )
+    session.add(new)
+    session.flush()
+    if event.kind == "end":
+        cards.renew_ends(session, clock, competition)
+    mark_changed(row, *groups)
+    subject = f"event:{row.slug}/{new.id}"
+    detail = {"kind": new.kind, "at": new.at.isoformat(), "title": title}
+    audit.note(session, clock, actor, "add event", subject, detail=detail, competition_id=row.id)
+    return new.id
+
+
+def clean_texts(event: NewEvent) -> tuple[str, str]:
+    """Return the title and the text of an event as pages show them, or raise UsageError."""
+    title = event.title.strip()
+    if not title:
+        raise UsageError(NO_TITLE)
+    title = clean_name(title, LONGEST_TITLE)
+    if len(event.text) > LONGEST_TEXT:
+        raise UsageError(f"longer than {LONGEST_TEXT} characters")
+    if "\0" in event.text:
+        raise UsageError("the text holds invisible characters")
+    return title, event.text.strip()
+
+
+def event_data(competition: Competition, event: NewEvent) -> dict[str, Any]:
+    """Return the stored data of an event: the boards that it brings."""
+    if not event.boards:
+        if event.kind == "boards":
+            raise UsageError(NO_BOARD)
+        return {}
+    if event.kind not in ("boards", "final"):
+        raise UsageError(f"an event {event.kind} has no boards")
+    boards = read_boards(competition.game, event.boards)
+    return {"boards": [board.to_json() for board in boards], "mode": event.mode}
+
+
+def remove_event(
+    session: Session, clock: Clock, competition: int, event: int, actor: str = OPERATOR
+) -> None:
+    """Call off an event that was not applied yet; raise UsageError for any other."""
+    row = competitions.held(session, competition)
+    planned = (Event.id == event, Event.competition_id == competition, Event.applied_at.is_(None))
+    title = session.scalar(delete(Event).where(*planned).returning(Event.title))
+    if title is None:
+        raise UsageError("this event is no longer planned")
+    cards.renew_ends(session, clock, competition)
+    mark_changed(row, *groups_of(session, competition))
+    subject, detail = f"event:{row.slug}/{event}", {"title": title}
+    audit.note(session, clock, actor, "remove event", subject, detail=detail, competition_id=row.id)

@@ -1,0 +1,154 @@
+"""The groups of a tournament, which pages call sandboxes: adding, finding, and room in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
+
+from cw.errors import UsageError, short
+from cw.games.registry import load_game
+from cw.hub.accounts import audit
+from cw.hub.clock import Clock
+from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.tournament.names import (
+    GROUP_WORDS,
+    LONGEST_GROUP,
+    LONGEST_TEAM,
+    clean_name,
+    name_key,
+    slug_for,
+)
+from cw.hub.competitions.tournament.settings import stored_settings
+from cw.hub.competitions.verbs import OPERATOR
+from cw.hub.store.tables import Competition, Entry, Group, GroupKind, Round, Team
+
+KIND_BY_NAME: Final[Mapping[str, GroupKind]] = {"internal": "internal", "final": "final"}
+"""The kind of a group whose kind is not set, by the key of its name; others are public."""
+
+MOST_GROUPS: Final = 50
+MOST_TEAMS: Final = 1000
+"""Teams of a tournament."""
+
+MOST_BY_PAIRS: Final = 100
+"""Entries of a group in which every two meet."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewGroup:
+    """A group to be added."""
+
+    name: str
+    kind: GroupKind | None = None
+    """None: by its name."""
+    slug: str = ""
+    """"": made from the name."""
+
+
+def groups_of(session: Session, competition: int) -> list[Group]:
+    """Return the groups of a tournament in the order in which they were added."""
+    query = select(Group).where(Group.competition_id == competition).order_by(Group.id)
+    return list(session.scalars(query))
+
+
+def named_group(groups: Iterable[Group], name: str) -> Group:
+    """Return the group with this name or slug; raise UsageError if there is none."""
+    key = name_key(name.strip())
+    for group in groups:
+        if key in (name_key(group.name), group.slug):
+            return group
+    text = name if len(name) <= LONGEST_TEAM and name.isprintable() else short(name)
+    raise UsageError(f"no sandbox named {text}")
+
+
+def add_group(
+    session: Session, clock: Clock, competition: int, group: NewGroup, actor: str = OPERATOR
+) -> int:
+    """Add a group, with an entry of each team that plays in all groups; return its id.
+
+    Raises UsageError for a name that is taken, also by somebody who came first, and for a second
+    final.
+    """
+    row = competitions.held(session, competition)
+    others = groups_of(session, competition)
+    name = clean_name(group.name, LONGEST_GROUP)
+    kind = group.kind or KIND_BY_NAME.get(name_key(name), "public")
+    if name_key(name) in {name_key(other.name) for other in others}:
+        raise UsageError(f"there is a sandbox {name} already")
+    if kind == "final" and any(other.kind == "final" for other in others):
+        raise UsageError("there is already a final sandbox; there can be only one")
+    if len(others) >= MOST_GROUPS:
+        raise UsageError(f"a tournament has at most {MOST_GROUPS} sandboxes")
+    slug = slug_for(name, group.slug, GROUP_WORDS | {other.slug for other in others}, "sandbox")
+    new = Group(competition_id=competition, slug=slug, name=name, kind=kind)
+    session.add(new)
+    session.flush()
+    guests = (Team.competition_id == competition, Team.out_of_competition)
+    for team in session.scalars(select(Team.id).where(*guests).order_by(Team.id)):
+        session.add(Entry(group_id=new.id, team_id=team, joined_at=clock()))
+    mark_changed(row)
+    subject, detail = f"group:{row.slug}/{new.id}", {"slug": slug}
+    audit.note(session, clock, actor, "add group", subject, detail=detail, competition_id=row.id)
+    return new.id
+
+
+# Room
+
+
+def group_sizes(session: Session, competition: int) -> dict[int, int]:
+    """Return the number of playing entries by the id of their group."""
+    sizes = (
+        select(Entry.group_id, func.count())
+        .join(Group, Group.id == Entry.group_id)
+        .where(Group.competition_id == competition, Entry.status == "playing")
+        .group_by(Entry.group_id)
+    )
+    return dict(session.execute(sizes).all())
+
+
+def most_entries(competition: Competition) -> int:
+    """Return the number of entries for which a group has room."""
+    if stored_settings(competition.game, competition.settings).plan == "pairs":
+        return MOST_BY_PAIRS
+    return min(load_game(competition.game).rules.seats[-1], MOST_TEAMS)
+
+
+def full(group: Group, most: int) -> UsageError:
+    """Return the error of a group that has no room."""
+    return UsageError(f"{group.name} is full: it holds at most {most} teams")
+
+
+def check_room(session: Session, competition: Competition) -> None:
+    """Raise UsageError if a group now has more entries than can play in it."""
+    session.flush()
+    sizes, most = group_sizes(session, competition.id), most_entries(competition)
+    for group in groups_of(session, competition.id):
+        if sizes.get(group.id, 0) > most:
+            raise full(group, most)
+
+
+# Revisions: pages are read again when one has risen
+
+
+def mark_changed(competition: Competition, *groups: Group) -> None:
+    """Raise the revisions of a tournament and of some of its groups."""
+    competition.revision += 1
+    for group in groups:
+        group.revision += 1
+
+
+def mark_all_changed(session: Session, competition: Competition) -> None:
+    """Raise the revisions of a tournament and of all its groups."""
+    groups = update(Group).where(Group.competition_id == competition.id)
+    session.execute(groups.values(revision=Group.revision + 1))
+    competition.revision += 1
+
+
+def mark_round_changed(session: Session, round_id: int) -> None:
+    """Raise the revision of the group of a round."""
+    group = select(Round.group_id).where(Round.id == round_id).scalar_subquery()
+    change = update(Group).where(Group.id == group).values(revision=Group.revision + 1)
+    session.execute(change, execution_options={"synchronize_session": False})

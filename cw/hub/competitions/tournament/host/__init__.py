@@ -1,0 +1,1 @@
+"""HOST: what the host of a tournament sees and does."""

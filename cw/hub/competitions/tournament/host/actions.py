@@ -1,0 +1,216 @@
+"""What the forms of a host do, each in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cw.errors import UsageError
+from cw.hub.bots.addresses import check_address
+from cw.hub.clock import Clock
+from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.tournament.events import NewEvent, add_event, remove_event
+from cw.hub.competitions.tournament.groups import add_group
+from cw.hub.competitions.tournament.host import forms, rounds, teams
+from cw.hub.competitions.tournament.host.disqualification import disqualify, reinstate
+from cw.hub.competitions.tournament.host.forms import HostForm
+from cw.hub.competitions.tournament.host.settings import change_settings
+from cw.hub.competitions.tournament.teams.assigned_bots import BUILTIN
+from cw.hub.competitions.tournament.teams.bot_setup import WHERE_SECRET
+from cw.hub.competitions.tournament.teams.enrolment import add_teams
+from cw.hub.competitions.verbs import CompetitionFacts
+from cw.hub.pages.request import resources
+from cw.hub.store.database import Writing
+from cw.hub.store.tables import CompetitionState
+from cw.league.ladder.phases import EventKind
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A form that a host has sent, in a transaction."""
+
+    session: Writing
+    clock: Clock
+    competition: CompetitionFacts
+    actor: str
+    """The name of the host in the audit."""
+    form: Any
+
+    def do(self, verb: Callable[..., Any], *values: Any, **more: Any) -> Any:
+        """Return the result of a verb on the tournament."""
+        competition = self.competition.id
+        return verb(self.session, self.clock, competition, *values, actor=self.actor, **more)
+
+    def do_to_teams(self, verb: Callable[..., Any], *values: Any) -> Any:
+        """Return the result of a verb on the teams that are ticked."""
+        return self.do(verb, self.form.team.data, *values)
+
+    def do_to_each_team(self, verb: Callable[..., Any], *values: Any) -> None:
+        """Call a verb on each of the teams that are ticked."""
+        for team in teams.teams_by_id(self.session, self.competition.id, self.form.team.data):
+            self.do(verb, team.id, *values)
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A form of a host, and what it does."""
+
+    page: str
+    """The endpoint of its page."""
+    form: type[HostForm]
+    act: Callable[[Request], Any]
+    """Does what the form asks for; returns a sentence about it, unless there is one in `done`."""
+    done: str = ""
+
+
+BUTTONS: Final[Mapping[EventKind, tuple[CompetitionState, ...]]] = {
+    "start": ("draft",),
+    "pause": ("running",),
+    "resume": ("paused",),
+    "end": ("running", "paused"),
+}
+"""The events that have a button, each with the states of a tournament in which it is there."""
+
+
+def at_once(kind: EventKind) -> Callable[[Request], None]:
+    """Return the action that adds an event now."""
+
+    def act(request: Request) -> None:
+        row = competitions.held(request.session, request.competition.id)
+        if row.state not in BUTTONS[kind]:
+            raise UsageError("The tournament is not as you saw it.")
+        title, text = kind.capitalize(), request.form.text.data
+        event = NewEvent(kind, request.clock(), title, text, announced=True)
+        # A moment later its time lies in the past already.
+        request.do(add_event, event, is_late=True)
+
+    return act
+
+
+def carry_over(request: Request) -> str:
+    """Begin the final."""
+    if not request.do(rounds.carry_over):
+        return "The final was begun already."
+    return "The final begins when the open rounds are over."
+
+
+def add_listed_teams(request: Request) -> str:
+    """Add the teams of a list."""
+    ids = request.do(add_teams, request.form.teams())
+    return f"{len(ids)} teams are added." if len(ids) > 1 else "The team is added."
+
+
+def set_bot(request: Request) -> str:
+    """Set the bot of teams."""
+    bot = request.form.bot.data
+    lack_secrets = request.do_to_teams(teams.set_bot, bot)
+    if not bot.startswith(BUILTIN):
+        check_address(bot.strip(), resources().settings)
+    return f"The bot is set. {WHERE_SECRET}" if lack_secrets else "The bot is set."
+
+
+PAGE, TEAMS, EVENTS, ROUNDS = "host.page", "host.teams", "host.events", "host.rounds"
+
+ACTIONS: Final[Mapping[str, Action]] = {
+    **{
+        kind: Action(PAGE, forms.PauseForm, at_once(kind), f"{kind.capitalize()}: done.")
+        for kind in BUTTONS
+    },
+    "add-sandbox": Action(
+        PAGE,
+        forms.SandboxForm,
+        lambda request: request.do(add_group, request.form.group()),
+        "The sandbox is added.",
+    ),
+    "settings": Action(
+        PAGE,
+        forms.SettingsForm,
+        lambda request: request.do(change_settings, request.form.values()),
+        "The settings are saved.",
+    ),
+    "carry-over": Action(PAGE, forms.CarryOverForm, carry_over),
+    "add-teams": Action(TEAMS, forms.AddTeamsForm, add_listed_teams),
+    "revoke-tokens": Action(
+        TEAMS,
+        forms.TeamsForm,
+        lambda request: request.do_to_teams(teams.revoke_tokens),
+        "The tokens are revoked.",
+    ),
+    "move": Action(
+        TEAMS,
+        forms.GroupForm,
+        lambda request: request.do_to_teams(teams.move, request.form.group.data),
+        "The teams are moved.",
+    ),
+    "out-of-competition": Action(
+        TEAMS,
+        forms.TeamsForm,
+        lambda request: request.do_to_teams(teams.set_out_of_competition),
+        "The teams play out of competition.",
+    ),
+    "compete": Action(
+        TEAMS,
+        forms.GroupForm,
+        lambda request: request.do_to_teams(teams.compete, request.form.group.data),
+        "The teams compete.",
+    ),
+    "set-bot": Action(TEAMS, forms.BotForm, set_bot),
+    "machine": Action(
+        TEAMS,
+        forms.MachineForm,
+        lambda request: request.do_to_teams(teams.set_machine, request.form.machine.data),
+        "The machine is set.",
+    ),
+    "disqualify": Action(
+        TEAMS,
+        forms.DisqualifyForm,
+        lambda request: request.do_to_each_team(disqualify, request.form.reason.data),
+        "The teams are disqualified.",
+    ),
+    "reinstate": Action(
+        TEAMS,
+        forms.TeamsForm,
+        lambda request: request.do_to_each_team(reinstate),
+        "The teams play from the next round on.",
+    ),
+    "remove": Action(
+        TEAMS,
+        forms.TeamsForm,
+        lambda request: request.do_to_teams(teams.remove),
+        "The teams are removed.",
+    ),
+    "add-event": Action(
+        EVENTS,
+        forms.EventForm,
+        lambda request: request.do(add_event, request.form.event()),
+        "The event is planned.",
+    ),
+    "remove-event": Action(
+        EVENTS,
+        forms.RemoveEventForm,
+        lambda request: request.do(remove_event, request.form.event.data),
+        "The event is called off.",
+    ),
+    "void": Action(
+        ROUNDS,
+        forms.VoidForm,
+        lambda request: request.do(rounds.void, request.form.match.data, request.form.reason.data),
+        "The match is void.",
+    ),
+    "play-again": Action(
+        ROUNDS,
+        forms.MatchForm,
+        lambda request: request.do(rounds.play_again, request.form.match.data),
+        "The match is played again.",
+    ),
+    "void-round": Action(
+        ROUNDS,
+        forms.VoidRoundForm,
+        lambda request: request.do(
+            rounds.void_round, request.form.round.data, request.form.reason.data
+        ),
+        "The round is void.",
+    ),
+}
+"""By the last word of the address to which the form is sent."""

@@ -1,0 +1,87 @@
+"""Disqualifying a team, and reinstating it.
+
+Each verb holds the competition, as `progress` says, and is audited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from sqlalchemy import and_, select, update
+from sqlalchemy.orm import Session
+
+from cw.hub.clock import Clock
+from cw.hub.competitions.tournament.groups import check_room, mark_all_changed
+from cw.hub.competitions.tournament.host.rounds import call_off
+from cw.hub.competitions.tournament.host.teams import note
+from cw.hub.competitions.tournament.progress import advance
+from cw.hub.competitions.verbs import OPERATOR
+from cw.hub.competitions.verbs import held as hold
+from cw.hub.store.tables import Bot, Competition, Entry, Group, Match, MatchParticipant, Round, Team
+
+DISQUALIFIED: Final = "disqualified"
+LONGEST_REASON: Final = 200
+
+
+def disqualify(  # noqa: PLR0913
+    session: Session,
+    clock: Clock,
+    competition: int,
+    team_id: int,
+    reason: str,
+    *,
+    actor: str = OPERATOR,
+) -> bool:
+    """Disqualify a team; return False if it does not play.
+
+    All its matches of open rounds are void, also those that were played: otherwise opponents would
+    gain or lose by the order of play.
+    """
+    row = hold(session, competition)
+    out = {"status": DISQUALIFIED, "reason": reason[:LONGEST_REASON]}
+    if not set_status(session, row, team_id, "playing", out):
+        return False
+    seats = (
+        select(MatchParticipant.match_id)
+        .join(Bot, Bot.id == MatchParticipant.bot_id)
+        .where(Bot.team_id == team_id)
+    )
+    rounds = (
+        select(Round.id)
+        .join(Group, Group.id == Round.group_id)
+        .where(Group.competition_id == row.id, Round.closed_at.is_(None))
+    )
+    call_off(session, clock, and_(Match.round_id.in_(rounds), Match.id.in_(seats)), DISQUALIFIED)
+    mark_all_changed(session, row)
+    team = session.get_one(Team, team_id)
+    note(session, clock, row, team, "disqualify", actor, reason=reason)
+    advance(session, clock, row.id)
+    return True
+
+
+def reinstate(
+    session: Session, clock: Clock, competition: int, team_id: int, *, actor: str = OPERATOR
+) -> bool:
+    """Let a disqualified team play from the next round on; return False if it is none."""
+    row = hold(session, competition)
+    if not set_status(session, row, team_id, DISQUALIFIED, {"status": "playing", "reason": ""}):
+        return False
+    check_room(session, row)
+    mark_all_changed(session, row)
+    note(session, clock, row, session.get_one(Team, team_id), "reinstate", actor)
+    advance(session, clock, row.id)
+    return True
+
+
+def set_status(
+    session: Session, row: Competition, team_id: int, expected: str, values: Mapping[str, str]
+) -> bool:
+    """Change the entries of a team that have the expected status; False if none has.
+
+    Whoever calls this marks the groups as changed at the end: rows of matches come before those.
+    """
+    groups = select(Group.id).where(Group.competition_id == row.id)
+    which = and_(Entry.team_id == team_id, Entry.group_id.in_(groups), Entry.status == expected)
+    change = update(Entry).where(which).values(**values).returning(Entry.group_id)
+    return bool(session.scalars(change).all())

@@ -1,0 +1,252 @@
+"""HOST, at `/t/<slug>/host`: the pages of the host of a tournament."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from tempfile import SpooledTemporaryFile
+from typing import Any, Concatenate, Final, ParamSpec, TypeAlias, cast
+
+from flask import (
+    Blueprint,
+    Response,
+    abort,
+    make_response,
+    render_template,
+    request,
+    send_file,
+    url_for,
+)
+from flask.typing import ResponseReturnValue
+
+from cw.errors import UsageError
+from cw.hub.accounts.access.actor import actor
+from cw.hub.accounts.forms import first_errors
+from cw.hub.accounts.pages import go
+from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.tournament.host import export as tournament_export
+from cw.hub.competitions.tournament.host import overview
+from cw.hub.competitions.tournament.host.actions import ACTIONS, BUTTONS, Request
+from cw.hub.competitions.tournament.host.forms import EVENT_KINDS, CardsForm
+from cw.hub.competitions.tournament.pages.header import (
+    NO_TOURNAMENT,
+    header_of,
+    tournament_or_404,
+)
+from cw.hub.competitions.tournament.progress import advance
+from cw.hub.competitions.tournament.settings import CHANGEABLE, FORMAT, HOSTINGS, stored_settings
+from cw.hub.competitions.tournament.teams import card_sheet, cards
+from cw.hub.competitions.tournament.teams.enrolment import BadLines
+from cw.hub.competitions.verbs import CompetitionFacts
+from cw.hub.pages.parts import notice
+from cw.hub.pages.request import one_reading, resources
+
+routes = Blueprint("host", __name__, url_prefix="/t/<slug>/host")
+
+P = ParamSpec("P")
+
+FOR_HOSTS: Final = "This page is for the host of the tournament."
+IN_MEMORY: Final = 1_000_000
+"""Bytes of an export that are not written to a file."""
+
+Errors: TypeAlias = Mapping[str, str]
+"""The sentences about what is wrong in a form, by field."""
+
+
+def hosts_only(
+    view: Callable[Concatenate[CompetitionFacts, P], ResponseReturnValue],
+) -> Callable[..., ResponseReturnValue]:
+    """Return a view for hosts alone: others get 403, and 404 where there is no tournament."""
+
+    @wraps(view)
+    def guarded(slug: str, *args: P.args, **kwargs: P.kwargs) -> ResponseReturnValue:
+        with one_reading() as reading:
+            competition = competitions.find(reading, FORMAT, slug)
+        if competition is None:
+            abort(404, NO_TOURNAMENT)
+        if not actor().is_host(slug):
+            abort(403, FOR_HOSTS)
+        return view(competition, *args, **kwargs)
+
+    return guarded
+
+
+def audit_name() -> str:
+    """Return the name in the audit of who asks."""
+    user = actor().user
+    return "host" if user is None else user.username
+
+
+# Pages
+
+
+def render(
+    template: str,
+    competition: CompetitionFacts,
+    part: str,
+    errors: Errors | None = None,
+    **values: Any,
+) -> str:
+    """Return a page of the host."""
+    with one_reading() as reading:
+        tournament = tournament_or_404(reading, competition.slug)
+        header = header_of(reading, tournament, here="host")
+    return render_template(
+        f"hub/competitions/tournament/{template}",
+        competition=competition,
+        header=header,
+        part=part,
+        typed=request.form,
+        errors=errors or {},
+        **values,
+    )
+
+
+@routes.get("", endpoint="page")
+@hosts_only
+def page(competition: CompetitionFacts, errors: Errors | None = None) -> str:
+    """Show the state of the tournament, and its settings."""
+    with one_reading() as reading:
+        groups = overview.groups(reading, competition.id)
+        matches = overview.matches(reading, competition.id)
+    return render(
+        "host.html",
+        competition,
+        "page",
+        errors,
+        groups=groups,
+        failed=sum(match.state == "failed" for match in matches),
+        settings=stored_settings(competition.game, competition.settings),
+        hostings=HOSTINGS,
+        changeable=CHANGEABLE,
+        buttons=[kind for kind, states in BUTTONS.items() if competition.state in states],
+    )
+
+
+@routes.get("/teams")
+@hosts_only
+def teams(
+    competition: CompetitionFacts, errors: Errors | None = None, problems: Sequence[str] = ()
+) -> str:
+    """Show the teams, and what can be done to them."""
+    with one_reading() as reading:
+        rows = overview.teams(reading, competition.id)
+        groups = overview.groups(reading, competition.id)
+    ticked, nonce = set(request.form.getlist("team")), secrets.token_hex(16)
+    values = {"teams": rows, "groups": groups, "ticked": ticked, "nonce": nonce}
+    return render("host_teams.html", competition, "teams", errors, problems=problems, **values)
+
+
+@routes.get("/events")
+@hosts_only
+def events(competition: CompetitionFacts, errors: Errors | None = None) -> str:
+    """Show the events, and the form for another one."""
+    with one_reading() as reading:
+        rows = overview.events(reading, competition.id)
+        groups = overview.groups(reading, competition.id)
+    values = {"events": rows, "groups": groups, "kinds": EVENT_KINDS}
+    return render("host_events.html", competition, "events", errors, **values)
+
+
+@routes.get("/rounds")
+@hosts_only
+def rounds(competition: CompetitionFacts, errors: Errors | None = None) -> str:
+    """Show the matches that run, wait, or could not be played."""
+    with one_reading() as reading:
+        matches = overview.matches(reading, competition.id)
+    return render("host_rounds.html", competition, "rounds", errors, matches=matches)
+
+
+@routes.get("/log")
+@hosts_only
+def log(competition: CompetitionFacts) -> str:
+    """Show the audit of the tournament."""
+    with one_reading() as reading:
+        rows = overview.log(reading, competition.id)
+    return render("host_log.html", competition, "log", log=rows)
+
+
+@routes.get("/export.zip")
+@hosts_only
+def export(competition: CompetitionFacts) -> ResponseReturnValue:
+    """Send the tournament as files; with `?replays=1` its replays too."""
+    # The server closes it when it has been sent.
+    file = cast(Any, SpooledTemporaryFile(IN_MEMORY))  # noqa: SIM115
+    with one_reading() as reading:
+        tournament_export.write_zip(reading, resources().clock, competition.id, file)
+        if request.args.get("replays"):
+            objects = resources().objects
+            tournament_export.add_replays(reading, objects, competition.id, file)
+    file.seek(0)
+    name = f"{competition.slug}.zip"
+    answer = send_file(file, "application/zip", as_attachment=True, download_name=name, max_age=0)
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+# Forms
+
+
+PAGES: Final[Mapping[str, Callable[..., ResponseReturnValue]]] = {
+    "host.page": page,
+    "host.teams": teams,
+    "host.events": events,
+    "host.rounds": rounds,
+}
+
+
+@routes.post("/<verb>")
+@hosts_only
+def post(competition: CompetitionFacts, verb: str) -> ResponseReturnValue:
+    """Do what a form asks for, or show its page with what is wrong."""
+    if verb == "issue-tokens":
+        return issue_tokens(competition)
+    if verb not in ACTIONS:
+        abort(404)
+    action, hub = ACTIONS[verb], resources()
+    form = action.form(request.form, now=hub.clock())
+    if not form.validate():
+        return refusal(competition, action.page, first_errors(form))
+    try:
+        with hub.database.writing() as session:
+            sentence = action.act(Request(session, hub.clock, competition, audit_name(), form))
+            advance(session, hub.clock, competition.id)
+    except UsageError as error:
+        problems = {"problems": error.problems} if isinstance(error, BadLines) else {}
+        errors = {form.error_field or verb: str(error)}
+        return refusal(competition, action.page, errors, **problems)
+    notice(action.done or sentence)
+    return go(url_for(action.page, slug=competition.slug))
+
+
+def refusal(
+    competition: CompetitionFacts, endpoint: str, errors: Errors, **values: Any
+) -> ResponseReturnValue:
+    """Return the page of a form with what is wrong."""
+    page = PAGES[endpoint](competition.slug, errors=errors, **values)
+    return cast(str, page), 422
+
+
+def issue_tokens(competition: CompetitionFacts) -> ResponseReturnValue:
+    """Show the cards of teams, with tokens that cannot be shown again."""
+    hub = resources()
+    form = CardsForm(request.form, now=hub.clock())
+    if not form.validate():
+        return refusal(competition, "host.teams", first_errors(form))
+    ids, nonce = form.team.data, form.nonce.data or ""
+    try:
+        with hub.database.writing() as session:
+            issued = cards.issue(
+                session, hub.clock, competition.id, ids, nonce=nonce, actor=audit_name()
+            )
+    except UsageError as error:
+        return refusal(competition, "host.teams", {"team": str(error)})
+    address = f"{hub.settings.address}/t/{competition.slug}/"
+    values = card_sheet.values_of(competition.title, address, issued)
+    back = url_for("host.teams", slug=competition.slug)
+    sheet: Response = make_response(
+        render_template(card_sheet.TEMPLATE, **values, style="", back=back)
+    )
+    sheet.headers["Cache-Control"] = "no-store"
+    return sheet

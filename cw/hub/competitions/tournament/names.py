@@ -1,0 +1,72 @@
+"""Names of teams and groups, and their slugs in addresses."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection
+from typing import Final
+
+from cw.errors import UsageError
+from cw.hub.pages import names
+
+LONGEST_TEAM: Final = 40
+LONGEST_GROUP: Final = 32
+LONGEST_SLUG: Final = 32
+LONGEST_KEY: Final = 80
+
+GROUP_WORDS: Final = frozenset({"events", "host", "join", "kit", "leave", "my-team"})
+"""Words in the place of a group in addresses: no group has such a slug."""
+
+TEAM_WORDS: Final = frozenset({"ladder"})
+"""Words in the place of a team: `ladder.json`."""
+
+SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+
+
+def is_slug(text: str) -> bool:
+    """Return whether a text may be the slug of a tournament."""
+    return len(text) <= LONGEST_SLUG and SLUG.fullmatch(text) is not None
+
+
+def clean_name(text: str, longest: int) -> str:
+    """Return a name as pages show it; raise UsageError if it, or its key, cannot be one."""
+    name = names.clean_name(text, longest)
+    if len(name_key(name)) > max(longest, LONGEST_KEY):
+        raise UsageError(f"longer than {longest} characters")
+    return name
+
+
+def name_key(name: str) -> str:
+    """Return the form by which names are compared: equal keys are the same name."""
+    return unicodedata.normalize("NFKC", name.casefold())
+
+
+def slug_for(name: str, slug: str, used: Collection[str], empty: str) -> str:
+    """Return the slug that was asked for, or for "" a new one from the name.
+
+    Raises UsageError for a slug that is malformed or already used.
+    """
+    if not slug:
+        return new_slug(name, used, empty)
+    if not is_slug(slug) or slug in used:
+        raise UsageError(f"the slug {slug[:LONGEST_SLUG]} is taken or cannot be")
+    return slug
+
+
+def new_slug(name: str, used: Collection[str], empty: str) -> str:
+    """Return the slug of a name: Latin letters, digits, hyphens; numbered if used or empty."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    stem = re.sub("[^a-z0-9]+", "-", plain).strip("-")[:LONGEST_SLUG].strip("-")
+    if stem and stem not in used:
+        return stem
+    number = 2 if stem else 1
+    while (slug := numbered(stem or empty, number)) in used:
+        number += 1
+    return slug
+
+
+def numbered(stem: str, number: int) -> str:
+    """Return a slug with a number, no longer than a slug may be."""
+    end = f"-{number}"
+    return stem[: LONGEST_SLUG - len(end)].rstrip("-") + end

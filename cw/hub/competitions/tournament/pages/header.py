@@ -1,0 +1,90 @@
+"""The header of all pages of a tournament: its groups, its pages, and the countdown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from flask import abort
+
+from cw.hub.accounts.access.actor import actor
+from cw.hub.accounts.access.cards import TeamHolder
+from cw.hub.competitions.tournament import timeline, views
+from cw.hub.competitions.tournament.timeline import Countdown, EventView
+from cw.hub.competitions.tournament.views import GroupView, TournamentView
+from cw.hub.competitions.tournament.words import countdown_words
+from cw.hub.pages.request import resources
+
+NO_TOURNAMENT: Final = "There is no such tournament."
+NO_GROUP: Final = "There is no such sandbox."
+NO_ROUND: Final = "There is no such round."
+
+ONLINE: Final = ("hexagon", "circuit-wars", "paint")
+"""Games that people can play against a bot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The header of a page of a tournament."""
+
+    tournament: TournamentView
+    group: GroupView | None
+    """The group of the page."""
+    here: str
+    """The page: `ladder`, `events`, `my-team`, `host`, or ""."""
+    events: tuple[EventView, ...]
+    """All of them: those that are not announced must not be shown."""
+    countdown: Countdown
+    countdown_text: str
+    team: TeamHolder | None
+    is_host: bool
+
+    @property
+    def is_online(self) -> bool:
+        """Whether people can play the game against a bot."""
+        return self.tournament.game in ONLINE
+
+
+def tournament_or_404(
+    session: Any, slug: str, group: str = "", number: int | None = None
+) -> TournamentView:
+    """Return a tournament; with a number, that round of a group. Answer 404 if there is none."""
+    tournament = views.find(session, slug, group, number)
+    if tournament is None:
+        abort(404, NO_TOURNAMENT)
+    return tournament
+
+
+def group_or_404(tournament: TournamentView, slug: str, number: int | None = None) -> GroupView:
+    """Return a group, with the round of this number; answer 404 if there is none."""
+    group = tournament.group(slug)
+    if group is None:
+        abort(404, NO_GROUP)
+    if number is not None and group.round is None:
+        abort(404, NO_ROUND)
+    return group
+
+
+def header_of(
+    session: Any, tournament: TournamentView, group: GroupView | None = None, here: str = ""
+) -> Header:
+    """Return the header of a page, in one statement, and one for each cookie of the tournament."""
+    events = timeline.events_of(session, tournament.id)
+    now = resources().clock()
+    countdown = timeline.countdown(events, now)
+    return Header(
+        tournament,
+        group or tournament.only_group,
+        here,
+        tuple(events),
+        countdown,
+        countdown_words(countdown, now),
+        actor().team(tournament.slug),
+        actor().is_host(tournament.slug),
+    )
+
+
+def iso_time(moment: datetime) -> str:
+    """Return a moment for scripts, to the millisecond."""
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,192 @@
+"""The progress of tournaments: events are applied, rounds closed, and the next ones opened.
+
+Whoever changes a tournament holds the row of its competition until the end of the transaction. It
+is taken before any row of a match, and those before rows of groups, so that two who come at the
+same time wait for each other in one order.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlalchemy import and_, select, update
+from sqlalchemy.orm import Session
+
+from cw.errors import ArenaError
+from cw.hub.clock import Clock
+from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.tournament.groups import mark_changed, mark_round_changed
+from cw.hub.competitions.tournament.rounds.closing import close_complete
+from cw.hub.competitions.tournament.rounds.final import seat_finalists
+from cw.hub.competitions.tournament.rounds.opening import NUMBERED, open_if_due
+from cw.hub.competitions.tournament.rounds.results import scoring_of
+from cw.hub.competitions.tournament.rounds.state import TournamentState, read_state
+from cw.hub.competitions.tournament.settings import FORMAT, stored_settings
+from cw.hub.competitions.verbs import SINCE
+from cw.hub.matches.claims import Claim
+from cw.hub.matches.results import BattleResult
+from cw.hub.store.tables import Bot, Competition, Event, Group, Match, MatchParticipant, Round
+from cw.league.ladder.phases import Phase
+from cw.league.ladder.points import GameResult, match_points
+
+logger = logging.getLogger(__name__)
+
+
+# Advancing
+
+
+def plan(session: Session, clock: Clock) -> int:
+    """Advance all tournaments; return the number of changes. See `advance`."""
+    ids = select(Competition.id).where(Competition.format == FORMAT, Competition.state != "over")
+    changes = 0
+    for competition in session.scalars(ids.order_by(Competition.id)).all():
+        try:
+            with session.begin_nested():
+                changes += advance(session, clock, competition)
+        except ArenaError:
+            # Such as settings of a later version. It is rolled back alone: the others advance.
+            logger.exception("competition %s cannot be advanced", competition)
+    return changes
+
+
+def advance(session: Session, clock: Clock, competition_id: int) -> int:
+    """Do everything that is due in a tournament; return the number of changes.
+
+    Of two callers at once, the second waits for the first and then finds nothing to do.
+    """
+    row = competitions.held(session, competition_id)
+    if row.format != FORMAT or row.state == "over":
+        return 0
+    tournament = read_state(session, clock, row)
+    session.flush()
+    # Each row is written once, and not again before every query.
+    with session.no_autoflush:
+        return advance_state(session, tournament)
+
+
+def advance_state(session: Session, tournament: TournamentState) -> int:
+    """Apply events, close rounds and open the next ones; return the number of changes."""
+    changes = apply_due(session, tournament)
+    while closed := close_complete(session, tournament):
+        # Closing may free a waiting final, which opens rounds that can be complete in turn.
+        changes += closed + apply_due(session, tournament)
+    changes += sum(open_if_due(session, tournament, group) for group in tournament.groups)
+    state = tournament.competition_state()
+    if state != tournament.row.state:
+        tournament.row.state = state
+        mark_changed(tournament.row)
+        changes += 1
+    return changes
+
+
+def apply_due(session: Session, tournament: TournamentState) -> int:
+    """Apply the events that are due, in their order; return how many."""
+    number = 0
+    while (event := tournament.next_event()) is not None:
+        apply(session, tournament, event)
+        number += 1
+    return number
+
+
+def apply(session: Session, tournament: TournamentState, event: Event) -> None:
+    """Let an event take effect."""
+    event.applied_at = tournament.now
+    row = tournament.row
+    if event.kind == "start" and SINCE not in row.settings:
+        row.settings = {**row.settings, SINCE: tournament.now.isoformat()}
+    if event.kind == "pause":
+        # Matches under way are played to their end; only those that wait are held.
+        hold_matches(session, tournament, event.group_id)
+    if event.kind == "final":
+        seat_finalists(session, tournament)
+    mark_changed(row, *tournament.groups)
+
+
+def hold_matches(session: Session, tournament: TournamentState, group_id: int | None) -> None:
+    """Recall the messages of waiting matches of a group, or of all: workers skip them."""
+    rounds = [
+        row.id
+        for group in tournament.groups
+        if group_id in (None, group.id) and (row := tournament.open_round(group))
+    ]
+    waiting = and_(Match.round_id.in_(rounds), Match.state == "queued")
+    session.execute(update(Match).where(waiting).values(sent_at=None))
+
+
+def phase_of(session: Session, clock: Clock, group_id: int) -> Phase:
+    """Return the phase of a group, by its events; a final that is due counts while it waits."""
+    row = session.scalars(
+        select(Competition)
+        .join(Group, Group.competition_id == Competition.id)
+        .where(Group.id == group_id)
+    ).one()
+    tournament = read_state(session, clock, row)
+    return next(tournament.phase(group) for group in tournament.groups if group.id == group_id)
+
+
+# Hooks of matches
+
+
+def claimed(session: Session, claim: Claim) -> Claim:
+    """Return a claim with what its tournament says, and in End of Codes with our numbers."""
+    row = session.execute(
+        select(Competition.settings, Competition.slug, Match.round_id)
+        .join(Match, Match.competition_id == Competition.id)
+        .where(Match.id == claim.id, Competition.format == FORMAT)
+    ).one_or_none()
+    if row is None:
+        return claim
+    if row.round_id is not None:
+        mark_round_changed(session, row.round_id)
+    settings = stored_settings(claim.game, row.settings)
+    claim = replace(claim, battles=settings.battles, hosting=settings.hosting, tournament=row.slug)
+    return numbered(session, claim) if claim.game == NUMBERED else claim
+
+
+def numbered(session: Session, claim: Claim) -> Claim:
+    """Return a claim whose players and game have the numbers of teams and match."""
+    seats = session.execute(
+        select(Bot.team_id, MatchParticipant.slot)
+        .select_from(MatchParticipant)
+        .outerjoin(Bot, Bot.id == MatchParticipant.bot_id)
+        .where(MatchParticipant.match_id == claim.id)
+        .order_by(MatchParticipant.slot)
+    )
+    # A built-in strategy without a row has no team: it gets a number below 1, as no team has.
+    players = tuple(-seat if team is None else team for team, seat in seats)
+    return replace(claim, players=players, options={**claim.options, "gameid": claim.id})
+
+
+def hold(session: Session, claim: Claim) -> None:
+    """Hold the tournament of a match until the end of the transaction."""
+    if claim.competition_id is not None:
+        competitions.held(session, claim.competition_id)
+
+
+def finished(session: Session, clock: Clock, claim: Claim, battles: Sequence[BattleResult]) -> None:
+    """Store the points of a match, which count when its round closes; advance its tournament."""
+    match = session.scalars(select(Match).where(Match.id == claim.id)).one()
+    if match.competition_id is None or match.round_id is None:
+        return
+    row = session.scalars(select(Round).where(Round.id == match.round_id)).one()
+    query = select(Competition).where(Competition.id == match.competition_id)
+    competition = session.scalars(query).one()
+    settings = stored_settings(competition.game, competition.settings)
+    games = [
+        GameResult([seat.rank for seat in battle.slots], [seat.score for seat in battle.slots])
+        for battle in battles
+    ]
+    seats = session.execute(
+        select(MatchParticipant, Bot.team_id)
+        .join(Bot, Bot.id == MatchParticipant.bot_id)
+        .where(MatchParticipant.match_id == claim.id)
+        .order_by(MatchParticipant.slot)
+    ).all()
+    positions = [row.positions[str(team)] for _, team in seats]
+    points = match_points(games, positions, scoring_of(row, settings))
+    for (seat, _), seat_points in zip(seats, points, strict=True):
+        seat.points = seat_points
+    mark_round_changed(session, row.id)
+    advance(session, clock, competition.id)

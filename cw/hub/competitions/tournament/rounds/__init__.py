@@ -1,0 +1,1 @@
+"""The rounds of a tournament: opening them, their results, closing them, and the final."""

@@ -1,0 +1,69 @@
+"""The final: who is carried over to its group."""
+
+from __future__ import annotations
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from cw.hub.competitions.tournament.groups import most_entries
+from cw.hub.competitions.tournament.rounds.entries import playing_somewhere
+from cw.hub.competitions.tournament.rounds.results import final_order
+from cw.hub.competitions.tournament.rounds.state import TournamentState
+from cw.hub.store.tables import Entry, Group, Team
+
+
+def seat_finalists(session: Session, tournament: TournamentState) -> None:
+    """Enter the best of each public group in the final, and the teams out of competition.
+
+    Entries that it has already stay. Where it has no room for all finalists, the first of every
+    group go before the second ones.
+    """
+    final = next((group for group in tournament.groups if group.kind == "final"), None)
+    if final is None:
+        return
+    entered = set(session.scalars(select(Entry.team_id).where(Entry.group_id == final.id)))
+    for team in guests(session, tournament):
+        if team not in entered:
+            entered.add(team)
+            enter(session, tournament, final, team, None)
+    most = most_entries(tournament.row)
+    for team, group in finalists(session, tournament):
+        if team not in entered and len(entered) < most:
+            entered.add(team)
+            enter(session, tournament, final, team, group)
+    session.flush()
+
+
+def guests(session: Session, tournament: TournamentState) -> list[int]:
+    """Return the ids of the teams out of competition that play."""
+    guest = (Team.competition_id == tournament.row.id, Team.out_of_competition.is_(True))
+    query = select(Team.id).where(*guest, Team.id.in_(playing_somewhere(tournament.row.id)))
+    return list(session.scalars(query))
+
+
+def finalists(session: Session, tournament: TournamentState) -> list[tuple[int, Group]]:
+    """Return the ids of the finalists, each with its group: all first ones, all second ones, ..."""
+    settings, seed = tournament.settings, tournament.row.seed
+    ranked = [
+        (rank, team, group)
+        for group in tournament.groups
+        if group.kind == "public"
+        for rank, team in enumerate(final_order(session, settings, seed, group.id))
+        if rank < settings.finalists
+    ]
+    ranked.sort(key=lambda finalist: finalist[0])
+    return [(team, group) for _, team, group in ranked]
+
+
+def enter(
+    session: Session, tournament: TournamentState, final: Group, team: int, origin: Group | None
+) -> None:
+    """Add an entry of a team in the final, with no points."""
+    entry = Entry(
+        group_id=final.id,
+        team_id=team,
+        joined_at=tournament.now,
+        status="playing",
+        from_group_id=None if origin is None else origin.id,
+    )
+    session.add(entry)

@@ -1,0 +1,336 @@
+"""The ladder of a group as pages show it: places, points, prizes, and the results of a round."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import Row, and_, bindparam, select
+from sqlalchemy.orm import Session
+
+from cw.hub.competitions.tournament import views
+from cw.hub.competitions.tournament.round_matches import (
+    GAMES_OF_MATCH,
+    SEATS_OF_MATCH,
+    RoundMatch,
+    games_by_match,
+    matches_of,
+    round_match,
+)
+from cw.hub.competitions.tournament.rounds.results import final_order
+from cw.hub.competitions.tournament.views import GroupView, TournamentView
+from cw.hub.store.tables import (
+    Competition,
+    Entry,
+    EntryStatus,
+    Group,
+    GroupKind,
+    Match,
+    Round,
+    RoundScore,
+    Team,
+)
+from cw.league.ladder.phases import Phase
+from cw.league.ladder.places import positions
+from cw.league.ladder.points import Outcome, PairResult, Scoring, match_points, result
+
+PRIZES: Final = 3
+"""Teams of a public group that win a prize."""
+
+
+class RoundRecord(NamedTuple):
+    """The points and results of a team in a closed round."""
+
+    number: int
+    points: float
+    total: float
+    position: int
+    won: int
+    drawn: int
+    lost: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A team in the table of a group, by the closed rounds."""
+
+    team_id: int
+    slug: str
+    name: str
+    status: EntryStatus
+    reason: str
+    is_out: bool
+    """Whether it plays out of competition."""
+    history: tuple[RoundRecord, ...]
+    """By round."""
+    place: int | None = None
+    """None out of competition, and for a team that plays no more."""
+    change: int | None = None
+    """Places won since the round before the last; None if it was not in that."""
+    prize: str = ""
+
+    @property
+    def competes(self) -> bool:
+        """Whether it has a place."""
+        return self.status == "playing" and not self.is_out
+
+    @property
+    def points(self) -> float:
+        """Points of all closed rounds."""
+        return sum(record.points for record in self.history)
+
+    def points_of(self, number: int) -> float:
+        """Return the points of a closed round; 0 if it took no part."""
+        return sum(record.points for record in self.history if record.number == number)
+
+    @property
+    def won(self) -> int:
+        """Matches won in closed rounds."""
+        return sum(record.won for record in self.history)
+
+    @property
+    def drawn(self) -> int:
+        """Matches drawn in closed rounds."""
+        return sum(record.drawn for record in self.history)
+
+    @property
+    def lost(self) -> int:
+        """Matches lost in closed rounds."""
+        return sum(record.lost for record in self.history)
+
+
+@dataclass(frozen=True)
+class GroupStandings:
+    """The table of a group, and the matches of one of its rounds."""
+
+    tournament: TournamentView
+    group: GroupView
+    rows: tuple[TableRow, ...]
+    """By position."""
+    matches: tuple[RoundMatch, ...]
+    """In order of play."""
+
+    @cached_property
+    def by_id(self) -> dict[int, TableRow]:
+        """The rows by the id of their team."""
+        return {row.team_id: row for row in self.rows}
+
+    @cached_property
+    def by_slug(self) -> dict[str, TableRow]:
+        """The rows by the slug of their team."""
+        return {row.slug: row for row in self.rows}
+
+    @cached_property
+    def scoring(self) -> Scoring:
+        """How results of the round become points."""
+        settings, current = self.tournament.settings, self.group.round
+        return Scoring(settings.points, current.board.factor if current else 1, settings.tiebreak)
+
+    @cached_property
+    def round_rows(self) -> list[TableRow]:
+        """The rows of the teams that play in the round."""
+        playing = {team for match in self.matches for team in match.teams}
+        return [row for row in self.rows if row.team_id in playing]
+
+    def by_rank(self, match: RoundMatch) -> list[tuple[int | None, int, float | None, int]]:
+        """Return rank, team, score and points of each seat of a match, the best first."""
+        last = match.games[-1] if match.games else None
+        nothing: Sequence[None] = (None,) * len(match.teams)
+        ranks, scores = (last.ranks, last.scores) if last else (nothing, nothing)
+        seats = zip(ranks, match.teams, scores, self.points(match), strict=False)
+        return sorted(seats, key=lambda seat: (seat[0] is None, seat[0] or 0))
+
+    @property
+    def played(self) -> int:
+        """The number of matches of the round that are over."""
+        return sum(match.state in ("done", "void", "failed") for match in self.matches)
+
+    def position(self, team: int) -> int:
+        """Return the position of a team at the start of the round."""
+        current = self.group.round
+        return current.positions.get(team, 1) if current else 1
+
+    def name(self, team: int) -> str:
+        """Return the name of a team."""
+        return self.by_id[team].name if team in self.by_id else "?"
+
+    def points(self, match: RoundMatch) -> tuple[int, ...]:
+        """Return the points of a match by seat; 0 for one that does not count."""
+        if not match.counts:
+            return (0,) * len(match.teams)
+        positions = [self.position(team) for team in match.teams]
+        return match_points(match.results, positions, self.scoring)
+
+    def outcome(self, match: RoundMatch, seat: int) -> Outcome | None:
+        """Return the outcome of a match of two for a seat; None for one that does not count."""
+        if not match.counts or len(match.teams) != 2:
+            return None
+        return self.result(match, seat).outcome
+
+    def result(self, match: RoundMatch, seat: int = 0) -> PairResult:
+        """Return the result of a match of two for a seat."""
+        return result(match.results, seat, 1 - seat, self.scoring.tiebreak)
+
+    def matches_of_team(self, team: int) -> list[tuple[RoundMatch, int]]:
+        """Return the matches of a team in the round, each with its seat."""
+        return [(match, match.teams.index(team)) for match in self.matches if team in match.teams]
+
+    def round_points(self, team: int) -> float:
+        """Return the points of a team in the round, credited when the round closes."""
+        current = self.group.round
+        if current is not None and current.closed_at is not None and team in self.by_id:
+            return self.by_id[team].points_of(current.number)
+        return sum(self.points(match)[seat] for match, seat in self.matches_of_team(team))
+
+
+RECORDS: Final = (
+    select(
+        Entry.team_id,
+        Team.slug,
+        Team.name,
+        Entry.status,
+        Entry.reason,
+        Team.out_of_competition,
+        Round.number,
+        RoundScore.points,
+        RoundScore.total,
+        RoundScore.position,
+        RoundScore.won,
+        RoundScore.drawn,
+        RoundScore.lost,
+    )
+    .join(Team, Team.id == Entry.team_id)
+    .outerjoin(Round, Round.group_id == Entry.group_id)
+    .outerjoin(
+        RoundScore,
+        and_(RoundScore.round_id == Round.id, RoundScore.team_id == Entry.team_id),
+    )
+    .where(Entry.group_id == bindparam("group"))
+    .order_by(Entry.team_id, Round.number)
+)
+"""The teams of a group, each with its record of each round."""
+
+
+def of_group(
+    session: Session,
+    tournament: TournamentView,
+    group: GroupView,
+    phase: Phase,
+    slug: str | None = None,
+) -> GroupStandings:
+    """Return the standings of a group with the matches of its round, or those of one team.
+
+    Three statements at most, and a few more for the prizes of a group that is over.
+    """
+    rows = placed(rows_of(session, group.id))
+    if phase == "over":
+        order = final_order(session, tournament.settings, tournament.seed, group.id)
+        rows = with_prizes(rows, group.kind, order)
+    team = next((row.team_id for row in rows if row.slug == slug), None)
+    is_known = slug is None or team is not None
+    matches = matches_of(session, group.round.id, team) if group.round and is_known else ()
+    return GroupStandings(tournament, group, rows, matches)
+
+
+def rows_of(session: Session, group: int) -> list[TableRow]:
+    """Return the teams of a group with their records, without places. One statement."""
+    records: dict[int, list[Row[*tuple[Any, ...]]]] = defaultdict(list)
+    for record in session.execute(RECORDS, {"group": group}):
+        records[record.team_id].append(record)
+    return [
+        TableRow(
+            team,
+            first.slug,
+            first.name,
+            first.status,
+            first.reason,
+            first.out_of_competition,
+            tuple(
+                RoundRecord(*record[6:]) for record in (first, *others) if record.points is not None
+            ),
+        )
+        for team, (first, *others) in records.items()
+    ]
+
+
+def placed(rows: Sequence[TableRow]) -> tuple[TableRow, ...]:
+    """Return rows in order, with their places, and how these changed in the last round."""
+    last = max((record.number for row in rows for record in row.history), default=0)
+    positions = positions_after(rows, last)
+    before = positions_after(rows, last - 1) if last > 1 else {}
+    with_places = [
+        replace(
+            row,
+            place=positions[row.team_id],
+            change=before[row.team_id] - positions[row.team_id]
+            if before and any(record.number < last for record in row.history)
+            else None,
+        )
+        if row.competes
+        else row
+        for row in rows
+    ]
+    with_places.sort(key=lambda row: (positions[row.team_id], row.is_out, row.name.casefold()))
+    return tuple(with_places)
+
+
+def positions_after(rows: Iterable[TableRow], number: int) -> dict[int, int]:
+    """Return the positions of teams after a round, also of teams out of competition."""
+    totals = {
+        row.team_id: sum(record.points for record in row.history if record.number <= number)
+        for row in rows
+    }
+    return positions(totals, [row.team_id for row in rows if row.competes])
+
+
+def with_prizes(
+    rows: Sequence[TableRow], kind: GroupKind, order: Sequence[int]
+) -> tuple[TableRow, ...]:
+    """Return the rows of a group that is over with their prizes, by the final order of teams."""
+    if kind == "internal" or not any(row.history for row in rows):
+        return tuple(rows)
+    prize, number = ("super prize", 1) if kind == "final" else ("prize", PRIZES)
+    winners = order[:number]
+    return tuple(replace(row, prize=prize) if row.team_id in winners else row for row in rows)
+
+
+# One match
+
+
+PLACE_OF_MATCH: Final = (
+    select(
+        Match.id,
+        Match.round_id,
+        Round.number,
+        Group.slug.label("group"),
+        Competition.slug,
+    )
+    .join(Round, Round.id == Match.round_id)
+    .join(Group, Group.id == Round.group_id)
+    .join(Competition, Competition.id == Group.competition_id)
+    .where(Match.match_id == bindparam("name"))
+)
+"""The tournament, group and round of a match."""
+
+
+def of_match(session: Session, match_id: str) -> GroupStandings | None:
+    """Return the standings of a match alone, without records; None for one of no round.
+
+    Four statements.
+    """
+    place = session.execute(PLACE_OF_MATCH, {"name": match_id}).one_or_none()
+    tournament = place and views.find(session, place.slug, place.group, place.number)
+    group = tournament and place and tournament.group(place.group)
+    if place is None or not tournament or not group:
+        return None
+    wanted = {"round": place.round_id, "match": place.id}
+    seats = session.execute(SEATS_OF_MATCH, wanted).all()
+    games = games_by_match(session, GAMES_OF_MATCH, wanted)[place.id]
+    rows = tuple(
+        TableRow(seat.team_id, seat.slug, seat.name, "playing", "", seat.out_of_competition, ())
+        for seat in seats
+    )
+    return GroupStandings(tournament, group, rows, (round_match(seats, games),))

@@ -1,0 +1,1 @@
+"""The teams of a tournament: their names, cards, bots and pages."""

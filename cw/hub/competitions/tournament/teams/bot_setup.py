@@ -1,0 +1,166 @@
+"""What a team does to its bot: its address, its secret, its versions, the key of its machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from cw.errors import UsageError
+from cw.hub.accounts import audit
+from cw.hub.bots import verbs as bots
+from cw.hub.bots.programs import NO_PROGRAMS, object_key
+from cw.hub.clock import Clock
+from cw.hub.competitions.tournament.teams.bots import (
+    VERSION,
+    TeamBot,
+    lacks_secret,
+)
+from cw.hub.pages.queries import whole_number
+from cw.hub.store.objects import ObjectStore
+from cw.hub.store.sealing import Sealer
+from cw.hub.store.tables import Bot, BotVersion, Team
+
+NO_VERSION: Final = "There is no such version, or it cannot play"
+NO_URLS: Final = "Bots of this tournament are programs: upload one"
+NO_SECRET: Final = "Your bot has no secret."  # noqa: S105
+WHERE_SECRET: Final = "Each team is shown its secret when it saves its bot on MY TEAM."  # noqa: S105
+
+
+def locked(session: Session, bot: int) -> Bot:
+    """Return the row of a bot, locked."""
+    return session.scalars(select(Bot).where(Bot.id == bot).with_for_update(key_share=True)).one()
+
+
+def actor_of(bot: TeamBot) -> str:
+    """Return the name of a team in the audit."""
+    return f"team:{bot.slug}"
+
+
+def note(session: Session, clock: Clock, bot: TeamBot, verb: str, **more: Any) -> None:
+    """Add a line about a bot to the audit."""
+    competition, subject = bot.competition_id, f"bot:{bot.bot_id}"
+    audit.note(
+        session, clock, actor_of(bot), verb, subject, detail=more, competition_id=competition
+    )
+
+
+def begin_again(session: Session, clock: Clock, row: Bot, bot: TeamBot) -> None:
+    """Reset the health of a bot that is another one now; the next sweep checks it."""
+    row.failures, row.protocol_ok, row.checks, row.checked_at = 0, False, [], None
+    row.check_due_at = clock() if row.kind == "url" else None
+    bots.change_status(session, clock, row, "PENDING", "", actor_of(bot))
+
+
+# Web services
+
+
+def set_url(session: Session, clock: Clock, sealer: Sealer, bot: TeamBot, url: str) -> str | None:
+    """Set the address of a team's bot; return its secret if it has got one now, else None.
+
+    Raises UsageError where bots are programs.
+    """
+    if "url" not in bot.kinds:
+        raise UsageError(NO_URLS)
+    row = locked(session, bot.id)
+    row.kind, row.endpoint = "url", url
+    begin_again(session, clock, row, bot)
+    note(session, clock, bot, "set bot")
+    return bots.give_secret(row, sealer) if lacks_secret(row) else None
+
+
+def rotate(session: Session, clock: Clock, sealer: Sealer, bot: TeamBot) -> str:
+    """Give a team's bot a new secret, and return it: it cannot be read again.
+
+    Raises UsageError for a bot without a secret, and for the second of two who rotate at once.
+    """
+    row = locked(session, bot.id)
+    if not bot.has_secret:
+        raise UsageError(NO_SECRET)
+    if row.secret_version != bot.secret_version:
+        raise UsageError(bots.ROTATED)
+    begin_again(session, clock, row, bot)
+    note(session, clock, bot, "rotate")
+    return bots.give_secret(row, sealer)
+
+
+# Programs
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A program that is in the object store."""
+
+    sha256: str
+    size: int
+    log: str
+
+
+def store_upload(objects: ObjectStore, bot: TeamBot, data: bytes, sha256: str) -> None:
+    """Put an upload into the object store, where the same bytes have the same key."""
+    objects.put_new(object_key(bot.bot_id, sha256), data)
+
+
+def add_version(session: Session, clock: Clock, bot: TeamBot, upload: Upload) -> int:
+    """Add a version of a team's bot, which plays from the next match; return its number.
+
+    Raises UsageError where no programs are run.
+    """
+    if "program" not in bot.kinds:
+        raise UsageError(NO_PROGRAMS)
+    row = locked(session, bot.id)
+    last = select(func.max(BotVersion.number)).where(BotVersion.bot_id == row.id)
+    number = (session.scalar(last) or 0) + 1
+    session.add(
+        BotVersion(
+            bot_id=row.id,
+            number=number,
+            sha256=upload.sha256,
+            size=upload.size,
+            state="ready",
+            log=upload.log,
+            created_at=clock(),
+        )
+    )
+    play_version(session, clock, row, bot, number)
+    return number
+
+
+def use_version(session: Session, clock: Clock, bot: TeamBot, number: int) -> None:
+    """Let an earlier version play; raise UsageError for one that cannot."""
+    if "program" not in bot.kinds:
+        raise UsageError(NO_PROGRAMS)
+    row = locked(session, bot.id)
+    is_ready = (BotVersion.number == number, BotVersion.state == "ready")
+    if session.scalar(select(BotVersion.id).where(BotVersion.bot_id == row.id, *is_ready)) is None:
+        raise UsageError(NO_VERSION)
+    play_version(session, clock, row, bot, number)
+
+
+def play_version(session: Session, clock: Clock, row: Bot, bot: TeamBot, number: int) -> None:
+    """Make a version the one that plays."""
+    row.kind, row.endpoint = "program", ""
+    row.settings = {**row.settings, VERSION: number}
+    begin_again(session, clock, row, bot)
+    note(session, clock, bot, "version", version=number)
+
+
+def read_version(text: str) -> int:
+    """Return the number of a version; raise UsageError for anything else."""
+    number = whole_number(text, least=1)
+    if number is None:
+        raise UsageError(NO_VERSION)
+    return number
+
+
+# Machines
+
+
+def set_ssh_key(session: Session, clock: Clock, bot: TeamBot, key: str) -> None:
+    """Set the public key of a team; "" for none."""
+    row = session.scalars(select(Team).where(Team.id == bot.team_id).with_for_update()).one()
+    row.ssh_key = key or None
+    competition, subject = bot.competition_id, f"team:{bot.team_id}"
+    audit.note(session, clock, actor_of(bot), "ssh key", subject, competition_id=competition)

@@ -1,0 +1,203 @@
+"""The bot of a team as the team sees it: what it is, and whether it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Literal, TypeAlias
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from cw.games.registry import load_protocol
+from cw.hub.bots.health import always_sandboxed
+from cw.hub.bots.seats import ClaimedSeat, Hosting, seat_of
+from cw.hub.competitions.tournament.settings import (
+    TournamentSettings,
+    defaults_of,
+    stored_settings,
+)
+from cw.hub.store.tables import (
+    Bot,
+    BotKind,
+    BotStatus,
+    BotVersion,
+    Competition,
+    Team,
+    VersionState,
+)
+
+NO_BOT: Final = "You have not set up your bot yet."
+
+MOST_VERSIONS: Final = 50
+"""Versions of a bot that are listed."""
+
+WITH_API_KEY: Final = ("end-of-codes",)
+"""Games whose requests carry a key of the bot's own."""
+
+VERSION: Final = "version"
+"""The setting of a bot with the number of the version that plays."""
+
+Health: TypeAlias = Literal["none", "waiting", "fine", "wrong"]
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A program that was uploaded."""
+
+    number: int
+    sha256: str
+    size: int
+    """In bytes."""
+    state: VersionState
+    log: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class TeamBot:
+    """The bot of a team as the team sees it."""
+
+    id: int
+    bot_id: str
+    team_id: int
+    competition_id: int
+    tournament: str
+    """The slug."""
+    game: str
+    team: str
+    """The name."""
+    slug: str
+    """Of the team."""
+    kind: BotKind
+    endpoint: str
+    version: int | None
+    status: BotStatus
+    checks: Sequence[Mapping[str, Any]]
+    """The steps of the last check."""
+    checked_at: datetime | None
+    kinds: tuple[BotKind, ...]
+    """The kinds that the tournament allows."""
+    settings: TournamentSettings
+    machine: str | None
+    ssh_key: str | None
+    lacks_secret: bool
+    """Whether the team has yet to be shown a secret, which it is when it saves the address."""
+    has_secret: bool
+    """Whether it is a web service that knows a secret."""
+    secret_version: int
+    """The number of secrets it has had."""
+    versions: Sequence[Version] = ()
+    """The latest first."""
+
+    @property
+    def hosting(self) -> Hosting:
+        """How its program would be run."""
+        return self.settings.hosting
+
+    @property
+    def training(self) -> str:
+        """The strategy of the training bot."""
+        return self.settings.training
+
+    @property
+    def stores(self) -> bool:
+        """Whether its machine has databases."""
+        return self.settings.stores
+
+    @property
+    def is_set(self) -> bool:
+        """Whether there is something that plays."""
+        return self.version is not None if self.kind == "program" else bool(self.endpoint)
+
+    @property
+    def failed(self) -> Mapping[str, Any] | None:
+        """The first step of the last check that failed."""
+        failures = (step for step in self.checks if not step["ok"] and not step.get("warning"))
+        return next(failures, None)
+
+    @property
+    def health(self) -> Health:
+        """Whether the bot answers: not set up, not checked yet, or by its last check."""
+        if not self.is_set:
+            return "none"
+        if not self.checks:
+            return "fine" if self.kind == "builtin" else "waiting"
+        return "fine" if self.failed is None else "wrong"
+
+
+def find(session: Session, team_id: int) -> TeamBot | None:
+    """Return the bot of a team with its versions, None for an unknown team."""
+    row = session.execute(
+        select(Bot, Team, Competition)
+        .join(Team, Team.id == Bot.team_id)
+        .join(Competition, Competition.id == Team.competition_id)
+        .where(Team.id == team_id)
+    ).one_or_none()
+    if row is None:
+        return None
+    bot, team, competition = row
+    settings = stored_settings(competition.game, competition.settings)
+    kinds = defaults_of(competition.game).kinds
+    return TeamBot(
+        bot.id,
+        bot.bot_id,
+        team.id,
+        competition.id,
+        competition.slug,
+        competition.game,
+        team.name,
+        team.slug,
+        bot.kind,
+        bot.endpoint,
+        bot.settings.get(VERSION),
+        bot.status,
+        bot.checks,
+        bot.checked_at,
+        tuple(kind for kind in kinds if kind != "program" or settings.hosting != "off"),
+        settings,
+        team.machine,
+        team.ssh_key,
+        lacks_secret(bot),
+        bot.kind == "url" and bot.secret is not None,
+        bot.secret_version,
+        versions_of(session, bot.id),
+    )
+
+
+def versions_of(session: Session, bot: int) -> tuple[Version, ...]:
+    """Return the versions of a bot, the latest first."""
+    rows = session.scalars(
+        select(BotVersion)
+        .where(BotVersion.bot_id == bot)
+        .order_by(BotVersion.number.desc())
+        .limit(MOST_VERSIONS)
+    )
+    return tuple(
+        Version(row.number, row.sha256, row.size, row.state, row.log, row.created_at)
+        for row in rows
+    )
+
+
+def lacks_secret(bot: Bot) -> bool:
+    """Return whether a bot is a web service that needs a secret and has none yet."""
+    needs_secret = load_protocol(bot.game).signed_with is not None or bot.game in WITH_API_KEY
+    return bot.kind == "url" and bot.secret is None and needs_secret
+
+
+def seated(session: Session, bot: TeamBot) -> ClaimedSeat:
+    """Return a team's bot as it would be seated in a match now."""
+    return seat_of(session, session.get_one(Bot, bot.id))
+
+
+def hosting_of(session: Session, bot: Bot) -> tuple[Hosting, str]:
+    """Return how the program of a bot is run, by its team's tournament, and the slug of that."""
+    if bot.team_id is None:
+        return always_sandboxed(session, bot)
+    row = session.execute(
+        select(Competition.settings, Competition.game, Competition.slug)
+        .join(Team, Team.competition_id == Competition.id)
+        .where(Team.id == bot.team_id)
+    ).one()
+    return stored_settings(row.game, row.settings).hosting, row.slug

@@ -1,0 +1,162 @@
+"""Matches that people play by hand on a hub: with the training bot, and with their team's own."""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Final
+
+from flask import abort, request, url_for
+
+from cw.arena.bot_settings import SECRET_SETTINGS
+from cw.arena.bots import BotSpec
+from cw.arena.sandbox import bubblewrap
+from cw.errors import UsageError
+from cw.games.registry import load_protocol
+from cw.hub.accounts.access.actor import actor, tournaments_of_browser
+from cw.hub.bots.addresses import isolation_of
+from cw.hub.bots.programs import NO_PROGRAMS, unpacked
+from cw.hub.bots.seats import ClaimedSeat
+from cw.hub.competitions.tournament.listing import listing
+from cw.hub.competitions.tournament.names import is_slug
+from cw.hub.competitions.tournament.pages.header import NO_TOURNAMENT, tournament_or_404
+from cw.hub.competitions.tournament.settings import defaults_of
+from cw.hub.competitions.tournament.teams.bots import (
+    NO_BOT,
+    TeamBot,
+    find,
+    seated,
+)
+from cw.hub.competitions.tournament.views import TournamentView
+from cw.hub.matches.specs import bot_of
+from cw.hub.operation.resources import Resources
+from cw.hub.pages.request import one_reading
+from cw.web.live.live_match import Guest
+from cw.web.live.own_bots import OWN, Link, Offer, Opponents, OwnBot
+
+INVITATION: Final = "Enter your login token to play with your own bot."
+ELSEWHERE: Final = (
+    "Your bot is an uploaded program, which this server does not run: it plays its rounds and"
+    " practice matches on another machine."
+)
+NO_WALLS: Final = (
+    "Your bot is an uploaded program, and nobody plays with those by hand on this server, as it"
+    " has no bubblewrap to run them in."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BotsOfTeams:
+    """The bots of the teams for which a browser acts (see `own_bots.OwnBots`)."""
+
+    resources: Resources
+    runs_programs: bool
+    """Whether this process may run what teams have uploaded."""
+
+    def opponents(self, game: str) -> Opponents:
+        """Return the opponents to choose from; for a page of a tournament those of its team.
+
+        Answers 404 for an unknown tournament, and for one of another game.
+        """
+        tournament = tournament_of_request(game)
+        bots = own_bots(game, tournament.slug if tournament else None)
+        offers = tuple(
+            Offer(f"{OWN}{bot.tournament}", label_of(bot, bots), self.problem_of(bot))
+            for bot in bots
+        )
+        prefers_own = bool(offers) and request.args.get("bot") == "own"
+        return Opponents(
+            tournament.settings.training if tournament else defaults_of(game).training,
+            offers,
+            offers[0].choice if prefers_own else "",
+            None if bots else invitation(game, tournament),
+            tournament.slug if tournament else "",
+            Link(tournament.title, page_of(tournament)) if tournament else None,
+        )
+
+    def ready(self, game: str, choice: str, room: ExitStack) -> OwnBot:
+        """Return the bot of a team as it plays in rounds; raise UsageError if it cannot play."""
+        bots = own_bots(game, choice.removeprefix(OWN))
+        if not bots:
+            raise UsageError(INVITATION)
+        (bot,) = bots
+        if problem := self.problem_of(bot):
+            raise UsageError(problem)
+        with one_reading() as reading:
+            seat = seated(reading, bot)
+        return OwnBot(
+            self.bot_at(seat, bot, room),
+            isolation_of(self.resources.settings),
+            self.secrets_of(seat),
+            Guest(f"team {bot.team_id}", seat.name, bot.team),
+        )
+
+    def bot_at(self, seat: ClaimedSeat, bot: TeamBot, room: ExitStack) -> BotSpec:
+        """Return the bot of a seat for the arena; a program is unpacked until the room closes."""
+        if bot.kind == "program":
+            programs = unpacked(self.resources.objects, bot.game, [seat], bot.hosting)
+            return room.enter_context(programs)[seat.name]
+        is_signed = load_protocol(bot.game).signed_with is not None
+        return bot_of(seat, f"m_{secrets.token_hex(4)}", is_signed=is_signed)
+
+    def secrets_of(self, seat: ClaimedSeat) -> dict[str, str]:
+        """Return the settings of a bot that nobody else may read."""
+        if seat.secret is None:
+            return {}
+        secret = self.resources.sealer.open(seat.secret, seat.secret_row).decode()
+        return dict.fromkeys(SECRET_SETTINGS, secret)
+
+    def problem_of(self, bot: TeamBot) -> str:
+        """Return why nobody can play with a bot here now; "" if one can."""
+        if not bot.is_set:
+            return NO_BOT
+        if bot.kind != "program":
+            return ""
+        if bot.hosting == "off":
+            return f"{NO_PROGRAMS}."
+        if not self.runs_programs:
+            return ELSEWHERE
+        return NO_WALLS if bubblewrap.problem() else ""
+
+
+def tournament_of_request(game: str) -> TournamentView | None:
+    """Return the tournament in the query, None if there is none; answer 404 for an unknown one."""
+    slug = request.args.get("tournament")
+    if slug is None:
+        return None
+    if not is_slug(slug):
+        abort(404, NO_TOURNAMENT)
+    with one_reading() as reading:
+        tournament = tournament_or_404(reading, slug)
+    if tournament.game != game:
+        abort(404, NO_TOURNAMENT)
+    return tournament
+
+
+def own_bots(game: str, slug: str | None) -> list[TeamBot]:
+    """Return the bots of the teams for which this browser acts, of all tournaments or of one."""
+    slugs = tournaments_of_browser() if slug is None else [slug]
+    holders = [actor().team(name) for name in slugs if is_slug(name)]
+    with one_reading() as reading:
+        bots = [find(reading, holder.team_id) for holder in holders if holder]
+    return [bot for bot in bots if bot is not None and bot.game == game]
+
+
+def label_of(bot: TeamBot, bots: list[TeamBot]) -> str:
+    """Return the label of a bot in a form; those of several teams name the team."""
+    return "my own bot" if len(bots) == 1 else f"my own bot, {bot.team} of {bot.tournament}"
+
+
+def invitation(game: str, tournament: TournamentView | None) -> Link | None:
+    """Return a link to where a login token is entered, None if the game has no tournament."""
+    if tournament is not None:
+        return Link(INVITATION, page_of(tournament))
+    with one_reading() as reading:
+        is_played = any(row.game == game for row in listing(reading))
+    return Link(INVITATION, url_for("tournaments.index")) if is_played else None
+
+
+def page_of(tournament: TournamentView) -> str:
+    """Return the address of a tournament."""
+    return url_for("tournaments.choose", slug=tournament.slug)

@@ -1,0 +1,272 @@
+"""MY TEAM: the page of a team on its bot, how to deploy one, and the kits that bots begin with."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from flask import Blueprint, Response, abort, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from cw import kits
+from cw.errors import CapacityError, UsageError
+from cw.games.registry import load_protocol
+from cw.hub.accounts.access.actor import actor
+from cw.hub.accounts.pages import go
+from cw.hub.bots import asking, check_requests, packages
+from cw.hub.bots import verbs as bots
+from cw.hub.bots.addresses import check_address
+from cw.hub.bots.packages import LARGEST, NO_FILE
+from cw.hub.bots.programs import NO_PROGRAMS
+from cw.hub.competitions.tournament import standings, timeline
+from cw.hub.competitions.tournament.pages.header import header_of, tournament_or_404
+from cw.hub.competitions.tournament.teams import bot_setup
+from cw.hub.competitions.tournament.teams.assigned_bots import read_url
+from cw.hub.competitions.tournament.teams.bot_setup import Upload
+from cw.hub.competitions.tournament.teams.bots import NO_BOT, TeamBot, find
+from cw.hub.competitions.tournament.teams.machines import PRIVATE_KEY, read_ssh_key
+from cw.hub.competitions.tournament.teams.practice import (
+    last_faults,
+    plan_practice,
+    practice_matches,
+)
+from cw.hub.competitions.tournament.views import home_group
+from cw.hub.matches import sending
+from cw.hub.matches.practice import PRACTICE
+from cw.hub.operation.queue import CHECKS
+from cw.hub.pages.parts import notice, show_once
+from cw.hub.pages.request import one_reading, resources
+
+routes = Blueprint("my_team", __name__)
+
+NOT_JOINED: Final = "Enter your login token to see your team."
+NO_KIT: Final = "There is no such kit."
+CHECKING: Final = "Your bot is being checked."
+NO_CHECKS: Final = "Checks cannot be made right now. Please try again soon."
+SAVED: Final = "Your bot settings were saved"
+PLAYS_NEXT: Final = "plays from the next match"
+
+
+def own_bot(slug: str) -> TeamBot:
+    """Return the bot of the team that asks; redirect others to where one joins.
+
+    Answers 404 for an unknown tournament.
+    """
+    with one_reading() as reading:
+        tournament = tournament_or_404(reading, slug)
+        holder = actor().team(slug)
+        bot = find(reading, holder.team_id) if holder else None
+    if bot is None:
+        notice(NOT_JOINED, "plain")
+        abort(go(url_for("tournaments.choose", slug=tournament.slug)))
+    return bot
+
+
+def page_of(bot: TeamBot) -> str:
+    """Return the address of the page."""
+    return url_for("my_team.page", slug=bot.tournament)
+
+
+@routes.get("/t/<slug>/my-team")
+def page(slug: str) -> ResponseReturnValue:
+    """Show a team its bot, and how to deploy one."""
+    return render(own_bot(slug))
+
+
+def render(bot: TeamBot, errors: dict[str, str] | None = None, **typed: str) -> ResponseReturnValue:
+    """Return the page; with errors 422, and the values that were typed."""
+    with one_reading() as reading:
+        tournament = tournament_or_404(reading, bot.tournament)
+        group = tournament.by_id(home_group(reading, bot.team_id))
+        header = header_of(reading, tournament, group, "my-team")
+        place = None
+        if group is not None:
+            phase = timeline.phase_of(group, header.events, resources().clock())
+            row = standings.of_group(reading, tournament, group, phase).by_slug.get(bot.slug)
+            place = row and row.place
+        faults = last_faults(reading, bot.id)
+        practice = practice_matches(reading, bot.id)
+    text = render_template(
+        "hub/competitions/tournament/my_team.html",
+        header=header,
+        bot=bot,
+        place=place,
+        faults=faults,
+        practice=practice,
+        errors=errors or {},
+        typed=typed,
+        is_service="http" in load_protocol(bot.game).transports,
+    )
+    return text, 422 if errors else 200
+
+
+# What a team does
+
+
+@routes.post("/t/<slug>/my-team/bot")
+def bot(slug: str) -> ResponseReturnValue:
+    """Set the address of the bot, and have it checked."""
+    own, hub = own_bot(slug), resources()
+    typed = request.form.get("endpoint", "")
+    try:
+        url = read_url(typed)
+        check_address(url, hub.settings)
+        check_requests.claim_for(owner_of(own), url)
+        with hub.database.writing() as writing:
+            secret = bot_setup.set_url(writing, hub.clock, hub.sealer, own, url)
+    except UsageError as error:
+        return render(own, {"endpoint": str(error)}, endpoint=typed[:1000])
+    send_check(own)
+    if secret is None:
+        notice(SAVED)
+        return go(page_of(own))
+    return secret_page(own, secret, "Your bot has a secret")
+
+
+def secret_page(own: TeamBot, secret: str, heading: str) -> Response:
+    """Show a secret, which cannot be read again."""
+    if own.game == "end-of-codes":
+        heading = f"Your bot plays as {own.slug.replace('-', '_')}"
+        return show_once(heading, "API key", secret, page_of(own))
+    return show_once(heading, "Shared secret", secret, page_of(own))
+
+
+@routes.post("/t/<slug>/my-team/rotate")
+def rotate(slug: str) -> ResponseReturnValue:
+    """Give the bot a new secret, show it once, and have the bot checked."""
+    own, hub = own_bot(slug), resources()
+    if own.has_secret:
+        check_requests.claim_for(owner_of(own), own.endpoint)
+    try:
+        with hub.database.writing() as writing:
+            secret = bot_setup.rotate(writing, hub.clock, hub.sealer, own)
+    except UsageError as error:
+        abort(409, str(error))
+    send_check(own)
+    return secret_page(own, secret, "Your bot has a new secret")
+
+
+@routes.post("/t/<slug>/my-team/check")
+def check(slug: str) -> ResponseReturnValue:
+    """Have the bot checked."""
+    own = own_bot(slug)
+    if not own.is_set:
+        notice(NO_BOT, "bad")
+        return go(page_of(own))
+    if own.kind == "url":
+        check_requests.claim_for(owner_of(own), own.endpoint)
+    if send_check(own):
+        notice(CHECKING, "plain")
+    else:
+        notice(NO_CHECKS, "bad")
+    return go(page_of(own))
+
+
+def send_check(own: TeamBot) -> bool:
+    """Ask for a check, of a program where programs are run; return whether it was queued."""
+    queue = sending.PROGRAMS if own.kind == "program" else CHECKS
+    visitor = check_requests.visitor()
+    return asking.send(resources(), bots.CHECK, own.id, owner_of(own), visitor, queue)
+
+
+def owner_of(own: TeamBot) -> str:
+    """Return a team as counts name it."""
+    return asking.owner_named(None, own.team_id)
+
+
+@routes.post("/t/<slug>/my-team/upload")
+def upload(slug: str) -> ResponseReturnValue:
+    """Add a version of a program, which plays from the next match."""
+    own, hub = own_bot(slug), resources()
+    file = request.files.get("program")
+    try:
+        if file is None or not file.filename:
+            raise UsageError(NO_FILE)
+        if "program" not in own.kinds:
+            raise UsageError(NO_PROGRAMS)
+        data = file.stream.read(LARGEST + 1)
+        with packages.empty_folder() as folder:
+            package = packages.package(file.filename, data, own.game, folder)
+        bot_setup.store_upload(hub.objects, own, package.data, package.sha256)
+        new = Upload(package.sha256, len(package.data), "\n".join(package.files))
+        with hub.database.writing() as writing:
+            number = bot_setup.add_version(writing, hub.clock, own, new)
+    except UsageError as error:
+        return render(own, {"program": str(error)})
+    notice(f"version {number} ready, {PLAYS_NEXT}")
+    send_check(own_bot(slug))
+    return go(page_of(own))
+
+
+@routes.post("/t/<slug>/my-team/use-version")
+def use_version(slug: str) -> ResponseReturnValue:
+    """Let an earlier version play."""
+    own, hub = own_bot(slug), resources()
+    try:
+        number = bot_setup.read_version(request.form.get("version", ""))
+        with hub.database.writing() as writing:
+            bot_setup.use_version(writing, hub.clock, own, number)
+    except UsageError as error:
+        return render(own, {"version": str(error)})
+    notice(f"version {number} {PLAYS_NEXT}")
+    send_check(own_bot(slug))
+    return go(page_of(own))
+
+
+@routes.post("/t/<slug>/my-team/ssh-key")
+def ssh_key(slug: str) -> ResponseReturnValue:
+    """Set the public key with which the team deploys."""
+    own, hub = own_bot(slug), resources()
+    typed = request.form.get("key", "")
+    try:
+        key = read_ssh_key(typed)
+        with hub.database.writing() as writing:
+            bot_setup.set_ssh_key(writing, hub.clock, own, key)
+    except UsageError as error:
+        # A private key is not sent back: it has travelled once too often already.
+        is_private = str(error) == PRIVATE_KEY
+        return render(own, {"key": str(error)}, key="" if is_private else typed[:5000])
+    notice("Your public SSH key was saved" if key else "Your public SSH key was removed")
+    return go(page_of(own))
+
+
+@routes.post("/t/<slug>/my-team/practice")
+def practice(slug: str) -> ResponseReturnValue:
+    """Play a match with the training bot; redirect to its page."""
+    own, hub = own_bot(slug), resources()
+    if own.kind == "url" and own.is_set and own.status != "ACTIVE":
+        check_requests.claim_for(owner_of(own), own.endpoint, asking.PRACTICE)
+    try:
+        with hub.database.writing() as writing:
+            match, match_id = plan_practice(writing, hub.clock, own)
+    except (CapacityError, UsageError) as error:
+        notice(str(error), "bad")
+        return go(page_of(own))
+    queue = sending.PROGRAMS if own.kind == "program" else PRACTICE.name
+    hub.queue.send(sending.PLAY, match, queue=queue)
+    return go(url_for("match.page", match_id=match_id))
+
+
+# Kits
+
+
+@routes.get("/t/<slug>/kit/<language>.zip")
+def kit_of_tournament(slug: str, language: str) -> ResponseReturnValue:
+    """Return the kit of a tournament's game."""
+    with one_reading() as reading:
+        game = tournament_or_404(reading, slug).game
+    return kit(game, language)
+
+
+@routes.get("/games/<game>/kit/<language>.zip")
+def kit(game: str, language: str) -> ResponseReturnValue:
+    """Return what `cw new-bot` writes, as a zip of one folder."""
+    try:
+        parts = kits.files(game, language)
+    except UsageError:
+        abort(404, NO_KIT)
+    name = f"{game}-{language}"
+    files = {f"{name}/{part}": file.read_bytes() for part, file in parts.items()}
+    answer = Response(packages.pack(files), content_type="application/zip")
+    answer.headers["Content-Disposition"] = f'attachment; filename="{name}.zip"'
+    answer.add_etag()
+    return answer.make_conditional(request)

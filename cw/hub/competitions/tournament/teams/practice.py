@@ -1,0 +1,123 @@
+"""Practice matches of a team with the training bot, and the last faults of its bot."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Final
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from cw.errors import UsageError
+from cw.hub.bots.verbs import Busy
+from cw.hub.clock import Clock
+from cw.hub.competitions.tournament.teams.bot_setup import locked
+from cw.hub.competitions.tournament.teams.bots import NO_BOT, TeamBot
+from cw.hub.matches import planning
+from cw.hub.matches.planning import Plan, Seat
+from cw.hub.matches.practice import is_playing
+from cw.hub.store.tables import Match, MatchParticipant, MatchState
+
+MOST_PRACTICE: Final = 5
+"""Practice matches that are listed."""
+
+MOST_FAULTS: Final = 20
+"""Faults that are listed."""
+
+MOST_SEARCHED: Final = 500
+"""Matches of a bot that are searched for faults."""
+
+
+@dataclass(frozen=True, slots=True)
+class PracticeMatch:
+    """A practice match of a team."""
+
+    match_id: str
+    state: MatchState
+    at: datetime
+    won: bool | None
+    """None if it is not over, or drawn."""
+
+
+def practice_matches(session: Session, bot: int) -> list[PracticeMatch]:
+    """Return the last practice matches of a bot, the latest first."""
+    rows = session.execute(
+        select(Match.match_id, Match.state, Match.at, MatchParticipant.rank)
+        .join(Match, Match.id == MatchParticipant.match_id)
+        .where(MatchParticipant.bot_id == bot, Match.kind == "practice")
+        .order_by(Match.id.desc())
+        .limit(MOST_PRACTICE)
+    )
+    return [
+        PracticeMatch(name, state, at, None if rank is None else rank == 1)
+        for name, state, at, rank in rows
+    ]
+
+
+def plan_practice(session: Session, clock: Clock, bot: TeamBot) -> tuple[int, str]:
+    """Plan a match of a team's bot with the training bot; return its id and its name.
+
+    Raises UsageError for a team without a bot, and Busy until its last practice match is over.
+    """
+    row = locked(session, bot.id)
+    if not bot.is_set:
+        raise UsageError(NO_BOT)
+    if is_playing(session, row.id):
+        raise Busy("Your bot is playing a practice match. Try again when it is over.")
+    training = bot.training
+    opponent = f"{training}-builtin" if training == bot.slug else training
+    seats = (Seat(row.name, bot_id=row.id), Seat(opponent, spec=f"builtin:{training}"))
+    board = secrets.choice(bot.settings.boards)
+    key = f"{row.bot_id} {secrets.token_hex(8)}"
+    plan = Plan("practice", key, bot.game, seats, board.options, bot.competition_id)
+    match = planning.plan(session, clock, plan)
+    return match, session.scalars(select(Match.match_id).where(Match.id == match)).one()
+
+
+@dataclass(frozen=True, slots=True)
+class TeamFault:
+    """A fault of a bot in a match, with details for its team alone."""
+
+    match_id: str
+    at: datetime
+    game: int
+    """The number of the game in its match."""
+    turn: int
+    kind: str
+    detail: str
+    expected: str
+    actual: str
+    answer: str
+    """The answer as it was sent; "" if there was none, or it was not stored."""
+    is_practice: bool
+
+
+def last_faults(session: Session, bot: int) -> list[TeamFault]:
+    """Return the last faults of a bot, the latest first."""
+    rows = session.execute(
+        select(MatchParticipant.faults, Match.match_id, Match.finished_at, Match.at, Match.kind)
+        .join(Match, Match.id == MatchParticipant.match_id)
+        .where(MatchParticipant.bot_id == bot, Match.state == "done")
+        .order_by(Match.finished_at.desc(), Match.id.desc())
+        .limit(MOST_SEARCHED)
+    )
+    team_faults = (
+        TeamFault(
+            match_id,
+            finished_at or at,
+            fault.get("battle", 1),
+            fault.get("turn", 0),
+            fault["kind"],
+            fault.get("detail", ""),
+            fault.get("expected", ""),
+            fault.get("actual", ""),
+            fault.get("answer", ""),
+            kind == "practice",
+        )
+        for faults, match_id, finished_at, at, kind in rows
+        for fault in reversed(faults)
+    )
+    return list(islice(team_faults, MOST_FAULTS))

@@ -1,0 +1,237 @@
+"""Competitions: a game and a format each; made, set, paused and resumed by the operator."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Row, bindparam, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from cw.errors import UsageError
+from cw.hub.accounts import audit
+from cw.hub.clock import Clock
+from cw.hub.matches import planning
+from cw.hub.pages.names import clean_name
+from cw.hub.store.tables import Competition, CompetitionState, Match
+
+OPERATOR: Final = "operator"
+LONGEST_SLUG: Final = 32
+LONGEST_TITLE: Final = 80
+FORMER_NAMES: Final = {"championship": "cup", "ladder": "tournament"}
+"""What formats were called before: commands understand it for one release more."""
+SINCE: Final = "since"
+"""The setting that says since when a competition has been running, as ISO 8601."""
+
+
+class NoSuchCompetition(UsageError):
+    """There is no competition of that name."""
+
+
+class CompetitionTaken(UsageError):
+    """There is a competition of this format and name already."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompetitionFacts:
+    """A competition as it is."""
+
+    id: int
+    slug: str
+    game: str
+    format: str
+    title: str
+    state: CompetitionState
+    settings: Mapping[str, Any]
+    created_at: datetime
+    seed: int
+    revision: int = 0
+    """Rises with every change that its pages show."""
+    last_seq: int = 0
+    """How many results were rated."""
+
+    @property
+    def since(self) -> datetime | None:
+        """Since when it has been running; None before its first start."""
+        said = self.settings.get(SINCE)
+        return None if said is None else datetime.fromisoformat(said)
+
+
+_COLUMNS = Competition.__table__.c
+
+FOUND: Final = select(
+    _COLUMNS.id,
+    _COLUMNS.slug,
+    _COLUMNS.game,
+    _COLUMNS.format,
+    _COLUMNS.title,
+    _COLUMNS.state,
+    _COLUMNS.settings,
+    _COLUMNS.created_at,
+    _COLUMNS.seed,
+    _COLUMNS.revision,
+    _COLUMNS.last_seq,
+).where(_COLUMNS.format == bindparam("format"), _COLUMNS.slug == bindparam("slug"))
+"""A competition by its format and slug: made once, as many pages ask it."""
+
+
+def facts_of(row: Competition | Row[*tuple[Any, ...]]) -> CompetitionFacts:
+    """Return a row as a value."""
+    return CompetitionFacts(
+        row.id,
+        row.slug,
+        row.game,
+        row.format,
+        row.title,
+        row.state,
+        row.settings,
+        row.created_at,
+        row.seed,
+        row.revision,
+        row.last_seq,
+    )
+
+
+def everything(session: Session) -> list[CompetitionFacts]:
+    """Return all competitions, by format and slug."""
+    rows = session.scalars(select(Competition).order_by(Competition.format, Competition.slug))
+    return [facts_of(row) for row in rows]
+
+
+def of_format(session: Session, name: str) -> list[CompetitionFacts]:
+    """Return the competitions of a format, those that were made last first."""
+    query = select(Competition).where(Competition.format == name).order_by(Competition.id.desc())
+    return [facts_of(row) for row in session.scalars(query)]
+
+
+def match_with_key(session: Session, competition: int, key: str) -> str | None:
+    """Return the name of the match of a competition that has a key, None if there is none."""
+    wanted = (Match.competition_id == competition, Match.key == key)
+    return session.scalar(select(Match.match_id).where(*wanted))
+
+
+def named(session: Session, name: str) -> CompetitionFacts:
+    """Return the competition `slug`, or `format/slug` where several share the slug.
+
+    Raises NoSuchCompetition, also where it takes the format to tell which one is meant.
+    """
+    wanted, slash, slug = name.rpartition("/")
+    wanted = FORMER_NAMES.get(wanted, wanted)
+    known = everything(session)
+    meant = [row for row in known if row.slug == slug and (not slash or row.format == wanted)]
+    if len(meant) == 1:
+        return meant[0]
+    if meant:
+        raise NoSuchCompetition(f"{name} may be any of {paths_of(meant)}: say which")
+    raise NoSuchCompetition(
+        f"there is no competition {name}; there are: {paths_of(known) or 'none yet'}"
+    )
+
+
+def paths_of(rows: Iterable[CompetitionFacts]) -> str:
+    """Return the names of competitions with their formats, as commands take them."""
+    return ", ".join(f"{row.format}/{row.slug}" for row in rows)
+
+
+def games_played(session: Session, formats: Collection[str]) -> set[str]:
+    """Return the games of which a competition of one of these formats is running."""
+    going_on = (Competition.format.in_(formats), Competition.state == "running")
+    return set(session.scalars(select(Competition.game).where(*going_on)))
+
+
+def find(session: Session, kind: str, slug: str) -> CompetitionFacts | None:
+    """Return a competition by its format and slug, None if there is none."""
+    row = session.execute(FOUND, {"format": kind, "slug": slug}).one_or_none()
+    return None if row is None else facts_of(row)
+
+
+def new(  # noqa: PLR0913 - as many things as there are to be said
+    session: Session,
+    clock: Clock,
+    kind: str,
+    game: str,
+    *,
+    slug: str = "",
+    title: str = "",
+    settings: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    actor: str = OPERATOR,
+) -> CompetitionFacts:
+    """Make a competition, a `draft`; without a slug it is named after its game.
+
+    Its seed is drawn, unless one is given. Raises UsageError for a title that cannot be a name.
+
+    Twice, or by two at once: the unique key decides, and the others are told CompetitionTaken.
+    """
+    row = Competition(
+        slug=slug or game,
+        game=game,
+        format=kind,
+        title=clean_name(title or f"{game} {kind}", LONGEST_TITLE),
+        settings=dict(settings or {}),
+        seed=planning.draw_seed(game) if seed is None else seed,
+        created_at=clock(),
+    )
+    try:
+        with session.begin_nested():
+            session.add(row)
+            session.flush()
+    except IntegrityError:
+        raise CompetitionTaken(f"there is a competition {kind}/{row.slug} already") from None
+    name = f"competition:{kind}/{row.slug}"
+    audit.note(session, clock, actor, "new", name, competition_id=row.id)
+    return facts_of(row)
+
+
+def held(session: Session, competition: int) -> Competition:
+    """Return the row of a competition, which nobody else changes until this transaction ends."""
+    query = select(Competition).where(Competition.id == competition).with_for_update()
+    return session.scalars(query).one()
+
+
+def set_state(
+    session: Session,
+    clock: Clock,
+    competition: int,
+    state: CompetitionState,
+    actor: str = OPERATOR,
+) -> None:
+    """Let a competition run, pause or be over; one that runs notes since when.
+
+    Twice: the same, and `since` stays.
+    """
+    row = held(session, competition)
+    if row.state == state:
+        return
+    row.state = state
+    row.revision += 1
+    if state == "running":
+        row.settings = {**row.settings, SINCE: clock().isoformat()}
+    name = f"competition:{row.format}/{row.slug}"
+    audit.note(session, clock, actor, state, name, competition_id=row.id)
+
+
+def set_paused(
+    session: Session, clock: Clock, competition: int, actor: str, *, paused: bool
+) -> bool:
+    """Pause a competition that runs, or let a paused one go on; False for one in another state.
+
+    Twice, or by two at once: False for the second.
+    """
+    before: CompetitionState = "running" if paused else "paused"
+    if held(session, competition).state != before:
+        return False
+    set_state(session, clock, competition, "paused" if paused else "running", actor)
+    return True
+
+
+def set_values(session: Session, clock: Clock, competition: int, values: Mapping[str, Any]) -> None:
+    """Keep settings, which their format has checked; others stay as they are. Twice: the same."""
+    row = held(session, competition)
+    row.settings = {**row.settings, **values}
+    row.revision += 1
+    name = f"competition:{row.format}/{row.slug}"
+    audit.note(session, clock, OPERATOR, "set", name, detail=values)

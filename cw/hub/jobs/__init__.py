@@ -1,1 +1,0 @@
-"""What the hub does beside answering requests: ticks, matches, checks, mail."""

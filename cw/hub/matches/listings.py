@@ -1,0 +1,332 @@
+"""Lists of matches: pages of them, and parts that programs read one after the other.
+
+A part costs the same however far one has come: it goes on after the row that the last one ended
+with, by its id; what is new meanwhile stands before the first one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, Generic, TypeVar, TypeVarTuple
+
+from sqlalchemy import ColumnElement, Select, and_, not_, select
+from sqlalchemy.orm import Session
+
+from cw.games.registry import games_with_hidden_information
+from cw.hub.accounts import people
+from cw.hub.bots import views as bot_views
+from cw.hub.bots.views import BotView
+from cw.hub.matches.kinds import Kinds
+from cw.hub.matches.lookup import views_of
+from cw.hub.matches.practice import PRACTICE
+from cw.hub.matches.states import OPEN
+from cw.hub.matches.views import MatchView
+from cw.hub.pages.queries import first_of_month
+from cw.hub.store.tables import Bot, Match, MatchParticipant, User
+from cw.league.glicko2 import Rating
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+MOST: Final = 100
+"""Rows of a part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Which part of a list is wanted."""
+
+    limit: int = 50
+    after: str = ""
+    """What the last part has said comes next; "": the first part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Generic[T]):
+    """A part of a list, and where the next one begins."""
+
+    items: Sequence[T]
+    next: str | None
+    """None: there is no more."""
+
+
+def cut_by_name(found: Sequence[T], cut: Cut, name: Callable[[T], str]) -> Part[T]:
+    """Return a part of rows of which one more than wanted was asked for."""
+    items = found[: cut.limit]
+    return Part(items, name(items[-1]) if len(found) > cut.limit else None)
+
+
+def cut_by_place(rows: Sequence[T], cut: Cut, first: int = 0, *, is_last: bool = True) -> Part[T]:
+    """Return a part of a list that is ordered by something that changes: it goes on by the place.
+
+    `rows` begin at the place `first`; more follow them unless they are the last.
+    """
+    begin = int(cut.after or 0) - first
+    items = rows[begin : begin + cut.limit]
+    end = begin + len(items)
+    return Part(items, None if is_last and end >= len(rows) else str(first + end))
+
+
+# Bots
+
+
+@dataclass(frozen=True, slots=True)
+class BotChoice:
+    """Which bots are wanted; "": all."""
+
+    game: str = ""
+    owner: str = ""
+    status: str = ""
+
+
+def bots_of_people(session: Session, choice: BotChoice, cut: Cut) -> Part[BotView]:
+    """Return a part of the bots of people and of the house, the newest first."""
+    wanted = select(Bot, User.username).join(User, User.id == Bot.user_id)
+    if choice.game:
+        wanted = wanted.where(Bot.game == choice.game)
+    if choice.owner:
+        wanted = wanted.where(*people.is_named(choice.owner))
+    if choice.status:
+        wanted = wanted.where(Bot.status == choice.status)
+    if cut.after:
+        last = select(Bot.id).where(Bot.bot_id == cut.after).scalar_subquery()
+        wanted = wanted.where(Bot.id < last)
+    rows = session.execute(wanted.order_by(Bot.id.desc()).limit(cut.limit + 1))
+    found = [bot_views.view_of(bot, owner or "") for bot, owner in rows]
+    return cut_by_name(found, cut, lambda bot: bot.bot_id)
+
+
+# Matches
+
+
+@dataclass(frozen=True, slots=True)
+class MatchChoice:
+    """Which matches are wanted; "" and 0: all."""
+
+    game: str = ""
+    players: int = 0
+    state: str = ""
+
+
+def public_matches(
+    session: Session, kinds: Kinds, choice: MatchChoice, cut: Cut
+) -> Part[MatchView]:
+    """Return a part of the matches that everybody may see, the latest first."""
+    wanted = select(Match).where(Match.kind.not_in(kinds.private))
+    if choice.game:
+        wanted = wanted.where(Match.game == choice.game)
+    if choice.players:
+        wanted = wanted.where(Match.players == choice.players, shows_players(kinds))
+    if choice.state:
+        wanted = wanted.where(Match.state == choice.state)
+    if cut.after:
+        wanted = wanted.where(Match.id < row_of(cut.after))
+    rows = session.scalars(wanted.order_by(Match.id.desc()).limit(cut.limit + 1)).all()
+    return views(session, kinds, rows, cut)
+
+
+def matches_of_bot(
+    session: Session, kinds: Kinds, bot: int, cut: Cut, *, with_private: bool
+) -> Part[MatchView]:
+    """Return a part of the matches of a bot, the latest first.
+
+    Private ones, and those of which nobody knows yet who plays, are for its owner.
+    """
+    wanted = of_bot(select(Match), bot, cut)
+    if not with_private:
+        wanted = wanted.where(Match.kind.not_in(kinds.private), shows_players(kinds))
+    return views(session, kinds, session.scalars(wanted).all(), cut)
+
+
+def shows_players(kinds: Kinds) -> ColumnElement[bool]:
+    """Return what holds of matches of which everybody may know who plays.
+
+    Whoever chooses by players would learn from the list who they are.
+    """
+    return not_(
+        and_(
+            Match.state.in_(OPEN),
+            Match.kind.in_(kinds.hiding),
+            Match.game.in_(games_with_hidden_information()),
+        )
+    )
+
+
+def views(session: Session, kinds: Kinds, rows: Sequence[Match], cut: Cut) -> Part[MatchView]:
+    """Return a part of a list of matches."""
+    part = cut_by_name(rows, cut, lambda row: row.match_id)
+    return Part(views_of(session, kinds, part.items), part.next)
+
+
+def of_bot(wanted: Select[*Ts], bot: int, cut: Cut) -> Select[*Ts]:
+    """Return a query for matches as one for those of a bot: its own index leads from row to row."""
+    its = (
+        wanted.join(MatchParticipant, MatchParticipant.match_id == Match.id)
+        .where(MatchParticipant.bot_id == bot)
+        .order_by(MatchParticipant.match_id.desc())
+        .limit(cut.limit + 1)
+    )
+    return its.where(MatchParticipant.match_id < row_of(cut.after)) if cut.after else its
+
+
+def row_of(match_id: str) -> Any:
+    """Return a query for the id of a match; of one that is not there, nothing follows."""
+    return select(Match.id).where(Match.match_id == match_id).scalar_subquery()
+
+
+@dataclass(frozen=True, slots=True)
+class RatedPoint:
+    """The rating of a bot after a match."""
+
+    match_id: str
+    at: datetime
+    mu: float
+    phi: float
+
+    @property
+    def shown(self) -> float:
+        """The shown rating."""
+        return self.mu - 2 * self.phi
+
+
+def ratings_of_bot(session: Session, competition: int, bot: int, cut: Cut) -> Part[RatedPoint]:
+    """Return a part of the ratings of a bot, after each of its rated matches, the latest first."""
+    columns = (Match.match_id, Match.finished_at, MatchParticipant.mu, MatchParticipant.phi)
+    wanted = of_bot(select(*columns).select_from(Match), bot, cut)
+    rated = wanted.where(Match.competition_id == competition, Match.seq.is_not(None))
+    rows: list[Any] = list(session.execute(rated))
+    return cut_by_name([RatedPoint(*row) for row in rows], cut, lambda point: point.match_id)
+
+
+ON_HOME: Final = 6
+"""Matches in a list of the home page."""
+
+PER_PAGE: Final = 50
+"""Matches on a page of a list."""
+
+LATEST: Final = 20
+"""Matches on the page of a bot."""
+
+
+def practice_of(session: Session, kinds: Kinds, bot: int) -> list[MatchView]:
+    """Return the last practice matches of a bot, the latest first."""
+    its = select(MatchParticipant.match_id).where(MatchParticipant.bot_id == bot)
+    rows = (
+        select(Match)
+        .where(Match.id.in_(its), Match.kind == PRACTICE.name)
+        .order_by(Match.id.desc())
+        .limit(LATEST)
+    )
+    return views_of(session, kinds, session.scalars(rows).all())
+
+
+def latest_of_user(session: Session, kinds: Kinds, user_id: int) -> list[MatchView]:
+    """Return the last matches of the bots of a user, the latest first."""
+    its = select(MatchParticipant.match_id).join(Bot, Bot.id == MatchParticipant.bot_id)
+    rows = (
+        select(Match)
+        .where(Match.id.in_(its.where(Bot.user_id == user_id)))
+        .order_by(Match.id.desc())
+        .limit(ON_HOME)
+    )
+    return views_of(session, kinds, session.scalars(rows).all())
+
+
+def open_to_all(session: Session, kinds: Kinds) -> list[MatchView]:
+    """Return the matches of no competition that all may see and that go on, those played first."""
+    rows = (
+        select(Match)
+        .where(
+            Match.state.in_(OPEN), Match.kind.not_in(kinds.private), Match.competition_id.is_(None)
+        )
+        .order_by(Match.started_at.is_(None), Match.id)
+        .limit(ON_HOME)
+    )
+    return views_of(session, kinds, session.scalars(rows).all())
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which matches of a list are wanted; "" and None: all."""
+
+    game: str = ""
+    bot: str = ""
+    """Part of the name of one who plays."""
+    players: int = 0
+    state: str = ""
+    best: str = ""
+    """A month such as `2026-11`, of which the strongest are wanted."""
+    page: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A page of a list of matches."""
+
+    matches: Sequence[MatchView]
+    page: int
+    has_more: bool
+
+
+def listing(session: Session, kinds: Kinds, choice: Choice) -> Listing:
+    """Return a page of the matches that everybody may see: the latest first, or the strongest."""
+    query = select(Match).where(Match.kind.not_in(kinds.private))
+    if choice.game:
+        query = query.where(Match.game == choice.game)
+    if choice.players or choice.bot:
+        query = query.where(shows_players(kinds))
+    if choice.players:
+        query = query.where(Match.players == choice.players)
+    if choice.state:
+        query = query.where(Match.state == choice.state)
+    if choice.bot:
+        key = choice.bot.casefold()
+        named = select(Bot.id).where(Bot.name_key.contains(key, autoescape=True))
+        its = select(MatchParticipant.match_id).where(MatchParticipant.bot_id.in_(named))
+        query = query.where(Match.id.in_(its))
+    if month := month_of(choice.best):
+        query = query.where(
+            Match.kind.in_(kinds.by_strength),
+            Match.state == "done",
+            Match.at >= month[0],
+            Match.at < month[1],
+        )
+        ordered = query.order_by(Match.level.desc(), Match.id)
+    else:
+        ordered = query.order_by(Match.id.desc())
+    first = (max(choice.page, 1) - 1) * PER_PAGE
+    rows = session.scalars(ordered.limit(PER_PAGE + 1).offset(first)).all()
+    views = views_of(session, kinds, rows[:PER_PAGE])
+    return Listing(views, max(choice.page, 1), len(rows) > PER_PAGE)
+
+
+def month_of(text: str) -> tuple[datetime, datetime] | None:
+    """Return the beginning of a month and of the next one; None for what is no month."""
+    first = first_of_month(text)
+    if first is None:
+        return None
+    begin = datetime(first.year, first.month, 1, tzinfo=UTC)
+    return begin, (begin + timedelta(days=31)).replace(day=1)
+
+
+def rated_matches_of(session: Session, kinds: Kinds, competition: int, bot: int) -> list[MatchView]:
+    """Return the last rated matches of a bot that are over, the latest first, with its ratings."""
+    # A bot plays one match at a time, so they end in the order in which they were made, and its
+    # own index leads from one to the next.
+    rows = session.scalars(
+        select(Match)
+        .join(MatchParticipant, MatchParticipant.match_id == Match.id)
+        .where(
+            MatchParticipant.bot_id == bot,
+            Match.competition_id == competition,
+            Match.seq.is_not(None),
+        )
+        .order_by(MatchParticipant.match_id.desc())
+        .limit(PER_PAGE + 1)
+    ).all()
+    views = views_of(session, kinds, rows)
+    after = [*(view.shown_after(bot) for view in views), Rating().shown]
+    pairs = zip(views, after[1:], strict=True)
+    return [view.with_before({bot: before}) for view, before in pairs][:PER_PAGE]

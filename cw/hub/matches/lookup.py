@@ -1,0 +1,250 @@
+"""Matches looked up for pages: one by its name, or many for lists, with their seats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any, Final
+
+from sqlalchemy import Row, and_, bindparam, or_, select
+from sqlalchemy.orm import Session, aliased
+
+from cw.games.registry import games_with_hidden_information
+from cw.hub.matches.kinds import Kinds
+from cw.hub.matches.states import OPEN
+from cw.hub.matches.views import KindTraits, MatchView, SeatView
+from cw.hub.store.tables import (
+    Battle,
+    Bot,
+    Competition,
+    Match,
+    MatchParticipant,
+    MatchState,
+    Team,
+    User,
+)
+from cw.league.glicko2 import Rating
+
+OVER: Final[tuple[MatchState, ...]] = ("done", "void")
+"""The states of matches that are not played any more; one that has failed may be, as it was."""
+
+PODIUM: Final = 3
+"""The places that lists name of a match that everybody plays."""
+
+_MATCHES, _BATTLES = Match.__table__, Battle.__table__
+_SEATS, _BOTS, _USERS = MatchParticipant.__table__, Bot.__table__, User.__table__
+_TEAMS, _COMPETITIONS = Team.__table__, Competition.__table__
+
+_BATTLE: Final = and_(
+    _BATTLES.c.match_id == _MATCHES.c.id,
+    _BATTLES.c.number == bindparam("battle"),
+    _BATTLES.c.pruned_at.is_(None),
+)
+NAMED: Final = (
+    select(
+        _MATCHES.c.id,
+        _MATCHES.c.match_id,
+        _MATCHES.c.competition_id,
+        _MATCHES.c.kind,
+        _MATCHES.c.game,
+        _MATCHES.c.state,
+        _MATCHES.c.attempt,
+        _MATCHES.c.turn,
+        _MATCHES.c.reason,
+        _MATCHES.c.seed,
+        _MATCHES.c.players,
+        _MATCHES.c.at,
+        _MATCHES.c.started_at,
+        _MATCHES.c.finished_at,
+        _MATCHES.c.map_id,
+        _MATCHES.c.level,
+        _MATCHES.c.seq,
+        _BATTLES.c.replay_key,
+    )
+    .outerjoin(_BATTLES, _BATTLE)
+    .where(_MATCHES.c.match_id == bindparam("name"))
+)
+"""A match with the key of its replay."""
+
+SEATS: Final = (
+    select(
+        _SEATS.c.match_id,
+        _SEATS.c.slot,
+        _SEATS.c.name,
+        _SEATS.c.bot_id,
+        _BOTS.c.bot_id.label("public_id"),
+        _BOTS.c.user_id,
+        _USERS.c.username,
+        _USERS.c.avatar,
+        _USERS.c.country,
+        _SEATS.c.rank,
+        _SEATS.c.score,
+        _SEATS.c.faults,
+        _SEATS.c.stats,
+        _SEATS.c.mu,
+        _SEATS.c.phi,
+        _BOTS.c.team_id,
+        _TEAMS.c.name.label("team"),
+        _COMPETITIONS.c.slug.label("tournament"),
+    )
+    .outerjoin(_BOTS, _BOTS.c.id == _SEATS.c.bot_id)
+    .outerjoin(_USERS, _USERS.c.id == _BOTS.c.user_id)
+    .outerjoin(_TEAMS, _TEAMS.c.id == _BOTS.c.team_id)
+    .outerjoin(_COMPETITIONS, _COMPETITIONS.c.id == _TEAMS.c.competition_id)
+    .where(_SEATS.c.match_id.in_(bindparam("matches", expanding=True)))
+    .order_by(_SEATS.c.match_id, _SEATS.c.slot)
+)
+"""The slots of matches in their order."""
+
+LISTED_SEATS: Final = SEATS.join(_MATCHES, _MATCHES.c.id == _SEATS.c.match_id).where(
+    or_(
+        _MATCHES.c.kind.not_in(bindparam("crowds", expanding=True)),
+        _SEATS.c.rank <= PODIUM,
+    )
+)
+"""The same in lists of matches: where everybody plays, which may be a thousand, the first alone."""
+
+OWN_SEATS: Final = SEATS.where(_BOTS.c.user_id == bindparam("viewer"))
+
+
+def find(  # noqa: PLR0913 - which match, and how much of it
+    session: Session,
+    kinds: Kinds,
+    match_id: str,
+    viewer: int | None = None,
+    *,
+    whole: bool = False,
+    battle: int = 1,
+) -> MatchView | None:
+    """Return a match by its name for people, None if there is none; with the replay of a battle.
+
+    Of a match that is over and that everybody has played it has the seats of a viewer alone,
+    unless it is wanted whole.
+    """
+    row = session.execute(NAMED, {"name": match_id, "battle": battle}).one_or_none()
+    if row is None:
+        return None
+    kind = kinds.of(row.kind)
+    if whole or not kind.is_crowd or row.state != "done":
+        seats = seats_in(session.execute(SEATS, {"matches": [row.id]}))
+    elif viewer is None:
+        seats = ()
+    else:
+        seats = seats_in(session.execute(OWN_SEATS, {"matches": [row.id], "viewer": viewer}))
+    return viewed(row, kind, seats, row.replay_key)
+
+
+def with_ratings(session: Session, match: MatchView) -> MatchView:
+    """Return a match with the ratings that its bots had before."""
+    if match.seq is None:
+        return match
+    return match.with_before(ratings_before(session, match))
+
+
+def ratings_before(session: Session, match: MatchView) -> dict[int, float]:
+    """Return the shown ratings of bots before a match that was rated."""
+    seat, earlier, its = MatchParticipant, aliased(MatchParticipant), aliased(Match)
+    last = (
+        select(earlier.mu - 2 * earlier.phi)
+        .join(its, its.id == earlier.match_id)
+        .where(
+            earlier.bot_id == seat.bot_id,
+            earlier.match_id < seat.match_id,
+            its.competition_id == match.competition_id,
+            its.seq < match.seq,
+        )
+        .order_by(earlier.match_id.desc())
+        .limit(1)
+        .correlate(seat)
+        .scalar_subquery()
+    )
+    rows = session.execute(
+        select(seat.bot_id, last)
+        .join(Match, Match.id == seat.match_id)
+        .where(Match.match_id == match.match_id, seat.bot_id.is_not(None))
+    )
+    return {bot: Rating().shown if shown is None else shown for bot, shown in rows if bot}
+
+
+def views_of(session: Session, kinds: Kinds, rows: Sequence[Match]) -> list[MatchView]:
+    """Return matches for lists, with the seats that these name: always two statements."""
+    ids = [row.id for row in rows]
+    if not ids:
+        return []
+    first = select(Battle.match_id, Battle.replay_key).where(
+        Battle.match_id.in_(ids), Battle.number == 1, Battle.pruned_at.is_(None)
+    )
+    keys = {match: key for match, key in session.execute(first)}  # noqa: C416 - of rows
+    listed = session.execute(LISTED_SEATS, {"matches": ids, "crowds": kinds.crowds})
+    by_match = groupby(listed, key=lambda seat: seat.match_id)
+    seats = {match: seats_in(slots) for match, slots in by_match}
+    return [
+        viewed(row, kinds.of(row.kind), seats.get(row.id, ()), keys.get(row.id)) for row in rows
+    ]
+
+
+def viewed(
+    row: Match | Row[*tuple[Any, ...]],
+    kind: KindTraits,
+    seats: tuple[SeatView, ...],
+    key: str | None,
+) -> MatchView:
+    """Return a row with its seats and the key of its replay, as far as all may know them now."""
+    is_over = row.state in OVER
+    is_hidden = row.state in OPEN and row.game in games_with_hidden_information()
+    if is_hidden:
+        seats = () if kind.hides_players else by_name(seats)
+    return MatchView(
+        row.match_id,
+        row.competition_id,
+        kind,
+        row.game,
+        row.state,
+        row.attempt,
+        row.turn,
+        row.reason,
+        row.seed if is_over else None,
+        row.at,
+        row.started_at,
+        row.finished_at,
+        seats,
+        row.players,
+        key,
+        row.map_id if is_over else None,
+        None if is_hidden else row.level,
+        row.seq,
+        is_hidden,
+    )
+
+
+def by_name(seats: Sequence[SeatView]) -> tuple[SeatView, ...]:
+    """Return seats in an order that says nothing of their slots, which they do not tell either."""
+    ordered = sorted(seats, key=lambda seat: seat.name)
+    return tuple(replace(seat, slot=number) for number, seat in enumerate(ordered))
+
+
+def seats_in(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[SeatView, ...]:
+    """Return rows as seats."""
+    return tuple(
+        SeatView(
+            seat.slot,
+            seat.name,
+            seat.bot_id is None,
+            seat.bot_id,
+            seat.user_id,
+            seat.username,
+            seat.avatar,
+            seat.country,
+            seat.rank,
+            seat.score,
+            seat.faults,
+            seat.stats,
+            None if seat.mu is None or seat.phi is None else seat.mu - 2 * seat.phi,
+            bot_id=seat.public_id,
+            tournament=seat.tournament,
+            team_id=seat.team_id,
+            team=seat.team,
+        )
+        for seat in rows
+    )

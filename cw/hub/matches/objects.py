@@ -1,0 +1,104 @@
+"""Links to replays and maps: whoever has one may read what it leads to, for an hour.
+
+They lead to the site itself, which passes on what the store has, unless browsers reach the store.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+from hashlib import sha384
+from typing import Final
+
+from flask import Blueprint, Response, abort, request, url_for
+from itsdangerous import BadSignature, SignatureExpired, TimestampSigner
+
+from cw.hub.clock import Clock
+from cw.hub.pages.request import resources
+from cw.hub.store.objects import PACKED, PIECE
+
+routes = Blueprint("objects", __name__)
+
+LASTS: Final = timedelta(hours=1)
+SIGNED: Final = ("replays/", "maps/")
+"""How the keys begin of what links may lead to."""
+
+EXPIRED: Final = "This link has expired."
+INVALID: Final = "This link is not valid."
+
+
+class Signer(TimestampSigner):
+    """Signs by the clock of the hub; no other text of the same signature counts as one."""
+
+    def __init__(self, secret: str, clock: Clock) -> None:
+        """Take what the hub signs with."""
+        # Its 48 bytes fill 64 signs: the last one has no bits that nobody looks at.
+        super().__init__(secret, salt="cw.hub.objects", digest_method=sha384)
+        self._clock = clock
+
+    def get_timestamp(self) -> int:
+        """Return the present second."""
+        return int(self._clock().timestamp())
+
+
+def signer() -> Signer:
+    """Return what signs the links of this hub."""
+    held = resources()
+    return Signer(held.secret_key, held.clock)
+
+
+def link_to(key: str) -> str:
+    """Return where everybody may read a replay or a map for an hour: at the store, or here.
+
+    To be made for those alone who may see it. Raises ValueError for any other object.
+    """
+    if not key.startswith(SIGNED):
+        raise ValueError(f"{key} is neither a replay nor a map")
+    signature = signer().sign(key).decode()[len(key) + 1 :]
+    here = url_for("objects.read", key=key, sig=signature)
+    return resources().objects.link(key, LASTS) or here
+
+
+@routes.get("/objects/<path:key>")
+def read(key: str) -> Response:
+    """Return what a link leads to, packed where the client takes that."""
+    try:
+        signed = f"{key}.{request.args.get('sig', '')}"
+        signer().unsign(signed, max_age=int(LASTS.total_seconds()))
+    except SignatureExpired:
+        abort(403, EXPIRED)
+    except BadSignature:
+        abort(403, INVALID)
+    is_packed = key.endswith(PACKED)
+    unpacks = is_packed and "gzip" not in request.headers.get("Accept-Encoding", "")
+    tag = sha384(f"{key} {unpacks}".encode()).hexdigest()[:32]
+    answer = Response(mimetype="application/json")
+    # What is under a key never changes.
+    answer.headers["Cache-Control"] = "private, max-age=3600, immutable"
+    answer.headers["Vary"] = "Accept-Encoding"
+    answer.set_etag(tag)
+    if request.if_none_match.contains(tag):
+        answer.status_code = 304
+        return answer
+    stored = resources().objects.streamed(key)
+    if stored is None:
+        abort(404, "This object is gone.")
+    if unpacks:
+        answer.response = unpacked_pieces(stored.pieces)
+        return answer
+    if is_packed:
+        answer.headers["Content-Encoding"] = "gzip"
+    answer.response, answer.content_length = stored.pieces, stored.size
+    return answer
+
+
+def unpacked_pieces(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Unpack gzip piece by piece: however large the whole is, no more than a piece is in memory."""
+    unpacker = zlib.decompressobj(wbits=31)
+    for piece in pieces:
+        rest = piece
+        while rest:
+            yield unpacker.decompress(rest, PIECE)
+            rest = unpacker.unconsumed_tail
+    yield unpacker.flush()

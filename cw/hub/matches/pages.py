@@ -1,0 +1,229 @@
+"""The page of a match, its state for who waits, and its replay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final, cast
+
+from flask import (
+    Blueprint,
+    Flask,
+    Response,
+    abort,
+    current_app,
+    get_template_attribute,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
+from flask.typing import ResponseReturnValue
+from markupsafe import Markup
+
+from cw.hub.accounts.access.actor import actor
+from cw.hub.matches import lookup
+from cw.hub.matches.kinds import NO_PART, Kind, Kinds
+from cw.hub.matches.objects import link_to
+from cw.hub.matches.replays import viewed_key
+from cw.hub.matches.results import NOBODY
+from cw.hub.matches.views import MatchView, SeatView
+from cw.hub.pages import polls
+from cw.hub.pages.polls import Polled
+from cw.hub.pages.request import one_reading, resources
+from cw.hub.pages.security import EMBEDDED
+from cw.web.games.game_pages import game_page
+
+routes = Blueprint("match", __name__)
+
+SENTENCES: Final[Mapping[str, str]] = {
+    "queued": "This match is waiting for a worker.",
+    "in_progress": ("This match is being played: turn {turn}. It can be watched when it is over."),
+    "interrupted": ("The machine that played this match was taken away. It will be played again."),
+    "void": "This match was called off: {reason}.",
+    "failed": "This match could not be played.",
+    "done": (
+        "Replays are kept for {days} days, the 100 strongest matches of each month for good."
+        " This one is gone."
+    ),
+}
+"""How a match stands that cannot be watched, by its state."""
+
+NO_MATCH: Final = "There is no such match."
+UNPLAYED: Final = "No bot was ready to play this game."
+
+
+def install(app: Flask, kinds: Kinds) -> None:
+    """Let an app know the kinds of matches that it shows."""
+    app.extensions["kinds"] = kinds
+
+
+def shown_kinds() -> Kinds:
+    """Return the kinds of matches that this app shows."""
+    return cast(Kinds, current_app.extensions["kinds"])
+
+
+def kind_of(match: MatchView) -> Kind:
+    """Return the kind of a match, with all that its format does for it."""
+    return shown_kinds().of(match.kind.name)
+
+
+def find(match_id: str, *, whole: bool = False) -> MatchView:
+    """Return a match that the one who asks may see; answer 404 for any other.
+
+    Of one that is over and that everybody has played it has the seats of who asks alone, unless it
+    is wanted whole.
+    """
+    user = actor().user
+    with one_reading() as reading:
+        viewer, battle = user.user_id if user else None, wanted_battle()
+        match = lookup.find(reading, shown_kinds(), match_id, viewer, whole=whole, battle=battle)
+    if match is None or not may_see(match):
+        abort(404, NO_MATCH)
+    if battle > match.kind.battles:
+        abort(404, NO_MATCH)
+    return match
+
+
+def wanted_battle() -> int:
+    """Return the number of the battle that is asked for; answer 404 for what is none."""
+    text = request.args.get("battle", "1")
+    if text not in ("1", "2"):
+        abort(404, NO_MATCH)
+    return int(text)
+
+
+def may_see(match: MatchView) -> bool:
+    """Return whether the one who asks may see a match: some are for those who play, and admins."""
+    return match.kind.is_public or any(sees(seat) for seat in match.seats)
+
+
+def sees(seat: SeatView) -> bool:
+    """Return whether the one who asks sees all of a seat: its owner, its team, host and admins."""
+    if actor().sees(seat.user_id):
+        return True
+    if seat.tournament is None:
+        return False
+    team = actor().team(seat.tournament)
+    return (team is not None and team.team_id == seat.team_id) or actor().is_host(seat.tournament)
+
+
+def sentence(match: MatchView) -> str:
+    """Say how a match stands that cannot be watched."""
+    kind = kind_of(match)
+    words = kind.words(match) if kind.words else None
+    if words is not None:
+        return words
+    if match.state == "done" and match.reason == NOBODY:
+        return UNPLAYED
+    days = resources().settings.replay_days
+    return SENTENCES[match.state].format(turn=match.turn, reason=match.reason, days=days)
+
+
+@routes.get("/match/<match_id>")
+def page(match_id: str) -> ResponseReturnValue:
+    """Show a match: how it stands, or the match itself."""
+    match, battle = find(match_id), wanted_battle()
+    with one_reading() as reading:
+        match = lookup.with_ratings(reading, match)
+        kind = kind_of(match)
+        part = kind.part(reading, match, battle) if kind.part else NO_PART
+    viewer = (
+        viewer_of(
+            request.script_root,
+            match_id,
+            part.people,
+            plays=match.kind.plays_at_once,
+            battle=battle,
+        )
+        if match.replay_key
+        else ""
+    )
+    return render_template(
+        "hub/matches/match.html",
+        match=match,
+        part=part,
+        brand=part.brand,
+        viewer=viewer,
+        battle=battle,
+        title=title_of(match.game),
+        sentence=sentence(match),
+        own=own_slots(match),
+    )
+
+
+@lru_cache
+def title_of(game: str) -> str:
+    """Return what a game is called, read once: its text does not change while a process runs."""
+    return game_page(game).title
+
+
+@lru_cache(maxsize=256)
+def viewer_of(_root: str, match_id: str, people: str | None, *, plays: bool, battle: int) -> Markup:
+    """Return the HTML of the viewer of a match, remembered: only its addresses differ."""
+    viewer = get_template_attribute("viewer.html", "viewer")
+    drawn: Markup = viewer(
+        url_for("match.document", match_id=match_id, battle=battle if battle > 1 else None),
+        f"{match_id}-b{battle}.json" if battle > 1 else f"{match_id}.json",
+        people=people,
+        plays=plays,
+    )
+    return drawn
+
+
+def own_slots(match: MatchView) -> set[int]:
+    """Return the slots whose bots are of the one who asks: sentences of faults are for owners."""
+    return {seat.slot for seat in match.seats if sees(seat)}
+
+
+@routes.get("/match/<match_id>/state")
+def state(match_id: str) -> Response:
+    """Return how a match stands, for the script of its page; 304 if nothing has changed."""
+    return polls.answer(f"match {match_id}", lambda: polled(find(match_id)))
+
+
+def polled(match: MatchView) -> Polled:
+    """Return what the page of a match asks again and again."""
+    payload = {"state": match.state, "sentence": sentence(match)}
+    return Polled(match.tag, payload, match.kind.is_public)
+
+
+@routes.get("/replay/<match_id>")
+def replay(match_id: str) -> ResponseReturnValue:
+    """Show the replay of a match alone, as shared links do; other sites may show it in theirs."""
+    match = find(match_id)
+    if match.replay_key is None:
+        abort(404, sentence(match))
+    embedded = request.args.get("embed") == "1"
+    answer = make_response(
+        render_template("hub/matches/replay.html", match=match, embedded=embedded)
+    )
+    if embedded:
+        answer.headers["Content-Security-Policy"] = EMBEDDED
+    return answer
+
+
+@routes.get("/match/<match_id>/replay")
+def document(match_id: str) -> ResponseReturnValue:
+    """Lead to the replay that the viewer draws, by a link that is made for whoever may see it."""
+    match = find(match_id)
+    if match.replay_key is None:
+        abort(404, sentence(match))
+    return lead_to(viewed_key(match.game, match.replay_key))
+
+
+@routes.get("/match/<match_id>/download")
+def download(match_id: str) -> ResponseReturnValue:
+    """Lead to the replay in the format of its game, or the arena's where it has none of its own."""
+    match = find(match_id)
+    if match.replay_key is None:
+        abort(404, sentence(match))
+    return lead_to(match.replay_key)
+
+
+def lead_to(key: str) -> ResponseReturnValue:
+    """Lead to an object by a link that ends, so that the way to it may not be kept."""
+    answer = redirect(link_to(key), 302)
+    answer.headers["Cache-Control"] = "no-store"
+    return answer

@@ -1,0 +1,90 @@
+"""Matches are planned: who shall play what, and why."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from cw.games.registry import game_entry
+from cw.hub.clock import Clock
+from cw.hub.store.tables import Match, MatchParticipant
+
+EXACT: Final = 53
+"""Bits of an integer that a script of a page reads as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Who shall sit at a slot: a bot, or a built-in strategy that has no row."""
+
+    name: str
+    bot_id: int | None = None
+    spec: str | None = None
+    """`builtin:NAME`, or `program:` of a program of a championship."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What shall be played; the kind and the key say why: planned twice, they make one match."""
+
+    kind: str
+    key: str
+    """"": the name of the match, as nothing else is to make it once."""
+    game: str
+    seats: tuple[Seat, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    competition_id: int | None = None
+    seed: int | None = None
+    """None: drawn."""
+    map_id: str | None = None
+    level: float | None = None
+    """How strong its bots are, on an average."""
+    at: datetime | None = None
+    """When it is due; None: now."""
+
+
+def plan(session: Session, clock: Clock, wanted: Plan) -> int:
+    """Make the row of a match, `queued`; return its id.
+
+    Twice, late, or by two at once: the kind and the key are unique, so there is one row, and all
+    are told its id.
+    """
+    match_id = f"m_{secrets.token_hex(4)}"
+    match = Match(
+        match_id=match_id,
+        competition_id=wanted.competition_id,
+        kind=wanted.kind,
+        key=wanted.key or match_id,
+        game=wanted.game,
+        players=len(wanted.seats),
+        options=dict(wanted.options),
+        seed=draw_seed(wanted.game) if wanted.seed is None else wanted.seed,
+        map_id=wanted.map_id,
+        level=wanted.level,
+        at=wanted.at or clock(),
+    )
+    try:
+        # A savepoint: a duplicate key must not undo what the caller did before in its transaction.
+        with session.begin_nested():
+            session.add(match)
+            session.flush()
+            for slot, seat in enumerate(wanted.seats):
+                row = {"bot_id": seat.bot_id, "name": seat.name, "spec": seat.spec}
+                session.add(MatchParticipant(match_id=match.id, slot=slot, **row))
+    except IntegrityError:
+        same = select(Match.id).where(Match.kind == wanted.kind, Match.key == wanted.key)
+        return session.scalars(same).one()
+    return match.id
+
+
+def draw_seed(game: str) -> int:
+    """Draw a seed within the range of a game, and of the numbers that a browser shows exactly."""
+    # Scripts of pages read integers as doubles (decisions 0008).
+    return secrets.randbits(min(game_entry(game).seed_bits, EXACT))

@@ -1,0 +1,67 @@
+"""Practice: matches that an owner asks for, and that only those see who take part, and admins."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Final
+
+from sqlalchemy import and_, or_, select, update
+from sqlalchemy.orm import Session
+
+from cw.hub.bots import verbs as bots
+from cw.hub.bots.views import name_key
+from cw.hub.clock import Clock
+from cw.hub.matches import planning, states
+from cw.hub.matches.kinds import Kind
+from cw.hub.matches.planning import Plan, Seat
+from cw.hub.store.tables import (
+    Bot,
+    Match,
+    MatchParticipant,
+    Rating,
+)
+
+PRACTICE: Final = Kind(
+    name="practice",
+    is_public=False,
+    battles=2,
+    plays_as_competition=True,
+    plays_at_once=True,
+    keeps="none",
+)
+
+
+def practise(session: Session, clock: Clock, bot: int, strategy: str) -> tuple[int, str]:
+    """Plan a match of a bot against a built-in strategy; return its id, and its name for people.
+
+    Twice, or by two at once: the second is told Busy until the match is over. Raises WrongStatus
+    for a bot that is suspended or retired.
+    """
+    row = session.scalars(select(Bot).where(Bot.id == bot).with_for_update(key_share=True)).one()
+    if row.status in ("SUSPENDED", "RETIRED"):
+        raise bots.wrong_status(row)
+    if is_playing(session, bot):
+        raise bots.Busy("Your bot is playing. Try again when its match is over.")
+    opponent = strategy if name_key(strategy) != row.name_key else f"{strategy}-builtin"
+    seats = (Seat(row.name, bot_id=bot), Seat(opponent, spec=f"builtin:{strategy}"))
+    key = f"{row.bot_id} {secrets.token_hex(8)}"
+    match = planning.plan(session, clock, Plan(PRACTICE.name, key, row.game, seats))
+    free = and_(Rating.bot_id == bot, Rating.playing_id.is_(None))
+    session.execute(update(Rating).where(free).values(playing_id=match))
+    return match, session.scalars(select(Match.match_id).where(Match.id == match)).one()
+
+
+def is_playing(session: Session, bot: int) -> bool:
+    """Return whether a match is not over yet for which a bot does not play another one."""
+    query = (
+        select(Match.id)
+        .join(MatchParticipant, MatchParticipant.match_id == Match.id)
+        .outerjoin(Rating, Rating.bot_id == MatchParticipant.bot_id)
+        .where(
+            MatchParticipant.bot_id == bot,
+            or_(Match.kind == PRACTICE.name, Match.id == Rating.playing_id),
+            Match.state.in_(states.OPEN),
+        )
+        .limit(1)
+    )
+    return session.scalar(query) is not None

@@ -1,0 +1,174 @@
+"""Replays as everybody may read them: where they lie in the object store, and for how long."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from sqlalchemy import ColumnElement, and_, func, select, update
+from sqlalchemy.orm import Session
+
+from cw.games.registry import game_entry, load_exporter, load_game
+from cw.games.wire import Credits
+from cw.hub.clock import Clock
+from cw.hub.matches.kinds import Kinds
+from cw.hub.operation.resources import Resources
+from cw.hub.store.tables import Battle, Match
+from cw.replays.document import Document, encode, states
+from cw.replays.public import public_replay
+
+OWN_FORMAT: Final = ".json.gz"
+ARENA_FORMAT: Final = ".cw.json.gz"
+"""How the key of the arena's replay ends, where the game has a format of its own beside it."""
+
+
+class StoredReplay(NamedTuple):
+    """The objects that the replay of one game is stored as."""
+
+    key: str
+    """Of the first."""
+    objects: tuple[tuple[str, bytes], ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all of them."""
+        return sum(len(data) for _, data in self.objects)
+
+
+def replay_key(match_id: str, planned_at: datetime, attempt: int, battle: int = 1) -> str:
+    """Return the key of a replay: each attempt has its own, so that none overwrites another."""
+    name = match_id
+    name += f"-b{battle}" if battle > 1 else ""
+    name += f"-{attempt}" if attempt > 1 else ""
+    return f"replays/{planned_at:%Y/%m}/{name}{OWN_FORMAT}"
+
+
+def viewed_key(game: str, key: str) -> str:
+    """Return the key of the replay that the viewer draws."""
+    if game_entry(game).exporter is None:
+        return key
+    return objects_of(key)[1]
+
+
+def objects_of(key: str) -> tuple[str, str]:
+    """Return the keys of all objects that a replay may be stored as."""
+    return key, key.removesuffix(OWN_FORMAT) + ARENA_FORMAT
+
+
+def replay_of(key: str) -> tuple[str, str]:
+    """Return match and key of the replay that an object is a part of."""
+    first = key.removesuffix(ARENA_FORMAT).removesuffix(OWN_FORMAT)
+    return first.rpartition("/")[2].partition("-")[0], first + OWN_FORMAT
+
+
+def stored_replay(
+    document: Document, names: Sequence[str], key: str, known: Credits
+) -> StoredReplay:
+    """Return what is stored of a replay; `names` say who sat at its slots.
+
+    In the format of the game the match and its bots have the names that are `known` of them.
+    """
+    public = public_replay(document, names)
+    game = public["game"]
+    objects = [(viewed_key(game, key), encode(public, packed=True))]
+    if game_entry(game).exporter is not None:
+        played = list(states(load_game(game), public))
+        own = load_exporter(game)(public, played, known)
+        objects.insert(0, (key, gzip.compress(own, mtime=0)))
+    return StoredReplay(key, tuple(objects))
+
+
+STRONGEST: Final = 100
+"""Matches of a competition and a month whose replays stay for good, by how strong they were."""
+
+
+def prune(resources: Resources, kinds: Kinds) -> int:
+    """Delete the replays that are too old; the rows say so first. Returns how many there were."""
+    age = timedelta(days=resources.settings.replay_days)
+    with resources.database.reading() as session:
+        months = months_to_prune(session, resources.clock, age, kinds)
+    count = 0
+    for month in months:
+        with resources.database.writing() as session:
+            keys = prune_month(session, resources.clock, month, age, kinds)
+        for key in keys:
+            for part in objects_of(key):
+                resources.objects.delete(part)
+        count += len(keys)
+    return count
+
+
+def months_to_prune(session: Session, clock: Clock, age: timedelta, kinds: Kinds) -> list[datetime]:
+    """Return the first moment of each month that has replays which are too old."""
+    old = too_old(clock() - age, kinds)
+    first, last = session.execute(
+        select(func.min(Match.at), func.max(Match.at))
+        .join(Battle, Battle.match_id == Match.id)
+        .where(old)
+    ).one()
+    months = []
+    while first is not None and first <= last:
+        months.append(first.replace(day=1, hour=0, minute=0, second=0, microsecond=0))
+        first = after(months[-1])
+    return months
+
+
+def after(month: datetime) -> datetime:
+    """Return the first moment of the next month."""
+    return (month + timedelta(days=31)).replace(day=1)
+
+
+def too_old(ended: datetime, kinds: Kinds) -> ColumnElement[bool]:
+    """Return what holds for battles whose replays might go, of matches that ended before this."""
+    return and_(
+        Match.kind.in_(kinds.pruned),
+        Match.finished_at < ended,
+        Battle.pruned_at.is_(None),
+        Battle.replay_key.is_not(None),
+    )
+
+
+def prune_month(
+    session: Session, clock: Clock, month: datetime, age: timedelta, kinds: Kinds
+) -> list[str]:
+    """Give up the replays of a month that are too old, but not those of its strongest matches.
+
+    Returns their keys, to be deleted after the commit; what is left behind then is a stray. Twice:
+    none.
+    """
+    in_month = and_(Match.at >= month, Match.at < after(month))
+    # Ranked among all matches of the month, pruned ones too, so that late runs keep the same
+    # hundred.
+    place = func.row_number().over(
+        partition_by=Match.competition_id, order_by=(Match.level.desc().nulls_last(), Match.id)
+    )
+    has_place = and_(Match.kind.in_(kinds.by_strength), Match.state == "done", in_month)
+    placed = select(Match.id, place.label("place")).where(has_place).subquery()
+    strongest = select(placed.c.id).where(placed.c.place <= STRONGEST)
+    weak = select(Match.id).where(in_month, Match.id.not_in(strongest))
+    old = (
+        select(Battle.match_id)
+        .join(Match, Match.id == Battle.match_id)
+        .where(too_old(clock() - age, kinds))
+    )
+    change = (
+        update(Battle)
+        .where(Battle.match_id.in_(weak), Battle.match_id.in_(old), Battle.pruned_at.is_(None))
+        .values(pruned_at=clock())
+        .returning(Battle.replay_key)
+    )
+    return [key for key in session.scalars(change) if key is not None]
+
+
+def strays(session: Session, keys: Iterable[str]) -> list[str]:
+    """Return those objects of replays that belong to no match which is done, or were given up."""
+    replays = {key: replay_of(key) for key in keys}
+    named = select(Battle.replay_key).join(Match, Match.id == Battle.match_id)
+    known = named.where(
+        Match.match_id.in_({match_id for match_id, _ in replays.values()}),
+        Battle.pruned_at.is_(None),
+    )
+    kept = set(session.scalars(known))
+    return [key for key, (_, replay) in replays.items() if replay not in kept]

@@ -1,0 +1,194 @@
+"""What came of a match: written once, by the attempt that played it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from statistics import median
+from typing import Any, Final, Literal, TypeAlias
+
+from sqlalchemy import and_, bindparam, insert, null, select, update
+from sqlalchemy.orm import Session
+
+from cw.hub.clock import Clock
+from cw.hub.matches.claims import Claim, hits, mine
+from cw.hub.store.tables import Battle, Match, MatchParticipant
+
+OUTPUTS: Final = "outputs"
+"""What the program of a bot has written to its standard error, by game: a key of its figures."""
+
+LONGEST_REASON: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class SlotResult:
+    """What came of a slot."""
+
+    rank: int | None
+    score: float | None
+    faults: Sequence[Mapping[str, Any]] = ()
+    stats: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def crashed(self) -> bool:
+        """Whether the bot was given up in the match; a single failure is none of that."""
+        return any(fault["kind"] == "crashed" for fault in self.faults)
+
+
+@dataclass(frozen=True, slots=True)
+class BattleResult:
+    """How one game of a match ended, and where its replay lies."""
+
+    reason: str
+    slots: tuple[SlotResult, ...]
+    turns: int
+    replay_key: str | None
+    bytes: int
+    started_at: datetime
+    ended_at: datetime
+    options: Mapping[str, Any] = field(default_factory=dict)
+    first_slot: int = 0
+
+
+NOBODY: Final = "no_players"
+"""Why a match has ended that nobody was ready to play."""
+
+
+def unplayed(now: datetime) -> BattleResult:
+    """Return the result of a match that nobody was ready to play."""
+    return BattleResult(NOBODY, (), 0, None, 0, now, now)
+
+
+Finish: TypeAlias = Literal["done", "already", "lost"]
+"""Finished now; by this attempt before, whose answer was lost; or not this attempt's any more."""
+
+
+def finish(session: Session, clock: Clock, claim: Claim, battles: Sequence[BattleResult]) -> Finish:
+    """Write what an attempt has come to: `done` once, whoever comes.
+
+    Twice: `already`, as the answer to the first may have been lost. Late, or beside another
+    attempt: `lost`, and nothing is written; its replays are to be deleted.
+    """
+    last = battles[-1]
+    changed = {
+        "state": "done",
+        "finished_at": clock(),
+        "reason": last.reason[:LONGEST_REASON],
+        "turn": sum(battle.turns for battle in battles),
+        "worker": None,
+        "lease_until": None,
+    }
+    if not hits(session, update(Match).where(mine(claim)).values(changed)):
+        done = and_(Match.id == claim.id, Match.attempt == claim.attempt, Match.state == "done")
+        return "already" if session.scalar(select(Match.id).where(done)) else "lost"
+    rows = [battle_row(claim, number, battle) for number, battle in enumerate(battles, 1)]
+    session.execute(insert(_BATTLES), rows)
+    if slots := [slot_after(claim, *slot) for slot in enumerate(combined(battles))]:
+        session.execute(SLOTS_AFTER, slots)
+    return "done"
+
+
+def combined(battles: Sequence[BattleResult]) -> Sequence[SlotResult]:
+    """Return what came of every slot in all games of a match.
+
+    Ranks of several games are added up, so that of two bots the one that has won more of them is
+    first; a fault says in which game it was.
+    """
+    if len(battles) == 1:
+        return battles[0].slots
+    slots = list(zip(*(battle.slots for battle in battles), strict=True))
+    sums = [rank_sum(results) for results in slots]
+    ranked = sorted(ranks for ranks in sums if ranks is not None)
+    return tuple(
+        SlotResult(
+            None if ranks is None else 1 + ranked.index(ranks),
+            score_sum(results),
+            numbered_faults(results),
+            combined_stats([result.stats for result in results]),
+        )
+        for ranks, results in zip(sums, slots, strict=True)
+    )
+
+
+def rank_sum(results: Sequence[SlotResult]) -> int | None:
+    """Return the sum of the ranks of a slot; None if a game has not ranked it."""
+    ranks = [result.rank for result in results if result.rank is not None]
+    return sum(ranks) if len(ranks) == len(results) else None
+
+
+def score_sum(results: Sequence[SlotResult]) -> float | None:
+    """Return the sum of the scores of a slot; None if no game has given it one."""
+    scores = [result.score for result in results if result.score is not None]
+    return sum(scores) if scores else None
+
+
+def numbered_faults(results: Sequence[SlotResult]) -> list[dict[str, Any]]:
+    """Return the faults of a slot in all games, each with the number of its game from 1."""
+    return [
+        {**fault, "battle": number}
+        for number, result in enumerate(results, 1)
+        for fault in result.faults
+    ]
+
+
+def combined_stats(games: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return how a bot answered in all games; what the game keeps of it is that of the last.
+
+    What its program wrote is kept of each.
+    """
+    answered = [game for game in games if game.get("answers")]
+    stats = {**games[-1], "answers": sum(game["answers"] for game in answered)}
+    if any(OUTPUTS in game for game in games):
+        stats[OUTPUTS] = [text for game in games for text in game.get(OUTPUTS, [""])]
+    if answered:
+        stats["median_ms"] = round(median(game["median_ms"] for game in answered), 3)
+        stats["most_ms"] = max(game["most_ms"] for game in answered)
+    return stats
+
+
+_BATTLES: Final[Any] = Battle.__table__
+
+_SLOTS: Final[Any] = MatchParticipant.__table__
+
+SLOTS_AFTER: Final = (
+    update(_SLOTS)
+    .where(_SLOTS.c.match_id == bindparam("of_match"), _SLOTS.c.slot == bindparam("of_slot"))
+    .values(
+        {name: bindparam(f"new_{name}") for name in ("rank", "score", "crashed", "faults", "stats")}
+        # An address is kept only as long as it is needed.
+        | {"endpoint": null()}
+    )
+)
+"""What came of each slot, in one statement for all of them."""
+
+
+def slot_after(claim: Claim, slot: int, result: SlotResult) -> dict[str, Any]:
+    """Return what came of a slot, for its row."""
+    return {
+        "of_match": claim.id,
+        "of_slot": slot,
+        "new_rank": result.rank,
+        "new_score": result.score,
+        "new_crashed": result.crashed,
+        "new_faults": [dict(fault) for fault in result.faults],
+        "new_stats": dict(result.stats),
+    }
+
+
+def battle_row(claim: Claim, number: int, battle: BattleResult) -> dict[str, Any]:
+    """Return the row of one game of a match."""
+    return {
+        "match_id": claim.id,
+        "number": number,
+        "options": dict(battle.options),
+        "first_slot": battle.first_slot,
+        "reason": battle.reason[:LONGEST_REASON],
+        "ranks": [slot.rank for slot in battle.slots],
+        "scores": [slot.score for slot in battle.slots],
+        "turns": battle.turns,
+        "replay_key": battle.replay_key,
+        "bytes": battle.bytes,
+        "started_at": battle.started_at,
+        "ended_at": battle.ended_at,
+    }

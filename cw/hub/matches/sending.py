@@ -1,0 +1,170 @@
+"""Messages say that a match waits to be played; the row is what counts, the message is a hint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, TypeAlias
+
+from sqlalchemy import ColumnElement, and_, or_, select, update
+from sqlalchemy.orm import Session
+
+from cw.games.registry import game_entries
+from cw.hub import origin
+from cw.hub.bots.seats import PROGRAM
+from cw.hub.clock import Clock
+from cw.hub.operation.health import logs
+from cw.hub.operation.resources import Resources
+from cw.hub.store.tables import Bot, Competition, Match, MatchParticipant
+
+PLAY: Final = "play_match"
+"""The job that plays a match: told the id of its row, in the queue of its kind."""
+
+PROGRAMS: Final = "programs"
+"""The queue of matches and checks in which uploaded programs are run."""
+
+LOST_AFTER: Final = timedelta(minutes=5)
+"""How long after its message a match that nobody has claimed is sent again."""
+
+USUAL_LEASE: Final = 30.0
+"""Seconds; who sets less wants lost matches to be retried soon."""
+
+MOST_SENT: Final = 1000
+"""Messages of one tick."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """That a match waits to be played; the row is what counts, the message is a hint."""
+
+    id: int
+    kind: str
+    request_id: str | None = None
+    """Of the request, or of the tick, that has planned it."""
+
+
+Sending: TypeAlias = Callable[[Session, Clock, timedelta], list[Message]]
+"""As `to_send`, in an order of its own."""
+
+
+def to_send(
+    session: Session,
+    clock: Clock,
+    lost_after: timedelta = LOST_AFTER,
+    apart: Collection[str] = (),
+) -> list[Message]:
+    """Return the matches whose messages are due, and note that they are sent.
+
+    To be sent after the commit. Twice or by two at once: the second finds none due; one that nobody
+    has claimed for so long is due again, and one whose message comes twice is claimed once. The
+    matches of competitions whose formats are `apart` are sent in an order of their own.
+    """
+    now = clock()
+    due = is_due(now, lost_after)
+    if apart:
+        theirs = select(Competition.id).where(Competition.format.in_(apart))
+        due = and_(due, or_(Match.competition_id.is_(None), Match.competition_id.not_in(theirs)))
+    first = select(Match.id).where(due).order_by(Match.id).limit(MOST_SENT)
+    change = update(Match).where(Match.id.in_(first), due).values(sent_at=now)
+    rows = session.execute(change.returning(Match.id, Match.kind, Match.request_id))
+    return sorted((Message(*row) for row in rows), key=lambda message: message.id)
+
+
+def is_due(now: datetime, lost_after: timedelta) -> ColumnElement[bool]:
+    """Return what holds of matches whose messages are to be sent, for the first time or again."""
+    return and_(
+        Match.state == "queued", or_(Match.sent_at.is_(None), Match.sent_at <= now - lost_after)
+    )
+
+
+def forget_messages(session: Session) -> None:
+    """Let all that is queued be sent again at once: nobody knows what became of the messages."""
+    session.execute(update(Match).where(Match.state == "queued").values(sent_at=None))
+
+
+def pass_on(session: Session, match: int) -> str | None:
+    """Let a match be sent again whose game is not installed here; return that game.
+
+    None: its game is installed, or there is no such match. Twice: the same.
+    """
+    game = session.scalar(select(Match.game).where(Match.id == match))
+    if game is None or game in game_entries():
+        return None
+    change = update(Match).where(Match.id == match, Match.state == "queued")
+    session.execute(change.values(sent_at=None))
+    return game
+
+
+def of_programs(session: Session, matches: Collection[int]) -> set[int]:
+    """Return those of some matches in which an uploaded program plays."""
+    if not matches:
+        return set()
+    is_program = or_(Bot.kind == "program", MatchParticipant.spec.startswith(PROGRAM))
+    query = (
+        select(MatchParticipant.match_id)
+        .outerjoin(Bot, Bot.id == MatchParticipant.bot_id)
+        .where(MatchParticipant.match_id.in_(matches), is_program)
+        .distinct()
+    )
+    return set(session.scalars(query))
+
+
+def send_due(resources: Resources, own: Mapping[str, Sending]) -> None:
+    """Send the messages of the matches that wait; what cannot be sent is sent again later.
+
+    `own` are, by the names of their formats, the sendings that have an order of their own.
+    """
+    with resources.database.writing() as session:
+        due = to_send(session, resources.clock, lost_after(resources), tuple(own))
+    if send(resources, due):
+        send_own(resources, own)
+
+
+def send_of(resources: Resources, competition: int) -> None:
+    """Send the messages of the matches of a competition that were not sent yet."""
+    unsent = (
+        Match.competition_id == competition,
+        Match.state == "queued",
+        Match.sent_at.is_(None),
+    )
+    change = update(Match).where(*unsent).values(sent_at=resources.clock())
+    with resources.database.writing() as session:
+        rows = session.execute(change.returning(Match.id, Match.kind, Match.request_id))
+        due = sorted((Message(*row) for row in rows), key=lambda message: message.id)
+    send(resources, due)
+
+
+def send_own(resources: Resources, own: Mapping[str, Sending]) -> None:
+    """Send the messages of matches whose formats have an order of their own."""
+    for sending in own.values():
+        with resources.database.writing() as session:
+            due = sending(session, resources.clock, lost_after(resources))
+        if not send(resources, due):
+            return
+
+
+def lost_after(resources: Resources) -> timedelta:
+    """Return how long after its message a match that nobody has claimed is sent again."""
+    # A short lease is chosen where matches should be retried soon (decisions 0008). The usual one
+    # says nothing of messages, which wait for as long as all workers play.
+    lease = resources.settings.lease
+    return LOST_AFTER if lease >= USUAL_LEASE else timedelta(seconds=lease)
+
+
+def send(resources: Resources, due: Sequence[Message]) -> bool:
+    """Send messages; False where the queue is away, and all of them will be sent again."""
+    with resources.database.reading() as session:
+        with_programs = of_programs(session, [message.id for message in due])
+    for message in due:
+        queue = PROGRAMS if message.id in with_programs else message.kind
+        # Its job goes back to what planned the match, not to what happens to send it.
+        with logs.about(request_id=message.request_id or origin.present_id()):
+            is_sent = resources.queue.send(PLAY, message.id, queue=queue)
+        if not is_sent:
+            with resources.database.writing() as session:
+                # The rows are what counts: with `sent_at` forgotten, the next tick sends all of
+                # them again.
+                forget_messages(session)
+            return False
+    return True

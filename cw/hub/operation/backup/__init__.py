@@ -1,0 +1,1 @@
+"""Back-ups: written, read, and made once a day."""

@@ -1,0 +1,247 @@
+"""Looks at all that a hub needs, and says what is to be done: nothing is made, or mended."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from os import name as system
+from pathlib import Path
+from secrets import token_hex
+from typing import Final
+from urllib.parse import urlsplit
+
+from sqlalchemy import make_url
+
+from cw.errors import Failure
+from cw.hub.clock import Clock, utc_now
+from cw.hub.operation import keys
+from cw.hub.operation.environment import setting_rows
+from cw.hub.operation.health import exposure, heartbeats, marks
+from cw.hub.operation.health.clock_check import MOST
+from cw.hub.operation.queue import CeleryQueue
+from cw.hub.operation.settings import HubSettings
+from cw.hub.operation.smtp import connection_to
+from cw.hub.store.buckets import bucket_of
+from cw.hub.store.database import Database
+from cw.hub.store.migrations import current, head
+from cw.hub.store.objects import NoBucket, ObjectStore
+from cw.hub.store.replica import PATIENCE
+from cw.hub.store.sealing import Sealer
+
+LEAST_FREE: Final = 2**30
+"""Bytes that should be free in the data folder."""
+
+LONGEST: Final = 200
+"""Characters of what an error says."""
+
+TO_SERVE: Final = "cw hub serve makes it; if the hub is elsewhere, set CW_DATA to its folder"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found about one thing."""
+
+    name: str
+    ok: bool
+    needed: bool
+    found: str
+    advice: str = ""
+
+
+def examine(settings: HubSettings, clock: Clock = utc_now) -> Iterator[Finding]:
+    """Give a finding about each thing; what does not answer is given up after some seconds."""
+    yield look_at_settings(settings)
+    yield look_at_folder(settings)
+    with closing(Database(settings.database)) as database:
+        database_finding = tried("database", lambda: look_at_database(settings, database))
+        yield database_finding
+        if database_finding.ok:
+            yield tried("clock", lambda: look_at_clock(database, clock))
+            yield tried("processes", lambda: look_at_processes(database, clock))
+    if settings.database_read_url:
+        with closing(Database(settings.database_read_url, PATIENCE)) as replica:
+            yield tried("read replica", lambda: look_at_replica(replica))
+    yield tried("broker", lambda: look_at_broker(settings))
+    yield tried("store", lambda: look_at_store(settings))
+    yield tried("mail", lambda: look_at_mail(settings))
+    yield tried("keys", lambda: look_at_keys(settings))
+    if database_finding.ok:
+        with closing(Database(settings.database)) as database:
+            yield tried("secrets", lambda: look_at_secrets(settings, database))
+
+
+def tried(name: str, look: Callable[[], Finding]) -> Finding:
+    """Return what was found, or that looking failed; what an error says is cut to a line."""
+    try:
+        return look()
+    except Exception as error:
+        message = str(getattr(error, "orig", None) or error).strip().partition("\n")[0][:LONGEST]
+        return Finding(name, False, True, message or type(error).__name__, ADVICE.get(name, ""))
+
+
+ADVICE: Final = {
+    "database": "start it, or correct CW_DATABASE_URL",
+    "read replica": "start it, or correct CW_DATABASE_READ_URL; the database is read meanwhile",
+    "store": "see that it answers and may be written, or correct CW_STORE_URL and AWS_...",
+    "mail": "start the mail server, or correct CW_MAIL",
+    "keys": "give the files of the keys to the user who runs the hub",
+    "secrets": "see that the database answers and has its tables: cw hub db check",
+}
+"""What to do about what does not answer."""
+
+
+def look_at_settings(settings: HubSettings) -> Finding:
+    """Find what goes wrong with settings of which each is right."""
+    count = sum(value != default for _, value, default, _ in setting_rows(settings))
+    text = f"{count} set, the site is at {settings.address}"
+    problems = "; ".join(exposure.problems(settings))
+    warnings = "; ".join(exposure.warnings(settings))
+    if problems or not warnings:
+        return Finding("settings", not problems, True, text, problems)
+    return Finding("settings", False, False, text, warnings)
+
+
+def look_at_folder(settings: HubSettings) -> Finding:
+    """Find out how much is free where the data folder is, or will be."""
+    path = settings.data.absolute()
+    place = next(folder for folder in (path, *path.parents) if folder.is_dir())
+    free = shutil.disk_usage(place).free
+    text = f"{settings.data}, {free / 2**30:.1f} GiB are free"
+    return Finding("data folder", free >= LEAST_FREE, True, text, "make room, or move CW_DATA")
+
+
+def look_at_database(settings: HubSettings, database: Database) -> Finding:
+    """Connect, and compare the revision; a file that is not there is not made."""
+    path = make_url(settings.database).database
+    if settings.is_sqlite and path and not Path(path).is_file():
+        return Finding("database", False, True, f"there is no file {path}", TO_SERVE)
+    at, needed = current(database), head()
+    kind = "SQLite" if settings.is_sqlite else "PostgreSQL"
+    if at == needed:
+        return Finding("database", True, True, f"{kind} at revision {at}")
+    text = f"{kind} at {at or 'nothing'}, this program needs {needed}"
+    return Finding("database", False, True, text, "cw hub db upgrade")
+
+
+def look_at_clock(database: Database, clock: Clock) -> Finding:
+    """Compare the clock of this machine with the database's."""
+    database_time = database.now()
+    if database_time is None:
+        return Finding("clock", True, True, "the only one, as the database is a file")
+    off = (clock() - database_time).total_seconds()
+    advice = "set the clock of this machine (NTP): with more than 5 s it plays nothing"
+    return Finding("clock", abs(off) <= MOST, True, f"{off:+.1f} s off the database's", advice)
+
+
+def look_at_processes(database: Database, clock: Clock) -> Finding:
+    """Find out which roles live; where one does, a scheduler must tick."""
+    with database.reading() as session:
+        roles = heartbeats.by_role(heartbeats.live(session, clock))
+        moments = marks.moments(session)
+    text = ", ".join(f"{count} {role}" for role, count in roles.items() if count)
+    if not text:
+        return Finding("processes", False, False, "none has been seen within a minute")
+    last = marks.age(moments, marks.TICK, clock)
+    ticked = "never" if last is None else f"{last.total_seconds():.0f} s ago"
+    advice = "nothing is planned, mailed or backed up: start cw hub scheduler, or read its log"
+    is_ticking = marks.is_ticking(moments, clock)
+    return Finding("processes", is_ticking, True, f"{text}; the last tick was {ticked}", advice)
+
+
+def look_at_replica(replica: Database) -> Finding:
+    """Connect to the read replica, and compare its revision."""
+    at, needed = current(replica), head()
+    text = f"at {at or 'nothing'}, this program needs {needed}"
+    advice = "wait until it has caught up, or correct CW_DATABASE_READ_URL"
+    is_fit = at == needed
+    return Finding("read replica", is_fit, True, f"at revision {at}" if is_fit else text, advice)
+
+
+def look_at_broker(settings: HubSettings) -> Finding:
+    """Find out whether the broker answers."""
+    if settings.is_embedded:
+        return Finding("broker", True, True, "within the one process of the hub")
+    at = urlsplit(settings.broker_url)
+    there = f"{at.hostname}:{at.port or 6379}"
+    if CeleryQueue(settings).is_there():
+        return Finding("broker", True, True, f"{there} answers")
+    advice = "start Redis, or correct CW_BROKER_URL"
+    return Finding("broker", False, True, f"{there} does not answer", advice)
+
+
+def look_at_store(settings: HubSettings) -> Finding:
+    """Store a small object, read it back, and delete it."""
+    if not settings.store_url and not settings.data.is_dir():
+        return Finding("store", False, True, f"there is no folder {settings.data}", TO_SERVE)
+    objects = ObjectStore(settings.store)
+    key, data = f"doctor-{token_hex(8)}", token_hex(8).encode()
+    try:
+        objects.put_new(key, data)
+    except NoBucket:
+        text = f"there is no bucket {bucket_of(settings.store_url)}"
+        return Finding("store", False, True, text, "cw hub store create")
+    try:
+        is_same = objects.get(key) == data
+    finally:
+        objects.delete(key)
+    if not is_same:
+        raise Failure(f"{settings.store} does not return what was stored")
+    return Finding("store", True, True, f"{settings.store} stores and gives back")
+
+
+def look_at_mail(settings: HubSettings) -> Finding:
+    """Speak to the mail server, up to where a mail would be sent."""
+    if settings.mail:
+        with connection_to(settings.mail):
+            at = urlsplit(settings.mail)
+            return Finding("mail", True, True, f"{at.hostname} takes mails from us")
+    advice = "people get no links for new passwords: set CW_MAIL=smtp://user:password@host:587"
+    folder = settings.data / "mail"
+    return Finding("mail", settings.is_local, True, f"mails are files in {folder}", advice)
+
+
+def look_at_keys(settings: HubSettings) -> Finding:
+    """See that the keys are there, and for nobody else to read."""
+    files = [
+        settings.data / name
+        for name, value in (
+            ("master.key", settings.master_keys),
+            ("secret.key", settings.secret_key),
+        )
+        if not value
+    ]
+    for path in files:
+        if not path.is_file():
+            return Finding("keys", False, True, f"there is no file {path}", TO_SERVE)
+        if system != "nt" and path.stat().st_mode & 0o077:
+            text = f"others may read {path}"
+            return Finding("keys", False, True, text, f"chmod 600 {path}")
+    sealer = sealer_of(settings)
+    where = "in the environment" if not files else f"in {settings.data}"
+    text = f"{where}; {sealer.key_id} seals, {len(sealer.key_ids)} open"
+    return Finding("keys", True, True, text)
+
+
+def look_at_secrets(settings: HubSettings, database: Database) -> Finding:
+    """Open every secret that is sealed in the database."""
+    with database.reading() as session:
+        result = keys.try_all(session, sealer_of(settings))
+    if result.missing:
+        names = ", ".join(sorted(result.missing))
+        words = f"{result.missing.total()} of {result.number} are under missing keys: {names}"
+        return Finding("secrets", False, True, words, "add those keys to CW_MASTER_KEYS")
+    if result.broken:
+        words = (
+            f"{len(result.broken)} of {result.number} cannot be opened, of {result.broken[0]} first"
+        )
+        advice = "restore the key that sealed them, or let the owners make new secrets"
+        return Finding("secrets", False, True, words, advice)
+    return Finding("secrets", True, True, f"all {result.number} can be opened")
+
+
+def sealer_of(settings: HubSettings) -> Sealer:
+    """Return what opens secrets, without making a key; raises OSError or ValueError."""
+    path = settings.data / "master.key"
+    return Sealer(settings.master_keys or path.read_text(encoding="ascii").strip())

@@ -1,0 +1,87 @@
+"""What is wrong with settings of which each is right: who is kept out, and who gets in too far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import ip_address, ip_network
+from typing import Final
+from urllib.parse import urlsplit
+
+from cw.arena.transports.networks import is_public
+from cw.hub.operation.settings import HubSettings
+from cw.server.settings import LOCAL_NAMES
+
+MOST_PROXIES: Final = 256
+"""Addresses of a network that may be one of proxies alone."""
+
+
+def problems(settings: HubSettings) -> Iterator[str]:
+    """Give what must be done before people use a site with these settings."""
+    if not settings.has_safe_accounts:
+        yield "accounts are closed without https: set CW_PUBLIC_URL=https://..."
+    elif is_https(settings.public_url) and not settings.trusted_proxy:
+        yield "no proxy may say that people come by https: set CW_TRUSTED_PROXY"
+    yield from problems_of_links(settings)
+    yield from problems_of_bots(settings)
+
+
+def problems_of_links(settings: HubSettings) -> Iterator[str]:
+    """Give why browsers could not follow links to replays."""
+    url = settings.store_public_url
+    if not url:
+        return
+    host = urlsplit(url).hostname or ""
+    leave_out = "or leave it out: then the site passes replays on"
+    if is_https(settings.address) and not is_https(url):
+        yield f"browsers load nothing by http:// on an https site: CW_STORE_PUBLIC_URL, {leave_out}"
+    elif not settings.is_local and is_private(host):
+        yield f"browsers elsewhere do not reach {host}: CW_STORE_PUBLIC_URL, {leave_out}"
+
+
+def problems_of_bots(settings: HubSettings) -> Iterator[str]:
+    """Give what bots of players could do in the networks of the hub."""
+    first, *networks = settings.bots_may_be
+    if settings.is_local or not settings.public_url:
+        return
+    if first == "any":
+        networks = ["any"]
+    inner = [network for network in networks if not is_public_network(network)]
+    if inner:
+        yield (
+            f"bots of all players may be in {', '.join(inner)}, and look for services there:"
+            " set CW_BOT_NETWORK=public, and CW_HOUSE_NETWORK for bots of your own"
+        )
+
+
+def warnings(settings: HubSettings) -> Iterator[str]:
+    """Give what may be as it is, if something else makes up for it."""
+    wide = [name for name in settings.trusted_proxy if size_of(name) > MOST_PROXIES]
+    if wide:
+        yield (
+            f"whoever is in {', '.join(wide)} can pretend to come from any address: name the"
+            " proxy alone in CW_TRUSTED_PROXY, or let nothing else reach the pages"
+        )
+
+
+def is_https(url: str) -> bool:
+    """Return whether an address is one of https."""
+    return url.startswith("https:")
+
+
+def is_private(host: str) -> bool:
+    """Return whether a host is known to be one that the internet does not reach."""
+    try:
+        return not is_public(str(ip_address(host)))
+    except ValueError:
+        return host in LOCAL_NAMES or "." not in host or host.endswith((".local", ".internal"))
+
+
+def is_public_network(network: str) -> bool:
+    """Return whether a network is one of the open internet; `any` is not."""
+    return network != "any" and is_public(str(ip_network(network).network_address))
+
+
+def size_of(network: str) -> int:
+    """Return how many addresses a network has; of IPv6, how many /64."""
+    parsed = ip_network(network)
+    return parsed.num_addresses if parsed.version == 4 else 2 ** max(0, 64 - parsed.prefixlen)

@@ -1,0 +1,135 @@
+"""The log of a process: a line for each event, for people or as JSON, and what all lines say.
+
+No line names a person's e-mail address, the address of a bot, a password or a key, be it in the
+words of an error that others raise.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from cw.hub.operation.health.status_line import StatusLine
+from cw.hub.operation.settings import HubSettings
+from cw.hub.origin import LONGEST_ID, known, new_id
+
+TEXT: Final = "%(asctime)s %(levelname)s %(message)s"
+
+FIELDS: Final = (
+    *("request_id", "address", "user_id", "bot_id", "match_id", "attempt", "worker"),
+    *("status", "ms"),
+)
+"""What a line may say beside its event, as far as it is known."""
+
+FOR_PEOPLE: Final = ("address", "user_id", "bot_id", "match_id", "attempt", "ms")
+"""What of this people read on a terminal."""
+
+REQUEST_ID: Final = re.compile(rf"[A-Za-z0-9._-]{{1,{LONGEST_ID}}}")
+
+SECRETS: Final = (
+    (re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]{1,20}://)[^\s'\"<>]+"), r"\1..."),
+    (re.compile(r"[\w.+-]+@[\w-]+(\.[\w-]+)+"), "...@..."),
+    (re.compile(r"\b(host )[\w.:\[\]-]+"), r"\1..."),
+    (re.compile(r"(/(?:reset|verify)/)[^/?\s]+"), r"\1..."),
+)
+"""What no line has, and what it has in its place."""
+
+
+class JsonLines(logging.Formatter):
+    """Writes an event as one JSON object."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of an event."""
+        event: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "event": record.getMessage() if is_ours(record) else masked(record.getMessage()),
+            **known_of(record, FIELDS),
+        }
+        if record.exc_info:
+            event["error"] = masked(self.formatException(record.exc_info))
+        return json.dumps(event)
+
+
+class TextLines(logging.Formatter):
+    """Writes an event for people."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - as the library has it
+        """Return the first line of an event."""
+        fields = known_of(record, FOR_PEOPLE)
+        return " ".join((super().formatMessage(record), *(f"{k}={v}" for k, v in fields.items())))
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the lines of an event."""
+        return masked(super().format(record))
+
+
+def is_ours(record: logging.LogRecord) -> bool:
+    """Return whether an event says nothing but what this program has put together itself."""
+    return getattr(record, "is_ours", False)
+
+
+def known_of(record: logging.LogRecord, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return those fields of an event that are set: its own, and those of all lines here."""
+    values = {**known.get(), **record.__dict__}
+    return {name: values[name] for name in names if values.get(name) is not None}
+
+
+def masked(text: str) -> str:
+    """Return a text without addresses, and without the tickets of links."""
+    for pattern, instead in SECRETS:
+        text = pattern.sub(instead, text)
+    return text
+
+
+@contextmanager
+def about(**more: Any) -> Iterator[None]:
+    """Let all lines of this thread say something while the block runs."""
+    token = known.set({**known.get(), **more})
+    try:
+        yield
+    finally:
+        known.reset(token)
+
+
+def note(**more: Any) -> None:
+    """Let all lines of this thread say something from now on."""
+    known.set({**known.get(), **more})
+
+
+def forget() -> None:
+    """Let the lines of this thread say nothing of what was noted."""
+    known.set({})
+
+
+def request_id(value: object) -> str:
+    """Return the id of a request: the one that was given if it is one, else a new one."""
+    if isinstance(value, str) and REQUEST_ID.fullmatch(value):
+        return value
+    return new_id()
+
+
+def is_json(settings: HubSettings) -> bool:
+    """Return whether the log of this process is JSON."""
+    return settings.log == "json" or (settings.log == "auto" and not sys.stderr.isatty())
+
+
+def begin_log(settings: HubSettings) -> None:
+    """Write the log of this process to standard error, as the settings say.
+
+    On a terminal it is a line that counts, unless the settings ask for text: then people see what
+    was printed before, and what goes wrong.
+    """
+    quiet = settings.log == "auto" and sys.stderr.isatty()
+    handler = StatusLine(sys.stderr) if quiet else logging.StreamHandler()
+    handler.setFormatter(JsonLines() if is_json(settings) else TextLines(TEXT))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    # What libraries warn of would else be text between the lines.
+    logging.captureWarnings(True)
+    logging.getLogger("cw").setLevel(logging.INFO)

@@ -1,0 +1,200 @@
+"""The queue: Celery, with Redis between processes, or within one process and its memory."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from celery import Celery, Task
+from celery.signals import worker_process_init
+from kombu.exceptions import KombuError, OperationalError
+from redis.exceptions import RedisError
+
+from cw.hub import origin
+from cw.hub.operation.broker import ON_UNREADABLE, TASK
+from cw.hub.operation.health import counts, logs
+from cw.hub.operation.health.counts import Counts
+from cw.hub.operation.resources import Resources
+from cw.hub.operation.settings import HubSettings
+
+JOBS: Final = "jobs"
+"""The queue of mail, and of all that asks no bot."""
+
+CHECKS: Final = "checks"
+"""The queue of checks of bots."""
+
+PROBES: Final = "probes"
+"""The queue of bots that are asked whether they are ready."""
+
+SWEEPS: Final = "sweeps"
+"""The queue of looks at the health of all bots."""
+
+LANES: Final[Mapping[str, int]] = {JOBS: 4, CHECKS: 8, PROBES: 8, SWEEPS: 2}
+"""The queues of all that is no match, with the threads of each: a bot that is silent, or its name
+server, keeps nothing waiting but others of its own queue."""
+
+VISIBILITY: Final = 7200
+"""Seconds after which Redis gives a job to another worker; no job takes as long."""
+
+TRANSPORT: Final = "cw.hub.operation.broker:Transport"
+"""How messages are sent and taken by Redis."""
+
+REQUEST_ID: Final = origin.REQUEST_ID
+"""The header of a message that says to which request its job goes back."""
+
+Job: TypeAlias = Callable[..., object]
+"""Does what a message says: it is given the resources of the process, then the arguments."""
+
+logger = logging.getLogger(__name__)
+
+
+class CeleryQueue:
+    """Where jobs are put."""
+
+    def __init__(self, settings: HubSettings) -> None:
+        """Take the address of the broker; nothing is opened yet."""
+        self.settings = settings
+        self._celery = new_celery(settings)
+
+    def send(self, job: str, *arguments: int | str, queue: str = JOBS, after: float = 0) -> bool:
+        """Put a job into a queue, after some seconds if given; False if that cannot be reached."""
+        # Who reads the log finds what a request has led to.
+        headers = {REQUEST_ID: origin.present_id()}
+        about = {
+            "args": [job, *arguments],
+            "queue": queue,
+            "countdown": after or None,
+            "headers": headers,
+        }
+        try:
+            self._celery.send_task(TASK, **about, retry=False)
+        except (KombuError, OperationalError, RedisError, OSError) as error:
+            logger.warning("the queue is away, %s is not sent: %s", job, error)
+            return False
+        return True
+
+    def is_there(self) -> bool:
+        """Return whether the broker answers."""
+        try:
+            with self._celery.connection_for_write() as connection:
+                connection.ensure_connection(max_retries=1)
+        except (KombuError, OperationalError, RedisError, OSError):
+            return False
+        return True
+
+
+class JobTaker:
+    """Takes jobs from queues, and does them with the resources of this process."""
+
+    def __init__(self, resources: Resources, jobs: Mapping[str, Job]) -> None:
+        """Take nothing yet; `jobs` are those by name that a message may ask for."""
+        self._resources = resources
+        self._jobs = jobs
+        self.counts = Counts()
+        """What is to be written down from time to time."""
+        # A connection to a database cannot be shared with the process it was forked from.
+        worker_process_init.connect(
+            lambda **_: resources.database.engine.dispose(close=False), weak=False
+        )
+
+    def work_in_thread(self, name: str, queues: Sequence[str], slots: int) -> None:
+        """Take messages in threads of this process; they end with it, and it with them."""
+        # The event loop of Kombu is one for the whole process, and its threads would share it.
+        worker = self._celery(name).WorkController(
+            **about(name, queues, slots, "threads"), use_eventloop=False
+        )
+        self._resources.threads.start(name, worker.start)
+
+    def work(self, name: str, queues: Sequence[str], slots: int) -> None:
+        """Take messages in processes of their own until this one is told to end.
+
+        Returns only where no more can be taken.
+        """
+        pool = "threads" if sys.platform == "win32" else "prefork"
+        options = about(name, queues, slots, pool)
+        self._celery(name).Worker(**options, loglevel="WARNING", quiet=True).start()
+
+    def _celery(self, name: str) -> Celery:
+        """Return a Celery of its own for one worker: the queues it takes from are set there."""
+        celery = new_celery(self._resources.settings)
+        celery.conf.broker_transport_options[ON_UNREADABLE] = self._note_unreadable
+        worker = name.partition("@")[2]
+
+        def do(task: Task, job: str, *arguments: int | str) -> None:
+            given = (task.request.headers or {}).get(REQUEST_ID)
+            request_id = logs.request_id(given) if given else None
+            with logs.about(worker=worker, request_id=request_id):
+                run_job(self._resources, self._jobs, job, arguments)
+
+        celery.task(name=TASK, shared=False, bind=True)(do)
+        # Threads of its pool look the task up in the Celery that is the default of the process.
+        celery.set_default()
+        return celery
+
+    def _note_unreadable(self) -> None:
+        self.counts.add(counts.UNREADABLE)
+
+
+def new_celery(settings: HubSettings) -> Celery:
+    """Return a Celery that speaks to the broker of a hub."""
+    # Without a host the address is warned of.
+    broker = "memory://hub/" if settings.is_embedded else settings.broker_url
+    celery = Celery("cw", broker=broker, set_as_current=False)
+    celery.conf.update(configuration(settings))
+    return celery
+
+
+def about(name: str, queues: Sequence[str], slots: int, pool: str) -> dict[str, Any]:
+    """Return what a worker of Celery is told; workers need not know of each other."""
+    alone = {"without_gossip": True, "without_mingle": True, "without_heartbeat": True}
+    return {"hostname": name, "queues": queues, "concurrency": slots, "pool": pool, **alone}
+
+
+def run_job(
+    resources: Resources, jobs: Mapping[str, Job], job: str, arguments: Sequence[Any]
+) -> None:
+    """Do what a message says; what goes wrong is told in the log, and asks for no repetition."""
+    if job not in jobs:
+        logger.error("there is no job %r; the jobs are: %s", job, ", ".join(jobs))
+        return
+    began = time.perf_counter()
+    try:
+        jobs[job](resources, *arguments)
+    except Exception:
+        logger.exception("the job %s %s", job, arguments)
+    else:
+        ms = round((time.perf_counter() - began) * 1000, 1)
+        logger.info("the job %s %s is done", job, arguments, extra={"ms": ms})
+
+
+def configuration(settings: HubSettings) -> dict[str, Any]:
+    """Return how Celery is set: each message is taken once it is done with, and JSON alone."""
+    redis = {
+        "visibility_timeout": VISIBILITY,
+        "unacked_restore_throttle": 1,
+        "socket_timeout": 5,
+        "socket_connect_timeout": 5,
+    }
+    return {
+        "task_acks_late": True,
+        "task_reject_on_worker_lost": True,
+        "task_ignore_result": True,
+        "worker_prefetch_multiplier": 1,
+        "task_serializer": "json",
+        "accept_content": ["json"],
+        "broker_transport": None if settings.is_embedded else TRANSPORT,
+        "broker_transport_options": {"polling_interval": 0.1} if settings.is_embedded else redis,
+        "broker_connection_timeout": 5,
+        "broker_connection_retry_on_startup": True,
+        "broker_connection_max_retries": None,
+        "worker_enable_remote_control": False,
+        "worker_send_task_events": False,
+        "worker_redirect_stdouts": False,
+        "worker_hijack_root_logger": False,
+        "worker_cancel_long_running_tasks_on_connection_loss": False,
+        "task_default_queue": JOBS,
+        "timezone": "UTC",
+    }

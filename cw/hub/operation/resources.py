@@ -1,0 +1,98 @@
+"""What a process of the hub holds: its settings, its database, objects, keys, queue, clock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from cw.errors import Failure
+from cw.files import make_folder
+from cw.hub.clock import Clock, utc_now
+from cw.hub.operation.rate_counts import RateCounts
+from cw.hub.operation.settings import HubSettings
+from cw.hub.operation.threads import Threads
+from cw.hub.operation.trust import begin_to_trust
+from cw.hub.store.database import AWAY, Database
+from cw.hub.store.migrations import prepare
+from cw.hub.store.objects import ObjectStore
+from cw.hub.store.replica import Replica
+from cw.hub.store.sealing import Sealer, new_master_key, new_secret_key, stored_key
+
+
+class Queue(Protocol):
+    """Where jobs are put for later."""
+
+    def send(self, job: str, *arguments: int | str, queue: str = "jobs", after: float = 0) -> bool:
+        """Put a job, by its name in jobs/registry.py, into a queue; after some seconds, if given.
+
+        To be called after the commit of what it is about. Returns whether the queue was reached.
+        """
+
+    def is_there(self) -> bool:
+        """Return whether the queue can be reached."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What pages, jobs and commands work with; to be shared by all threads of a process."""
+
+    settings: HubSettings
+    database: Database
+    objects: ObjectStore
+    queue: Queue
+    sealer: Sealer
+    secret_key: str
+    clock: Clock = utc_now
+    rate_counts: RateCounts = field(default_factory=RateCounts)
+    """What was done of late, by whatever process of the site."""
+    replica: Replica | None = None
+    """Where pages are read that nobody owns, if that is not the database."""
+    threads: Threads = field(default_factory=Threads)
+    """Those without which this process is of no use."""
+
+
+def open_resources(settings: HubSettings, queue: Queue, clock: Clock = utc_now) -> Resources:
+    """Open what a process needs; an empty data folder is filled first.
+
+    Raises UsageError for a database that is not at the revision of this program and for keys that
+    trusted programs could read, and Failure for a database that does not answer.
+    """
+    begin_to_trust(settings)
+    make_private_folder(settings.data)
+    master_keys = settings.master_keys or stored_key(settings.data / "master.key", new_master_key)
+    secret_key = settings.secret_key or stored_key(settings.data / "secret.key", new_secret_key)
+    database = Database(settings.database)
+    try:
+        prepare(database)
+    except AWAY as error:
+        raise Failure(f"the database does not answer: {error.orig}") from None
+    objects = ObjectStore(settings.store, settings.store_public_url)
+    read_url = settings.database_read_url
+    replica = Replica(read_url, database) if read_url else None
+    sealer = Sealer(master_keys)
+    rate_counts = RateCounts(settings.broker_url)
+    return Resources(
+        settings, database, objects, queue, sealer, secret_key, clock, rate_counts, replica
+    )
+
+
+def make_private_folder(path: Path) -> None:
+    """Make the data folder, for its owner alone: it holds addresses of people and keys."""
+    if not path.exists():
+        make_folder(path)
+        path.chmod(0o700)
+
+
+@contextmanager
+def opened(settings: HubSettings, queue: Queue, clock: Clock = utc_now) -> Iterator[Resources]:
+    """Open what a process needs while the block runs."""
+    resources = open_resources(settings, queue, clock)
+    try:
+        yield resources
+    finally:
+        if resources.replica is not None:
+            resources.replica.close()
+        resources.database.close()

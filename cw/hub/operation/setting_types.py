@@ -1,0 +1,183 @@
+"""The types of settings: how the text of each is read, and what is expected otherwise."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from ipaddress import ip_address, ip_network
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from cw.hub.store.sealing import read_keys
+from cw.server.settings import LOCAL_NAMES
+
+Read = Callable[[str], Any]
+"""Reads the text of a setting; raises ValueError, which says what was expected."""
+
+
+def address(*schemes: str, path: bool = True) -> Read:
+    """Read an address of one of these schemes."""
+
+    def read(text: str) -> str:
+        try:
+            parts = urlsplit(text)
+            fits = parts.scheme in schemes and (parts.port is None or parts.port > 0)
+        except ValueError:
+            fits = False
+        if not fits or (not path and parts.path not in ("", "/")):
+            raise ValueError(" or ".join(f"{scheme}://..." for scheme in schemes))
+        return text
+
+    return read
+
+
+def site_address(text: str) -> str:
+    """Read the address of this or another site, without a final slash."""
+    address("http", "https")(text)
+    parts = urlsplit(text)
+    if not parts.hostname or parts.query or parts.fragment or parts.username is not None:
+        raise ValueError("http:// or https:// with a host, and optionally a port and a path")
+    return text.rstrip("/")
+
+
+def link(text: str) -> str:
+    """Read a path of this site, or the address of another."""
+    return text if re.fullmatch(r"/([^/\\\s][^\\\s]*)?", text) else site_address(text)
+
+
+def path_of_site(text: str) -> str:
+    """Read a path of this site."""
+    if not re.fullmatch(r"/([a-z0-9][a-z0-9/_-]*)?", text):
+        raise ValueError("a path of this site, such as /ranking")
+    return text
+
+
+def switch(text: str) -> bool:
+    """Read 0 or 1."""
+    if text not in ("0", "1"):
+        raise ValueError("0 or 1")
+    return text == "1"
+
+
+def seconds(least: float, most: float) -> Read:
+    """Read a number of seconds."""
+
+    def read(text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = -1.0
+        if not least <= number <= most:
+            raise ValueError(f"seconds, {least:g} to {most:g}")
+        return number
+
+    return read
+
+
+def days(text: str) -> int:
+    """Read a number of days."""
+    if not re.fullmatch(r"[1-9][0-9]{0,4}", text):
+        raise ValueError("days, 1 to 99999")
+    return int(text)
+
+
+UNITS: Final = {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+"""What a number of bytes may be followed by."""
+
+
+def size(text: str) -> int:
+    """Read a number of bytes."""
+    match = re.fullmatch(r"([1-9][0-9]{0,14})([KMGT]iB)?", text)
+    if match is None:
+        raise ValueError("a number of bytes, such as 500MiB or 10GiB")
+    return int(match[1]) * UNITS[match[2] or ""]
+
+
+def slugs(text: str) -> tuple[str, ...]:
+    """Read names as addresses have them, separated by commas."""
+    names = tuple(text.split(","))
+    if not all(re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?", name) for name in names):
+        raise ValueError("the slugs of tournaments, such as spring-2027,club")
+    return names
+
+
+def networks(text: str) -> tuple[str, ...]:
+    """Read `any`, or `public` with networks such as 10.20.0.0/16 after it."""
+    first, *more = text.split(",")
+    if first not in ("any", "public") or (first == "any" and more):
+        raise ValueError("any, public, or public,10.20.0.0/16")
+    try:
+        return (first, *(str(ip_network(network)) for network in more))
+    except ValueError:
+        raise ValueError("any, public, or public,10.20.0.0/16") from None
+
+
+def proxies(text: str) -> tuple[str, ...]:
+    """Read addresses and networks, separated by commas."""
+    try:
+        return tuple(str(ip_network(part)) for part in text.split(",") if part)
+    except ValueError:
+        raise ValueError("addresses or networks, separated by commas") from None
+
+
+def store_address(text: str) -> str:
+    """Read where objects are kept."""
+    if not re.fullmatch(r"s3://[a-z0-9][a-z0-9.-]{1,62}(/[\w./-]*)?", text):
+        raise ValueError("s3://bucket/prefix, with AWS_... in the environment")
+    return text.rstrip("/")
+
+
+def store_or_folder(text: str) -> str:
+    """Read where objects are copied."""
+    return store_address(text) if "://" in text else str(Path(text))
+
+
+def mail_server(text: str) -> str:
+    """Read the address of a mail server; only one on this machine may be used without TLS."""
+    address("smtp", "smtps")(text)
+    parts = urlsplit(text)
+    if not parts.hostname or parts.path not in ("", "/") or parts.query not in ("", "tls=off"):
+        raise ValueError("smtp://user:password@host:587 or smtps://..., optionally with ?tls=off")
+    if parts.query and not is_loopback(parts.hostname):
+        raise ValueError("an address on this machine if it has ?tls=off")
+    return text
+
+
+def keys(text: str) -> str:
+    """Read master keys; they stay text, so that nothing prints them as bytes."""
+    read_keys(text)
+    return text
+
+
+def long_secret(text: str) -> str:
+    """Read a secret that nobody can guess."""
+    if len(text) < 32:
+        raise ValueError("at least 32 random characters")
+    return text
+
+
+def e_mail(text: str) -> str:
+    """Read what has the form of an e-mail address."""
+    if not re.fullmatch(r"[^@\s]+@[^@\s]+", text):
+        raise ValueError("an e-mail address")
+    return text
+
+
+def one_of(*words: str) -> Read:
+    """Read one of these words."""
+
+    def read(text: str) -> str:
+        if text not in words:
+            raise ValueError(" or ".join(words))
+        return text
+
+    return read
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host is this machine alone."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host in LOCAL_NAMES

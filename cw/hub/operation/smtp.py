@@ -1,0 +1,36 @@
+"""Connections to mail servers."""
+
+from __future__ import annotations
+
+import smtplib
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+PATIENCE: Final = 10
+"""Seconds for one step of a conversation with a mail server."""
+
+
+@contextmanager
+def connection_to(server: str) -> Iterator[smtplib.SMTP]:
+    """Connect to a server and log in, encrypted unless its address says `?tls=off`.
+
+    Raises OSError or SMTPException.
+    """
+    address = urlsplit(server)
+    host = address.hostname or ""
+    context = ssl.create_default_context()
+    if address.scheme == "smtps":
+        connection: smtplib.SMTP = smtplib.SMTP_SSL(
+            host, address.port or 465, timeout=PATIENCE, context=context
+        )
+    else:
+        connection = smtplib.SMTP(host, address.port or 587, timeout=PATIENCE)
+    with connection as speaking:
+        if address.scheme == "smtp" and address.query != "tls=off":
+            speaking.starttls(context=context)
+        if address.username:
+            speaking.login(unquote(address.username), unquote(address.password or ""))
+        yield speaking

@@ -1,0 +1,57 @@
+"""Programs that the operator trusts: what must hold of a process that may run them unwalled.
+
+Where bubblewrap does not work they run as the user of the process, and can read whatever that user
+can: so nothing secret may lie where that user can read it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+from cw.errors import Failure, UsageError
+from cw.hub.operation.settings import HubSettings
+
+KEY_FILES: Final = ("master.key", "secret.key")
+"""The files of the data folder in which keys are kept that are not set."""
+
+PR_SET_DUMPABLE: Final = 4
+
+IS_LINUX: Final[bool] = sys.platform == "linux"
+
+
+def begin_to_trust(settings: HubSettings) -> None:
+    """Hide what this process knows from programs that it may run unwalled.
+
+    Nothing changes without CW_TRUSTED_TOURNAMENTS. Raises UsageError where keys would be readable.
+    """
+    if not settings.trusted_tournaments:
+        return
+    problem = problem_of_trust(settings.data, is_root=sys.platform != "win32" and os.geteuid() == 0)
+    if problem is not None:
+        raise UsageError(f"CW_TRUSTED_TOURNAMENTS: {problem}")
+    hide_process()
+
+
+def problem_of_trust(data: Path, *, is_root: bool) -> str | None:
+    """Return why programs of teams may not be trusted by a process; None if they may."""
+    if not IS_LINUX:
+        return "only Linux hides the environment of a process from other programs of its user"
+    if is_root:
+        return "run the hub as an ordinary user, as root can read the keys wherever they are"
+    readable = [data / name for name in KEY_FILES if os.access(data / name, os.R_OK)]
+    if readable:
+        return f"remove {readable[0]}, which programs could read: keys are set in the environment"
+    return None
+
+
+def hide_process() -> None:
+    """Hide environment and memory of this process from other processes of its user.
+
+    Those that are forked from it are hidden as well, until they run another program.
+    """
+    if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
+        raise Failure(f"this process cannot be hidden: {os.strerror(ctypes.get_errno())}")

@@ -1,1 +1,0 @@
-"""The API: what the pages show and do, for programs; answers are JSON, and no cookie is read."""

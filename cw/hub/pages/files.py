@@ -1,0 +1,79 @@
+"""The static files of the site: under addresses that change with them, and kept by browsers."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Final
+
+from flask import Flask, Response, current_app, send_file
+
+from cw.web.modules import IMPORT, one_module
+
+VERSION: Final = re.compile(r"([0-9a-f]{16})/(.+)")
+"""What addresses of files begin with: a digest of all of them."""
+
+KEPT: Final = "public, max-age=31536000, immutable"
+
+
+def install(app: Flask) -> None:
+    """Serve the files of an app, as they are now, under addresses of their own."""
+    static = Path(app.static_folder or "")
+    app.extensions["files"] = version_of(static)
+    app.view_functions["static"] = read
+    app.url_defaults(name_version)
+
+
+def version_of(static: Path) -> str:
+    """Return a digest of all files of a folder, with their names."""
+    digest = sha256()
+    for path in sorted(static.rglob("*")):
+        if path.is_file():
+            digest.update(f"{path.relative_to(static).as_posix()} ".encode())
+            digest.update(sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+def name_version(endpoint: str, values: dict[str, Any]) -> None:
+    """Let the address of a file that is being built change with the file."""
+    if endpoint == "static":
+        values["filename"] = f"{current_app.extensions['files']}/{values['filename']}"
+
+
+def read(filename: str) -> Response:
+    """Return a file; a module comes with all that it imports.
+
+    Of another version of the program, which is on its way in or out while processes are replaced,
+    we have no more than our own file, which is not kept.
+    """
+    match = VERSION.fullmatch(filename)
+    if match is None:
+        return current_app.send_static_file(filename)
+    version, name = match.groups()
+    answer = whole(name)
+    if version == current_app.extensions["files"] and answer.status_code == 200:
+        answer.headers["Cache-Control"] = KEPT
+    return answer
+
+
+def whole(name: str) -> Response:
+    """Return a file; a module with all that it imports."""
+    answer = current_app.send_static_file(name)
+    if not name.endswith(".js") or answer.status_code != 200:
+        return answer
+    text = script(Path(current_app.static_folder or ""), name)
+    if text is None:
+        return answer
+    answer.close()
+    return send_file(BytesIO(text), "text/javascript", etag=sha256(text).hexdigest()[:32])
+
+
+@lru_cache(maxsize=256)
+def script(static: Path, name: str) -> bytes | None:
+    """Return a module with all that it imports, put together once; None for one without any."""
+    if IMPORT.search((static / name).read_text(encoding="utf-8")) is None:
+        return None
+    return one_module(static, name).encode()

@@ -1,0 +1,68 @@
+"""Names that people choose: one check for users, bots, teams, groups, competitions and tokens.
+
+A name is shown to others, so it must look like what it is: one who reads it sees all of it, in the
+order in which it is written, and no two names that are compared as different look the same by
+characters that nobody sees.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+from cw.errors import UsageError
+
+INVISIBLE: Final = re.compile(
+    "["
+    "\u034f"  # joins letters, and shows nothing
+    "\u115f\u1160\u3164\uffa0"  # stand for letters of Hangul that are not there
+    "\u17b4\u17b5"  # vowels of Khmer that are not written
+    "\u180b-\u180f"  # choose forms of Mongolian letters
+    "\u2800"  # Braille without a dot
+    "\ufe00-\ufe0f\U000e0100-\U000e01ef"  # choose forms of the character before
+    "]"
+)
+"""Characters that show nothing though Unicode counts them as letters, marks or symbols.
+
+Those that Python does not call printable are not listed: controls, what turns the direction of
+writing, what has no width, and what is unassigned or private.
+"""
+
+MOST_OF_ONE: Final = 20
+"""NFKC makes one character 18 at most: a far longer text need not be normalised."""
+
+EMPTY: Final = "a name is missing"
+NOT_VISIBLE: Final = "the name holds invisible characters"
+
+
+def as_shown(text: str) -> str:
+    """Return a name as pages show it: in NFKC, with single spaces.
+
+    >>> as_shown(" Ａda   Lovelace ")
+    'Ada Lovelace'
+    """
+    return " ".join(unicodedata.normalize("NFKC", text).split())
+
+
+def is_visible(name: str) -> bool:
+    """Return whether a name holds nothing but characters that are seen, and spaces.
+
+    >>> is_visible("Ada Lovelace"), is_visible("Ada\\u202e"), is_visible("A\\u200bda")
+    (True, False, False)
+    """
+    return name.isprintable() and INVISIBLE.search(name) is None
+
+
+def clean_name(text: str, longest: int) -> str:
+    """Return a name as pages show it; raise UsageError if it is empty, too long or not visible."""
+    if len(text) > MOST_OF_ONE * longest:
+        raise UsageError(f"longer than {longest} characters")
+    name = as_shown(text)
+    if not name:
+        raise UsageError(EMPTY)
+    if not is_visible(name):
+        raise UsageError(NOT_VISIBLE)
+    if len(name) > longest:
+        raise UsageError(f"longer than {longest} characters")
+    return name

@@ -1,0 +1,1 @@
+"""Pages over all subjects: home, layout, administration, API."""

@@ -1,0 +1,1 @@
+"""The API: operations, their documents, and the description made of them."""

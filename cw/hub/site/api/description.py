@@ -1,0 +1,140 @@
+"""The description of the API, as OpenAPI 3.1: made from its operations and their types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+from flask import Response
+
+from cw.hub.pages.request import resources
+from cw.hub.site.api import reading, writing
+from cw.hub.site.api.documents import Problem
+from cw.hub.site.api.operations import Operation, answer_with, permit
+
+OPERATIONS: Final = (*reading.routes.operations, *writing.routes.operations)
+"""All routes of the API."""
+
+COMPONENT: Final = "#/components/schemas/{name}"
+
+ABOUT: Final = (
+    "Everybody may read what everybody may see. An access token, made on the Settings page, is sent"
+    " as `Authorization: Bearer cw_...`: with the scope `read` it shows what only its user may see,"
+    " with `bots` it acts for the bots of its user. Lists are read part by part: `next` of one part"
+    " is `after` of the following one."
+)
+
+REFUSALS: Final[Mapping[int, str]] = {
+    400: "A parameter is unknown or cannot be, or the body is not JSON.",
+    401: "No access token, or one that is unknown, revoked or expired.",
+    403: "The token does not allow this, or it is for somebody else.",
+    404: "There is no such thing, or not for you.",
+    409: "It cannot do that as it is.",
+    413: "The body has more than 64 KiB.",
+    415: "The body is not JSON.",
+    422: "Fields of the body cannot be taken; `fields` says why.",
+    429: "Too many requests; `Retry-After` says when to try again.",
+    503: "The site cannot reach its store.",
+}
+
+NAMES: Final[Mapping[str, str]] = {
+    "bot_id": "Such as b_00c0ffee.",
+    "match_id": "Such as m_00c0ffee.",
+    "username": "In any case.",
+    "map_id": "Such as m2_001.",
+}
+"""What stands in paths."""
+
+
+def describe(address: str) -> dict[str, Any]:
+    """Return the description of the API of a site at this address."""
+    types: list[Any] = [Problem]
+    for operation in OPERATIONS:
+        types += [kind for kind in (operation.answer, operation.body) if kind is not None]
+    schemas, components = msgspec.json.schema_components(types, ref_template=COMPONENT)
+    schema_of = dict(zip(map(str, types), schemas, strict=True))
+    paths: dict[str, dict[str, Any]] = {}
+    for operation in OPERATIONS:
+        path = operation.path.replace("<", "{").replace(">", "}")
+        paths.setdefault(path, {})[operation.method.lower()] = described(operation, schema_of)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Circuit Wars hub", "version": "1", "description": ABOUT},
+        "servers": [{"url": f"{address}/api/v1"}],
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def described(operation: Operation, schema_of: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the description of an operation; `schema_of` has those of all types."""
+    scopes = [operation.scope] if operation.scope else []
+    document: dict[str, Any] = {
+        "operationId": operation.name,
+        "summary": operation.summary,
+        "security": [{"token": scopes}] if operation.needs_token else [{}, {"token": []}],
+        "parameters": [*map(path_parameter, operation.names), *query_parameters(operation)],
+        "responses": {str(operation.code): content("As asked.", schema_of[str(operation.answer)])},
+    }
+    for code in refusals_of(operation):
+        document["responses"][str(code)] = content(REFUSALS[code], schema_of[str(Problem)])
+    if operation.body is not None:
+        body = {"application/json": {"schema": schema_of[str(operation.body)]}}
+        document["requestBody"] = {"required": True, "content": body}
+    return document
+
+
+def refusals_of(operation: Operation) -> list[int]:
+    """Return the status codes with which an operation may refuse."""
+    codes = {401, 404, 429, 503}
+    if operation.query is not None or operation.body is not None:
+        codes.add(400)
+    if operation.needs_token:
+        codes.add(403)
+    if operation.method != "GET":
+        codes |= {409, 413}
+    if operation.body is not None:
+        codes |= {415, 422}
+    return sorted(codes)
+
+
+def content(words: str, schema: Any) -> dict[str, Any]:
+    """Return the description of an answer."""
+    return {"description": words, "content": {"application/json": {"schema": schema}}}
+
+
+def path_parameter(name: str) -> dict[str, Any]:
+    """Return the description of a name in a path."""
+    return {
+        "name": name,
+        "in": "path",
+        "required": True,
+        "description": NAMES[name],
+        "schema": {"type": "string", "minLength": 1},
+    }
+
+
+def query_parameters(operation: Operation) -> list[dict[str, Any]]:
+    """Return the descriptions of the parameters of an operation."""
+    if operation.query is None:
+        return []
+    _, components = msgspec.json.schema_components([operation.query])
+    properties = components[operation.query.__name__]["properties"]
+    return [parameter(name, dict(schema)) for name, schema in properties.items()]
+
+
+def parameter(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the description of a parameter."""
+    words = schema.pop("description", None)
+    fields = {"name": name, "in": "query", "required": False, "schema": schema}
+    return fields if words is None else {**fields, "description": words}
+
+
+def description() -> Response:
+    """Answer with the description."""
+    permit(None, needs_token=False)
+    return answer_with(describe(resources().settings.address), 200)

@@ -1,0 +1,265 @@
+"""The JSON that the API answers; its description is made from these."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
+
+from cw.hub.accounts.access.tickets import Scope
+from cw.hub.store.tables import BotKind, BotStatus, CompetitionState, MatchState
+
+T = TypeVar("T")
+
+
+class List(Struct, Generic[T], frozen=True, kw_only=True):
+    """A part of a list; `next` is the `after` of the next part, null at the end."""
+
+    items: list[T]
+    next: str | None
+
+
+class Problem(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """Why a request was refused."""
+
+    error: str
+    message: str
+    fields: dict[str, str] | None = None
+    limit: str | None = None
+    retry_after: int | None = None
+
+
+class LeaderboardRow(Struct, frozen=True, kw_only=True):
+    """A bot on the leaderboard."""
+
+    rank: int
+    bot_id: str
+    name: str
+    game: str
+    owner: str | None
+    description: str
+    status: BotStatus
+    rating: float
+    mu: float
+    phi: float
+    games: int
+    wins: int
+    last_match_at: datetime
+
+
+class BotRow(Struct, frozen=True, kw_only=True):
+    """A bot as everybody sees it."""
+
+    bot_id: str
+    game: str
+    name: str
+    owner: str | None
+    kind: BotKind
+    description: str
+    status: BotStatus
+    registered_at: datetime
+
+
+class BotStanding(Struct, frozen=True, kw_only=True):
+    """How a bot stands in the rated competition of its game; `rating` is mu - 2 * phi."""
+
+    rank: int | None
+    of: int
+    rating: float
+    mu: float
+    phi: float
+    games: int
+    won: int
+    drawn: int
+    lost: int
+    last_match_at: datetime | None
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """A line of the history of a bot."""
+
+    at: datetime
+    actor: str
+    verb: str
+    detail: dict[str, Any]
+
+
+class OwnBotFacts(Struct, frozen=True, kw_only=True):
+    """What owner and admins alone see of a bot."""
+
+    endpoint: str
+    reason: str
+    checked_at: datetime | None
+    checked_again_at: datetime | None
+    history: list[Change]
+
+
+class BotFacts(BotRow, frozen=True, kw_only=True):
+    """A bot; `own` is null for all but its owner and admins."""
+
+    standing: BotStanding | None
+    own: OwnBotFacts | None
+
+
+class BotWithSecret(Struct, frozen=True, kw_only=True):
+    """A bot and its secret, which is told this once."""
+
+    bot: BotFacts
+    shared_secret: str
+
+
+class Step(Struct, frozen=True, kw_only=True):
+    """A step of the last check of a bot."""
+
+    step: str
+    ok: bool
+    problem: str | None
+    fix: str | None
+    is_warning: bool
+
+
+class RatingPoint(Struct, frozen=True, kw_only=True):
+    """The rating of a bot after a match."""
+
+    match_id: str
+    at: datetime
+    rating: float
+    mu: float
+    phi: float
+
+
+class OpponentRow(Struct, frozen=True, kw_only=True):
+    """How a bot has fared against another."""
+
+    bot_id: str
+    name: str
+    games: int
+    won: int
+    drawn: int
+    lost: int
+    last_met_at: datetime
+
+
+class Fault(Struct, frozen=True, kw_only=True):
+    """What a bot did wrong; the sentence is for its owner."""
+
+    turn: int | None
+    kind: str
+    detail: str
+
+
+class OwnSeat(Struct, frozen=True, kw_only=True):
+    """What owner and admins alone see of a bot in a match."""
+
+    answers: int
+    median_ms: float | None
+    most_ms: float | None
+    faults: list[Fault]
+
+
+class Seat(Struct, frozen=True, kw_only=True):
+    """Who sat at a slot; `bot_id` is null for a built-in strategy without a row.
+
+    `slot` is null until the end of a match with hidden information.
+    """
+
+    slot: int | None
+    bot_id: str | None
+    name: str
+    owner: str | None
+    rank: int | None
+    score: float | None
+    faults: int
+    rating_before: float | None
+    rating_after: float | None
+    own: OwnSeat | None
+
+
+class MatchFacts(Struct, frozen=True, kw_only=True):
+    """A match. In lists `rating_before` and `own` of its seats are null.
+
+    A daily game has there only the seats of its first three places. `seed` and `map_id` are null
+    until the match is over, as are `level` and the seats of a rated match with hidden information.
+    """
+
+    match_id: str
+    kind: str
+    game: str
+    state: MatchState
+    attempt: int
+    turn: int
+    reason: str | None
+    seed: int | None
+    map_id: str | None
+    level: float | None
+    planned_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    has_replay: bool
+    seats: list[Seat]
+
+
+class Planned(Struct, frozen=True, kw_only=True):
+    """A match that was planned."""
+
+    match: MatchFacts
+
+
+class Link(Struct, frozen=True, kw_only=True):
+    """Where something can be read without a token, until when."""
+
+    url: str
+    expires_at: datetime
+
+
+class UserFacts(Struct, frozen=True, kw_only=True):
+    """A user as everybody sees one."""
+
+    username: str
+    display_name: str | None
+    country: str | None
+    picture: str | None
+    bots: list[BotRow]
+
+
+class MapFacts(Struct, frozen=True, kw_only=True):
+    """A map, and where it can be read."""
+
+    map_id: str
+    game: str
+    players: int
+    rows: int
+    cols: int
+    sha256: str
+    facts: dict[str, Any]
+    file: Link
+
+
+class CompetitionRow(Struct, frozen=True, kw_only=True):
+    """A competition."""
+
+    format: str
+    slug: str
+    game: str
+    title: str
+    state: CompetitionState
+
+
+class Status(Struct, frozen=True, kw_only=True):
+    """How the site does."""
+
+    time: datetime
+    competitions: list[CompetitionRow]
+    queued: int
+    in_progress: int
+    workers: int
+
+
+class Me(Struct, frozen=True, kw_only=True):
+    """Whose token this is, what it allows, and until when."""
+
+    username: str
+    is_admin: bool
+    scopes: list[Scope]
+    expires_at: datetime

@@ -1,0 +1,71 @@
+"""Why the API refuses a request: one form for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+from flask import Response, request
+from werkzeug.exceptions import UnprocessableEntity
+
+from cw.hub.accounts.access.actor import API
+from cw.hub.site.api.documents import Problem
+
+CODES: Final[Mapping[int, str]] = {
+    400: "bad_request",
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    409: "conflict",
+    413: "too_large",
+    415: "unsupported_media_type",
+    422: "invalid",
+    429: "rate_limited",
+    500: "failed",
+    503: "unavailable",
+}
+"""The word for each status, for programs."""
+
+WORDS: Final[Mapping[int, str]] = {
+    404: "There is no such route.",
+    405: "This route does not take that method.",
+}
+"""What is said where the error says nothing of its own."""
+
+
+class Invalid(UnprocessableEntity):
+    """Fields of a body that cannot be taken, each with what is wrong."""
+
+    def __init__(self, fields: Mapping[str, str]) -> None:
+        """Take what is wrong; the first of it is the message."""
+        super().__init__(next(iter(fields.values())))
+        self.fields = dict(fields)
+
+
+def is_for_programs() -> bool:
+    """Return whether the API is asked."""
+    return request.path.startswith(API)
+
+
+def refusal(
+    code: int,
+    message: str,
+    fields: Mapping[str, str] | None = None,
+    limit: str | None = None,
+    retry_after: int | None = None,
+) -> Response:
+    """Return the answer that says why a request was refused."""
+    problem = Problem(
+        error=CODES.get(code, "failed"),
+        message=message,
+        fields=dict(fields) if fields else None,
+        limit=limit,
+        retry_after=retry_after,
+    )
+    answer = Response(msgspec.json.encode(problem), code, mimetype="application/json")
+    answer.headers["Cache-Control"] = "no-store"
+    if code == 401:
+        answer.headers["WWW-Authenticate"] = 'Bearer realm="cw"'
+    return answer

@@ -1,0 +1,197 @@
+"""What programs do by the API: the verbs of the pages of bots, and those of admins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from flask import abort
+from msgspec import structs
+from werkzeug.datastructures import MultiDict
+from wtforms import Form
+
+from cw.errors import UsageError
+from cw.games.registry import load_strategies
+from cw.hub.accounts.access.actor import actor, player
+from cw.hub.accounts.forms import first_errors
+from cw.hub.accounts.pages import must_confirm
+from cw.hub.bots import asking, check_requests
+from cw.hub.bots import verbs as bots
+from cw.hub.bots.check_requests import CONFIRM
+from cw.hub.bots.forms import EditForm
+from cw.hub.bots.pages import OF_ITS_OWN, new_form
+from cw.hub.bots.views import BotView
+from cw.hub.matches import lookup, sending
+from cw.hub.matches.pages import shown_kinds
+from cw.hub.matches.practice import PRACTICE, practise
+from cw.hub.operation.queue import CHECKS
+from cw.hub.pages.request import one_reading, resources
+from cw.hub.site.api import facts
+from cw.hub.site.api.documents import BotFacts, BotWithSecret, Planned
+from cw.hub.site.api.operations import Routes
+from cw.hub.site.api.problems import Invalid
+from cw.hub.site.api.queries import BotChange, NewBot, Retirement, Suspension, TestMatch
+from cw.hub.site.api.reading import NO_BOT, find_bot
+
+routes: Final = Routes()
+
+NOT_YOURS: Final = "This is not your bot."
+ON_ITS_PAGE: Final = "Bots of End of Codes are set up on their page, /bots/end-of-codes."
+NO_OPPONENT: Final = "There is no such strategy; there are: {names}."
+OTHER_NAME: Final = "Say the name of the bot, {name}, to retire it."
+NO_CHECKS: Final = "Checks cannot be made right now. Please try again soon."
+
+
+def find_own(bot_id: str) -> BotView:
+    """Return a bot of the one who asks; answer 403 for others."""
+    bot = find_bot(bot_id)
+    if not actor().is_user(bot.user_id):
+        abort(403, NOT_YOURS)
+    if bot.game == OF_ITS_OWN:
+        abort(409, ON_ITS_PAGE)
+    return bot
+
+
+def find_changeable(bot_id: str) -> BotView:
+    """Return a bot of the one who asks; answer 409 for one that is suspended or retired."""
+    bot = find_own(bot_id)
+    if bot.status not in bots.ASKED:
+        abort(409, bots.cannot(bot.status))
+    return bot
+
+
+@contextmanager
+def conflicts() -> Iterator[None]:
+    """Answer 409 where a bot, or its owner, cannot do something as they are."""
+    try:
+        yield
+    except (bots.WrongStatus, bots.Busy, bots.TooManyBots) as error:
+        abort(409, str(error))
+
+
+def check_form(form: Form) -> None:
+    """Refuse what the form of the page would refuse, with the same words."""
+    form.validate()
+    errors = first_errors(form)
+    if errors:
+        raise Invalid(errors)
+
+
+def as_it_is(bot_id: str) -> BotFacts:
+    """Return a bot after something was done."""
+    bot = find_bot(bot_id)
+    with one_reading() as reading:
+        return facts.bot_facts(reading, bot)
+
+
+@routes.add("POST", "/bots", scope="bots", code=201)
+def register_bot(body: NewBot) -> BotWithSecret:
+    """Register a bot, which is checked at once; its secret is told this once."""
+    hub = resources()
+    if must_confirm():
+        abort(403, CONFIRM)
+    fields = structs.asdict(body)
+    check_form(new_form(MultiDict(fields)))
+    new = bots.NewBot(**fields | {"endpoint": body.endpoint.strip()})
+    check_requests.claim(new.endpoint)
+    try:
+        with conflicts(), hub.database.writing() as writing:
+            registered = bots.register(writing, hub.clock, hub.sealer, player().user_id, new)
+    except bots.NameTaken as error:
+        raise Invalid({"name": str(error)}) from None
+    check_requests.send(registered.id)
+    return BotWithSecret(bot=as_it_is(registered.bot_id), shared_secret=registered.secret)
+
+
+@routes.add("PATCH", "/bots/<bot_id>", scope="bots")
+def change_bot(bot_id: str, body: BotChange) -> BotFacts:
+    """Change endpoint or description of a bot; a new endpoint is checked at once."""
+    bot, hub = find_changeable(bot_id), resources()
+    endpoint = bot.endpoint if body.endpoint is None else body.endpoint
+    description = bot.description if body.description is None else body.description
+    form = EditForm(MultiDict({"endpoint": endpoint, "description": description}))
+    check_form(form)
+    if form.endpoint.data != bot.endpoint:
+        check_requests.claim(form.endpoint.data or "")
+    with conflicts(), hub.database.writing() as writing:
+        is_new = bots.edit(writing, hub.clock, bot, form.endpoint.data or "", description)
+    if is_new:
+        check_requests.send(bot.id)
+    return as_it_is(bot_id)
+
+
+@routes.add("POST", "/bots/<bot_id>/check", scope="bots", code=202)
+def check_bot(bot_id: str) -> BotFacts:
+    """Let a bot be checked; its checks say soon what came of it."""
+    bot = find_changeable(bot_id)
+    check_requests.claim(bot.endpoint)
+    if not check_requests.send(bot.id):
+        abort(503, NO_CHECKS)
+    return as_it_is(bot_id)
+
+
+@routes.add("POST", "/bots/<bot_id>/rotate", scope="bots")
+def rotate_secret(bot_id: str) -> BotWithSecret:
+    """Give a bot a new secret, which is told this once; the old one stops working at once."""
+    bot, hub = find_own(bot_id), resources()
+    check_requests.claim(bot.endpoint)
+    with conflicts(), hub.database.writing() as writing:
+        secret = bots.rotate(writing, hub.clock, hub.sealer, bot)
+    check_requests.send(bot.id)
+    return BotWithSecret(bot=as_it_is(bot_id), shared_secret=secret)
+
+
+@routes.add("POST", "/bots/<bot_id>/test-match", scope="bots", code=201)
+def test_match(bot_id: str, body: TestMatch) -> Planned:
+    """Play a practice match of a bot against a built-in strategy."""
+    bot, hub = find_own(bot_id), resources()
+    strategies = list(load_strategies(bot.game))
+    if body.opponent not in strategies:
+        raise Invalid({"opponent": NO_OPPONENT.format(names=", ".join(strategies))})
+    if bot.status != "ACTIVE":
+        check_requests.claim(bot.endpoint, asking.PRACTICE)
+    with conflicts(), hub.database.writing() as writing:
+        planned, match_id = practise(writing, hub.clock, bot.id, body.opponent)
+    hub.queue.send(sending.PLAY, planned, queue=PRACTICE.name)
+    with one_reading() as reading:
+        match = lookup.find(reading, shown_kinds(), match_id) or abort(404)
+    return Planned(match=facts.match_facts(match))
+
+
+@routes.add("POST", "/bots/<bot_id>/retire", scope="bots")
+def retire_bot(bot_id: str, body: Retirement) -> BotFacts:
+    """Take a bot out for good, whose name is said again to be sure."""
+    bot, hub = find_own(bot_id), resources()
+    if body.name != bot.name:
+        raise Invalid({"name": OTHER_NAME.format(name=bot.name)})
+    with hub.database.writing() as writing:
+        done = bots.retire(writing, hub.clock, bot.id, player().username)
+    if not done:
+        abort(409, bots.cannot("RETIRED"))
+    return as_it_is(bot_id)
+
+
+@routes.add("POST", "/bots/<bot_id>/suspend", scope="admin")
+def suspend_bot(bot_id: str, body: Suspension) -> BotFacts:
+    """Take a bot out until it is restored; its owner reads the reason."""
+    hub = resources()
+    try:
+        with conflicts(), hub.database.writing() as writing:
+            bots.suspend(writing, hub.clock, bot_id, body.reason.strip(), player().username)
+    except UsageError:
+        abort(404, NO_BOT)
+    return as_it_is(bot_id)
+
+
+@routes.add("POST", "/bots/<bot_id>/restore", scope="admin")
+def restore_bot(bot_id: str) -> BotFacts:
+    """Lift a suspension: the bot is checked again."""
+    hub = resources()
+    try:
+        with conflicts(), hub.database.writing() as writing:
+            bot = bots.restore(writing, hub.clock, bot_id, player().username)
+    except UsageError:
+        abort(404, NO_BOT)
+    hub.queue.send(bots.CHECK, bot, queue=CHECKS)
+    return as_it_is(bot_id)

@@ -1,0 +1,117 @@
+"""The application of the hub: the pages of the arena, and those for many people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+from urllib.parse import urlsplit
+
+from flask import Blueprint, Flask
+
+from cw.hub.accounts import github
+from cw.hub.accounts import pages as account
+from cw.hub.accounts import settings_pages as settings
+from cw.hub.accounts.access import actor
+from cw.hub.accounts.access.passwords import Passwords
+from cw.hub.bots import pages as bots
+from cw.hub.bots.addresses import isolation_of
+from cw.hub.competitions.format import Format, kinds_of, names_taking_bots
+from cw.hub.competitions.tournament.teams.online import BotsOfTeams
+from cw.hub.competitions.verbs import games_played
+from cw.hub.matches import objects
+from cw.hub.matches import pages as match
+from cw.hub.operation.resources import Resources
+from cw.hub.operation.settings import HubSettings
+from cw.hub.pages import files, polls, request, security
+from cw.hub.pages.queries import ShortInteger
+from cw.hub.site import (
+    admin,
+    bot_page,
+    documents,
+    errors,
+    home,
+    layout,
+    limits,
+    profile_page,
+)
+from cw.hub.site.api import routes as api
+from cw.hub.site.formats import FORMATS
+from cw.hub.site.monitoring import metrics, ready, requests
+from cw.server.settings import LOCAL_NAMES, is_unspecified
+from cw.web import create_app
+from cw.web.settings import SiteSettings
+
+BLUEPRINTS: Final[tuple[Blueprint, ...]] = (
+    home.routes,
+    bots.routes,
+    match.routes,
+    objects.routes,
+    account.routes,
+    settings.routes,
+    settings.token_routes,
+    github.routes,
+    profile_page.routes,
+    admin.routes,
+    documents.routes,
+    api.routes,
+    ready.routes,
+    metrics.routes,
+)
+"""The families of pages, in addition to those of the arena and of the formats."""
+
+
+def create_hub(
+    resources: Resources, formats: Sequence[Format] = FORMATS, *, runs_programs: bool = False
+) -> Flask:
+    """Return the application: the pages of the arena, and those of the hub with its formats.
+
+    `runs_programs` lets people play by hand against what their teams have uploaded.
+    """
+    app = create_app(site_settings(resources.settings))
+    app.extensions["hub"] = resources
+    app.extensions["passwords"] = Passwords()
+    app.extensions["visitor"] = limits.visitor
+    app.extensions["own_bots"] = BotsOfTeams(resources, runs_programs)
+    app.secret_key = resources.secret_key
+    app.url_map.converters["int"] = ShortInteger
+    app.config["HOME"] = "home.home"
+    app.config["NO_SUCH_PAGE"] = "there is no such page"
+    app.extensions["formats"] = formats
+    blueprints = (*BLUEPRINTS, *(pages for format_ in formats for pages in format_.pages))
+    for blueprint in blueprints:
+        app.register_blueprint(blueprint)
+    families = tuple(blueprint.name for blueprint in blueprints)
+    metrics.install(app, resources)
+    ready.install(app, resources)
+    requests.install(app)
+    request.install(app)
+    files.install(app)
+    layout.install(app)
+    errors.install(app)
+    security.install(app, resources.settings, families, resources.objects.origin())
+    polls.install(app, actor.name)
+    match.install(app, kinds_of(formats))
+    bots.install(app, partial(games_played, formats=names_taking_bots(formats)))
+    bot_page.install(app)
+    settings.install(app, profile_page.settings_card)
+    for format_ in formats:
+        if format_.install is not None:
+            format_.install(app)
+    api.install(app)
+    github.install(app, resources.settings)
+    limits.install(app, resources.settings.broker_url)
+    return app
+
+
+def site_settings(settings: HubSettings) -> SiteSettings:
+    """Return how the pages of the arena are set on a hub: no game at the root."""
+    named = urlsplit(settings.address).hostname or ""
+    return SiteSettings(
+        desk=False,
+        rooms=settings.has_rooms,
+        restart=False,
+        names=LOCAL_NAMES | {settings.host.lower(), named},
+        any_address=is_unspecified(settings.host),
+        isolation=isolation_of(settings),
+    )

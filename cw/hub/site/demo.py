@@ -1,0 +1,126 @@
+"""A hub to look around in: people, bots, and matches that they play."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Final, NamedTuple
+
+from sqlalchemy.orm import Session
+
+from cw.games.registry import load_strategies
+from cw.hub.accounts import people, profiles
+from cw.hub.accounts.access.passwords import Passwords
+from cw.hub.bots import verbs as bots
+from cw.hub.clock import Clock
+from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.daily import verbs as daily
+from cw.hub.competitions.daily.entrants import GAME
+from cw.hub.matches.practice import practise
+from cw.hub.operation.resources import Resources
+from cw.hub.site.processes.begin import begin_site
+from cw.hub.store.sealing import stored_key
+from cw.league.due_times import DAY
+
+
+class DemoBot(NamedTuple):
+    """A bot of the demonstration: a built-in strategy under a name of its own."""
+
+    owner: str
+    game: str
+    name: str
+    strategy: str
+    opponent: str
+
+
+PEOPLE: Final = ("ada", "grace", "alan")
+LEAGUE: Final = (
+    "Amber Basalt Cobalt Dune Ember Fjord Granite Harbor Indigo Juniper Kelp Lagoon Marble Nimbus"
+    " Onyx Prism Quartz Ridge Sable Tundra Umber Vale Willow Xenon Yarrow Zephyr Aurora Breeze"
+    " Cinder Delta Echo"
+).split()
+"""Names of bots of Code Battle: with those below and the house bots there are forty."""
+
+SHORT: Final = {"max_turns": 40}
+"""Options of the rated matches, so that there are soon many."""
+
+MATCHES: Final = 500
+"""Rated matches after which the competition rests."""
+
+BOTS: Final = (
+    DemoBot("ada", "hexagon", "Honeycomb", "expert", "greedy"),
+    DemoBot("ada", "code-battle", "Swarmling", "swarm", "rusher"),
+    DemoBot("ada", "circuit-wars", "Closer", "greedy", "mirror"),
+    DemoBot("ada", "paint", "Brushwork", "greedy", "walker"),
+    DemoBot("grace", "hexagon", "Nanosecond", "greedy", "random"),
+    DemoBot("grace", "paint", "Compiler", "walker", "random"),
+    DemoBot("alan", "code-battle", "Enigma", "hunter", "gatherer"),
+    DemoBot("alan", "circuit-wars", "Halting", "safe", "random"),
+)
+
+
+MORE: Final = (
+    "barbara", "blaise", "carl", "charles", "claude", "dennis", "donald",
+    "edsger", "elena", "emmy", "erna",
+    "evelyn", "frances", "george", "hedy", "hypatia", "ida", "jean", "john", "karen", "katherine",
+    "ken", "konrad", "leslie", "linus", "lynn", "margaret", "mary", "maurice", "niklaus", "noam",
+    "radia",
+    "robin", "shafi", "sophie", "tim", "tony",
+)  # fmt: skip
+"""The others who play End of Codes, 40 in all."""
+
+COUNTRIES: Final = ("GR", "GB", "US", "DE", "FR", "NL", "NO", None)
+FRIENDS: Final = ("grace", "edsger", "hypatia", "radia")
+"""Those of the first player."""
+
+GAMES: Final = 20
+"""Daily games that were due before the hub began: they are played when it does."""
+
+SMALL: Final = {"M": 2, "MAX_HP": 1, "max_rounds": 300}
+
+
+def fill(resources: Resources) -> str:
+    """Fill an empty hub; return the password of its people. Twice: it is filled already.
+
+    All is made in one transaction, so that a hub is never filled in part.
+    """
+    password = stored_key(resources.settings.data / "demo.key", lambda: secrets.token_hex(6))
+    hashed = Passwords().hash(password)
+    with resources.database.writing() as session:
+        if people.find_account(session, PEOPLE[0]) is None:
+            make_everything(session, resources, hashed)
+    begin_site(resources, house_plays=True, rest=0, options=SHORT, matches=MATCHES)
+    return password
+
+
+def make_everything(session: Session, resources: Resources, password_hash: str) -> None:
+    """Make the people and their bots, a practice match of each, and a history of daily games."""
+    clock = resources.clock
+    ids = {
+        name: people.register(session, clock, name, f"{name}@example.org", password_hash)[0]
+        for name in (*PEOPLE, *MORE)
+    }
+    owners = [*ids.values()]
+    strategies = list(load_strategies("code-battle"))
+    for number, name in enumerate(LEAGUE):
+        owner, strategy = owners[number % len(owners)], strategies[number % len(strategies)]
+        bots.add_builtin(session, clock, owner, "code-battle", name, strategy)
+    for bot in BOTS:
+        added = bots.add_builtin(session, clock, ids[bot.owner], bot.game, bot.name, bot.strategy)
+        practise(session, clock, added, bot.opponent)
+    for number, (name, user_id) in enumerate(ids.items()):
+        bots.add_builtin(session, clock, user_id, GAME, name, "sample")
+        profiles.save_profile(session, user_id, COUNTRIES[number % len(COUNTRIES)], None)
+    for friend in FRIENDS:
+        profiles.befriend(session, clock, ids[PEOPLE[0]], friend)
+    plan_history(session, clock)
+
+
+def plan_history(session: Session, clock: Clock) -> None:
+    """Plan the daily games of the last days, small ones."""
+    daily.begin_site(session, clock)
+    competition = competitions.named(session, f"{daily.FORMAT}/{GAME}")
+    competitions.set_values(session, clock, competition.id, {"options": SMALL})
+    competition = competitions.named(session, f"{daily.FORMAT}/{GAME}")
+    today = daily.read_settings(competition.settings).due.latest(clock())
+    for back in range(GAMES, 0, -1):
+        daily.add_game(session, clock, competition, today - back * DAY)

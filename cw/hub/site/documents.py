@@ -1,0 +1,60 @@
+"""What the project says of itself, as pages: its changelog, and how to contribute."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from flask import Blueprint, render_template
+from markdown_it.token import Token
+from markupsafe import Markup
+
+from cw.assets import asset
+from cw.hub.site import limits
+from cw.hub.site.api.description import OPERATIONS
+from cw.web.games.markdown import MARKDOWN
+
+routes = Blueprint("documents", __name__)
+
+TEXTS: Final = {"blog": "CHANGELOG.md", "contribute": "CONTRIBUTING.md"}
+
+
+@routes.get("/blog")
+def blog() -> str:
+    """Show what has changed."""
+    return render_template("hub/site/document.html", title="Blog", text=as_html("blog"))
+
+
+@routes.get("/contribute")
+def contribute() -> str:
+    """Show how to contribute."""
+    return render_template("hub/site/document.html", title="Contribute", text=as_html("contribute"))
+
+
+@routes.get("/api")
+def api() -> str:
+    """Show what programs may ask of the site."""
+    return render_template("hub/site/api.html", operations=OPERATIONS, limits=limits.told_of_api())
+
+
+@lru_cache
+def as_html(name: str) -> Markup:
+    """Return a text as HTML; its links to other files of the project are left as words."""
+    tokens = MARKDOWN.parse(asset(TEXTS[name]).read_text(encoding="utf-8"))
+    for token in tokens:
+        if token.children:
+            token.children = without_inner_links(token.children)
+    # HTML in the text is shown as text.
+    return Markup(MARKDOWN.renderer.render(tokens, MARKDOWN.options, {}))  # noqa: S704
+
+
+def without_inner_links(all_tokens: list[Token]) -> list[Token]:
+    """Return the tokens of a text without its links to files, which are no pages."""
+    tokens: list[Token] = []
+    is_inner = False
+    for token in all_tokens:
+        if token.type == "link_open":
+            is_inner = not str(token.attrGet("href")).startswith("https:")
+        if not (is_inner and token.type in ("link_open", "link_close")):
+            tokens.append(token)
+    return tokens

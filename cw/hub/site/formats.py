@@ -1,0 +1,30 @@
+"""The formats of a site. A format is added by its folder and its line here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, cast
+
+from flask import current_app
+
+from cw.hub.competitions.cup import format as cup
+from cw.hub.competitions.daily import format as daily
+from cw.hub.competitions.format import Format, kinds_of
+from cw.hub.competitions.rated import format as rated
+from cw.hub.competitions.tournament import format as tournament
+from cw.hub.matches.kinds import Kinds
+
+FORMATS: Final[tuple[Format, ...]] = (
+    rated.FORMAT,
+    daily.FORMAT,
+    tournament.FORMAT,
+    cup.FORMAT,
+)
+"""In the order in which a tick plans them, and profiles show them."""
+
+KINDS: Final[Kinds] = kinds_of(FORMATS)
+
+
+def site_formats() -> Sequence[Format]:
+    """Return the formats of the site that answers this request."""
+    return cast(Sequence[Format], current_app.extensions["formats"])

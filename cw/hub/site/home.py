@@ -1,0 +1,62 @@
+"""The home page, and whether the process answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from flask import Blueprint, Response, render_template
+
+from cw.games.registry import game_entries
+from cw.hub.accounts.access.actor import actor
+from cw.hub.bots.pages import offered_games
+from cw.hub.competitions.home import tops
+from cw.hub.matches import listings
+from cw.hub.matches.pages import shown_kinds
+from cw.hub.pages.request import one_reading, resources
+from cw.hub.site.formats import site_formats
+from cw.kits import games as games_with_kits
+from cw.web.games.game_pages import GamePage, game_page
+from cw.web.games.game_routes import picture
+
+routes = Blueprint("home", __name__)
+
+
+@dataclass(frozen=True, slots=True)
+class GameCard:
+    """What the home page says of a game."""
+
+    page: GamePage
+    has_kit: bool
+
+
+@lru_cache
+def game_cards() -> dict[str, GameCard]:
+    """Return the cards of all games, made once: no game comes or goes while a process runs."""
+    kits = games_with_kits()
+    return {game: GameCard(game_page(game), game in kits) for game in game_entries()}
+
+
+@routes.get("/")
+def home() -> str:
+    """Show the games, what is on, who leads, and where to begin."""
+    user = actor().user
+    with one_reading() as reading:
+        running = tops(reading, resources().clock, site_formats())
+        playing = listings.open_to_all(reading, shown_kinds())
+        own_matches = listings.latest_of_user(reading, shown_kinds(), user.user_id) if user else []
+    return render_template(
+        "hub/site/home.html",
+        cards=game_cards(),
+        picture=picture,
+        offered=offered_games(),
+        tops=running,
+        playing=playing,
+        own=own_matches,
+    )
+
+
+@routes.get("/health")
+def health() -> Response:
+    """Say that the process answers."""
+    return Response("ok\n", content_type="text/plain; charset=utf-8")

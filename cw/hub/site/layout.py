@@ -1,0 +1,40 @@
+"""What all pages of the hub share: header, footer, notices, times, flags."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import (
+    Flask,
+)
+
+from cw import kits
+from cw.hub.accounts.access.actor import actor
+from cw.hub.pages.countries import COUNTRIES, flag
+from cw.hub.pages.parts import (
+    ago,
+    avatar,
+    remembered_addresses,
+)
+from cw.hub.pages.request import resources
+
+
+def install(app: Flask) -> None:
+    """Give the templates of an app what they share."""
+    app.context_processor(shared)
+    addresses = app.extensions["addresses"] = remembered_addresses()
+    # What does not change from request to request: macros need no context for it.
+    app.jinja_env.globals.update(
+        ago=ago,
+        flag=flag,
+        avatar=avatar,
+        country_name=COUNTRIES.get,
+        kit_languages=kits.languages_of,
+        url_for=addresses,
+        site=app.extensions["hub"].settings,
+    )
+
+
+def shared() -> dict[str, Any]:
+    """Return what each template may use of the request."""
+    return {"actor": actor(), "now": resources().clock()}

@@ -1,0 +1,235 @@
+"""How often each page and each call of the API may be asked, and by whom that is counted."""
+
+from __future__ import annotations
+
+from typing import Final, cast
+
+from flask import Flask, Response, current_app, g, request
+
+from cw.hub.accounts import people, place_of_request
+from cw.hub.accounts.access.actor import actor
+from cw.hub.bots import views as bot_views
+from cw.hub.operation.rate_counts import give_back
+from cw.hub.pages import limits
+from cw.hub.pages.limits import Limit, network
+from cw.hub.pages.request import one_reading
+
+READS: Final = "120 per minute"
+READS_WITH_TOKEN: Final = "300 per minute"  # noqa: S105
+WRITES: Final = "30 per minute"
+"""What the API may be asked."""
+
+
+POLLED: Final = ("tournaments.ladder_json", "tournaments.team_json", "tournaments.events_json")
+
+
+LIVE: Final = "matches.document"
+"""What pages of live matches poll."""
+
+UNCOUNTED: Final = ("static", "home.health", "ready.ready", "metrics.metrics", LIVE, *POLLED)
+"""What the limit of all other pages is not for: what answers from memory, or has its own limit."""
+
+UNLIMITED: Final = ("api", "room", "lobby")
+"""Blueprints without a limit of each page: the API has its own for all that is read, and in rooms
+programs of many people may play from one address."""
+
+
+def name() -> str:
+    """Return the account that a password is tried for: the one that asks, or the one named."""
+    user = actor().user
+    named = user.username if user else request.form.get("username", "")
+    return named.lower()[:100]
+
+
+def known_place() -> str:
+    """Return the browser or network that asks, if the account named was entered there before."""
+    if "known_place" not in g:
+        g.known_place = place_of_request.known_here(name())
+    return cast(str, g.known_place)
+
+
+def name_and_place() -> str:
+    """Return the account that a password is tried for, and from where."""
+    return f"{name()} {known_place() or network()}"
+
+
+def name_for_strangers() -> str:
+    """Return the account that a password is tried for; a known place is counted apart."""
+    return name_and_place() if known_place() else name()
+
+
+def network_of_strangers() -> str:
+    """Return from where a password is tried; a known place is counted apart."""
+    return name_and_place() if known_place() else network()
+
+
+def user() -> str:
+    """Return the account that asks, for a visitor the address."""
+    holder = actor().user
+    return str(holder.user_id) if holder else network()
+
+
+def visitor() -> str:
+    """Return who has a share of the live matches: a player who has confirmed an address of mail.
+
+    For all others the network, of which they may have many accounts.
+    """
+    holder = actor().user
+    if holder is not None:
+        with one_reading() as reading:
+            if people.is_confirmed(reading, holder.user_id):
+                return f"user {holder.user_id}"
+    return network()
+
+
+def bot() -> str:
+    """Return the account that asks and the bot that it asks about, here or by the API."""
+    names = request.view_args or {}
+    with one_reading() as reading:
+        if "bot_id" in names:
+            view = bot_views.find_by_id(reading, names["bot_id"])
+        else:
+            view = bot_views.find(reading, request.values.get("game") or None, names["name"])
+    return f"{user()} {view.bot_id if view else request.path.lower()}"
+
+
+def team() -> str:
+    """Return the team that asks, for others the address."""
+    slug = (request.view_args or {}).get("slug", "")
+    holder = actor().team(slug)
+    return f"team {holder.team_id}" if holder else network()
+
+
+def token() -> str:
+    """Return the access token that is shown, without one the address."""
+    holder = actor().user
+    return holder.digest if holder else network()
+
+
+def reads() -> str:
+    """Return how often the API may be read."""
+    return READS_WITH_TOKEN if actor().user else READS
+
+
+def give_back_guess(response: Response) -> Response:
+    """Take a request that has brought no wrong password out of what was counted.
+
+    All are counted before the password is looked at: of any number that come at once no more are
+    tried than the limit says.
+    """
+    limiter = current_app.extensions["limiter_of_hub"]
+    if request.endpoint in WITH_PASSWORD and not g.get("wrong_password"):
+        for met in limiter.current_limits:
+            if met.request_args[-1] in GUESSES and not met.breached:
+                give_back(limiter.limiter.storage, met.key)
+    return response
+
+
+WITH_PASSWORD: Final = ("account.login_post", "settings.change_password", "settings.delete")
+
+
+GUESSES: Final = ("guess", "guess-name", "guess-network")
+"""The limits that count wrong passwords alone."""
+
+
+REPLAYS: Final = ("match.document", "match.download", "objects.read")
+"""What reads and unpacks a replay, of megabytes."""
+
+SMALL: Final = (
+    "settings.save",
+    "tokens.revoke",
+    "github.disconnect",
+    "profile.befriend",
+    "profile.unfriend",
+)
+"""What an account writes that costs a few rows."""
+
+KITS: Final = ("my_team.kit", "my_team.kit_of_tournament")
+"""What makes a zip of the files of a kit."""
+CHECKED: Final = ("bots.check", "bots.edit", "api.check_bot", "api.change_bot")
+"""What has a bot checked, or may have it checked: counted together."""
+
+
+LIMITS: Final = (
+    Limit("guess", "10 per 15 minutes", name_and_place, WITH_PASSWORD),
+    Limit("guess-name", "100 per hour", name_for_strangers, WITH_PASSWORD),
+    Limit("guess-network", "300 per hour", network_of_strangers, WITH_PASSWORD),
+    Limit("register", "100 per hour", network, ("account.register", "github.welcome")),
+    Limit("github", "20 per hour", network, ("github.begin",), ("GET",)),
+    Limit("github-callback", "20 per hour", network, ("github.callback",), ("GET",)),
+    Limit("token", "10 per hour", user, ("tokens.create",)),
+    Limit("forgot-network", "60 per hour", network, ("account.forgot",)),
+    Limit("verify", "3 per hour", user, ("account.send_verification",)),
+    Limit("bot", "5 per hour; 20 per day", user, ("bots.register", "api.register_bot")),
+    Limit("check", "10 per hour", bot, CHECKED),
+    Limit("rotate", "10 per hour", bot, ("bots.rotate", "api.rotate_secret")),
+    Limit("bot-settings", "20 per hour", user, ("bot_settings.save", "bot_settings.renew")),
+    Limit("test-match", "6 per hour", bot, ("bots.practise", "api.test_match")),
+    Limit("team-check", "6 per minute", team, ("my_team.check",)),
+    Limit("team-bot", "20 per hour", team, ("my_team.bot", "my_team.rotate", "my_team.ssh_key")),
+    Limit("team-practice", "12 per hour", team, ("my_team.practice",)),
+    Limit("team-upload", "10 per hour", team, ("my_team.upload",)),
+    Limit(
+        "live-match",
+        "60 per minute",
+        network,
+        ("matches.begin", "play_on.from_match", "play_on.from_replay"),
+    ),
+    Limit("frames", "60 per minute", network, ("games.frames",)),
+    Limit("live-watching", "6000 per minute", network, (LIVE,), ("GET",)),
+    Limit("avatar", "10 per hour", user, ("settings.change_avatar",)),
+    Limit("replay", "120 per minute", network, REPLAYS, ("GET",)),
+    Limit("search", "120 per minute", network, ("leaderboard.matches",), ("GET",)),
+    Limit("report", "30 per minute", network, ("cups.form",), ("GET",)),
+    Limit("export", "12 per hour", network, ("host.export",), ("GET",)),
+    Limit("team-change", "30 per hour", team, ("my_team.use_version",)),
+    Limit("host", "120 per minute", network, ("host.post",)),
+    Limit("small", "60 per minute", user, SMALL),
+    Limit("kit", "30 per minute", network, KITS, ("GET",)),
+)
+
+
+LINKS: Final = Limit("api-links", "60 per minute", token, ("api.match_replay",), ("GET",))
+
+
+def told_of_api() -> dict[str, str]:
+    """Return how often the API may be asked, for people."""
+    amounts = {limit.scope: str(limit.amount) for limit in LIMITS}
+    return {
+        "Reading, for each token": READS_WITH_TOKEN,
+        "Reading without a token, for each address": READS,
+        "Links to replays": str(LINKS.amount),
+        "All that is done, for each token": WRITES,
+        "Registering bots, for each account": amounts["bot"],
+        "Checks and changes, for each bot": amounts["check"],
+        "New secrets, for each bot": amounts["rotate"],
+        "Practice matches, for each bot": amounts["test-match"],
+    }
+
+
+def limits_of_api(app: Flask) -> tuple[Limit, ...]:
+    """Return the limits of the API: of all that is read together, and of all that is done."""
+    of_api = [rule for rule in app.url_map.iter_rules() if rule.endpoint.startswith("api.")]
+    read = tuple(rule.endpoint for rule in of_api if "GET" in (rule.methods or ()))
+    done = tuple(rule.endpoint for rule in of_api if rule.endpoint not in read)
+    return (
+        LINKS,
+        Limit("api-reads", reads, token, read, ("GET", "HEAD")),
+        Limit("api-writes", WRITES, token, done, ("POST", "PATCH")),
+    )
+
+
+def all_limits(app: Flask) -> tuple[Limit, ...]:
+    """Return all limits but that of the pages that have none of their own."""
+    return (*LIMITS, *limits_of_api(app))
+
+
+def install(app: Flask, storage: str) -> None:
+    """Put the limits before the views of an app."""
+    limits.install(app, storage, all_limits(app), is_exempt)
+    app.after_request(give_back_guess)
+
+
+def is_exempt() -> bool:
+    """Return whether the limit of pages that have none of their own is not for this request."""
+    return request.blueprint in (None, *UNLIMITED) or request.endpoint in UNCOUNTED

@@ -1,0 +1,1 @@
+"""What operators watch: metrics, the log of requests, whether a process is ready."""

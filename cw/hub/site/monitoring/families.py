@@ -1,0 +1,119 @@
+"""The figures of a site in the words of Prometheus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import inf
+from typing import Any, Final
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+from cw.hub.operation.health import counts, heartbeats, marks
+from cw.hub.site.monitoring.figures import Present, Totals
+from cw.hub.store.tables import Heartbeat
+
+COUNTS: Final = {
+    counts.UNREADABLE: "Messages of the queue that could not be read, and were dropped.",
+    counts.ENDED: "Processes that were ended because one of their threads had.",
+    counts.MAILS_SENT: "Mails sent.",
+    counts.MAILS_FAILED: "Attempts to send a mail that have failed.",
+}
+"""What processes count, in words."""
+
+WORDS: Final = {
+    "replay_quota_bytes": "How much replays should take, in bytes.",
+    "database_up": "Whether the database answers this process.",
+    "workers_live": "Workers seen lately.",
+    "queue_depth": "Matches that wait for a worker.",
+    "queue_wait_seconds": "For how long the match that waits longest has waited for a worker.",
+    "bots_failing": "Bots that were well within the last day and have failed their last check.",
+    "replay_bytes": "What the stored replays take, in bytes.",
+    "tick_age_seconds": "Seconds since a scheduler has last done all that was due.",
+    "backup_age_seconds": "Seconds since the back-up of a day was last made.",
+    "copy_age_seconds": "Seconds since objects were last copied elsewhere.",
+    "certificate_seconds": "Seconds until the certificate of the site ends.",
+    "replica_up": "Whether the read replica answers this process.",
+    "replica_lag_seconds": "By how many seconds the read replica is behind, as of the last tick.",
+}
+"""What single figures are, in words."""
+
+OF_PROCESSES: Final = {
+    "memory_bytes": "Bytes of memory that a process has had at most.",
+    "threads": "Threads of a process.",
+    "disk_free_bytes": "Bytes that are free where the data folder of a process is.",
+    "disk_bytes": "Bytes of the disk where the data folder of a process is.",
+}
+"""What processes say of themselves, in words; their processor time is a counter."""
+
+
+def gauge(name: str, value: float) -> Metric:
+    """Return a single figure."""
+    return GaugeMetricFamily(f"cw_{name}", WORDS[name], value)
+
+
+def by_label(name: str, words: str, label: str, values: Mapping[Any, float]) -> Metric:
+    """Return a figure for each value of a label."""
+    family = GaugeMetricFamily(f"cw_{name}", words, labels=[label])
+    for value, number in values.items():
+        family.add_metric([value], number)
+    return family
+
+
+def of_present(present: Present) -> Iterator[Metric]:
+    """Give what a few rows tell."""
+    yield gauge("workers_live", present.workers)
+    yield gauge("queue_depth", present.queued)
+    yield gauge("queue_wait_seconds", present.waiting)
+    yield by_label("matches", "Matches that are not done.", "state", present.matches)
+    yield by_label("bots", "Bots by their status.", "status", present.bots)
+    yield gauge("bots_failing", present.failing)
+    failures = "Health checks that bots have failed."
+    yield CounterMetricFamily("cw_bot_health_failures", failures, present.health_failures)
+    yield by_label("mails", "Mails that wait, or could not be sent.", "state", present.mails)
+    for name, words in COUNTS.items():
+        yield CounterMetricFamily(f"cw_{name}", words, present.counts[name])
+    yield from of_processes(present.processes)
+
+
+def of_processes(beats: Sequence[Heartbeat]) -> Iterator[Metric]:
+    """Give what processes say of themselves, whichever of them is asked."""
+    roles = heartbeats.by_role(beats)
+    yield by_label("processes", "Processes seen lately, by role.", "role", roles)
+    own = {beat.process: beat.figures for beat in beats}
+    for name, words in OF_PROCESSES.items():
+        values = {process: figures.get(name, 0) for process, figures in own.items()}
+        yield by_label(f"process_{name}", words, "process", values)
+    words = "Seconds of processor that a process has taken."
+    seconds = CounterMetricFamily("cw_process_cpu_seconds", words, labels=["process"])
+    for process, figures in own.items():
+        seconds.add_metric([process], figures.get("cpu_seconds", 0))
+    yield seconds
+
+
+def of_marks(ages: Mapping[str, float], *, copies: bool) -> Iterator[Metric]:
+    """Give how long ago things were done; what never was, ever so long ago.
+
+    `copies` says whether back-ups are to be copied elsewhere.
+    """
+    yield gauge("tick_age_seconds", ages.get(marks.TICK, inf))
+    yield gauge("backup_age_seconds", ages.get(marks.BACKUP, inf))
+    if copies:
+        yield gauge("copy_age_seconds", ages.get(marks.COPY, inf))
+    if marks.CERTIFICATE in ages:
+        yield gauge("certificate_seconds", -ages[marks.CERTIFICATE])
+
+
+def of_totals(totals: Totals) -> Iterator[Metric]:
+    """Give what is counted over whole tables."""
+    done = CounterMetricFamily("cw_matches_done", "Matches played.", labels=["game", "kind"])
+    for (game, kind), count in totals.done.items():
+        done.add_metric([game, kind], count)
+    yield done
+    yield gauge("replay_bytes", totals.replay_bytes)
+
+
+def of_replica(answers: bool, behind: float) -> Iterator[Metric]:
+    """Give how the read replica does."""
+    yield gauge("replica_up", answers)
+    if answers:
+        yield gauge("replica_lag_seconds", behind)

@@ -1,0 +1,127 @@
+"""How the site does, in figures that are read from its rows again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, get_args
+
+from sqlalchemy import func, or_, select
+from sqlalchemy.orm import Session
+
+from cw.hub.accounts import outbox
+from cw.hub.clock import Clock
+from cw.hub.operation import upkeep
+from cw.hub.operation.health import counts, heartbeats, marks
+from cw.hub.site.formats import KINDS
+from cw.hub.store.tables import Battle, Bot, BotStatus, Competition, Heartbeat, Match, MatchState
+
+LATELY: Final = timedelta(days=1)
+"""How long ago a bot that counts as failing was well: one that nobody mends counts no longer."""
+
+TROUBLED: Final[tuple[MatchState, ...]] = ("queued", "in_progress", "interrupted", "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """What a few rows tell."""
+
+    workers: int
+    queued: int
+    bots: Mapping[BotStatus, int]
+    """By each status, 0 for those that no bot has."""
+    failing: int
+    health_failures: int
+    """Since the site began."""
+    counts: Mapping[str, int]
+    """What processes count, since the site began."""
+    processes: Sequence[Heartbeat]
+    """The roles of processes that live."""
+    ages: Mapping[str, float]
+    """Seconds since something was last done, by its name in cw/hub/operation/marks.py."""
+    matches: Mapping[str, int]
+    """That are not done, by each state that may trouble an operator."""
+    waiting: float
+    """Seconds for which the match that waits longest has waited for a worker."""
+    mails: Mapping[str, int]
+    """That wait, and that could not be sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What is counted over whole tables."""
+
+    done: Mapping[tuple[str, str], int]
+    """By game and kind; what a competition plays is counted from its first moment on."""
+    replay_bytes: int
+
+
+def present(session: Session, clock: Clock) -> Present:
+    """Return what can be asked for often."""
+    counted = select(Bot.status, func.count()).group_by(Bot.status)
+    bots = dict(session.execute(counted).all())
+    # A bot that fails long enough is no longer active: were those alone counted, an outage of all
+    # bots would seem to be over then.
+    failing = select(func.count()).where(
+        Bot.status.in_(("ACTIVE", "INACTIVE")), Bot.failures > 0, Bot.healthy_at > clock() - LATELY
+    )
+    now = clock()
+    return Present(
+        upkeep.live_workers(session, clock),
+        session.scalars(sendable(func.count())).one(),
+        {status: bots.get(status, 0) for status in get_args(BotStatus)},
+        session.scalars(failing).one(),
+        int(session.scalars(select(func.coalesce(func.sum(Bot.failures_total), 0))).one()),
+        counts.totals(session),
+        heartbeats.live(session, clock),
+        {name: (now - at).total_seconds() for name, at in marks.moments(session).items()},
+        troubled(session),
+        seconds_since(session.scalars(sendable(func.min(Match.at))).one(), now),
+        outbox.numbers(session),
+    )
+
+
+def troubled(session: Session) -> Mapping[str, int]:
+    """Return how many matches are in each of the states that are asked about."""
+    counted = select(Match.state, func.count()).where(Match.state.in_(TROUBLED))
+    by_state = dict(session.execute(counted.group_by(Match.state)).all())
+    return {state: by_state.get(state, 0) for state in TROUBLED}
+
+
+def seconds_since(moment: datetime | None, now: datetime) -> float:
+    """Return the seconds that have passed since a moment, 0 if there is none."""
+    return max(0.0, (now - moment).total_seconds()) if moment else 0.0
+
+
+def sendable(column: Any) -> Any:
+    """Return the statement that asks something of the matches that wait for a worker alone.
+
+    Those of formats with an order of their own wait for each other until they are sent.
+    """
+    may_be_sent = or_(
+        Competition.format.is_(None),
+        Competition.format.not_in(tuple(KINDS.sendings)),
+        Match.sent_at.is_not(None),
+    )
+    is_played = or_(Competition.state.is_(None), Competition.state != "paused")
+    return (
+        select(column)
+        .select_from(Match)
+        .outerjoin(Competition, Competition.id == Match.competition_id)
+        .where(Match.state == "queued", may_be_sent, is_played)
+    )
+
+
+def totals(session: Session) -> Totals:
+    """Return what takes the longer the more was played."""
+    begun = session.execute(select(Competition.game, Competition.format))
+    counted = (
+        select(Match.game, Match.kind, func.count())
+        .where(Match.state == "done")
+        .group_by(Match.game, Match.kind)
+    )
+    done: dict[tuple[str, str], int] = {(row.game, row.format): 0 for row in begun}
+    done |= {(game, kind): count for game, kind, count in session.execute(counted)}
+    stored = select(func.coalesce(func.sum(Battle.bytes), 0)).where(Battle.pruned_at.is_(None))
+    return Totals(done, int(session.scalars(stored).one()))

@@ -1,0 +1,170 @@
+"""`/metrics`: how the site and this process do, for Prometheus."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from ipaddress import IPv6Address, ip_address, ip_network
+from threading import Condition
+from typing import Final, cast
+
+from cachetools import TTLCache, cached
+from flask import Blueprint, Flask, Response, abort, current_app, request
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
+from prometheus_client.core import Metric
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from prometheus_client.registry import Collector
+
+from cw.hub.operation.health import marks
+from cw.hub.operation.resources import Resources
+from cw.hub.operation.setting_types import is_loopback
+from cw.hub.operation.settings import HubSettings
+from cw.hub.pages.request import resources
+from cw.hub.site.monitoring import families, figures
+from cw.hub.site.monitoring.figures import Present, Totals
+from cw.hub.store.database import AWAY
+
+routes = Blueprint("metrics", __name__)
+
+FRESH: Final = 5.0
+"""Seconds for which figures of a few rows hold, however many ask."""
+
+FRESH_TOTALS: Final = 60.0
+"""Seconds for which counts over whole tables hold."""
+
+BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Seconds of an answer; 0.5 is where the alert is."""
+
+NOWHERE: Final = "none"
+"""The route of what no page answers: the addresses of strangers would be without end."""
+
+FORWARDED: Final = ("X-Forwarded-For", "X-Forwarded-Host", "Forwarded", "X-Real-IP", "Via")
+"""What proxies add."""
+
+log = logging.getLogger(__name__)
+
+
+class Rows(Collector):
+    """The figures that rows tell; while the database is away there are none."""
+
+    def __init__(self, resources: Resources, elapsed: Callable[[], float] = time.monotonic) -> None:
+        """Read nothing yet; `elapsed` counts seconds."""
+        self._resources = resources
+        self._reading = resources.database.reading
+        self._copies = bool(resources.settings.backup_objects)
+
+        @cached(TTLCache(1, FRESH, elapsed), condition=Condition())
+        def present() -> Present:
+            with self._reading() as session:
+                return figures.present(session, resources.clock)
+
+        @cached(TTLCache(1, FRESH_TOTALS, elapsed), condition=Condition())
+        def totals() -> Totals:
+            with self._reading() as session:
+                return figures.totals(session)
+
+        self._present, self._totals = present, totals
+
+    def collect(self) -> Iterator[Metric]:
+        """Give the figures."""
+        yield families.gauge("replay_quota_bytes", self._resources.settings.replay_quota)
+        try:
+            present, totals, replica = self._present(), self._totals(), self._behind()
+        except AWAY as error:
+            log.warning("no figures, the database is away: %s", type(error).__name__)
+            yield families.gauge("database_up", 0)
+            return
+        yield families.gauge("database_up", 1)
+        yield from families.of_present(present)
+        yield from families.of_marks(present.ages, copies=self._copies)
+        yield from families.of_totals(totals)
+        if replica is not None:
+            yield from families.of_replica(*replica)
+
+    def _behind(self) -> tuple[bool, float] | None:
+        """Return whether the read replica answers, and by how many seconds it is behind.
+
+        It is compared by the last tick that both know of. None where there is no replica.
+        """
+        if self._resources.replica is None:
+            return None
+        with self._resources.replica.reading_alone() as copy, self._reading() as session:
+            if copy is None:
+                return False, 0.0
+            here, there = (marks.moments(one).get(marks.TICK) for one in (session, copy))
+        return True, figures.seconds_since(there, here) if here else 0.0
+
+
+class Metrics:
+    """All that an app tells of itself and its site."""
+
+    def __init__(self, resources: Resources, elapsed: Callable[[], float] = time.monotonic) -> None:
+        """Count nothing yet."""
+        # When each counter began would be as many series again.
+        disable_created_metrics()  # type: ignore[no-untyped-call]
+        self.registry = CollectorRegistry()
+        self.registry.register(Rows(resources, elapsed))
+        self._requests = Counter(
+            "cw_http_requests", "Requests answered.", ["route", "status"], registry=self.registry
+        )
+        self._seconds = Histogram(
+            "cw_http_request_seconds",
+            "Seconds to an answer.",
+            ["route"],
+            buckets=BUCKETS,
+            registry=self.registry,
+        )
+
+    def note(self, route: str | None, status: int, seconds: float) -> None:
+        """Count a request that was answered."""
+        self._requests.labels(route or NOWHERE, str(status)).inc()
+        self._seconds.labels(route or NOWHERE).observe(seconds)
+
+
+def install(app: Flask, hub: Resources) -> None:
+    """Let an app count its requests."""
+    app.extensions["metrics"] = Metrics(hub)
+
+
+def of_app() -> Metrics:
+    """Return what counts the requests of this app."""
+    return cast(Metrics, current_app.extensions["metrics"])
+
+
+@routes.get("/metrics")
+def metrics() -> Response:
+    """Tell the figures to those who may read them; for others there is no such page."""
+    if not may_read(resources().settings, request.remote_addr or ""):
+        abort(404)
+    answer = Response(generate_latest(of_app().registry), content_type=CONTENT_TYPE_PLAIN_0_0_4)
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+def may_read(settings: HubSettings, address: str) -> bool:
+    """Return whether who asks is within the networks that may read the figures.
+
+    Behind a proxy that is not trusted everybody would have its address, which is often this
+    machine's: nobody is answered there.
+    """
+    through_stranger = "werkzeug.proxy_fix.orig" not in request.environ and any(
+        name in request.headers for name in FORWARDED
+    )
+    if through_stranger:
+        return False
+    try:
+        client = ip_address(address)
+    except ValueError:
+        return False
+    if isinstance(client, IPv6Address) and client.ipv4_mapped:
+        client = client.ipv4_mapped
+    if not settings.metrics_network:
+        return is_loopback(str(client))
+    return any(client in ip_network(network) for network in settings.metrics_network)

@@ -1,0 +1,1 @@
+"""What the processes of a site do, put together from all subjects."""

@@ -1,0 +1,29 @@
+"""The jobs by the names that messages have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from cw.hub.accounts.mail import MAIL, send_mail
+from cw.hub.bots.checks import check_bot, sweep_bots
+from cw.hub.bots.health import SWEEP
+from cw.hub.bots.verbs import CHECK
+from cw.hub.competitions.format import Format
+from cw.hub.competitions.tournament.teams.bots import hosting_of
+from cw.hub.matches.play import Worker
+from cw.hub.matches.sending import PLAY
+from cw.hub.operation.queue import Job
+from cw.hub.site.formats import FORMATS
+
+
+def jobs_of(worker: Worker, formats: Sequence[Format] = FORMATS) -> Mapping[str, Job]:
+    """Return what a process does with each message."""
+    own = {name: job for format_ in formats for name, job in format_.jobs.items()}
+    return {
+        PLAY: worker.play,
+        CHECK: partial(check_bot, hosting_of=hosting_of),
+        SWEEP: sweep_bots,
+        MAIL: send_mail,
+        **own,
+    }

@@ -1,0 +1,208 @@
+"""What the processes of a hub do: play, tick and do jobs; each role for itself, or all in one."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Thread
+from typing import Final
+
+import billiard
+from celery.signals import worker_ready, worker_shutting_down
+from filelock import FileLock, Timeout
+from sqlalchemy.exc import DBAPIError
+
+from cw import __version__
+from cw.arena.processes import KILL
+from cw.errors import Failure, UsageError
+from cw.hub.accounts import mail
+from cw.hub.matches import sending, states
+from cw.hub.matches.play import Worker, worker_name
+from cw.hub.matches.sending import PROGRAMS
+from cw.hub.operation import upkeep
+from cw.hub.operation.backup import backup_job as backup
+from cw.hub.operation.health import counts, heartbeats
+from cw.hub.operation.health.clock_check import ClockCheck
+from cw.hub.operation.health.heartbeats import Process, Role
+from cw.hub.operation.queue import LANES, JobTaker
+from cw.hub.operation.resources import Resources
+from cw.hub.operation.settings import HubSettings
+from cw.hub.operation.tick import Ticker
+from cw.hub.operation.upkeep_job import Daily
+from cw.hub.site.formats import FORMATS, KINDS
+from cw.hub.site.processes.begin import begin_site
+from cw.hub.site.processes.jobs import jobs_of
+from cw.hub.site.processes.ticks import steps_of
+from cw.hub.site.processes.upkeep import chores_of
+
+COUNTED: Final = 20.0
+"""Seconds after which what was counted is written down."""
+
+LOOKS: Final = 60.0
+"""Seconds between two looks whether the upkeep and the back-up of the day are due."""
+
+
+logger = logging.getLogger(__name__)
+
+
+@contextmanager
+def folder_locked(settings: HubSettings) -> Iterator[None]:
+    """Hold the data folder while the block runs, where all is kept in it.
+
+    Raises UsageError if another process holds it.
+    """
+    if not settings.is_sqlite:
+        yield
+        return
+    try:
+        with FileLock(settings.data / "lock", timeout=0):
+            yield
+    except Timeout:
+        raise UsageError(
+            f"another process runs on the folder {settings.data}: end it, or set CW_DATA"
+        ) from None
+
+
+def new_worker(
+    resources: Resources, slots: int, *, ends_itself: bool = False, runs_programs: bool = True
+) -> Worker:
+    """Return this process as a worker."""
+    name = worker_name(os.getpid(), resources.clock())
+    return Worker(
+        name, slots, KINDS, runs_programs=runs_programs, ends_itself=ends_itself, clock=ClockCheck()
+    )
+
+
+def begin_heartbeat(resources: Resources, *roles: Role) -> None:
+    """Let this process say again and again that it lives, and in which roles."""
+    now = resources.clock()
+    process = Process(worker_name(os.getpid(), now), __version__, roles, now)
+    repeat(resources, "heartbeat", lambda: process.beat(resources), heartbeats.EVERY)
+
+
+@contextmanager
+def everything(resources: Resources, slots: int) -> Iterator[Worker]:
+    """Play, tick and do jobs in threads of this process while the block runs.
+
+    Afterwards what was played is given back, and the threads go on until the process ends.
+    """
+    worker = new_worker(resources, slots)
+    if resources.settings.is_embedded:
+        begin_alone(resources)
+    begin_site(resources)
+    taker = JobTaker(resources, jobs_of(worker))
+    resources.threads.last_words = lambda: give_back(resources, worker)
+    taker.work_in_thread(f"matches@{worker.name}", (*KINDS.names(), PROGRAMS), slots)
+    do_jobs(taker, worker.name)
+    repeat(resources, "signs of life", lambda: see(resources, worker), heartbeats.EVERY)
+    begin_heartbeat(resources, *heartbeats.ROLES)
+    look_after(resources, taker)
+    try:
+        yield worker
+    finally:
+        resources.threads.stopping.set()
+        worker.leave(resources)
+
+
+def begin_alone(resources: Resources) -> None:
+    """Queue what the process before this one has left: nobody else can be playing it."""
+    with resources.database.writing() as session:
+        states.reap_all(session, resources.clock)
+        states.requeue(session)
+        sending.forget_messages(session)
+
+
+def schedule(resources: Resources) -> None:
+    """Tick, and do jobs, until the process is told to end."""
+    with resources.database.writing() as session:
+        sending.forget_messages(session)
+    begin_site(resources)
+    doer = new_worker(resources, slots=0)
+    taker = JobTaker(resources, jobs_of(doer))
+    resources.threads.last_words = lambda: give_back(resources, doer)
+    do_jobs(taker, doer.name)
+    begin_heartbeat(resources, "scheduler")
+    look_after(resources, taker)
+    resources.threads.stopping.wait()
+
+
+def do_jobs(taker: JobTaker, name: str) -> None:
+    """Do in threads what is no match, each kind in threads of its own."""
+    for queue, threads in LANES.items():
+        taker.work_in_thread(f"{queue}@{name}", [queue], threads)
+
+
+def look_after(resources: Resources, taker: JobTaker) -> None:
+    """Do in threads what is due from time to time, until told to stop."""
+    ticker, daily = Ticker(steps_of(FORMATS)), Daily(chores_of(FORMATS))
+    repeat(resources, "ticks", lambda: ticker.tick(resources), resources.settings.tick)
+    repeat(resources, "mails", lambda: mail.send_due(resources), mail.EVERY)
+    repeat(resources, "upkeep", lambda: daily.do(resources), LOOKS)
+    repeat(resources, "back-ups", lambda: backup.do_daily(resources), LOOKS)
+    repeat(resources, "counts", lambda: taker.counts.write(resources.database), COUNTED)
+
+
+def work(
+    resources: Resources, slots: int, kinds: Sequence[str], *, runs_programs: bool = False
+) -> None:
+    """Play matches of these kinds until the process is told to end; then it gives them back.
+
+    Where it runs programs, also those in which uploads play.
+    """
+    worker = new_worker(resources, slots, ends_itself=True, runs_programs=runs_programs)
+    queues = (*kinds, PROGRAMS) if runs_programs else kinds
+    taker, threads = JobTaker(resources, jobs_of(worker)), resources.threads
+    threads.last_words = lambda: give_back(resources, worker)
+
+    def begin(**_: object) -> None:
+        # Not before: what is started here would not live on in the processes that play.
+        repeat(resources, "signs of life", lambda: see(resources, worker), heartbeats.EVERY)
+        begin_heartbeat(resources, "worker")
+        repeat(resources, "counts", lambda: taker.counts.write(resources.database), COUNTED)
+
+    worker_ready.connect(begin, weak=False)
+    # Celery says so from its first moment on, and would wait for what is played: machines that are
+    # taken away grant seconds (decisions 0008).
+    worker_shutting_down.connect(lambda **_: threads.leave(0), weak=False)
+    name = f"matches@{worker.name}"
+    taker.work(name, queues, slots)
+    threads.end(name)
+
+
+def give_back(resources: Resources, worker: Worker) -> None:
+    """Give back what is played, as this process ends, and those that play for it with it."""
+    for child in billiard.active_children():
+        # First the children, so that none of them renews a lease that is given back.
+        os.kill(child.pid, KILL)
+    worker.leave(resources)
+    if resources.threads.ended:
+        ended = counts.Counts()
+        ended.add(counts.ENDED)
+        ended.write(resources.database)
+
+
+def see(resources: Resources, worker: Worker) -> None:
+    """Note that a worker lives."""
+    with resources.database.writing() as session:
+        upkeep.see_worker(session, resources.clock, worker.name, worker.version, worker.slots)
+
+
+def repeat(resources: Resources, name: str, do: Callable[[], object], seconds: float) -> Thread:
+    """Do something again and again in a thread; what fails is told, and tried the next time."""
+    stopping = resources.threads.stopping
+
+    def run() -> None:
+        while not stopping.is_set():
+            try:
+                do()
+            except DBAPIError as error:
+                logger.warning("the database is away: %s", error.orig)
+            except Failure as error:
+                logger.warning("%s", error)
+            except Exception:
+                logger.exception("what is done every %g s has failed", seconds)
+            stopping.wait(seconds)
+
+    return resources.threads.start(name, run)

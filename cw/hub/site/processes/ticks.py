@@ -1,0 +1,59 @@
+"""The tick of a site: what is lost is taken back, formats plan, and what is due is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sqlalchemy.orm import Session
+
+from cw.hub.accounts import outbox, places
+from cw.hub.bots import health
+from cw.hub.clock import Clock
+from cw.hub.competitions.format import Format, kinds_of
+from cw.hub.matches import sending, states
+from cw.hub.operation import upkeep
+from cw.hub.operation.queue import SWEEPS
+from cw.hub.operation.resources import Resources
+from cw.hub.operation.tick import Step, Steps
+from cw.hub.site.formats import FORMATS
+
+
+def steps_of(formats: Sequence[Format]) -> Steps:
+    """Return the steps of a tick of a site on which these formats are played."""
+    own = kinds_of(formats).sendings
+    plans = [in_transaction(format_.plan) for format_ in formats]
+    return Steps(
+        [in_transaction(states.reap)],
+        [
+            in_transaction(lambda session, _: states.requeue(session)),
+            in_transaction(upkeep.sweep),
+            in_transaction(places.sweep),
+            in_transaction(outbox.sweep),
+            *plans,
+            lambda resources: sending.send_due(resources, own),
+            sweep_bots,
+        ],
+    )
+
+
+def in_transaction(verb: Callable[[Session, Clock], object]) -> Step:
+    """Return a verb as a step, in a transaction of its own: two at once do nothing twice."""
+
+    def step(resources: Resources) -> None:
+        with resources.database.writing() as session:
+            verb(session, resources.clock)
+
+    return step
+
+
+def sweep_bots(resources: Resources) -> None:
+    """Ask for the sweep of the bots whose health is due."""
+    with resources.database.reading() as session:
+        is_due = health.any_due(session, resources.clock)
+    if is_due:
+        resources.queue.send(health.SWEEP, queue=SWEEPS)
+
+
+def tick(resources: Resources, formats: Sequence[Format] = FORMATS, *, reaps: bool = True) -> None:
+    """Do all that is due, once."""
+    steps_of(formats).do(resources, reaps=reaps)

@@ -1,0 +1,31 @@
+"""The chores of a day on a site."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from cw.hub.accounts.people import release_names
+from cw.hub.accounts.pictures.avatars import unused_pictures
+from cw.hub.competitions.format import Format, kinds_of
+from cw.hub.matches import replays
+from cw.hub.operation.resources import Resources
+from cw.hub.operation.upkeep_job import Chores, delete_unnamed, do_chores
+from cw.hub.site.formats import FORMATS
+
+
+def chores_of(formats: Sequence[Format]) -> Chores:
+    """Return what is deleted each day on a site on which these formats are played."""
+    own = {name: chore for format_ in formats for name, chore in format_.chores.items()}
+    return {
+        "replays": partial(replays.prune, kinds=kinds_of(formats)),
+        "strays": partial(delete_unnamed, prefix="replays", unnamed=replays.strays),
+        "pictures": partial(delete_unnamed, prefix="avatars", unnamed=unused_pictures),
+        "names of deleted accounts": release_names,
+        **own,
+    }
+
+
+def keep_in_order(resources: Resources, formats: Sequence[Format] = FORMATS) -> None:
+    """Do the chores of a day once."""
+    do_chores(resources, chores_of(formats))

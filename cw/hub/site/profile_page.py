@@ -1,0 +1,128 @@
+"""The profile of a user, and the card that opens at the name, with the parts of the formats."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from flask import Blueprint, Response, abort, jsonify, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from markupsafe import Markup
+
+from cw.hub.accounts import people, profiles
+from cw.hub.accounts.access.actor import actor, player, players_only
+from cw.hub.accounts.pages import go
+from cw.hub.accounts.pictures import avatars
+from cw.hub.competitions.daily import bots as grader_bots
+from cw.hub.competitions.daily.entrants import GAME
+from cw.hub.competitions.daily.graph import DEFAULT, PERIODS, points_of
+from cw.hub.competitions.format import ProfileCard
+from cw.hub.pages.parts import part_of_page
+from cw.hub.pages.request import one_reading, resources
+from cw.hub.pages.times import machine_time
+from cw.hub.site.formats import site_formats
+
+routes = Blueprint("profile", __name__)
+
+
+@routes.get("/user/<username>")
+def page(username: str) -> ResponseReturnValue:
+    """Show a user to everybody."""
+    profile = find(username)
+    if profile.username != username:
+        return redirect(url_for("profile.page", username=profile.username))
+    with one_reading() as reading:
+        parts = [card.part(reading, profile.user_id, profile.username) for card in cards()]
+    return render_template(
+        "hub/site/profile.html", profile=profile, parts=parts, lines=lines(profile)
+    )
+
+
+@routes.get("/user/<username>/graph")
+def graph(username: str) -> ResponseReturnValue:
+    """Return the ranks of a user in the games of a period."""
+    period = request.args.get("period", DEFAULT)
+    if period not in PERIODS:
+        abort(400, f"period must be one of {', '.join(PERIODS)}.")
+    profile = find(username)
+    game = request.args.get("game", GAME)
+    with one_reading() as reading:
+        points = points_of(reading, game, profile.user_id, period)
+    return jsonify([{**point._asdict(), "at": machine_time(point.at)} for point in points])
+
+
+@routes.get("/user/<username>/card")
+def card(username: str) -> ResponseReturnValue:
+    """Return the card of a user, a piece of HTML."""
+    profile = find(username)
+    return render_template("hub/site/card.html", profile=profile, lines=lines(profile))
+
+
+def cards() -> list[ProfileCard]:
+    """Return what the formats of this site show of a person."""
+    return [format_.profile for format_ in site_formats() if format_.profile is not None]
+
+
+def lines(profile: profiles.Profile) -> list[tuple[str, str]]:
+    """Return the figures of a person, each with its name."""
+    with one_reading() as reading:
+        return [card.line(reading, profile.user_id) for card in cards() if card.line is not None]
+
+
+def settings_card(user_id: int) -> Markup:
+    """Return what the Settings page shows of a player's bot in the daily competition."""
+    with one_reading() as reading:
+        bot = grader_bots.find(reading, user_id)
+    return part_of_page("hub/site/settings_card.html", bot=bot)
+
+
+NO_SUCH_USER: Final = "There is no such user."
+
+
+FOR_EVER: Final = "public, max-age=31536000, immutable"
+
+
+def find(username: str) -> profiles.Profile:
+    """Return the profile of a name in any case; answer 404 if there is none."""
+    user = actor().user
+    with one_reading() as reading:
+        profile = profiles.find_profile(reading, username, user.user_id if user else None)
+    return profile or abort(404, NO_SUCH_USER)
+
+
+@routes.post("/user/<username>/friend")
+@players_only
+def befriend(username: str) -> ResponseReturnValue:
+    """Add a user as a friend."""
+    hub = resources()
+    try:
+        with hub.database.writing() as writing:
+            name = profiles.befriend(writing, hub.clock, player().user_id, username)
+    except people.NoSuchUser:
+        abort(404, NO_SUCH_USER)
+    return go(url_for("profile.page", username=name))
+
+
+@routes.post("/user/<username>/unfriend")
+@players_only
+def unfriend(username: str) -> ResponseReturnValue:
+    """Remove a friend."""
+    try:
+        with resources().database.writing() as writing:
+            name = profiles.unfriend(writing, player().user_id, username)
+    except people.NoSuchUser:
+        abort(404, NO_SUCH_USER)
+    return go(url_for("profile.page", username=name))
+
+
+@routes.get("/avatar/<digest>.webp")
+def picture(digest: str) -> ResponseReturnValue:
+    """Return a picture; what its name says never changes."""
+    is_digest = re.fullmatch("[0-9a-f]{64}", digest)
+    data = resources().objects.get(avatars.key_of(digest)) if is_digest else None
+    if data is None:
+        abort(404, "There is no such picture.")
+    response = Response(data, mimetype="image/webp")
+    response.headers["Cache-Control"] = FOR_EVER
+    response.set_etag(digest)
+    return response.make_conditional(request)

@@ -1,0 +1,171 @@
+"""How long a PostgreSQL is waited for: one that hangs answers nothing, and closes nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Lock
+from typing import Any, Final, TypeVar
+
+import psycopg
+from sqlalchemy import Engine, event
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.pool import PoolProxiedConnection, QueuePool
+
+FOR_PAGES: Final = 5.0
+"""Seconds for a statement of a page: somebody waits for it."""
+
+FOR_JOBS: Final = 60.0
+"""Seconds for a statement of everything else."""
+
+PAUSE: Final = 2.0
+"""Seconds after which one who asks a database that hangs may try whether it answers again."""
+
+TRYING: Final = 2
+"""Seconds for which that one waits, as somebody may have waited for a thread already."""
+
+STATEMENT: Final = 0.9
+LOCK: Final = 0.8
+"""When a server that still works gives up by itself: parts of the time that is waited for it."""
+
+SET_LIMITS: Final = (
+    "SELECT set_config('statement_timeout', %s, true), set_config('lock_timeout', %s, true)"
+)
+
+T = TypeVar("T")
+
+_patience: ContextVar[float | None] = ContextVar("patience", default=FOR_JOBS)
+
+
+@contextmanager
+def waiting(seconds: float | None) -> Iterator[None]:
+    """Wait for so many seconds for each statement while the block runs, None for ever so long."""
+    token = _patience.set(seconds)
+    try:
+        yield
+    finally:
+        _patience.reset(token)
+
+
+class Outage:
+    """Remembers that a database hangs, so that of all who ask it one waits at a time."""
+
+    def __init__(self, elapsed: Callable[[], float] = time.monotonic) -> None:
+        """Begin where it answers; `elapsed` tells seconds."""
+        self._elapsed = elapsed
+        self._lock = Lock()
+        self._until: float | None = None
+
+    def begin(self) -> None:
+        """Note that it did not answer in time."""
+        with self._lock:
+            self._until = self._elapsed() + PAUSE
+
+    def end(self) -> None:
+        """Note that it has answered."""
+        self._until = None
+
+    @property
+    def is_on(self) -> bool:
+        """Whether it hangs, as far as is known."""
+        return self._until is not None
+
+    def refuse(self) -> None:
+        """Raise OperationalError while it hangs; after each pause one may try."""
+        if self._until is None:
+            return
+        with self._lock:
+            if self._elapsed() < (self._until or 0.0):
+                raise psycopg.OperationalError("it did not answer in time, just now")
+            self._until = self._elapsed() + PAUSE
+
+
+class PatientConnection(psycopg.Connection[Any]):
+    """A connection whose server must answer in time; one whose server does not is closed."""
+
+    outage: Outage | None = None
+
+    def wait(self, gen: Generator[Any, Any, T], *rest: Any, **more: Any) -> T:
+        """Return what a conversation with the server gives; raise OperationalError after its time.
+
+        The time is counted anew for each.
+        """
+        answer = super().wait(self._in_time(gen), *rest, **more)
+        if self.outage is not None:
+            self.outage.end()
+        return answer
+
+    def _in_time(self, gen: Generator[Any, Any, T]) -> Generator[Any, Any, T]:
+        seconds = _patience.get()
+        if self.outage is not None and self.outage.is_on:
+            seconds = min(seconds or TRYING, TRYING)
+        until = None if seconds is None else time.monotonic() + seconds
+        try:
+            state = next(gen)
+            while True:
+                # The driver resumes this several times a second, also while nothing comes.
+                state = gen.send((yield state))
+                if until is not None and time.monotonic() > until:
+                    self._give_up(seconds)
+        except StopIteration as end:
+            answer: T = end.value
+            return answer
+
+    def _give_up(self, seconds: float | None) -> None:
+        if self.outage is not None:
+            self.outage.begin()
+        self.close()
+        raise psycopg.OperationalError(f"no answer within {seconds:g} s")
+
+
+class PatientPool(QueuePool):
+    """Connections of which none is lent while the server hangs."""
+
+    outage: Outage
+
+    def connect(self) -> PoolProxiedConnection:
+        """Lend a connection; raise OperationalError while the server hangs, or none is free."""
+        self.outage.refuse()
+        try:
+            return super().connect()
+        except PoolTimeoutError as error:
+            raise psycopg.OperationalError("all connections are in use") from error
+
+    def recreate(self) -> QueuePool:
+        """Return an empty pool in the place of this one."""
+        pool = super().recreate()
+        pool.outage = self.outage  # type: ignore[attr-defined]
+        return pool
+
+
+def be_patient(engine: Engine) -> None:
+    """Let the connections of an engine wait as long as whoever uses them."""
+    outage = Outage()
+    engine.pool.outage = outage  # type: ignore[attr-defined]
+
+    def connect(_dialect: Any, _record: Any, arguments: Any, options: Any) -> PatientConnection:
+        if outage.is_on:
+            options["connect_timeout"] = TRYING
+        try:
+            connection = PatientConnection.connect(*arguments, **options)
+        except psycopg.errors.ConnectionTimeout:
+            outage.begin()
+            raise
+        connection.outage = outage
+        return connection
+
+    event.listen(engine, "do_connect", connect)
+    engine.dialect.do_begin = limit_transaction  # type: ignore[method-assign,assignment]
+
+
+def limit_transaction(connection: Any) -> None:
+    """Tell the server how long statements of a transaction may take, and wait for locks.
+
+    For this transaction alone: a pooler lends the connection to somebody else afterwards.
+    """
+    seconds = _patience.get()
+    limits = [str(int((seconds or 0) * part * 1000)) for part in (STATEMENT, LOCK)]
+    with connection.cursor() as cursor:
+        cursor.execute(SET_LIMITS, limits)

@@ -1,0 +1,105 @@
+"""The tables of bots and of the programs that were uploaded for them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from sqlalchemy import (
+    JSON,
+    CheckConstraint,
+    ForeignKey,
+    Index,
+    String,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.orm import Mapped, mapped_column
+
+from cw.hub.store.tables.base import (
+    Base,
+    Big,
+    BotId,
+    Json,
+    Long,
+    Str10,
+    Str16,
+    Str32,
+    Str64,
+    Str500,
+    one_of,
+)
+
+BotKind: TypeAlias = Literal["url", "program", "builtin"]
+
+BotStatus: TypeAlias = Literal["PENDING", "ACTIVE", "INACTIVE", "SUSPENDED", "RETIRED"]
+
+VersionState: TypeAlias = Literal["building", "ready", "failed"]
+
+
+class Bot(Base):
+    """A program that plays one game, under a name; it belongs to a user or to a team."""
+
+    __tablename__ = "bots"
+    __table_args__ = (
+        CheckConstraint("(user_id IS NULL) <> (team_id IS NULL)", name="one_owner"),
+        one_of("kind", BotKind),
+        one_of("status", BotStatus),
+        Index(
+            "ix_bots_name_of_users",
+            "game",
+            "name_key",
+            unique=True,
+            sqlite_where=text("user_id IS NOT NULL"),
+            postgresql_where=text("user_id IS NOT NULL"),
+        ),
+        Index(None, "status", "check_due_at"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    bot_id: Mapped[Str10] = mapped_column(unique=True)
+    """`b_` and 8 hexadecimal digits: its name outside of the database."""
+    game: Mapped[Str32]
+    user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), index=True)
+    team_id: Mapped[int | None] = mapped_column(ForeignKey("teams.id"), unique=True)
+    name: Mapped[Str32]
+    name_key: Mapped[Str64]
+    """The name with its case folded."""
+    kind: Mapped[BotKind] = mapped_column(String(16))
+    endpoint: Mapped[Str500]
+    """The address of a `url`, the strategy of a `builtin`; "" for a program."""
+    description: Mapped[Str500] = mapped_column(default="")
+    settings: Mapped[Json] = mapped_column(JSON, default=dict)
+    secret: Mapped[bytes | None]
+    """Sealed; see sealing.py."""
+    key_id: Mapped[Str16 | None]
+    secret_version: Mapped[int] = mapped_column(default=0)
+    status: Mapped[BotStatus] = mapped_column(String(16), default="PENDING")
+    reason: Mapped[Str500] = mapped_column(default="")
+    check_due_at: Mapped[datetime | None]
+    """Null: no sweep asks it."""
+    checked_at: Mapped[datetime | None]
+    healthy_at: Mapped[datetime | None]
+    failures: Mapped[int] = mapped_column(default=0)
+    """In a row."""
+    failures_total: Mapped[int] = mapped_column(default=0)
+    protocol_ok: Mapped[bool] = mapped_column(default=False)
+    checks: Mapped[Json] = mapped_column(JSON, default=list)
+    """The steps of the last check."""
+    created_at: Mapped[datetime]
+
+
+class BotVersion(Base):
+    """A program that was uploaded for a bot; its bytes are in the object store."""
+
+    __tablename__ = "bot_versions"
+    __table_args__ = (UniqueConstraint("bot_id", "number"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    bot_id: Mapped[BotId]
+    number: Mapped[int]
+    sha256: Mapped[Str64]
+    size: Mapped[Big]
+    state: Mapped[VersionState] = mapped_column(String(16))
+    log: Mapped[Long] = mapped_column(default="")
+    created_at: Mapped[datetime]

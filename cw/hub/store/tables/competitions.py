@@ -1,0 +1,68 @@
+"""The tables of competitions, whatever their format."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from sqlalchemy import (
+    JSON,
+    Index,
+    String,
+    UniqueConstraint,
+)
+from sqlalchemy.orm import Mapped, mapped_column
+
+from cw.hub.store.tables.base import (
+    Base,
+    Big,
+    CompetitionId,
+    GroupId,
+    Json,
+    Long,
+    Str16,
+    Str32,
+    Str80,
+    Str120,
+)
+
+CompetitionState: TypeAlias = Literal["draft", "running", "paused", "over"]
+
+
+class Competition(Base):
+    """A game and a format: a daily game, a ladder, a rated tournament."""
+
+    __tablename__ = "competitions"
+    __table_args__ = (UniqueConstraint("format", "slug"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    slug: Mapped[Str32]
+    game: Mapped[Str32]
+    format: Mapped[Str16]
+    title: Mapped[Str80]
+    settings: Mapped[Json] = mapped_column(JSON, default=dict)
+    seed: Mapped[Big]
+    state: Mapped[CompetitionState] = mapped_column(String(16), default="draft")
+    last_seq: Mapped[Big] = mapped_column(default=0)
+    """The highest `matches.seq` that was given."""
+    revision: Mapped[int] = mapped_column(default=0)
+    """Rises with every change that its pages show: their ETag."""
+    created_at: Mapped[datetime]
+
+
+class Event(Base):
+    """What happens in a competition at its time: something announced, something applied."""
+
+    __tablename__ = "events"
+    __table_args__ = (Index(None, "competition_id", "at"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    competition_id: Mapped[CompetitionId]
+    group_id: Mapped[GroupId | None]
+    at: Mapped[datetime]
+    kind: Mapped[Str32]
+    title: Mapped[Str120]
+    text: Mapped[Long]
+    data: Mapped[Json] = mapped_column(JSON, default=dict)
+    announced: Mapped[bool] = mapped_column(default=False)
+    applied_at: Mapped[datetime | None]

@@ -1,0 +1,147 @@
+"""Web services of the site itself: added by the operator, and alone in the networks of the hub."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+from sqlalchemy import select
+
+from cw.cli import main
+from cw.hub.accounts import people
+from cw.hub.accounts.people import HOUSE, UsernameTaken
+from cw.hub.bots import checks, house
+from cw.hub.bots import verbs as bots
+from cw.hub.bots.addresses import INSECURE, INTERNAL, address_problem, isolation_of
+from cw.hub.bots.verbs import NameTaken, NewBot
+from cw.hub.matches.planning import Plan, Seat, plan
+from cw.hub.matches.sending import LOST_AFTER
+from cw.hub.matches.specs import spec_of
+from cw.hub.operation.resources import Resources
+from cw.hub.operation.settings import HubSettings
+from cw.hub.site.formats import KINDS
+from cw.hub.store.tables import Bot
+from cw.matches.run import run_match
+from cw.matches.spec import Secrets
+from tests.hub.broken_bots import SECRET, Broken, serving
+
+PUBLIC = HubSettings(public_url="https://hub.example", house_network=("127.0.0.0/8",))
+GAME = "code-battle"
+
+
+@pytest.fixture
+def service() -> Iterator[str]:
+    with serving(Broken("good", "", "")) as address:
+        yield address
+
+
+@pytest.fixture
+def public(resources: Resources) -> Resources:
+    """A public hub, on whose own machine bots of the site may be."""
+    settings = replace(
+        resources.settings, public_url=PUBLIC.public_url, house_network=PUBLIC.house_network
+    )
+    return replace(resources, settings=settings)
+
+
+def statuses(hub: Resources) -> dict[str, str]:
+    with hub.database.reading() as session:
+        return {
+            bot.name: bot.status for bot in session.scalars(select(Bot).where(Bot.kind == "url"))
+        }
+
+
+def test_a_network_of_the_house_is_for_nobody_else() -> None:
+    inside, outside = "http://127.0.0.1:8080", "http://10.1.2.3"
+    assert address_problem(inside, PUBLIC) == INSECURE
+    assert address_problem(inside.replace("http", "https"), PUBLIC) == INTERNAL
+    assert address_problem(inside, PUBLIC, is_house=True) == ""
+    assert address_problem(outside, PUBLIC, is_house=True) == INTERNAL
+    assert isolation_of(PUBLIC, house=["ours"]).house == ("ours",)
+    assert isolation_of(HubSettings(public_url="https://h.example"), house=["ours"]).house == ()
+
+
+def test_a_service_is_added_checked_and_moved(public: Resources, service: str) -> None:
+    new = NewBot(GAME, "Rusher-2", service)
+    with public.database.writing() as session:
+        added = house.add_service(session, public, new, SECRET)
+    assert added.secret == ""
+    checks.check_bot(public, added.id)
+    assert statuses(public) == {"Rusher-2": "ACTIVE"}
+    with public.database.writing() as session:
+        assert house.add_service(session, public, new, SECRET).id == added.id
+    assert statuses(public) == {"Rusher-2": "ACTIVE"}
+    for change, secret in ((new, "0" * 32), (replace(new, endpoint=f"{service}/x"), "0" * 32)):
+        with public.database.writing() as session:
+            house.add_service(session, public, change, secret)
+        assert statuses(public) == {"Rusher-2": "PENDING"}
+        checks.check_bot(public, added.id)
+        assert statuses(public) == {"Rusher-2": "INACTIVE"}
+
+
+def test_a_player_cannot_have_a_bot_there(public: Resources, service: str) -> None:
+    clock = public.clock
+    with public.database.writing() as session:
+        ada = people.register(session, clock, "ada", "ada@example.org", "x")[0]
+        secure = service.replace("http:", "https:")
+        theirs = bots.register(session, clock, public.sealer, ada, NewBot(GAME, "Ada-1", secure))
+        with pytest.raises(NameTaken):
+            house.add_service(session, public, NewBot(GAME, "ADA-1", service), SECRET)
+    checks.check_bot(public, theirs.id)
+    assert statuses(public) == {"Ada-1": "INACTIVE"}
+    with public.database.writing() as session, pytest.raises(UsernameTaken):
+        people.register(session, clock, HOUSE.upper(), "h@example.org", "x")
+
+
+def test_in_one_match_each_bot_is_asked_where_it_may_be(public: Resources, service: str) -> None:
+    """A bot of the site is reached within, and one of a player at the same address is not."""
+    clock = public.clock
+    with public.database.writing() as session:
+        ada = people.register(session, clock, "ada", "ada@example.org", "x")[0]
+        theirs = bots.register(session, clock, public.sealer, ada, NewBot(GAME, "Ada-1", service))
+        ours = house.add_service(session, public, NewBot(GAME, "Rusher-2", service), SECRET)
+        seats = (Seat("Ada-1", theirs.id), Seat("Rusher-2", ours.id))
+        match = plan(session, clock, Plan("practice", "one", GAME, seats, {"max_turns": 3}, seed=1))
+    with public.database.writing() as session:
+        claim = KINDS.claim(session, clock, match, "me", LOST_AFTER)
+    assert claim is not None
+    spec = spec_of(claim, public.settings)
+    assert spec.isolation.house == ("Rusher-2",)
+    secrets: Secrets = {
+        name: {"secret": SECRET, "api_key": SECRET} for name in ("Ada-1", "Rusher-2")
+    }
+    result = asyncio.run(run_match(spec, secrets=secrets))
+    assert {fault.bot for fault in result.faults} == {0}
+    assert "its address must begin with https:// here" in result.faults[0].detail
+
+
+def test_what_is_no_service_is_refused_in_a_sentence(
+    public: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = public.settings
+    for name, value in {
+        "CW_DATA": str(settings.data),
+        "CW_DATABASE_URL": settings.database_url,
+        "CW_MASTER_KEYS": settings.master_keys,
+        "CW_SECRET_KEY": settings.secret_key,
+        "CW_PUBLIC_URL": settings.public_url,
+        "CW_HOUSE_NETWORK": "10.7.0.0/16",
+    }.items():
+        monkeypatch.setenv(name, value)
+
+    def add(*words: str) -> tuple[int, str]:
+        result = CliRunner().invoke(main, ["hub", "bot", "add", *words])
+        return result.exit_code, result.output
+
+    assert add("chess", "Rusher-2", "http://10.7.0.1")[0] == 2
+    assert "3 to 32" in add(GAME, "R 2", "http://10.7.0.1")[1]
+    assert "CW_HOUSE_NETWORK" in add(GAME, "Rusher-2", "http://10.8.0.1")[1]
+    assert "base address" in add(GAME, "Rusher-2", "http://10.7.0.1/?x=1")[1]
+    assert "32 characters" in add(GAME, "Rusher-2", "http://10.7.0.1", "--secret", "short")[1]
+    assert statuses(public) == {}
+    code, output = add(GAME, "Rusher-2", "http://10.7.0.1")
+    assert (code, len(output.partition("BOT_SECRET=")[2])) == (0, 65)
+    assert "BOT_SECRET" not in add(GAME, "Rusher-2", "http://10.7.0.2")[1]

@@ -1,0 +1,228 @@
+"""The pages of rated competitions: leaderboard, bots, matches, what admins see."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from sqlalchemy import select, update
+
+from cw.hub.matches.play import Worker
+from cw.hub.operation.resources import Resources
+from cw.hub.pages.polls import FRESH, Tags
+from cw.hub.site.formats import KINDS
+from cw.hub.store.tables import Bot, Match, User
+from tests.hub.bots.test_player_bots import NOBODY, register
+from tests.hub.competitions.rated.test_rated import Arena
+from tests.hub.conftest import StillClock
+from tests.hub.pages.test_polls import Seconds, statements
+from tests.hub.sites import Site, words_of
+
+
+@pytest.fixture
+def arena(resources: Resources, hub_clock: StillClock) -> Arena:
+    return Arena(resources, hub_clock, options={"max_turns": 5})
+
+
+def test_the_leaderboard_shows_who_has_played(arena: Arena, site: Site) -> None:
+    visitor = site.visitor()
+    assert "No rated matches yet." in visitor.open("/leaderboard").text
+    arena.play(12, Random(1))
+    page = visitor.open("/leaderboard")
+    assert "RandomBot" in page.text
+    assert "Page 1 of 1" in page.text
+    assert "few games yet" in page.text
+    words = words_of(page)
+    assert "Rank Bot Owner Rating Games Win rate Last active 1 " in words
+    assert "No bot has played such a match." in visitor.open("/leaderboard?q=nobody").text
+    assert "RandomBot" in visitor.open("/leaderboard?q=HOUSE&players=2&range=1").text
+    site.clock.advance(3 * 86400)
+    assert "No bot has played such a match." in visitor.open("/leaderboard?range=1").text
+    assert "RandomBot" in visitor.open("/leaderboard?range=7&sort=rate&page=99").text
+    for odd in ("players=x", "range=5", "page=-1", "page=" + "9" * 40, "sort=%00", "q=%25"):
+        assert visitor.open(f"/leaderboard?{odd}").status_code in (200, 400), odd
+    assert visitor.open("/leaderboard?game=chess").status_code == 404
+
+
+def test_the_list_renews_itself_when_something_has_changed(arena: Arena, site: Site) -> None:
+    seconds = Seconds()
+    site.app.extensions["tags"] = Tags(seconds)
+    arena.play(2, Random(1))
+    visitor, ann = site.visitor(), site.player("Ann")
+    first = visitor.open("/leaderboard?format=json")
+    assert "<tr" in first.json()["rows"]
+    tag = {"If-None-Match": first.headers["ETag"]}
+    with statements(site) as asked:
+        for browser in (visitor, ann):
+            assert browser.open("/leaderboard?format=json", headers=tag).status_code == 304
+    assert asked == []
+    arena.play(1, Random(2))
+    seconds.now += FRESH
+    assert visitor.open("/leaderboard?format=json", headers=tag).status_code == 200
+
+
+def test_the_list_is_kept_but_what_changes_is_seen_at_once(arena: Arena, site: Site) -> None:
+    seconds = Seconds()
+    site.app.extensions["tags"] = Tags(seconds)
+    arena.add_people(1)
+    arena.play(12, Random(1))
+    visitor, owner, root = site.visitor(), site.player("Ann"), site.player("Root")
+    with arena.resources.database.writing() as session:
+        ann = session.scalars(select(User.id).where(User.username == "Ann")).one()
+        session.execute(update(User).where(User.username == "Root").values(role="admin"))
+        session.execute(update(Bot).where(Bot.name == "bot-0").values(user_id=ann))
+        bot_id = session.scalars(select(Bot.bot_id).where(Bot.name == "bot-0")).one()
+    own = f'<tr data-owner="{ann}" class="own">'
+    pages = [one.open("/leaderboard").text for one in (visitor, owner, visitor)]
+    assert [own in page for page in pages] == [False, True, False]
+    assert all("bot-0" in page for page in pages)
+    poll = visitor.open("/leaderboard?format=json")
+    root.fill(f"/bot/{bot_id}/suspend", "/admin", reason="floods us")
+    assert "bot-0" not in visitor.open("/leaderboard").text
+    seconds.now += FRESH
+    tag = {"If-None-Match": poll.headers["ETag"]}
+    again = visitor.open("/leaderboard?format=json", headers=tag)
+    assert again.status_code == 200
+    assert "bot-0" not in again.json()["rows"]
+
+
+def statements_of(site: Site, *paths: str) -> list[int]:
+    """Return how many statements each of some pages takes."""
+    counts = []
+    for path in paths:
+        with statements(site) as asked:
+            assert site.visitor().open(path).status_code == 200
+        counts.append(len(asked))
+    return counts
+
+
+def test_a_span_of_days_is_summed_up_once_for_each_result(arena: Arena, site: Site) -> None:
+    def sums(path: str) -> int:
+        with statements(site) as asked:
+            pages.append(words_of(visitor.open(path)).partition("Updated")[0])
+        return sum("rating_totals" in one for one in asked)
+
+    visitor, pages = site.visitor(), list[str]()
+    arena.play(6, Random(1))
+    week = "/leaderboard?range=7"
+    assert [sums(week), sums(week), sums(f"{week}&sort=games&q=bot")] == [1, 0, 0]
+    assert pages[0] == pages[1]
+    assert "RandomBot" in pages[0]
+    assert [sums("/leaderboard?range=30"), sums(f"{week}&players=2"), sums(week)] == [1, 1, 0]
+    nobody = f"{week}&players=99"
+    assert [sums(nobody), sums(f"{nobody}&sort=name")] == [1, 1]
+    arena.play(1, Random(2))
+    assert [sums(week), sums(week)] == [1, 0]
+    assert pages[-1] == pages[-2] != pages[0]
+    site.clock.advance(86400)
+    assert [sums(week), sums(week)] == [1, 0]
+
+
+def test_more_bots_take_no_more_statements(arena: Arena, site: Site) -> None:
+    arena.play(4, Random(1))
+    paths = ("/leaderboard", "/leaderboard?range=7&players=2", "/user/house")
+    before = statements_of(site, *paths)
+    arena.add_people(12)
+    arena.play(20, Random(2))
+    assert statements_of(site, *paths) == before
+
+
+def test_the_page_of_a_bot_shows_its_rating_matches_and_opponents(arena: Arena, site: Site) -> None:
+    arena.play(12, Random(1))
+    visitor = site.visitor()
+    words = words_of(visitor.open("/bot/swarmbot"))
+    for word in ("Rank", "of 7", "Win rate", "Rating history", "Recent matches", "Opponents"):
+        assert word in words
+    points = visitor.open("/bot/SwarmBot/ratings").json()
+    assert len(points["times"]) == len(points["ratings"]) > 1
+    assert points["times"] == sorted(points["times"])
+    assert visitor.open("/bot/nobody/ratings").status_code == 404
+
+
+def test_a_rated_match_is_shown_with_what_it_has_changed(arena: Arena, site: Site) -> None:
+    arena.plan()
+    match = arena.queued()[0]
+    Worker("me", 1, KINDS).play(arena.resources, match)
+    with arena.resources.database.reading() as session:
+        match_id, map_id = session.execute(
+            select(Match.match_id, Match.map_id).where(Match.id == match)
+        ).one()
+    page = words_of(site.visitor().open(f"/match/{match_id}"))
+    assert "800 -> " in page
+    assert f"Map {map_id}" in page
+    visitor = site.visitor()
+    download = visitor.open(visitor.open(f"/match/{match_id}/download").headers["Location"])
+    assert download.json()["version"] == 1
+    assert download.json()["result"]["turns"] == 5
+    assert download.json()["match_id"] == match_id
+    players = download.json()["players"]
+    assert [(one["bot_id"][:2], one["owner"]) for one in players] == [("b_", "house")] * 2
+    embedded = site.visitor().open(f"/replay/{match_id}?embed=1")
+    assert "frame-ancestors *" in embedded.headers["Content-Security-Policy"]
+    listed = site.visitor().open("/matches?game=code-battle&players=2&state=done").text
+    assert match_id in listed
+    month = f"{site.clock():%Y-%m}"
+    assert match_id in site.visitor().open(f"/matches?best={month}").text
+    assert "No match fits these choices." in site.visitor().open("/matches?best=2001-01").text
+    assert "No match fits these choices." in site.visitor().open("/matches?bot=nobody").text
+
+
+def test_a_profile_and_the_list_of_bots_show_what_they_have_come_to(
+    arena: Arena, site: Site
+) -> None:
+    ann = site.player("Ann")
+    register(ann, game="code-battle")
+    row = "code-battle Swarm pending"
+    assert f"Game Bot Status Rating Last match {row} none yet none yet" in words_of(
+        ann.open("/bots")
+    )
+    visitor = site.visitor()
+    page = words_of(visitor.open("/user/Ann"))
+    assert f"Bots Game Bot Status Rating Games {row} - 0" in page
+    assert "All bots together" not in page
+    arena.play(12, Random(1))
+    page = words_of(visitor.open("/user/house"))
+    assert "All bots together Games" in page
+    for figure in ("Won", "Drawn", "Lost", "Win rate", "Best rating"):
+        assert figure in page
+    assert ann.fill("/settings", display_name="Ann of Cleves").status_code == 303
+    assert "Ann of Cleves" in visitor.open("/user/Ann").text
+    refused = ann.fill("/settings", display_name="x" * 65)
+    assert refused.status_code == 422
+    assert "Your display name must be at most 64 characters long" in refused.text
+
+
+def test_an_owner_edits_and_rotates_and_an_admin_suspends(arena: Arena, site: Site) -> None:
+    ann, root = site.player("Ann"), site.player("Root")
+    register(ann, game="code-battle")
+    with arena.resources.database.writing() as session:
+        session.execute(update(User).where(User.username == "Root").values(role="admin"))
+        bot_id = session.scalars(select(Bot.bot_id).where(Bot.name == "Swarm")).one()
+    at = "/bot/Swarm"
+    wrong = ann.fill(f"{at}/edit", "/bots/new", endpoint="ftp://x", description="")
+    assert wrong.status_code == 303
+    assert "Please enter a valid URL" in ann.open(at).text
+    ann.fill(f"{at}/edit", "/bots/new", endpoint=f"{NOBODY}/new", description="swarms")
+    assert "swarms" in site.visitor().open(at).text
+    rotated = ann.fill(f"{at}/rotate", "/bots/new")
+    assert rotated.headers["Cache-Control"] == "no-store"
+    assert "has a new secret" in rotated.text
+    assert ann.open("/admin").status_code == 403
+    assert "This page is for admins." in ann.open("/admin").text
+    admin = root.open(f"/admin?q={NOBODY}").text
+    assert f"{NOBODY}/new" in admin
+    root.fill(f"/bot/{bot_id}/suspend", "/admin", reason="floods us")
+    assert "Suspended by the site: floods us" in ann.open(at).text
+    assert "floods us" not in site.visitor().open(at).text
+    again = ann.fill(f"{at}/rotate", "/bots/new")
+    assert again.status_code == 409
+    assert "The bot is SUSPENDED: it cannot do that." in again.text
+    assert root.fill(f"/bot/{bot_id}/restore", "/admin").status_code == 303
+    assert "The bot is being checked." in ann.open(at).text
+    root.fill("/admin/rated/code-battle/pause", "/admin")
+    assert arena.plan() == 0
+    root.fill("/admin/rated/code-battle/resume", "/admin")
+    assert arena.plan() > 0
+    log = words_of(root.open("/admin"))
+    assert "running competition:rated/code-battle" in log
+    assert "status SUSPENDED to PENDING" in log

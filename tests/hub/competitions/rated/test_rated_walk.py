@@ -1,0 +1,74 @@
+"""From an empty folder to the leaderboard: a hub of its own process, a player, a bot of a kit."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cw.games.registry import load_game
+from cw.kits import LANGUAGES
+from cw.replays.document import decode
+from cw.replays.verify import verify
+from tests.hub.bots.test_player_bots import NOBODY
+from tests.hub.campaign import HASTY, Role, roles, wait_until
+from tests.hub.sites import Visitor, words_of
+from tests.kits.running import Kit, build, serving
+
+GAME = "code-battle"
+PAGE = f"/bot/Gopher?game={GAME}"
+
+
+@pytest.fixture(scope="module")
+def kit(tmp_path_factory: pytest.TempPathFactory) -> Kit:
+    if LANGUAGES["go"].missing():
+        reason = f"go is missing: apt install {LANGUAGES['go'].packages}"
+        if os.environ.get("CW_REQUIRE_KITS"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return build(GAME, "go", tmp_path_factory.mktemp("kits") / "go")
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    """The address of a hub that keeps what it has in `hub-data` where it was started."""
+    role = Role(["serve", "--port", "0"], HASTY, tmp_path / "hub.log", tmp_path)
+    with roles(role):
+        wait_until(lambda: "Hub: " in role.log.read_text(), "the hub")
+        found = re.search(r"Hub: (\S+)/", role.log.read_text())
+        assert found
+        yield found[1]
+        role.stop()
+    assert (tmp_path / "hub-data" / "hub.sqlite").is_file()
+    assert "Traceback" not in role.log.read_text()
+
+
+def test_a_bot_of_the_go_kit_passes_its_check_and_plays_a_rated_match(
+    address: str, kit: Kit
+) -> None:
+    ann = Visitor(address)
+    assert ann.register("Ann").status_code == 303
+    said = {"game": GAME, "name": "Gopher", "endpoint": NOBODY, "description": "from the kit"}
+    made = ann.fill("/bots/new", **said)
+    assert made.status_code == 200, made.text
+    secret = re.search(r">([0-9a-f]{64})<", made.text)
+    assert secret
+    with serving(kit, BOT_SECRET=secret[1]) as bot:
+        values = {"endpoint": f"http://127.0.0.1:{bot.port}", "description": said["description"]}
+        edited = ann.fill(f"/bot/Gopher/edit?game={GAME}", PAGE, **values)
+        assert edited.status_code == 303
+        wait_until(lambda: "The bot takes part in matches." in ann.open(PAGE).text, "the check")
+        board = f"/leaderboard?game={GAME}&q=gopher"
+        wait_until(lambda: "from the kit" in ann.open(board).text, "the first rated match")
+        asked = kit.log()
+    assert any("/health" in line for line in asked)
+    assert sum("/turn" in line for line in asked) > 10
+    found = re.search(r"/replay/(m_[0-9a-f]{8})", ann.open(PAGE).text)
+    assert found
+    shown = words_of(ann.open(f"/match/{found[1]}"))
+    assert re.search(r"Gopher Ann \d+ 800 -> \d+ ", shown), shown[-1500:]
+    replay = ann.get(f"{address}/match/{found[1]}/replay")
+    assert verify(load_game(GAME), decode(replay.content)) is None

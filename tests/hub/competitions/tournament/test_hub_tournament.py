@@ -1,0 +1,144 @@
+"""`cw hub competition`: tournaments of teams in the hands of the operator."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from cw.cli import main
+
+FINAL = '[[groups]]\nname = "GRODNO"\n[[groups]]\nname = "FINAL"\n'
+
+
+class Operator:
+    """Types commands in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "data").mkdir()
+
+    def type(self, *words: str) -> Result:
+        given = {"CW_DATA": str(self.folder / "data")}
+        return CliRunner().invoke(main, ["hub", "competition", *words], env=given)
+
+    def say(self, *words: str) -> str:
+        """Return what a command prints that must succeed."""
+        result = self.type(*words)
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    def tell(self, *words: str) -> list[Any]:
+        """Return the JSON that a command prints, by its lines."""
+        return [json.loads(line) for line in self.say(*words, "--json").splitlines()]
+
+    def write(self, name: str, text: str) -> str:
+        """Write a file; return its path."""
+        (self.folder / name).write_text(text, encoding="utf-8")
+        return str(self.folder / name)
+
+
+@pytest.fixture
+def operator(tmp_path: Path) -> Operator:
+    return Operator(tmp_path)
+
+
+def ladder(operator: Operator, slug: str, *more: str) -> tuple[str, ...]:
+    return ("new", slug, "--game", "hexagon", "--format", "tournament", *more)
+
+
+def test_a_tournament_from_names_to_export(operator: Operator) -> None:
+    names = operator.write("names.txt", "Alpha, GRODNO\nBeta, GRODNO\nGamma, GRODNO\n")
+    config = operator.write("duel.toml", FINAL)
+    sheet = operator.folder / "cards.html"
+    words = ladder(operator, "t1", "--teams", names, "--config", config)
+    (made,) = operator.tell(*words, "--cards", str(sheet))
+    assert len(made["host_token"]) == 19
+    assert [one["slug"] for one in made["cards"]] == ["alpha", "beta", "gamma"]
+    assert all(one["token"] in sheet.read_text(encoding="utf-8") for one in made["cards"])
+    assert stat.S_IMODE(sheet.stat().st_mode) == 0o600
+    operator.say("bot", "t1", "Alpha", "builtin:greedy")
+    operator.say("teams", "t1", "--disqualify", "gamma", "Cheated")
+    operator.say("teams", "t1", "--reinstate", "Gamma", "--machine", "beta", "10.0.0.7")
+    boards = '[{"options": {"size": 5}}]'
+    later = ("--at", "2999-01-31T18:00", "--title", "Larger", "--announced")
+    operator.say("event", "t1", "boards", *later, "--boards", boards, "--replace")
+    operator.say("event", "t1", "start")
+    operator.say("set", "t1", "parallel=3", "hosting=off")
+    assert "after the start only" in operator.type("set", "t1", "battles=1").stderr
+    assert "cw hub competition event t1 pause" in operator.type("pause", "t1").stderr
+    assert "GRODNO  running  3 teams  round 1, 0 of 3 played" in operator.say("status", "t1")
+    rounds = operator.tell("rounds", "t1")
+    assert [one["state"] for one in rounds] == ["queued"] * 3
+    called_off, again = rounds[0]["match_id"], rounds[1]["match_id"]
+    left = operator.tell("rounds", "t1", "--void", called_off, "a power cut", "--play-again", again)
+    assert {one["match_id"] for one in left} & {called_off, again} == set()
+    assert len(left) == 2
+    assert "Please give a reason" in operator.type("rounds", "t1", "--void", again, " ").stderr
+    assert "no such match" in operator.type("rounds", "t1", "--play-again", "m_x").stderr
+    assert operator.tell("rounds", "t1", "--void-round", "grodno", "a wrong board") != left
+    assert "no round of FINAL" in operator.type("rounds", "t1", "--void-round", "FINAL", "x").stderr
+    operator.say("add-sandbox", "t1", "INTERNAL")
+    assert operator.type("add-sandbox", "t1", "Last", "--kind", "final").exit_code == 2
+    operator.say("teams", "t1", "--out-of-competition", "gamma")
+    assert "GRODNO, FINAL, INTERNAL" in operator.say("teams", "t1")
+    assert "INTERNAL" not in operator.say("teams", "t1", "--compete", "gamma", "GRODNO")
+    operator.say("carry-over", "t1", "--yes")
+    (status,) = operator.tell("status", "t1")
+    assert [one["phase"] for one in status["groups"]] == ["closing", "waiting", "over"]
+    (cards,) = operator.tell("cards", "t1", "beta")
+    assert cards["cards"][0]["token"] != made["cards"][1]["token"]
+    assert operator.say("host-token", "t1").strip() != made["host_token"]
+    assert operator.say("ssh-keys", "t1") == ""
+    zipped = operator.folder / "t1.zip"
+    operator.say("export", "t1", "--out", str(zipped))
+    assert zipped.stat().st_size > 1000
+    assert operator.type("export", "t1", "--out", str(zipped)).exit_code == 2
+    teams = operator.tell("teams", "t1")
+    assert [(one["slug"], one["has_bot"]) for one in teams] == [
+        ("alpha", True), ("beta", False), ("gamma", False)
+    ]  # fmt: skip
+
+
+def test_the_address_of_its_page_is_the_public_one(operator: Operator) -> None:
+    assert "Its page: /t/t1/\n" in operator.say(*ladder(operator, "t1"))
+    public = ("--set", "CW_PUBLIC_URL=https://hub.example")
+    assert "Its page: https://hub.example/t/t2/\n" in operator.say(*ladder(operator, "t2"), *public)
+
+
+def test_an_impossible_tournament_is_refused_in_one_sentence(operator: Operator) -> None:
+    for slug, config, sentence in (
+        ("T 1", "", "cannot be an address"),
+        ("t1", "title = ", "duel.toml"),
+        ("t1", 'titel = "x"', "unknown field `titel`"),
+        ("t1", "[settings]\nbattles = 3", "battles must be a whole number from 1 to 2"),
+        ("t1", '[[teams]]\nname = "A"\nssh_key = "x"', "A: This is not a public SSH key"),
+        ("t1", 'game = "paint"', "the file is for 'paint', not for hexagon"),
+        ("t1", "\0", "duel.toml"),
+        ("t1", "a = " + "[" * 5000, "duel.toml"),
+    ):
+        file = operator.write("duel.toml", config)
+        result = operator.type(*ladder(operator, slug, "--config", file))
+        assert result.exit_code == 2, config
+        assert sentence in result.stderr
+        assert len(result.stderr.strip().splitlines()) == 1
+    assert operator.say("list").strip() == ""
+
+
+def test_nothing_is_made_where_the_cards_cannot_be_written(operator: Operator) -> None:
+    names = operator.write("names.txt", "Alpha\n")
+    for where in (names, str(operator.folder / "none" / "cards.html")):
+        result = operator.type(*ladder(operator, "t1", "--teams", names, "--cards", where))
+        assert result.exit_code == 2
+    assert operator.say("list").strip() == ""
+    assert operator.type("status", "t1").exit_code == 2
+
+
+def test_lists_of_commands_are_whole_sentences(operator: Operator) -> None:
+    for words in ((), *(("new",), ("teams",), ("cards",), ("event",), ("export",))):
+        shown = CliRunner().invoke(main, ["hub", "competition", *words, "--help"], env={}).stdout
+        assert max(map(len, shown.splitlines())) <= 80

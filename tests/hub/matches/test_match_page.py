@@ -1,0 +1,36 @@
+"""What the owner of a bot reads of its faults on the page of a match."""
+
+from __future__ import annotations
+
+from sqlalchemy import select, update
+
+from cw.hub.matches.play import Worker
+from cw.hub.operation.resources import Resources
+from cw.hub.site.formats import KINDS
+from cw.hub.store.tables import Match, MatchParticipant
+from tests.hub.bots.test_player_bots import register
+from tests.hub.competitions.rated.test_rated import Arena
+from tests.hub.conftest import StillClock
+from tests.hub.sites import Site, words_of
+
+
+def test_faults_have_the_number_of_their_turn_as_the_viewer_has_it(
+    site: Site, resources: Resources, hub_clock: StillClock
+) -> None:
+    Arena(resources, hub_clock, options={"max_turns": 12})
+    ann = site.player("Ann")
+    register(ann, game="code-battle")
+    path = ann.fill("/bot/Swarm/test-match", "/bots", opponent="random").headers["Location"]
+    with resources.database.reading() as session:
+        match = session.scalars(select(Match.id).where(Match.kind == "practice")).one()
+    # Nobody listens at the address of the bot.
+    Worker("me", 1, KINDS).play(resources, match)
+    fault = {"turn": 11, "player": 1, "kind": "timeout", "detail": "no answer within 5 s"}
+    with resources.database.writing() as session:
+        session.execute(
+            update(MatchParticipant)
+            .where(MatchParticipant.match_id == match, MatchParticipant.name == "Swarm")
+            .values(faults=[fault])
+        )
+    assert "12 timeout no answer within 5 s" in words_of(ann.open(path))
+    assert "no answer within 5 s" not in words_of(site.visitor().open(path))

@@ -1,0 +1,322 @@
+"""Matches played by the jobs, with real bots: results, replays, and what goes wrong."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from sqlalchemy import select
+from sqlalchemy.exc import OperationalError
+
+from cw.arena.bots import BotSpec
+from cw.errors import Failure
+from cw.games.registry import load_game
+from cw.hub.bots.seats import ClaimedSeat
+from cw.hub.matches import attempt, claims, planning, play, sending, specs, states
+from cw.hub.matches.attempt import Attempt
+from cw.hub.matches.planning import Plan, Seat
+from cw.hub.matches.play import Worker
+from cw.hub.matches.replays import replay_key, viewed_key
+from cw.hub.operation.queue import CeleryQueue
+from cw.hub.operation.resources import Resources, open_resources
+from cw.hub.operation.settings import HubSettings
+from cw.hub.site.formats import KINDS
+from cw.hub.store.objects import StoreAway
+from cw.hub.store.sealing import new_master_key
+from cw.hub.store.tables import Battle, Match, MatchParticipant
+from cw.matches.run import run_match
+from cw.matches.spec import MatchSpec
+from cw.replays.document import decode, encode, unpacked
+from cw.replays.public import public_replay
+from cw.replays.verify import verify
+
+ME = Worker("me", 1, KINDS)
+
+
+def planned(resources: Resources, game: str = "hexagon", *bots: str, **options: Any) -> int:
+    bots = bots or ("random", "greedy")
+    seats = tuple(Seat(f"bot{slot}", spec=f"builtin:{bot}") for slot, bot in enumerate(bots))
+    with resources.database.writing() as session:
+        return planning.plan(session, resources.clock, Plan("practice", "k", game, seats, options))
+
+
+def row(resources: Resources, match: int) -> Match:
+    with resources.database.reading() as session:
+        return session.scalars(select(Match).where(Match.id == match)).one()
+
+
+def battles(resources: Resources) -> list[Battle]:
+    with resources.database.reading() as session:
+        return list(session.scalars(select(Battle)))
+
+
+def test_a_match_is_played_once_and_its_replay_proven(resources: Resources) -> None:
+    match = planned(resources)
+    ME.play(resources, match)
+    ME.play(resources, match)
+    played = row(resources, match)
+    assert (played.state, played.attempt, played.troubles) == ("done", 1, 0)
+    (battle,) = battles(resources)
+    assert battle.replay_key == f"replays/2026/11/{played.match_id}.json.gz"
+    data = resources.objects.get(battle.replay_key)
+    assert data is not None
+    assert len(data) == battle.bytes
+    document = decode(data)
+    assert verify(load_game("hexagon"), document) is None
+    assert [player["bot"] for player in document["players"]] == ["builtin:random", "builtin:greedy"]
+    assert [player["name"] for player in document["players"]] == ["bot0", "bot1"]
+    assert all(turn["ms"] == {} for turn in document["turns"])
+    assert document["seed"] == played.seed
+    assert len(document["turns"]) == battle.turns == played.turn
+    with resources.database.reading() as session:
+        seats = session.scalars(select(MatchParticipant).order_by(MatchParticipant.slot)).all()
+    assert [seat.rank for seat in seats] == battle.ranks
+    assert seats[0].stats["answers"] > 0
+
+
+def test_a_game_with_a_format_of_its_own_is_stored_in_both(resources: Resources) -> None:
+    ME.play(resources, planned(resources, "code-battle", "rusher", "random", max_turns=5))
+    (battle,) = battles(resources)
+    assert battle.replay_key is not None
+    own = msgspec.json.decode(unpacked(resources.objects.get(battle.replay_key) or b""))
+    assert len(own["turns"]) == 5
+    data = resources.objects.get(viewed_key("code-battle", battle.replay_key))
+    assert data is not None
+    assert verify(load_game("code-battle"), decode(data)) is None
+    assert [*resources.objects.keys("replays")] != []
+
+
+def test_a_bot_that_nobody_reaches_loses_and_no_replay_names_its_address(
+    resources: Resources,
+) -> None:
+    seats = (Seat("absent", spec="http://127.0.0.1:9"), Seat("here", spec="builtin:random"))
+    plan = Plan("practice", "k", "code-battle", seats, {"max_turns": 12})
+    with resources.database.writing() as session:
+        match = planning.plan(session, resources.clock, plan)
+    with resources.database.writing() as session:
+        claim = claims.claim(session, resources.clock, match, "me", timedelta(seconds=60))
+    assert claim is not None
+    secret = resources.sealer.seal(b"hush-hush", "b_00000001.1")
+    seat = replace(claim.seats[0], bot_id="b_00000001", secret=secret, secret_row="b_00000001.1")
+    Attempt(resources, replace(claim, seats=(seat, claim.seats[1])), KINDS).run()
+    assert row(resources, match).state == "done"
+    with resources.database.reading() as session:
+        absent = session.scalars(select(MatchParticipant).where(MatchParticipant.slot == 0)).one()
+    assert absent.faults
+    assert absent.crashed
+    for key in resources.objects.keys("replays"):
+        text = unpacked(resources.objects.get(key) or b"")
+        for hidden in (b"localhost", b"127.0.0.1", b"hush-hush"):
+            assert hidden not in text, key
+
+
+def test_a_replay_keeps_kinds_of_faults_and_no_sentence() -> None:
+    document = {
+        "version": 1,
+        "rules": 1,
+        "game": "hexagon",
+        "options": {},
+        "seed": 1,
+        "start": {},
+        "result": {},
+        "players": [{"player": 0, "name": "a", "bot": "http://10.0.0.1"}],
+        "turns": [{"actions": {"0": {"fault": "crashed", "error": "10.0.0.1"}}, "ms": {"0": 1.5}}],
+        "faults": [{"turn": 1, "player": 0, "kind": "crashed", "detail": "10.0.0.1"}],
+    }
+    public = public_replay(document, ["b_00000001"])
+    assert "10.0.0.1" not in str(public)
+    assert public["faults"] == [{"turn": 1, "player": 0, "kind": "crashed", "detail": ""}]
+    assert public["turns"] == [{"actions": {"0": {"fault": "crashed"}}, "ms": {}}]
+    assert document["players"][0]["bot"] == "http://10.0.0.1"  # type: ignore[index]
+
+
+def test_no_frame_of_a_replay_tells_the_sentence_of_a_fault() -> None:
+    bots = (BotSpec("a", "builtin", "greedy"), BotSpec("b", "http", "http://127.0.0.1:9"))
+    result = asyncio.run(run_match(MatchSpec("m", "hexagon", bots, 7, {"size": 3})))
+    assert "127.0.0.1:9" in str(result.replay["turns"][-1]["frame"])
+    public = public_replay(result.replay, ["builtin:greedy", "b_00000001"])
+    assert "127.0.0.1" not in str(public)
+    assert verify(load_game("hexagon"), decode(encode(public, packed=False))) is None
+
+
+def test_every_attempt_and_battle_has_a_key_of_its_own() -> None:
+    at = datetime(2026, 1, 2, tzinfo=UTC)
+    assert replay_key("m_1", at, 1) == "replays/2026/01/m_1.json.gz"
+    assert replay_key("m_1", at, 3, 2) == "replays/2026/01/m_1-b2-3.json.gz"
+
+
+def test_a_fault_of_ours_is_a_trouble(resources: Resources) -> None:
+    match = planned(resources, "hexagon", "random", "no-such-strategy")
+    ME.play(resources, match)
+    troubled = row(resources, match)
+    assert (troubled.state, troubled.troubles) == ("interrupted", 1)
+    assert (troubled.reason or "").startswith("hexagon has no strategy")
+
+
+def test_a_replay_of_another_time_stays_and_the_next_attempt_has_a_key_of_its_own(
+    resources: Resources,
+) -> None:
+    """As after a restore beside a store that is older."""
+    match = planned(resources)
+    key = f"replays/2026/11/{row(resources, match).match_id}.json.gz"
+    resources.objects.put_new(key, b"of another time")
+    ME.play(resources, match)
+    assert row(resources, match).reason == f"{key} is in the store already"[:40]
+    with resources.database.writing() as session:
+        states.requeue(session)
+    ME.play(resources, match)
+    assert (row(resources, match).state, row(resources, match).troubles) == ("done", 1)
+    (battle,) = battles(resources)
+    assert battle.replay_key == key.replace(".json", "-2.json")
+    assert resources.objects.get(key) == b"of another time"
+
+
+def test_a_service_without_a_secret_is_absent_where_requests_are_signed() -> None:
+    seat = ClaimedSeat("a", "http://127.0.0.1:9", "b_1")
+    assert specs.bot_of(seat, "m_1", is_signed=True) == BotSpec("a", "absent", "no secret yet")
+    assert specs.bot_of(seat, "m_1", is_signed=False).kind == "http"
+
+
+@pytest.mark.parametrize(
+    "address", ["http://bot.example:0", "http://[x]", "http://bötchen.example"]
+)
+def test_a_service_at_an_impossible_address_is_absent_and_its_match_is_played(address: str) -> None:
+    seat = ClaimedSeat("a", address, "b_1")
+    absent = BotSpec("a", "absent", "no server can be at its address")
+    assert specs.bot_of(seat, "m_1", is_signed=False) == absent
+
+
+def test_a_match_that_was_taken_away_stops_and_leaves_nothing(
+    resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match = planned(resources)
+
+    async def endless(*_: Any, **__: Any) -> None:
+        with resources.database.writing() as session:
+            states.interrupt_all_of(session, "me", "stopped")
+        await asyncio.sleep(3600)
+
+    monkeypatch.setattr(attempt, "run_match", endless)
+    monkeypatch.setattr(attempt, "RENEWED", 0.01)
+    ME.play(resources, match)
+    assert row(resources, match).state == "interrupted"
+    assert battles(resources) == []
+
+
+def test_a_result_that_comes_too_late_leaves_no_object(
+    resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match = planned(resources)
+    end = Attempt.end
+
+    def late(attempt: Attempt, battle: Any) -> None:
+        assert [*resources.objects.keys("replays")]
+        with resources.database.writing() as session:
+            states.interrupt_all_of(session, "me", "stopped")
+        end(attempt, battle)
+
+    monkeypatch.setattr(Attempt, "end", late)
+    ME.play(resources, match)
+    assert row(resources, match).state == "interrupted"
+    assert [*resources.objects.keys("replays")] == []
+
+
+def test_a_store_that_is_away_interrupts_and_is_no_trouble(
+    resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class AwayStore:
+        tries = 0
+
+        def put_new(self, key: str, data: bytes) -> bool:
+            self.tries += 1
+            raise StoreAway("the object store does not answer")
+
+        def delete(self, key: str) -> None:
+            raise StoreAway("the object store does not answer")
+
+    store, pauses, sleep = AwayStore(), list[float](), asyncio.sleep
+
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        await sleep(0 if seconds in attempt.PAUSES else seconds)
+
+    monkeypatch.setattr(asyncio, "sleep", pause)
+    match = planned(resources)
+    ME.play(replace(resources, objects=store), match)  # type: ignore[arg-type]
+    given_back = row(resources, match)
+    assert (given_back.state, given_back.troubles) == ("interrupted", 0)
+    assert store.tries == 4
+    assert [seconds for seconds in pauses if seconds != attempt.RENEWED] == [1, 4, 16]
+
+
+def test_a_commit_whose_answer_was_lost_counts_once(
+    resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match = planned(resources)
+    database, writing = type(resources.database), type(resources.database).writing
+    lost: list[bool] = []
+
+    @contextmanager
+    def losing(self: Any) -> Iterator[Any]:
+        with writing(self) as session:
+            yield session
+        if row(resources, match).state == "done" and not lost:
+            lost.append(True)
+            raise OperationalError("COMMIT", {}, ConnectionResetError())
+
+    monkeypatch.setattr(database, "writing", losing)
+    ME.play(resources, match)
+    assert lost
+    assert row(resources, match).state == "done"
+    assert len(battles(resources)) == 1
+    assert len([*resources.objects.keys("replays")]) == 1
+
+
+def test_a_message_waits_while_the_database_is_away(
+    resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match = planned(resources)
+    claim = claims.claim
+    tries: list[int] = []
+
+    def away_at_first(*arguments: Any) -> Any:
+        tries.append(1)
+        if len(tries) < 4:
+            raise OperationalError("UPDATE", {}, ConnectionResetError())
+        return claim(*arguments)
+
+    monkeypatch.setattr(play, "AWAY_PAUSE", 0.0)
+    monkeypatch.setattr(claims, "claim", away_at_first)
+    ME.play(resources, match)
+    assert len(tries) == 4
+    assert row(resources, match).state == "done"
+
+
+def test_a_database_that_does_not_answer_is_said_in_a_sentence(tmp_path: Path) -> None:
+    url = "postgresql://postgres@127.0.0.1:9/x"
+    keys = new_master_key()
+    settings = HubSettings(data=tmp_path, database_url=url, master_keys=keys, secret_key="0" * 64)
+    with pytest.raises(Failure, match="the database does not answer"):
+        open_resources(settings, CeleryQueue(settings))
+
+
+def test_a_match_of_a_game_that_is_not_installed_is_left_to_others(
+    resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match = planned(resources)
+    with resources.database.writing() as session:
+        assert [message.id for message in sending.to_send(session, resources.clock)] == [match]
+    monkeypatch.setattr(sending, "game_entries", dict)
+    ME.play(resources, match)
+    left = row(resources, match)
+    assert (left.state, left.attempt, left.worker, left.sent_at) == ("queued", 0, None, None)
+    monkeypatch.undo()
+    ME.play(resources, match)
+    assert row(resources, match).state == "done"

@@ -1,0 +1,164 @@
+"""Ticks go by the right clock, and take no match just after an outage; what hangs ends itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy.exc import OperationalError
+
+from cw.hub.clock import utc_now
+from cw.hub.matches import claims, planning, sending, states
+from cw.hub.matches.planning import Plan, Seat
+from cw.hub.matches.play import Worker
+from cw.hub.operation.health.clock_check import ClockCheck
+from cw.hub.operation.queue import CeleryQueue
+from cw.hub.operation.resources import Resources, opened
+from cw.hub.operation.settings import HubSettings
+from cw.hub.operation.tick import Ticker
+from cw.hub.site.formats import FORMATS, KINDS
+from cw.hub.site.processes.ticks import steps_of
+from cw.hub.store.database import Database
+from cw.hub.store.migrations import upgrade
+from cw.hub.store.tables import MatchState
+from tests.conftest import FakeClock
+from tests.hub.conftest import StillClock
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+def shared(tmp_path: Path, postgresql_url: str) -> Iterator[Resources]:
+    """What a process holds whose database has a clock of its own."""
+    settings = HubSettings(
+        data=tmp_path,
+        database_url=postgresql_url,
+        master_keys="k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+        secret_key="0" * 64,
+    )
+    with opened(settings, CeleryQueue(settings)) as resources:
+        yield resources
+
+
+def planned(resources: Resources) -> int:
+    seats = (Seat("a", spec="builtin:random"), Seat("b", spec="builtin:greedy"))
+    with resources.database.writing() as session:
+        return planning.plan(session, resources.clock, Plan("practice", "k", "hexagon", seats))
+
+
+def counted(resources: Resources) -> dict[MatchState, int]:
+    with resources.database.reading() as session:
+        return states.counts(session)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("seconds", "is_right"), [(0, True), (-30, False), (30, False)])
+def test_a_clock_that_is_off_is_not_gone_by(
+    shared: Resources, caplog: pytest.LogCaptureFixture, seconds: int, is_right: bool
+) -> None:
+    off = replace(shared, clock=lambda: utc_now() + timedelta(seconds=seconds))
+    assert ClockCheck().is_right(off) == is_right
+    assert ("nothing is played and nothing ticks here" in caplog.text) != is_right
+
+
+@pytest.mark.thorough
+def test_a_clock_is_compared_each_minute(shared: Resources, clock: FakeClock) -> None:
+    check = ClockCheck(clock)
+    off = replace(shared, clock=lambda: utc_now() + timedelta(seconds=30))
+    assert check.is_right(shared)
+    clock.advance(59)
+    assert check.is_right(off)
+    clock.advance(1)
+    assert not check.is_right(off)
+    assert not check.is_right(shared)
+    clock.advance(60)
+    assert check.is_right(shared)
+
+
+@pytest.mark.thorough
+def test_nothing_is_claimed_or_ticks_by_a_wrong_clock(
+    shared: Resources, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match, wrong = planned(shared), [60.0]
+    hub = replace(shared, clock=lambda: utc_now() + timedelta(seconds=wrong[0]))
+    Ticker(steps_of(FORMATS), clock).tick(hub)
+    with shared.database.reading() as session:
+        assert len(sending.to_send(session, shared.clock)) == 1
+
+    def wait(_: float) -> None:
+        assert counted(shared) == {"queued": 1}
+        wrong[0] = 0.0
+        clock.advance(60)
+
+    monkeypatch.setattr(time, "sleep", wait)
+    assert Worker("me", 1, KINDS, clock=ClockCheck(clock)).claimed(hub, match) is not None
+
+
+def test_leases_that_ended_in_an_outage_may_be_renewed_after_it(
+    resources: Resources,
+    hub_clock: StillClock,
+    clock: FakeClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lease = timedelta(seconds=resources.settings.lease)
+    match, ticker = planned(resources), Ticker(steps_of(FORMATS), clock)
+    with resources.database.writing() as session:
+        claim = claims.claim(session, hub_clock, match, "me", lease)
+    assert claim is not None
+    monkeypatch.setattr(ClockCheck, "is_right", lambda *_: True)
+    with monkeypatch.context() as outage:
+        outage.setattr(states, "requeue", lambda _: raise_away())
+        with pytest.raises(OperationalError):
+            ticker.tick(resources)
+    hub_clock.advance(lease.total_seconds() + 1)
+    clock.advance(lease.total_seconds() - 1)
+    ticker.tick(resources)
+    assert counted(resources) == {"in_progress": 1}
+    with resources.database.writing() as session:
+        assert claims.progress(session, hub_clock, claim, 1, lease)
+    hub_clock.advance(lease.total_seconds() + 1)
+    clock.advance(1)
+    ticker.tick(resources)
+    assert counted(resources) == {"queued": 1}
+
+
+def raise_away() -> None:
+    raise OperationalError("UPDATE", {}, ConnectionResetError())
+
+
+HANGS = """
+import sys, time
+from pathlib import Path
+from cw.hub.matches import attempt
+from cw.hub.matches.play import Worker
+from cw.hub.operation.queue import CeleryQueue
+from cw.hub.operation.resources import open_resources
+from cw.hub.operation.settings import HubSettings
+from cw.hub.site.formats import KINDS
+
+async def hang(*_, **__):
+    time.sleep(600)
+
+attempt.run_match, attempt.OVERDUE = hang, 0.1
+settings = HubSettings(data=Path(sys.argv[1]), lease=1.0)
+Worker("me", 1, KINDS, ends_itself=True).play(open_resources(settings, CeleryQueue(settings)), 1)
+"""
+
+
+def test_a_process_in_which_a_match_hangs_ends_itself(tmp_path: Path) -> None:
+    settings = HubSettings(data=tmp_path)
+    with closing(Database(settings.database)) as database:
+        upgrade(database)
+    with opened(settings, CeleryQueue(settings)) as resources:
+        assert planned(resources) == 1
+    ended = subprocess.run(
+        [sys.executable, "-c", HANGS, str(tmp_path)], cwd=ROOT, check=False, timeout=300
+    )
+    assert ended.returncode == 70

@@ -1,0 +1,154 @@
+"""The upkeep of a day: replays that are too old, strays, and pictures of nobody."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from cw.hub.accounts.pictures.avatars import key_of
+from cw.hub.clock import utc_now
+from cw.hub.matches import lookup
+from cw.hub.matches.replays import STRONGEST, objects_of, replay_key
+from cw.hub.operation.resources import Resources
+from cw.hub.operation.upkeep_job import Daily
+from cw.hub.site.formats import KINDS
+from cw.hub.site.processes.upkeep import keep_in_order
+from cw.hub.store.tables import Battle, Competition, Match, User
+from tests.hub.conftest import StillClock
+
+NOW = datetime(2026, 11, 20, 18, tzinfo=UTC)
+A_DAY = 4
+"""Rated matches of each day: 120 and more a month."""
+
+
+def add_match(session: Session, kind: str, number: int, at: datetime, **more: object) -> str:
+    """Add a match that was played at a moment; return the key of its replay."""
+    match_id = f"m_{ord(kind[0]):02x}{number:06x}"
+    key = replay_key(match_id, at, 1)
+    match = Match(
+        match_id=match_id,
+        kind=kind,
+        key=f"{number}",
+        game="code-battle",
+        players=2,
+        seed=1,
+        state="done",
+        attempt=1,
+        at=at,
+        finished_at=at,
+        **more,
+    )
+    session.add(match)
+    session.flush()
+    battle = Battle(
+        match_id=match.id,
+        number=1,
+        first_slot=0,
+        reason="turn_limit",
+        ranks=[],
+        scores=[],
+        turns=5,
+        replay_key=key,
+        started_at=at,
+        ended_at=at,
+    )
+    session.add(battle)
+    return key
+
+
+def store(resources: Resources, *keys: str) -> None:
+    """Store the objects of some replays."""
+    for key in keys:
+        for one in objects_of(key):
+            resources.objects.put_new(one, b"")
+
+
+def replays(resources: Resources) -> set[str]:
+    return {key for key in resources.objects.keys("replays") if ".cw." not in key}
+
+
+def test_of_a_year_the_last_days_and_the_strongest_of_each_month_are_left(
+    resources: Resources, hub_clock: StillClock
+) -> None:
+    with resources.database.writing() as session:
+        rated = Competition(
+            slug="code-battle", game="code-battle", format="rated", title="T", seed=1
+        )
+        rated.created_at = NOW
+        session.add(rated)
+        session.flush()
+        competition = rated.id
+        keys, kept, levels = [], set(), defaultdict[str, list[tuple[float, int, str]]](list)
+        for number in range(365 * A_DAY):
+            at = NOW - timedelta(days=365) + timedelta(days=1) * number / A_DAY
+            level = float(number * 7919 % 1000)
+            key = add_match(session, "rated", number, at, level=level, competition_id=competition)
+            levels[f"{at:%Y/%m}"].append((-level, number, key))
+            others = {}
+            if number % 40 == 0:
+                others["practice"] = add_match(session, "practice", number, at)
+                others["daily"] = add_match(session, "daily", number, at)
+                kept.add(others["daily"])
+            keys += [key, *others.values()]
+            if NOW - at <= timedelta(days=90):
+                kept |= {key, *others.values()}
+    for of_month in levels.values():
+        kept |= {key for _, _, key in sorted(of_month)[:STRONGEST]}
+    store(resources, *keys)
+    for _ in range(2):
+        keep_in_order(resources)
+        assert replays(resources) == kept
+    with resources.database.reading() as session:
+        assert session.scalar(select(func.count()).select_from(Match)) == len(keys)
+        pruned = select(func.count()).select_from(Battle).where(Battle.pruned_at.is_not(None))
+        assert session.scalar(pruned) == len(keys) - len(kept)
+        gone = session.scalars(
+            select(Match.match_id).join(Battle).where(Battle.pruned_at.is_not(None))
+        )
+        view = lookup.find(session, KINDS, gone.first() or "")
+    assert view is not None
+    assert view.replay_key is None
+
+
+def test_objects_that_no_match_names_go_after_two_days(resources: Resources) -> None:
+    now = utc_now()
+    with resources.database.writing() as session:
+        kept = add_match(session, "daily", 1, now)
+    store(resources, kept)
+    stray = kept.replace(".json.gz", "-2.json.gz")
+    for key in (*objects_of(stray), "replays/2026/11/m_ffffffff.json.gz"):
+        resources.objects.put_new(key, b"")
+    keep_in_order(replace(resources, clock=lambda: now + timedelta(days=1)))
+    assert len([*resources.objects.keys("replays")]) == 5
+    keep_in_order(replace(resources, clock=lambda: now + timedelta(days=3)))
+    assert set(resources.objects.keys("replays")) == {*objects_of(kept)}
+
+
+def test_pictures_of_nobody_go(resources: Resources) -> None:
+    with resources.database.writing() as session:
+        for name in ("shown", "alike"):
+            session.add(User(username=name, username_key=name, avatar="a" * 64, created_at=NOW))
+    for digest in ("a" * 64, "b" * 64):
+        resources.objects.put_new(key_of(digest), b"")
+    keep_in_order(replace(resources, clock=lambda: utc_now() + timedelta(days=3)))
+    assert [*resources.objects.keys("avatars")] == [key_of("a" * 64)]
+
+
+def test_it_is_done_at_the_start_and_once_for_each_day(
+    resources: Resources, hub_clock: StillClock
+) -> None:
+    done: list[datetime] = []
+
+    def note(resources: Resources) -> int:
+        done.append(resources.clock())
+        return 0
+
+    daily, hub_clock.now = Daily({"notes": note}), datetime(2026, 11, 20, 2, 59, tzinfo=UTC)
+    for seconds in (0, 30, 30, 3600, 86_400 - 3600, 60):
+        hub_clock.advance(seconds)
+        daily.do(resources)
+    assert [f"{at:%d %H:%M}" for at in done] == ["20 02:59", "20 03:00", "21 03:00"]

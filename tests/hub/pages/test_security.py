@@ -1,0 +1,516 @@
+"""What guards all pages: tokens, headers, https, the size of forms, and who may do what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from random import Random
+from unittest.mock import patch
+
+import pytest
+from flask import Flask
+from sqlalchemy import event, select
+from sqlalchemy.exc import OperationalError
+
+from cw.hub.operation.resources import Resources
+from cw.hub.operation.settings import HubSettings
+from cw.hub.store.objects import ObjectStore, StoreAway
+from cw.hub.store.tables import Mail
+from tests.effort import amount
+from tests.hub.conftest import ON_SQLITE, StillClock
+from tests.hub.sites import PASSWORD, Site, Visitor, site_on, words_of
+
+pytestmark = ON_SQLITE
+
+AWAY = OperationalError("SELECT", {}, Exception("no connection"))
+EXPIRED = "Your form has expired. Please go back and try again."
+
+WHO = {
+    "GET /": "all",
+    "GET /health": "all",
+    "GET /ready": "all",
+    "GET /metrics": "all",
+    "GET /login": "visitor",
+    "POST /login": "visitor",
+    "GET /register": "visitor",
+    "POST /register": "visitor",
+    "GET /forgot": "visitor",
+    "POST /forgot": "visitor",
+    "GET /reset/x": "link",
+    "POST /reset/x": "link",
+    "GET /verify/x": "link",
+    "POST /verify/x": "link",
+    "POST /verify": "player",
+    "POST /logout": "all",
+    "GET /user/Bob": "all",
+    "GET /user/Bob/card": "all",
+    "POST /user/Bob/friend": "player",
+    "POST /user/Bob/unfriend": "player",
+    "GET /avatar/x.webp": "missing",
+    "GET /settings": "player",
+    "POST /settings": "player",
+    "POST /settings/avatar": "player",
+    "POST /settings/password": "json",
+    "POST /settings/delete": "json",
+    "POST /settings/github": "player",
+    "POST /settings/tokens": "player",
+    "POST /settings/tokens/x/revoke": "own",
+    "GET /login/github": "missing",
+    "GET /login/github/callback": "missing",
+    "GET /welcome": "visitor",
+    "POST /welcome": "visitor",
+    "GET /api": "all",
+    "GET /ranking": "all",
+    "GET /ranking/rows": "asking",
+    "GET /ranking/calendar": "asking",
+    "GET /ranking/now": "all",
+    "GET /user/Bob/graph": "all",
+    "GET /bots/end-of-codes": "player",
+    "POST /bots/end-of-codes": "player",
+    "POST /bots/end-of-codes/key": "player",
+    "GET /bots/end-of-codes/probe": "json_get",
+    "GET /match/1": "missing",
+    "GET /bots": "player",
+    "GET /bots/new": "player",
+    "POST /bots/new": "player",
+    "GET /bot/x": "missing",
+    "GET /bot/x/ratings": "missing",
+    "POST /bot/x/edit": "own",
+    "POST /bot/x/rotate": "own",
+    "POST /bot/x/suspend": "admin",
+    "POST /bot/x/restore": "admin",
+    "GET /leaderboard": "all",
+    "GET /matches": "all",
+    "GET /cup/": "all",
+    "GET /cup/x": "missing",
+    "GET /cup/x/stand": "missing",
+    "GET /cup/x/<any('report.json', 'report.md', 'games.csv'):name>": "missing",
+    "GET /cup/x/matches/<stem>": "missing",
+    "GET /cup/x/games/<stem>.json.gz": "missing",
+    "GET /cup/x/games/<stem>.log": "missing",
+    "GET /t/x/host": "missing",
+    "GET /t/x/host/teams": "missing",
+    "GET /t/x/host/events": "missing",
+    "GET /t/x/host/rounds": "missing",
+    "GET /t/x/host/log": "missing",
+    "GET /t/x/host/export.zip": "missing",
+    "POST /t/x/host/start": "missing",
+    "GET /admin": "admin",
+    "POST /admin/mails/1/send": "admin",
+    "POST /admin/rated/x/pause": "admin",
+    "POST /admin/rated/x/resume": "admin",
+    "GET /bot/x/state": "own json",
+    "POST /bot/x/check": "own",
+    "POST /bot/x/test-match": "own",
+    "POST /bot/x/retire": "own",
+    "GET /match/x": "missing",
+    "GET /match/x/state": "missing",
+    "GET /match/x/people": "missing",
+    "GET /match/x/replay": "missing",
+    "GET /match/x/download": "missing",
+    "GET /replay/x": "missing",
+    "GET /objects/x": "signed",
+    "GET /t/": "all",
+    "GET /t/x/": "missing",
+    "GET /t/x/events": "missing",
+    "GET /t/x/events.json": "missing",
+    "GET /t/x/g/": "missing",
+    "GET /t/x/g/ladder.json": "missing",
+    "GET /t/x/g/a": "missing",
+    "GET /t/x/g/a.json": "missing",
+    "POST /t/x/join": "missing",
+    "POST /t/x/leave": "missing",
+    "GET /t/x/my-team": "missing",
+    "POST /t/x/my-team/bot": "missing",
+    "POST /t/x/my-team/check": "missing",
+    "POST /t/x/my-team/rotate": "missing",
+    "POST /t/x/my-team/upload": "missing",
+    "POST /t/x/my-team/use-version": "missing",
+    "POST /t/x/my-team/ssh-key": "missing",
+    "POST /t/x/my-team/practice": "missing",
+    "GET /t/x/kit/x.zip": "missing",
+    "GET /games/x/kit/x.zip": "missing",
+    "GET /blog": "all",
+    "GET /contribute": "all",
+}
+"""Each route of people's pages, and who is answered: visitors elsewhere, or players too."""
+
+OF_ARENA = ("games", "lobby", "matches", "outputs", "play_on", "replay_forms", "replays", "room")
+OF_OTHERS = ("static", "api", *OF_ARENA)
+"""Blueprints with tests of their own; those of the API are in test_api_permissions.py."""
+
+POSTS = [route for route in WHO if route.startswith("POST")]
+
+
+def routes_of(app: Flask) -> set[str]:
+    """Return method and address of each route, with names put in."""
+    names = {"ticket": "x", "username": "Bob", "digest": "x", "name": "x", "match_id": "x"}
+    names |= {"bot_id": "x", "format_name": "rated", "slug": "x", "int:gameid": "1"}
+    names |= {"int:mail_id": "1"}
+    names |= {"group": "g", "team": "a", "verb": "start", "game": "x", "language": "x"}
+    found = set()
+    for rule in app.url_map.iter_rules():
+        if rule.endpoint.partition(".")[0] in OF_OTHERS:
+            continue
+        address = rule.rule.replace("<path:key>", "x")
+        for name, value in names.items():
+            address = address.replace(f"<{name}>", value)
+        found |= {f"{method} {address}" for method in (rule.methods or set()) & {"GET", "POST"}}
+    return found
+
+
+def test_the_table_names_each_route(site: Site) -> None:
+    assert routes_of(site.app) == set(WHO)
+
+
+def answer_to(visitor: Visitor, route: str, token: str) -> tuple[int, str]:
+    """Return the status of a route, and where it leads."""
+    method, _, path = route.partition(" ")
+    if method == "GET":
+        answer = visitor.open(path)
+    else:
+        answer = visitor.send_form(path, {"csrf_token": token})
+    return answer.status_code, answer.headers.get("Location", "")
+
+
+def test_visitors_are_answered_as_the_table_says(site: Site) -> None:
+    site.player("Bob")
+    visitor = site.visitor()
+    for route, who in WHO.items():
+        path = route.partition(" ")[2]
+        code, leads_to = answer_to(visitor, route, visitor.token())
+        expected = {
+            "all": code in (200, 303) and "/login" not in leads_to,
+            "visitor": code in (200, 303, 422),
+            "link": code == 410,
+            "missing": code == 404,
+            "signed": code == 403,
+            "asking": code == 400,
+            "json_get": code == 401,
+            "own": leads_to.startswith("/login"),
+            "player": (code, leads_to)
+            == (303, f"/login?next={path}" if route.startswith("GET") else "/login"),
+            "admin": leads_to.startswith("/login"),
+            "json": code == 401,
+            "own json": code == 401,
+        }
+        assert expected[who], (route, code, leads_to)
+
+
+def test_players_are_answered_as_the_table_says(site: Site) -> None:
+    site.player("Bob")
+    for route, who in WHO.items():
+        if route == "POST /settings/delete":
+            continue
+        ada = site.visitor()
+        ada.register("Ada") if route == "GET /" else ada.log_in("Ada")
+        code, leads_to = answer_to(ada, route, ada.token("/settings"))
+        expected = {
+            "all": code in (200, 303),
+            "visitor": (code, leads_to) == (303, "/ranking"),
+            "link": code == 410,
+            "missing": code == 404,
+            "signed": code == 403,
+            "asking": code == 400,
+            "json_get": code == 200,
+            "own": code == 404,
+            "player": code in (200, 303, 422) and "/login" not in leads_to,
+            "admin": code == 403,
+            "json": code == 422,
+            "own json": code == 404,
+        }
+        assert expected[who], (route, code, leads_to)
+
+
+# Tokens
+
+
+@pytest.mark.parametrize("kind", ["none", "foreign", "old", "garbage"])
+def test_no_form_is_taken_without_its_token(site: Site, kind: str) -> None:
+    site.player("Bob")
+    ada = site.visitor()
+    old = ada.token()
+    ada.register("Ada")
+    token = {"none": "", "foreign": site.visitor().token(), "old": old, "garbage": "ü" * 99}[kind]
+    for route in POSTS:
+        values = {"csrf_token": token, "password": PASSWORD, "country": "GR"}
+        answer = ada.send_form(route.partition(" ")[2], values)
+        assert answer.status_code == 400, route
+        assert EXPIRED in words_of(answer)
+    assert ada.is_player()
+    assert "selected" not in ada.open("/settings").text
+    assert "Add friend" in ada.open("/user/Bob").text
+
+
+def test_a_token_may_come_in_a_header(site: Site) -> None:
+    ada = site.player("Ada")
+    token = ada.token("/settings")
+    assert ada.send_form("/logout", {}, headers={"X-CSRFToken": token}).status_code == 303
+
+
+def test_no_cookie_is_set_before_a_form_needs_one(site: Site) -> None:
+    for path in ("/", "/ranking", "/games/", "/blog", "/nothing", "/static/base.css"):
+        assert "Set-Cookie" not in site.visitor().open(path).headers, path
+
+
+# Headers
+
+
+def test_all_pages_have_the_headers(site: Site) -> None:
+    site.player("Ada")
+    for path in ("/", "/login", "/ranking", "/user/Ada", "/games/", "/replays/", "/nothing"):
+        headers = site.visitor().open(path).headers
+        policy = headers["Content-Security-Policy"]
+        for part in (
+            "default-src 'self'",
+            "img-src 'self' blob: data:",
+            "object-src 'none'",
+            "base-uri 'none'",
+            "form-action 'self'",
+            "frame-ancestors 'none'",
+        ):
+            assert part in policy.split("; "), path
+        assert "unsafe" not in policy
+        assert headers["Referrer-Policy"] == "same-origin"
+        assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert "Strict-Transport-Security" not in headers
+
+
+def test_account_pages_are_stored_nowhere_and_others_asked_for_again(site: Site) -> None:
+    ada = site.player("Ada")
+    for path, kept in (
+        ("/settings", "no-store"),
+        ("/reset/x", "no-store"),
+        ("/ranking", "private, no-cache"),
+        ("/games/", "private, no-cache"),
+        ("/user/Ada", "private, no-cache"),
+    ):
+        assert ada.open(path).headers["Cache-Control"] == kept
+
+
+# Errors
+
+
+def test_errors_are_one_page_with_a_way_out(site: Site) -> None:
+    page = site.visitor().open("/nothing")
+    assert page.status_code == 404
+    assert "Not Found There is no such page. To the ranking" in words_of(page)
+    assert 'href="/ranking"' in page.text
+
+
+def test_bots_are_answered_in_json(site: Site) -> None:
+    answer = site.visitor().open("/nothing", headers={"Accept": "application/json"})
+    assert answer.json() == {"error": "There is no such page."}
+
+
+def test_a_fault_of_ours_has_a_number_that_the_log_knows(
+    site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail() -> str:
+        raise ZeroDivisionError("secret")
+
+    site.app.view_functions["documents.blog"] = fail
+    page = site.visitor().open("/blog")
+    assert page.status_code == 500
+    number = words_of(page).partition("noted as ")[2][:16]
+    assert f"request {number} failed: GET /blog" in caplog.text
+    assert "secret" not in page.text
+
+
+def test_links_are_masked_in_the_log(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+    def fail(ticket: str) -> str:
+        raise ZeroDivisionError
+
+    site.app.view_functions["account.reset"] = fail
+    assert site.visitor().open("/reset/very-secret").status_code == 500
+    assert "/reset/..." in caplog.text
+    assert "very-secret" not in caplog.text
+
+
+def test_a_store_that_is_away_is_said_to_be(site: Site) -> None:
+    ada = site.player("Ada")
+    with patch("cw.hub.accounts.access.tickets.find_holder", side_effect=AWAY):
+        for path in ("/ranking", "/settings"):
+            page = ada.open(path)
+            assert (page.status_code, page.headers["Retry-After"]) == (503, "10")
+            assert "The site cannot reach its store. Please try again soon." in words_of(page)
+        assert ada.open("/nothing").status_code == 404
+    with patch.object(ObjectStore, "get", side_effect=StoreAway("gone")):
+        assert ada.open(f"/avatar/{'0' * 64}.webp").status_code == 503
+    assert ada.is_player()
+
+
+def test_a_session_costs_one_statement_and_a_visitor_none(site: Site) -> None:
+    ada = site.player("Ada")
+    said: list[str] = []
+    engine = site.resources.database.engine
+
+    def note(*args: object) -> None:
+        if args[2] != "BEGIN":
+            said.append(str(args[2]))
+
+    event.listen(engine, "before_cursor_execute", note)
+    try:
+        assert ada.open("/contribute").status_code == 200
+        assert len(said) == 1
+        assert "tickets" in said[0]
+        site.visitor().open("/contribute")
+        assert len(said) == 1
+    finally:
+        event.remove(engine, "before_cursor_execute", note)
+
+
+# Sizes
+
+
+def test_forms_are_bounded(site: Site) -> None:
+    visitor = site.visitor()
+    token = visitor.token()
+    fine = {"csrf_token": token, "username": "u" * 60_000}
+    assert visitor.send_form("/login", fine).status_code == 303
+    large = {"csrf_token": token, "username": "u" * 66_000}
+    assert visitor.send_form("/login", large).status_code == 413
+    many = {"csrf_token": token} | {f"field{number}": "1" for number in range(50)}
+    assert visitor.send_form("/login", many).status_code == 413
+
+
+@pytest.mark.thorough
+def test_hostile_requests_are_no_fault_of_ours(site: Site) -> None:
+    random = Random(1)
+    site.player("Bob")
+    visitor = site.player("Ada")
+    pieces = ["%00", "%ff", "..", "/", "\\", "é", "'", '"', "<script>", "%", "A" * 300]
+    token = visitor.token("/settings")
+    with site.app.test_client() as client:
+        client.set_cookie("cw", visitor.cookies["cw"])
+        for _ in range(amount(300, 1500, "CW_CASES")):
+            method, _, path = random.choice(sorted(WHO)).partition(" ")
+            place = random.randrange(1, len(path) + 1)
+            noise = "".join(random.choices(pieces, k=random.randrange(3)))
+            address = path[:place] + noise + path[place:]
+            if address.startswith("//") or address == "/logout":
+                # Our client would take what follows for a host; and it shall stay logged in.
+                continue
+            values = {
+                name: random.choice(["", "x", "\0", "\ud7ff", "9" * 50, token])
+                for name in random.sample(
+                    ["username", "password", "email", "country", "born", "next", "csrf_token"], 4
+                )
+            }
+            answer = client.open(
+                address,
+                method=method,
+                data=values | {"csrf_token": token} if method == "POST" else None,
+                query_string={"next": noise},
+                headers={"Accept": "text/html"},
+                environ_base={
+                    "REMOTE_ADDR": f"10.0.{random.randrange(256)}.{random.randrange(256)}"
+                },
+            )
+            assert answer.status_code < 500, (method, address, values)
+    assert visitor.is_player()
+
+
+# https
+
+
+@pytest.fixture
+def opened_site(resources: Resources, hub_clock: StillClock) -> Iterator[object]:
+    """Serve hubs with other settings."""
+    with ExitStack() as stack:
+
+        def open_with(**settings: object) -> Site:
+            changed = replace(resources.settings, **settings)  # type: ignore[arg-type]
+            return stack.enter_context(site_on(replace(resources, settings=changed), hub_clock))
+
+        yield open_with
+
+
+PROXIED = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "203.0.113.9"}
+
+
+def behind_proxy(opened_site: object) -> Site:
+    """Return a site on https behind a proxy of this machine."""
+    return opened_site(  # type: ignore[operator,no-any-return]
+        public_url="https://hub.example", trusted_proxy=("127.0.0.0/8",)
+    )
+
+
+def test_a_site_on_https_sends_others_there(opened_site: object) -> None:
+    visitor = behind_proxy(opened_site).visitor()
+    answer = visitor.open("/login?next=/settings")
+    assert answer.status_code == 308
+    assert answer.headers["Location"] == "https://hub.example/login?next=/settings"
+    assert visitor.send_form("/login", {}).status_code == 403
+
+
+def test_a_site_on_https_has_a_cookie_for_https_alone(opened_site: object) -> None:
+    answer = behind_proxy(opened_site).visitor().open("/login", headers=PROXIED)
+    assert answer.status_code == 200
+    cookie = answer.headers["Set-Cookie"]
+    assert cookie.startswith("__Host-cw=")
+    assert "Secure" in cookie
+    assert "Path=/" in cookie
+    assert "Domain" not in cookie
+    assert answer.headers["Strict-Transport-Security"] == "max-age=31536000"
+
+
+def test_forwarded_headers_of_others_are_not_believed(opened_site: object) -> None:
+    site = opened_site(public_url="https://hub.example", trusted_proxy=("10.0.0.0/8",))  # type: ignore[operator]
+    assert site.visitor().open("/login", headers=PROXIED).status_code == 308
+
+
+def test_the_address_of_a_visitor_comes_from_the_proxy(
+    opened_site: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    site = behind_proxy(opened_site)
+    visitor = site.visitor()
+    visitor.headers.update(
+        PROXIED | {"Referer": f"https://127.0.0.1:{site.resources.settings.port}/"}
+    )
+    page = visitor.open("/login")
+    visitor.headers["Cookie"] = page.headers["Set-Cookie"].partition(";")[0]
+    token = page.text.partition('name="csrf_token" value="')[2].partition('"')[0]
+    visitor.send_form("/login", {"csrf_token": token, "username": "x"})
+    assert "wrong password address=203.0.113.9 user=-" in caplog.text
+
+
+def test_links_begin_with_the_address_of_the_site_and_never_with_the_host_header(
+    opened_site: object,
+) -> None:
+    site = opened_site(public_url="http://localhost:9")  # type: ignore[operator]
+    visitor = site.visitor()
+    visitor.register("Ada")
+    visitor.headers["Host"] = "evil.example"
+    site.visitor().fill("/forgot", username="Ada")
+    site.do_jobs()
+    assert site.link().startswith("/reset/")
+    assert all("evil" not in mail for mail in site.mails())
+
+
+def test_accounts_are_closed_where_somebody_may_listen(opened_site: object) -> None:
+    closed = opened_site(public_url="http://hub.example")  # type: ignore[operator]
+    for path in ("/login", "/register", "/settings", "/reset/x"):
+        page = closed.visitor().open(path)
+        assert page.status_code == 403
+        assert "https" in words_of(page)
+    assert closed.visitor().open("/ranking").status_code == 200
+    opened = opened_site(public_url="http://hub.example", allow_http=True)  # type: ignore[operator]
+    assert opened.visitor().open("/login").status_code == 200
+
+
+def test_a_site_that_is_not_local_sends_the_confirmation(opened_site: object) -> None:
+    site = opened_site(public_url="http://localhost:9")  # type: ignore[operator]
+    site.player("Ada")
+    assert [(job, arguments) for job, arguments, _ in site.queue.jobs] == [("mail", (1,))]
+    with site.resources.database.reading() as session:
+        assert session.scalars(select(Mail.kind)).all() == ["verify"]
+
+
+def test_where_the_footer_leads_is_set(opened_site: object) -> None:
+    site = opened_site(blog_url="https://blog.example/")  # type: ignore[operator]
+    assert 'href="https://blog.example/"' in site.visitor().open("/").text
+    assert HubSettings().blog_url == "/blog"

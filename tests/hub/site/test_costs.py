@@ -1,0 +1,62 @@
+"""The table of what requests cost: whole, and true to the limits of the code."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from cw.cli.hub import COMMANDS
+from cw.hub.matches.play import Worker
+from cw.hub.site.formats import FORMATS, KINDS
+from cw.hub.site.processes.jobs import jobs_of
+from cw.hub.site.processes.upkeep import chores_of
+from docs import make_costs
+from tests.hub.sites import Site
+
+
+def listed() -> Counter[str]:
+    """Return what has rows."""
+    text = make_costs.FILE.read_text("utf-8")
+    return Counter(name for row in make_costs.rows(text) for name in make_costs.names_of(row[0]))
+
+
+def test_each_route_job_and_command_has_a_row_and_nothing_else(site: Site) -> None:
+    there = {route for route, _, _ in make_costs.routes(site.app)}
+    there |= {f"job {name}" for name in jobs_of(Worker("me", 1, KINDS))}
+    there |= {f"chore {name}" for name in chores_of(FORMATS)}
+    there |= {f"cw hub {name}" for name in COMMANDS}
+    rows = listed()
+    assert there - set(rows) == set(), "these have no row in docs/hub/costs.md"
+    assert set(rows) - there == {"tick", "back-up"}, "these rows are about nothing"
+    assert max(rows.values()) == 1
+
+
+UNLIMITED = {
+    "GET /static/<path:filename>",
+    "GET /health",
+    "GET /ready",
+    "GET /metrics",
+    "GET /t/<slug>/events.json",
+    "GET /t/<slug>/<group>/ladder.json",
+    "GET /t/<slug>/<group>/<team>.json",
+}
+"""What is answered from memory, for whoever asks and however often."""
+
+
+def test_what_has_no_limit_is_answered_from_memory(site: Site) -> None:
+    known = make_costs.limits_of(site.app)
+    free = {route for route, limit in known.items() if limit == "none"}
+    assert {route for route in free if not route.startswith("GET /rooms/")} == UNLIMITED
+
+
+def test_the_limits_are_those_of_the_code(site: Site) -> None:
+    text = make_costs.FILE.read_text("utf-8")
+    assert make_costs.renewed(text, make_costs.limits_of(site.app)) == text, (
+        "call `python docs/make_costs.py`"
+    )
+
+
+def test_routes_of_a_row_have_the_same_limit(site: Site) -> None:
+    known = make_costs.limits_of(site.app)
+    for row in make_costs.rows(make_costs.FILE.read_text("utf-8")):
+        limits = {known[name] for name in make_costs.names_of(row[0]) if name in known}
+        assert len(limits) <= 1, row[0]

@@ -1,0 +1,334 @@
+"""Secrets of bots: a rotated one counts within a match, and nobody but its bot ever reads one."""
+
+from __future__ import annotations
+
+import hmac
+import io
+import json
+import logging
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from threading import Event
+from urllib.parse import urlsplit
+
+import pytest
+import redis
+from click.testing import CliRunner
+from sqlalchemy import inspect, select, text
+
+from cw.cli.hub import hub
+from cw.errors import Failure
+from cw.hub.bots import verbs as bots
+from cw.hub.bots.seats import ClaimedSeat
+from cw.hub.matches import attempt, planning
+from cw.hub.matches.planning import Plan, Seat
+from cw.hub.matches.play import Worker
+from cw.hub.operation import keys
+from cw.hub.operation.backup import backups
+from cw.hub.operation.queue import CeleryQueue
+from cw.hub.operation.resources import Resources, opened
+from cw.hub.operation.settings import HubSettings
+from cw.hub.site.api.description import OPERATIONS
+from cw.hub.site.formats import KINDS
+from cw.hub.site.processes.begin import begin_site
+from cw.hub.site.processes.jobs import jobs_of
+from cw.hub.site.processes.ticks import tick
+from cw.hub.store.sealing import Sealed, Sealer
+from cw.hub.store.tables import Bot, Match, MatchParticipant
+from cw.replays.document import unpacked
+from tests.hub.bots.test_player_bots import Owner
+from tests.hub.broken_bots import NO_MOVES, Broken, Exchange, serving, sign
+from tests.hub.conftest import StillClock
+from tests.hub.program import Program, new_token
+from tests.hub.services import new_redis
+from tests.hub.sites import PASSWORD, Site, Visitor, site_on
+
+ME = Worker("me", 1, KINDS)
+CLIENT = "urllib3.connectionpool"
+"""Who logs what the visitors of the test ask for."""
+OLD_KEY = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+NEW_KEY = "k2:HxseHRwbGhkYFxYVFBMSERAPDg0MCwoJCAcGBQQDAgE="
+
+
+class SecretBot:
+    """A web service that plays by one secret, and can be told another one."""
+
+    def __init__(self) -> None:
+        self.secret = ""
+        self.turns: list[int] = []
+        """Those that it has answered."""
+
+    def turn(self, exchange: Exchange) -> None:
+        names = ("Match-Id", "Turn", "Timestamp")
+        head = ".".join(exchange.headers[f"X-ACB-{name}"] for name in names)
+        said = f"{head}.{sha256(exchange.body).hexdigest()}"
+        mark = hmac.new(self.secret.encode(), said.encode(), sha256).hexdigest()
+        if not hmac.compare_digest(mark, exchange.headers["X-ACB-Signature"]):
+            self.refuse(exchange)
+            return
+        self.turns.append(int(exchange.headers["X-ACB-Turn"]))
+        exchange.say(200, NO_MOVES, X_ACB_Signature=sign(exchange.headers, NO_MOVES, self.secret))
+
+    def refuse(self, exchange: Exchange) -> None:
+        exchange.say(401)
+
+
+class RotatingBot(SecretBot):
+    """Rotates its secret in its third turn, and knows the new one alone from then on."""
+
+    def __init__(self, owner: Owner) -> None:
+        super().__init__()
+        self.owner = owner
+        self.old = ""
+        self.taken = Event()
+        """Set once the match has noted progress after the rotation."""
+
+    def turn(self, exchange: Exchange) -> None:
+        if exchange.headers["X-ACB-Turn"] == "3" and not self.old:
+            self.old, owner = self.secret, self.owner
+            sealer, own = owner.resources.sealer, owner.find()
+            self.secret = owner.do(lambda s: bots.rotate(s, owner.clock, sealer, own))
+        super().turn(exchange)
+
+    def refuse(self, exchange: Exchange) -> None:
+        # Ten refusals in a row would end it: the new secret is taken first.
+        assert self.taken.wait(60)
+        exchange.say(401)
+
+
+def planned(ann: Owner, bot: SecretBot, address: str, **options: int) -> int:
+    """Register a bot, and plan a match of it."""
+    new = bots.NewBot("code-battle", "Swarm", address)
+    made = ann.do(lambda s: bots.register(s, ann.clock, ann.resources.sealer, ann.id, new))
+    bot.secret = made.secret
+    seats = (Seat("Swarm", bot_id=made.id), Seat("other", spec="builtin:random"))
+    plan = Plan("practice", "k", "code-battle", seats, {"map": "m2_001", **options})
+    return ann.do(lambda s: planning.plan(s, ann.clock, plan))
+
+
+def test_a_match_takes_a_rotated_secret_at_its_next_progress(
+    resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempt, "RENEWED", 0.05)
+    ann = Owner(resources)
+    bot = RotatingBot(ann)
+    take = attempt.Attempt.take_secrets
+
+    def taken(playing: attempt.Attempt, seats: Iterable[ClaimedSeat]) -> None:
+        take(playing, seats)
+        if bot.old and seats:
+            bot.taken.set()
+
+    monkeypatch.setattr(attempt.Attempt, "take_secrets", taken)
+    with serving(Broken("rotating", "", "", turn=bot.turn)) as address:
+        ME.play(resources, planned(ann, bot, address, max_turns=20))
+    assert bot.old not in ("", bot.secret)
+    assert bot.turns[:3] == [0, 1, 2]
+    assert bot.turns[-1] == 19
+    with resources.database.reading() as session:
+        seat = session.scalars(select(MatchParticipant).where(MatchParticipant.slot == 0)).one()
+    assert {fault["turn"] for fault in seat.faults} == set(range(20)) - set(bot.turns)
+    assert not seat.crashed
+
+
+def test_a_ciphertext_opens_nothing_in_another_row(resources: Resources) -> None:
+    ann = Owner(resources)
+    ids = [ann.register(name, game="code-battle") for name in ("one", "two")]
+    with resources.database.reading() as session:
+        one, two = (session.get_one(Bot, bot) for bot in ids)
+        sealed = Sealed(one.key_id or "", one.secret or b"")
+        rows = [f"{bot.bot_id}.{bot.secret_version}" for bot in (one, two)]
+    assert len(resources.sealer.open(sealed, rows[0])) == 64
+    for other in (rows[1], f"{rows[0]}0"):
+        with pytest.raises(Failure, match="it was encrypted for another"):
+            resources.sealer.open(sealed, other)
+
+
+def test_bots_play_on_when_the_old_master_key_is_gone(resources: Resources) -> None:
+    ann, bot = Owner(resources), SecretBot()
+    with serving(Broken("secret", "", "", turn=bot.turn)) as address:
+        match = planned(ann, bot, address, max_turns=3)
+        assert ann.do(lambda s: keys.reseal(s, Sealer(f"{NEW_KEY},{OLD_KEY}"))) == 1
+        ME.play(replace(resources, sealer=Sealer(NEW_KEY)), match)
+    assert bot.turns == [0, 1, 2]
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[str]:
+    with new_redis(tmp_path) as url:
+        yield url
+
+
+@pytest.fixture
+def watched(
+    database_url: str, broker: str, tmp_path: Path, hub_clock: StillClock
+) -> Iterator[Site]:
+    """A hub with a queue of its own, so that all that it has said can be searched."""
+    settings = HubSettings(
+        data=tmp_path / "data",
+        database_url=database_url,
+        broker_url=broker,
+        master_keys=OLD_KEY,
+        secret_key="5ec7e7" * 11,
+    )
+    with (
+        opened(settings, CeleryQueue(settings), hub_clock) as resources,
+        site_on(resources, hub_clock) as site,
+    ):
+        begin_site(resources, rest=0, options={"max_turns": 5})
+        yield site
+
+
+def sent(visitor: Visitor, path: str, **values: str) -> str:
+    """Fill a form; return the page that answers."""
+    answer = visitor.fill(path, "/bots/new", **values)
+    assert answer.status_code in (200, 303), answer.text
+    return answer.text
+
+
+def secret_on(page: str) -> str:
+    found = re.search("[0-9a-f]{64}", page)
+    assert found
+    return found[0]
+
+
+def all_rows(resources: Resources) -> str:
+    """Return all that the database holds."""
+    with resources.database.reading() as session:
+        tables = inspect(session.get_bind()).get_table_names()
+        rows = [
+            row for table in tables for row in session.execute(text(f'SELECT * FROM "{table}"'))
+        ]
+    return "\n".join(map(str, rows))
+
+
+def all_objects(resources: Resources) -> str:
+    found = [resources.objects.get(key) or b"" for key in resources.objects.keys("")]
+    return "".join(unpacked(data).decode("utf-8", "replace") for data in found)
+
+
+def back_up(resources: Resources) -> str:
+    """Return what a back-up holds."""
+    file = io.BytesIO()
+    backups.write(resources.database, resources.clock, file)
+    return unpacked(file.getvalue()).decode()
+
+
+def all_of_redis(url: str) -> str:
+    server = redis.Redis.from_url(url)
+    return str([(key, server.dump(key)) for key in server.scan_iter()])
+
+
+def all_pages(visitor: Visitor, start: str = "/") -> dict[str, str]:
+    """Return every page of the hub to which links lead, and what scripts ask of them."""
+    due, found = [start, "/leaderboard?format=json", "/bot/Swarm/ratings"], dict[str, str]()
+    while due:
+        path = due.pop()
+        if path in found or path.startswith(("/static", "/logout", "/rooms")):
+            continue
+        if path.endswith(".zip"):
+            # A bot kit: it is the same for everybody, and comes from the files of the program.
+            continue
+        answer = visitor.get(f"{visitor.address}{path}")
+        found[path] = answer.text + str(answer.headers)
+        if "text/html" in answer.headers["Content-Type"]:
+            links = re.findall(r'(?:href|src|data-[a-z]+)="(/[^"#]*)"', answer.text)
+            due += [link.replace("&amp;", "&") for link in links]
+    return found
+
+
+def all_answers(program: Program, bot: str, match: str) -> dict[str, str]:
+    """Return what the API answers to who asks it for all that there is to read."""
+    names = {"bot_id": bot, "match_id": match, "username": "Ann", "map_id": "m2_001"}
+    found = {}
+    for one in OPERATIONS:
+        if one.method == "GET":
+            path = re.sub("<(.*?)>", lambda name: names[name[1]], one.path)
+            answer = program.ask(path)
+            found[path] = answer.text + str(answer.headers)
+    return found
+
+
+def rotate_keys(settings: HubSettings) -> HubSettings:
+    """Put all secrets under a new master key by the command; return the settings without the old.
+
+    The new key is added first, as the operator does it.
+    """
+    said = {
+        "CW_DATA": str(settings.data),
+        "CW_DATABASE_URL": settings.database_url,
+        "CW_BROKER_URL": settings.broker_url,
+        "CW_SECRET_KEY": settings.secret_key,
+        "CW_MASTER_KEYS": f"{NEW_KEY},{OLD_KEY}",
+    }
+    done = CliRunner().invoke(hub, ["keys", "rotate"], env=said)
+    assert (done.exit_code, done.output) == (0, "1 secrets are encrypted with k2 now\n")
+    counted = CliRunner().invoke(hub, ["keys", "status", "--json"], env=said)
+    assert json.loads(counted.output)["secrets"] == {"k2": 1, "k1": 0}
+    return replace(settings, master_keys=NEW_KEY)
+
+
+@pytest.mark.thorough
+def test_nobody_but_its_bot_reads_a_secret(
+    watched: Site, broker: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    resources, bot = watched.resources, SecretBot()
+    ann = watched.player("Ann")
+    with serving(Broken("secret", "", "", turn=bot.turn)) as address:
+        fields = {"game": "code-battle", "name": "Swarm", "endpoint": address, "description": "d"}
+        bot.secret = secret_on(sent(ann, "/bots/new", **fields))
+        old = bot.secret
+        bot.secret = secret_on(sent(ann, "/bot/Swarm/rotate"))
+        with resources.database.reading() as session:
+            made = session.scalars(select(Bot.id).where(Bot.name == "Swarm")).one()
+        jobs_of(ME)[bots.CHECK](resources, made)
+        settings = rotate_keys(resources.settings)
+        resources = replace(resources, settings=settings, sealer=Sealer(NEW_KEY))
+        tick(replace(resources, queue=CeleryQueue(settings)))
+        with resources.database.reading() as session:
+            match = session.scalars(select(Match).where(Match.kind == "rated")).one()
+        ME.play(resources, match.id)
+        assert bot.turns[-5:] == [0, 1, 2, 3, 4]
+        with resources.database.reading() as session:
+            assert session.get_one(Match, match.id).state == "done"
+
+    cookie = next(iter(ann.cookies)).value or ""
+    token = new_token(watched, "Ann", "read", "bots")
+    mine = Program(watched, token)
+    secrets = [old, bot.secret, PASSWORD, OLD_KEY[3:], NEW_KEY[3:], resources.secret_key]
+    secrets.append(token)
+    public = all_pages(watched.visitor())
+    own = all_pages(ann)
+    assert f"/match/{match.match_id}" in public
+    assert "/bot/Swarm?game=code-battle" in public
+    assert "/games/code-battle/" in public
+    with resources.database.reading() as session:
+        bot_id = session.get_one(Bot, made).bot_id
+    own |= all_answers(mine, bot_id, match.match_id)
+    public |= all_answers(Program(watched), bot_id, match.match_id)
+    assert {f"/bots/{bot_id}", f"/bots/{bot_id}/checks", "/me"} <= own.keys()
+    # A back-up is one more place.
+    places = {
+        "rows": all_rows(resources),
+        "objects": all_objects(resources),
+        "back-up": back_up(resources),
+        "redis": all_of_redis(broker),
+        "log": "\n".join(one.getMessage() for one in caplog.records if one.name != CLIENT),
+        "mails": "".join(watched.mails()),
+        "own pages": json.dumps(own),
+        "public pages": json.dumps(public),
+    }
+    found = [
+        (place, n) for place, said in places.items() for n, one in enumerate(secrets) if one in said
+    ]
+    assert found == []
+    for place in ("rows", "back-up", "log", "redis", "public pages"):
+        assert cookie not in places[place], place
+    host = urlsplit(address).netloc
+    assert host in places["own pages"]
+    for place in ("objects", "redis", "log", "public pages"):
+        assert host not in places[place], place
