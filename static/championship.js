@@ -1,13 +1,16 @@
 /** Keeps the page of a championship as it stands, without a reload. */
 
-import { byId } from "./viewer/elements.js";
+import { Announcer } from "./shared/announcer.js";
+import { byId, element, parsed } from "./shared/dom.js";
+import { Poller, Source } from "./shared/poller.js";
 
 const POLL_EVERY = 1000;
 const REST_EVERY = 5000;
-const PATIENCE = 10_000;
 
-const stand = byId("stand");
 const notice = byId("notice");
+const { source: address = "", tag = "" } = byId("stand").dataset;
+const source = new Source(address, tag);
+const announcer = new Announcer(byId("announcer"));
 
 /** @returns {HTMLElement} */
 function shown() {
@@ -16,22 +19,10 @@ function shown() {
 
 /** Ask how it stands, and show it if that has changed. */
 async function refresh() {
-  const answer = await fetch(String(stand.dataset.source), {
-    headers: { "If-None-Match": String(stand.dataset.tag) },
-    cache: "no-store",
-    signal: AbortSignal.timeout(PATIENCE),
-  });
-  if (answer.status === 304) {
-    return;
-  }
-  if (!answer.ok) {
-    throw new Error(`the server answers ${answer.status}`);
-  }
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const fresh = page.getElementById("championship");
+  const answer = await source.ask();
+  const fresh = answer && parsed(await answer.text()).getElementById("championship");
   if (fresh) {
     show(fresh);
-    stand.dataset.tag = answer.headers.get("ETag") ?? "";
   }
 }
 
@@ -41,7 +32,7 @@ function show(fresh) {
   renew(shown(), fresh);
   document.title = `${shown().dataset.title} | Championship`;
   if (shown().dataset.phase !== before) {
-    byId("announcer").textContent = String(shown().dataset.title);
+    announcer.say(String(shown().dataset.title));
   }
 }
 
@@ -88,26 +79,22 @@ function renewChildren(old, children, fresh) {
 /** Say that the server does not answer; what it said last stays. */
 function showSilence() {
   const over = shown().dataset.phase === "over";
-  const command = document.createElement("code");
-  command.textContent = `cw serve --replays ${notice.dataset.folder}`;
   notice.replaceChildren(
     over
-      ? "The championship is over, and this page is no longer served. It stays as it is; its replays are shown again by "
-      : "The runner of this championship no longer answers. The page stays as it was; it is shown again by ",
-    command,
+      ? "The championship is over, and this page is no longer updated. To show its replays again: "
+      : "The runner of this championship no longer answers, so this page stays as it was. To show it again: ",
+    element("code", "", `cw serve --replays ${notice.dataset.folder}`),
   );
   notice.hidden = false;
 }
 
-/** Ask again and again, less often where nothing is being played. */
-async function poll() {
-  try {
-    await refresh();
+/** @param {boolean} answers whether the server does */
+function showLink(answers) {
+  if (answers) {
     notice.hidden = true;
-  } catch {
+  } else {
     showSilence();
   }
-  setTimeout(poll, shown().dataset.phase === "running" ? POLL_EVERY : REST_EVERY);
 }
 
-poll();
+void new Poller(refresh, () => (shown().dataset.phase === "running" ? POLL_EVERY : REST_EVERY), showLink).run();

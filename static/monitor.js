@@ -4,12 +4,14 @@ import { BoardPicture } from "./monitor/board.js";
 import { Clock } from "./monitor/clock.js";
 import { Coordinates } from "./monitor/coordinates.js";
 import { keyOf } from "./monitor/geometry.js";
-import { Announcer, MoveList, showPage } from "./monitor/page.js";
+import { announcement, MoveList, showPage } from "./monitor/page.js";
 import { bindRestart } from "./monitor/restart.js";
 import { viewOf } from "./monitor/words.js";
+import { Announcer } from "./shared/announcer.js";
+import { byId } from "./shared/dom.js";
+import { NoAnswer, Poller } from "./shared/poller.js";
 
 const POLL_EVERY = 200;
-const RETRY_EVERY = 1000;
 const PATIENCE = 3000;
 const TICK_EVERY = 100;
 
@@ -34,15 +36,6 @@ const coordinates = new Coordinates(
 const heard = { status: null, at: 0, due: false, view: null };
 
 /**
- * Give the element with an id.
- * @param {string} id
- * @returns {HTMLElement}
- */
-function byId(id) {
-  return /** @type {HTMLElement} */ ($(`#${id}`)[0]);
-}
-
-/**
  * Ask the server; the addresses are relative, so that a room asks for its own game.
  * @param {string} address
  * @param {boolean} ifModified whether undefined is answer enough when nothing has changed
@@ -51,14 +44,27 @@ function ask(address, ifModified = false) {
   return $.ajax({ url: address, dataType: "json", timeout: PATIENCE, ifModified });
 }
 
+/**
+ * Ask for what the page shows.
+ * @param {string} address
+ * @param {boolean} ifModified
+ */
+async function answerOf(address, ifModified = false) {
+  try {
+    return await ask(address, ifModified);
+  } catch (failure) {
+    throw new NoAnswer(address, /** @type {FailedRequest} */ (failure).status);
+  }
+}
+
 /** Ask how the game stands, and show it if it has changed. */
 async function refresh() {
-  const status = /** @type {Status | undefined} */ (await ask("status", true));
+  const status = /** @type {Status | undefined} */ (await answerOf("status", true));
   if (status) {
     Object.assign(heard, { status, at: performance.now(), due: true });
   }
   if (heard.status && heard.due) {
-    const history = /** @type {History} */ (await ask("history"));
+    const history = /** @type {History} */ (await answerOf("history"));
     heard.due = false;
     show(viewOf(heard.status, history));
   }
@@ -72,7 +78,7 @@ function show(view) {
   showPage(view);
   moves.show(view);
   coordinates.show(view);
-  announcer.show(view);
+  announcer.say(announcement(view));
   startClock();
 }
 
@@ -99,25 +105,7 @@ function showLink(answers) {
     startClock();
   } else {
     clock.stop();
-    document.title = "Server is gone | Circuit Wars";
-  }
-}
-
-/** Ask, and ask again when the answer has come or the server has let us wait too long. */
-async function poll() {
-  const began = performance.now();
-  let pause = POLL_EVERY;
-  try {
-    await refresh();
-    showLink(true);
-  } catch (failure) {
-    if (failure instanceof Error) {
-      throw failure;
-    }
-    pause = RETRY_EVERY;
-    showLink(false);
-  } finally {
-    setTimeout(poll, Math.max(0, pause - (performance.now() - began)));
+    document.title = "No connection | Circuit Wars";
   }
 }
 
@@ -133,4 +121,4 @@ function showAddresses() {
 bindRestart(() => heard.view?.phase === "playing", () => ask("restart"));
 showAddresses();
 setInterval(() => clock.tick(), TICK_EVERY);
-poll();
+void new Poller(refresh, POLL_EVERY, showLink).run();

@@ -1,10 +1,10 @@
 /** The lobby: asks the server how all rooms stand, and shows them. */
 
-import { countOf } from "./monitor/words.js";
-import { element } from "./viewer/elements.js";
+import { countOf } from "./shared/counts.js";
+import { byId, element, link } from "./shared/dom.js";
+import { Poller, Source } from "./shared/poller.js";
 
 const POLL_EVERY = 1000;
-const PATIENCE = 5000;
 
 /**
  * How a game stands; the room of the game at the root is null.
@@ -17,42 +17,13 @@ const PATIENCE = 5000;
 
 const lobby = byId("lobby");
 const input = /** @type {HTMLInputElement} */ (byId("room"));
-let tag = "";
+const source = new Source(lobby.dataset.list ?? "");
 
-/**
- * @param {string} id
- * @returns {HTMLElement}
- */
-function byId(id) {
-  return /** @type {HTMLElement} */ (document.getElementById(id));
-}
-
-/** Ask once, and show what is new; throws where the server does not answer. */
+/** Ask once, and show what is new. */
 async function refresh() {
-  const headers = tag ? { "If-None-Match": tag } : undefined;
-  const answer = await fetch(lobby.dataset.list ?? "", { headers, signal: AbortSignal.timeout(PATIENCE) });
-  if (answer.status === 304) {
-    return;
-  }
-  if (!answer.ok) {
-    throw new Error(answer.statusText);
-  }
-  const list = /** @type {List} */ (await answer.json());
-  tag = answer.headers.get("ETag") ?? "";
-  show(list);
-}
-
-/** Ask again and again; a page that nobody sees asks nothing. */
-async function poll() {
-  try {
-    if (!document.hidden) {
-      await refresh();
-      showLink(true);
-    }
-  } catch {
-    showLink(false);
-  } finally {
-    setTimeout(poll, POLL_EVERY);
+  const answer = await source.ask();
+  if (answer) {
+    show(/** @type {List} */ (await answer.json()));
   }
 }
 
@@ -70,7 +41,7 @@ function show({ rooms, most, finished }) {
   const waiting = rooms.filter(({ status_code: code }) => code === 101).length;
   byId("summary").textContent = [
     `${countOf(others.length, "room")} of ${most}`,
-    `${playing} ${playing === 1 ? "match" : "matches"} being played`,
+    `${countOf(playing, "match", "matches")} being played`,
     ...(waiting ? [`${countOf(waiting, "player")} waiting for an opponent`] : []),
   ].join(", ");
   byId("rooms").replaceChildren(...[main, ...others].map(card));
@@ -158,9 +129,9 @@ function card(room) {
     return share;
   }));
   shares.setAttribute("aria-hidden", "true");
-  const ways = element("p", "ways", link(address, code < 200 ? "Join or watch" : "Watch", `: ${nameOf(room)}`));
+  const ways = element("p", "ways", explainedLink(address, code < 200 ? "Join or watch" : "Watch", `: ${nameOf(room)}`));
   if (replay) {
-    ways.append(link(replay, "Replay", `: ${nameOf(room)}`));
+    ways.append(explainedLink(replay, "Replay", `: ${nameOf(room)}`));
   }
   return element("li", `room ${phaseOf(room)}`,
     element("h3", "", link(address, nameOf(room))), element("p", "state", stateOf(room)),
@@ -176,13 +147,13 @@ function side(room, player) {
   const { teams, scores, status_code: code } = room;
   const team = teams[player - 1];
   const won = phaseOf(room) === "over" && winnerOf(room) === player;
-  const made = element("li", `side ${player === 1 ? "one" : "two"}${team ? "" : " absent"}${won ? " won" : ""}`,
+  const item = element("li", `side ${player === 1 ? "one" : "two"}${team ? "" : " absent"}${won ? " won" : ""}`,
     element("span", "swatch"), element("span", "name", team ?? "free seat"));
   if (code === 200 + player) {
-    made.append(element("span", "turn", "to move"));
+    item.append(element("span", "turn", "to move"));
   }
-  made.append(element("b", "score", String(scores[player - 1])));
-  return made;
+  item.append(element("b", "score", String(scores[player - 1])));
+  return item;
 }
 
 /**
@@ -198,7 +169,7 @@ function endedRow(game) {
   return element("tr", "",
     element("td", "", nameOf(game)), names, element("td", "figures", game.scores.join(" : ")),
     element("td", "", `${game.teams[winner - 1]} won${game.status_code < 400 ? " by score" : `: ${reasonOf(game)}`}`),
-    element("td", "", game.replay ? link(game.replay, "Watch", ` ${game.teams.join(" against ")}`) : "not saved"));
+    element("td", "", game.replay ? explainedLink(game.replay, "Watch", ` ${game.teams.join(" against ")}`) : "not saved"));
 }
 
 /**
@@ -207,10 +178,8 @@ function endedRow(game) {
  * @param {string} more words for those who do not see what stands around it
  * @returns {HTMLElement}
  */
-function link(address, words, more = "") {
-  const made = element("a", "", words, ...(more ? [element("span", "unseen", more)] : []));
-  made.href = address;
-  return made;
+function explainedLink(address, words, more) {
+  return link(address, words, element("span", "unseen", more));
 }
 
 /**
@@ -238,4 +207,4 @@ function showAddress() {
 
 input.addEventListener("input", showAddress);
 showAddress();
-void poll();
+void new Poller(refresh, POLL_EVERY, showLink).run();

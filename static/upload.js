@@ -1,6 +1,7 @@
 /** Uploads the file that is watched. */
 
-import { byId, element } from "./viewer/elements.js";
+import { element } from "./shared/dom.js";
+import { byId } from "./viewer/elements.js";
 
 const panel = byId("upload");
 const button = byId("upload-button");
@@ -37,7 +38,7 @@ async function send(file) {
   }
   const said = await answer.json().catch(() => ({}));
   if (!answer.ok) {
-    throw new Error(`The server refuses it: ${said.error ?? answer.status}.`);
+    throw new Error(`The server refused it: ${said.error ?? answer.status}.`);
   }
   return said;
 }
@@ -49,13 +50,13 @@ async function uploadShown() {
     return;
   }
   button.disabled = true;
-  say(false, "Sending it.");
+  say(false, "Uploading.");
   try {
     const { address, name, is_new: isNew } = await send(file);
     if (file === shown) {
       const link = element("a", "", name);
       link.href = address;
-      say(false, isNew ? "It is uploaded: " : "It was here before: ", link);
+      say(false, isNew ? "Uploaded: " : "Already on this server: ", link);
     }
   } catch (error) {
     if (file === shown) {

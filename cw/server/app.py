@@ -14,7 +14,7 @@ from werkzeug.exceptions import HTTPException, NotFound
 from werkzeug.routing import BaseConverter
 
 from cw.assets import asset
-from cw.errors import ArenaError, CapacityError, Failure
+from cw.errors import ArenaError, CapacityError, Failure, QuotaError
 from cw.server import lobby, routes
 from cw.server.rooms import CircuitSession, KeepReplay, RoomRegistry
 from cw.server.session import Clock
@@ -37,6 +37,7 @@ CONTENT_SECURITY_POLICY: Final = (
 
 
 REFUSALS: Final[Mapping[type[ArenaError], tuple[int, str]]] = {
+    QuotaError: (429, "Too many"),
     CapacityError: (503, "Not now"),
     Failure: (500, "Something has failed"),
     ArenaError: (400, "That cannot be"),

@@ -1,4 +1,4 @@
-"""No page of another site may change anything: what a browser sends across sites is refused."""
+"""Protection against other sites: requests that a browser marks as cross-site are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lobby: the games of all rooms on one page, and those that have ended lately."""
+"""The lobby: the games of all rooms on one page, and those that ended lately."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ CircuitSnapshot: TypeAlias = Snapshot[State, Action]
 @routes.get("/")
 def page() -> AnyResponse:
     """Return the lobby; with `?room=NAME` lead to that room, or say what a name may be."""
-    wanted = request.args.get("room", "").strip()
-    if re.fullmatch(ROOM, wanted):
-        return redirect(url_for("room.monitor", room=wanted), 303)
-    shown = render_template("rooms.html", wanted=wanted, saved=_rooms().are_kept)
-    answer = make_response(shown, 400 if wanted else 200)
+    room = request.args.get("room", "").strip()
+    if re.fullmatch(ROOM, room):
+        return redirect(url_for("room.monitor", room=room), 303)
+    text = render_template("rooms.html", wanted=room, saved=_rooms().are_kept)
+    answer = make_response(text, 400 if room else 200)
     answer.headers["Cache-Control"] = "no-cache"
     return answer
 

@@ -1,4 +1,4 @@
-"""The replay of a game that clients have played on this server."""
+"""The replay of a game between clients on this server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One way in for each client: the server knows who speaks, and lets nobody speak for another."""
+"""A proxy for each client: the server knows who is calling, and nobody can move for another."""
 
 from __future__ import annotations
 
@@ -75,9 +75,9 @@ class Attempts:
 
     def sentences(self) -> list[str]:
         """Return a sentence for each of the first ones, and one that counts the others."""
-        said = [f"it asked for {path!r}, which was refused" for path in self.paths]
+        texts = [f"it asked for {path!r}, which was refused" for path in self.paths]
         more = self.count - len(self.paths)
-        return [*said, f"{more} more of its requests were refused"] if more else said
+        return [*texts, f"{more} more of its requests were refused"] if more else texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +129,14 @@ class PlayerProxy:
             why = f"you must register as {self.client.must_be}"
             return self.refuse(environ, start_response, why)
         with self._lock:
+            # Refused here, before the app: a client that registers as its opponent would take the
+            # seat from it.
             if self.team is not None or name in self.client.others:
                 self.attempts.add(path)
                 return answered(start_response, "200 OK", protocol.not_registered(self.why_not()))
             answer = self.app(environ, start_response)
+            # The app decides whether the name is valid; the proxy believes only what it can see
+            # seated.
             self.team = name if name in self.session.look().snapshot.teams else None
             return answer
 
@@ -146,9 +150,11 @@ class PlayerProxy:
         self, path: str, rest: Sequence[str], environ: Environ, start_response: Any
     ) -> Iterable[bytes]:
         """Let the client move for its own team."""
+        # Refused requests count as attempts, not as illegal moves (decisions 0005): asking twice by
+        # mistake must not lose a match.
         if rest[:1] != [self.team]:
-            own = self.team or "the name that you register"
-            return self.refuse(environ, start_response, f"you may only move for {own}")
+            team = self.team or "the name that you register"
+            return self.refuse(environ, start_response, f"you may only move for {team}")
         return self.app(environ, start_response)
 
     def refuse(self, environ: Environ, start_response: Any, why: str) -> Iterable[bytes]:

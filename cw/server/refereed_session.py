@@ -1,18 +1,19 @@
-"""The clients of a match that a referee leads: what they tell the server, the referee is told."""
+"""The clients of a refereed match: what they send to the server reaches the referee."""
 
 from __future__ import annotations
 
 import asyncio
 import secrets
 from collections import deque
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import Condition
 from typing import Any, Final, Generic, cast
 
 from cw.arena.referee import MatchRecord
 from cw.arena.seats import Answer, Look, Seat
+from cw.arena.transports.lines import SILENT, HeadAndTail
 from cw.arena.transports.stdio import StdioBot
 from cw.errors import UsageError
 from cw.games.rules import Action, Fault, Player, Rules, State
@@ -74,6 +75,16 @@ class Inbox:
         return move
 
 
+@dataclass(frozen=True, slots=True)
+class OpenSeat:
+    """A seat for which a client may register now."""
+
+    player: Player
+    form: TeamIdForm
+    registered: asyncio.Event
+    """Set in the event loop of the referee."""
+
+
 class RefereedSession(Generic[State, Action]):
     """Hands registrations and moves to the event loop of a referee (see `session.Session`).
 
@@ -93,8 +104,7 @@ class RefereedSession(Generic[State, Action]):
         self._loop = asyncio.get_running_loop()
         self._inboxes = {player: Inbox() for player in rules.players(start)}
         self._teams: dict[Player, str] = {}
-        self._awaited: tuple[Player, TeamIdForm] | None = None
-        self._registered = asyncio.Event()
+        self._open_seat: OpenSeat | None = None
         self._pending: list[SentMove] = []
         self._changed = Condition()
         self._name = secrets.token_hex(6)
@@ -119,16 +129,16 @@ class RefereedSession(Generic[State, Action]):
     def register(self, team_id: str) -> int:
         """Seat a team in the seat that the referee fills now, and return its number, from 1."""
         with self._changed:
-            if self._awaited is None or self.over:
+            seat = self._open_seat
+            if seat is None or self.over:
                 raise already_started()
-            player, form = self._awaited
-            form.check(team_id)
+            seat.form.check(team_id)
             if team_id in self._teams.values():
                 raise taken(team_id)
-            self._awaited = None
-            self.seat(player, team_id)
-            self._tell(self._registered.set)
-            return list(self._inboxes).index(player) + 1
+            self._open_seat = None
+            self.seat(seat.player, team_id)
+            self._tell(seat.registered.set)
+            return list(self._inboxes).index(seat.player) + 1
 
     def move(self, team_id: str, action: Action | Fault) -> Observation[State, Action]:
         """Hand a move to the referee, wait for its decision, and look."""
@@ -136,18 +146,22 @@ class RefereedSession(Generic[State, Action]):
             named = {name: player for player, name in self._teams.items()}
             if team_id not in named:
                 raise unknown(team_id)
+            # Stamped here, in the thread of the request: the referee may look later, and the bot
+            # must not pay for it.
             move = SentMove(action, self._loop.time())
             self._pending.append(move)
             self._tell(self._inboxes[named[team_id]].put, move)
+            # `wait_for` releases the lock, so the referee can call `show` meanwhile.
             self._changed.wait_for(lambda: move.decided or self.over, DECISION)
             return self.look()
 
     def restart(self) -> Observation[State, Action]:
         """Raise UsageError: a refereed match is played once."""
-        raise UsageError("this match is played once: nobody may restart it")
+        raise UsageError("this match is played once: it cannot be restarted")
 
     def _tell(self, call: Callable[..., object], *values: object) -> None:
         """Call something in the event loop, if it still runs."""
+        # The loop of the referee may have ended while a request of a client was still on its way.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(call, *values)
 
@@ -175,12 +189,17 @@ class RefereedSession(Generic[State, Action]):
             self.over = True
             self._changed.notify_all()
 
-    async def registration(self, player: Player, form: TeamIdForm) -> None:
-        """Wait until a client has registered for a seat."""
+    @contextmanager
+    def open_seat(self, player: Player, form: TeamIdForm) -> Iterator[asyncio.Event]:
+        """Let one client register for a seat while the block runs; give what is set when it has."""
+        registered = asyncio.Event()
         with self._changed:
-            self._registered.clear()
-            self._awaited = player, form
-        await self._registered.wait()
+            self._open_seat = OpenSeat(player, form, registered)
+        try:
+            yield registered
+        finally:
+            with self._changed:
+                self._open_seat = None
 
     async def sent_by(self, player: Player) -> SentMove:
         """Wait for the next move of a player."""
@@ -223,9 +242,9 @@ class ClientSeat:
         self._program: StdioBot | None = None
 
     @property
-    def stderr(self) -> str:
-        """Head and tail of its standard error."""
-        return self._program.stderr.text() if self._program else ""
+    def stderr(self) -> HeadAndTail:
+        """Head and tail of what it wrote to standard output and standard error."""
+        return self._program.stderr if self._program else SILENT
 
     async def ask(self, query: Query, look: Look) -> Answer:
         """Wait for what the client is expected to do."""
@@ -238,16 +257,17 @@ class ClientSeat:
 
     async def _register(self, limits: QueryLimits) -> Fault | None:
         """Start the program, and wait until it has registered."""
-        program = await self._start()
-        if isinstance(program, Fault):
-            return program
-        self._program = program
-        program.ignore_output()
         late = f"it has not registered within {limits.seconds:g} s: it must ask"
         why = f"{late} {self._address}/reg/<team_id> (the address is in CW_SERVER)"
-        registration = self._session.registration(self._player, self._form)
-        fault: Fault | None = await first_of(program, registration, limits.seconds, why)
-        return None if fault is None else Fault("startup", fault.detail)
+        # Open before the program runs: a quick one asks before its start has been noticed here.
+        with self._session.open_seat(self._player, self._form) as registered:
+            program = await self._start()
+            if isinstance(program, Fault):
+                return program
+            self._program = program
+            program.keep_output()
+            end = await first_of(program, registered.wait(), limits.seconds, why)
+        return Fault("startup", end.detail) if isinstance(end, Fault) else None
 
     async def _move(self, limits: QueryLimits) -> Answer:
         """Wait for a move, for the end of the program, or until the time is up."""
@@ -256,6 +276,7 @@ class ClientSeat:
         began, late = self._time(), f"no action within {limits.seconds:g} s"
         sent = self._session.sent_by(self._player)
         value = await first_of(self._program, sent, limits.seconds, late)
+        # Response time ends when the request came in, not when the loop got to it.
         if isinstance(value, SentMove):
             return Answer(value.action, max(0.0, value.sent - began))
         return Answer(value, self._time() - began)
@@ -301,7 +322,7 @@ class AnnouncedSeat:
         self.transport = seat.transport
 
     @property
-    def stderr(self) -> str:
+    def stderr(self) -> HeadAndTail:
         """What the bot wrote."""
         return self._seat.stderr
 

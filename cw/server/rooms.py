@@ -48,6 +48,7 @@ class StatusPage:
 
     def _print(self, snapshot: Snapshot[State, Action]) -> tuple[str, str]:
         document = status_document(len(snapshot.teams), snapshot.state, None)
+        # Only the clock differs between two polls, so the rest is serialized once per snapshot.
         head, tail = json.dumps(document).split('"time_left": -1', 1)
         head += '"time_left": '
         self._printed = (snapshot.tag, head, tail)
@@ -163,4 +164,6 @@ class RoomRegistry:
 
     def _is_free(self, snapshot: Snapshot[State, Action]) -> bool:
         idle = self._clock() - snapshot.since > IDLE
+        # Rooms without players count as free, else refused registrations could fill the server
+        # (decisions 0001).
         return idle or not snapshot.teams or snapshot.state.ended is not None

@@ -1,4 +1,4 @@
-"""Bots that come to us: who has registered, what there is to see, and the match they play."""
+"""Bots that come to us: who has registered, what they see, and the match they play."""
 
 from __future__ import annotations
 
@@ -184,7 +184,11 @@ class MatchSession(Generic[State, Action, View]):
         return f"; if its program has ended, its seat is free after {ABSENCE:g} s"
 
     def _look(self, now: float) -> Observation[State, Action]:
+        # No thread waits for deadlines: the first request after one finds that the turn has timed
+        # out.
         self._match.expire(now)
+        # A snapshot is made on change only, so that polls of an unchanged board share its ETag
+        # (decisions 0002).
         if len(self._match.turns) != len(self._snapshot.turns):
             self._changed(now)
         ends_at = self._snapshot.ends_at
@@ -206,6 +210,7 @@ class MatchSession(Generic[State, Action, View]):
             self._teams += (team_id,)
             self._heard = now
             if len(self._teams) == len(self._seats):
+                # The clock starts with the last registration, not with the first.
                 self._match = Match(self._game, self.start, self.limit, now)
             self._changed(now)
             return len(self._teams)

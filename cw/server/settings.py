@@ -1,4 +1,4 @@
-"""What the owner of a server may choose."""
+"""The settings of a server."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from waitress import wasyncore
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser
 from waitress.server import create_server
-from waitress.task import WSGITask
+from waitress.task import ThreadedTaskDispatcher, WSGITask
 
 from cw.errors import UsageError
 from cw.server.settings import LARGEST_REQUEST, is_unspecified
@@ -24,6 +24,10 @@ from cw.server.settings import LARGEST_REQUEST, is_unspecified
 WSGIApp: TypeAlias = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 THREADS = 8
+QUICK_THREADS = 2
+QUICK = ("/health", "/static/")
+"""How paths begin that are answered without asking anybody."""
+
 MOST_CONNECTIONS = 1000
 """A class of 50 games keeps 150 connections open, and each browser several."""
 
@@ -74,8 +78,8 @@ class KeepAliveTask(WSGITask):
     def set_close_on_finish(self) -> None:
         """Leave the connection open after a 304 unless the client asked to close it."""
         headers = cast(HTTPRequestParser, self.request).headers
-        asked = headers.get("CONNECTION", "").lower() == "close"
-        if asked or self.version != "1.1" or not self.status.startswith("304"):
+        closes = headers.get("CONNECTION", "").lower() == "close"
+        if closes or self.version != "1.1" or not self.status.startswith("304"):
             super().set_close_on_finish()
 
 
@@ -92,20 +96,46 @@ class Channel(HTTPChannel):
             longest.will_close = True
 
 
+class Lanes(ThreadedTaskDispatcher):
+    """The threads that answer requests, and two more for those that nothing keeps waiting.
+
+    So a process says that it lives, and gives out its files, while all others wait for a database.
+    """
+
+    def __init__(self) -> None:
+        """Begin with the threads of both."""
+        super().__init__()
+        self.quick = ThreadedTaskDispatcher()
+        self.quick.set_thread_count(QUICK_THREADS)
+        self.set_thread_count(THREADS)
+
+    def add_task(self, task: Any) -> None:
+        """Have the next request of a connection answered."""
+        if task.requests and task.requests[0].path.startswith(QUICK):
+            self.quick.add_task(task)
+        else:
+            super().add_task(task)
+
+    def shutdown(self, cancel_pending: bool = True, timeout: int = 5) -> bool:
+        """End all threads; return whether requests that waited were given up."""
+        self.quick.shutdown(cancel_pending, timeout)
+        return bool(super().shutdown(cancel_pending, timeout))
+
+
 def longest_idle(channels: Iterable[Any], newest: Any) -> Any | None:
     """Return the connection that shall end for the newest one, None if there is room.
 
     The address with too many of them makes room itself, so that nobody else is shut out by it.
     One whose request is answered never ends for another.
     """
-    others = [one for one in channels if one is not newest and not one.will_close]
-    neighbours = [one for one in others if one.addr[0] == newest.addr[0]]
+    others = [channel for channel in channels if channel is not newest and not channel.will_close]
+    neighbours = [channel for channel in others if channel.addr[0] == newest.addr[0]]
     if len(neighbours) >= MOST_OF_ONE_ADDRESS:
         others = neighbours
     elif len(others) < MOST_CONNECTIONS - SPARE:
         return None
-    idle = (one for one in others if not one.requests)
-    return min(idle, key=lambda one: one.last_activity, default=None)
+    idle = (channel for channel in others if not channel.requests)
+    return min(idle, key=lambda channel: channel.last_activity, default=None)
 
 
 def make_server(app: WSGIApp, listener: socket.socket, channels: dict[int, Any]) -> Any:
@@ -118,6 +148,7 @@ def make_server(app: WSGIApp, listener: socket.socket, channels: dict[int, Any])
         app,
         map=channels,
         sockets=[listener],
+        _dispatcher=Lanes(),
         threads=THREADS,
         connection_limit=MOST_CONNECTIONS,
         backlog=BACKLOG,

@@ -10,22 +10,17 @@ from flask import Flask
 from cw.errors import UsageError
 from cw.server.app import NO_SUCH_PAGE, create_server
 from cw.server.session import Clock
-from cw.web import (
-    form_routes,
-    game_routes,
-    live_routes,
-    output_routes,
-    play_on_routes,
-    replay_routes,
-)
-from cw.web.animations import Animations
-from cw.web.championship_routes import add_championship, championship_around
-from cw.web.live_matches import LiveMatches
-from cw.web.replay_folder import ReplayFolder
-from cw.web.replay_store import ReplayStore
+from cw.web.championship.championship_routes import add_championship, championship_around
+from cw.web.games import game_routes
+from cw.web.live import live_routes, output_routes, play_on_routes
+from cw.web.live.live_matches import LiveMatches
+from cw.web.replays import form_routes, replay_routes
+from cw.web.replays.animations import Animations
+from cw.web.replays.replay_folder import ReplayFolder
+from cw.web.replays.replay_store import ReplayStore
+from cw.web.replays.thumbnails import Thumbnails
+from cw.web.replays.uploads import Uploads
 from cw.web.settings import SiteSettings
-from cw.web.thumbnails import Thumbnails
-from cw.web.uploads import Uploads
 
 PAGES: Final = "; games are under /games/, replays under /replays/"
 
@@ -54,7 +49,7 @@ def create_app(settings: SiteSettings | None = None, clock: Clock = time.monoton
     app.extensions["matches"] = LiveMatches(settings.matches, clock, keep_replay)
     app.extensions["uploads"] = Uploads(folder) if folder and settings.uploads else None
     app.config["MAX_CONTENT_LENGTH"] = settings.largest_body()
-    app.config["LARGE_BODIES"] = frozenset({"replays.save"})
+    app.config["LARGE_BODIES"] = frozenset({"replays.save", "games.frames"})
     app.config["NO_SUCH_PAGE"] = f"{NO_SUCH_PAGE}{PAGES}"
     app.register_blueprint(game_routes.routes)
     app.register_blueprint(live_routes.routes)

@@ -1,4 +1,4 @@
-"""What the owner of a site may choose beside its server."""
+"""The settings of a site beside those of its server."""
 
 from __future__ import annotations
 

@@ -1,27 +1,31 @@
-/** Asks again and again how something stands, as long as that can change. */
+/** Asks how something stands, as long as that can change. */
+
+import { NoAnswer, Poller, Source } from "../shared/poller.js";
 
 const EVERY = 1000;
 
 /**
- * Ask an address each second until it has answered what is the end of it.
+ * Ask an address each second until it has answered what is the end of it, or has nothing to say.
  * @param {string} address
- * @param {(said: any) => boolean} take Takes what is new, and answers whether to go on.
+ * @param {(said: any) => boolean} take takes what is new, and returns whether to go on
  */
 export async function keepAsking(address, take) {
-  let going = true;
-  while (going) {
-    await new Promise((resolve) => setTimeout(resolve, EVERY));
-    going = await ask(address, take).catch(() => true);
-  }
+  const source = new Source(address);
+  await new Poller(async () => {
+    try {
+      const answer = await source.ask();
+      return answer !== null && !take(await answer.json());
+    } catch (error) {
+      if (error instanceof NoAnswer && isFinal(error.status)) return true;
+      throw error;
+    }
+  }, EVERY).run({ later: true });
 }
 
 /**
- * Ask once. The browser sends the ETag of what it has, and is told 304 while nothing has changed.
- * @param {string} address
- * @param {(said: any) => boolean} take
- * @returns {Promise<boolean>}
+ * @param {number} status of an answer that is a refusal, 0 if there was none
+ * @returns {boolean} whether asking again cannot help
  */
-async function ask(address, take) {
-  const answer = await fetch(address, { cache: "no-cache", headers: { Accept: "application/json" } });
-  return answer.ok ? take(await answer.json()) : answer.status === 429 || answer.status >= 500;
+function isFinal(status) {
+  return status >= 400 && status < 500 && status !== 429;
 }

@@ -1,33 +1,31 @@
 /** Bot settings: shows what the bot has said as soon as that is known. */
 
+import { byId, parsed } from "../shared/dom.js";
+import { Poller, Source } from "../shared/poller.js";
+
 const EVERY = 1000;
 
 /** Looks after which it is left: a bot may take 5 seconds, and others may be asked before. */
 const MOST = 60;
 
-const status = /** @type {HTMLElement} */ (document.getElementById("status"));
+const status = byId("status");
+const probe = new Source(status.dataset.probe ?? "");
+let looks = 0;
 
 /**
- * Ask for the last probe.
- * @returns {Promise<boolean>} whether it is another than the one on the page
+ * Ask for the last probe, and show it if it is another than the one on the page.
+ * @returns {Promise<boolean>} whether that was the last look
  */
 async function look() {
-  const answer = await fetch(status.dataset.probe ?? "", { cache: "no-cache" });
-  const said = await answer.json();
-  if (!answer.ok || said.checked_at === status.dataset.checked || said.checked_at === "") {
-    return false;
+  looks++;
+  const answer = await probe.ask();
+  const { checked_at: checkedAt, html } = answer ? await answer.json() : { checked_at: "", html: "" };
+  if (checkedAt === "" || checkedAt === status.dataset.checked) {
+    return looks >= MOST;
   }
-  status.dataset.checked = said.checked_at;
-  // Our own server has made it, and escaped what bots have said.
-  status.replaceChildren(...new DOMParser().parseFromString(said.html, "text/html").body.childNodes);
+  status.dataset.checked = checkedAt;
+  status.replaceChildren(...parsed(html).body.childNodes);
   return true;
 }
 
-for (let looks = 0; looks < MOST; looks++) {
-  await new Promise((resolve) => setTimeout(resolve, EVERY));
-  if (await look().catch(() => false)) {
-    break;
-  }
-}
-
-export {};
+void new Poller(look, EVERY).run({ later: true });

@@ -1,20 +1,10 @@
 /** The calendar that drops from the date of a game: days with games are buttons. */
 
+import { element } from "../shared/dom.js";
+
 /** @typedef {{match: string, at: string}} Game */
 
 const DAYS = ["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"];
-
-/**
- * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag
- * @param {(Node | string)[]} content
- * @returns {HTMLElementTagNameMap[Tag]}
- */
-function made(tag, ...content) {
-  const element = document.createElement(tag);
-  element.append(...content);
-  return element;
-}
 
 /** A month of games. */
 class Calendar {
@@ -64,18 +54,16 @@ class Calendar {
     const answer = await fetch(address).catch(() => null);
     /** @type {Record<string, Game[]>} */
     const games = answer?.ok ? await answer.json() : {};
-    this.body.replaceChildren(this.heading(), this.table(games), Object.assign(made("div"), { className: "times" }));
+    this.body.replaceChildren(this.heading(), this.table(games), element("div", "times"));
   }
 
   /** @returns {HTMLElement} */
   heading() {
     const words = new Intl.DateTimeFormat("en-GB", { year: "numeric", month: "long", timeZone: "UTC" })
       .format(Date.UTC(this.year, this.month, 1));
-    const title = made("span", words);
+    const title = element("span", "", words);
     title.setAttribute("aria-live", "polite");
-    const row = made("div", this.arrow(-1, "‹", "Previous month", "earlier"), title, this.arrow(1, "›", "Next month", "later"));
-    row.className = "heading";
-    return row;
+    return element("div", "heading", this.arrow(-1, "‹", "Previous month", "earlier"), title, this.arrow(1, "›", "Next month", "later"));
   }
 
   /**
@@ -86,7 +74,7 @@ class Calendar {
    * @returns {HTMLElement}
    */
   arrow(by, sign, words, name) {
-    const button = Object.assign(made("button", sign), { type: "button", className: name });
+    const button = Object.assign(element("button", name, sign), { type: "button" });
     button.setAttribute("aria-label", words);
     button.addEventListener("click", () => void this.turn(by));
     return button;
@@ -101,9 +89,9 @@ class Calendar {
     const days = new Date(Date.UTC(this.year, this.month + 1, 0)).getUTCDate();
     const cells = [...Array(before).fill(0), ...Array.from({ length: days }, (_, day) => day + 1)];
     const weeks = Array.from({ length: Math.ceil(cells.length / 7) }, (_, week) => cells.slice(7 * week, 7 * week + 7));
-    const head = made("tr", ...DAYS.map((day) => made("th", day)));
-    const rows = weeks.map((week) => made("tr", ...week.map((day) => made("td", ...this.day(day, games)))));
-    return made("table", made("thead", head), made("tbody", ...rows));
+    const head = element("tr", "", ...DAYS.map((day) => element("th", "", day)));
+    const rows = weeks.map((week) => element("tr", "", ...week.map((day) => element("td", "", ...this.day(day, games)))));
+    return element("table", "", element("thead", "", head), element("tbody", "", ...rows));
   }
 
   /**
@@ -116,7 +104,7 @@ class Calendar {
     if (!day || !found.length) {
       return day ? [String(day)] : [];
     }
-    const button = Object.assign(made("button", String(day)), { type: "button" });
+    const button = Object.assign(element("button", "", String(day)), { type: "button" });
     if (found.some(({ match }) => match === this.picker.dataset.match)) {
       button.setAttribute("aria-current", "date");
     }
@@ -131,7 +119,7 @@ class Calendar {
   list(games) {
     const buttons = games.map((game) => {
       const words = new Date(game.at).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
-      const button = Object.assign(made("button", words), { type: "button" });
+      const button = Object.assign(element("button", "", words), { type: "button" });
       button.addEventListener("click", () => this.go(game));
       return button;
     });

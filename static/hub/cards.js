@@ -1,5 +1,7 @@
 /** The card of a user, which opens where pointer or focus rests on the name. */
 
+import { element, parsed } from "../shared/dom.js";
+
 const PATIENCE = 300;
 
 /** @type {Map<string, Promise<string>>} */
@@ -42,10 +44,7 @@ async function open(link) {
   if (!html || ticket !== waiting) {
     return;
   }
-  shown = document.createElement("div");
-  shown.className = "card-of-user";
-  // Our own server has made it, and escaped what people have written.
-  shown.append(...new DOMParser().parseFromString(html, "text/html").body.childNodes);
+  shown = element("div", "card-of-user", ...parsed(html).body.childNodes);
   document.body.append(shown);
   place(shown, link.getBoundingClientRect());
 }

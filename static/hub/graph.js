@@ -1,5 +1,6 @@
 /** The line graph of a player's ranks: the best on top, from the best to the worst of the period. */
 
+import { byId, element, link } from "../shared/dom.js";
 import { keepDrawn, lineChart } from "./line_chart.js";
 
 /** @typedef {{match: string, at: string, rank: number, players: number}} Point */
@@ -7,9 +8,9 @@ import { keepDrawn, lineChart } from "./line_chart.js";
 const HEIGHT = 240;
 
 const section = /** @type {HTMLElement} */ (document.querySelector("[data-graph]"));
-const plot = /** @type {HTMLElement} */ (document.getElementById("plot"));
-const rows = /** @type {HTMLElement} */ (document.getElementById("points"));
-const period = /** @type {HTMLSelectElement} */ (document.getElementById("period"));
+const plot = byId("plot");
+const rows = byId("points");
+const period = /** @type {HTMLSelectElement} */ (byId("period"));
 
 /** @type {{destroy(): void} | null} */
 let chart = null;
@@ -42,7 +43,7 @@ function draw() {
   chart = null;
   plot.replaceChildren();
   const [times, ranks] = shown();
-  /** @type {HTMLElement} */ (document.getElementById("no-points")).hidden = times.length > 0;
+  byId("no-points").hidden = times.length > 0;
   if (times.length === 0) {
     return;
   }
@@ -71,15 +72,9 @@ function draw() {
  */
 function list(points) {
   rows.replaceChildren(...points.map(({ match, at, rank, players }) => {
-    const row = document.createElement("tr");
+    const game = link(`/match/${match}`, `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`);
+    const row = element("tr", "", ...[game, String(rank), String(players)].map((content) => element("td", "", content)));
     Object.assign(row.dataset, { at, rank: String(rank) });
-    const link = Object.assign(document.createElement("a"), { href: `/match/${match}` });
-    link.textContent = `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`;
-    for (const content of [link, String(rank), String(players)]) {
-      const cell = document.createElement("td");
-      cell.append(content);
-      row.append(cell);
-    }
     return row;
   }));
 }

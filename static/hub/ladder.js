@@ -1,6 +1,7 @@
 /** Keeps a ladder, or the page of a team, as it is now, without a reload. */
 
-import { news } from "./polling.js";
+import { byId, parsed } from "../shared/dom.js";
+import { Poller, Source } from "../shared/poller.js";
 
 const EVERY = 2_000;
 const WHOLE = 10_000;
@@ -14,42 +15,44 @@ const origin = Date.parse(document.body.dataset.now ?? "") - performance.now();
 
 /** What else than the number of matches that were played was told last. */
 let rest = "";
-let tag = live().dataset.tag ?? "";
 let isStale = false;
+
+const { renew: address = "", tag = "" } = live().dataset;
+const standings = new Source(address, tag);
+const page = new Source(location.href);
 
 /** @returns {HTMLElement} the part of the page that changes */
 function live() {
-  return /** @type {HTMLElement} */ (document.getElementById("live"));
+  return byId("live");
 }
 
 /** Ask for the page, and show what has changed of it. */
 async function renew() {
-  const answer = await fetch(location.href, { cache: "no-store" }).catch(() => null);
-  if (!answer?.ok) return;
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const made = page.getElementById("live");
-  if (!made) return;
+  page.forget();
+  const answer = await page.ask();
+  const fresh = answer && parsed(await answer.text()).getElementById("live");
+  if (!fresh) return;
   wholeAt = performance.now();
   isStale = false;
-  put(made);
+  put(fresh);
 }
 
 /**
  * Put a new part in the place of the old one; what is focused, open or scrolled stays so.
- * @param {HTMLElement} made
+ * @param {HTMLElement} fresh
  */
-function put(made) {
+function put(fresh) {
   const old = live();
   const focused = document.activeElement;
   const key = focused && old.contains(focused) ? keyOf(focused, old) : null;
   const open = [...old.querySelectorAll("details[open]")].map(({ id }) => id);
   const scrolled = [...old.querySelectorAll("[tabindex='0']")].map((one) => [one.scrollLeft, one.scrollTop]);
-  old.replaceWith(made);
+  old.replaceWith(fresh);
   for (const id of open) document.getElementById(id)?.setAttribute("open", "");
-  made.querySelectorAll("[tabindex='0']").forEach((one, index) => {
+  fresh.querySelectorAll("[tabindex='0']").forEach((one, index) => {
     [one.scrollLeft, one.scrollTop] = scrolled[index] ?? [0, 0];
   });
-  if (key !== null) found(made, key)?.focus({ preventScroll: true });
+  if (key !== null) found(fresh, key)?.focus({ preventScroll: true });
   dispatchEvent(new Event("renewed"));
 }
 
@@ -94,10 +97,9 @@ function count(round) {
 
 /** Ask whether anything has changed. */
 async function look() {
-  const told = await news(live().dataset.renew ?? "", tag);
-  if (told) {
-    ({ tag } = told);
-    const { round, ...others } = told.said;
+  const answer = await standings.ask();
+  if (answer) {
+    const { round, ...others } = await answer.json();
     const { played, ...board } = round ?? {};
     const now = JSON.stringify([others, board]);
     isStale = true;
@@ -106,11 +108,6 @@ async function look() {
     count(round);
   }
   if (isStale && performance.now() - wholeAt >= WHOLE) await renew();
-}
-
-async function keepLooking() {
-  if (!document.hidden) await look().catch(() => undefined);
-  setTimeout(keepLooking, EVERY);
 }
 
 /** Write how long it is until the next round. */
@@ -126,4 +123,4 @@ function countDown() {
 }
 
 setInterval(countDown, SECOND / 4);
-setTimeout(keepLooking, EVERY);
+void new Poller(look, EVERY).run({ later: true });

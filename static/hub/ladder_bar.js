@@ -1,6 +1,7 @@
 /** Counts down to the next event of a tournament, by the clock of the server. */
 
-import { news } from "./polling.js";
+import { byId, element } from "../shared/dom.js";
+import { Poller, Source } from "../shared/poller.js";
 import { relative } from "./relative.js";
 
 const EVERY = 15_000;
@@ -11,22 +12,24 @@ const DAY = 86_400;
 /** @typedef {{at: string, title: string | null}} Coming */
 /** @typedef {{at: string, title: string, text: string}} Happened */
 
-const button = /** @type {HTMLButtonElement} */ (document.getElementById("count"));
-const list = /** @type {HTMLElement} */ (document.getElementById("past"));
-const nothing = /** @type {HTMLElement} */ (document.getElementById("nothing"));
+const button = /** @type {HTMLButtonElement} */ (byId("count"));
+const list = byId("past");
+const nothing = byId("nothing");
+const events = new Source(button.dataset.events ?? "");
 
 /** The server's time at the origin of this page's own; no wrong clock of this machine counts. */
 let origin = Date.parse(document.body.dataset.now ?? "") - performance.now();
 
-/** @type {{next: Coming | null, over: boolean, preparing: boolean}} */
+/** @type {{next: Coming | null, over: boolean, preparing: boolean, now: string, past: Happened[]}} */
 let told = {
+  now: "",
+  past: [],
   next: button.dataset.at ? { at: button.dataset.at, title: button.dataset.title ?? null } : null,
   over: "over" in button.dataset,
   preparing: "preparing" in button.dataset,
 };
-let tag = "";
-let askedAt = -Infinity;
-let isAsking = false;
+/** Whether the next event should have happened when that was asked last. */
+let wasDue = isDue();
 
 /** @returns {number} milliseconds since 1970, by the server's clock */
 function now() {
@@ -34,7 +37,7 @@ function now() {
 }
 
 /**
- * Give `01:12:09`, from a day up `2 days 03:14:15`: cw/hub/pages/ladder_words.py says the same.
+ * Give `01:12:09`, from a day up `2 days 03:14:15`: cw/hub/competitions/tournament/words.py says the same.
  * @param {number} seconds
  * @returns {string}
  */
@@ -68,44 +71,45 @@ function words() {
  * @returns {HTMLElement}
  */
 function lineOf({ at, title, text }) {
-  const line = document.createElement("li");
-  const time = Object.assign(document.createElement("time"), { dateTime: at });
-  time.textContent = relative(Date.parse(at), now());
-  const when = Object.assign(document.createElement("span"), { className: "muted" });
-  when.append(time);
-  line.append(Object.assign(document.createElement("b"), { textContent: title }), " ", when);
-  if (text) line.append(Object.assign(document.createElement("p"), { textContent: text }));
+  const time = Object.assign(element("time", "", relative(Date.parse(at), now())), { dateTime: at });
+  const line = element("li", "", element("b", "", title), " ", element("span", "muted", time));
+  if (text) line.append(element("p", "", text));
   return line;
 }
 
 /** Ask what has happened, and what is next. */
 async function look() {
-  isAsking = true;
-  askedAt = performance.now();
-  const found = await news(button.dataset.events ?? "", tag);
-  isAsking = false;
-  if (!found) return;
-  ({ tag } = found);
+  const asked = performance.now();
+  const answer = await events.ask();
+  if (!answer) return;
+  told = await answer.json();
   // The server has looked at its clock halfway between question and answer.
-  origin = Date.parse(found.said.now) - (found.asked + found.answered) / 2;
-  told = found.said;
-  list.replaceChildren(...found.said.past.map(lineOf));
-  nothing.hidden = found.said.past.length > 0;
+  origin = Date.parse(told.now) - (asked + performance.now()) / 2;
+  list.replaceChildren(...told.past.map(lineOf));
+  nothing.hidden = told.past.length > 0;
+  write();
 }
 
-/** Write what is true now, and ask when it is time to. */
-function tick() {
+/** Write what is true now. */
+function write() {
   const said = words();
   if (button.textContent !== said) button.textContent = said;
-  const wait = isDue() && !told.over ? WHEN_DUE : EVERY;
-  if (!isAsking && !document.hidden && performance.now() - askedAt >= wait) void look().then(tick);
 }
 
-addEventListener("visibilitychange", () => {
-  // While a machine sleeps its own clock may stand still.
-  tag = "";
-  askedAt = -Infinity;
-  tick();
+/** Write what is true now, and ask when the next event becomes due. */
+function tick() {
+  write();
+  const due = isDue();
+  if (due && !wasDue) poller.wake();
+  wasDue = due;
+}
+
+const poller = new Poller(look, () => (isDue() && !told.over ? WHEN_DUE : EVERY));
+// While a machine sleeps its own clock may stand still.
+document.addEventListener("visibilitychange", () => {
+  events.forget();
+  poller.wake();
 });
 setInterval(tick, SECOND / 4);
-tick();
+write();
+void poller.run();

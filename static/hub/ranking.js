@@ -1,11 +1,14 @@
 /** The Ranking page: the calendar, the gaps, the filter, and what is going on. */
 
+import { byId, element } from "../shared/dom.js";
+import { Poller, Source } from "../shared/poller.js";
 import { bindCalendars } from "./calendar.js";
 import { bindGaps } from "./gaps.js";
 
 const EVERY = 15_000;
 
-const now = /** @type {HTMLElement} */ (document.getElementById("now"));
+const now = byId("now");
+const source = new Source(now.dataset.now ?? "");
 
 /**
  * The last game when the page was loaded, "" if there was none. A page of another game does not say:
@@ -23,22 +26,22 @@ function tell({ running, next }) {
   } else if (!next) {
     now.textContent = "No game is planned";
   } else if (now.querySelector("time")?.dateTime !== next) {
-    const time = Object.assign(document.createElement("time"), { dateTime: next });
+    const time = Object.assign(element("time", ""), { dateTime: next });
     now.replaceChildren("Next game ", time);
   }
 }
 
 /** Ask what is going on. */
 async function look() {
-  const answer = await fetch(now.dataset.now ?? "", { cache: "no-cache" });
-  if (!answer.ok) {
+  const answer = await source.ask();
+  if (!answer) {
     return;
   }
   const said = await answer.json();
   tell(said);
   last ??= said.last ?? "";
   if ((said.last ?? "") !== last) {
-    /** @type {HTMLElement} */ (document.getElementById("ended")).hidden = false;
+    byId("ended").hidden = false;
   }
 }
 
@@ -47,4 +50,4 @@ bindGaps();
 document.getElementById("filter")?.addEventListener("change", (event) => {
   /** @type {HTMLSelectElement} */ (event.target).form?.submit();
 });
-setInterval(() => void look().catch(() => {}), EVERY);
+void new Poller(look, EVERY).run({ later: true });

@@ -1,14 +1,15 @@
 /** The rating of a bot over time, as a line and as a table. */
 
+import { byId, element } from "../shared/dom.js";
 import { keepDrawn, lineChart } from "./line_chart.js";
 
 const A_DAY = 86_400;
 const HEIGHT = 260;
 
 const place = /** @type {HTMLElement} */ (document.querySelector("[data-chart]"));
-const rows = /** @type {HTMLElement} */ (document.getElementById("ratings"));
-const period = /** @type {HTMLSelectElement} */ (document.getElementById("period"));
-const none = /** @type {HTMLElement} */ (document.getElementById("no-points"));
+const rows = byId("ratings");
+const period = /** @type {HTMLSelectElement} */ (byId("period"));
+const none = byId("no-points");
 
 async function show() {
   const answer = await fetch(place.dataset.chart ?? "");
@@ -60,10 +61,10 @@ async function show() {
  * @returns {HTMLElement}
  */
 function rowOf(time, rating) {
-  const row = document.createElement("tr");
+  const row = element("tr", "");
   const moment = new Date(time * 1000).toISOString();
   for (const text of [`${moment.slice(0, 10)} ${moment.slice(11, 16)} UTC`, String(Math.round(rating))]) {
-    row.append(Object.assign(document.createElement("td"), { textContent: text }));
+    row.append(element("td", "", text));
   }
   return row;
 }

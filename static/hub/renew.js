@@ -1,34 +1,29 @@
 /** Renews a list every half minute, without a reload; nothing is sent while nothing has changed. */
 
-export {};
+import { Poller, Source } from "../shared/poller.js";
 
 const EVERY = 30_000;
-const body = document.querySelector("[data-renew]");
-const updated = document.querySelector("[data-updated] time");
+const body = /** @type {HTMLElement} */ (document.querySelector("[data-renew]"));
+const updated = /** @type {HTMLTimeElement | null} */ (document.querySelector("[data-updated] time"));
+const list = new Source(body.dataset.renew ?? "");
 
-/**
- * Mark the rows of who looks; everybody is sent the same.
- * @param {HTMLElement} body
- */
-function markOwn(body) {
-  for (const row of body.querySelectorAll("[data-owner]")) {
-    const isOwn = row instanceof HTMLElement && row.dataset.owner === body.dataset.own;
+/** Mark the rows of who looks; everybody is sent the same. */
+function markOwn() {
+  for (const row of /** @type {NodeListOf<HTMLElement>} */ (body.querySelectorAll("[data-owner]"))) {
+    const isOwn = row.dataset.owner === body.dataset.own;
     row.classList.toggle("own", isOwn);
     row.querySelector(".yours")?.toggleAttribute("hidden", !isOwn);
   }
 }
 
 async function renew() {
-  if (!(body instanceof HTMLElement)) return;
-  // The browser asks with the ETag of what it has.
-  const answer = await fetch(body.dataset.renew ?? "", { cache: "no-cache" });
-  if (!answer.ok) return;
-  const said = await answer.json();
-  body.innerHTML = said.rows;
-  markOwn(body);
-  if (updated instanceof HTMLTimeElement) updated.dateTime = said.updated;
+  const answer = await list.ask();
+  if (!answer) return;
+  const { rows, updated: moment } = await answer.json();
+  // Our own server has made them, and escaped what people have written.
+  body.innerHTML = rows;
+  markOwn();
+  if (updated) updated.dateTime = moment;
 }
 
-setInterval(() => {
-  renew().catch(() => undefined);
-}, EVERY);
+void new Poller(renew, EVERY).run({ later: true });

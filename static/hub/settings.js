@@ -1,11 +1,11 @@
-/** The Settings page: modals, the picture, the list of countries. */
+/** The Settings page: modals, the picture, the flag of the country. */
 
-import { chooseCountries } from "./countries.js";
+import { byId } from "../shared/dom.js";
 import { bindModals } from "./modals.js";
 
-const form = /** @type {HTMLFormElement} */ (document.getElementById("picture-form"));
-const picture = /** @type {HTMLInputElement} */ (document.getElementById("picture"));
-const refusal = /** @type {HTMLElement} */ (document.getElementById("picture-error"));
+const form = /** @type {HTMLFormElement} */ (byId("picture-form"));
+const picture = /** @type {HTMLInputElement} */ (byId("picture"));
+const refusal = byId("picture-error");
 
 picture.addEventListener("change", () => {
   const file = picture.files?.[0];
@@ -22,5 +22,12 @@ picture.addEventListener("change", () => {
   }
 });
 
+const country = /** @type {HTMLSelectElement} */ (byId("country"));
+const flag = /** @type {HTMLImageElement} */ (byId("country-flag"));
+
+country.addEventListener("change", () => {
+  flag.hidden = country.value === "";
+  flag.src = flag.hidden ? "" : `${flag.dataset.folder}/${country.value.toLowerCase()}.svg`;
+});
+
 bindModals();
-chooseCountries(/** @type {HTMLSelectElement} */ (document.getElementById("country")));

@@ -1,10 +1,9 @@
 /** Everything beside the board: the headline, the players' cards, the list of moves. */
 
+import { countOf } from "../shared/counts.js";
 import {
-  boardText, countOf, detail, headline, lastMove, nameOf, pageTitle, standing,
+  boardText, detail, headline, lastMove, nameOf, pageTitle, standing,
 } from "./words.js";
-
-const ANNOUNCE_EVERY = 1000;
 
 /**
  * Show a view in the page.
@@ -117,45 +116,17 @@ function moveItem(view, index) {
   return item[0];
 }
 
-/** Tells screen readers what changed: at most one sentence a second, the latest. */
-export class Announcer {
-  /** @param {HTMLElement} place a live region */
-  constructor(place) {
-    this.place = place;
-    this.said = "";
-    /** @type {string | null} */
-    this.waiting = null;
-    this.resting = false;
+/**
+ * Say for screen readers what a view shows.
+ * @param {import("./words.js").View} view
+ * @returns {string}
+ */
+export function announcement(view) {
+  const sentences = [`${headline(view)}.`];
+  if (view.phase !== "playing") {
+    sentences.push(detail(view));
+  } else if (view.history.moves.length) {
+    sentences.unshift(lastMove(view));
   }
-
-  /** @param {import("./words.js").View} view */
-  show(view) {
-    const sentences = [`${headline(view)}.`];
-    if (view.phase !== "playing") {
-      sentences.push(detail(view));
-    } else if (view.history.moves.length) {
-      sentences.unshift(lastMove(view));
-    }
-    this.say(sentences.join(" "));
-  }
-
-  /** @param {string} text */
-  say(text) {
-    this.waiting = text;
-    if (!this.resting) {
-      this.speak();
-    }
-  }
-
-  /** Say what waits, then rest, for screen readers say every sentence to its end. */
-  speak() {
-    const { waiting } = this;
-    this.waiting = null;
-    this.resting = waiting !== null && waiting !== this.said;
-    if (waiting !== null && this.resting) {
-      this.said = waiting;
-      this.place.textContent = waiting;
-      setTimeout(() => this.speak(), ANNOUNCE_EVERY);
-    }
-  }
+  return sentences.join(" ");
 }

@@ -1,5 +1,6 @@
 /** What the page says about a game: a view of status and history, and sentences made of it. */
 
+import { countOf } from "../shared/counts.js";
 import { allSegments, BORDERS, condition, owner } from "./geometry.js";
 
 /**
@@ -120,15 +121,6 @@ export function lastMove(view) {
   const [player, move, points] = last;
   const won = points ? `, ${countOf(points, "square")}` : "";
   return `Move ${moves.length}: ${nameOf(view, player)} ${move}${won}.`;
-}
-
-/**
- * @param {number} number
- * @param {string} thing in the singular
- * @returns {string}
- */
-export function countOf(number, thing) {
-  return `${number} ${thing}${number === 1 ? "" : "s"}`;
 }
 
 /**

@@ -1,7 +1,9 @@
 /** Which part of the board is seen: board units (cells) to pixels of the page and back. */
 
 const LARGEST_CELL = 120;
-const NARROWEST = 0.6;
+
+/** What part of the picture may show what is beyond the board; more where the board goes on there. */
+const SLACK = { bounded: 0.4, wrapped: 0.5 };
 
 /** A window on the board. */
 export class Camera {
@@ -14,6 +16,21 @@ export class Camera {
     this.x = 0;
     this.y = 0;
     this.fitted = true;
+    this.slack = SLACK.bounded;
+  }
+
+  /**
+   * Take another board.
+   * @param {{width: number, height: number}} board
+   * @param {boolean} wraps whether it goes on beyond its edges
+   */
+  open(board, wraps) {
+    Object.assign(this, { board, fitted: true, slack: wraps ? SLACK.wrapped : SLACK.bounded });
+  }
+
+  /** The place in the middle of the picture. */
+  get middle() {
+    return this.toBoard(this.width / 2, this.height / 2);
   }
 
   /** The pixels of a cell with which the whole board is seen. */
@@ -37,7 +54,7 @@ export class Camera {
    * @param {number} padding
    */
   resize(width, height, padding) {
-    const middle = this.toBoard(this.width / 2, this.height / 2);
+    const { middle } = this;
     Object.assign(this, { width, height, padding });
     if (this.fitted) {
       this.fit();
@@ -51,6 +68,16 @@ export class Camera {
     this.fitted = true;
     this.scale = this.fitScale;
     this.lookAt(this.board.width / 2, this.board.height / 2);
+  }
+
+  /**
+   * Show cells of a size, around the middle of the picture.
+   * @param {number} scale pixels of a cell
+   */
+  closeUp(scale) {
+    const { middle } = this;
+    Object.assign(this, { scale, fitted: false });
+    this.lookAt(middle.x, middle.y);
   }
 
   /**
@@ -93,8 +120,8 @@ export class Camera {
 
   /** Keep the board in sight. */
   hold() {
-    this.x = held(this.x, this.width / this.scale, this.board.width);
-    this.y = held(this.y, this.height / this.scale, this.board.height);
+    this.x = held(this.x, this.width / this.scale, this.board.width, this.slack);
+    this.y = held(this.y, this.height / this.scale, this.board.height, this.slack);
   }
 
   /**
@@ -121,12 +148,13 @@ export class Camera {
  * @param {number} from where the window begins
  * @param {number} seen its length
  * @param {number} board the board's
+ * @param {number} part of the window that may show what is beyond
  * @returns {number}
  */
-function held(from, seen, board) {
+function held(from, seen, board, part) {
   if (seen >= board) {
     return (board - seen) / 2;
   }
-  const slack = seen * (1 - NARROWEST);
+  const slack = seen * part;
   return Math.min(Math.max(from, -slack), board - seen + slack);
 }

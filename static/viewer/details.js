@@ -1,10 +1,12 @@
 /** What stands below the board: result, match, events, and the time for answers. */
 
 import { Chart } from "./chart.js";
-import { badge, byId, element } from "./elements.js";
+import { element } from "../shared/dom.js";
+import { badge, byId } from "./elements.js";
 import { endingOf } from "./ending.js";
 import { MARKS } from "./marks.js";
-import { countOf, opponents, standings, timeWords, titleOf, winnerOf } from "./words.js";
+import { countOf } from "../shared/counts.js";
+import { opponents, standings, timeWords, titleOf, winnerOf } from "./words.js";
 
 const MOST_EVENTS = 1000;
 const MOST_TIMES = 8;
@@ -16,10 +18,9 @@ const MOST_TIMES = 8;
  * @param {boolean} told whether the result may be told
  */
 export function showDetails(replay, game, told) {
+  showTitle(replay);
   byId("result").hidden = !told;
   byId("reason").textContent = `${winnerOf(replay)}. ${endingOf(replay, game)}`;
-  const winner = element("b", "", `${winnerOf(replay)}. `);
-  byId("verdict").replaceChildren(...(replay.over && told ? [winner, endingOf(replay, game)] : []));
   byId("legend").replaceChildren(...game.legend.map((text) => element("li", "", text)));
   byId("standings").replaceChildren(...standings(replay).map(standingRow));
   byId("facts").replaceChildren(...facts(replay).map(
@@ -28,14 +29,12 @@ export function showDetails(replay, game, told) {
 }
 
 /**
- * Say who plays what, and in the last turn who won.
+ * Say who plays what; who won is said below.
  * @param {import("./replay.js").Replay} replay
- * @param {boolean} ended whether the end of the match is shown
  */
-export function showTitle(replay, ended) {
-  const title = ended ? winnerOf(replay) : opponents(replay);
+function showTitle(replay) {
+  const title = opponents(replay);
   const game = titleOf(replay.document.game);
-  byId("viewer").dataset.ended = String(ended);
   byId("title").textContent = title;
   byId("subtitle").textContent = `${game}, ${replay.over ? countOf(replay.last, "turn") : "being played"}`;
   document.title = `${title} | ${game} | Replay`;

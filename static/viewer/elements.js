@@ -1,21 +1,7 @@
-/** Elements with text: whatever comes from a replay is shown as text and as nothing else. */
+/** Elements of the pages with a viewer. */
 
+import { byId as anyById, element } from "../shared/dom.js";
 import { letterOf, outlineOf, paintElement } from "./palette.js";
-
-/**
- * Make an element.
- * @template {keyof HTMLElementTagNameMap} T
- * @param {T} tag
- * @param {string} className
- * @param {...(Node | string)} content strings become text
- * @returns {HTMLElementTagNameMap[T]}
- */
-export function element(tag, className, ...content) {
-  const made = document.createElement(tag);
-  made.className = className;
-  made.append(...content);
-  return made;
-}
 
 /**
  * Make the badge of a player: the letter on the player's colour.
@@ -23,9 +9,9 @@ export function element(tag, className, ...content) {
  * @returns {HTMLElement}
  */
 export function badge(seat) {
-  const made = element("span", "badge", letterOf(seat));
-  paintElement(made, seat);
-  return made;
+  const created = element("span", "badge", letterOf(seat));
+  paintElement(created, seat);
+  return created;
 }
 
 /**
@@ -70,7 +56,7 @@ export function markPicture(seat) {
  * @returns {Id extends keyof Elements ? Elements[Id] : HTMLElement}
  */
 export function byId(id) {
-  return /** @type {Id extends keyof Elements ? Elements[Id] : HTMLElement} */ (document.getElementById(id));
+  return /** @type {Id extends keyof Elements ? Elements[Id] : HTMLElement} */ (anyById(id));
 }
 
 /**

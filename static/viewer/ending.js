@@ -1,6 +1,9 @@
 /** Why a match ended, and by what it was won: what all games share of it. */
 
-import { countOf, faultOf, isFault, listedNames, scoresOf, standings } from "./words.js";
+import { countOf } from "../shared/counts.js";
+import { REASONS, RESIGNATIONS } from "../shared/words.js";
+import { partsOfDetail } from "./faults.js";
+import { faultOf, isFault, listedNames, scoresOf, standings } from "./words.js";
 
 /** Faults that are told with a result. */
 const MOST_FAULTS = 3;
@@ -23,10 +26,32 @@ const LONGEST_DETAIL = 160;
 
 /** @type {Record<string, (end: End<any>) => string>} */
 const COMMON = {
-  resigned: (end) => `${atTurn(end.turn)} ${losers(end)} resigned.`,
-  resignation: (end) => `${atTurn(end.turn)} ${losers(end)} resigned.`,
+  ...Object.fromEntries(RESIGNATIONS.map((reason) => [reason, resigned])),
   stopped: (end) => `The match was stopped ${inTurn(end.turn)}${end.scores.length ? `, at ${compared(end, end.scores)}` : ""}.`,
 };
+
+/** @param {End<any>} end */
+function resigned(end) {
+  return `${atTurn(end.turn)} ${losers(end)} resigned.`;
+}
+
+/**
+ * Say in a few words why a match was over.
+ * @param {End<any>} end
+ * @returns {string}
+ */
+export function reasonOf({ replay, reason }) {
+  const words = REASONS[replay.document.game] ?? {};
+  return Object.hasOwn(words, reason) ? words[reason] : reason.replaceAll("_", " ");
+}
+
+/**
+ * @param {string} clause
+ * @returns {string} the same, at the beginning of a sentence
+ */
+export function atStart(clause) {
+  return clause.charAt(0).toUpperCase() + clause.slice(1);
+}
 
 /**
  * Say why a match ended: in sentences, for everybody who sees the result.
@@ -41,7 +66,7 @@ export function endingOf(replay, game) {
   const outcome = replay.document.result.outcome ?? {};
   const reason = outcome.reason ?? outcome.condition;
   if (reason === undefined) {
-    return `It was given up or broken off ${inTurn(replay.last)}, without a result.`;
+    return `The match was abandoned ${inTurn(replay.last)}, without a result.`;
   }
   const best = standings(replay).filter(({ rank }) => rank === 1).map(({ seat }) => seat);
   /** @type {End<any>} */
@@ -66,7 +91,7 @@ export function plainEnding(end) {
     return forfeit(end);
   }
   const scores = end.scores.length ? ` The scores were ${compared(end, end.scores)}.` : "";
-  return `The match ended ${inTurn(end.turn)}: ${end.reason.replaceAll("_", " ")}.${scores}`;
+  return `The match ended ${inTurn(end.turn)}: ${reasonOf(end)}.${scores}`;
 }
 
 /**
@@ -78,7 +103,7 @@ export function forfeit(end) {
   const { replay, turn, reason } = end;
   const fault = replay.document.faults.at(-1);
   const who = fault ? replay.name(fault.player) : losers(end);
-  const what = fault ? faultOf(fault.kind, shortened(fault.detail)) : faultOf(reason, "");
+  const what = fault ? faultOf(fault.kind, shortened(fault)) : faultOf(reason, "");
   return `${atTurn(turn)} ${who} forfeited: it ${what}.`;
 }
 
@@ -92,7 +117,7 @@ export function forfeit(end) {
 export function faulty({ replay }, kind, words) {
   const found = replay.document.faults.filter((fault) => kind === "" || fault.kind === kind);
   const told = found.slice(0, MOST_FAULTS).map(
-    ({ turn, player, kind: what, detail }) => `${atTurn(Math.min(Number(turn) + 1, replay.last))} ${replay.name(player)} ${words}: it ${faultOf(what, shortened(detail))}.`,
+    (fault) => `${atTurn(Math.min(Number(fault.turn) + 1, replay.last))} ${replay.name(fault.player)} ${words}: it ${faultOf(fault.kind, shortened(fault))}.`,
   );
   const rest = found.length - told.length;
   return [...told, ...(rest > 0 ? [`So did ${rest} more.`] : [])].join(" ");
@@ -123,10 +148,7 @@ export function atTurn(turn) {
 export function compared({ best, replay }, values) {
   const seat = best[0]?.index ?? 0;
   const next = Math.max(...values.filter((_, index) => index !== seat));
-  if (replay.seats.length === 2) {
-    return `${values[seat]} to ${next}`;
-  }
-  return replay.seats.length === 1 ? String(values[seat]) : `${values[seat]}, next ${next}`;
+  return replay.seats.length === 1 ? String(values[seat]) : `${values[seat]} to ${next}`;
 }
 
 /**
@@ -151,11 +173,13 @@ export function losers({ replay, best }) {
 }
 
 /**
- * @param {unknown} detail of a fault
- * @returns {string} without a stop at its end, and not too long
+ * @param {import("./replay.js").Fault} fault
+ * @returns {string} its details without a stop at the end, and not too long; "" where it was an exception, which stands
+ *   beside the board
  */
-function shortened(detail) {
-  const text = String(detail ?? "");
+function shortened({ detail }) {
+  const { exception, how } = partsOfDetail(detail);
+  const text = exception ? "" : how;
   const cut = text.length > LONGEST_DETAIL ? `${text.slice(0, LONGEST_DETAIL)}…` : text;
   return cut.replace(/[.\s]+$/, "");
 }

@@ -34,6 +34,6 @@ export function isTaken({ key, target }) {
   }
   const presses = key === " " && target.matches("button, a, summary, input:not([type=range])");
   const goes = key.startsWith("Arrow") && target.matches("input[type=radio]");
-  const scrolls = /^(Arrow|Home|End)/.test(key) && target.matches(".scroller");
+  const scrolls = /^(Arrow|Home|End)/.test(key) && target.matches(".scroller, .lines");
   return target.matches(WRITING) || presses || goes || scrolls;
 }

@@ -1,6 +1,7 @@
 /** Who leads at a turn, and by what. */
 
 import { shortNumber } from "./chart.js";
+import { doing, listedNames } from "./words.js";
 
 /** Players that the bar shows. */
 const MOST_SHARES = 40;
@@ -12,6 +13,7 @@ const MOST_SHARES = 40;
  * @property {string} by the name of the number that decides
  * @property {number[]} values that number of every player
  * @property {string[]} level names of the weightier numbers on which the best are level
+ * @property {number[]} best who is level in all of them; of one that leads, nobody
  */
 
 /**
@@ -31,12 +33,12 @@ export function leadOf(frame, replay, game) {
     const most = Math.max(...rivals.map((seat) => values[seat] ?? 0));
     rivals = rivals.filter((seat) => (values[seat] ?? 0) === most);
     if (rivals.length === 1) {
-      return { seat: rivals[0], by: name, values, level };
+      return { seat: rivals[0], by: name, values, level, best: [] };
     }
     first = level.length ? first : { by: name, values };
     level.push(name);
   }
-  return { seat: -1, ...first, level };
+  return { seat: -1, ...first, level, best: rivals };
 }
 
 /**
@@ -45,7 +47,7 @@ export function leadOf(frame, replay, game) {
  * @param {import("./replay.js").Replay} replay
  * @returns {string}
  */
-export function leadWords({ seat, by, values, level }, replay) {
+export function leadWords({ seat, by, values, level, best }, replay) {
   if (by === "") {
     return "";
   }
@@ -53,11 +55,13 @@ export function leadWords({ seat, by, values, level }, replay) {
   const next = shortNumber(Math.max(0, ...others));
   if (seat < 0) {
     const most = shortNumber(Math.max(0, ...values));
-    return by.endsWith("s") ? `Level: ${most} ${unitOf(by, most)} each` : `Level: ${by} ${most} each`;
+    const number = by.endsWith("s") ? `${most} ${unitOf(by, most)}` : `${by} ${most}`;
+    const names = best.map((index) => replay.seats[index].name);
+    return best.length === values.length ? `Tied: ${number} each` : `${listedNames(names)} are tied: ${number} each`;
   }
-  const tie = level.length ? `; level by ${level.join(" and ")}` : "";
-  const second = replay.seats.length > 2 ? `, next ${next}` : ` to ${next}`;
-  return `${replay.seats[seat].name} leads by ${by}, ${shortNumber(values[seat])}${second}${tie}`;
+  const tie = level.length ? `; tied in ${level.join(" and ")}` : "";
+  const what = by === "score" ? "" : ` in ${by}`;
+  return `${doing(replay.seats[seat].name, "leads")} ${shortNumber(values[seat])} to ${next}${what}${tie}`;
 }
 
 /**

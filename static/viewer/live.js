@@ -1,14 +1,16 @@
 /** A match that is being played: its replay grows as the server tells of new turns. */
 
+import { NoAnswer, Poller, Source } from "../shared/poller.js";
+import { loadModule } from "./games/installed.js";
 import { checked, Replay } from "./replay.js";
 
 const PAUSE = 250;
-const AFTER_TROUBLE = 2000;
 const LOST = "The server does not answer; trying again.";
+const UNKNOWN = "The server no longer has this match.";
 
 /**
  * What the person at this page may do now.
- * @typedef {{player: string, turn: number, moves: Json[]}} Yours
+ * @typedef {{player: string, turn: number, moves: Json[], words?: string[]}} Yours `words` is what the game calls them
  */
 
 /** @typedef {import("./replay.js").Json} Json */
@@ -40,25 +42,16 @@ export class Feed {
     this.address = address;
     this.key = key;
     this.told = told;
-    this.tag = "";
     this.words = "";
     /** @type {Replay | null} */
     this.replay = null;
-    this.wake = () => {};
+    this.source = new Source(address);
+    this.poller = new Poller(() => this.look(), PAUSE, (answers) => { if (!answers) this.say(LOST); });
   }
 
   /** Ask for news until the match is over. */
-  async run() {
-    try {
-      while (!await this.look()) {
-        await new Promise((done) => {
-          this.wake = () => done(null);
-          setTimeout(done, this.words === LOST ? AFTER_TROUBLE : PAUSE);
-        });
-      }
-    } catch (error) {
-      this.say(error instanceof Error ? error.message : String(error));
-    }
+  run() {
+    return this.poller.run();
   }
 
   /**
@@ -66,32 +59,44 @@ export class Feed {
    * @returns {Promise<boolean>} whether the match is over
    */
   async look() {
-    const asked = new URLSearchParams(this.key ? { hand: this.key } : {});
-    if (this.replay) {
-      asked.set("after", String(this.replay.last));
+    try {
+      return await this.news();
+    } catch (error) {
+      if (error instanceof NoAnswer && error.status !== 404) {
+        throw error;
+      }
+      this.say(error instanceof NoAnswer ? UNKNOWN : messageOf(error));
+      return true;
     }
-    const headers = this.tag ? { "If-None-Match": this.tag } : undefined;
-    const answer = await fetch(`${this.address}?${asked}`, { headers }).catch(() => null);
-    if (answer === null || answer.status >= 500) {
-      this.say(LOST);
-      return false;
-    }
-    if (answer.status === 304) {
+  }
+
+  /**
+   * Ask for what has happened since the last answer, and take it in.
+   * @returns {Promise<boolean>} whether the match is over
+   */
+  async news() {
+    const answer = await this.source.ask(this.addressOfNews());
+    if (answer === null) {
       this.say("");
       return false;
-    }
-    if (answer.status === 404) {
-      this.say("The server does not know this match any more.");
-      return true;
     }
     const said = await answer.json();
     if (answer.status === 202) {
       this.say(said.over ? said.waiting : `Please wait: ${said.waiting}.`);
       return said.over;
     }
-    this.tag = answer.headers.get("ETag") ?? "";
+    await loadModule(String(said.game ?? ""));
     this.take(said);
     return said.live.over;
+  }
+
+  /** @returns {string} */
+  addressOfNews() {
+    const query = new URLSearchParams(this.key ? { hand: this.key } : {});
+    if (this.replay) {
+      query.set("after", String(this.replay.last));
+    }
+    return `${this.address}?${query}`;
   }
 
   /**
@@ -129,7 +134,7 @@ export class Feed {
   async play(turn, action) {
     const answer = await this.post("move", { turn, action });
     if (answer === "") {
-      this.wake();
+      this.poller.wake();
     }
     return answer;
   }
@@ -140,7 +145,7 @@ export class Feed {
    */
   async resign() {
     const answer = await this.post("resign", {});
-    this.wake();
+    this.poller.wake();
     return answer;
   }
 
@@ -159,4 +164,12 @@ export class Feed {
       return "The server does not answer.";
     }
   }
+}
+
+/**
+ * @param {unknown} error
+ * @returns {string}
+ */
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,7 @@
 /** The page with a viewer: takes the replay from the server, from the page itself, or from a file. */
 
 import { byId } from "./elements.js";
+import { loadModule } from "./games/installed.js";
 import { Feed } from "./live.js";
 import { Play } from "./play/play.js";
 import { readReplay } from "./replay.js";
@@ -20,6 +21,7 @@ async function show(load) {
   try {
     const people = root.dataset.people ? peopleAt(root.dataset.people) : null;
     const replay = await readReplay(await load());
+    await loadModule(replay.document.game);
     root.hidden = false;
     if (people) {
       replay.introduce(await people);
@@ -59,7 +61,7 @@ async function peopleAt(address) {
 async function fetched(address) {
   const answer = await fetch(address);
   if (!answer.ok) {
-    throw new Error(`The server does not give this replay (${answer.status}).`);
+    throw new Error(`The server did not return this replay (${answer.status}).`);
   }
   return new Uint8Array(await answer.arrayBuffer());
 }
@@ -72,7 +74,7 @@ async function fetched(address) {
 function named(address) {
   return fetched(address).catch((error) => {
     throw error instanceof TypeError
-      ? new Error("This page can only show replays of this site and of its store, by their addresses.")
+      ? new Error("This page can show only replays of this site and its store.")
       : error;
   });
 }

@@ -1,6 +1,6 @@
 /** The decisive moments of a match in words, above the line of turns. */
 
-import { element } from "./elements.js";
+import { element } from "../shared/dom.js";
 import { MARKS } from "./marks.js";
 
 const MOST = 12;

@@ -1,6 +1,6 @@
 /** A document as lines of text, and the place where they are shown. */
 
-import { element } from "./elements.js";
+import { element } from "../shared/dom.js";
 import { isRecord } from "./json.js";
 
 const MOST_LINES = 500;
@@ -8,6 +8,9 @@ const MOST_MEMBERS = 100;
 const DEEPEST = 8;
 const WIDEST = 96;
 const LONGEST_KEY = 60;
+
+/** Letters in a place of a board that is shown as one. */
+const WIDEST_PLACE = 6;
 
 /**
  * One line; `isNew` tells that it was not the same in the turn before.
@@ -24,6 +27,20 @@ export function brief(value, longest) {
   const parts = new Parts(longest);
   parts.add(value);
   return parts.text.length > longest ? `${parts.text.slice(0, longest - 1)}…` : parts.text;
+}
+
+/**
+ * Write what was done in one line, as people would: without the signs of a document.
+ * @param {unknown} action
+ * @param {number} longest letters
+ * @returns {string} cut with "…" where it would be longer
+ */
+export function actionWords(action, longest) {
+  const plain = (/** @type {unknown} */ value) => brief(value, longest).replace(/^"(.*)"$/s, "$1").replace(/[[\]{}"]/g, "");
+  const text = isRecord(action)
+    ? Object.keys(action).slice(0, MOST_MEMBERS).map((key) => `${key.slice(0, LONGEST_KEY)} ${plain(action[key])}`).join(", ")
+    : plain(action);
+  return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
 }
 
 /** A text that stops growing when it is too long: values may be huge. */
@@ -117,12 +134,47 @@ function addLine(lines, key, value, before, depth) {
   const text = brief(value, WIDEST);
   const isNew = value !== before;
   const line = { depth, key: key.slice(0, LONGEST_KEY), text, isNew };
-  if (text.endsWith("…") && typeof value === "object" && depth < DEEPEST) {
+  if (isGrid(value)) {
+    lines.push({ ...line, text: "" });
+    rowsOf(value).forEach((row) => lines.push({ depth: depth + 1, key: "", text: row, isNew }));
+  } else if (text.endsWith("…") && typeof value === "object" && depth < DEEPEST) {
     lines.push({ ...line, text: Array.isArray(value) ? `list of ${value.length}` : "" });
     addMembers(lines, value, before, depth + 1);
   } else {
     lines.push(line);
   }
+}
+
+/**
+ * Tell whether a value is the squares of a board: rows of the same length, with a few letters in each place.
+ * @param {unknown} value
+ * @returns {value is unknown[][]}
+ */
+function isGrid(value) {
+  const [first] = Array.isArray(value) ? value : [];
+  if (!Array.isArray(first) || first.length < 2 || first.length > MOST_MEMBERS || /** @type {unknown[]} */ (value).length < 2) {
+    return false;
+  }
+  return /** @type {unknown[]} */ (value).slice(0, MOST_MEMBERS).every((row) => Array.isArray(row) && row.length === first.length
+    && row.every((place) => (typeof place !== "object" || place === null) && String(place).length <= WIDEST_PLACE));
+}
+
+/**
+ * @param {unknown[][]} grid
+ * @returns {string[]} its rows, each place as wide as the widest
+ */
+function rowsOf(grid) {
+  const rows = grid.slice(0, MOST_MEMBERS);
+  const width = Math.max(...rows.flat().map((place) => signOf(place).length));
+  return rows.map((row) => row.map((place) => signOf(place).padStart(width)).join(" "));
+}
+
+/**
+ * @param {unknown} place
+ * @returns {string} a dot for nothing
+ */
+function signOf(place) {
+  return place === null || place === "" ? "·" : String(place);
 }
 
 /**

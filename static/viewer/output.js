@@ -1,24 +1,61 @@
 /** What bots wrote to their standard error, where the server lets the page see it. */
 
-import { badge, byId, element } from "./elements.js";
+import { element } from "../shared/dom.js";
+import { badge, byId } from "./elements.js";
 
-/**
- * Show what the bots of a match have put out; a page that may not see it has no place for it.
- * @param {import("./replay.js").Replay} replay that is over
- */
-export async function showOutput(replay) {
-  const part = byId("output-part");
-  const address = byId("viewer").dataset.output;
-  if (!part || !address) {
-    return;
+/** By turn what each player wrote, and all of it at the end of the page. */
+export class Output {
+  constructor() {
+    /** @type {Map<number, string[]>} */
+    this.turns = new Map();
   }
-  const answer = await fetch(address).catch(() => null);
-  const output = answer?.ok ? (await answer.json()).output : [];
-  const blocks = replay.seats.filter(({ index }) => output[index]).map((seat) => blockOf(seat, String(output[seat.index])));
-  byId("output").replaceChildren(...blocks);
-  part.hidden = blocks.length === 0;
-  // The end says most: where a program crashed, the reason stands there.
-  part.querySelectorAll("pre").forEach((text) => { text.scrollTop = text.scrollHeight; });
+
+  /**
+   * Give what bots wrote in a turn.
+   * @param {number} turn
+   * @returns {string[]} by seat
+   */
+  of(turn) {
+    return this.turns.get(turn) ?? [];
+  }
+
+  /**
+   * Fetch what the bots of a match wrote; a page that may not see it has no place for it.
+   * @param {import("./replay.js").Replay} replay that is over
+   */
+  async load(replay) {
+    const part = byId("output-part");
+    const address = byId("viewer").dataset.output;
+    this.turns = new Map();
+    if (!part || !address) {
+      return;
+    }
+    const answer = await fetch(address).catch(() => null);
+    /** @type {{output: string[], turns: [number, string][][]}} */
+    const { output, turns } = answer?.ok ? await answer.json() : { output: [], turns: [] };
+    this.sort(turns, replay.last);
+    const blocks = replay.seats.filter(({ index }) => output[index]).map((seat) => blockOf(seat, output[seat.index]));
+    byId("output").replaceChildren(...blocks);
+    part.hidden = blocks.length === 0;
+    // The end says most: where a program crashed, the reason stands there.
+    part.querySelectorAll("pre").forEach((text) => { text.scrollTop = text.scrollHeight; });
+  }
+
+  /**
+   * Take in what each player wrote, turn by turn.
+   * @param {[number, string][][]} players by seat
+   * @param {number} last the last turn; what came after it is shown with it
+   */
+  sort(players, last) {
+    for (const [seat, parts] of players.entries()) {
+      for (const [turn, text] of parts) {
+        const shown = Math.min(turn, last);
+        const texts = this.turns.get(shown) ?? [];
+        texts[seat] = (texts[seat] ?? "") + text;
+        this.turns.set(shown, texts);
+      }
+    }
+  }
 }
 
 /**

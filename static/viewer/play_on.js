@@ -1,6 +1,7 @@
 /** Playing on: from the turn that is shown bots take the seats, or a person one of them. */
 
-import { badge, byId, element } from "./elements.js";
+import { element } from "../shared/dom.js";
+import { badge, byId } from "./elements.js";
 
 /** How a form names the person at the page. */
 const PERSON = "human";

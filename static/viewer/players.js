@@ -1,14 +1,11 @@
-/** The cards of the players, who leads, and what each did in a turn. */
+/** The cards of the players, and who leads. */
 
 import { shortNumber } from "./chart.js";
-import { badge, byId, element, flagOf, markPicture } from "./elements.js";
-import { endingOf } from "./ending.js";
+import { element } from "../shared/dom.js";
+import { badge, byId, flagOf, markPicture } from "./elements.js";
 import { leadOf, leadWords, sharesOf, unitOf } from "./lead.js";
 import { paintElement, playerColour } from "./palette.js";
-import { scoresOf, standings, standingWords, timeWords, winnerOf } from "./words.js";
-
-/** Players whose deeds of a turn are listed. */
-const MOST_LISTED = 24;
+import { scoresOf, standings, standingWords, winnerOf } from "./words.js";
 
 /** What replays call the bot of a seat at which a person played. */
 const PERSON = "human";
@@ -82,10 +79,9 @@ export class Players {
    */
   showLead(frame, lead, ended) {
     const { game, replay } = this;
-    const why = ended ? [element("span", "why", `. ${endingOf(replay, game)}`)] : [];
     const best = ended ? standings(replay).filter(({ rank }) => rank === 1) : [];
     byId("lead").style.setProperty("--player", best.length === 1 ? playerColour(best[0].seat.index) : "");
-    byId("lead").replaceChildren(ended ? winnerOf(replay) : leadWords(lead, replay), ...why);
+    byId("lead").textContent = ended ? winnerOf(replay) : leadWords(lead, replay);
     const total = lead.by === game.measures[0]?.name ? game.total?.(frame) ?? 0 : 0;
     byId("shares").replaceChildren(...sharesOf(lead, total).map(shareElement));
   }
@@ -147,25 +143,4 @@ function fillLine({ name, row, value, unit }, number) {
   row.hidden = number === undefined;
   value.textContent = shortNumber(number ?? 0);
   unit.textContent = unitOf(name, value.textContent);
-}
-
-/**
- * List what happened in a turn.
- * @param {HTMLElement} list
- * @param {import("./replay.js").Replay} replay
- * @param {number} turn
- * @param {import("./games/game.js").Happening[]} happenings
- * @param {import("./games/game.js").Event[]} events of the turn
- */
-export function listHappenings(list, replay, turn, happenings, events) {
-  const times = turn > 0 ? replay.document.turns[turn - 1].ms ?? {} : {};
-  const rows = happenings.slice(0, MOST_LISTED).map(({ seat, text }) => {
-    const { key = "", name = "" } = replay.seats[seat] ?? {};
-    const took = Object.hasOwn(times, key) ? [element("span", "took", timeWords(Number(times[key])))] : [];
-    return element("li", "", badge(seat), element("span", "did", element("b", "", name), ` ${text}`), ...took);
-  });
-  const marked = events.map(({ kind, text }) => element("li", `event ${kind}`, element("span", "", text)));
-  const more = happenings.length - rows.length;
-  const rest = more > 0 ? [element("li", "muted", `and ${more} more players`)] : [];
-  list.replaceChildren(...marked, ...rows, ...rest);
 }

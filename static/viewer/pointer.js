@@ -7,7 +7,7 @@ const CLICK = 4;
  * What the owner of the camera is told, at pixels of the picture; `pressed` tells whether the press is
  * not for the camera, and is dropped later.
  * @typedef {{
- *   changed: () => void, pointed: (left: number, top: number) => void, left: () => void,
+ *   changed: () => void, moved: () => void, pointed: (left: number, top: number) => void, left: () => void,
  *   pressed: (left: number, top: number) => boolean, dropped: (left: number, top: number) => void,
  * }} Told
  */
@@ -90,6 +90,7 @@ class Hand {
       this.pinch(event.pointerId, before, now);
     } else if (this.camera.isClose && this.way > CLICK) {
       this.camera.pan(now.left - before.left, now.top - before.top);
+      this.told.moved();
     }
     this.told.changed();
   }
@@ -103,6 +104,7 @@ class Hand {
     const [other] = [...this.fingers].filter(([id]) => id !== moved).map(([, place]) => place);
     const [was, is] = [distance(before, other), distance(now, other)];
     const middle = { left: (now.left + other.left) / 2, top: (now.top + other.top) / 2 };
+    this.told.moved();
     this.camera.pan((now.left - before.left) / 2, (now.top - before.top) / 2);
     this.camera.zoom(is / Math.max(was, 1), middle.left, middle.top);
   }

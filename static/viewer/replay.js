@@ -201,15 +201,17 @@ export async function readReplay(bytes) {
   try {
     return new Replay(checked(inArenaFormat(JSON.parse(text))));
   } catch (error) {
-    throw error instanceof SyntaxError ? new Error("This file is no JSON.") : error;
+    throw error instanceof SyntaxError ? new Error("This file is not JSON.") : error;
   }
 }
 
 /**
+ * Unpack a text.
  * @param {Uint8Array<ArrayBuffer>} bytes
  * @returns {Promise<string>}
+ * @throws {Error} with a sentence for the viewer
  */
-async function unpacked(bytes) {
+export async function unpacked(bytes) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   const reader = stream.getReader();
   const decoder = new TextDecoder();
@@ -217,7 +219,7 @@ async function unpacked(bytes) {
   let size = 0;
   for (;;) {
     const { done, value } = await reader.read().catch(() => {
-      throw new Error("This file cannot be unpacked.");
+      throw new Error("This file cannot be decompressed.");
     });
     if (done) {
       return parts.join("") + decoder.decode();
@@ -256,7 +258,7 @@ function isReplay(document) {
  */
 export function checked(document) {
   if (!isReplay(document)) {
-    throw new Error("This file is no replay.");
+    throw new Error("This file is not a replay.");
   }
   if (document.version !== VERSION) {
     throw new Error(`This is replay version ${document.version}, expected ${VERSION}.`);

@@ -76,7 +76,7 @@ export class Share {
     const name = button.textContent;
     const words = byId("share-words");
     button.disabled = true;
-    words.textContent = "The server makes the animation: this takes some seconds.";
+    words.textContent = "The server is making the animation. This takes a few seconds.";
     try {
       await made(address.replace(/\.gif$/, ""), (part) => {
         button.textContent = `${name}: ${Math.floor(100 * part)} %`;
@@ -228,5 +228,5 @@ function boardPicture() {
 async function copy(field) {
   field.select();
   const copied = await (navigator.clipboard?.writeText(field.value) ?? Promise.reject(new Error())).then(() => true, () => false);
-  byId("share-words").textContent = copied ? "Copied." : "This browser does not let the page copy: the text is selected, copy it yourself.";
+  byId("share-words").textContent = copied ? "Copied." : "This browser does not allow the page to copy. The text is selected: copy it yourself.";
 }

@@ -3,6 +3,7 @@
 import { Camera } from "./camera.js";
 import { contextOf, fitCanvas } from "./canvas.js";
 import { byId, flagOf } from "./elements.js";
+import { Follow } from "./follow.js";
 import { isDark } from "./palette.js";
 import { bindPointer } from "./pointer.js";
 
@@ -13,6 +14,10 @@ const MINIMAP = 132;
 const FLATTEST = 0.5;
 const STEP = 60;
 const ZOOM = 1.4;
+const REMEMBERED = "viewer-follow";
+
+/** A board, and those beside it. */
+const AROUND = [-1, 0, 1].flatMap((across) => [-1, 0, 1].map((down) => [across, down]));
 
 /** @type {Record<string, {right: number, down: number}>} where arrow keys lead, in cells */
 const WAYS = {
@@ -40,6 +45,8 @@ export class Stage {
     this.minimap = byId("minimap");
     this.bubble = byId("bubble");
     this.camera = new Camera();
+    this.follow = new Follow(this.camera);
+    this.followButton = byId("zoom-follow");
     /** @type {Shown | null} */
     this.shown = null;
     /** @type {import("./drawing.js").Spot | null} */
@@ -57,6 +64,7 @@ export class Stage {
   bind() {
     bindPointer(this.canvas, this.camera, {
       changed: () => this.request(),
+      moved: () => this.leave(),
       pointed: (left, top) => this.point({ left, top }),
       left: () => this.point(null),
       pressed: (left, top) => Boolean(this.player?.press(this.camera.toBoard(left, top))),
@@ -75,6 +83,7 @@ export class Stage {
     byId("zoom-in").addEventListener("click", () => this.zoom(ZOOM));
     byId("zoom-out").addEventListener("click", () => this.zoom(1 / ZOOM));
     byId("zoom-fit").addEventListener("click", () => this.fit());
+    this.followButton.addEventListener("click", () => this.chooseFollow(!this.follow.isOn));
     this.minimap.addEventListener("pointerdown", (event) => this.jump(event));
   }
 
@@ -86,17 +95,23 @@ export class Stage {
     const isNew = this.shown?.replay !== shown.replay;
     const padded = this.shown?.coordinates !== shown.coordinates;
     this.shown = shown;
+    const { replay, game, turn } = shown;
     if (isNew) {
-      this.camera.board = shown.game.extent(shown.replay.frame(0));
-      const { width, height } = this.camera.board;
+      const { width, height } = game.extent(replay.frame(0));
+      this.camera.open({ width, height }, Boolean(game.wraps));
       // The page gives the board a place of its shape, within reason.
       const shape = Math.min(Math.max(height / width, FLATTEST), 1 / FLATTEST);
       document.documentElement.style.setProperty("--shape", String(shape));
-      this.root.classList.toggle("night", Boolean(shown.game.night));
-      this.camera.fitted = true;
+      this.root.classList.toggle("night", Boolean(game.night));
     }
     if (isNew || padded) {
       this.resize();
+    }
+    if (game.scenery) {
+      this.follow.aim(game.scenery(replay.frame(turn)));
+    }
+    if (isNew) {
+      this.beginToFollow();
     }
     this.request();
   }
@@ -112,6 +127,34 @@ export class Stage {
     this.request();
   }
 
+  /** Follow what is worth looking at in a new replay, unless that was switched off. */
+  beginToFollow() {
+    this.follow.stop();
+    this.followButton.hidden = !this.shown?.game.scenery || !this.follow.isWorthwhile;
+    if (!this.followButton.hidden && window["memory"]?.recall(REMEMBERED, "on") === "on") {
+      this.follow.start();
+    }
+    this.followButton.setAttribute("aria-pressed", String(this.follow.isOn));
+  }
+
+  /** @param {boolean} wanted */
+  chooseFollow(wanted) {
+    window["memory"]?.keep(REMEMBERED, wanted ? "on" : "off");
+    if (wanted) {
+      this.follow.start();
+      this.followButton.setAttribute("aria-pressed", String(this.follow.isOn));
+      this.request();
+    } else {
+      this.fit();
+    }
+  }
+
+  /** Leave the camera to whoever moves it. */
+  leave() {
+    this.follow.stop();
+    this.followButton.setAttribute("aria-pressed", "false");
+  }
+
   /** @param {number} factor */
   zoom(factor) {
     this.camera.zoom(factor);
@@ -120,6 +163,7 @@ export class Stage {
 
   /** Show the whole board. */
   fit() {
+    this.leave();
     this.camera.fit();
     this.request();
   }
@@ -130,6 +174,7 @@ export class Stage {
    * @param {number} down
    */
   pan(right, down) {
+    this.leave();
     this.camera.pan(-right * STEP, -down * STEP);
     this.request();
   }
@@ -138,6 +183,7 @@ export class Stage {
   jump(event) {
     const { board } = this.camera;
     const box = this.minimap.getBoundingClientRect();
+    this.leave();
     this.camera.lookAt(
       ((event.clientX - box.left) / box.width) * board.width,
       ((event.clientY - box.top) / box.height) * board.height,
@@ -190,6 +236,7 @@ export class Stage {
     if (!shown || canvas.width === 0) {
       return;
     }
+    const isGoing = this.follow.step(this.still.matches ? 0 : now);
     const scene = this.scene(shown, canvas, this.camera, now);
     this.look(scene, shown.game);
     paint(canvas, scene, (to) => {
@@ -199,7 +246,7 @@ export class Stage {
     this.drawMinimap(shown, now);
     // Where the camera shows everything and nothing is dragged, a finger scrolls the page.
     canvas.style.touchAction = this.camera.isClose || this.player?.open ? "none" : "pan-y";
-    if (shown.game.moves && !this.still.matches && !document.hidden) {
+    if (isGoing || (shown.game.moves && !this.still.matches && !document.hidden)) {
       this.request();
     }
   }
@@ -269,7 +316,7 @@ export class Stage {
       fitCanvas(this.minimap, camera.width, camera.height);
       const scene = this.scene(shown, this.minimap, camera, now);
       paint(this.minimap, { ...scene, coordinates: false }, (to) => shown.game.draw(to));
-      frameSeen(scene, this.camera);
+      frameSeen(scene, this.camera, Boolean(shown.game.wraps));
     }
   }
 }
@@ -304,12 +351,16 @@ function paint(canvas, scene, draw) {
  * Draw around what the board shows.
  * @param {import("./drawing.js").Scene} scene of the minimap
  * @param {Camera} camera of the board
+ * @param {boolean} wraps whether what is beyond an edge is at the opposite one
  */
-function frameSeen({ ctx, camera: own, ratio, dark }, camera) {
+function frameSeen({ ctx, camera: own, ratio, dark }, camera, wraps) {
   ctx.setTransform(own.scale * ratio, 0, 0, own.scale * ratio, 0, 0);
   ctx.strokeStyle = dark ? "#ffffff" : "#14201a";
   ctx.lineWidth = 2 / own.scale;
-  ctx.strokeRect(camera.x, camera.y, camera.width / camera.scale, camera.height / camera.scale);
+  for (const [across, down] of wraps ? AROUND : [[0, 0]]) {
+    const [x, y] = [camera.x + across * camera.board.width, camera.y + down * camera.board.height];
+    ctx.strokeRect(x, y, camera.width / camera.scale, camera.height / camera.scale);
+  }
 }
 
 /**

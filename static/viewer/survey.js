@@ -1,7 +1,8 @@
 /** What a whole replay tells: its events, and everybody's numbers in every turn. */
 
 import { endingOf } from "./ending.js";
-import { faultOf, winnerOf } from "./words.js";
+import { partsOfDetail } from "./faults.js";
+import { doing, faultOf, winnerOf } from "./words.js";
 
 /** Milliseconds after which the page gets its turn. */
 const SLICE = 12;
@@ -79,8 +80,9 @@ function look(found, game, moment) {
   }
   found.events.push(...leadOfTurn(found, replay, turn), ...faultsOf(replay, turn));
   if (turn === replay.last && replay.over) {
+    // What is seen all along does not tell who won.
     const text = `${winnerOf(replay)}. ${endingOf(replay, game)}`;
-    found.events.push({ kind: "end", turn, text, short: winnerOf(replay) });
+    found.events.push({ kind: "end", turn, text, short: "the end" });
   }
   found.turns = turn;
 }
@@ -103,7 +105,8 @@ function leadOfTurn(found, replay, turn) {
   found.leader = ahead;
   const next = Math.max(...values.filter((_, seat) => seat !== ahead));
   const who = replay.seats[ahead].name;
-  return turn > 0 ? [{ turn, kind: "lead", text: `${who} takes the lead by ${name}, ${most} to ${next}`, short: `${who} leads` }] : [];
+  const text = `${doing(who, "takes")} the lead in ${name}, ${most} to ${next}`;
+  return turn > 0 ? [{ turn, kind: "lead", text, short: doing(who, "leads") }] : [];
 }
 
 /**
@@ -113,9 +116,11 @@ function leadOfTurn(found, replay, turn) {
  * @returns {Event[]}
  */
 function faultsOf(replay, turn) {
-  return (replay.faults.get(turn) ?? []).map(({ player, kind, detail }) => ({
-    turn, kind: "fault", text: `${replay.name(player)} ${faultOf(kind, detail)}`, short: `${replay.name(player)} ${faultOf(kind, "")}`,
-  }));
+  return (replay.faults.get(turn) ?? []).map(({ player, kind, detail }) => {
+    const { exception, how } = partsOfDetail(detail);
+    const short = doing(replay.name(player), faultOf(kind, ""));
+    return { turn, kind: "fault", text: `${short}${exception || how ? `: ${exception || how}` : ""}`, short };
+  });
 }
 
 /** Let the page do what waits. */

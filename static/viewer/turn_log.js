@@ -1,6 +1,6 @@
 /** The event log of a page: every turn in words, made when it is opened. */
 
-import { element } from "./elements.js";
+import { element } from "../shared/dom.js";
 
 /** Turns that are told at once. */
 const PART = 200;

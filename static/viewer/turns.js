@@ -1,12 +1,16 @@
 /** The list of all turns, of which only those in sight are in the page: a match may have thousands. */
 
-import { badge, element } from "./elements.js";
+import { element } from "../shared/dom.js";
+import { badge } from "./elements.js";
 import { MARKS } from "./marks.js";
 
 /** Lines of a turn, one for each player who did something. */
 const MOST_LINES = 4;
 const LINE = 20;
 const ROOM = 11;
+
+/** Pixels of the row of the start. */
+const START = LINE + ROOM;
 
 /** Turns that the list has at most: browsers do not scroll farther. */
 const MOST_TURNS = 150_000;
@@ -48,7 +52,7 @@ export class TurnList {
     this.source = null;
     this.turn = 0;
     this.last = 0;
-    this.height = LINE + ROOM;
+    this.height = START;
     this.lines = 1;
     /** @type {Row[]} */
     this.rows = [];
@@ -74,6 +78,7 @@ export class TurnList {
     this.rows = [];
     this.list.replaceChildren();
     this.list.style.setProperty("--turn-height", `${this.height}px`);
+    this.list.style.setProperty("--start-height", `${START}px`);
     this.scroller.scrollTop = 0;
   }
 
@@ -86,17 +91,25 @@ export class TurnList {
     const isOther = turn !== this.turn;
     this.turn = turn;
     this.last = Math.min(last, MOST_TURNS);
-    this.list.style.height = `${(this.last + 1) * this.height}px`;
+    this.list.style.height = `${this.topOf(this.last + 1)}px`;
     if (isOther) {
       this.follow();
     }
     this.fill();
   }
 
+  /**
+   * @param {number} turn
+   * @returns {number} pixels from the beginning of the list to its row; that of the start has one line
+   */
+  topOf(turn) {
+    return turn === 0 ? 0 : START + (turn - 1) * this.height;
+  }
+
   /** Scroll to the turn that is shown if it is out of sight; the page itself stays where it is. */
   follow() {
     const { scroller, height } = this;
-    const top = this.turn * height;
+    const top = this.topOf(this.turn);
     if (top < scroller.scrollTop || top + height > scroller.scrollTop + scroller.clientHeight) {
       scroller.scrollTop = top - (scroller.clientHeight - height) / 2;
     }
@@ -108,7 +121,7 @@ export class TurnList {
     if (!source || scroller.clientHeight === 0) {
       return;
     }
-    const first = Math.max(0, Math.floor(scroller.scrollTop / height) - 1);
+    const first = Math.max(0, Math.floor((scroller.scrollTop - START) / height));
     const count = Math.ceil(scroller.clientHeight / height) + 3;
     this.hold(count);
     for (let turn = first; turn < first + count; turn++) {
@@ -162,7 +175,8 @@ export class TurnList {
     row.due ||= changed;
     if (row.turn !== turn) {
       Object.assign(row, { turn, due: true });
-      item.style.transform = `translateY(${turn * this.height}px)`;
+      item.style.transform = `translateY(${this.topOf(turn)}px)`;
+      item.classList.toggle("start", turn === 0);
       item.setAttribute("aria-posinset", String(turn + 1));
       button.dataset.turn = String(turn);
       button.replaceChildren(element("span", "at", String(turn)));

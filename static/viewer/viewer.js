@@ -1,18 +1,22 @@
 /** The viewer: one replay on the page, and everything that steers it. */
 
 import { Address } from "./address.js";
-import { Announcer } from "./announcer.js";
+import { Announcer } from "../shared/announcer.js";
 import { Chart } from "./chart.js";
-import { EventLog, Latency, showDetails, showTitle } from "./details.js";
-import { byId, element } from "./elements.js";
+import { EventLog, Latency, showDetails } from "./details.js";
+import { element } from "../shared/dom.js";
+import { byId } from "./elements.js";
+import { endingOf } from "./ending.js";
 import { gameOf } from "./games/game.js";
+import { Happenings } from "./happenings.js";
 import { bindKeys } from "./keys.js";
 import { Moments } from "./moments.js";
-import { showOutput } from "./output.js";
+import { Output } from "./output.js";
 import { Outline } from "./outline.js";
 import { PlayOn } from "./play_on.js";
 import { Playback } from "./playback.js";
-import { listHappenings, Players } from "./players.js";
+import { Players } from "./players.js";
+import { Room } from "./room.js";
 import { Scrubber } from "./scrubber.js";
 import { Share } from "./share.js";
 import { Stage } from "./stage.js";
@@ -32,6 +36,7 @@ export class Viewer {
   constructor() {
     this.playback = new Playback();
     this.stage = new Stage(byId("stage"), (spot) => { byId("spot").textContent = spot?.text ?? ""; });
+    this.room = new Room(byId("viewer"));
     this.scrubber = new Scrubber(byId("scrubber"), byId("marks"), this.playback);
     const visit = (/** @type {number} */ turn) => this.playback.step(turn - this.playback.turn);
     this.moments = new Moments(byId("moments"), visit);
@@ -45,6 +50,8 @@ export class Viewer {
     this.chart = new Chart(byId("chart"));
     this.latency = new Latency(visit);
     this.log = new EventLog(visit);
+    this.happenings = new Happenings(byId("happened"));
+    this.output = new Output();
     this.outline = new Outline(byId("outline"));
     this.announcer = new Announcer(byId("announcer"));
     this.address = new Address();
@@ -159,6 +166,7 @@ export class Viewer {
       e: () => this.visit(1),
       q: () => this.visit(-1),
       f: () => stage.fit(),
+      c: () => stage.followButton.hidden || stage.chooseFollow(!stage.follow.isOn),
       l: () => playback.follow(),
       "?": () => byId("keys").showModal(),
       digit: (number) => this.look(number - 1),
@@ -194,6 +202,8 @@ export class Viewer {
     this.playback.open(replay.last, !replay.over);
     this.players = new Players(replay, game, (seat) => this.look(seat === this.focus ? -1 : seat));
     this.offer(replay, game);
+    byId("outline").classList.toggle("board", Boolean(game.isBoard));
+    game.listen?.(() => game === this.game && this.showTurn());
     this.playOn.offer(replay);
     this.latency.show(replay);
     byId("turns").textContent = String(replay.last);
@@ -203,9 +213,7 @@ export class Viewer {
     this.showTurn();
     this.showKnown();
     this.lookThrough();
-    if (replay.over) {
-      void showOutput(replay);
-    }
+    void this.showOutput();
     if (byId("viewer").dataset.plays && this.address.read().turn === null && !this.stage.still.matches) {
       this.playback.play();
     }
@@ -227,7 +235,7 @@ export class Viewer {
       this.showKnown();
       // A match that is given up ends without a turn.
       this.showTurn();
-      void showOutput(replay);
+      void this.showOutput();
     }
     this.scrubber.show();
     this.turnList.show(playback.turn, this.horizon);
@@ -383,9 +391,9 @@ export class Viewer {
     const { turn } = playback;
     this.advance(turn);
     const frame = replay.frame(turn);
-    showTitle(replay, replay.over && turn === replay.last);
+    byId("viewer").dataset.ended = String(replay.over && turn === replay.last);
     if (game.lines) {
-      this.outline.show(game.lines(frame, replay.frame(Math.max(0, turn - 1))));
+      this.outline.show(game.lines(frame, replay.frame(Math.max(0, turn - 1)), turn));
     } else {
       this.stage.show({ replay, game, memo, turn, focus, coordinates: byId("numbers").checked });
     }
@@ -421,18 +429,26 @@ export class Viewer {
     return found;
   }
 
+  /** Show what bots wrote, once the match is over. */
+  async showOutput() {
+    if (this.replay?.over) {
+      await this.output.load(this.replay);
+      this.showHappenings();
+    }
+  }
+
   /** Show what happened in the turn, and say its events. */
   showHappenings() {
-    const { replay, playback: { turn } } = this;
-    if (!replay) {
+    const { replay, game, output, playback: { turn } } = this;
+    if (!replay || !game) {
       return;
     }
     const events = this.events.get(turn) ?? [];
-    const told = events.filter(({ kind }) => kind !== "end");
-    listHappenings(byId("happened"), replay, turn, this.happened(turn), told);
-    if (turn === 0 && told.length === 0) {
-      byId("happened").append(element("li", "muted", "The start: nothing has happened yet."));
-    }
+    this.happenings.show({
+      replay, turn, happened: this.happened(turn), output: output.of(turn),
+      events: events.filter(({ kind }) => kind !== "end" && kind !== "fault"),
+      ending: replay.over && turn === replay.last ? endingOf(replay, game) : "",
+    });
     if (events.length > 0) {
       this.announcer.say(`Turn ${turn}: ${events.map(({ text }) => text).join(". ")}`);
     }

@@ -1,38 +1,22 @@
 /** Sentences about matches. */
 
+import { FAULTS, TITLES } from "../shared/words.js";
+
 /** Players that a sentence names. */
 const MOST_NAMES = 4;
 
-/** @type {Record<string, string>} */
-const FAULTS = {
-  startup: "could not be started",
-  disconnected: "closed its connection",
-  timeout: "did not answer in time",
-  crashed: "crashed",
-  malformed: "sent an answer that cannot be read",
-  illegal: "made an illegal move",
-  oversize: "sent too long an answer",
-};
+/** What a person who plays by hand is called. */
+const PERSON = "you";
 
 /**
- * The games by their names on the command line.
- * @type {Record<string, string>}
- */
-export const TITLES = {
-  "circuit-wars": "Circuit Wars",
-  "code-battle": "Code Battle",
-  "end-of-codes": "End of Codes",
-  hexagon: "Hexagon",
-  paint: "Paint",
-};
-
-/**
- * @param {number} number
- * @param {string} thing in the singular
+ * Begin a sentence with a player and what the player does: a person is spoken to.
+ * @param {string} name
+ * @param {string} verb in the third person, such as "leads"
+ * @param {string} [toPerson] the verb that stands behind "you"
  * @returns {string}
  */
-export function countOf(number, thing) {
-  return `${number} ${thing}${number === 1 ? "" : "s"}`;
+export function doing(name, verb, toPerson = verb.replace(/s$/, "")) {
+  return name === PERSON ? `You ${toPerson}` : `${name} ${verb}`;
 }
 
 /**
@@ -78,7 +62,7 @@ export function faultOf(kind, detail) {
  * @returns {string}
  */
 export function opponents({ seats }) {
-  const names = seats.map(({ name }) => name);
+  const names = seats.map(({ name }, index) => (index === 0 && name === PERSON ? "You" : name));
   return names.length > 2 ? listedNames(names) : names.join(" against ");
 }
 
@@ -96,7 +80,7 @@ export function winnerOf(replay) {
     return "Nobody won";
   }
   const names = best.map(({ seat }) => seat.name);
-  return best.length === 1 ? `${names[0]} won` : `Draw: ${listedNames(names)}`;
+  return best.length === 1 ? doing(names[0], "won") : `Draw: ${listedNames(names)}`;
 }
 
 /**

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 import pytest
+from _pytest.mark import ParameterSet
 from flask import Flask
 from flask.testing import FlaskClient
 from playwright.sync_api import (
@@ -24,6 +25,7 @@ from playwright.sync_api import (
 
 from cw.web import create_app
 from cw.web.settings import SiteSettings
+from tests.browser.axe import SCREENS
 from tests.conftest import FakeClock, Serve
 
 SLOW = 60_000
@@ -41,13 +43,15 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 
-SCREENS = [("light", 1280), ("dark", 390)]
-"""Color schemes and widths of the screens on which axe looks at a page."""
 
-if os.environ.get("CW_ALL_SCREENS"):
-    SCREENS += [("dark", 1280), ("light", 390)]
+def first_is_fast(values: Iterable[object]) -> list[ParameterSet]:
+    """Return parameters of which the fast suite has the first alone."""
+    first, *others = (value if isinstance(value, tuple) else (value,) for value in values)
+    thorough = (pytest.param(*value, marks=pytest.mark.thorough) for value in others)
+    return [pytest.param(*first), *thorough]
 
-each_screen = pytest.mark.parametrize(("scheme", "width"), SCREENS)
+
+each_screen = pytest.mark.parametrize(("scheme", "width"), first_is_fast(SCREENS))
 
 
 def find_chromium() -> str:
@@ -63,7 +67,10 @@ def find_chromium() -> str:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Run one browser for the tests of a module."""
+    """Run one browser for the tests of a module.
+
+    While Playwright runs, so does its event loop; tests beyond the module run loops of their own.
+    """
     path = find_chromium()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)

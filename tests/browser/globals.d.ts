@@ -25,6 +25,7 @@ interface JQuery {
 
 /** What jQuery throws where an answer does not come or is no success. */
 interface FailedRequest {
+  readonly status: number;
   readonly responseJSON?: { error?: string };
 }
 

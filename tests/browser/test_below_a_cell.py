@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from cw.notebook import ShownReplay
-from tests.browser.conftest import Watcher, watch
+from tests.browser.conftest import Watcher, first_is_fast, watch
 from tests.browser.recorded import recorded
 
 GAMES = ("circuit-wars", "code-battle")
@@ -23,7 +23,7 @@ def offline(browser: Browser) -> Iterator[Watcher]:
     context.close()
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", first_is_fast(GAMES))
 def test_the_viewer_plays_below_the_cell(offline: Watcher, tmp_path: Path, game: str) -> None:
     document = recorded(game)
     names = [

@@ -11,19 +11,24 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from cw.championship.config import ChampionshipSettings, begin
-from cw.championship.journal import Journal, Progress, alone, opened
+from cw.championship.journal import Journal, Progress, opened
 from cw.championship.report import write_report
 from cw.championship.report_document import snapshot
 from cw.league.fixtures import Fixture, open_fixtures
+from cw.line_files import alone
 from cw.server.wsgi import listen, serving
-from cw.web.championship_routes import championship_app
-from tests.browser.conftest import Watcher, each_screen
-from tests.browser.test_monitor import AXE, serious
+from cw.web.championship.championship_routes import championship_app
+from tests.browser.axe import on_each_screen, serious
+from tests.browser.conftest import Watcher, first_is_fast
 from tests.championship.contests import built_in, run_in_background
 from tests.championship.test_report import by_name
 
 LONG = "a-team-whose-name-is-very-long"
 TEAMS = ("ada", "alan", "barbara", "donald", "edsger", "grace", "ken", LONG)
+
+
+REST = 5000
+"""Milliseconds between two questions of a page while nothing is being played."""
 
 
 @pytest.fixture
@@ -86,19 +91,23 @@ def heading(page: Page) -> Any:
 def test_the_page_is_renewed_without_a_reload(out: Path, site: Site, watcher: Watcher) -> None:
     page = watcher.page
     running = {Fixture("group", "A", 2, ("ada", "ken")): "http://127.0.0.1:4711"}
+    page.clock.install()
     with alone(out):
         page.goto(f"{site.address}/championship/")
         expect(heading(page)).to_have_text("0 of 30 matches played")
+    page.clock.run_for(REST)
     expect(page.get_by_text("cw championship resume out")).to_be_visible()
     page.locator("summary", has_text="edsger").click()
     page.evaluate("window.same = document.querySelector('#team-edsger')")
     play(out, 9, running=running, seconds_left=200.0)
     with alone(out):
+        page.clock.run_for(REST)
         expect(heading(page)).to_have_text("9 of 30 matches played")
         expect(page.get_by_text("1 being played, 20 to come: about 3 min left.")).to_be_visible()
         live = page.get_by_role("link", name="Watch ada against ken live")
         expect(live).to_have_attribute("href", "http://127.0.0.1:4711")
     play(out)
+    page.clock.run_for(REST)
     expect(heading(page)).to_have_text("a-team-whose-name-is-very-long is the champion")
     expect(page).to_have_title(f"{LONG} is the champion | Championship")
     best = page.get_by_role("list", name="The best teams")
@@ -110,6 +119,7 @@ def test_the_page_is_renewed_without_a_reload(out: Path, site: Site, watcher: Wa
     assert [answer.url for answer in watcher.responses].count(f"{site.address}/championship/") == 1
 
 
+@pytest.mark.thorough
 def test_the_page_stays_when_the_server_ends(out: Path, site: Site, watcher: Watcher) -> None:
     watcher.server_leaves = True
     page = watcher.page
@@ -118,29 +128,26 @@ def test_the_page_stays_when_the_server_ends(out: Path, site: Site, watcher: Wat
     expect(heading(page)).to_contain_text("is the champion")
     site.end()
     notice = page.locator("#notice")
-    expect(notice).to_contain_text("no longer served")
+    expect(notice).to_contain_text("no longer updated")
     expect(notice).to_contain_text("cw serve --replays out")
     expect(heading(page)).to_contain_text("is the champion")
     assert "gone" not in page.locator("body").inner_text()
 
 
-@each_screen
-@pytest.mark.parametrize("matches", [9, 1000])
+@pytest.mark.parametrize("matches", first_is_fast([9, 1000]))
 def test_axe_finds_nothing_serious_and_nothing_is_too_wide(
-    site: Site, watcher: Watcher, scheme: Any, width: int, matches: int
+    site: Site, watcher: Watcher, matches: int
 ) -> None:
     page = watcher.page
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(reduced_motion="reduce")
     failed = {Fixture("group", "A", 2, ("ada", "ken")): "no room"}
     play(site.out, matches, failed=failed, warnings=["ada: it has no walls"])
     page.goto(f"{site.address}/championship/")
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    assert serious(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert on_each_screen(page, serious) == []
 
 
+@pytest.mark.thorough
 def test_the_keyboard_reaches_bracket_tables_and_teams(
     out: Path, site: Site, watcher: Watcher
 ) -> None:
@@ -174,6 +181,7 @@ def test_the_report_is_a_page_by_itself(out: Path, browser: Browser) -> None:
     context.close()
 
 
+@pytest.mark.thorough
 def test_a_result_of_the_report_leads_to_its_replay_from_disk(
     tmp_path: Path, browser: Browser
 ) -> None:

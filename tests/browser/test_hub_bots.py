@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 from playwright.sync_api import Page, expect
 
-from cw.hub.jobs.play import Worker
-from cw.hub.jobs.registry import jobs_of
+from cw.hub.matches.play import Worker
+from cw.hub.site.formats import KINDS
+from cw.hub.site.processes.jobs import jobs_of
+from tests.browser.axe import on_each_screen
 from tests.browser.test_hub_people import (
     Walk,
-    any_walk,  # noqa: F401 - a fixture
-    complaints_of_axe,
     hub,  # noqa: F401 - a fixture
+    walk,  # noqa: F401 - a fixture
 )
-from tests.hub.site import Site
-from tests.hub.test_player_bots import NOBODY, served
+from tests.hub.bots.test_player_bots import NOBODY, served
+from tests.hub.sites import Site
 
 
 def do_jobs(site: Site) -> None:
@@ -23,19 +25,16 @@ def do_jobs(site: Site) -> None:
     waiting, site.queue.jobs[:] = list(site.queue.jobs), []
     with ThreadPoolExecutor(1) as thread:
         for job, arguments, _ in waiting:
-            do = jobs_of(Worker("me", 1))[job]
+            do = jobs_of(Worker("me", 1, KINDS))[job]
             thread.submit(do, site.resources, *arguments).result()
 
 
 def check_page(page: Page) -> None:
     """Hold a page to what each page must be: no complaint of axe, and nothing beside the screen."""
-    assert complaints_of_axe(page) == [], page.url
-    across = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-    assert across <= 0, page.url
+    assert on_each_screen(page) == [], page.url
 
 
-def test_a_bot_is_registered_checked_and_watched(any_walk: Walk) -> None:  # noqa: F811
-    walk = any_walk
+def test_a_bot_is_registered_checked_and_watched(walk: Walk) -> None:  # noqa: F811
     walk.site.open_competition("hexagon")
     walk.be("Ann")
     page = walk.open("/bots")
@@ -66,7 +65,7 @@ def test_a_bot_is_registered_checked_and_watched(any_walk: Walk) -> None:  # noq
         check_page(page)
         do_jobs(walk.site)
     # The page has asked for itself, and shows the match.
-    expect(page.locator("#verdict")).to_contain_text("Honeycomb won")
+    expect(page.locator("#reason")).to_contain_text("Honeycomb won")
     expect(page.get_by_role("cell", name="built-in")).to_be_visible()
     check_page(page)
     walk.open("/")
@@ -76,14 +75,15 @@ def test_a_bot_is_registered_checked_and_watched(any_walk: Walk) -> None:  # noq
     check_page(page)
 
 
-def test_the_home_page_is_for_visitors_too(any_walk: Walk) -> None:  # noqa: F811
-    page = any_walk.open("/")
+@pytest.mark.thorough
+def test_the_home_page_is_for_visitors_too(walk: Walk) -> None:  # noqa: F811
+    page = walk.open("/")
     expect(page.get_by_text("Nothing is being played right now.")).to_be_visible()
     check_page(page)
 
 
-def test_a_bot_that_fails_its_check_says_at_which_step(any_walk: Walk) -> None:  # noqa: F811
-    walk = any_walk
+@pytest.mark.thorough
+def test_a_bot_that_fails_its_check_says_at_which_step(walk: Walk) -> None:  # noqa: F811
     walk.site.open_competition("hexagon")
     walk.be("Ann")
     page = walk.open("/bots/new")

@@ -5,20 +5,22 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
-from cw.hub.jobs.play import Worker
-from cw.hub.services import users
+import pytest
+
+from cw.hub.accounts import users
+from cw.hub.matches.play import Worker
+from cw.hub.site.formats import KINDS
 from cw.hub.store.tables import Match
 from tests.browser.test_hub_people import (
     Walk,
-    any_walk,  # noqa: F401 - a fixture
     hub,  # noqa: F401 - a fixture
     look,
     walk,  # noqa: F401 - a fixture
     walk_by_tab,
 )
-from tests.hub.site import Site
-from tests.hub.test_daily_pages import play_game
-from tests.hub.test_rated import Arena
+from tests.hub.competitions.daily.test_daily_pages import play_game
+from tests.hub.competitions.rated.test_rated import Arena
+from tests.hub.sites import Site
 
 PLAYERS = 24
 """Enough for a gap between the top of the ranking and the rows around a player."""
@@ -31,7 +33,7 @@ def play_all(site: Site) -> list[str]:
     arena.play(7, Random(1))
     arena.clock.advance(600)
     arena.plan()
-    Worker("me", 1).play(held, rated := arena.queued()[0])
+    Worker("me", 1, KINDS).play(held, rated := arena.queued()[0])
     game = play_game(site, PLAYERS)
     with held.database.reading() as session:
         name = session.query(Match.match_id).filter_by(id=rated).scalar()
@@ -55,16 +57,17 @@ def be_admin(walk: Walk) -> None:  # noqa: F811
 MINE = ("/", "/ranking", "/bots/end-of-codes", "/bots", "/settings", "/bot/SwarmBot", "/admin")
 
 
-def test_pages_of_competitions_are_for_all(any_walk: Walk) -> None:  # noqa: F811
-    pages = played(any_walk.site)
+def test_pages_of_competitions_are_for_all(walk: Walk) -> None:  # noqa: F811
+    pages = played(walk.site)
     assert len(pages) == 8
     for path in pages:
-        look(any_walk, path)
-    be_admin(any_walk)
+        look(walk, path)
+    be_admin(walk)
     for path in (*MINE, *pages[-2:]):
-        look(any_walk, path)
+        look(walk, path)
 
 
+@pytest.mark.thorough
 def test_pages_of_competitions_are_walked_by_tab_alone(walk: Walk) -> None:  # noqa: F811
     pages = played(walk.site)
     for path in pages:

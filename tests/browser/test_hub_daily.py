@@ -16,18 +16,22 @@ from sqlalchemy import select, update
 
 from bench import daily_history
 from bench.hub_server import cookie_of
-from cw.games.end_of_codes.protocol import PASSED, TEXTS
-from cw.hub.jobs.app import CeleryQueue
-from cw.hub.jobs.play import Worker
-from cw.hub.resources import open_resources
-from cw.hub.services import competitions, daily, rankings, tickets
-from cw.hub.services.entrants import GAME
-from cw.hub.settings import HubSettings
+from cw.games.end_of_codes.answers import PASSED, TEXTS
+from cw.hub.accounts.access import tickets
+from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.daily import standings as rankings
+from cw.hub.competitions.daily import verbs as daily
+from cw.hub.competitions.daily.entrants import GAME
+from cw.hub.matches.play import Worker
+from cw.hub.operation.queue import CeleryQueue
+from cw.hub.operation.resources import open_resources
+from cw.hub.operation.settings import HubSettings
+from cw.hub.site.formats import KINDS
 from cw.hub.store.tables import Bot, Match, MatchParticipant, User
-from tests.browser.conftest import Watcher, each_screen, watch
-from tests.browser.test_hub_people import complaints_of_axe
+from tests.browser.axe import complaints, on_each_screen
+from tests.browser.conftest import Watcher, watch
 from tests.hub.conftest import StillClock
-from tests.hub.site import Site, site_on
+from tests.hub.sites import Site, site_on
 
 PLAYERS = 60
 GAMES = 40
@@ -55,7 +59,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
     with ThreadPoolExecutor(1) as thread:
         resources = open_resources(settings, CeleryQueue(settings), clock)
         middle, ticket, game = thread.submit(write, resources, clock).result()
-        thread.submit(Worker("me", 1).play, resources, game).result()
+        thread.submit(Worker("me", 1, KINDS).play, resources, game).result()
     with resources.database.reading() as reading:
         last = reading.scalars(select(Match.match_id).where(Match.id == game)).one()
     with site_on(resources, clock) as site:
@@ -171,6 +175,7 @@ def test_a_game_is_chosen_from_the_calendar(visit: Visit) -> None:
     assert "?match=" in page.url
 
 
+@pytest.mark.thorough
 def test_the_keyboard_alone_reaches_the_first_game(visit: Visit) -> None:
     page = visit.open("/ranking")
     page.get_by_role("button", name="Choose a game").focus()
@@ -215,13 +220,14 @@ def test_a_gap_opens_from_both_ends_until_there_is_none(player: Visit) -> None:
     bottom = page.get_by_role("button", name="Show 10 more from the bottom")
     plain = top.evaluate("one => getComputedStyle(one).backgroundColor")
     top.hover()
-    assert top.evaluate("one => getComputedStyle(one).backgroundColor") != plain
-    assert bottom.evaluate("one => getComputedStyle(one).backgroundColor") == plain
+    # Colors change over 0.15 s: they are waited for.
+    expect(top).not_to_have_css("background-color", plain)
+    expect(bottom).to_have_css("background-color", plain)
     top.click()
     expect(page.locator("#ranking tbody tr")).to_have_count(32)
     assert positions(page) == [*range(1, 21), 0, *around]
     bottom.focus()
-    assert bottom.evaluate("one => getComputedStyle(one).backgroundColor") != plain
+    expect(bottom).not_to_have_css("background-color", plain)
     page.keyboard.press("Enter")
     expect(page.locator("#ranking tbody tr")).to_have_count(42)
     assert positions(page) == [*range(1, 21), 0, *range(first - 10, first + 11)]
@@ -251,6 +257,7 @@ CLICKED = """async (gaps) => {
 """Whether all orders of clicks show all that a gap hides, each row once and in its place."""
 
 
+@pytest.mark.thorough
 def test_any_order_of_clicks_shows_what_a_plain_list_has(visit: Visit) -> None:
     shown = {
         tuple(rankings.windows(number, own))
@@ -264,6 +271,7 @@ def test_any_order_of_clicks_shows_what_a_plain_list_has(visit: Visit) -> None:
     assert visit.page.evaluate(CLICKED, gaps)
 
 
+@pytest.mark.thorough
 def test_a_country_that_was_chosen_is_remembered(visit: Visit) -> None:
     page = visit.open("/ranking")
     chooser = page.get_by_label("Filter by country")
@@ -301,6 +309,7 @@ INKED = """() => {
 """How many pixels the line has, and the highest and the lowest of them, from 0 to 1."""
 
 
+@pytest.mark.thorough
 def test_the_graph_reaches_from_the_best_rank_to_the_worst(player: Visit) -> None:
     page = player.open("/ranking")
     expect(page.get_by_role("heading", name="Your recent ranking")).to_be_visible()
@@ -322,6 +331,7 @@ def test_the_graph_reaches_from_the_best_rank_to_the_worst(player: Visit) -> Non
 # The map
 
 
+@pytest.mark.thorough
 def test_the_map_begins_at_round_0_and_the_address_keeps_the_round(visit: Visit) -> None:
     page = visit.open("/ranking")
     page.get_by_role("link", name="Go to game map").click()
@@ -359,6 +369,7 @@ SPOTTED = """() => {
 }"""
 
 
+@pytest.mark.thorough
 def test_a_bubble_tells_of_the_creature_that_is_pointed_at(visit: Visit) -> None:
     page = visit.open(f"/match/{visit.played.last}")
     expect(page.locator("#viewer")).to_have_attribute("data-state", "ready")
@@ -438,6 +449,7 @@ def stand(played: Played, standing: str) -> None:
         session.execute(update(Bot).where(Bot.user_id == me).values(values))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("standing", list(STANDINGS))
 def test_each_standing_of_a_bot_is_told_on_three_pages(
     player: Visit, standing: str, request: pytest.FixtureRequest
@@ -450,7 +462,7 @@ def test_each_standing_of_a_bot_is_told_on_three_pages(
     shown = page.locator("main > .notice").first
     expect(shown).to_contain_text(notice[1])
     expect(shown).to_have_class(f"notice {notice[0]}")
-    assert complaints_of_axe(page) == []
+    assert complaints(page) == []
     shown.get_by_role("button", name="Dismiss").click()
     expect(page.get_by_text(notice[1])).to_have_count(0)
     page.reload()
@@ -461,7 +473,7 @@ def test_each_standing_of_a_bot_is_told_on_three_pages(
         expect(page.locator("#status .words")).to_contain_text(status[1])
         expect(page.locator("#status .words")).to_have_class(f"words {status[0]}".strip())
     expect(page.locator("#status li")).to_have_count(len(STANDINGS[standing]["checks"]))
-    assert complaints_of_axe(page) == []
+    assert complaints(page) == []
     page = player.open("/settings")
     expect(page.locator(".standing .words")).to_have_class(f"words {block[0]}".strip())
     expect(page.locator(".standing .words")).to_contain_text(block[1])
@@ -473,23 +485,18 @@ def test_each_standing_of_a_bot_is_told_on_three_pages(
 # Each page, on each screen
 
 
-@each_screen
-def test_the_pages_are_for_all(played: Played, browser: Browser, scheme: str, width: int) -> None:
-    with visiting(played, browser, width, scheme) as visit:
-        visit.log_in()
-        for path in (
-            f"/ranking?match={played.middle}",
-            "/user/player2",
-            "/bots/end-of-codes",
-            f"/match/{played.last}",
-        ):
-            page = visit.open(path)
-            if "/match/" in path:
-                expect(page.locator("#viewer")).to_have_attribute("data-state", "ready")
-            assert complaints_of_axe(page) == [], path
-            wide, seen = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-            assert wide <= seen, path
-        page = visit.open("/ranking")
-        page.get_by_role("button", name="Choose a game").click()
-        expect(page.locator("#calendar td button").first).to_be_visible()
-        assert complaints_of_axe(page) == []
+def test_the_pages_are_for_all(played: Played, player: Visit) -> None:
+    for path in (
+        f"/ranking?match={played.middle}",
+        "/user/player2",
+        "/bots/end-of-codes",
+        f"/match/{played.last}",
+    ):
+        page = player.open(path)
+        if "/match/" in path:
+            expect(page.locator("#viewer")).to_have_attribute("data-state", "ready")
+        assert on_each_screen(page) == [], path
+    page = player.open("/ranking")
+    page.get_by_role("button", name="Choose a game").click()
+    expect(page.locator("#calendar td button").first).to_be_visible()
+    assert on_each_screen(page) == []

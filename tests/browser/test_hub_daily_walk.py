@@ -12,18 +12,20 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from cw.games.end_of_codes.protocol import PASSED, TEXTS
-from cw.hub.jobs.app import CeleryQueue
-from cw.hub.resources import opened
-from cw.hub.services.daily import GameIsOpen
-from cw.hub.settings import read_settings
+from cw.games.end_of_codes.answers import PASSED, TEXTS
+from cw.hub.competitions.daily.verbs import GameIsOpen
+from cw.hub.operation.environment import read_settings
+from cw.hub.operation.queue import CeleryQueue
+from cw.hub.operation.resources import opened
 from cw.kits import LANGUAGES
 from tests.browser.conftest import watch
 from tests.hub.campaign import HASTY, Role, roles, run, wait_until
 from tests.hub.daily_hub import Hub
 from tests.hub.served_bots import Bots, serving_bots
-from tests.hub.site import PASSWORD, Visitor
+from tests.hub.sites import PASSWORD, Visitor
 from tests.kits.running import Kit, build, serving
+
+pytestmark = pytest.mark.thorough
 
 GAME = "end-of-codes"
 OTHERS = {"bob": "python", "cid": "javascript", "dan": "ruby"}

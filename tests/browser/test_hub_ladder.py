@@ -12,14 +12,13 @@ from cw.hub.pages.polls import Tags
 from cw.hub.store.tables import Match, MatchParticipant, Round
 from tests.browser.test_hub_people import (
     Walk,
-    any_walk,  # noqa: F401 - a fixture
     hub,  # noqa: F401 - a fixture
     look,
     walk,  # noqa: F401 - a fixture
 )
+from tests.hub.competitions.tournament.test_ladder_pages import DRAWN, ILLEGAL, WON, first_round
 from tests.hub.ladder_rows import HEXAGON_5, Rows, duel
-from tests.hub.site import Site
-from tests.hub.test_ladder_pages import DRAWN, ILLEGAL, WON, first_round
+from tests.hub.sites import Site
 
 PAGES = (
     "/t/",
@@ -54,16 +53,16 @@ def off_the_loop(work: object, *arguments: object) -> object:
         return thread.submit(work, *arguments).result()  # type: ignore[arg-type]
 
 
-def test_pages_of_tournaments_are_for_all(any_walk: Walk) -> None:  # noqa: F811
-    off_the_loop(begun, any_walk.site)
+def test_pages_of_tournaments_are_for_all(walk: Walk) -> None:  # noqa: F811
+    off_the_loop(begun, walk.site)
     for path in PAGES:
-        look(any_walk, path)
-    page = any_walk.open("/t/t1/grodno/")
+        look(walk, path)
+    page = walk.open("/t/t1/grodno/")
     page.get_by_label("Login token").fill("abcd-efgh-jkmn-pqrs")
     page.get_by_role("button", name="Join the team").click()
     expect(page.get_by_role("link", name="MY TEAM")).to_be_visible()
     expect(page.locator("tr.own")).to_contain_text("Beta your team")
-    look(any_walk, "/t/t1/grodno/")
+    look(walk, "/t/t1/grodno/")
 
 
 PAGES_OF_HOST = ("", "/teams", "/events", "/rounds", "/log")
@@ -82,20 +81,20 @@ def with_faults(site: Site) -> None:
         session.execute(update(MatchParticipant).where(*its).values(stats=said))
 
 
-def test_pages_of_the_host_and_of_teams_are_for_all(any_walk: Walk) -> None:  # noqa: F811
-    off_the_loop(with_faults, any_walk.site)
-    page = any_walk.open("/t/t1/")
+def test_pages_of_the_host_and_of_teams_are_for_all(walk: Walk) -> None:  # noqa: F811
+    off_the_loop(with_faults, walk.site)
+    page = walk.open("/t/t1/")
     for token in ("H" * 16, "abcd-efgh-jkmn-pqrs"):
-        page.goto(f"{any_walk.site.address}/t/t1/")
+        page.goto(f"{walk.site.address}/t/t1/")
         page.get_by_label("Login token").fill(token)
         page.get_by_role("button", name="Join the team").click()
         page.wait_for_url(lambda url: not url.endswith("/t/t1/"))
     for part in PAGES_OF_HOST:
-        look(any_walk, f"/t/t1/host{part}")
-    page.goto(f"{any_walk.site.address}/t/t1/host/teams")
+        look(walk, f"/t/t1/host{part}")
+    page.goto(f"{walk.site.address}/t/t1/host/teams")
     for path in ("/t/t1/my-team", "/games/hexagon/?tournament=t1&bot=own"):
-        look(any_walk, path)
-    look(any_walk, "/match/m_00000001")
+        look(walk, path)
+    look(walk, "/match/m_00000001")
     expect(page.locator("pre.answer").first).to_contain_text('"move_from":[0,2]')
 
 

@@ -4,32 +4,34 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 from playwright.sync_api import expect
 
-from cw.hub.jobs.play import Worker
-from cw.hub.services import match_views
-from cw.hub.services.match_views import Choice
+from cw.hub.matches import listings
+from cw.hub.matches.listings import Choice
+from cw.hub.matches.play import Worker
+from cw.hub.site.formats import KINDS
 from tests.browser.test_hub_bots import check_page
 from tests.browser.test_hub_people import (
     Walk,
-    any_walk,  # noqa: F401 - a fixture
     hub,  # noqa: F401 - a fixture
+    walk,  # noqa: F401 - a fixture
 )
-from tests.hub.site import Site
-from tests.hub.test_rated import Arena
+from tests.hub.competitions.rated.test_rated import Arena
+from tests.hub.sites import Site
 
 
 def play_rated(site: Site) -> str:
     """Let two house bots play a rated match; return its name."""
     arena = Arena(site.resources, site.clock, options={"max_turns": 40})
     arena.plan()
-    Worker("me", 1).play(site.resources, arena.queued()[0])
+    Worker("me", 1, KINDS).play(site.resources, arena.queued()[0])
     with site.resources.database.reading() as session:
-        return match_views.listing(session, Choice(state="done")).matches[0].match_id
+        return listings.listing(session, KINDS, Choice(state="done")).matches[0].match_id
 
 
-def test_a_rated_match_plays_by_itself_and_is_told_turn_by_turn(any_walk: Walk) -> None:  # noqa: F811
-    walk = any_walk
+@pytest.mark.thorough
+def test_a_rated_match_plays_by_itself_and_is_told_turn_by_turn(walk: Walk) -> None:  # noqa: F811
     with ThreadPoolExecutor(1) as thread:
         match_id = thread.submit(play_rated, walk.site).result()
     walk.page.emulate_media(reduced_motion="no-preference")
@@ -39,7 +41,7 @@ def test_a_rated_match_plays_by_itself_and_is_told_turn_by_turn(any_walk: Walk) 
     told = page.locator("#turn-log > ol > li")
     expect(told).to_have_count(40)
     expect(told.first).to_contain_text("Turn 1")
-    expect(told.first).to_contain_text("order")
+    expect(told.first).to_contain_text("moved")
     check_page(page)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy link").click()

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from playwright.sync_api import expect
 
+from tests.browser.axe import complaints
 from tests.browser.test_hub_ladder import off_the_loop
 from tests.browser.test_hub_people import (
     Walk,
-    complaints_of_axe,
     hub,  # noqa: F401 - a fixture
     walk,  # noqa: F401 - a fixture
 )
+from tests.hub.competitions.tournament.test_my_team_page import tournament
+from tests.hub.competitions.tournament.test_play_online import overheard, set_url
 from tests.hub.ladder_rows import Rows
-from tests.hub.test_my_team_page import tournament
-from tests.hub.test_play_online import overheard, set_url
+
+pytestmark = pytest.mark.thorough
 
 SLOW = 60_000.0
 """Milliseconds that are enough for a match to go on."""
@@ -39,17 +42,17 @@ def test_a_team_joins_and_plays_against_its_own_bot(walk: Walk) -> None:  # noqa
         assert page.get_by_label("The bot").input_value() == "own:t1"
         page.get_by_label("Cells on each side").select_option("3")
         page.get_by_role("button", name="Play", exact=True).click()
-        expect(page.locator("#title")).to_have_text("you against Alpha", timeout=SLOW)
+        expect(page.locator("#title")).to_have_text("You against Alpha", timeout=SLOW)
         page.get_by_role("button", name="Play it").click(timeout=SLOW)
         page.wait_for_function(
             "() => Number(document.getElementById('turns').textContent) > 1", timeout=SLOW
         )
         assert json.loads(heard.requests[0][2])["training"] is True
-        assert complaints_of_axe(page) == []
+        assert complaints(page) == []
         assert "127.0.0.1" not in page.content().replace(walk.site.address, "")
         page.get_by_role("button", name="Resign").click(timeout=SLOW)
         page.get_by_role("dialog").get_by_role("button", name="Resign").click()
-        expect(page.locator("#title")).to_have_text("Alpha won", timeout=SLOW)
+        expect(page.locator("#lead")).to_have_text("Alpha won", timeout=SLOW)
         page.get_by_role("button", name="Swap sides").click()
         expect(page.locator("#title")).to_have_text("Alpha against you", timeout=SLOW)
         page.get_by_role("link", name="Hexagon").click()

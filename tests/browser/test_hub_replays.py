@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from cw.hub.jobs.app import CeleryQueue
-from cw.hub.resources import opened
-from cw.hub.settings import HubSettings
+from cw.hub.operation.queue import CeleryQueue
+from cw.hub.operation.resources import opened
+from cw.hub.operation.settings import HubSettings
 from tests.browser.conftest import watch
 from tests.hub.conftest import StillClock
+from tests.hub.matches.test_object_links import play
 from tests.hub.services import Swift, new_swift
-from tests.hub.site import Site, site_on
-from tests.hub.test_object_links import play
+from tests.hub.sites import Site, site_on
+
+pytestmark = pytest.mark.thorough
 
 
 @pytest.fixture
@@ -31,7 +33,9 @@ def remote(swift: Swift, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
     for name, value in swift.environment.items():
         monkeypatch.setenv(name, value)
     clock = StillClock()
-    settings = HubSettings(data=tmp_path / "data", store_url=swift.new_bucket())
+    settings = HubSettings(
+        data=tmp_path / "data", store_url=swift.new_bucket(), store_public_url=swift.address
+    )
     with (
         opened(settings, CeleryQueue(settings), clock) as resources,
         site_on(resources, clock) as site,
@@ -50,6 +54,6 @@ def test_a_replay_is_watched_from_where_it_lies(
         with browser.new_context() as context:
             watcher = watch(context)
             watcher.page.goto(f"{remote.address}{shown}")
-            expect(watcher.page.locator("#verdict")).to_contain_text("rusher")
+            expect(watcher.page.locator("#reason")).to_contain_text("rusher")
             assert watcher.origins() == {remote.address, swift.address}
             assert watcher.complaints == []

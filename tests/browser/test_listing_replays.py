@@ -12,8 +12,8 @@ from playwright.sync_api import Browser, expect
 from cw.web import create_app
 from cw.web.settings import SiteSettings
 from tests.browser import recorded
+from tests.browser.axe import serious
 from tests.browser.conftest import Watcher, each_screen
-from tests.browser.test_monitor import AXE, serious
 from tests.conftest import Serve
 
 READY = "#viewer[data-surveyed=true]"
@@ -48,6 +48,7 @@ def test_a_match_is_found_and_watched_with_the_keyboard(site: str, watcher: Watc
     assert re.split("[?#]", page.url)[0] == f"{site}/replays/hexagon"
 
 
+@pytest.mark.thorough
 @each_screen
 def test_every_card_has_its_picture_and_nothing_bars_the_way(
     site: str, browser: Browser, scheme: Literal["light", "dark"], width: int
@@ -62,11 +63,11 @@ def test_every_card_has_its_picture_and_nothing_bars_the_way(
     page.wait_for_function(LOADED)
     assert page.locator(f".on-{'dark' if scheme == 'light' else 'light'}:visible").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.evaluate(AXE.read_text(encoding="utf-8"))
     assert serious(page) == []
     context.close()
 
 
+@pytest.mark.thorough
 def test_the_list_works_without_scripts(site: str, browser: Browser) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

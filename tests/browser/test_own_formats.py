@@ -72,6 +72,7 @@ def test_frames_are_those_of_the_rules(site: str, watcher: Watcher) -> None:
     assert found["frames"] == [drawn(frame) for frame in frames("code-battle")]
 
 
+@pytest.mark.thorough
 def test_a_file_is_watched(site: str, watcher: Watcher, tmp_path: Path) -> None:
     page = watcher.page
     page.goto(f"{site}/replays/")
@@ -80,11 +81,12 @@ def test_a_file_is_watched(site: str, watcher: Watcher, tmp_path: Path) -> None:
     page.keyboard.press("End")
     last = len(recorded("code-battle")["turns"])
     expect(page.locator("#turn")).to_have_text(str(last))
-    expect(page.locator("#verdict")).to_contain_text("won")
+    expect(page.locator("#lead")).to_contain_text("won")
     expect(page.locator("#happened li")).not_to_have_count(0)
     assert watcher.complaints == []
 
 
+@pytest.mark.thorough
 def test_an_address_of_this_site_is_watched(site: str, watcher: Watcher) -> None:
     page = watcher.page
     page.goto(f"{site}/replays/?url=/replays/own/document")
@@ -93,13 +95,14 @@ def test_an_address_of_this_site_is_watched(site: str, watcher: Watcher) -> None
     expect(page.locator("#subtitle")).to_contain_text("Code Battle")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        ("http://127.0.0.1:9/x.json", "only show replays of this site and of its store"),
-        ("data:application/json,{}", "only show replays of this site and of its store"),
-        ("/replays/none/document", "does not give this replay (404)"),
-        ("/games/", "This file is no JSON."),
+        ("http://127.0.0.1:9/x.json", "only replays of this site and its store"),
+        ("data:application/json,{}", "only replays of this site and its store"),
+        ("/replays/none/document", "did not return this replay (404)"),
+        ("/games/", "This file is not JSON."),
     ],
 )
 def test_another_address_is_refused(site: str, watcher: Watcher, address: str, said: str) -> None:
@@ -109,6 +112,7 @@ def test_another_address_is_refused(site: str, watcher: Watcher, address: str, s
     assert watcher.origins() == {site}
 
 
+@pytest.mark.thorough
 def test_hostile_files_end_in_a_sentence(site: str, watcher: Watcher) -> None:
     document = json.loads(exported())
     del document["turns"][12:]

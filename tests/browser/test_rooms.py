@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import expect
 
 from cw.web.settings import SiteSettings
-from tests.browser.conftest import Game, Host, Watcher, each_screen
-from tests.browser.test_monitor import AXE, serious
+from tests.browser.axe import on_each_screen, serious
+from tests.browser.conftest import Game, Host, Watcher
 from tests.games.circuit_wars.examples import BOUNDARY, SEED_MOVES
 
 
@@ -52,6 +52,7 @@ def test_a_game_is_followed_from_its_first_player_to_its_replay(
     expect(page.locator("#reason")).to_contain_text("bob won.")
 
 
+@pytest.mark.thorough
 def test_the_monitor_leads_to_the_replay(lobby: Game, watcher: Watcher) -> None:
     table = room_of(lobby, "table-1")
     table.register("alice", "bob")
@@ -64,6 +65,7 @@ def test_the_monitor_leads_to_the_replay(lobby: Game, watcher: Watcher) -> None:
     expect(page.locator("#reason")).to_contain_text("bob won.")
 
 
+@pytest.mark.thorough
 def test_a_room_is_opened_and_says_how_to_join(lobby: Game, watcher: Watcher) -> None:
     room_of(lobby, "table-1").register("alice")
     page = show(watcher, lobby)
@@ -77,11 +79,13 @@ def test_a_room_is_opened_and_says_how_to_join(lobby: Game, watcher: Watcher) ->
     expect(page.locator("#join")).to_contain_text(f"cw bots join {place}my-room greedy")
 
 
+@pytest.mark.thorough
 def test_an_unchanged_lobby_costs_a_304(lobby: Game, watcher: Watcher) -> None:
     page = show(watcher, lobby)
     page.wait_for_event("response", lambda answer: answer.status == 304)
 
 
+@pytest.mark.thorough
 def test_a_server_that_is_gone_is_told(lobby: Game, watcher: Watcher) -> None:
     page = show(watcher, lobby)
     watcher.server_leaves = True
@@ -91,16 +95,8 @@ def test_a_server_that_is_gone_is_told(lobby: Game, watcher: Watcher) -> None:
     expect(page.locator("#gone")).to_be_hidden()
 
 
-@each_screen
-def test_it_fits_and_has_no_serious_violation(
-    lobby: Game, watcher: Watcher, scheme: Any, width: int
-) -> None:
+def test_it_fits_and_has_no_serious_violation(lobby: Game, watcher: Watcher) -> None:
     room_of(lobby, "table-1").play(BOUNDARY)
     room_of(lobby, "a" * 32).play(SEED_MOVES, ("W" * 10, "M" * 10))
     room_of(lobby, "table-3").register("W" * 10)
-    watcher.page.emulate_media(color_scheme=scheme)
-    watcher.page.set_viewport_size({"width": width, "height": 800})
-    page = show(watcher, lobby)
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    assert serious(page) == []
+    assert on_each_screen(show(watcher, lobby), serious) == []

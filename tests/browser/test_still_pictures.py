@@ -42,6 +42,7 @@ def test_marks_are_those_of_the_viewer(serve: Serve, browser: Browser) -> None:
     page.close()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("game", MATCHES)
 def test_svg_and_png_show_the_same(tmp_path: Path, browser: Browser, game: str) -> None:
     sheet = sheet_at(document_of(game), 20)

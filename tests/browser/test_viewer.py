@@ -14,11 +14,11 @@ from playwright.sync_api import Browser, Page, expect
 
 from cw.replays import document as replay
 from cw.web import create_app
-from cw.web.export import html
+from cw.web.replays.export import html
 from cw.web.settings import SiteSettings
-from tests.browser.conftest import Watcher, watch
+from tests.browser.axe import on_each_screen, serious
+from tests.browser.conftest import Watcher, first_is_fast, watch
 from tests.browser.recorded import MATCHES, fill, frames, recorded
-from tests.browser.test_monitor import AXE, VIOLATIONS, serious
 from tests.conftest import Serve
 
 TWO = ("circuit-wars", "code-battle")
@@ -113,7 +113,7 @@ def spot(page: Page) -> str:
 # Every game
 
 
-@pytest.mark.parametrize("game", MATCHES)
+@pytest.mark.parametrize("game", first_is_fast(MATCHES))
 def test_every_game_is_drawn_at_any_turn(opened: Open, game: str) -> None:
     page = opened(game)
     turn(page).to_have_text("0")
@@ -128,6 +128,7 @@ def test_every_game_is_drawn_at_any_turn(opened: Open, game: str) -> None:
     expect(page.locator("#viewer")).to_have_attribute("data-ended", "true")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("game", MATCHES)
 def test_frames_are_those_of_the_document(opened: Open, game: str) -> None:
     page = opened(game)
@@ -148,6 +149,7 @@ def test_frames_are_those_of_the_document(opened: Open, game: str) -> None:
     assert found == frames(game)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("game", MATCHES)
 def test_actions_are_those_of_the_document(opened: Open, game: str) -> None:
     page = opened(game)
@@ -164,6 +166,7 @@ def test_actions_are_those_of_the_document(opened: Open, game: str) -> None:
     assert found == [turn["actions"] for turn in document["turns"]]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("game", MATCHES)
 def test_the_result_is_told(opened: Open, game: str) -> None:
     page = opened(game)
@@ -182,6 +185,7 @@ def test_the_result_is_told(opened: Open, game: str) -> None:
 # Controls, by mouse
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("game", TWO)
 def test_buttons_step_and_go_to_both_ends(opened: Open, game: str) -> None:
     page = opened(game)
@@ -190,13 +194,14 @@ def test_buttons_step_and_go_to_both_ends(opened: Open, game: str) -> None:
         ("Last turn", last),
         ("Back one turn", last - 1),
         ("Back one turn", last - 2),
-        ("On one turn", last - 1),
+        ("Forward one turn", last - 1),
         ("First turn", 0),
     ):
         page.get_by_role("button", name=name, exact=True).click()
         turn(page).to_have_text(str(result))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("game", TWO)
 def test_it_plays_to_the_end_and_again(stopped: Open, game: str) -> None:
     last = len(recorded(game)["turns"])
@@ -215,6 +220,7 @@ def test_it_plays_to_the_end_and_again(stopped: Open, game: str) -> None:
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("game", TWO)
 def test_the_line_of_turns_is_dragged(opened: Open, game: str) -> None:
     page = opened(game)
@@ -236,6 +242,7 @@ def test_the_line_of_turns_is_dragged(opened: Open, game: str) -> None:
     expect(page.locator("#scrubber")).to_have_attribute("aria-valuetext", said)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("game", TWO)
 def test_events_are_marked_and_visited(opened: Open, game: str) -> None:
     page = opened(game)
@@ -256,6 +263,7 @@ def test_events_are_marked_and_visited(opened: Open, game: str) -> None:
     turn(page).to_have_text(str(at[-1]))
 
 
+@pytest.mark.thorough
 def test_charts_show_what_is_chosen(opened: Open) -> None:
     page = opened("code-battle")
     before = page.evaluate("() => document.getElementById('chart').toDataURL()")
@@ -266,6 +274,7 @@ def test_charts_show_what_is_chosen(opened: Open) -> None:
     )
 
 
+@pytest.mark.thorough
 def test_coordinates_are_switched_and_remembered(opened: Open) -> None:
     page = opened("circuit-wars")
     before = page.evaluate(PICTURE)
@@ -280,7 +289,7 @@ def test_coordinates_are_switched_and_remembered(opened: Open) -> None:
 # Controls, by keyboard
 
 
-@pytest.mark.parametrize("game", TWO)
+@pytest.mark.parametrize("game", first_is_fast(TWO))
 def test_keys_step_and_jump(opened: Open, game: str) -> None:
     page = opened(game)
     last = len(recorded(game)["turns"])
@@ -297,6 +306,7 @@ def test_keys_step_and_jump(opened: Open, game: str) -> None:
         turn(page).to_have_text(str(result))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("game", TWO)
 def test_keys_play_hasten_and_visit_events(stopped: Open, game: str) -> None:
     page = stopped(game)
@@ -316,6 +326,7 @@ def test_keys_play_hasten_and_visit_events(stopped: Open, game: str) -> None:
     expect(page.locator("#happened .event")).not_to_have_count(0)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("game", TWO)
 def test_digits_choose_the_view(opened: Open, game: str) -> None:
     page = opened(game, "#turn=20")
@@ -333,6 +344,7 @@ def test_digits_choose_the_view(opened: Open, game: str) -> None:
     assert page.evaluate(PICTURE) == everything
 
 
+@pytest.mark.thorough
 def test_the_view_is_chosen_by_mouse(opened: Open) -> None:
     page = opened("hexagon")
     page.locator("#perspective").select_option(index=1)
@@ -357,6 +369,7 @@ def test_help_opens_and_holds_the_keys_back(opened: Open) -> None:
     turn(page).to_have_text("1")
 
 
+@pytest.mark.thorough
 def test_keys_do_nothing_while_a_field_has_the_focus(opened: Open, site: str) -> None:
     page = opened("hexagon")
     page.locator("#perspective").focus()
@@ -370,6 +383,7 @@ def test_keys_do_nothing_while_a_field_has_the_focus(opened: Open, site: str) ->
     expect(page.get_by_role("dialog")).to_be_hidden()
 
 
+@pytest.mark.thorough
 def test_keys_with_ctrl_are_the_browsers(opened: Open) -> None:
     page = opened("hexagon")
     page.keyboard.press("Control+ArrowRight")
@@ -380,8 +394,11 @@ def test_keys_with_ctrl_are_the_browsers(opened: Open) -> None:
 # The board
 
 
+@pytest.mark.thorough
 def test_wheel_drag_and_keys_move_the_board(opened: Open) -> None:
     page = opened("code-battle")
+    page.keyboard.press("f")
+    page.evaluate(DRAWN)
     whole = page.evaluate(PICTURE)
     place = middle(page, 10.5, 10.5, (60, 60), WRAPPED)
     hover(page, place)
@@ -409,6 +426,7 @@ def test_wheel_drag_and_keys_move_the_board(opened: Open) -> None:
     assert page.evaluate(PICTURE) == whole
 
 
+@pytest.mark.thorough
 def test_buttons_zoom_and_the_minimap_jumps(opened: Open) -> None:
     page = opened("code-battle")
     page.get_by_role("button", name="Zoom in").click(click_count=6)
@@ -423,6 +441,7 @@ def test_buttons_zoom_and_the_minimap_jumps(opened: Open) -> None:
     expect(page.locator("#minimap")).to_be_hidden()
 
 
+@pytest.mark.thorough
 def test_two_fingers_zoom(browser: Browser, site: str) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
     page = context.new_page()
@@ -445,6 +464,7 @@ def test_two_fingers_zoom(browser: Browser, site: str) -> None:
     context.close()
 
 
+@pytest.mark.thorough
 def test_a_captured_area_has_its_owners_colour(opened: Open) -> None:
     page = opened("circuit-wars")
     page.keyboard.press("End")
@@ -463,6 +483,7 @@ def test_a_captured_area_has_its_owners_colour(opened: Open) -> None:
     assert {value >> 4 for value in squares.values()} == {1, 2}
 
 
+@pytest.mark.thorough
 def test_a_painted_square_has_its_owners_colour(opened: Open) -> None:
     page = opened("paint")
     page.keyboard.press("End")
@@ -484,6 +505,7 @@ def test_a_painted_square_has_its_owners_colour(opened: Open) -> None:
     assert len(set.union(*colours.values())) == 3
 
 
+@pytest.mark.thorough
 def test_the_hexagon_under_the_pointer_is_named(opened: Open) -> None:
     page = opened("hexagon")
     page.keyboard.press("End")
@@ -513,6 +535,7 @@ BUBBLE = """() => new Promise((give) => requestAnimationFrame(() => requestAnima
 """What the bubble says, once it is drawn."""
 
 
+@pytest.mark.thorough
 def test_a_bubble_names_a_creature(opened: Open) -> None:
     page = opened("end-of-codes")
     frame = frames("end-of-codes")[0]
@@ -531,6 +554,7 @@ def test_a_bubble_names_a_creature(opened: Open) -> None:
     assert "(0, 0)" in spot(page)
 
 
+@pytest.mark.thorough
 def test_the_keyboard_points_at_cells_too(opened: Open) -> None:
     page = opened("end-of-codes")
     frame = frames("end-of-codes")[0]
@@ -556,6 +580,7 @@ def test_the_keyboard_points_at_cells_too(opened: Open) -> None:
     expect(page.locator("#bubble")).to_be_hidden()
 
 
+@pytest.mark.thorough
 def test_small_things_of_different_players_differ_in_shape(opened: Open) -> None:
     page = opened("code-battle")
     transports = page.evaluate(
@@ -581,6 +606,7 @@ def test_small_things_of_different_players_differ_in_shape(opened: Open) -> None
     assert len(set(marks)) == len(MATCHES["code-battle"][0])
 
 
+@pytest.mark.thorough
 def test_a_cross_fades_where_a_creature_died(opened: Open) -> None:
     page = opened("end-of-codes")
     known = frames("end-of-codes")
@@ -612,8 +638,11 @@ def test_a_cross_fades_where_a_creature_died(opened: Open) -> None:
     assert redness[-1] == 0
 
 
+@pytest.mark.thorough
 def test_fog_hides_what_a_player_does_not_see(opened: Open) -> None:
     page = opened("code-battle")
+    page.keyboard.press("f")
+    page.evaluate(DRAWN)
     cores = frames("code-battle")[0]["cores"]
     for core in cores:
         hover(page, middle(page, core["col"] + 0.5, core["row"] + 0.5, (60, 60), WRAPPED))
@@ -625,6 +654,7 @@ def test_fog_hides_what_a_player_does_not_see(opened: Open) -> None:
         assert ("not seen" in spot(page)) == (core["owner"] != 0)
 
 
+@pytest.mark.thorough
 def test_still_where_motion_is_unwelcome(opened: Open, watcher: Watcher) -> None:
     page = opened("code-battle", "#turn=100")
     later = """() => new Promise((done) => {
@@ -641,6 +671,7 @@ def test_still_where_motion_is_unwelcome(opened: Open, watcher: Watcher) -> None
     page.wait_for_function("(before) => board.toDataURL() !== before", arg=before)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("game", MATCHES)
 def test_the_picture_follows_the_theme(opened: Open, watcher: Watcher, game: str) -> None:
     page = opened(game, "#turn=10")
@@ -669,6 +700,7 @@ def test_the_address_carries_turn_speed_and_view(opened: Open) -> None:
     turn(page).to_have_text("31")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("after", ["#turn=1e9&speed=3&view=zz", "#turn=-4&speed=%", "#%00"])
 def test_an_address_that_says_nonsense(opened: Open, after: str) -> None:
     page = opened("hexagon", after)
@@ -676,6 +708,7 @@ def test_an_address_that_says_nonsense(opened: Open, after: str) -> None:
     assert int(page.locator("#turn").inner_text()) in (0, len(recorded("hexagon")["turns"]))
 
 
+@pytest.mark.thorough
 def test_screen_readers_are_told_events(opened: Open) -> None:
     page = opened("circuit-wars")
     told = page.locator("[aria-live=polite]#announcer")
@@ -701,6 +734,7 @@ def test_a_file_is_watched_without_being_sent(serve: Serve, folder: Path, watche
     assert {request.method for request in watcher.requests} == {"GET"}
 
 
+@pytest.mark.thorough
 def test_a_file_is_dropped(site: str, folder: Path, watcher: Watcher) -> None:
     page = watcher.page
     page.goto(f"{site}/replays/")
@@ -716,14 +750,15 @@ def test_a_file_is_dropped(site: str, folder: Path, watcher: Watcher) -> None:
     expect(page.locator("#subtitle")).to_contain_text("Hexagon")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "This file is no JSON."),
-        (b"{}", "This file is no replay."),
-        (b"\x1f\x8bnothing", "This file cannot be unpacked."),
-        (b'{"version": 2}', "This file is no replay."),
-        (b"[" * 100_000, "This file is no JSON."),
+        (b"", "This file is not JSON."),
+        (b"{}", "This file is not a replay."),
+        (b"\x1f\x8bnothing", "This file cannot be decompressed."),
+        (b'{"version": 2}', "This file is not a replay."),
+        (b"[" * 100_000, "This file is not JSON."),
     ],
 )
 def test_a_file_that_is_no_replay(site: str, watcher: Watcher, content: bytes, said: str) -> None:
@@ -750,6 +785,7 @@ def hostile(game: str) -> replay.Document:
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("game", MATCHES)
 def test_names_are_text(serve: Serve, watcher: Watcher, tmp_path: Path, game: str) -> None:
     (tmp_path / "bad.json").write_bytes(replay.encode(hostile(game), packed=False))
@@ -783,6 +819,7 @@ def test_embedded_there_is_no_navigation(opened: Open, watcher: Watcher) -> None
         assert page.evaluate("document.documentElement.scrollHeight") <= height
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("game", MATCHES)
 def test_a_phone_shows_everything_in_one_column(opened: Open, watcher: Watcher, game: str) -> None:
     watcher.page.set_viewport_size({"width": 360, "height": 740})
@@ -798,7 +835,7 @@ def offline(browser: Browser) -> Iterator[Watcher]:
     context.close()
 
 
-@pytest.mark.parametrize("game", MATCHES)
+@pytest.mark.parametrize("game", first_is_fast(MATCHES))
 def test_an_exported_file_works_from_disk(offline: Watcher, tmp_path: Path, game: str) -> None:
     file = tmp_path / "replay.html"
     file.write_bytes(html(hostile(game)))
@@ -814,35 +851,29 @@ def test_an_exported_file_works_from_disk(offline: Watcher, tmp_path: Path, game
     assert offline.complaints == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.thorough
 def test_axe_finds_nothing_serious_in_the_pages_of_replays(
-    opened: Open, site: str, watcher: Watcher, scheme: Any
+    opened: Open, site: str, watcher: Watcher
 ) -> None:
     page = watcher.page
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    page.emulate_media(reduced_motion="reduce")
     page.goto(f"{site}/replays/")
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    assert serious(page) == []
+    assert on_each_screen(page, serious) == []
     for game in MATCHES:
         for after in ("#turn=12&view=1", "?embed=1"):
             page.goto(f"{site}/replays/{game}{after}")
             page.wait_for_selector(READY)
-            page.evaluate(AXE.read_text(encoding="utf-8"))
-            assert serious(page) == [], f"{game}{after}"
+            assert on_each_screen(page, serious) == [], f"{game}{after}"
     page.keyboard.press("?")
-    assert serious(page) == []
+    assert on_each_screen(page, serious) == []
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
-def test_axe_finds_nothing_at_all_in_the_viewer(
-    opened: Open, watcher: Watcher, size: tuple[int, int]
-) -> None:
-    watcher.page.set_viewport_size({"width": size[0], "height": size[1]})
+@pytest.mark.thorough
+def test_axe_finds_nothing_at_all_in_the_viewer(opened: Open) -> None:
     for game in MATCHES:
         page = opened(game)
-        page.evaluate(AXE.read_text(encoding="utf-8"))
         for key in ("Home", "End"):
             page.keyboard.press(key)
-            assert page.evaluate(VIOLATIONS) == []
+            assert on_each_screen(page) == []
         page.get_by_role("button", name="Share").click()
-        assert page.evaluate(VIOLATIONS) == []
+        assert on_each_screen(page) == []

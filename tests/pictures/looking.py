@@ -10,7 +10,7 @@ from cw.drawing.shapes import Sheet
 from cw.pictures.brush import image_of
 from cw.pictures.exports import still
 from cw.replays import document as replay
-from cw.web.export import drawn
+from cw.web.replays.export import drawn
 from tests.browser.recorded import recorded
 
 Pixel = tuple[int, ...]

@@ -26,7 +26,7 @@ from cw.pictures.raster import png
 from cw.pictures.svg import number, svg
 from cw.pictures.tiles import Canvas
 from cw.replays import document as replay
-from cw.web.export import drawn
+from cw.web.replays.export import drawn
 from tests.browser.recorded import MATCHES
 from tests.pictures.looking import document_of, rgb, sheet_at
 

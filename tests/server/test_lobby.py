@@ -13,7 +13,8 @@ from cw.championship.config import SETTINGS
 from cw.cli import main
 from cw.errors import UsageError
 from cw.server import rooms as room_registry
-from cw.web import create_app, replay_folder
+from cw.web import create_app
+from cw.web.replays import replay_folder
 from cw.web.settings import SiteSettings
 from tests.conftest import FakeClock
 from tests.games.circuit_wars.examples import BOUNDARY
@@ -102,7 +103,7 @@ def test_a_room_is_opened_by_its_name(client: FlaskClient) -> None:
 def test_what_is_no_name_is_said(client: FlaskClient, name: str) -> None:
     answer = client.get("/rooms/", query_string={"room": name})
     assert answer.status_code == 400
-    assert "1 to 32 of a-z, 0-9 and -" in answer.text
+    assert "1 to 32 characters: a-z, 0-9 and -" in answer.text
     assert "<script>" not in answer.text
 
 

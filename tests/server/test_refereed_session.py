@@ -7,9 +7,13 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
+
+from cw.errors import GameStarted
 from cw.games.circuit_wars.rules import CircuitWars
 from cw.games.rules import Fault
-from cw.server.refereed_session import RefereedSession
+from cw.games.wire import QueryLimits
+from cw.server.refereed_session import ClientSeat, RefereedSession
 from cw.server.session import GITHUB, NOT_STARTED
 
 Session = RefereedSession[Any, Any]
@@ -29,10 +33,9 @@ def play(scenario: Callable[[Session], Awaitable[None]], openings: int = 0) -> N
 
 async def register(session: Session, player: int, team: str) -> None:
     """Let a client register for the seat that the referee fills."""
-    registration = asyncio.create_task(session.registration(player, GITHUB))
-    await asyncio.sleep(0)
-    await asyncio.to_thread(session.register, team)
-    await registration
+    with session.open_seat(player, GITHUB) as registered:
+        await asyncio.to_thread(session.register, team)
+        await registered.wait()
 
 
 @contextmanager
@@ -45,6 +48,21 @@ def moving(session: Session, team: str) -> Iterator[None]:
     finally:
         session.end()
         move.add_done_callback(lambda _: None)
+
+
+def test_a_client_may_register_before_its_start_has_been_noticed() -> None:
+    async def scenario(session: Session) -> None:
+        async def start() -> Fault:
+            assert await asyncio.to_thread(session.register, "ann") == 1
+            return Fault("crashed", "it has registered and gone")
+
+        seat = ClientSeat(session, 1, GITHUB, "http://127.0.0.1:5000", start)
+        fault = await seat._register(QueryLimits(60, 1))
+        assert fault == Fault("crashed", "it has registered and gone")
+        with pytest.raises(GameStarted):
+            session.register("bob")
+
+    play(scenario)
 
 
 def test_who_moves_before_the_other_has_registered_is_too_early() -> None:

@@ -16,6 +16,7 @@ from cw.games.circuit_wars.protocol import status_code
 from cw.games.circuit_wars.rules import CircuitWars, State
 from cw.server.session import ABSENCE, GITHUB, SHORT, MatchSession, TeamIdForm
 from tests.conftest import FakeClock
+from tests.effort import amount
 from tests.games.circuit_wars.reference import Reference
 
 CircuitSession = MatchSession[State, str, State]
@@ -31,6 +32,23 @@ def open_desk(
 def code(session: CircuitSession) -> int:
     snapshot = session.look().snapshot
     return status_code(len(snapshot.teams), snapshot.state)
+
+
+def test_whatever_is_done_is_done_alone(clock: FakeClock) -> None:
+    session, held = open_desk(clock), list[bool]()
+
+    def looked_at() -> float:
+        held.append(session._lock.locked())
+        return clock()
+
+    session._clock = looked_at
+    for team_id in ("a", "b"):
+        session.register(team_id)
+    session.look()
+    session.move("a", "0,0,top")
+    session.restart()
+    assert len(held) >= 5
+    assert all(held)
 
 
 class TestRegistration:
@@ -325,4 +343,6 @@ class DeskAndClock(RuleBasedStateMachine):
 
 
 TestDeskAndClock = DeskAndClock.TestCase
-TestDeskAndClock.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+TestDeskAndClock.settings = settings(
+    max_examples=amount(40, 150), stateful_step_count=40, deadline=None
+)

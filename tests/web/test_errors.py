@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 from cw.server.settings import LARGEST_REQUEST
 from cw.web import create_app
 from cw.web.settings import LARGEST_UPLOAD, SiteSettings
-from tests.web.test_replays import put
+from tests.web.replays.test_replays import put
 
 BROWSER = {
     "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8",

@@ -4,7 +4,8 @@ import { allSegments, areas, condition, keyOf, owner } from "../../monitor/geome
 import { comparedThings, forfeit, inTurn } from "../ending.js";
 import { axes, colour, inks, mark, strength, write } from "../drawing.js";
 import { letterOf } from "../palette.js";
-import { countOf } from "../words.js";
+import { countOf } from "../../shared/counts.js";
+import { doing } from "../words.js";
 
 /**
  * @typedef {import("../../monitor/geometry.js").Segment} Segment
@@ -26,9 +27,9 @@ const BORDERS = [[1, "top"], [2, "right"], [4, "bottom"], [8, "left"]];
 /** @type {import("./game.js").Game<Frame, Memo>} */
 export const CIRCUIT_WARS = {
   legend: [
-    "Segments have the colour of who drew them; those of player B have a light core, those of the start are grey.",
+    "Segments have the colour of the player who drew them; those of player B have a light core, those of the start are grey.",
     "A closed area has the colour and the mark of its owner.",
-    "The last move lies on yellow.",
+    "The last move is on yellow.",
   ],
   measures: [{ name: "squares", of: (frame) => frame.scores }],
   total: ({ size }) => size * size,
@@ -98,7 +99,7 @@ export const CIRCUIT_WARS = {
   },
 
   describe({ size, scores, last_move: last }, { seats }) {
-    const owned = seats.map(({ name, index }) => `${name} owns ${countOf(scores[index], "square")}`);
+    const owned = seats.map(({ name, index }) => `${doing(name, "owns")} ${countOf(scores[index], "square")}`);
     return `Board of ${size} by ${size} squares. ${owned.join(", ")}.${last ? ` Last move ${last}.` : ""}`;
   },
 };

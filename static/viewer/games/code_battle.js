@@ -2,10 +2,12 @@
 
 import { Camera } from "../camera.js";
 import { axes, colour, cross, disc, grid, ringSpot, seen, strength, write } from "../drawing.js";
-import { atTurn, compared, faulty, inTurn } from "../ending.js";
+import { atStart, atTurn, compared, faulty, inTurn, reasonOf } from "../ending.js";
+import { fighters, hotPlaces } from "./code_battle_fights.js";
 import { leadOf } from "../lead.js";
 import { letterOf } from "../palette.js";
-import { countOf, listedNames } from "../words.js";
+import { countOf } from "../../shared/counts.js";
+import { doing, listedNames } from "../words.js";
 
 /**
  * @typedef {{row: number, col: number}} Tile
@@ -14,7 +16,7 @@ import { countOf, listedNames } from "../words.js";
  * @typedef {Owned & {id: number}} Bot
  * @typedef {Owned & {id: number, active: boolean}} Core
  * @typedef {{
- *   config: {rows: number, cols: number, vision_radius2: number}, walls: [number, number][],
+ *   config: {rows: number, cols: number, vision_radius2: number, attack_radius2: number}, walls: [number, number][],
  *   nodes: Node[], cores: Core[], bots: Bot[], dead: Owned[],
  *   players: {energy: number, collected: number, score: number}[],
  * }} Frame
@@ -48,11 +50,11 @@ const REACH = 2;
 /** @type {import("./game.js").Game<Frame, Memo>} */
 export const CODE_BATTLE = {
   legend: [
-    "A bot is a disc with its letter, or, when small, a mark; the line behind it is its way in the last three turns.",
-    "A yellow diamond is energy; a hollow one is a place where energy will be.",
+    "A bot is a disc with its letter, or a mark where it is small; the line behind it is its path over the last three turns.",
+    "A yellow diamond is energy; a hollow one is an empty node.",
     "A ring with a letter is a core; a razed one is crossed out.",
     "Where a bot died there is a flash and a red cross, for one turn.",
-    "The board goes on at the opposite edge: what is seen beyond its frame is the same board again, paler.",
+    "The board wraps around: beyond its frame you see the same board again, paler.",
   ],
   measures: [
     { name: "score", of: (frame) => frame.players.map(({ score }) => score) },
@@ -71,6 +73,8 @@ export const CODE_BATTLE = {
   wraps: true,
 
   prepare: (replay) => ({ ids: new WeakMap(), sight: new WeakMap(), walls: wallsOf(replay.frame(0)) }),
+
+  scenery: hotPlaces,
 
   extent: ({ config }) => ({ width: config.cols, height: config.rows }),
 
@@ -102,20 +106,21 @@ export const CODE_BATTLE = {
     return { key: `${row},${col}`, text, ...middle, r: 0.6, bubble: named.length ? named : undefined };
   },
 
-  happened({ replay, before, after, actions }) {
+  happened({ replay, before, after, memo }) {
     const [then, now] = [counted(before), counted(after)];
+    const { moved, fought } = deedsOf(before, after, memo);
     return replay.seats
-      .map(({ key, index }) => {
-        const orders = Array.isArray(actions[key]) ? actions[key].length : 0;
+      .map(({ index }) => {
         const lost = after.dead.filter(({ owner }) => owner === index).length;
-        const made = now[index] - then[index] + lost;
+        const built = now[index] - then[index] + lost;
         const gained = after.players[index].collected - before.players[index].collected;
         const points = after.players[index].score - before.players[index].score;
-        const parts = [countOf(orders, "order")];
-        parts.push(gained ? `collected ${gained}` : "", made > 0 ? `made ${countOf(made, "bot")}` : "");
-        parts.push(lost ? `lost ${countOf(lost, "bot")}` : "");
-        parts.push(points ? `${points > 0 ? "+" : ""}${countOf(points, "point")}` : "");
-        return { seat: index, text: parts.filter(Boolean).join(", ") };
+        const done = [fought[index] ? `${fought[index]} in a fight` : "", lost ? `lost ${lost}` : ""];
+        done.push(built > 0 ? `built ${built}` : "", gained ? `collected ${gained}` : "");
+        done.push(points ? `${points > 0 ? "+" : ""}${countOf(points, "point")}` : "");
+        const told = done.filter(Boolean);
+        const text = [`moved ${moved[index]} of ${countOf(then[index], "bot")}`, ...told].join(", ");
+        return { seat: index, text, short: [...told, `moved ${moved[index]}`].join(", ") };
       })
       .filter(({ seat }) => then[seat] || now[seat] || before.players[seat].score !== after.players[seat].score);
   },
@@ -126,7 +131,7 @@ export const CODE_BATTLE = {
       .map((core) => ({
         kind: /** @type {const} */ ("capture"),
         text: `A core of ${replay.name(core.owner)} was razed`,
-        short: `${replay.name(core.owner)} loses a core`,
+        short: `${doing(replay.name(core.owner), "loses", "lose")} a core`,
         weight: 60,
       }));
     const bots = Math.max(1, before.bots.length);
@@ -138,7 +143,7 @@ export const CODE_BATTLE = {
     }] : [];
     const [then, now] = [counted(before), counted(after)];
     const out = replay.seats.filter(({ index }) => then[index] > 0 && now[index] === 0).map(({ name }) => ({
-      kind: /** @type {const} */ ("death"), text: `${name} has no bot left`, weight: 70,
+      kind: /** @type {const} */ ("death"), text: `${doing(name, "has", "have")} no bots left`, weight: 70,
     }));
     return [...razed, ...died, ...out];
   },
@@ -167,12 +172,14 @@ const ENDINGS = {
     const bonus = `With 2 points for each active core of the others the score is ${compared(end, scores)}.`;
     return `${atTurn(turn)} ${lastLost(end)} lost the last bot, and ${winner.name} alone had bots left: ${left}. ${bonus}`;
   },
-  annihilation: (end) => `The last bots, of ${lastLost(end)}, died together ${inTurn(end.turn)}, and nobody had one left.`,
-  dominance: ({ best: [winner], frame, turn, scores }) => {
+  annihilation: (end) => `The last bots, of ${lastLost(end)}, died together ${inTurn(end.turn)}, and nobody had any left.`,
+  dominance: (end) => {
+    const { best: [winner], frame, turn, scores } = end;
     const bots = counted(frame);
     const all = bots.reduce((sum, count) => sum + count, 0);
-    const had = `For 100 turns ${winner.name} had at least four fifths of all bots, ${inTurn(turn)} ${bots[winner.index]} of ${all}`;
-    return `${had}. The scores, ${scores.join(scores.length > 2 ? ", " : " to ")}, do not count then.`;
+    const why = atStart(reasonOf(end).replace(/^by /, ""));
+    const had = `${why}, ${inTurn(turn)} ${bots[winner.index]} of ${all}`;
+    return `${had}. The scores, ${scores.join(scores.length > 2 ? ", " : " to ")}, do not count.`;
   },
   turn_limit: atTurnLimit,
 };
@@ -201,12 +208,12 @@ function atTurnLimit(end) {
     return `${name} (${values[best[0]?.index ?? 0]})`;
   });
   if (best.length > 1) {
-    return `${played} ${listedNames(best.map(({ name }) => name))} are level by ${listedNames(level)}: a draw.`;
+    return `${played} ${listedNames(best.map(({ name }) => name))} are tied in ${listedNames(level)}: a draw.`;
   }
   if (lead.seat !== best[0]?.index) {
     return "";
   }
-  const tie = level.length ? `The best were level by ${listedNames(level)}; the tie-break, ${lead.by}, decided` : "The highest score won";
+  const tie = level.length ? `The best were tied in ${listedNames(level)}; the tie-break, ${lead.by}, decided` : "The highest score won";
   return `${played} ${tie}: ${compared(end, lead.values)}.`;
 }
 
@@ -218,6 +225,28 @@ function counted(frame) {
   const bots = frame.players.map(() => 0);
   frame.bots.forEach(({ owner }) => { bots[owner] += 1; });
   return bots;
+}
+
+/**
+ * Count the bots that left their tile, and those that had an enemy within reach in the fight of a turn.
+ * @param {Frame} before
+ * @param {Frame} after
+ * @param {Memo} memo
+ * @returns {{moved: number[], fought: number[]}} by slot
+ */
+function deedsOf(before, after, memo) {
+  const [moved, fought] = [after.players.map(() => 0), after.players.map(() => 0)];
+  const then = byId(memo, before);
+  // Those that were built came after the fight.
+  const old = after.bots.filter(({ id }) => then.has(id));
+  for (const { id, row, col, owner } of old) {
+    const from = then.get(id);
+    moved[owner] += from?.row !== row || from.col !== col ? 1 : 0;
+  }
+  /** @type {Owned[]} */
+  const met = [...old, ...after.dead];
+  fighters(met, after.config).forEach(({ owner }) => { fought[owner] += 1; });
+  return { moved, fought };
 }
 
 /**

@@ -84,7 +84,7 @@ function startOf(file, slots) {
   const said = fields(file.config);
   const config = Object.fromEntries(SETTINGS.map((name) => [name, Number(said[name])]));
   for (const name of SETTINGS) {
-    demand(Number.isInteger(config[name]) && config[name] > 0, `its setting ${name} is no whole number above 0`);
+    demand(Number.isInteger(config[name]) && config[name] > 0, `its setting ${name} is not a whole number above 0`);
   }
   demand(Math.max(config.rows, config.cols) <= LONGEST_SIDE, `its grid is larger than ${LONGEST_SIDE} by ${LONGEST_SIDE}`);
   const map = fields(file.map);
@@ -277,7 +277,7 @@ function owned(said, config, slots) {
  */
 function tileOf(place, { rows, cols }) {
   const on = isPair(place) && place[0] >= 0 && place[0] < rows && place[1] >= 0 && place[1] < cols;
-  demand(on, `${JSON.stringify(place ?? null).slice(0, 40)} is no tile of its grid`);
+  demand(on, `${JSON.stringify(place ?? null).slice(0, 40)} is not a tile of its grid`);
   const [row, col] = /** @type {Place} */ (place);
   return { row, col };
 }
@@ -288,7 +288,7 @@ function tileOf(place, { rows, cols }) {
  * @returns {number}
  */
 function slotOf(owner, slots) {
-  demand(Number.isInteger(owner) && Number(owner) >= 0 && Number(owner) < slots, "something belongs to nobody who plays");
+  demand(Number.isInteger(owner) && Number(owner) >= 0 && Number(owner) < slots, "something belongs to none of its players");
   return Number(owner);
 }
 

@@ -2,10 +2,11 @@
 
 import { contextOf } from "../canvas.js";
 import { axes, colour, cross, disc, grid, inks, ringSpot, seen, strength } from "../drawing.js";
-import { atTurn, faulty, inTurn } from "../ending.js";
+import { atStart, atTurn, faulty, inTurn, reasonOf } from "../ending.js";
 import { fields, listed } from "../json.js";
 import { letterOf, pathOf } from "../palette.js";
-import { countOf, listedNames } from "../words.js";
+import { countOf } from "../../shared/counts.js";
+import { doing, listedNames } from "../words.js";
 
 /**
  * @typedef {{creatureid: number, userid: number, x: number, y: number, hp: number}} Creature
@@ -44,7 +45,7 @@ const LEVELS = 4;
 /** @type {import("./game.js").Game<Frame, Memo>} */
 export const END_OF_CODES = {
   legend: [
-    "A creature is a disc with a letter, or, when small, a mark; the weaker it is, the shorter its ring or the paler its mark.",
+    "A creature is a disc with a letter, or a mark where it is small; the weaker it is, the shorter its ring or the paler its mark.",
     "A short line is an attack; a red cross, which fades, is a death.",
     "(0, 0) is at the bottom left.",
   ],
@@ -129,7 +130,7 @@ export const END_OF_CODES = {
     );
     const words = fallen.slice(0, 4).map(({ died, name }) => `${name} lost ${countOf(died, "creature")}`);
     const rest = fallen.length > 4 ? [`${fallen.length - 4} more lost some`] : [];
-    const gone = out.map(({ name }) => `${name} is out`);
+    const gone = out.map(({ name }) => `${doing(name, "is", "are")} out`);
     return fallen.length || out.length
       ? [{ kind: "death", text: [...words, ...rest, ...gone].join(", "), ...shortOf(gone, fallen, before) }]
       : [];
@@ -142,7 +143,7 @@ export const END_OF_CODES = {
 
   describe(frame, replay) {
     const living = summed(frame, replay, () => 1);
-    const words = replay.seats.map(({ name, index }) => `${name} has ${countOf(living[index], "creature")}`);
+    const words = replay.seats.map(({ name, index }) => `${doing(name, "has", "have")} ${countOf(living[index], "creature")}`);
     return `Map of ${frame.W} by ${frame.H} cells after ${countOf(frame.round, "round")}. ${words.join(", ")}.`;
   },
 };
@@ -158,9 +159,9 @@ const ENDINGS = {
   all_dead: ({ frame, replay, turn }) => `The last creatures, of ${fallenIn(frame, replay)}, died together ${inTurn(turn)}.`,
   round_cap: ({ best, turn }) => {
     const names = listedNames(best.map(({ name }) => name));
-    return `The last round was played, ${turn}: ${names} still had creatures and share the first rank, whatever their number.`;
+    return `Round ${turn} was the last: ${names} still had creatures and share the first rank, however many they had.`;
   },
-  no_players: () => "No player took part.",
+  no_players: (end) => `${atStart(reasonOf(end))}.`,
 };
 
 /**

@@ -33,6 +33,11 @@
  */
 
 /**
+ * A place that is worth looking at, in cells of the board; the weight says how much beside others.
+ * @typedef {{x: number, y: number, weight: number}} Scenery
+ */
+
+/**
  * A number that every player has.
  * @template [Frame=unknown]
  * @typedef {object} Measure
@@ -57,9 +62,12 @@
  * @property {boolean} [numbered] whether coordinates are shown unless they are switched off
  * @property {(replay: Replay<Frame>) => Memo} [prepare] gives `memo`
  * @property {(memo: Memo, replay: Replay<Frame>) => void} [grow] takes new turns of a running match into `memo`
- * @property {(frame: Frame, before: Frame) => import("../outline.js").Line[]} [lines] shows the frame as text, in place of
- *   a picture
+ * @property {(frame: Frame, before: Frame, turn: number) => import("../outline.js").Line[]} [lines] shows the frame as
+ *   text, in place of a picture
+ * @property {boolean} [isBoard] whether these lines are a board, whose signs stand below each other
+ * @property {(again: () => void) => void} [listen] is told what to call when more of the turn can be shown
  * @property {(frame: Frame) => {width: number, height: number}} extent of the board in cells
+ * @property {(frame: Frame) => Scenery[]} [scenery] what a camera follows on a board that goes on beyond its edges
  * @property {(scene: Scene<Frame, Memo>) => void} draw
  * @property {(scene: Scene<Frame, Memo>, x: number, y: number) => Spot | null} spotAt
  * @property {(moment: Moment<Frame, Memo>) => Happening[]} happened
@@ -69,6 +77,8 @@
  * @property {(frame: Frame, replay: Replay<Frame>) => string} describe the board for those who do not see it
  */
 
+import { drawnGame } from "./drawn.js";
+import { moduleOf, showingOf } from "./installed.js";
 import { CIRCUIT_WARS } from "./circuit_wars.js";
 import { CODE_BATTLE } from "./code_battle.js";
 import { END_OF_CODES } from "./end_of_codes.js";
@@ -90,5 +100,7 @@ const GAMES = new Map(/** @type {[string, Game][]} */ ([
  * @returns {Game}
  */
 export function gameOf(replay) {
-  return GAMES.get(replay.document.game) ?? plainGame(replay);
+  const { game } = replay.document;
+  const showing = showingOf(game);
+  return GAMES.get(game) ?? moduleOf(game).GAME ?? (showing.drawing ? drawnGame(replay, showing) : plainGame(replay));
 }

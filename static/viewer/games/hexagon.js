@@ -4,7 +4,8 @@ import { arrow, colour, disc, inks, strength, tick } from "../drawing.js";
 import { comparedThings, forfeit, inTurn } from "../ending.js";
 import { fields, isPair } from "../json.js";
 import { letterOf } from "../palette.js";
-import { countOf } from "../words.js";
+import { countOf } from "../../shared/counts.js";
+import { doing } from "../words.js";
 
 /**
  * @typedef {{size: number, cells: number[][], jumps: Record<string, number>, color: number | null}} Frame cells of -1
@@ -24,8 +25,8 @@ const MANY = 3;
 export const HEXAGON = {
   legend: [
     "Grey cells are stones: nobody can go there.",
-    "The arrow is the last move: to a neighbour the chip doubles; a broken arrow is a jump.",
-    "The chip that arrived has a ring; the chips it captured have broken rings.",
+    "The arrow is the last move: a solid one multiplies a chip, a dashed one is a jump.",
+    "The chip that arrived has a ring; the chips it captured have dashed rings.",
   ],
   measures: [
     { name: "chips", of: chips },
@@ -71,11 +72,12 @@ export const HEXAGON = {
   happened({ replay, before, after, actions }) {
     return moves(actions).map(({ player, from, to }) => {
       const seat = replay.seat(player);
-      const verb = isJump(after, from) ? "jumped" : "multiplied";
+      const jumped = isJump(after, from);
       const lost = captured(before, after, player).length;
       const took = lost ? ` and captured ${countOf(lost, "chip")}` : "";
-      const way = `[${from.join(", ")}] to [${to.join(", ")}]`;
-      return { seat, text: `${verb} from ${way}${took}`, short: `${way}${lost ? `, +${lost}` : ""}, ${verb}` };
+      const text = `${jumped ? "jumped" : "multiplied"} from [${from.join(", ")}] to [${to.join(", ")}]${took}`;
+      const short = `${jumped ? "jump " : ""}${from} to ${to}${lost ? `, +${lost}` : ""}`;
+      return { seat, text, short };
     });
   },
 
@@ -102,7 +104,7 @@ export const HEXAGON = {
   describe(frame, { seats }) {
     const [owned, jumps] = [chips(frame), jumpsOf(frame)];
     const words = seats.map(
-      ({ name, index }) => `${name} has ${countOf(owned[index], "chip")} and ${countOf(jumps[index], "jump")}`,
+      ({ name, index }) => `${doing(name, "has", "have")} ${countOf(owned[index], "chip")} and ${countOf(jumps[index], "jump")}`,
     );
     return `Hexagonal board with ${frame.size} cells on each side. ${words.join(", ")}.`;
   },

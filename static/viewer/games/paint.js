@@ -1,10 +1,11 @@
 /** Paint: squares, avatars, shots in flight, obstacles. */
 
 import { axes, colour, disc, grid, inks, mark, ringSpot, strength } from "../drawing.js";
-import { comparedThings, faulty, inTurn } from "../ending.js";
+import { atStart, comparedThings, faulty, inTurn, reasonOf } from "../ending.js";
 import { fields, isPair } from "../json.js";
 import { letterOf } from "../palette.js";
-import { countOf, listedNames } from "../words.js";
+import { countOf } from "../../shared/counts.js";
+import { doing, listedNames } from "../words.js";
 
 /**
  * @typedef {{
@@ -25,7 +26,7 @@ const MANY = 3;
 /** @type {import("./game.js").Game<Frame>} */
 export const PAINT = {
   legend: [
-    "A square has the colour and the mark of who owns it; grey squares are obstacles.",
+    "A square has the colour and the mark of its owner; grey squares are obstacles.",
     "A disc with a letter is where a player stands.",
     "A line with a dot at its end is a shot: it has painted up to there.",
   ],
@@ -98,7 +99,7 @@ export const PAINT = {
   ending(end) {
     const { reason, turn, scores, best } = end;
     if (reason === "not_enough_ready") {
-      return `Fewer than two bots were ready, so no turn was played. ${faulty(end, "", "was not ready")}`.trim();
+      return `${atStart(reasonOf(end))}, so no turn was played. ${faulty(end, "", "was not ready")}`.trim();
     }
     if (reason !== "turns_over") {
       return "";
@@ -110,7 +111,7 @@ export const PAINT = {
 
   describe(frame, replay) {
     const squares = owned(frame, replay);
-    const words = replay.seats.map(({ name, index }) => `${name} owns ${countOf(squares[index], "square")}`);
+    const words = replay.seats.map(({ name, index }) => `${doing(name, "owns")} ${countOf(squares[index], "square")}`);
     return `Board of ${frame.width} by ${frame.height} squares, ${countOf(frame.turns_left, "turn")} left. ${words.join(", ")}.`;
   },
 };

@@ -1,7 +1,7 @@
 /** A game of which the viewer knows nothing: what its frames say is shown as text. */
 
 import { isRecord } from "../json.js";
-import { brief, linesOf } from "../outline.js";
+import { actionWords, linesOf } from "../outline.js";
 
 /** Letters of an action that are told. */
 const LONGEST = 140;
@@ -17,8 +17,8 @@ export function plainGame(replay) {
   const scored = scoresIn(replay.frame(0), replay) || scoresIn(replay.frame(replay.last), replay);
   return {
     legend: [
-      "This viewer has no picture of the game: it shows as text what the frame of each turn says.",
-      "What is new in a turn is marked at its left edge.",
+      "This viewer cannot draw this game: it shows the frame of each turn as text.",
+      "What is new in a turn is marked at the left edge.",
     ],
     measures: scored ? [{ name: "score", of: (frame) => scoresIn(frame, replay) ?? replay.seats.map(() => 0) }] : [],
     lines: (frame, before) => linesOf(frame, before),
@@ -27,9 +27,9 @@ export function plainGame(replay) {
     spotAt: () => null,
     happened: ({ actions }) => replay.seats
       .filter(({ key }) => Object.hasOwn(actions, key))
-      .map(({ key, index }) => ({ seat: index, text: brief(actions[key], LONGEST) })),
+      .map(({ key, index }) => ({ seat: index, text: actionWords(actions[key], LONGEST) })),
     events: () => [],
-    describe: () => "No picture: the frame stands below as text.",
+    describe: () => "No picture: the frame is below, as text.",
   };
 }
 
@@ -39,7 +39,7 @@ export function plainGame(replay) {
  * @param {Replay} replay
  * @returns {number[] | null} of all players
  */
-function scoresIn(frame, { seats }) {
+export function scoresIn(frame, { seats }) {
   if (!isRecord(frame)) {
     return null;
   }

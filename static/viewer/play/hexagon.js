@@ -2,7 +2,7 @@
 
 import { disc, inks } from "../drawing.js";
 import { cellAt, middle } from "../games/hexagon.js";
-import { countOf } from "../words.js";
+import { countOf } from "../../shared/counts.js";
 
 /**
  * @typedef {import("../games/hexagon.js").Cell} Cell

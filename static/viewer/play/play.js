@@ -1,8 +1,11 @@
 /** Playing by hand: the board takes moves from mouse, finger and keys, and so does a list. */
 
-import { byId, element } from "../elements.js";
+import { element } from "../../shared/dom.js";
+import { byId } from "../elements.js";
+import { moduleOf } from "../games/installed.js";
 import { isTaken } from "../keys.js";
-import { standingWords, winnerOf } from "../words.js";
+import { actionWords } from "../outline.js";
+import { standingWords } from "../words.js";
 import { CIRCUIT_WARS } from "./circuit_wars.js";
 import { HEXAGON } from "./hexagon.js";
 import { PAINT } from "./paint.js";
@@ -56,7 +59,10 @@ import { PAINT } from "./paint.js";
 const MOVERS = { "circuit-wars": CIRCUIT_WARS, hexagon: HEXAGON, paint: PAINT };
 
 /** @type {Mover} for a game without one of its own: moves are chosen in the list */
-const LISTED = { words: () => "Your turn: choose your move.", label: (move) => JSON.stringify(move) };
+const LISTED = { words: () => "Your turn: choose your move.", label: (move) => actionWords(move, LONGEST) };
+
+/** Letters of a move in the list. */
+const LONGEST = 80;
 
 /** Pixels that a pointer may move while it clicks. */
 const CLICK = 6;
@@ -146,7 +152,10 @@ export class Play {
    * @param {import("../live.js").Yours | null} yours null while they have to wait
    */
   show(replay, yours) {
-    this.mover = MOVERS[replay.document.game] ?? LISTED;
+    const { game } = replay.document;
+    this.mover = MOVERS[game] ?? moduleOf(game).MOVER ?? LISTED;
+    const hasBoard = Boolean(this.mover.press ?? this.mover.key ?? this.mover.pads);
+    byId("hand-label").textContent = hasBoard ? "Or choose from the list" : "Your move";
     Object.assign(byId("viewer").dataset, { yours: String(yours !== null), over: String(replay.over) });
     if (replay.over) {
       this.end(replay);
@@ -178,7 +187,7 @@ export class Play {
    * @param {import("../replay.js").Replay} replay
    * @param {import("../live.js").Yours} yours
    */
-  begin(replay, { player, turn, moves }) {
+  begin(replay, { player, turn, moves, words }) {
     const again = Object.keys(replay.actions(replay.last)).join() === player;
     this.turn = {
       frame: replay.frame(replay.last), replay, seat: replay.seat(player), number: turn, moves, picked: null, again,
@@ -188,7 +197,8 @@ export class Play {
     this.viewer.playback.follow();
     this.say("");
     byId("hand-words").textContent = this.mover.words(this.turn);
-    byId("hand-move").replaceChildren(...moves.map((move, index) => new Option(this.mover.label(move), String(index))));
+    const names = this.mover === LISTED && words ? words : moves.map((move) => this.mover.label(move));
+    byId("hand-move").replaceChildren(...names.map((name, index) => new Option(name, String(index))));
     byId("hand-pads").replaceChildren(...pads.map((pad) => this.pad(pad)));
     byId("hand-legend").replaceChildren(...legend.map(({ sign, text }) => legendItem(sign, text)));
   }
@@ -320,9 +330,9 @@ function endWords(replay, seat) {
     return "The match ended without a result.";
   }
   if (replay.document.result.outcome?.reason === "resigned") {
-    return `You resigned. ${winnerOf(replay)}.`;
+    return "You resigned.";
   }
-  return how === "won" ? "You won." : how === "draw" ? "A draw." : `You lost. ${winnerOf(replay)}.`;
+  return "The match is over.";
 }
 
 /**

@@ -1,0 +1,1 @@
+"""Pages of championships: the report, and what its teams are handed."""

@@ -1,0 +1,256 @@
+"""The page of a championship, during the run and afterwards: `/championship/`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+import msgspec
+from flask import (
+    Blueprint,
+    Flask,
+    Response,
+    abort,
+    current_app,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    send_from_directory,
+    url_for,
+)
+from werkzeug.wrappers import Response as AnyResponse
+
+from cw.championship.config import SETTINGS, settings_of
+from cw.championship.journal import (
+    MATCHES,
+    PROGRESS,
+    RESULTS,
+    is_run,
+    live_file,
+    load_progress,
+    looked_at,
+    stem_of,
+)
+from cw.championship.report import RANKING, ChampionshipReport, report_of
+from cw.championship.report_document import snapshot
+from cw.games.rules import Json
+from cw.matches.live_file import read_live
+from cw.replays.document import Document, decode, with_names
+from cw.server.app import bare_server
+from cw.server.settings import ServerSettings
+from cw.web.replays import replay_routes
+from cw.web.replays.replay_store import ReplayStore
+from cw.web.replays.thumbnails import Thumbnails
+
+routes = Blueprint("championship", __name__, url_prefix="/championship")
+
+PARTS: Final = ("report", MATCHES)
+"""Folders within that of a championship."""
+
+NOT_MODIFIED: Final = 304
+NUMBER: Final = re.compile(r"\d{1,9}")
+KINDS: Final = {"json": "application/json", "csv": "text/csv", "md": "text/markdown"}
+
+
+def championship_app(folder: Path) -> Flask:
+    """Make a server that shows the championship in a folder and its replays, whoever runs it."""
+    app = bare_server(ServerSettings())
+    app.config["HOME"] = "championship.page"
+    app.config["NO_SUCH_PAGE"] = "there is no such page; the championship is at /championship/"
+    app.url_map.converters["replay"] = replay_routes.ReplayConverter
+    app.extensions["uploads"] = None
+    app.extensions["thumbnails"] = Thumbnails()
+    add_championship(app, folder)
+    app.register_blueprint(replay_routes.routes)
+    app.add_url_rule("/", "home", lambda: redirect(url_for("championship.page")))
+    return app
+
+
+def add_championship(app: Flask, folder: Path) -> None:
+    """Let an application show a championship and its replays."""
+    app.extensions["championship"] = Shown(folder.resolve())
+    app.extensions["replay_store"] = ReplayStore(folder.resolve() / MATCHES)
+    app.register_blueprint(routes)
+
+
+def championship_around(place: Path | None) -> Path | None:
+    """Return the folder of the championship that a folder holds, or is a part of; None for none."""
+    if place is None:
+        return None
+    place = place.resolve()
+    around = place.parent if place.name in PARTS else place
+    return around if (around / SETTINGS).is_file() else None
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """A championship at one time."""
+
+    tag: str
+    report: ChampionshipReport
+    page: dict[str, Json]
+
+
+class Shown:
+    """Reads a championship again when something has changed, and only then."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read nothing yet."""
+        self.folder = folder
+        self._last: Stand | None = None
+        # Two who look at the lock at the same time would take each other for a runner.
+        self._alone = Lock()
+
+    def stand(self) -> Stand:
+        """Return how it stands; raise UsageError for a journal that cannot be read."""
+        with self._alone:
+            running = is_run(self.folder)
+            tag = self._tag(running)
+            if self._last is None or self._last.tag != tag:
+                self._last = self._read(tag, running)
+            return self._last
+
+    def _tag(self, running: bool) -> str:
+        """Return what changes with all that is shown."""
+        files = (self.folder / name for name in (SETTINGS, RESULTS, PROGRESS))
+        seen = [*map(stamp, files), str(running)]
+        return sha256(" ".join(seen).encode()).hexdigest()[:20]
+
+    def _read(self, tag: str, running: bool) -> Stand:
+        settings, progress = settings_of(self.folder), load_progress(self.folder)
+        report = report_of(snapshot(looked_at(self.folder, settings)), settings, progress)
+        return Stand(tag, report, report.page(progress, running=running))
+
+
+def stamp(file: Path) -> str:
+    """Return what changes with a file."""
+    try:
+        status = file.stat()
+    except OSError:
+        return "-"
+    return f"{status.st_mtime_ns:x}-{status.st_size:x}"
+
+
+@routes.get("/")
+def page() -> Response:
+    """Return tables, bracket and matches as they stand."""
+    now = shown().stand()
+    answer = make_response(render_template("championship.html", tag=f'"{now.tag}"', **told(now)))
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+@routes.get("/stand")
+def stand() -> Response:
+    """Return the part of the page that changes; 304 if it has not."""
+    now = shown().stand()
+    if request.if_none_match.contains(now.tag):
+        answer = Response(status=304)
+    else:
+        answer = make_response(render_template("championship_content.html", **told(now)))
+    answer.set_etag(now.tag)
+    answer.headers["Cache-Control"] = "no-cache"
+    return answer
+
+
+@routes.get("/<any('report.json', 'report.md', 'games.csv', 'ranking.csv'):name>")
+def form(name: str) -> Response:
+    """Return the same for programs, spreadsheets and pages of text."""
+    report = shown().stand().report
+    write = {
+        "report.json": report.as_json,
+        "report.md": report.as_markdown,
+        "games.csv": report.as_csv,
+        RANKING: report.ranking_as_csv,
+    }[name]
+    return Response(write(), content_type=f"{KINDS[name.rpartition('.')[2]]}; charset=utf-8")
+
+
+@routes.get("/live/<replay:name>")
+def live(name: str) -> Response:
+    """Return the page on which a match in flight is watched."""
+    answer = make_response(render_template("championship_match.html", name=name))
+    answer.headers["Cache-Control"] = "no-cache"
+    return answer
+
+
+@routes.get("/live/<replay:name>/document")
+def live_document(name: str) -> Response:
+    """Return a match as far as it is played; with `after` what came after so many turns.
+
+    202 before its start and while its replay is being written, 304 if nothing has changed.
+    """
+    folder, text = shown().folder, request.args.get("after", "")
+    after = int(text) if NUMBER.fullmatch(text) else None
+    replays: ReplayStore = current_app.extensions["replay_store"]
+    replay = replays.find(name)
+    tag = replay.tag if replay else stamp(live_file(folder, name))
+    if tag in request.if_none_match:
+        return told_live({}, NOT_MODIFIED, tag)
+    if replay is not None:
+        played = over_document(decode(replay.path.read_bytes()), after)
+        return told_live(played | {"replay": url_for("replays.watch", name=name)}, 200, tag)
+    news = read_live(live_file(folder, name), after)
+    if news is not None:
+        state = {"live": {"over": False, "trouble": ""}, "yours": None, "replay": None}
+        return told_live(named(news) | state, 200, "" if news["more"] else tag)
+    if name not in map(stem_of, load_progress(folder).running):
+        abort(404, "no such match is being played")
+    return told_live({"waiting": "the match is not being told just now", "over": False}, 202)
+
+
+def named(news: dict[str, Json]) -> dict[str, Json]:
+    """Return what is told of a match in flight, with the names of the teams that play it."""
+    if "players" not in news:
+        return news
+    players = msgspec.json.decode(news["players"])
+    return with_names(news | {"players": players}, settings_of(shown().folder).names)
+
+
+def over_document(document: Document, after: int | None) -> Document:
+    """Return a match that is over as one who has watched it so far is told."""
+    state = {"live": {"over": True, "trouble": ""}, "yours": None}
+    if after is None:
+        return document | state
+    news = {key: document[key] for key in ("result", "faults")}
+    return {"after": after, "turns": document["turns"][after:]} | news | state
+
+
+def told_live(document: Document, code: int, tag: str = "") -> Response:
+    """Return what is told of a match; with a tag whoever knows it is told nothing again."""
+    data = b"" if code == NOT_MODIFIED else msgspec.json.encode(document)
+    answer = Response(data, code, content_type="application/json")
+    answer.headers["Cache-Control"] = "no-cache"
+    if tag:
+        answer.set_etag(tag)
+    return answer
+
+
+@routes.get("/games/<name>")
+def game(name: str) -> AnyResponse:
+    """Return the log or the replay of a match, to be kept."""
+    return send_from_directory(shown().folder / MATCHES, name, as_attachment=True)
+
+
+def shown() -> Shown:
+    """Return the championship of this server."""
+    championship: Shown = current_app.extensions["championship"]
+    return championship
+
+
+def told(now: Stand) -> dict[str, Json]:
+    """Return what the templates are filled with."""
+    return now.page | {
+        "base": url_for("replays.index"),
+        "ending": "",
+        "files": f"{url_for('championship.page')}{MATCHES}/",
+        "forms": url_for("championship.page"),
+        "folder": shown().folder.name,
+        "live": url_for("championship.page") + "live/",
+        "ranking_file": url_for("championship.form", name=RANKING),
+    }

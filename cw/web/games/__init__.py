@@ -1,0 +1,1 @@
+"""Pages of the games: the list, how each is played, its rules."""

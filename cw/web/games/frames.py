@@ -1,0 +1,122 @@
+"""Frames drawn for the viewer, of games that it cannot draw itself: as SVG, or as text."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from gzip import compress
+from math import ceil
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta
+
+from cw.drawing.scenes import BEFORE, MOST_PLAYERS, STILL, DrawnPlayer
+from cw.errors import UsageError
+from cw.games.defaults.text import lines_of
+from cw.games.registry import GAMES, game_entries, load_picture, load_terminal
+from cw.games.rules import Json
+from cw.pictures.scenes import scenes
+from cw.pictures.sheets import board_sheet
+from cw.pictures.svg import svg
+from cw.replays.document import Document, frames
+from cw.web.games.game_files import MODULE, drawing_of, viewer_file
+
+MOST_AT_ONCE: Final = 16
+"""Frames that are drawn for one request."""
+
+MOST_SHAPES: Final = 20_000
+"""Shapes of one of them."""
+
+MOST_PACKED: Final = 400
+"""Frames that a page without a server brings; of longer matches it brings some."""
+
+LATEST: Final = 100_000
+"""The last turn of which a frame is drawn."""
+
+
+class Window(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Some turns of a match, with the frames before them that a picture may need."""
+
+    players: Annotated[list[DrawnPlayer], Meta(min_length=1, max_length=MOST_PLAYERS)]
+    first: Annotated[int, Meta(ge=0, le=LATEST)]
+    """The turn of the first frame."""
+    skip: Annotated[int, Meta(ge=0, le=BEFORE)]
+    """How many of the frames only come before those that are wanted."""
+    frames: Annotated[list[Json], Meta(min_length=1, max_length=MOST_AT_ONCE + BEFORE)]
+    actions: list[dict[str, Json]]
+    """What was done in the turn that led to each frame; nothing for the start."""
+    dark: bool = False
+
+    def document(self) -> Document:
+        """Return these turns as a replay, with nothing in those before."""
+        earlier: list[Mapping[str, Any]] = [{"actions": {}}] * max(0, self.first - 1)
+        turns = [{"actions": done} for done in self.actions]
+        players = msgspec.to_builtins(self.players)
+        return {"players": players, "turns": earlier + turns[self.first == 0 :]}
+
+    def all_frames(self) -> Iterator[Json]:
+        """Yield the frames, with nothing in place of those before."""
+        yield from [None] * self.first
+        yield from self.frames
+
+
+def drawn_window(game: str, window: Window) -> list[str]:
+    """Draw the turns that are wanted; [] for a game that cannot be drawn.
+
+    Raises UsageError for too much to draw, ProtocolError for frames that cannot be read.
+    """
+    if len(window.frames) != len(window.actions) or window.skip >= len(window.frames):
+        raise UsageError("there must be as many actions as frames, and a frame more than skipped")
+    first = window.first + window.skip
+    turns = range(first, window.first + len(window.frames))
+    return drawn_turns(game, window.document(), window.all_frames(), turns, dark=window.dark)
+
+
+def drawn_turns(
+    game: str, document: Document, all_frames: Iterable[Json], turns: Sequence[int], *, dark: bool
+) -> list[str]:
+    """Return some turns of a match, in ascending order, each as the game is drawn."""
+    kind = drawing_of(game_entries()[game])
+    if kind == "text":
+        board, wanted = load_terminal(game), frozenset(turns)
+        chosen = (frame for turn, frame in enumerate(all_frames) if turn in wanted)
+        return ["\n".join(line.plain for line in lines_of(board, frame)) for frame in chosen]
+    if kind is None:
+        return []
+    picture = load_picture(game)
+    picture = replace(picture, dark=dark or picture.dark)
+    return [picture_of(scene) for scene in scenes(picture, document, all_frames, turns, STILL)]
+
+
+def picture_of(scene: Any) -> str:
+    """Return the board of a scene as SVG; raise UsageError if there is too much on it."""
+    sheet = board_sheet(scene)
+    if sum(len(part.shapes) for part in sheet.parts) > MOST_SHAPES:
+        raise UsageError(f"there are more than {MOST_SHAPES} things to draw in turn {scene.turn}")
+    return svg(sheet).decode()
+
+
+def needs_frames(game: str) -> bool:
+    """Return whether the viewer shows a game by what the server draws."""
+    if game in GAMES or game not in game_entries() or viewer_file(game, MODULE):
+        return False
+    return drawing_of(game_entries()[game]) is not None
+
+
+def packed_frames(document: Document) -> str:
+    """Return what the viewer needs of a replay that it cannot draw itself, "" for any other.
+
+    It is JSON, packed and in base64: the drawing of some turns, for light and for dark pages.
+    """
+    game = document["game"]
+    if not needs_frames(game):
+        return ""
+    last = len(document["turns"])
+    turns = sorted({*range(0, last, ceil((last + 1) / MOST_PACKED)), last})
+    draw = partial(drawn_turns, game, document)
+    light, dark = (draw(frames(document), turns, dark=is_dark) for is_dark in (False, True))
+    packed = compress(msgspec.json.encode({"turns": turns, "light": light, "dark": dark}), mtime=0)
+    return b64encode(packed).decode()

@@ -1,0 +1,176 @@
+"""The text of a game's pages: docs/games/<game>.md as HTML."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from flask import url_for
+from markdown_it.token import Token
+from markupsafe import Markup
+
+from cw.assets import asset
+from cw.games.registry import game_entries
+from cw.web.games.game_files import rules_text
+from cw.web.games.markdown import MARKDOWN
+
+SHORT: Final = "in-short"
+"""The anchor of the section with the rules in short: a list."""
+
+FACTS: Final = ("Players:", "Bots:")
+"""The first words, in bold, of those items of the list that are no rules."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A section of the rules."""
+
+    anchor: str
+    words: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class GamePage:
+    """What the pages of a game say; what its document does not say is empty."""
+
+    title: str
+    """The name of the game."""
+    heading: str
+    """The title of its rules."""
+    about: Markup
+    """What one does in it: the first paragraph, without its element."""
+    players: Markup
+    bots: Markup
+    short: tuple[Markup, ...]
+    """The rules in short, sentence by sentence."""
+    rules: Markup
+    """The whole document but its title."""
+    contents: tuple[Heading, ...]
+
+
+def game_page(game: str) -> GamePage:
+    """Read the document of a game; one without a document has a name only."""
+    return page_from(text_of(game), game)
+
+
+def game_title(game: str) -> str:
+    """Return the name of a game as its document has it."""
+    heading = text_of(game).partition("\n")[0].removeprefix("# ")
+    return heading.partition(":")[0].strip()
+
+
+@lru_cache(maxsize=64)
+def page_from(text: str, game: str) -> GamePage:
+    """Make HTML of a document: once, as long as it does not change."""
+    tokens = MARKDOWN.parse(text)
+    anchor_headings(tokens)
+    for token in tokens:
+        if token.children:
+            token.children = linked(token.children, game)
+    heading, body = tokens[1].content, tokens[3:]
+    items = [split(item) for item in items_of(body, SHORT)]
+    facts = {lead: words for lead, words in items if lead in FACTS}
+    players, bots = (facts.get(fact, Markup()) for fact in FACTS)
+    return GamePage(
+        title=heading.partition(":")[0],
+        heading=heading,
+        about=rendered(body[1:2]) if body and body[0].type == "paragraph_open" else Markup(),
+        players=players,
+        bots=bots,
+        short=tuple(words for lead, words in items if lead not in FACTS),
+        rules=rendered(body),
+        contents=tuple(sections(body)),
+    )
+
+
+def text_of(game: str) -> str:
+    """Return the document of a game, with a title if it has none; a title only if there is none.
+
+    That of a game of another package stands in its folder.
+    """
+    file: Path = asset("docs") / "games" / f"{game.replace('-', '_')}.md"
+    text = file.read_text(encoding="utf-8") if file.is_file() else rules_text(game)
+    return text if text.startswith("# ") else f"# {game.replace('-', ' ').title()}\n\n{text}"
+
+
+def anchor_headings(tokens: Sequence[Token]) -> None:
+    """Return each heading the anchor that a hoster of repositories gives it."""
+    seen: Counter[str] = Counter()
+    for opening, words in pairwise(tokens):
+        if opening.type == "heading_open":
+            anchor = re.sub(r"[^\w -]", "", words.content).lower().replace(" ", "-")
+            opening.attrSet("id", f"{anchor}-{seen[anchor]}" if seen[anchor] else anchor)
+            seen[anchor] += 1
+
+
+def linked(words: Sequence[Token], game: str) -> list[Token]:
+    """Let links lead to pages of this server; those that lead to none become plain words."""
+    linked_tokens: list[Token] = []
+    led: list[bool] = []
+    for token in words:
+        if token.type == "link_open":
+            place = place_of(str(token.attrGet("href")), game)
+            led.append(place is not None)
+            if place is not None:
+                token.attrSet("href", place)
+        if token.type not in ("link_open", "link_close") or led[-1]:
+            linked_tokens.append(token)
+        if token.type == "link_close":
+            led.pop()
+    return linked_tokens
+
+
+def place_of(target: str, game: str) -> str | None:
+    """Return the address to which a link in the document of a game leads, None for none here."""
+    if target.startswith(("http://", "https://")):
+        return target
+    file, _, anchor = target.partition("#")
+    if file == "../strategies.md" and anchor in game_entries():
+        return url_for("games.about", game=anchor, _anchor="strategies")
+    other = PurePosixPath(file).stem.replace("_", "-") if file else game
+    if file not in ("", f"{other.replace('-', '_')}.md") or other not in game_entries():
+        return None
+    return url_for("games.rules", game=other, _anchor=anchor or None)
+
+
+def items_of(tokens: Sequence[Token], section: str) -> Iterator[Token]:
+    """Return the words of each item of a section's list."""
+    inside = False
+    for token, words in pairwise(tokens):
+        if token.type == "heading_open":
+            inside = token.attrGet("id") == section
+        if inside and token.type == "paragraph_open" and token.hidden:
+            yield words
+
+
+def split(item: Token) -> tuple[str, Markup]:
+    """Part the bold words with which an item begins, "" if it does not, from the others."""
+    words = item.children or []
+    # Before bold words stands an empty text.
+    begun = [token for token in words if token.type != "text" or token.content]
+    if len(begun) < 3 or begun[0].type != "strong_open":
+        return "", rendered([item])
+    return begun[1].content, inline(begun[3:])
+
+
+def sections(tokens: Sequence[Token]) -> Iterator[Heading]:
+    """Return the sections of a document, without those within them."""
+    for opening, words in pairwise(tokens):
+        if opening.type == "heading_open" and opening.tag == "h2":
+            yield Heading(str(opening.attrGet("id")), inline(words.children or []))
+
+
+def inline(words: Sequence[Token]) -> Markup:
+    """Return the HTML of words."""
+    return Markup(rendered([Token("inline", "", 0, children=list(words))]).strip())  # noqa: S704
+
+
+def rendered(tokens: Sequence[Token]) -> Markup:
+    """Return the HTML of a part of a document."""
+    return Markup(MARKDOWN.renderer.render(tokens, MARKDOWN.options, {}))  # noqa: S704

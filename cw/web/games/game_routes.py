@@ -1,0 +1,171 @@
+"""The pages of the games: the list, how each is played, and its rules."""
+
+from __future__ import annotations
+
+import inspect
+import zlib
+from threading import Lock
+from typing import Final
+
+import msgspec
+from flask import (
+    Blueprint,
+    Response,
+    abort,
+    jsonify,
+    make_response,
+    render_template,
+    request,
+    send_file,
+    url_for,
+)
+from werkzeug.routing import BaseConverter
+
+from cw.assets import asset
+from cw.errors import CapacityError, UsageError
+from cw.games.registry import game_entries, game_entry, installed_games, load_strategies
+from cw.kits import LANGUAGES, languages_of
+from cw.server.guard import refuse_other_sites
+from cw.web.games.frames import Window, drawn_window
+from cw.web.games.game_files import KINDS, file_of, viewer_file, viewer_games
+from cw.web.games.game_pages import game_page
+from cw.web.games.sample_position import sample_picture
+
+routes = Blueprint("games", __name__, url_prefix="/games")
+
+LANGUAGE: Final = "python"
+"""The language of the kit that the page of a game begins with."""
+
+
+LARGEST_WINDOW: Final = 2 * 1024 * 1024
+"""Bytes of a request for frames to be drawn."""
+
+DRAWING: Final = Lock()
+"""Held while frames are drawn: they take a core for some time."""
+
+PATIENCE: Final = 1.0
+"""Seconds that a request waits for its turn to draw."""
+
+
+class GameConverter(BaseConverter):
+    """The name of a game in an address."""
+
+    regex = "[A-Za-z0-9._-]{1,64}"
+
+
+@routes.get("/")
+def index() -> Response:
+    """Return all games."""
+    pages = {game: game_page(game) for game in game_entries()}
+    pictures = {game: picture(game) for game in pages}
+    return _fresh(
+        render_template("games.html", pages=pages, pictures=pictures, packages=packages())
+    )
+
+
+@routes.get("/<game:game>/")
+def about(game: str) -> Response:
+    """Return a game in short, and the way to a bot that plays it."""
+    _find(game)
+    page = render_template(
+        "game.html",
+        game=game,
+        page=game_page(game),
+        picture=picture(game),
+        package=packages().get(game),
+        strategies=strategies(game),
+        languages=languages_of(game),
+        language=LANGUAGE,
+        bot=LANGUAGES[LANGUAGE].bot,
+        checked=game_entry(game).has_checks,
+        clients=game_entry(game).has_clients,
+    )
+    return _fresh(page)
+
+
+@routes.get("/<game:game>/rules")
+def rules(game: str) -> Response:
+    """Return the rules of a game as its document has them."""
+    _find(game)
+    page = game_page(game)
+    if not page.rules:
+        abort(404, f"the rules of {game!r} are not written down here")
+    return _fresh(render_template("rules.html", game=game, page=page))
+
+
+def strategies(game: str) -> dict[str, str]:
+    """Say of each built-in strategy in a sentence what it does, the weakest first."""
+    texts = {
+        name: inspect.getdoc(strategy) or "" for name, strategy in load_strategies(game).items()
+    }
+    return {name: text.partition("\n")[0] for name, text in texts.items()}
+
+
+def picture(game: str) -> str:
+    """Return the address of a game's picture: a file of ours, or what its package has."""
+    name = f"games/{game}.png"
+    if (asset("static") / name).is_file():
+        return url_for("static", filename=name)
+    return url_for("games.card", game=game)
+
+
+def packages() -> dict[str, str]:
+    """Return the name and version of the package of each game that is not one of ours."""
+    return {game.name: f"{game.package} {game.version}" for game in installed_games()}
+
+
+@routes.get("/<game:game>/card")
+def card(game: str) -> Response:
+    """Return the picture of a game of another package: its own, or a position that is played."""
+    _find(game)
+    file = file_of(game, "card.png")
+    if file is not None:
+        return send_file(file, "image/png", max_age=0)
+    answer = Response(sample_picture(game), content_type="image/svg+xml")
+    answer.set_etag(f"{zlib.crc32(sample_picture(game)):x}")
+    answer.headers["Cache-Control"] = "no-cache"
+    answer.make_conditional(request)
+    return answer
+
+
+@routes.get("/<game:game>/viewer/<path:name>")
+def viewer_part(game: str, name: str) -> Response:
+    """Return a file of the viewer that the package of a game brings."""
+    file = viewer_file(game, name)
+    if file is None:
+        abort(404, f"the viewer of {game!r} has no such file")
+    return send_file(file, KINDS[file.suffix], max_age=0)
+
+
+@routes.post("/<game:game>/frames")
+def frames(game: str) -> Response:
+    """Draw frames for the viewer, as SVG or as text; 503 while others are drawn."""
+    refuse_other_sites()
+    _find(game)
+    request.max_content_length = LARGEST_WINDOW
+    try:
+        window = msgspec.json.decode(request.get_data(cache=False), type=Window)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise UsageError(f"these are no frames to be drawn: {error}") from None
+    if not DRAWING.acquire(timeout=PATIENCE):
+        raise CapacityError("other frames are being drawn: try again")
+    try:
+        return jsonify(drawn=drawn_window(game, window))
+    finally:
+        DRAWING.release()
+
+
+@routes.app_template_global("viewer_games")
+def _viewer_games() -> dict[str, dict[str, str]]:
+    return viewer_games(f"{request.script_root}/games/{{}}/")
+
+
+def _find(game: str) -> None:
+    if game not in game_entries():
+        abort(404, f"there is no game {game!r}; the games are: {', '.join(game_entries())}")
+
+
+def _fresh(page: str) -> Response:
+    answer = make_response(page)
+    answer.headers["Cache-Control"] = "no-cache"
+    return answer

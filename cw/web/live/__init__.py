@@ -1,0 +1,1 @@
+"""Pages of matches that the server plays: with bots, and with people."""

@@ -1,0 +1,190 @@
+"""One match that the server plays: what pages are shown of it, and what people do in it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+from cw.arena.seats.human import HumanSeat
+from cw.errors import (
+    Abandoned,
+    ArenaError,
+    CapacityError,
+    IllegalAction,
+    OutOfTurn,
+)
+from cw.games.registry import load_play_options
+from cw.games.rules import Fault, Json, Player
+from cw.matches.progress import MatchProgress
+from cw.matches.spec import MatchResult, MatchSpec
+from cw.replays.document import Document
+from cw.replays.public import public_replay
+from cw.web.live.shares import MatchMeter
+
+
+@dataclass(frozen=True, slots=True)
+class Guest:
+    """Somebody who brings a bot to a match, of which nobody is told where it is."""
+
+    owner: str
+    """Who it is: they play one such match at a time."""
+    bot: str
+    """The name of the bot in the match."""
+    title: str
+    """What people call it."""
+
+
+@dataclass(slots=True)
+class LiveMatch:
+    """One match of the server, from its first query on."""
+
+    spec: MatchSpec
+    people: dict[str, HumanSeat]
+    """Those who play by hand, by the name of their bot."""
+    key: str
+    """Whoever knows it plays by hand."""
+    choices: tuple[str, ...]
+    """Who was chosen for each seat, as forms name them; () if no form was."""
+    seen: float
+    """When a page last looked."""
+    moved: float
+    """When a person last moved, or else when it was asked for."""
+    visitor: str = ""
+    """Who asked for it; "" for the owner of the server."""
+    guest: Guest | None = None
+    tournament: str = ""
+    """To whose page its form belongs; "" for none."""
+    room: ExitStack = field(default_factory=ExitStack)
+    """What its bots need, to be left when it is over."""
+    name: str = field(default_factory=lambda: secrets.token_hex(8))
+    """The name of the match in addresses."""
+    work: Callable[[], Coroutine[Any, Any, MatchResult]] | None = None
+    """Plays it; None once that has begun."""
+    begun: float = 0.0
+    """When it began to be played."""
+    meter: MatchMeter | None = None
+    place: int = 0
+    """Its place among those that wait, 1 for the next; 0 if it does not wait."""
+    progress: MatchProgress | None = None
+    version: int = 0
+    """Grows with whatever a page may show."""
+    result: Future[MatchResult] = field(default_factory=Future)
+    replay: str = ""
+    """The name of the replay that was kept of it, "" for none."""
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing will happen any more."""
+        return self.result.done()
+
+    @property
+    def waits(self) -> bool:
+        """Whether it has not begun, and may."""
+        return self.work is not None and not self.over
+
+    @property
+    def is_played(self) -> bool:
+        """Whether it has begun and is not over."""
+        return self.work is None and not self.over
+
+    @property
+    def trouble(self) -> str:
+        """Why there is no result, for people; "" if nothing has gone wrong."""
+        error = self.result.exception() if self.over else None
+        if error is None:
+            return ""
+        if isinstance(error, Abandoned):
+            return f"The match was broken off: {error}."
+        # Only our own errors are written for people; others may hold paths or secrets.
+        why = error if isinstance(error, ArenaError) else "a mistake of the server"
+        if self.guest is not None and why is error:
+            # What is wrong with a bot may name where it is.
+            why = "its bot cannot be asked as it is set up"
+        return f"The match ended without a result: {why}."
+
+    def watch(self, progress: MatchProgress) -> None:
+        """Take in the start, or a turn."""
+        self.progress = progress
+        self.version += 1
+        if self.meter is not None:
+            self.meter.turn()
+
+    def document(self) -> Document:
+        """Return the replay of the match so far; raise CapacityError before its start."""
+        # A match that ends meanwhile is not said to be over without its last turns.
+        state = self._state()
+        return self.public(self._begun().document()) | state
+
+    def news(self, after: int) -> Document:
+        """Return what came after so many turns; raise CapacityError before the start."""
+        state = self._state()
+        if self.guest is None:
+            return {"after": after, **self._begun().news(after), **state}
+        whole = self.public(self._begun().document())
+        ending = {name: whole[name] for name in ("result", "faults")}
+        return {"after": after, "turns": whole["turns"][after:], **ending, **state}
+
+    def public(self, document: Document) -> Document:
+        """Return a replay of the match without what may tell where the bot of a guest is."""
+        guest = self.guest
+        if guest is None:
+            return document
+        titled = {"name": guest.title, "bot": ""}
+        players = [
+            {**player, **titled} if player["name"] == guest.bot else player
+            for player in document["players"]
+        ]
+        return public_replay({**document, "players": players}, [entry["bot"] for entry in players])
+
+    def _begun(self) -> MatchProgress:
+        if self.progress is None:
+            waiting = f"all places are taken, and this match is number {self.place} of the queue"
+            ready = "the players are getting ready"
+            raise CapacityError(self.trouble or (waiting if self.waits else ready))
+        return self.progress
+
+    def _state(self) -> Document:
+        return {"live": {"over": self.over, "trouble": self.trouble}}
+
+    def fits(self, key: str) -> bool:
+        """Return whether this is the key of the match."""
+        # Constant time, as the key is the only proof of who plays.
+        return secrets.compare_digest(key.encode(), self.key.encode())
+
+    def turn_of(self, key: str) -> Document | None:
+        """Return what the person with the key may do now; None if they have to wait."""
+        player = self.asked(key)
+        options = load_play_options(self.spec.game)
+        if player is None or self.progress is None or options.moves is None:
+            return None
+        moves = list(options.moves(self.progress.record.state, player))
+        turn = {"player": str(player), "turn": self.progress.turns, "moves": moves}
+        words = {} if options.words is None else {"words": list(map(options.words, moves))}
+        return {**turn, **words}
+
+    def asked(self, key: str) -> Player | None:
+        """Return the player whose action is awaited from the person with the key."""
+        if self.progress is None or not self.fits(key):
+            return None
+        for player, bot in self.progress.record.bots.items():
+            if bot.name in self.people and self.people[bot.name].is_asked:
+                return player
+        return None
+
+    def play(self, key: str, turn: int, document: Json) -> None:
+        """Play an action by hand; raise an ArenaError if it cannot be played."""
+        player = self.asked(key)
+        # The turn is part of the move: a second click, or a late one, must not play in the next
+        # turn.
+        if player is None or self.progress is None or turn != self.progress.turns:
+            raise OutOfTurn("it is not your turn")
+        record = self.progress.record
+        action = record.game.codec.actions_from_json(record.state, {str(player): document})[player]
+        if isinstance(action, Fault):
+            raise IllegalAction(f"this is not a valid action: {action.detail or action.kind}")
+        record.game.rules.check(record.state, player, action)
+        self.people[record.bots[player].name].play(action)

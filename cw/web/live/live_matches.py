@@ -1,0 +1,297 @@
+"""Matches that the server plays while pages watch, with bots and with people."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections import Counter
+from collections.abc import Coroutine, Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
+from threading import Lock
+from typing import Any, Final, TypeVar
+
+from cw.arena.launch import warn_of
+from cw.arena.seats.human import HumanSeat
+from cw.errors import Abandoned, ArenaError, CapacityError, QuotaError, UsageError
+from cw.games.rules import Json
+from cw.matches.run import OnLaunch, run_match
+from cw.matches.spec import NO_SECRETS, MatchResult, MatchSpec, Secrets
+from cw.server.rooms import KeepReplay
+from cw.server.session import Clock
+from cw.web.live.live_match import Guest, LiveMatch
+from cw.web.live.loop_thread import LoopThread
+from cw.web.live.shares import PART, MatchMeter, Shares
+
+MOST_KEPT: Final = 64
+"""Matches that can be looked at, running ones included; the oldest that is over makes way."""
+
+MOST_WITH_GUESTS: Final = 16
+"""Matches with bots of guests that are played at once, beside all others."""
+
+MOST_WAITING: Final = 24
+"""Matches that wait for a place."""
+
+MOST_WAITING_OF_ONE: Final = 3
+"""Of one visitor."""
+
+UNWATCHED: Final = 60.0
+"""Seconds without a look after which a match makes way for one that waits, or waits no more."""
+
+UNMOVED: Final = 5 * 60.0
+"""Seconds without a move of its person after which a match makes way for one that waits."""
+
+LONGEST: Final = 30 * 60.0
+"""Seconds after which any match makes way for one that waits."""
+
+STOPPED: Final = "the server needed its place, or was stopped"
+
+T = TypeVar("T")
+logger = logging.getLogger(__name__)
+
+
+class LiveMatches:
+    """The matches of a server; all are played in one thread of their own."""
+
+    def __init__(self, most: int, clock: Clock, keep_replay: KeepReplay | None = None) -> None:
+        """Play up to `most` matches at once; `keep_replay` takes their replays, None for none."""
+        self._most = most
+        self._clock = clock
+        self._keep_replay = keep_replay
+        self.shares = Shares()
+        self._lock = Lock()
+        self._loop_thread: LoopThread | None = None
+        self._kept: dict[str, LiveMatch] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether matches are played here."""
+        return self._most > 0
+
+    def of(self, game: str) -> list[LiveMatch]:
+        """Return the matches of a game that are for all to see, the latest first."""
+        with self._lock:
+            matches = list(self._kept.values())
+        return [
+            match for match in reversed(matches) if match.spec.game == game and match.guest is None
+        ]
+
+    def find(self, name: str) -> LiveMatch | None:
+        """Return a match that waits, is played, or was; it counts as looked at."""
+        with self._lock:
+            match = self._kept.get(name)
+            if match is not None:
+                match.seen = self._clock()
+                if match.waits:
+                    self._admit()
+            return match
+
+    def begin(  # noqa: PLR0913 - each of them is a thing of its own
+        self,
+        spec: MatchSpec,
+        *,
+        visitor: str = "",
+        pace: float = 0.0,
+        bot_secrets: Secrets = NO_SECRETS,
+        on_launch: OnLaunch = warn_of,
+        choices: tuple[str, ...] = (),
+        guest: Guest | None = None,
+        room: ExitStack | None = None,
+    ) -> LiveMatch:
+        """Begin a match, or let it wait for a place while somebody looks at it.
+
+        `visitor` is who asks, who has a third of the places at most; "" for the owner, who may have
+        all. `room` holds what its bots need: it is taken over, and left when the match is over.
+        Raises CapacityError if too many wait, and QuotaError if too many of that visitor do.
+        """
+        with self._lock:
+            self._check(visitor, guest)
+            people = {bot.name: HumanSeat() for bot in spec.bots if bot.kind == "human"}
+            now = self._clock()
+            match = LiveMatch(
+                spec, people, secrets.token_urlsafe(16), choices, now, now, visitor, guest
+            )
+            match.meter = MatchMeter(self.shares.of(visitor)) if visitor else None
+            match.work = partial(
+                run_match,
+                spec,
+                on_turn=match.watch,
+                on_launch=on_launch,
+                people=people,
+                pace=pace,
+                meter=match.meter,
+                secrets=bot_secrets,
+            )
+            self._kept[match.name] = match
+            if room is not None:
+                # Taken over only once the match is kept: if anything above raises, the caller still
+                # closes it.
+                match.room = room.pop_all()
+            self._admit()
+            self._forget()
+            return match
+
+    def play(self, name: str, key: str, turn: int, action: Json) -> None:
+        """Play an action by hand; raise an ArenaError if it cannot be played."""
+        match = self._kept.get(name)
+        if match is None:
+            raise UsageError("there is no such match")
+
+        async def play() -> None:
+            match.play(key, turn, action)
+            match.moved = self._clock()
+
+        self.run(play())
+
+    def resign(self, name: str, key: str) -> None:
+        """Give a match up for its person, who loses it; without the key nothing happens."""
+        match = self._kept.get(name)
+        if match is None or not match.fits(key):
+            return
+        people = match.people.values()
+        with self._lock:
+            if match.waits:
+                self._leave(match, "its person has resigned before it began")
+                return
+
+        async def resign() -> None:
+            for seat in people:
+                seat.resigned.set()
+
+        self.run(resign())
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Let the thread of the matches do something, and wait for it."""
+        if self._loop_thread is None:
+            self._loop_thread = LoopThread()
+        return self._loop_thread.run(work)
+
+    def close(self) -> None:
+        """End all matches, and leave nothing of them running."""
+        with self._lock:
+            for match in self._waiting():
+                self._leave(match, STOPPED)
+            if self._loop_thread is not None:
+                self._loop_thread.close()
+                self._loop_thread = None
+
+    async def _start(self, match: LiveMatch, work: Coroutine[Any, Any, MatchResult]) -> None:
+        self._tasks[match.name] = asyncio.create_task(self._conduct(match, work))
+
+    async def _conduct(self, match: LiveMatch, work: Coroutine[Any, Any, MatchResult]) -> None:
+        try:
+            result = await work
+            if self._keep_replay is not None:
+                match.replay = await asyncio.to_thread(
+                    self._keep_replay, match.public(result.replay)
+                )
+            match.result.set_result(result)
+        except asyncio.CancelledError:
+            match.result.set_exception(Abandoned(STOPPED))
+        except Exception as error:
+            if not isinstance(error, ArenaError):
+                logger.exception("match %s of %s", match.name, match.spec.game)
+            match.result.set_exception(error)
+        finally:
+            match.room.close()
+            match.version += 1
+            del self._tasks[match.name]
+
+    async def _cancel(self, names: Sequence[str]) -> None:
+        tasks = [self._tasks[name] for name in names if name in self._tasks]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _leave(self, match: LiveMatch, why: str) -> None:
+        """Let a match wait no more."""
+        match.result.set_exception(Abandoned(why))
+        match.room.close()
+
+    def _check(self, visitor: str, guest: Guest | None) -> None:
+        """Raise an ArenaError if nobody may ask for a match now, or this visitor may not."""
+        if not self.is_open:
+            raise UsageError("this server plays no matches")
+        for match in self._waiting():
+            if self._clock() - match.seen >= UNWATCHED:
+                self._leave(match, "nobody looked at its page while it waited")
+        if guest is not None and self._in_the_way(self._of_guest(guest), 1) is None:
+            raise CapacityError(f"{guest.title} plays online already: end that match first")
+        waiting = self._waiting()
+        own = sum(match.visitor == visitor for match in waiting)
+        if visitor and own >= MOST_WAITING_OF_ONE:
+            raise QuotaError(f"{own} matches of yours are waiting: watch or resign those first")
+        if len(waiting) >= MOST_WAITING:
+            raise CapacityError(f"{len(waiting)} matches are waiting: try again later")
+
+    def _waiting(self) -> list[LiveMatch]:
+        """Return the matches that wait, the one that waits for longest first."""
+        return [match for match in self._kept.values() if match.waits]
+
+    def _admit(self) -> None:
+        """Begin the matches that wait and have a place, and tell the others theirs."""
+        for match in self._waiting():
+            leaving = self._makes_way_for(match)
+            if leaving is not None:
+                self.run(self._cancel([other.name for other in leaving]))
+                work, match.work = match.work, None
+                match.begun = match.moved = self._clock()
+                if work is not None:
+                    self.run(self._start(match, work()))
+        for place, match in enumerate(self._waiting(), start=1):
+            match.place = place
+
+    def _makes_way_for(self, match: LiveMatch) -> list[LiveMatch] | None:
+        """Return the matches that leave for one that waits; None if it has no place yet."""
+        # Two pools: matches of guests cannot crowd out those of the site, nor the other way round.
+        most = self._most if match.guest is None else MOST_WITH_GUESTS
+        alike = [
+            other for other in self._played() if (other.guest is None) == (match.guest is None)
+        ]
+        bounds = [(alike, most)]
+        if match.visitor:
+            of_visitor = [other for other in alike if other.visitor == match.visitor]
+            bounds.insert(0, (of_visitor, max(1, most // PART)))
+        if match.guest is not None:
+            bounds.insert(0, (self._of_guest(match.guest), 1))
+        leaving: list[LiveMatch] = []
+        for others, bound in bounds:
+            staying = [other for other in others if other not in leaving]
+            more = self._in_the_way(staying, bound)
+            if more is None:
+                return None
+            leaving += more
+        return leaving
+
+    def _in_the_way(self, others: Sequence[LiveMatch], bound: int) -> list[LiveMatch] | None:
+        """Return those that leave for another one where there is a bound; None if all stay."""
+        if len(others) < bound:
+            return []
+        yielding = [match for match in others if self._yields(match)]
+        return [min(yielding, key=lambda match: match.seen)] if yielding else None
+
+    def _yields(self, match: LiveMatch) -> bool:
+        """Return whether a match makes way for one that waits."""
+        now = self._clock()
+        is_left = bool(match.people) and now - match.moved >= UNMOVED
+        return is_left or now - match.seen >= UNWATCHED or now - match.begun >= LONGEST
+
+    def _played(self) -> Iterator[LiveMatch]:
+        return (match for match in self._kept.values() if match.is_played)
+
+    def _of_guest(self, guest: Guest) -> list[LiveMatch]:
+        """Return the matches that are played with the bots of a guest."""
+        return [
+            match for match in self._played() if match.guest and match.guest.owner == guest.owner
+        ]
+
+    def _forget(self) -> None:
+        """Forget matches that are over if there are too many, of those first who have the most."""
+        while len(self._kept) > MOST_KEPT:
+            kept = Counter(match.visitor for match in self._kept.values())
+            over = [match for match in self._kept.values() if match.over]
+            if not over:
+                return
+            del self._kept[max(over, key=lambda match: kept[match.visitor]).name]

@@ -1,0 +1,345 @@
+"""The pages of matches that the server plays: to watch, and to play by hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+from random import SystemRandom
+from typing import Any, Final
+
+import msgspec
+from flask import (
+    Blueprint,
+    Response,
+    abort,
+    current_app,
+    make_response,
+    render_template,
+    request,
+    url_for,
+)
+
+from cw.arena.bots import BotSpec
+from cw.errors import ArenaError, CapacityError, UsageError
+from cw.games.play_options import Choice, PlayOptions
+from cw.games.registry import game_entry, load_play_options, load_strategies
+from cw.games.rules import Json
+from cw.matches.spec import MatchSpec, Secrets
+from cw.server.guard import changes_the_game
+from cw.server.lobby import replay_address
+from cw.web.games.game_pages import game_page
+from cw.web.live.live_match import Guest, LiveMatch
+from cw.web.live.live_matches import LiveMatches
+from cw.web.live.next_match import PERSON, next_matches
+from cw.web.live.own_bots import OWN, Opponents, OwnBot, OwnBots
+from cw.web.settings import SiteSettings
+
+routes = Blueprint("matches", __name__)
+
+NOBODY: Final = ""
+PACES: Final[Mapping[str, float]] = {"4": 0.25, "2": 0.5, "8": 0.125, "16": 0.0625, "all": 0.0}
+"""Turns a second that may be chosen, the usual one first, and the seconds of each."""
+
+ANSWER_PACE: Final = 0.5
+"""Seconds until a bot's answer to a person is shown (hexagon.md, "A human against a bot")."""
+
+MOST_SEED: Final = 2**31 - 1
+MOST_LISTED: Final = 20
+LEAST_PLAYERS: Final = 2
+LONGEST_TOURNAMENT: Final = 64
+NUMBER: Final = re.compile(r"\d{1,9}")
+
+
+@routes.post("/games/<game>/matches")
+@changes_the_game
+def begin(game: str) -> Response:
+    """Begin the match that a form asks for, and lead to its page."""
+    with ExitStack() as room:
+        setup = read_form(game, request.form, _settings(), partial(ready, game, room))
+        match = _matches().begin(
+            setup.spec,
+            visitor=setup.guest.owner if setup.guest else visitor(),
+            pace=setup.pace,
+            bot_secrets=setup.secrets,
+            choices=setup.choices,
+            guest=setup.guest,
+            room=room,
+        )
+    match.tournament = request.form.get("tournament", "")[:LONGEST_TOURNAMENT]
+    key = match.key if match.people else None
+    return _leading(url_for("matches.watch", name=match.name, hand=key))
+
+
+@routes.get("/matches/<name>")
+def watch(name: str) -> Response:
+    """Return the page on which a match is watched, and played by who has the key."""
+    match = _find(name)
+    key = request.args.get("hand", "")
+    page = render_template(
+        "match.html",
+        match=match,
+        key=key if match.people and match.fits(key) else "",
+        title=game_page(match.spec.game).title,
+        next_matches=next_matches(match.spec, match.choices),
+    )
+    return _fresh(make_response(page))
+
+
+@routes.get("/matches/<name>/document")
+def document(name: str) -> Response:
+    """Return the replay as far as it is played; with `after` what came after so many turns.
+
+    202 before the start, 304 if nothing has changed.
+    """
+    match = _find(name)
+    key, after = request.args.get("hand", ""), request.args.get("after", "")
+    is_asked = match.asked(key) is not None
+    tag = f"{match.version}-{is_asked:d}"
+    if tag in request.if_none_match:
+        return _fresh(Response(status=304, headers={"ETag": f'"{tag}"'}))
+    try:
+        payload = match.news(int(after)) if NUMBER.fullmatch(after) else match.document()
+    except CapacityError as refusal:
+        return _json({"waiting": str(refusal), "over": match.over}, 202)
+    links = {"replay": replay_address(match.replay)}
+    answer = _json(payload | links | {"yours": match.turn_of(key)})
+    answer.set_etag(tag)
+    return answer
+
+
+@routes.post("/matches/<name>/move")
+@changes_the_game
+def move(name: str) -> Response:
+    """Play an action by hand: `{"turn": turns played so far, "action": its document}`."""
+    _find(name)
+    try:
+        message = msgspec.json.decode(request.get_data(), type=MoveByHand)
+        _matches().play(name, request.args.get("hand", ""), message.turn, message.action)
+    except (ArenaError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return _json({"error": str(error)}, 400)
+    return _json({}, 202)
+
+
+@routes.post("/matches/<name>/resign")
+@changes_the_game
+def resign(name: str) -> Response:
+    """Give up a match that is played by hand: it is lost."""
+    _find(name)
+    _matches().resign(name, request.args.get("hand", ""))
+    return _json({}, 202)
+
+
+class MoveByHand(msgspec.Struct):
+    """What a page sends for an action by hand."""
+
+    turn: int
+    action: Json
+
+
+@routes.app_context_processor
+def _for_pages() -> dict[str, Any]:
+    return {"match_form": match_form, "opponents": opponents}
+
+
+def match_form(game: str) -> dict[str, Any] | None:
+    """Return what the forms of a game need; None if the server plays no matches of it."""
+    matches, settings = _matches(), _settings()
+    if not matches.is_open:
+        return None
+    return {
+        "play_options": offered_options(game),
+        "strategies": list(load_strategies(game)),
+        "opponents": [bot.name for bot in settings.opponents.get(game, ())],
+        "paces": list(PACES),
+        "matches": matches.of(game)[:MOST_LISTED],
+    }
+
+
+def offered_options(game: str) -> PlayOptions:
+    """Return what forms of a game offer.
+
+    A game with hidden information is not played by hand: its page shows all that there is.
+    """
+    play_options = load_play_options(game)
+    hides = game_entry(game).has_hidden_information
+    return replace(play_options, moves=None) if hides else play_options
+
+
+def opponents(game: str) -> Opponents | None:
+    """Return who is offered to a person before the built-in strategies; None where nobody is."""
+    own_bots: OwnBots | None = current_app.extensions.get("own_bots")
+    if own_bots is None or offered_options(game).moves is None:
+        return None
+    return own_bots.opponents(game)
+
+
+def ready(game: str, room: ExitStack, choice: str) -> OwnBot:
+    """Return the bot of whoever asks that was chosen; raise UsageError if there is none."""
+    own_bots: OwnBots | None = current_app.extensions.get("own_bots")
+    if own_bots is None:
+        raise UsageError("this server has no bots of visitors")
+    return own_bots.ready(game, choice, room)
+
+
+@dataclass(frozen=True, slots=True)
+class WantedMatch:
+    """What a form asks for."""
+
+    spec: MatchSpec
+    pace: float
+    """Seconds that every action of a bot takes at least."""
+    secrets: Secrets
+    choices: tuple[str, ...]
+    """Who was chosen for each seat."""
+    guest: Guest | None = None
+
+
+def read_form(
+    game: str, form: Mapping[str, str], settings: SiteSettings, bring: Callable[[str], OwnBot]
+) -> WantedMatch:
+    """Read which match is wanted; raise UsageError with what is wrong.
+
+    The seats are `seat-1` and on, or, for one person and one bot, `bot` and `hand`: the number of
+    the person's seat. `bring` gives the bot of whoever asks.
+    """
+    play_options = offered_options(game)
+    choices = read_seats(form, play_options)
+    if len(choices) < LEAST_PLAYERS:
+        raise UsageError(f"a match is for {LEAST_PLAYERS} players or more")
+    if choices.count(PERSON) > 1:
+        raise UsageError("one person can play here, against bots")
+    brought = [choice for choice in choices if choice.startswith(OWN)]
+    if len(brought) > choices.count(PERSON):
+        raise UsageError("a bot of your own plays here against you alone")
+    options = {choice.option: read_choice(choice, form) for choice in play_options.choices}
+    pace = ANSWER_PACE if PERSON in choices else read_pace(form)
+    seed = read_seed(form)
+    own_bot = bring(brought[0]) if brought else None
+    bots, secrets = seat_all(game, choices, settings, own_bot)
+    isolation = own_bot.isolation if own_bot else settings.isolation
+    spec = MatchSpec("page", game, bots, seed, options, isolation=isolation)
+    return WantedMatch(spec, pace, secrets, choices, own_bot.guest if own_bot else None)
+
+
+def read_seats(form: Mapping[str, str], play_options: PlayOptions) -> tuple[str, ...]:
+    """Return who is chosen, in seat order."""
+    if "hand" in form:
+        seats = [form.get("bot", NOBODY)]
+        seats.insert(0 if form["hand"] == "1" else 1, PERSON)
+    else:
+        numbers = range(1, play_options.most_players + 1)
+        seats = [form.get(f"seat-{number}", NOBODY) for number in numbers]
+    return tuple(seat for seat in seats if seat != NOBODY)
+
+
+def seat_all(
+    game: str, choices: Sequence[str], settings: SiteSettings, own_bot: OwnBot | None
+) -> tuple[tuple[BotSpec, ...], Secrets]:
+    """Return who was chosen for each seat, and their secrets by name."""
+    play_options = offered_options(game)
+    bots: list[BotSpec] = []
+    secrets: dict[str, Mapping[str, str]] = {}
+    # A program registers by its own name: the others make way.
+    reserved = [own_bot.bot] if own_bot else []
+    for choice in choices:
+        if own_bot and choice.startswith(OWN):
+            bots.append(own_bot.bot)
+            secrets[own_bot.bot.name] = own_bot.secrets
+        else:
+            bot = seated(game, play_options, choice, settings)
+            bots.append(msgspec.structs.replace(bot, name=free_name(bot.name, [*reserved, *bots])))
+            secrets[bots[-1].name] = settings.secrets.get(bot.name, {})
+    return tuple(bots), secrets
+
+
+def seated(game: str, play_options: PlayOptions, choice: str, settings: SiteSettings) -> BotSpec:
+    """Return the player that was chosen for a seat; raise UsageError for one that is not there."""
+    if choice == PERSON and play_options.moves is not None:
+        return BotSpec("you", "human", "")
+    opponents = {bot.name: bot for bot in settings.opponents.get(game, ())}
+    kind, _, name = choice.partition(":")
+    if kind == "builtin" and name in load_strategies(game):
+        return BotSpec(name, "builtin", name)
+    if kind == "bot" and name in opponents:
+        return opponents[name]
+    raise UsageError(f"nobody here is called {choice[:60]!r}")
+
+
+def free_name(name: str, others: list[BotSpec]) -> str:
+    """Return a name, with a number if another has it already."""
+    names = {bot.name for bot in others}
+    # Without a sign between them: not every game takes the same signs in names.
+    numbered = (f"{name}{number}" for number in range(2, len(others) + 3))
+    return name if name not in names else next(free for free in numbered if free not in names)
+
+
+def read_choice(choice: Choice, form: Mapping[str, str]) -> Json:
+    """Return the value of an option, the usual one if the form does not say."""
+    text = form.get(choice.option, str(choice.values[0]))
+    for value in choice.values:
+        if str(value) == text:
+            return value
+    allowed = ", ".join(map(str, choice.values))
+    raise UsageError(f"{choice.option} must be one of {allowed}, not {text[:60]!r}")
+
+
+def read_pace(form: Mapping[str, str]) -> float:
+    """Return the seconds of an action by the pace of the form, the usual one if it says none."""
+    text = form.get("pace", next(iter(PACES)))
+    if text not in PACES:
+        raise UsageError(f"the pace must be one of {', '.join(PACES)}")
+    return PACES[text]
+
+
+def read_seed(form: Mapping[str, str]) -> int:
+    """Return the seed of the form, or draw one."""
+    text = form.get("seed", "")
+    if not text:
+        return SystemRandom().randint(0, MOST_SEED)
+    if NUMBER.fullmatch(text):
+        return int(text)
+    raise UsageError(f"the seed must be a number of up to 9 digits, not {text[:60]!r}")
+
+
+def _find(name: str) -> LiveMatch:
+    match = _matches().find(name)
+    if match is None:
+        abort(404, "there is no such match; the server keeps the latest ones only")
+    return match
+
+
+def visitor() -> str:
+    """Return who asks, for the shares of live matches; "" for the owner of the server."""
+    if _settings().owner:
+        return ""
+    named: Callable[[], str] | None = current_app.extensions.get("visitor")
+    return named() if named else request.remote_addr or "unknown"
+
+
+def _matches() -> LiveMatches:
+    matches: LiveMatches = current_app.extensions["matches"]
+    return matches
+
+
+def _settings() -> SiteSettings:
+    settings: SiteSettings = current_app.extensions["settings"]
+    return settings
+
+
+def _json(document: Json, code: int = 200) -> Response:
+    answer = Response(msgspec.json.encode(document), code, content_type="application/json")
+    return _fresh(answer)
+
+
+def _leading(address: str) -> Response:
+    answer = Response(status=303)
+    answer.headers["Location"] = address
+    return answer
+
+
+def _fresh(answer: Response) -> Response:
+    answer.headers["Cache-Control"] = "no-cache"
+    return answer

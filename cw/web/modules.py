@@ -1,0 +1,82 @@
+"""A script of a page with all modules that it imports, as one module: one request in place of many.
+
+Each module becomes a block with names of its own; it takes from an object what another one exports.
+The modules are ours, and written in one way: what is written otherwise is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from cw.errors import Failure
+from cw.web.replays.export import beside, read
+
+IMPORT: Final = re.compile(
+    r'^import (?:(?P<default>\w+) from |\{(?P<names>[^}]*)\}\s*from )?"(?P<place>\.[^"]+)";\n', re.M
+)
+DECLARED: Final = re.compile(r"^export (?=(?:async )?(?:function\*?|class|const) (\w+))", re.M)
+LISTED: Final = re.compile(r"^export \{([^}]*)\};\n?", re.M)
+COMMENT: Final = re.compile(r"^/\*.*?\*/\n?", re.M | re.S)
+LEFT_OVER: Final = re.compile(r"^(?:import|export)\b.*", re.M)
+
+
+def one_module(static: Path, entry: str) -> str:
+    """Return a module and all that it imports as one; `entry` is its path below the folder.
+
+    Raises Failure for modules that import each other, and for what cannot be read.
+    """
+    order: list[str] = []
+    place_after_imports(static, entry, order, ())
+    numbers = {name: number for number, name in enumerate(order)}
+    return "".join(block(source_of(static / name), name, numbers) for name in order)
+
+
+def place_after_imports(static: Path, name: str, order: list[str], above: tuple[str, ...]) -> None:
+    """Put a module into the order in which they run: after all that it imports."""
+    if name in order:
+        return
+    if name in above:
+        raise Failure(f"these modules import each other: {', '.join((*above, name))}")
+    for match in IMPORT.finditer(source_of(static / name)):
+        place_after_imports(static, beside(name, match["place"]), order, (*above, name))
+    order.append(name)
+
+
+def source_of(file: Path) -> str:
+    """Return a module without the comments that hold imports or exports; licences stay."""
+    return COMMENT.sub(lambda match: "" if LEFT_OVER.search(match[0]) else match[0], read(file))
+
+
+def block(source: str, name: str, numbers: dict[str, int]) -> str:
+    """Return a module as a block that leaves what it exports in a constant of its number."""
+    exports = dict(exported(source))
+    body = IMPORT.sub(lambda match: taken(match, name, numbers), source)
+    body = LISTED.sub("", DECLARED.sub("", body))
+    unread = LEFT_OVER.search(body)
+    if unread is not None:
+        raise Failure(f"{name}: this is no import or export as ours are: {unread[0][:80]}")
+    number = numbers[name]
+    gives = ", ".join(f"{outside}: {inside}" for outside, inside in exports.items())
+    return f"const m{number} = {{}};\n{{\n{body}\nObject.assign(m{number}, {{ {gives} }});\n}}\n"
+
+
+def exported(source: str) -> Iterator[tuple[str, str]]:
+    """Give what a module exports: its name for others, and its own."""
+    for match in DECLARED.finditer(source):
+        yield match[1], match[1]
+    for match in LISTED.finditer(source):
+        for part in filter(None, map(str.strip, match[1].split(","))):
+            inside, _, outside = part.partition(" as ")
+            yield outside or inside, inside
+
+
+def taken(match: re.Match[str], name: str, numbers: dict[str, int]) -> str:
+    """Return the line that takes what an import names."""
+    source = f"m{numbers[beside(name, match['place'])]}"
+    if match["default"]:
+        return f"const {{ default: {match['default']} }} = {source};\n"
+    names = " ".join((match["names"] or "").split()).replace(" as ", ": ")
+    return f"const {{ {names} }} = {source};\n" if names else ""

@@ -1,0 +1,1 @@
+"""Pages of replays: the list, the viewer, other forms, uploads."""

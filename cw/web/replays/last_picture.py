@@ -1,0 +1,40 @@
+"""A process that paints the last turn of a replay: the file in, a small PNG file out.
+
+Its argument is `dark` or `light`. A replay that cannot be drawn ends it with exit code 1.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from cw.errors import ArenaError
+from cw.pictures.exports import thumbnail
+from cw.pictures.raster import png
+from cw.replays.document import Document, parse, unpacked
+from cw.web.replays.export import drawn
+from cw.web.replays.replay_summary import LARGEST_LISTED
+
+PATIENT = 10
+"""How much the process stands back behind those that answer."""
+
+
+def painted(document: Document, dark: bool) -> bytes:
+    """Return the picture of a replay as a PNG file."""
+    return png(thumbnail(drawn(document), dark=dark))
+
+
+def main() -> None:
+    """Paint the replay of standard input."""
+    if sys.platform != "win32":
+        os.nice(PATIENT)
+    try:
+        document = parse(unpacked(sys.stdin.buffer.read(), LARGEST_LISTED))
+        picture = painted(document, dark=sys.argv[1:] == ["dark"])
+    except ArenaError:
+        raise SystemExit(1) from None
+    sys.stdout.buffer.write(picture)
+
+
+if __name__ == "__main__":
+    main()

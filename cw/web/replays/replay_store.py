@@ -1,0 +1,249 @@
+"""The replays that a server shows, from a folder or one file."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from math import ceil
+from pathlib import Path
+from threading import Lock, Thread
+from typing import Final
+
+from cw.web.replays.replay_summary import ReplaySummary, Unreadable, read_summary
+
+NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}")
+"""What a replay may be called: nothing that means something in an address or a path."""
+
+ENDINGS: Final = (".json.gz", ".json")
+LARGEST_FILE: Final = 64 * 1024 * 1024
+"""Bytes of a file that is shown."""
+
+MOST_FILES: Final = 20_000
+"""Files of a folder that are listed."""
+
+PAGE: Final = 24
+"""Replays on a page of the list."""
+
+PATIENCE: Final = 1.5
+"""Seconds that a filter waits for files that have not been read yet."""
+
+FARTHEST: Final = 50
+"""Files that are looked into for the next replay, past those that are none."""
+
+Summary = ReplaySummary | Unreadable
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file as it stands: when it changes, so does its tag."""
+
+    name: str
+    """How it is called in addresses; for a file that cannot be shown, its own name."""
+    path: Path
+    tag: str
+    changed: int
+    problem: str = ""
+    """Why it cannot be shown, whatever is in it; "" if it can."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayEntry:
+    """A file of the list, and what it holds."""
+
+    file: StoredFile
+    summary: Summary
+
+    @property
+    def name(self) -> str:
+        """Return how the file is called."""
+        return self.file.name
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayFilter:
+    """Which replays are listed; "" for all."""
+
+    game: str = ""
+    player: str = ""
+    """A part of a bot's name."""
+
+    def fits(self, summary: Summary | None) -> bool:
+        """Return whether a file is listed; what is no replay fits no filter."""
+        if not isinstance(summary, ReplaySummary):
+            return False
+        player = self.player.casefold()
+        return self.game in ("", summary.game) and any(
+            player in name.casefold() for name in summary.names
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayPage:
+    """A page of the list, the latest files first."""
+
+    entries: list[ReplayEntry]
+    number: int
+    """Counted from 1."""
+    pages: int
+    matching: int
+    """How many files fit the filter."""
+    total: int
+    unread: int
+    """How many files a filter has not looked into yet."""
+
+
+class ReplayStore:
+    """Finds replays by name, and lists them; looks into a file once as long as it is the same."""
+
+    def __init__(self, place: Path | None, patience: float = PATIENCE) -> None:
+        """Take a folder, one file, or nothing."""
+        # Flask would look for a relative one beside its own modules.
+        self._place = None if place is None else place.absolute()
+        self._patience = patience
+        self._known: dict[tuple[str, str], Summary] = {}
+        self._reading = Lock()
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether there is a place for replays."""
+        return self._place is not None
+
+    def find(self, name: str) -> StoredFile | None:
+        """Return the file of a replay, None if there is none of that name that can be shown."""
+        if self._place is None or not self._place.is_dir():
+            files: Iterable[StoredFile] = self.files()
+        else:
+            paths = [self._place / f"{name}{ending}" for ending in reversed(ENDINGS)]
+            files = filter(None, map(file_at, paths))
+        return next((file for file in files if file.name == name and not file.problem), None)
+
+    def files(self) -> list[StoredFile]:
+        """Return the files that are listed, the latest first."""
+        if self._place is None:
+            return []
+        if self._place.is_dir():
+            return sorted(files_in(self._place), key=lambda file: (-file.changed, file.name))
+        only = stored_file(self._place, name_of(self._place) or "replay")
+        return [only] if only else []
+
+    def page(self, number: int, replay_filter: ReplayFilter) -> ReplayPage:
+        """Return a page of the list, the nearest one if there is none of that number."""
+        files = self.files()
+        self._forget_all_but(files)
+        matching = files if replay_filter == ReplayFilter() else self._fitting(files, replay_filter)
+        pages = max(1, ceil(len(matching) / PAGE))
+        number = min(max(1, number), pages)
+        page_files = matching[(number - 1) * PAGE : number * PAGE]
+        entries = [ReplayEntry(file, self.summary(file)) for file in page_files]
+        unread = 0 if matching is files else sum(self._seen(file) is None for file in files)
+        return ReplayPage(entries, number, pages, len(matching), len(files), unread)
+
+    def summary(self, file: StoredFile) -> Summary:
+        """Return what a file holds."""
+        summary = self._seen(file)
+        if summary is None:
+            summary = Unreadable(file.problem) if file.problem else read_summary(file.path)
+            self._known[file.name, file.tag] = summary
+        return summary
+
+    def neighbours(self, name: str) -> tuple[str | None, str | None]:
+        """Return the names of the replays before and after one in the list, None for none."""
+        files = self.files()
+        place = next((number for number, file in enumerate(files) if file.name == name), None)
+        if place is None:
+            return None, None
+        return self._nearest(files[:place][::-1]), self._nearest(files[place + 1 :])
+
+    def _nearest(self, files: Sequence[StoredFile]) -> str | None:
+        near = files[:FARTHEST]
+        readable = (f.name for f in near if isinstance(self.summary(f), ReplaySummary))
+        return next(readable, None)
+
+    def _fitting(self, files: list[StoredFile], replay_filter: ReplayFilter) -> list[StoredFile]:
+        if any(self._seen(file) is None for file in files):
+            # It goes on after the page has answered, so the next request finds more files read.
+            reader = Thread(target=self._read_all, args=[files], daemon=True)
+            reader.start()
+            reader.join(self._patience)
+        return [file for file in files if replay_filter.fits(self._seen(file))]
+
+    def _read_all(self, files: list[StoredFile]) -> None:
+        """Read what has not been read; whoever comes while another one does leaves it to that."""
+        if self._reading.acquire(blocking=False):
+            try:
+                for file in files:
+                    self.summary(file)
+            finally:
+                self._reading.release()
+
+    def _seen(self, file: StoredFile) -> Summary | None:
+        return self._known.get((file.name, file.tag))
+
+    def _forget_all_but(self, files: Sequence[StoredFile]) -> None:
+        if len(self._known) > 2 * len(files) + PAGE:
+            there = {(file.name, file.tag) for file in files}
+            self._known = {key: summary for key, summary in [*self._known.items()] if key in there}
+
+
+def files_in(folder: Path) -> Iterator[StoredFile]:
+    """Yield the files of a folder that are called like replays, MOST_FILES at most.
+
+    Of two that would have the same name in addresses, only the one that is not packed.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            names = {entry.name for entry in islice(entries, MOST_FILES)}
+    except OSError:
+        return
+    for name in names:
+        plain = name.removesuffix(".gz")
+        if plain == name or plain not in names:
+            file = file_at(folder / name)
+            if file is not None:
+                yield file
+
+
+def file_at(path: Path) -> StoredFile | None:
+    """Look at a file of a folder; None for a hidden one, and for one of another ending."""
+    if path.name.startswith(".") or not path.name.endswith(ENDINGS):
+        return None
+    name = name_of(path)
+    if not name:
+        rule = "its name may have up to 100 letters, digits and . _ - only"
+        return stored_file(path, path.name, rule)
+    return stored_file(path, name)
+
+
+def name_of(path: Path) -> str:
+    """Return the name under which a file is shown, "" if it is not."""
+    for ending in ENDINGS:
+        name = path.name.removesuffix(ending)
+        if name != path.name:
+            return name if NAME.fullmatch(name) else ""
+    return ""
+
+
+def stored_file(path: Path, name: str, problem: str = "") -> StoredFile | None:
+    """Look at what is at a place, links not followed; None if there is nothing."""
+    try:
+        # Not `stat`: a link in the folder must not show files from elsewhere.
+        status = path.lstat()
+    except OSError:
+        return None
+    tag = f"{status.st_mtime_ns:x}-{status.st_size:x}"
+    return StoredFile(name, path, tag, status.st_mtime_ns, problem or problem_of(status))
+
+
+def problem_of(status: os.stat_result) -> str:
+    """Return why a file is not shown, "" if it is."""
+    if stat.S_ISLNK(status.st_mode):
+        return "it is a link"
+    if not stat.S_ISREG(status.st_mode):
+        return "it is not a file"
+    if status.st_size > LARGEST_FILE:
+        return f"it has {status.st_size} bytes, more than {LARGEST_FILE}"
+    return ""

@@ -1,0 +1,158 @@
+"""What the list of replays shows of a file, whatever the file contains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from typing import Final, TypeVar
+
+import msgspec
+
+from cw.drawing.palette import letter_of
+from cw.errors import ProtocolError
+from cw.games.endings import Endings
+from cw.games.registry import game_entries, load_endings
+from cw.games.rules import Json, Player
+from cw.replays.document import VERSION, unpacked
+from cw.replays.ending import Ending, ending_of
+
+T = TypeVar("T")
+
+LARGEST_LISTED: Final = 64 * 1024 * 1024
+"""Bytes of a replay, unpacked, that is looked into for the list."""
+
+LARGEST_MEMBER: Final = 1024 * 1024
+"""Bytes of its players, and of its result."""
+
+MOST_OBJECTS: Final = 5_000_000
+"""Objects in it: each of them may be a turn."""
+
+MOST_PLAYERS: Final = 1000
+MOST_ROWS: Final = 4
+"""Players that the list names of a replay."""
+
+LONGEST: Final = 64
+"""Characters of a name."""
+
+
+class ListedPlayer(msgspec.Struct, frozen=True):
+    """Who played, as far as the list shows it."""
+
+    player: Player
+    name: str
+
+
+class ListedTurn(msgspec.Struct, frozen=True, gc=False):
+    """A turn, of which the list shows nothing but that it was played."""
+
+
+class ReplayHead(msgspec.Struct, frozen=True):
+    """The members of a replay that the list shows; what is large is not taken apart."""
+
+    version: int
+    date: str
+    game: str
+    players: msgspec.Raw
+    turns: tuple[ListedTurn, ...]
+    result: msgspec.Raw
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerRow:
+    """A player as the list shows it."""
+
+    seat: int
+    letter: str
+    name: str
+    score: str
+    """"" if the replay tells none."""
+    won: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaySummary:
+    """What the list shows of a replay."""
+
+    game: str
+    date: str
+    turns: int
+    ending: Ending
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the bots in seat order."""
+        return self.ending.names
+
+    @property
+    def rows(self) -> list[PlayerRow]:
+        """Return the players, the winner first, then by falling score; MOST_ROWS at most."""
+        return [self._row(seat) for seat in sorted(range(len(self.names)), key=self._order)][
+            :MOST_ROWS
+        ]
+
+    def _order(self, seat: int) -> tuple[bool, float, int]:
+        score = self.ending.scores[seat]
+        return seat != self.ending.winner, inf if score is None else -score, seat
+
+    def _row(self, seat: int) -> PlayerRow:
+        score = self.ending.scores[seat]
+        return PlayerRow(
+            seat=seat,
+            letter=letter_of(seat),
+            name=self.names[seat],
+            score="" if score is None else f"{score:g}",
+            won=seat == self.ending.winner,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A file that holds no replay."""
+
+    reason: str
+
+
+def read_summary(path: Path) -> ReplaySummary | Unreadable:
+    """Look into a file."""
+    try:
+        return summary_of(path.read_bytes())
+    except OSError as error:
+        return Unreadable(f"it cannot be read: {error.strerror}")
+    except ProtocolError as error:
+        return Unreadable(str(error))
+
+
+def summary_of(data: bytes) -> ReplaySummary:
+    """Return what the list shows of a replay's file; raise ProtocolError if it holds none."""
+    plain = unpacked(data, LARGEST_LISTED)
+    if plain.count(b"{") > MOST_OBJECTS:
+        raise ProtocolError(f"it has more than {MOST_OBJECTS} objects")
+    head = decoded(plain, ReplayHead)
+    if head.version != VERSION:
+        raise ProtocolError(f"it is replay version {head.version}, expected {VERSION}")
+    players = decoded(small(head.players), tuple[ListedPlayer, ...])
+    if not 1 <= len(players) <= MOST_PLAYERS:
+        raise ProtocolError(f"it must have 1 to {MOST_PLAYERS} players, not {len(players)}")
+    seats = [(player.player, player.name[:LONGEST]) for player in players]
+    result: Json = decoded(small(head.result), dict)
+    game = head.game[:LONGEST]
+    words = load_endings(game) if game in game_entries() else Endings()
+    ending = ending_of(seats, result, words)
+    return ReplaySummary(game, head.date[:LONGEST], len(head.turns), ending)
+
+
+def small(member: msgspec.Raw) -> bytes:
+    """Return a member as it stands in the file; raise ProtocolError for a large one."""
+    data = bytes(member)
+    if len(data) > LARGEST_MEMBER:
+        raise ProtocolError(f"a member of it has more than {LARGEST_MEMBER} bytes")
+    return data
+
+
+def decoded(data: bytes, kind: type[T]) -> T:
+    """Read JSON as a value of a type; raise ProtocolError for anything else."""
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ProtocolError(f"it is not a replay: {error}") from None

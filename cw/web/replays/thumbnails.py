@@ -1,0 +1,148 @@
+"""The small pictures of the list of replays."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import OrderedDict
+from threading import Lock, Thread
+from typing import Final, NamedTuple
+
+import msgspec
+
+from cw.errors import CapacityError
+from cw.games.rules import Json
+from cw.replays.document import Document, parse, unpacked
+from cw.web.replays.last_picture import painted
+from cw.web.replays.replay_store import StoredFile
+from cw.web.replays.replay_summary import LARGEST_LISTED, decoded
+
+MOST_KEPT: Final = 300
+"""Pictures that are remembered; one has some kilobytes."""
+
+LARGEST_PLAYED: Final = 3 * 1024 * 1024
+"""Bytes of a replay, unpacked, up to which all its turns are followed at once."""
+
+MOST_DUE: Final = 48
+"""Large replays whose pictures are awaited at the same time: a page of the list, dark and light."""
+
+LONGEST: Final = 60.0
+"""Seconds that the process for one of them has."""
+
+PAINTER: Final = (sys.executable, "-m", "cw.web.replays.last_picture")
+
+PATIENCE: Final = 5.0
+"""Seconds that a picture waits for the others."""
+
+
+Key = tuple[str, str, bool]
+"""The name and the tag of a file, and whether the page is dark."""
+
+
+class Beginning(msgspec.Struct, frozen=True):
+    """What the picture of the start is made of."""
+
+    game: str
+    players: list[dict[str, Json]]
+    frame: Json
+
+
+class Thumbnail(NamedTuple):
+    """A small picture of a replay, as a PNG file."""
+
+    data: bytes
+    lasting: bool
+    """Whether the file will have no other one: not yet while its end is being painted."""
+
+
+class Thumbnails:
+    """Paints the last turn of replays, one at a time, and remembers the latest pictures.
+
+    A large replay is taken apart by a process in the background; until then its start is shown.
+    """
+
+    def __init__(self, patience: float = PATIENCE) -> None:
+        """Have no picture yet."""
+        self._patience = patience
+        self._pictures: OrderedDict[Key, Thumbnail] = OrderedDict()
+        self._painting = Lock()
+        self._due: OrderedDict[Key, StoredFile] = OrderedDict()
+        """Large replays whose end is to be painted; the first one is on while there are any."""
+
+    def find(self, file: StoredFile, *, dark: bool) -> Thumbnail:
+        """Return the picture of a replay, for a light or a dark page.
+
+        Raises CapacityError if others take too long, ProtocolError and UsageError for a replay that
+        cannot be drawn.
+        """
+        if not self._painting.acquire(timeout=self._patience):
+            raise CapacityError("other pictures are being painted: try again")
+        try:
+            return self._find(file, dark)
+        finally:
+            self._painting.release()
+
+    def _find(self, file: StoredFile, dark: bool) -> Thumbnail:
+        key = file.name, file.tag, dark
+        thumbnail = self._pictures.get(key)
+        if thumbnail is None:
+            plain = unpacked(file.path.read_bytes(), LARGEST_LISTED)
+            small = len(plain) <= LARGEST_PLAYED
+            thumbnail = Thumbnail(painted(parse(plain) if small else beginning(plain), dark), small)
+            self._keep(key, thumbnail)
+        if not thumbnail.lasting:
+            self._ask(key, file)
+        self._pictures.move_to_end(key)
+        return thumbnail
+
+    def _keep(self, key: Key, picture: Thumbnail) -> None:
+        self._pictures[key] = picture
+        if len(self._pictures) > MOST_KEPT:
+            self._pictures.popitem(last=False)
+
+    def _ask(self, key: Key, file: StoredFile) -> None:
+        """Let the end of a large replay be painted; with too many of them, when asked again."""
+        if key not in self._due and len(self._due) < MOST_DUE:
+            self._due[key] = file
+            if len(self._due) == 1:
+                args = key, file
+                Thread(target=self._paint_due, args=args, name="thumbnails", daemon=True).start()
+
+    def _paint_due(self, key: Key, file: StoredFile) -> None:
+        """Paint the end of a large replay, then of those that have become due."""
+        due: tuple[Key, StoredFile] | None = key, file
+        while due is not None:
+            key, file = due
+            picture = last_picture(file, dark=key[2])
+            with self._painting:
+                self._settle(key, picture)
+                del self._due[key]
+                due = next(iter(self._due.items()), None)
+
+    def _settle(self, key: Key, picture: bytes) -> None:
+        """Take the picture of a large replay; without one, that of its start stays."""
+        if picture:
+            self._keep(key, Thumbnail(picture, lasting=True))
+        elif key in self._pictures:
+            self._pictures[key] = self._pictures[key]._replace(lasting=True)
+
+
+def last_picture(file: StoredFile, *, dark: bool) -> bytes:
+    """Return the picture of a large replay's last turn, b"" if it cannot be painted."""
+    try:
+        done = subprocess.run(
+            [*PAINTER, "dark" if dark else "light"],
+            input=file.path.read_bytes(),
+            capture_output=True,
+            timeout=LONGEST,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return b""
+    return done.stdout if done.returncode == 0 else b""
+
+
+def beginning(plain: bytes) -> Document:
+    """Return a replay without its turns, which are not taken apart."""
+    head = decoded(plain, Beginning)
+    return msgspec.structs.asdict(head) | {"turns": [], "result": {}}

@@ -1,0 +1,77 @@
+"""Replays that visitors upload: checked, named by us, and saved in a folder of the server."""
+
+from __future__ import annotations
+
+from datetime import date
+from threading import Lock
+from typing import Final
+
+import msgspec
+
+from cw.errors import CapacityError, ProtocolError
+from cw.games.registry import game_entries
+from cw.replays.document import Document, digest, encode, parsed, unpacked
+from cw.replays.document import checked as as_replay
+from cw.replays.own_formats import is_of_a_game
+from cw.web.replays.replay_folder import ReplayFolder, Saved
+from cw.web.replays.replay_summary import summary_of
+
+LARGEST_UNPACKED: Final = 16 * 1024 * 1024
+"""Bytes of a replay that is taken in, unpacked; most have a tenth of it."""
+
+MOST_PARTS: Final = 1_500_000
+"""Signs in it that begin a value: a million empty lists are few bytes, and take long to read."""
+
+
+class Uploads:
+    """Takes replays in, one at a time: to read a large one takes memory and time."""
+
+    def __init__(self, folder: ReplayFolder) -> None:
+        """Take the folder into which they are put."""
+        self._folder = folder
+        self._lock = Lock()
+
+    def save(self, data: bytes) -> Saved:
+        """Put the replay of a file, packed or not, into the folder.
+
+        Raises ProtocolError for what is no replay, CapacityError if there is no room for it or
+        another one is just being taken in, as a thread that waited here could serve no game, and
+        Failure if the folder cannot be written.
+        """
+        # Refused rather than queued: the threads of the server are needed by running matches.
+        if not self._lock.acquire(blocking=False):
+            raise CapacityError("another replay is being uploaded: try again in a few seconds")
+        try:
+            return self._folder.put(checked(data))
+        finally:
+            self._lock.release()
+
+
+def checked(data: bytes) -> Document:
+    """Read a replay that can be listed and drawn, and whose hash fits it.
+
+    Raises ProtocolError for anything else. The rules are not played again: that may take long.
+    """
+    plain = unpacked(data, LARGEST_UNPACKED)
+    # Counting bytes is cheap, and comes before the parser allocates anything.
+    if sum(map(plain.count, (b"[", b"{", b","))) > MOST_PARTS:
+        raise ProtocolError("the replay has too many values to be uploaded here")
+    payload = parsed(plain)
+    if is_of_a_game(payload):
+        raise ProtocolError(
+            "the file is in its game's own format: `cw replay export FILE --json` converts it"
+            " that can be uploaded"
+        )
+    document = as_replay(payload)
+    if document["game"] not in game_entries():
+        raise ProtocolError(f"this server has no game {document['game'][:64]!r}")
+    try:
+        summary_of(encode(document, packed=False))
+        fits = digest(document) == document["hash"]
+        date.fromisoformat(document["date"][:10])
+    # What can be read can be too deep, or a number too long, to be written.
+    except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError) as error:
+        raise ProtocolError(f"the replay cannot be listed: {error}") from None
+    if not fits:
+        raise ProtocolError("the hash of the replay does not match what was played")
+    return document

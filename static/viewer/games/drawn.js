@@ -1,0 +1,128 @@
+/** A game without a module of its own: the viewer shows what the server draws of it, a picture or a text. */
+
+import { write, inks } from "../drawing.js";
+import { actionWords } from "../outline.js";
+import { isDark } from "../palette.js";
+import { Drawings } from "./drawings.js";
+import { scoresIn } from "./plain.js";
+
+/** Cells of the longer side of a picture. */
+const SIDE = 10;
+
+/** Letters of an action that are told. */
+const LONGEST = 140;
+
+/** @typedef {import("./game.js").Replay} Replay */
+/** @typedef {import("./game.js").Game<unknown, null>} Game */
+/** @typedef {import("./installed.js").Showing} Showing */
+
+/**
+ * Give what shows a game that the server draws.
+ * @param {Replay} replay
+ * @param {Showing} showing
+ * @returns {Game}
+ */
+export function drawnGame(replay, { drawing, frames }) {
+  const drawings = new Drawings(replay, frames ?? "");
+  const shared = { ...told(replay), listen: (/** @type {() => void} */ again) => { drawings.again = again; } };
+  return drawing === "svg" ? { ...shared, ...asPicture(drawings) } : { ...shared, ...asText(drawings) };
+}
+
+/**
+ * Give what is told of a replay by its documents alone.
+ * @param {Replay} replay
+ * @returns {Pick<Game, "measures" | "happened" | "events" | "spotAt">}
+ */
+function told(replay) {
+  const scored = scoresIn(replay.frame(0), replay) || scoresIn(replay.frame(replay.last), replay);
+  return {
+    measures: scored ? [{ name: "score", of: (frame) => scoresIn(frame, replay) ?? replay.seats.map(() => 0) }] : [],
+    happened: ({ actions }) => replay.seats
+      .filter(({ key }) => Object.hasOwn(actions, key))
+      .map(({ key, index }) => ({ seat: index, text: actionWords(actions[key], LONGEST) })),
+    events: () => [],
+    spotAt: () => null,
+  };
+}
+
+/**
+ * @param {Drawings} drawings
+ * @returns {Pick<Game, "legend" | "extent" | "draw" | "describe">}
+ */
+function asPicture(drawings) {
+  const pictures = new Pictures(drawings);
+  return {
+    legend: ["The picture of each turn is drawn by the rules of the game."],
+    extent: () => ({ width: SIDE, height: SIDE }),
+    draw: (scene) => {
+      const picture = pictures.at(scene.turn, scene.dark);
+      if (picture) {
+        const { width, height } = pictures.extent;
+        scene.ctx.drawImage(picture, (SIDE - width) / 2, (SIDE - height) / 2, width, height);
+      } else if (drawings.trouble) {
+        write(scene, drawings.trouble, SIDE / 2, SIDE / 2, 14, inks(scene).ink, false);
+      }
+    },
+    describe: () => "The board of this turn, as a picture.",
+  };
+}
+
+/** The pictures of turns, ready to be drawn. */
+class Pictures {
+  /** @param {Drawings} drawings */
+  constructor(drawings) {
+    this.drawings = drawings;
+    this.extent = { width: SIDE, height: SIDE };
+    /** @type {HTMLImageElement | null} what is shown until the picture of a turn is there */
+    this.latest = null;
+    this.source = "";
+  }
+
+  /**
+   * Give the picture of a turn, or the latest one while that is not there.
+   * @param {number} turn
+   * @param {boolean} dark
+   * @returns {HTMLImageElement | null}
+   */
+  at(turn, dark) {
+    const source = this.drawings.at(turn, dark);
+    if (source !== null && source !== this.source) {
+      this.source = source;
+      void this.load(source);
+    }
+    return this.latest;
+  }
+
+  /** @param {string} source */
+  async load(source) {
+    const image = new Image();
+    image.src = `data:image/svg+xml,${encodeURIComponent(source)}`;
+    await image.decode().catch(() => {});
+    if (source === this.source && image.naturalWidth > 0) {
+      const cell = Math.max(image.naturalWidth, image.naturalHeight) / SIDE;
+      this.extent = { width: image.naturalWidth / cell, height: image.naturalHeight / cell };
+      this.latest = image;
+      this.drawings.again();
+    }
+  }
+}
+
+/**
+ * @param {Drawings} drawings
+ * @returns {Pick<Game, "legend" | "extent" | "draw" | "describe" | "lines" | "isBoard">}
+ */
+function asText(drawings) {
+  /** @type {string[]} */
+  let latest = [];
+  return {
+    legend: ["The board of each turn is shown as in the terminal."],
+    isBoard: true,
+    lines: (_frame, _before, turn) => {
+      latest = drawings.at(turn, isDark())?.split("\n") ?? (drawings.trouble ? [drawings.trouble] : latest);
+      return latest.map((text) => ({ depth: 0, key: "", text, isNew: false }));
+    },
+    extent: () => ({ width: 1, height: 1 }),
+    draw: () => {},
+    describe: () => "No picture: the board is below, as text.",
+  };
+}

@@ -1,0 +1,117 @@
+/** What happened in the turn that is shown: faults first, then events, deeds, and what bots wrote. */
+
+import { element } from "../shared/dom.js";
+import { badge } from "./elements.js";
+import { partsOfDetail } from "./faults.js";
+import { doing, faultOf, timeWords } from "./words.js";
+
+/** Players whose deeds of a turn are listed. */
+const MOST_LISTED = 24;
+
+/**
+ * What is told of a turn.
+ * @typedef {object} Told
+ * @property {import("./replay.js").Replay} replay
+ * @property {number} turn
+ * @property {import("./games/game.js").Happening[]} happened
+ * @property {import("./games/game.js").Event[]} events those that are no faults
+ * @property {string[]} output what each player wrote in the turn, "" for nothing
+ * @property {string} ending why the match ended, "" before its end
+ */
+
+/** The list of what happened in a turn; a traceback that was opened is open in later turns too. */
+export class Happenings {
+  /** @param {HTMLElement} list */
+  constructor(list) {
+    this.list = list;
+    this.isOpen = false;
+  }
+
+  /** @param {Told} told */
+  show(told) {
+    const { replay, turn, happened, events, output, ending } = told;
+    const faults = replay.faults.get(turn) ?? [];
+    const faulty = new Set(faults.map(({ player }) => replay.seat(player)));
+    const wrote = replay.seats.filter(({ index }) => output[index] && !faulty.has(index));
+    const rows = [
+      ...faults.map((fault) => this.faultRow(fault, told)),
+      ...events.map(({ kind, text }) => element("li", `event ${kind}`, element("span", "", text))),
+      ...(ending ? [element("li", "event end", element("span", "", ending))] : []),
+      ...deedRows(replay, turn, happened),
+      ...wrote.map(({ index, name }) => outputRow(index, name, output[index])),
+    ];
+    const start = element("li", "muted", "The start: nothing has happened yet.");
+    this.list.replaceChildren(...(rows.length || turn > 0 ? rows : [start]));
+  }
+
+  /**
+   * @param {import("./replay.js").Fault} fault
+   * @param {Told} told
+   * @returns {HTMLElement}
+   */
+  faultRow({ player, kind, detail }, { replay, output }) {
+    const seat = replay.seat(player);
+    const { exception, how, output: quote } = partsOfDetail(detail);
+    const who = doing(replay.name(player), faultOf(kind, ""));
+    const sentence = element("p", "", exception ? who : element("b", "", who), how ? `: ${how}` : "");
+    const first = exception ? [element("p", "exception", exception)] : [];
+    const wrote = output[seat] || quote;
+    const rest = wrote ? [this.traceback(replay.name(player), exception, wrote)] : [];
+    return element("li", "event fault", badge(seat), element("div", "did", ...first, sentence, ...rest));
+  }
+
+  /**
+   * @param {string} name
+   * @param {string} exception
+   * @param {string} text
+   * @returns {HTMLElement}
+   */
+  traceback(name, exception, text) {
+    const summary = element("summary", "", exception ? "The whole traceback" : "What it wrote");
+    const details = element("details", "", summary, outputText(name, text));
+    details.open = this.isOpen;
+    details.addEventListener("toggle", () => { this.isOpen = details.open; });
+    return details;
+  }
+}
+
+/**
+ * @param {import("./replay.js").Replay} replay
+ * @param {number} turn
+ * @param {import("./games/game.js").Happening[]} happened
+ * @returns {HTMLElement[]}
+ */
+function deedRows(replay, turn, happened) {
+  const times = turn > 0 ? replay.document.turns[turn - 1].ms ?? {} : {};
+  const rows = happened.slice(0, MOST_LISTED).map(({ seat, text }) => {
+    const { key = "", name = "" } = replay.seats[seat] ?? {};
+    const took = Object.hasOwn(times, key) ? [element("span", "took", timeWords(Number(times[key])))] : [];
+    return element("li", "", badge(seat), element("span", "did", element("b", "", name), ` ${text}`), ...took);
+  });
+  const more = happened.length - rows.length;
+  return more > 0 ? [...rows, element("li", "muted", `and ${more} more players`)] : rows;
+}
+
+/**
+ * @param {number} seat
+ * @param {string} name
+ * @param {string} text
+ * @returns {HTMLElement}
+ */
+function outputRow(seat, name, text) {
+  return element("li", "wrote", badge(seat), element("div", "did", element("b", "", name), " wrote:", outputText(name, text)));
+}
+
+/**
+ * Show what a bot wrote, line by line.
+ * @param {string} name
+ * @param {string} text
+ * @returns {HTMLElement}
+ */
+function outputText(name, text) {
+  const lines = element("pre", "lines", text.trimEnd());
+  lines.tabIndex = 0;
+  lines.setAttribute("role", "region");
+  lines.setAttribute("aria-label", `What ${name} wrote in this turn`);
+  return lines;
+}
