@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.request import urlopen
 
-from cw.kits import LANGUAGES
+from cw.kits import LANGUAGES, new_bot
 from tests.kits.hosting import PORTS
 from tests.kits.judging import ROOT, Document
 
@@ -49,8 +49,9 @@ def build_all(engine: str) -> None:
     """Build the image of every kit."""
     for game in PORTS:
         for language in LANGUAGES:
-            folder = ROOT / "sample_bots" / game / language
-            run(engine, "build", "--quiet", "-t", image(game, language), str(folder))
+            with TemporaryDirectory() as folder:
+                new_bot(game, language, Path(folder))
+                run(engine, "build", "--quiet", "-t", image(game, language), folder)
             print(image(game, language), flush=True)  # noqa: T201
 
 

@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
+from contextlib import chdir
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from click.testing import CliRunner
+
+from cw.cli import main
 from cw.kits import LANGUAGES, games
 from tests.kits.judging import ROOT, Document
 from tests.kits.pages import OPPONENTS
 from tests.kits.running import Kit, build
 
-PROGRAM: tuple[str, ...] = (sys.executable, "-m", "cw")
 PAGE = ROOT / "docs" / "kits.md"
 START, END = "<!-- matrix -->\n", "<!-- end of matrix -->\n"
 
 
 def cw(kit: Kit, *arguments: str) -> tuple[int, str]:
-    """Run a command in the folder of a kit; give its exit code and what it said.
+    """Run a command in the folder of a kit; return its exit code and what it printed.
 
     Bots of Circuit Wars make no pauses.
     """
-    done = subprocess.run(
-        [*PROGRAM, *arguments],
-        cwd=kit.folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "CW_PAUSE": "0"},
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-    )
-    return done.returncode, done.stdout + done.stderr
+    with chdir(kit.folder):
+        result = CliRunner(env={"CW_PAUSE": "0"}).invoke(main, arguments)
+    return result.exit_code, result.output
 
 
 def check(kit: Kit) -> tuple[bool, str]:
@@ -90,7 +84,7 @@ def matrix() -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def main() -> None:
+def write() -> None:
     table = matrix()
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
     after = rest.partition(END)[2]
@@ -98,4 +92,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    write()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from cw.cli.new_bot import quoted
 from cw.kits import LANGUAGES, games
+from cw.kits import files as parts
 from tests.kits.hosting import HOSTING, PORTS, PUSHED, files
 from tests.kits.judging import ROOT
 
@@ -255,9 +256,10 @@ def source(game: str, language: str) -> str:
 def main() -> None:
     for game in games():
         for language in LANGUAGES:
+            places = parts(game, language)
             texts = {"README.md": readme(game, language), **files(game, language)}
             for name, text in texts.items():
-                (KITS / game / language / name).write_text(text, "utf-8")
+                places.get(name, KITS / game / language / name).write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

@@ -6,12 +6,14 @@ import hashlib
 import hmac
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import IO, Any
@@ -21,6 +23,7 @@ import pytest
 from cw.kits import LANGUAGES, new_bot
 from tests.kits.judging import Document, check
 from tests.kits.steps import API_KEY, SECRET
+from tests.once import once
 
 ENVIRONMENT = {"API_KEY": API_KEY, "BOT_SECRET": SECRET, "BOT_USERNAME": "alice", "PORT": "0"}
 PATIENCE = 120
@@ -69,6 +72,13 @@ def build(game: str, language: str, folder: Path) -> Kit:
     if command := LANGUAGES[language].build:
         shell(command, folder)
     return Kit(game, language, folder)
+
+
+def built(factory: pytest.TempPathFactory, game: str, language: str) -> Kit:
+    """Return a kit of one's own that was built once in this run of the tests."""
+    name = f"{game}-{language}"
+    sources = once(factory, name, partial(build, game, language))
+    return Kit(game, language, shutil.copytree(sources, factory.mktemp(name) / "bot"))
 
 
 def shell(command: str, folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import sys
@@ -13,14 +14,17 @@ from pathlib import Path
 
 import pytest
 
-from cw.kits import LANGUAGES, games, new_bot, sources
+from cw import kits
+from cw.kits import LANGUAGES, games, new_bot
+from tests.kits import containers
 from tests.kits.hosting import PORTS, PUSHED, files
 from tests.kits.judging import vectors
-from tests.kits.pages import KITS
 from tests.kits.running import PATIENCE, Kit, require, running, shell
 
 ANY_ADDRESS = "127.0.0.2" if sys.platform == "linux" else "127.0.0.1"
 """An address of this machine that only those have who listen on all."""
+OTHERS = [language for language in LANGUAGES if language != "python"]
+"""The languages that the fast suite leaves out."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +66,29 @@ def test_every_kit_has_its_files_and_they_are_up_to_date(game: str) -> None:
     for language in LANGUAGES:
         made = files(game, language)
         assert bool(made) == (game in PORTS)
+        kit = kits.files(game, language)
         for name, text in made.items():
-            assert (KITS / game / language / name).read_text("utf-8") == text, (language, name)
-        assert {*made} <= {file.name for file in sources(KITS / game / language)}
+            assert kit[name].read_text("utf-8") == text, (language, name)
+
+
+ENGINE = """#!/bin/sh
+for folder; do :; done
+mkdir -p "$OUT/$4" && cp "$folder"/* "$folder"/.[!.]* "$OUT/$4"
+"""
+"""Takes `build --quiet -t IMAGE FOLDER`, and copies the folder."""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the engine is a script for a shell")
+def test_images_are_built_from_whole_kits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OUT", str(tmp_path / "out"))
+    engine = tmp_path / "engine"
+    engine.write_text(ENGINE)
+    engine.chmod(0o755)
+    containers.build_all(str(engine))
+    for game in PORTS:
+        for language in LANGUAGES:
+            context = tmp_path / "out" / containers.image(game, language)
+            assert {file.name for file in context.iterdir()} == {*kits.files(game, language)}
 
 
 @pytest.mark.parametrize("game", PORTS)
@@ -72,8 +96,7 @@ def test_every_kit_has_its_files_and_they_are_up_to_date(game: str) -> None:
 def test_a_dockerfile_copies_what_there_is_and_starts_it_as_nobody(
     game: str, language: str
 ) -> None:
-    folder = KITS / game / language
-    image = read(folder)
+    image = read(kits.folder(game, language))
     words = [word for word, _ in image.stages[-1]]
     assert words.count("CMD") == 1
     assert words.index("USER") < words.index("CMD")
@@ -91,7 +114,7 @@ def test_a_dockerfile_copies_what_there_is_and_starts_it_as_nobody(
         elif word == "COPY" and not text.startswith("--from="):
             assert text == ". ."
             if len(image.stages) == 1:
-                held |= {file.name for file in sources(folder)}
+                held |= {*kits.files(game, language)}
     program, *rest = image.command
     assert held & {program.removeprefix("./"), *rest}
     # A program that is not the bot itself is the one that the image is named after.
@@ -99,7 +122,10 @@ def test_a_dockerfile_copies_what_there_is_and_starts_it_as_nobody(
     assert program == "./bin/bot" or program.rstrip("3") == runtime.partition(":")[0]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    "language",
+    ["python", *(pytest.param(each, marks=pytest.mark.thorough) for each in OTHERS)],
+)
 def test_a_host_starts_the_bot_on_all_addresses_and_it_answers(
     language: str, tmp_path: Path
 ) -> None:

@@ -10,24 +10,30 @@ import struct
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import urlencode
 
 import pytest
 
-from cw.kits import LANGUAGES, games
+from cw.kits import LANGUAGES, WEB_SERVICES, games
 from cw.web import create_app
 from cw.web.settings import SiteSettings
-from tests import patience
 from tests.conftest import Serve
 from tests.kits import matrix
 from tests.kits.judging import Document, check, vectors
 from tests.kits.make_vectors import MAKERS, VECTORS, text
-from tests.kits.pages import readme
-from tests.kits.running import PATIENCE, Kit, build, require, running, serving
+from tests.kits.running import PATIENCE, Kit, built, require, running, serving
 from tests.kits.steps import API_KEY
 
-SERVED = ("code-battle", "end-of-codes", "hexagon")
+FAST = {
+    "circuit-wars": "python",
+    "code-battle": "python",
+    "end-of-codes": "python",
+    "hexagon": "javascript",
+    "paint": "python",
+}
+"""The kit of each game that the fast suite has: with one, each protocol is spoken."""
 TURN = r"turn \d+ \d+\.\d ms \d+ moves"
 """What a bot of Code Battle logs for each turn."""
 ANY_REQUEST = {
@@ -38,28 +44,24 @@ ANY_REQUEST = {
 
 
 def kits_of(*games: str) -> pytest.MarkDecorator:
-    """Run a test for every kit of these games."""
-    kits = [(game, language) for game in games for language in LANGUAGES]
-    return pytest.mark.parametrize("kit", kits, ids="-".join, indirect=True, scope="module")
+    """Run a test for every kit of these games; the fast suite has one of each game."""
+    kits = [
+        pytest.param(
+            (game, language),
+            id=f"{game}-{language}",
+            marks=() if FAST[game] == language else pytest.mark.thorough,
+        )
+        for game in games
+        for language in LANGUAGES
+    ]
+    return pytest.mark.parametrize("kit", kits, indirect=True, scope="module")
 
 
 @pytest.fixture(scope="module")
-def built() -> dict[tuple[str, str], Kit]:
-    return {}
-
-
-@pytest.fixture(scope="module")
-def kit(
-    request: pytest.FixtureRequest,
-    built: dict[tuple[str, str], Kit],
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Kit:
+def kit(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Kit:
     game, language = request.param
     require(language)
-    if request.param not in built:
-        folder = tmp_path_factory.mktemp(f"{game}-{language}") / "bot"
-        built[request.param] = build(game, language, folder)
-    return built[request.param]
+    return built(tmp_path_factory, game, language)
 
 
 @pytest.mark.parametrize("game", MAKERS)
@@ -77,7 +79,7 @@ def test_the_signatures_are_those_of_the_document() -> None:
     ]
 
 
-@kits_of(*SERVED)
+@kits_of(*WEB_SERVICES)
 def test_a_server_answers_the_vectors_and_stops(kit: Kit) -> None:
     with serving(kit) as server:
         for vector in vectors(kit.game):
@@ -90,13 +92,13 @@ def test_a_server_answers_the_vectors_and_stops(kit: Kit) -> None:
         assert len(turns) == sum(line.startswith("POST /turn 200 ") for line in kit.log()) > 0
 
 
-@kits_of(*SERVED)
+@kits_of(*WEB_SERVICES)
 def test_a_server_plays_many_games_at_once(kit: Kit) -> None:
     with serving(kit) as server, ThreadPoolExecutor(8) as threads:
         list(threads.map(server.follow, vectors(kit.game)))
 
 
-@kits_of(*SERVED)
+@kits_of(*WEB_SERVICES)
 def test_each_reply_leaves_in_one_piece(kit: Kit) -> None:
     with serving(kit) as server:
         peer = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
@@ -119,7 +121,7 @@ def data_segments(peer: socket.socket) -> int:
     return int(count)
 
 
-@kits_of(*SERVED)
+@kits_of(*WEB_SERVICES)
 def test_wrong_lengths_and_lost_clients_do_no_harm(kit: Kit) -> None:
     with serving(kit) as server:
         for wrong in ("x", "-1", "99999999999999999999", str(16 * 1024 * 1024 + 1)):
@@ -134,7 +136,7 @@ def test_wrong_lengths_and_lost_clients_do_no_harm(kit: Kit) -> None:
             server.follow(vector)
 
 
-@kits_of(*SERVED)
+@kits_of(*WEB_SERVICES)
 def test_a_port_that_is_taken_is_said(kit: Kit) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -156,8 +158,9 @@ def raw(port: int, head: str) -> bool:
             return False
 
 
-@kits_of("end-of-codes")
-def test_a_map_of_150000_creatures_is_read(kit: Kit) -> None:
+@cache
+def large_maps() -> tuple[tuple[str, str], ...]:
+    """Return content type and body of a request with 150,000 creatures, in both encodings."""
     names = ("creatureid", "userid", "x", "y", "hp")
     world = [dict(zip(names, (i, 2, i % 700, i // 700, 0), strict=True)) for i in range(3, 150_000)]
     world += [dict(zip(names, (1, 1, 0, 699, 9), strict=True))]
@@ -168,12 +171,18 @@ def test_a_map_of_150000_creatures_is_read(kit: Kit) -> None:
         f'--x\r\nContent-Disposition: form-data; name="{n}"\r\n\r\n{v}\r\n'
         for n, v in fields.items()
     ]
+    return (
+        ("application/x-www-form-urlencoded", urlencode(fields)),
+        ("multipart/form-data; boundary=x", "".join([*parts, "--x--\r\n"])),
+    )
+
+
+@pytest.mark.thorough
+@kits_of("end-of-codes")
+def test_a_map_of_150000_creatures_is_read(kit: Kit) -> None:
     attack = {"intent": [{"creatureid": 1, "action": "attack", "direction": "east"}]}
     with serving(kit) as server:
-        for kind, body in (
-            ("application/x-www-form-urlencoded", urlencode(fields)),
-            ("multipart/form-data; boundary=x", "".join([*parts, "--x--\r\n"])),
-        ):
+        for kind, body in large_maps():
             assert len(body) <= 16 * 1024 * 1024
             said = {"method": "POST", "path": "/round", "type": kind, "body": body}
             status, reply = server.ask_once(said)
@@ -286,25 +295,6 @@ def test_a_client_without_a_server_says_so(kit: Kit) -> None:
     assert any("there is no server at" in line for line in kit.log())
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_shared_files_are_the_same_in_every_kit(language: str) -> None:
-    shared: dict[str, set[bytes]] = {}
-    for game in games():
-        for file in (VECTORS.parent / game / language).glob("*"):
-            if file.is_file() and re.match(r"(?i)bot_?server\.|json\.(java|hpp)", file.name):
-                shared.setdefault(file.name, set()).add(file.read_bytes())
-    assert all(len(contents) == 1 for contents in shared.values()), shared.keys()
-    assert shared
-
-
-@pytest.mark.parametrize("game", games())
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_readme_is_a_page_and_up_to_date(game: str, language: str) -> None:
-    said = (VECTORS.parent / game / language / "README.md").read_text(encoding="utf-8")
-    assert said == readme(game, language)
-    assert len(said.splitlines()) <= 60
-
-
 def test_the_matrix_names_every_kit() -> None:
     table = matrix.PAGE.read_text(encoding="utf-8").partition(matrix.START)[2]
     titles = "".join(f" {how.title} |" for how in LANGUAGES.values())
@@ -313,11 +303,16 @@ def test_the_matrix_names_every_kit() -> None:
         assert f"| `{game}` |{' yes |' * len(LANGUAGES)}\n" in table
 
 
+@pytest.mark.usefixtures("patient_painters")
 @kits_of(*games())
-def test_cw_check_is_content_and_a_match_is_played(
-    kit: Kit, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(matrix, "PROGRAM", patience.PROGRAM)
-    for trial in (matrix.check, matrix.play):
-        fine, said = trial(kit)
-        assert fine, said
+def test_cw_check_is_content(kit: Kit) -> None:
+    fine, printed = matrix.check(kit)
+    assert fine, printed
+
+
+@pytest.mark.usefixtures("patient_painters")
+@pytest.mark.parametrize("kit", FAST.items(), ids="-".join, indirect=True, scope="module")
+def test_a_match_is_played(kit: Kit) -> None:
+    """One kit of each game: the check of every kit plays matches too."""
+    fine, printed = matrix.play(kit)
+    assert fine, printed
