@@ -1,8 +1,10 @@
-"""What a championship is played with; it never changes once the championship has begun."""
+"""The settings of a championship; they never change once it has begun."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from random import Random
@@ -12,10 +14,10 @@ import msgspec
 
 from cw.championship.entries import LineFormat, MatchLines
 from cw.championship.recorded import RecordedLines
-from cw.championship.teams import Team, read_teams
+from cw.championship.teams import Team, read_entrants, refuse
 from cw.errors import UsageError
 from cw.files import make_folder, write_whole
-from cw.games.registry import load_game, load_protocol
+from cw.games.registry import load_endings, load_game, load_protocol
 from cw.games.rules import Json
 from cw.league.contests import Contest
 from cw.league.fixtures import Fixture
@@ -44,11 +46,21 @@ class ChampionshipSettings:
     players: int | None = None
     """Of a match in a free-for-all; None: all teams, as far as the game has the seats."""
     rounds: int | None = None
-    """Of a free-for-all."""
+    """Of a free-for-all or a ladder."""
     options: dict[str, Json] = field(default_factory=dict)
     """Of the game and of its protocol."""
     sandbox: SandboxPolicy = "auto"
     """Whether programs run in bubblewrap: where it works, always, or never."""
+    names: dict[str, str] = field(default_factory=dict)
+    """What people call the teams, by id, where that is not the id."""
+    members: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The names of those who made the bots, by id of the team."""
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Teams of the same place that do not take part, by id, and why."""
+
+    def name(self, team: str) -> str:
+        """Return what people call a team."""
+        return self.names.get(team, team)
 
     def contest(self) -> Contest:
         """Make the contest; raise UsageError if it cannot be."""
@@ -59,7 +71,7 @@ class ChampionshipSettings:
         """Return how the matches of the game stand in the journal."""
         if self.game == "circuit-wars":
             return RecordedLines(self.options.get("size", 7))
-        return MatchLines()
+        return MatchLines(load_endings(self.game).forfeit, self.options)
 
     def match_seed(self, fixture: Fixture) -> int:
         """Return the seed of a match; both matches of a meeting have the same."""
@@ -115,9 +127,27 @@ def settings_of(folder: Path) -> ChampionshipSettings:
         raise UsageError(f"{folder / SETTINGS}: the settings are broken: {error}") from None
 
 
+def names_of(teams: Sequence[Team]) -> dict[str, str]:
+    """Return what people call teams, by id, as far as that is not the id.
+
+    Teams that call themselves the same are told apart by their ids.
+    """
+    times = Counter(team.name.casefold() for team in teams)
+    return {
+        team.id: team.name if times[team.name.casefold()] == 1 else f"{team.name} ({team.id})"
+        for team in teams
+        if team.name != team.id
+    }
+
+
 def chosen_teams(settings: ChampionshipSettings) -> tuple[Team, ...]:
     """Read the teams again; raise UsageError unless they are those of the settings."""
-    teams = read_teams(Path(settings.place), settings.game)
-    if tuple(team.id for team in teams) != settings.teams:
-        raise UsageError(f"the teams in {settings.place} are not those the championship began with")
-    return teams
+    entrants = read_entrants(Path(settings.place), settings.game)
+    refuse([team for team in entrants.unfit if team.id in settings.teams])
+    teams = {team.id: team for team in entrants.fit if team.id not in settings.left_out}
+    unknown = {team.id for team in entrants.unfit} - {*settings.teams, *settings.left_out}
+    if unknown or set(teams) != set(settings.teams):
+        raise UsageError(
+            f"the teams in {settings.place} differ from those the championship began with"
+        )
+    return tuple(teams[team] for team in settings.teams)

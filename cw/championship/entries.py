@@ -1,7 +1,9 @@
-"""What a championship keeps of a match that is over: a line of its journal."""
+"""What a championship stores of a finished match: a line of its journal."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from statistics import median_high
 from typing import Annotated, Final, Protocol, TypeVar
 
@@ -9,6 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from cw.errors import ProtocolError
+from cw.games.endings import FORFEITS, Forfeit, nothing_for_losers
 from cw.games.rules import Json
 from cw.league.fixtures import Fixture, Result
 from cw.matches.spec import MatchResult
@@ -91,8 +94,14 @@ class LineFormat(Protocol):
         """Return, by seat, the kind of fault that a report marks, None where there is none."""
 
 
+@dataclass(frozen=True, slots=True)
 class MatchLines:
     """The lines of all games but Circuit Wars: the members of an entry."""
+
+    forfeit: Forfeit = nothing_for_losers
+    """What the game counts of a match that was forfeited."""
+    options: Mapping[str, Json] = field(default_factory=dict)
+    """Of the game."""
 
     def write(self, entry: Entry) -> dict[str, Json]:
         """Return the line of an entry."""
@@ -104,8 +113,10 @@ class MatchLines:
         return decoded(text, Entry)
 
     def result(self, entry: Entry) -> Result:
-        """Return a match with the ranks and scores of its game."""
-        return Result(entry.players, entry.ranks, entry.scores, entry.reason)
+        """Return a match with the ranks of its game, and what it scores if it was forfeited."""
+        losers, scores = forfeiters(entry), entry.scores
+        counted = self.forfeit(scores, losers, self.options) if losers else scores
+        return Result(entry.players, entry.ranks, counted, entry.reason)
 
     def forfeits(self, entry: Entry) -> tuple[str | None, ...]:
         """Return the kind of the first fault of each player."""
@@ -113,12 +124,38 @@ class MatchLines:
         return tuple(kinds.get(seat) for seat in range(len(entry.players)))
 
 
+def forfeiters(entry: Entry) -> frozenset[int]:
+    """Return the seats that have forfeited a match, from 0; the winner never has.
+
+    They came behind others by a fault that ended the match, or never started, and never answered,
+    while somebody else played.
+    """
+    best = min(entry.ranks)
+    absent = {
+        fault.seat
+        for fault in entry.faults
+        if fault.kind == "startup"
+        and not has_answered(entry, fault.seat)
+        and entry.players[fault.seat] != entry.winner
+    }
+    ended = {fault.seat for fault in entry.faults if entry.ranks[fault.seat] > best}
+    return frozenset(
+        (ended if entry.reason in FORFEITS else set())
+        | (absent if len(absent) < len(entry.players) else set())
+    )
+
+
+def has_answered(entry: Entry, seat: int) -> bool:
+    """Return whether a bot took time for an answer."""
+    return bool(entry.longest_ms) and entry.longest_ms[seat] > 0
+
+
 def decoded(text: bytes, form: type[Line]) -> Line:
     """Read a line of JSON; raise ProtocolError with what is wrong."""
     try:
         return msgspec.json.decode(text, type=form)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ProtocolError(f"no result of a game: {error}") from None
+        raise ProtocolError(f"not a result of a game: {error}") from None
 
 
 def entry_of(fixture: Fixture, seed: int, result: MatchResult) -> Entry:

@@ -7,7 +7,6 @@ line torn, which is cut off when the journal is opened again: that match was in 
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,21 +21,18 @@ from msgspec import Meta
 
 from cw.championship.config import SETTINGS, ChampionshipSettings
 from cw.championship.entries import Entry
-from cw.errors import Failure, ProtocolError, UsageError
+from cw.errors import ProtocolError, UsageError
 from cw.files import make_folder, write_whole
 from cw.league.fixtures import Fixture, Result
+from cw.line_files import LOCK, alone, append_line, mend
 
 RESULTS: Final = "results.jsonl"
 MATCHES: Final = "games"
 LIVE: Final = "live"
 PROGRESS: Final = "progress.json"
-LOCK: Final = ".lock"
 MOST_WARNINGS: Final = 50
 LONGEST_WARNING: Final = 1000
 """Characters of one of them."""
-
-PATIENCE: Final = 2.0
-"""Seconds in which whoever only looks whether a championship is being run has let go of it."""
 
 SPECTATED: Final = re.compile(r"http://127\.0\.0\.1:[0-9]{1,5}/?")
 
@@ -56,7 +52,7 @@ class Journal:
         """Take in an entry; raise ProtocolError for teams that are none, and for a second one."""
         for team in entry.players:
             if team not in self.settings.teams:
-                raise ProtocolError(f"{team!r} is no team of this championship")
+                raise ProtocolError(f"{team!r} is not a team of this championship")
         if entry.fixture in self.results:
             raise ProtocolError(f"the match {stem_of(entry.fixture)} is there already")
         self.entries.append(entry)
@@ -66,17 +62,9 @@ class Journal:
         """Write down a match; raise Failure, with the file as it was, if that is not possible."""
         data = json.dumps(self.settings.lines().write(entry)).encode() + b"\n"
         file = self.folder / RESULTS
-        before = file.stat().st_size
-        try:
-            with file.open("ab") as stream:
-                stream.write(data)
-                stream.flush()
-                os.fsync(stream.fileno())
-        except OSError as error:
-            os.truncate(file, before)
-            raise Failure(
-                f"{file} cannot be written: {error.strerror}; what was written before is intact"
-            ) from None
+        # A match counts once its line would survive a power cut; only then may the next round
+        # depend on it.
+        append_line(file, data)
         self.take(entry)
 
 
@@ -87,22 +75,6 @@ def opened(folder: Path, settings: ChampionshipSettings) -> Iterator[Journal]:
     with alone(folder):
         mend(folder / RESULTS)
         yield looked_at(folder, settings)
-
-
-@contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder; raise UsageError if another process holds it."""
-    lock = FileLock(folder / LOCK)
-    try:
-        lock.acquire(timeout=PATIENCE)
-    except Timeout:
-        raise UsageError(f"{folder} is being run by another process") from None
-    except OSError as error:
-        raise Failure(f"{folder / LOCK} cannot be written: {error.strerror}") from None
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def is_run(folder: Path) -> bool:
@@ -116,23 +88,6 @@ def is_run(folder: Path) -> bool:
         return True
     except OSError:
         return False
-
-
-def mend(file: Path) -> None:
-    """Make the file of a journal, or cut off its torn line; raise Failure if that cannot be."""
-    try:
-        file.touch()
-        cut_torn_line(file)
-    except OSError as error:
-        raise Failure(f"{file} cannot be written: {error.strerror}") from None
-
-
-def cut_torn_line(file: Path) -> None:
-    """Cut off a last line without an end."""
-    data = file.read_bytes()
-    whole = data.rfind(b"\n") + 1
-    if whole < len(data):
-        os.truncate(file, whole)
 
 
 def looked_at(folder: Path, settings: ChampionshipSettings) -> Journal:
@@ -154,12 +109,13 @@ def looked_at(folder: Path, settings: ChampionshipSettings) -> Journal:
 
 def check_fixtures(journal: Journal) -> None:
     """Raise UsageError for a match that the championship does not ask for: it would not count."""
+    # The contest is a function of its results, so an edited journal is detected by asking it again.
     asked = set(chain.from_iterable(journal.settings.contest().rounds(journal.results)))
     for number, entry in enumerate(journal.entries, start=1):
         if entry.fixture not in asked:
             raise UsageError(
-                f"{journal.folder / RESULTS} line {number}: {stem_of(entry.fixture)} is no match of"
-                f" this championship, as {SETTINGS} has it"
+                f"{journal.folder / RESULTS} line {number}: {stem_of(entry.fixture)} is not a match"
+                f" of this championship, as {SETTINGS} has it"
             )
 
 
@@ -217,6 +173,7 @@ def shortened(warning: str) -> str:
 
 def on_this_machine(address: str | None) -> str | None:
     """Return an address of a server on this machine, None for anything else."""
+    # The file may have been written by anybody; a link to elsewhere must not reach the page.
     return address if address and SPECTATED.fullmatch(address) else None
 
 

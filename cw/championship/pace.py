@@ -1,4 +1,4 @@
-"""How long the matches that are left will take, judged by those that have ended."""
+"""An estimate of the time left, from the matches that have ended."""
 
 from __future__ import annotations
 

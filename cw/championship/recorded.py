@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from cw.championship.entries import Count, Entry, EntryFault, Name, Number, decoded
 from cw.errors import ProtocolError
+from cw.games.circuit_wars.endings import ENDINGS
 from cw.games.circuit_wars.protocol import STATUS
 from cw.games.rules import Json
 from cw.league.fixtures import Result
@@ -96,8 +97,8 @@ def forfeited(teams: tuple[str, str], loser: int, ended: str, size: int) -> Resu
 
     `loser` is the number of the seat, from 0; `size` is that of the board.
     """
-    ranks, score = ((2, 1), (0, size * size)) if loser == 0 else ((1, 2), (size * size, 0))
-    return Result(teams, ranks, score, ended)
+    ranks = (2, 1) if loser == 0 else (1, 2)
+    return Result(teams, ranks, ENDINGS.forfeit((0, 0), {loser}, {"size": size}), ended)
 
 
 class Reason(msgspec.Struct, frozen=True):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -16,19 +15,14 @@ from cw.championship.config import ChampionshipSettings
 from cw.championship.journal import MATCHES, Progress
 from cw.championship.report_document import Played, report_document
 from cw.championship.report_page import page_document
+from cw.championship.spreadsheets import matches_csv, ranking_csv
 from cw.files import make_folder, write_whole
 from cw.games.rules import Json
 
-CSV_OF_TWO: Final = (
-    "stage", "group", "round", "player_1", "player_2", "score_1", "score_2", "status_code",
-    "reason",
-)  # fmt: skip
-CSV: Final = (
-    "stage", "group", "round", "players", "ranks", "scores", "winner", "reason", "turns", "seed",
-)  # fmt: skip
-
 REPLAYS: Final = "replays"
 """The folder of the pages of the replays, within that of the report."""
+
+RANKING: Final = "ranking.csv"
 
 NOBODY_PLAYS: Final = Progress()
 
@@ -44,16 +38,12 @@ class ChampionshipReport:
         return json.dumps(self.document, indent=1) + "\n"
 
     def as_csv(self) -> str:
-        """Return one line for each match."""
-        out = io.StringIO()
-        fields = CSV_OF_TWO if self.document["game"] == "circuit-wars" else CSV
-        writer = csv.DictWriter(out, fields, extrasaction="ignore", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(
-            {key: harmless(in_a_cell(value)) for key, value in match.items()}
-            for match in self.document["games"]
-        )
-        return out.getvalue()
+        """Return one line for each match, for spreadsheets."""
+        return matches_csv(self.document)
+
+    def ranking_as_csv(self) -> str:
+        """Return one line for each team, for spreadsheets."""
+        return ranking_csv(self.document)
 
     def as_markdown(self) -> str:
         """Return the tables for a page of text."""
@@ -71,6 +61,7 @@ class ChampionshipReport:
             "files": f"../{MATCHES}/",
             "forms": "",
             "folder": "",
+            "ranking_file": RANKING,
         }
         shown = self.page(NOBODY_PLAYS, running=False)
         return rendered("championship_file.html", {**shown, **places, "style": style})
@@ -80,14 +71,9 @@ class ChampionshipReport:
         return self.document | page_document(self.document, progress, running=running)
 
 
-def in_a_cell(value: Json) -> Json:
-    """Return a list as one text."""
-    return " ".join(map(str, value)) if isinstance(value, list) else value
-
-
-def harmless(value: Json) -> Json:
-    """Keep a spreadsheet from taking a text for a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" else value
+def cell(text: str) -> str:
+    """Return a text that stands for itself in a table of Markdown."""
+    return re.sub(r"[\\|*_`\[\]<>]", r"\\\g<0>", text)
 
 
 def rendered(template: str, document: dict[str, Json]) -> str:
@@ -99,6 +85,7 @@ def rendered(template: str, document: dict[str, Json]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["cell"] = cell
     return environment.get_template(template).render(document)
 
 
@@ -121,6 +108,7 @@ def write_report(
         folder / "index.html": report.as_html(),
         folder / "report.md": report.as_markdown(),
         folder / "games.csv": report.as_csv(),
+        folder / RANKING: report.ranking_as_csv(),
         folder / "report.json": report.as_json(),
     }
     private = folder / "stderr"

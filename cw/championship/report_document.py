@@ -1,4 +1,4 @@
-"""What is told of a championship, as one JSON document: tables, bracket, and every match."""
+"""A championship as one JSON document: tables, bracket, and every match."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from typing import Final
 from cw.championship.config import ChampionshipSettings
 from cw.championship.entries import Entry, LineFormat
 from cw.championship.journal import Journal, shortened, stem_of
-from cw.championship.words import TIES, counted, fault_words, told
+from cw.championship.ranking import ranking_document
+from cw.championship.words import TIES, counted, fault_words, told, troubles
 from cw.games.rules import Json
 from cw.league.bracket import Tie
-from cw.league.contests import Contest, Standing
+from cw.league.contests import Contest
 from cw.league.fixtures import Fixture, Results, open_fixtures
 from cw.league.line_ups import FREE_FOR_ALL
-from cw.league.standings import Exact, Record, Row, SeatAdvantage, seat_advantage, within_noise
+from cw.league.stage_tables import StageTable
+from cw.league.standings import Exact, Record, SeatAdvantage, TableRow, seat_advantage, within_noise
 
 SIGNS: Final[Mapping[str | None, str]] = {None: "", "timeout": "^", "illegal": "!"}
 """What stands beside a team for a fault of this kind."""
@@ -37,6 +39,8 @@ class Played:
     entries: Sequence[Entry]
     results: Results
     lines: LineFormat
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What people call the teams, by id, where that is not the id."""
     meetings: dict[tuple[str, tuple[str, ...]], Entry] = field(init=False, default_factory=dict)
     """By name of the table and players in seat order, without tie-break matches."""
     appearances: dict[tuple[int, str], Entry] = field(init=False, default_factory=dict)
@@ -58,7 +62,8 @@ class Played:
 
 def snapshot(journal: Journal) -> Played:
     """Return the matches that are over by now: what comes later does not change it."""
-    return Played(tuple(journal.entries), dict(journal.results), journal.settings.lines())
+    settings = journal.settings
+    return Played(tuple(journal.entries), dict(journal.results), settings.lines(), settings.names)
 
 
 def report_document(
@@ -72,20 +77,23 @@ def report_document(
     `warnings` are what the processes that played them have warned of.
     """
     contest, results = settings.contest(), played.results
+    teams = teams_document(settings, played)
     return {
         "title": settings.format,
         "game": settings.game,
         "over": not open_fixtures(contest.rounds(results), results),
         "played": len(played.entries),
         "expected": contest.expected(results),
-        "warnings": [*warnings, *never_started(played)],
+        "warnings": [*warnings, *troubles(played.entries, played.names), *left_out(settings)],
+        "team_names": {team: settings.name(team) for team in settings.teams},
         "listing": [listed(entry, played, settings.game) for entry in played.entries],
         "standings": [standing_document(one, played) for one in contest.standings(results)],
         "bracket": bracket_document(contest, played),
         "bonus": contest.bonus(results),
         "order": [list(equal) for equal in contest.order(results)] if results else [],
         "seats": seats_document(seat_advantage(results.values())),
-        "teams": teams_document(settings.teams, played),
+        "ranking": ranking_document(settings, results, teams),
+        "teams": teams,
         "games": [public_line(entry, played.lines) for entry in played.entries],
         "failed": [
             {"stem": stem_of(match), "players": list(match.players), "why": why}
@@ -94,17 +102,14 @@ def report_document(
     }
 
 
-def never_started(played: Played) -> list[str]:
-    """Return a sentence on each team whose bot could not be started, with one of the reasons."""
-    starts: dict[str, list[str]] = {}
-    for entry in played.entries:
-        for fault in entry.faults:
-            if fault.kind == "startup":
-                starts.setdefault(entry.players[fault.seat], []).append(fault.detail)
-    return [
-        shortened(f"{team}: {' '.join(counted(['startup'] * len(details)))}: {details[-1]}")
-        for team, details in sorted(starts.items())
-    ]
+def left_out(settings: ChampionshipSettings) -> list[str]:
+    """Return a sentence on each team that does not take part."""
+    return [shortened(f"{team}: left out: {why}") for team, why in settings.left_out.items()]
+
+
+def named(team: str, played: Played) -> str:
+    """Return what people call a team."""
+    return played.names.get(team, team)
 
 
 def listed(entry: Entry, played: Played, game: str) -> dict[str, Json]:
@@ -119,6 +124,22 @@ def listed(entry: Entry, played: Played, game: str) -> dict[str, Json]:
         "stem": stem,
         "log": f"{stem}.log" if game == "circuit-wars" else None,
         "told": sentence(entry, played),
+        "reason": entry.reason,
+        "tie_break": entry.tie_break,
+        "seats": [seat_document(entry, seat, played) for seat in range(len(entry.players))],
+    }
+
+
+def seat_document(entry: Entry, seat: int, played: Played) -> dict[str, Json]:
+    """Return how a match came out for a seat, its score as the game gives it and as it counts."""
+    kinds = [fault.kind for fault in entry.faults if fault.seat == seat]
+    return {
+        "player": entry.players[seat],
+        "rank": entry.ranks[seat],
+        "score": entry.scores[seat],
+        "counted": played.results[entry.fixture].scores[seat],
+        "faults": len(kinds),
+        "fault": kinds[0] if kinds else "",
     }
 
 
@@ -135,7 +156,7 @@ def public_line(entry: Entry, lines: LineFormat) -> dict[str, Json]:
     return {"reason": detail, "detail": detail} | line | {"winner": entry.winner}
 
 
-def standing_document(standing: Standing, played: Played) -> dict[str, Json]:
+def standing_document(standing: StageTable, played: Played) -> dict[str, Json]:
     """Return a table with the crosses of its teams, or in a free-for-all their rounds."""
     rows = standing.rows
     by_round = standing.name == FREE_FOR_ALL
@@ -148,6 +169,7 @@ def standing_document(standing: Standing, played: Played) -> dict[str, Json]:
         "by_round": by_round,
         "draws": any(row.record.draws for row in rows),
         "rests": any(row.rests for row in rows),
+        "points": any(row.points is not None for row in rows),
         "columns": rounds or [row.team for row in rows],
         "rows": [
             row_document(row)
@@ -155,14 +177,14 @@ def standing_document(standing: Standing, played: Played) -> dict[str, Json]:
                 "noise": bool(noise),
                 "cells": [appearance(row.team, number, played) for number in rounds]
                 if by_round
-                else [meeting(standing.name, row.team, other.team, played) for other in rows],
+                else [meeting(standing, row.team, other.team, played) for other in rows],
             }
             for row, noise in zip(rows, lead, strict=True)
         ],
     }
 
 
-def row_document(row: Row) -> dict[str, Json]:
+def row_document(row: TableRow) -> dict[str, Json]:
     """Return the figures of a row."""
     record: Record = row.record
     return {
@@ -172,6 +194,7 @@ def row_document(row: Row) -> dict[str, Json]:
         "draws": record.draws,
         "losses": record.losses,
         "rests": row.rests,
+        "points": row.points,
         "score_for": plain(record.score_for),
         "score_against": plain(record.score_against),
         "ratio": float(record.ratio),
@@ -185,9 +208,13 @@ def plain(number: Exact) -> float:
     return float(number) if isinstance(number, Fraction) else number
 
 
-def meeting(name: str, first: str, second: str, played: Played) -> dict[str, Json] | None:
-    """Return the match that a team has played from the first seat against another one."""
-    entry = played.meetings.get((name, (first, second)))
+def meeting(
+    standing: StageTable, first: str, second: str, played: Played
+) -> dict[str, Json] | None:
+    """Return the latest match that a team has played from the first seat against another one."""
+    stages = standing.stages or (standing.name,)
+    meetings = (played.meetings.get((stage, (first, second))) for stage in reversed(stages))
+    entry = next(filter(None, meetings), None)
     if entry is None:
         return None
     return match_document(entry, played) | {"first_won": entry.winner == first}
@@ -219,7 +246,8 @@ def match_document(entry: Entry, played: Played) -> dict[str, Json]:
 
 def sentence(entry: Entry, played: Played) -> str:
     """Say how a match came out, and who has forfeited by what."""
-    return told(entry, played.results[entry.fixture], played.lines.forfeits(entry))
+    forfeits = played.lines.forfeits(entry)
+    return told(entry, played.results[entry.fixture], forfeits, played.names)
 
 
 def bracket_document(contest: Contest, played: Played) -> list[Json]:
@@ -236,7 +264,7 @@ def tie_document(tie: Tie, played: Played) -> dict[str, Json]:
         "teams": list(tie.teams),
         "winner": tie.winner,
         "reason": tie.reason,
-        "told": f"{tie.winner}, {TIES[tie.reason]}" if tie.winner else "",
+        "told": f"{named(tie.winner, played)}, {TIES[tie.reason]}" if tie.winner else "",
         "games": [
             {
                 "first": fixture.players[0],
@@ -268,9 +296,9 @@ def seats_document(seats: SeatAdvantage | None) -> dict[str, Json] | None:
     )
 
 
-def teams_document(teams: Sequence[str], played: Played) -> list[dict[str, Json]]:
+def teams_document(settings: ChampionshipSettings, played: Played) -> list[dict[str, Json]]:
     """Return all matches of each team, and how long its bot took to respond."""
-    matches: dict[str, list[dict[str, Json]]] = {team: [] for team in teams}
+    matches: dict[str, list[dict[str, Json]]] = {team: [] for team in settings.teams}
     for entry in played.entries:
         line = public_line(entry, played.lines)
         for seat, team in enumerate(entry.players):
@@ -278,6 +306,8 @@ def teams_document(teams: Sequence[str], played: Played) -> list[dict[str, Json]
     return [
         {
             "id": team,
+            "name": settings.name(team),
+            "members": list(settings.members.get(team, ())),
             "games": own,
             "lost": [match for match in own if match["result"] == "lost"],
             "record": Counter(match["result"] for match in own),
@@ -294,6 +324,7 @@ def own_document(entry: Entry, seat: int, played: Played) -> dict[str, Json]:
     drew = rank == best and entry.winner is None
     return {
         "seat": seat + 1,
+        "is_tie_break": bool(entry.tie_break),
         "stage_words": stage_words(entry),
         "won": entry.winner == entry.players[seat],
         "result": "drawn" if drew else "won" if rank == best else "lost",

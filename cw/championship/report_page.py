@@ -1,4 +1,4 @@
-"""What the pages of a championship show beside its report: the headline, the best, what is on."""
+"""What the pages of a championship show beside its report: headline, podium, running matches."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cw.championship.journal import Progress, stem_of
 from cw.championship.report_document import stage_words
 from cw.championship.words import TIES, number
 from cw.games.rules import Json
-from cw.league.contests import ADVANCING
+from cw.league.stage_tables import ADVANCING
 
 Phase: TypeAlias = Literal["running", "stopped", "over"]
 
@@ -35,6 +35,7 @@ def page_document(
         "names": [table_name(standing["name"]) for standing in document["standings"]],
         "advancing": ADVANCING if document["title"] == "championship" else 0,
         "podium": list(podium(document)) if phase == "over" else [],
+        "is_ranked_apart": len(document["standings"]) != 1 or bool(document["bracket"]),
         "running": running_documents(progress) if phase == "running" else [],
         "time_left": pace.in_words(left) if phase == "running" and left else None,
     }
@@ -51,7 +52,7 @@ def headline(document: Mapping[str, Any], phase: Phase) -> str:
     """Return the championship in a line."""
     if phase != "over":
         return f"{document['played']} of {document['expected']} matches played"
-    champions = document["order"][0] if document["order"] else []
+    champions = [document["team_names"][team] for team in (document["order"] or [[]])[0]]
     if len(champions) == 1:
         return f"{champions[0]} is the champion"
     return f"{' and '.join(champions)} share the first place"
@@ -61,23 +62,27 @@ def final_words(document: Mapping[str, Any]) -> str:
     """Return how the final came out, or how far the first of the only table is ahead."""
     final = document["bracket"][-1]["ties"][0] if document["bracket"] else None
     if final is None:
-        return lead_words(document["standings"])
+        return lead_words(document["standings"], document["team_names"])
     if final["winner"] is None:
         return ""
     winner, loser = sorted(final["teams"], key=final["winner"].__ne__)
     scores = [dict(zip((g["first"], g["second"]), g["score"], strict=True)) for g in final["games"]]
     legs = ", ".join(f"{number(score[winner])} : {number(score[loser])}" for score in scores)
-    return f"{winner} beat {loser} in the final {TIES[final['reason']]}: {legs}"
+    names = document["team_names"]
+    return f"{names[winner]} beat {names[loser]} in the final {TIES[final['reason']]}: {legs}"
 
 
-def lead_words(standings: Sequence[Mapping[str, Any]]) -> str:
+def lead_words(standings: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> str:
     """Return how far the first team of a table is ahead, "" for many tables."""
     if len(standings) != 1:
         return ""
     first, second = standings[0]["rows"][:2]
-    said = f"{first['team']} has a win rate of {first['win_rate']:.0%}, {second['team']} one of"
+    leader, next_one = names[first["team"]], names[second["team"]]
     noise = "; the lead is within noise" if first["noise"] else ""
-    return f"{said} {second['win_rate']:.0%}{noise}"
+    return (
+        f"{leader} has a win rate of {first['win_rate']:.0%}, {next_one} one of"
+        f" {second['win_rate']:.0%}{noise}"
+    )
 
 
 def podium(document: Mapping[str, Any]) -> Iterator[dict[str, Json]]:
@@ -87,20 +92,20 @@ def podium(document: Mapping[str, Any]) -> Iterator[dict[str, Json]]:
     for teams in document["order"]:
         if rank > PODIUM:
             return
-        yield {"rank": rank, "teams": teams, "words": merits(teams, records, document["bonus"])}
+        yield {"rank": rank, "teams": teams, "words": merits(teams, records, document)}
         rank += len(teams)
 
 
 def merits(
-    teams: Sequence[str], records: Mapping[str, Mapping[str, int]], bonus: Mapping[str, int]
+    teams: Sequence[str], records: Mapping[str, Mapping[str, int]], document: Mapping[str, Any]
 ) -> list[str]:
     """Return what the teams of a place have won."""
     words = []
     for team in teams:
         said = f"won {records[team].get('won', 0)} of {sum(records[team].values())}"
-        points = bonus.get(team, 0)
+        points = document["bonus"].get(team, 0)
         said += f", {points} bonus point{'s' * (points > 1)}" if points else ""
-        words.append(said if len(teams) == 1 else f"{team}: {said}")
+        words.append(said if len(teams) == 1 else f"{document['team_names'][team]}: {said}")
     return words
 
 

@@ -1,4 +1,4 @@
-"""A championship: who plays when and on how many cores, what is kept, and how it resumes."""
+"""Runs a championship: who plays when and on how many cores, what is stored, how it resumes."""
 
 from __future__ import annotations
 
@@ -91,6 +91,7 @@ class OwnProcesses:
         note(None)
         for _ in range(ATTEMPTS):
             outcome = await self._workers.play(job, spectate=note)
+            # A wrong specification fails the same way again; a lost process may not.
             if isinstance(outcome, MatchResult) or outcome.kind == "usage":
                 break
         return outcome
@@ -170,6 +171,8 @@ class Runner:
         """
         results = self.journal.results
         known = open_fixtures(self.settings.contest().rounds(results), results)
+        # Failed matches stay out of this run, so that one bad machine cannot loop for ever;
+        # `resume` tries them again.
         apart = {*self.asked.values(), *self.failed}
         found = [fixture for fixture in known if fixture not in apart]
         return sorted(found, key=lambda fixture: not self.players.is_known(stem_of(fixture)))
@@ -260,7 +263,8 @@ class Runner:
         stem = self.journal.folder / MATCHES / stem_of(entry.fixture)
         if self.settings.game == "circuit-wars":
             write_whole(stem.with_suffix(".log"), log_of(entry, result).encode())
-        write_whole(stem.with_suffix(".json.gz"), replay.encode(result.replay, packed=True))
+        named = replay.with_names(result.replay, self.settings.names)
+        write_whole(stem.with_suffix(".json.gz"), replay.encode(named, packed=True))
 
     async def close(self) -> None:
         """Drop the matches in flight, and those who play them."""

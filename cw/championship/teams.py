@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import sys
 import tomllib
@@ -12,24 +11,22 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
+from unicodedata import normalize
 
-from cw.arena.bots import (
-    SECRET_SETTINGS,
-    SETTINGS,
-    BotSpec,
-    from_environment,
-    program,
-    read_bot,
-    split_command,
-)
+from cw.arena.bot_settings import SECRET_SETTINGS, SETTINGS, from_environment
+from cw.arena.bots import BotSpec, program, read_bot, split_command
 from cw.arena.sources import on_search_path, program_folder
+from cw.championship.team_ids import TEAM_ID, team_id
 from cw.errors import UsageError
 
-TEAM_ID: Final = re.compile(r"[A-Za-z0-9-]{1,39}")
 CLIENT: Final = "game_ai.py"
 BOT: Final = "bot"
 ABOUT: Final = "team.toml"
 LARGEST: Final = 64 * 1024
+LONGEST_NAME: Final = 100
+"""Characters of the name of a team, or of a member."""
+
+MOST_MEMBERS: Final = 30
 KEYS: Final = ("name", "members", "run", "bot", "parallel", *SETTINGS)
 """What a team may say of itself."""
 
@@ -56,16 +53,45 @@ class UnfitTeam:
     problem: str
 
 
+@dataclass(frozen=True, slots=True)
+class Entrants:
+    """The teams of a place: those that can play, and those that cannot; each by id."""
+
+    fit: tuple[Team, ...]
+    unfit: tuple[UnfitTeam, ...]
+
+
 def read_teams(place: Path, game: str) -> tuple[Team, ...]:
     """Read the teams of a folder or of a TOML file, by id; raise UsageError for what is none."""
-    teams = []
-    for team in read_each(place, game):
-        if isinstance(team, UnfitTeam):
-            raise UsageError(team.problem)
-        teams.append(team)
+    entrants = read_entrants(place, game)
+    refuse(entrants.unfit)
+    return enough(entrants.fit, place)
+
+
+def read_entrants(place: Path, game: str) -> Entrants:
+    """Read every team; raise UsageError for a place that holds none, as `read_each` does."""
+    teams = read_each(place, game)
+    return Entrants(
+        tuple(team for team in teams if isinstance(team, Team)),
+        tuple(team for team in teams if isinstance(team, UnfitTeam)),
+    )
+
+
+def refuse(unfit: Sequence[UnfitTeam], advice: str = "") -> None:
+    """Raise UsageError with all that is wrong and with advice, if something is wrong."""
+    problems = list(dict.fromkeys(team.problem for team in unfit))
+    if len(problems) == 1:
+        raise UsageError(f"{problems[0]}{advice}")
+    if problems:
+        listed = "".join(f"\n  {problem}" for problem in problems)
+        raise UsageError(f"{len(unfit)} teams cannot play{advice}:{listed}")
+
+
+def enough(teams: tuple[Team, ...], place: Path) -> tuple[Team, ...]:
+    """Return teams; raise UsageError unless there are two."""
     if len(teams) < 2:
         raise UsageError(f"{place} holds {len(teams)} teams; a championship needs 2 or more")
-    return tuple(teams)
+    return teams
 
 
 def read_each(place: Path, game: str) -> tuple[Team | UnfitTeam, ...]:
@@ -75,17 +101,40 @@ def read_each(place: Path, game: str) -> tuple[Team | UnfitTeam, ...]:
     """
     if place.is_dir():
         folders = sorted(p for p in place.iterdir() if p.is_dir() and not p.name.startswith("."))
-        teams = [read_one(folder.name, partial(read_folder, folder, game)) for folder in folders]
+        teams = alone_under_their_ids(folders, [read_one(folder, game) for folder in folders])
     else:
         tables = sorted(read_tables(place).items())
-        teams = [read_one(name, partial(make_team, name, it, None, place)) for name, it in tables]
+        teams = [fit_or_not(name, partial(make_team, name, it, None, place)) for name, it in tables]
         refuse_common_folders(place, [team for team in teams if isinstance(team, Team)])
     if not teams:
-        raise UsageError(f"{place} holds no team")
+        raise UsageError(f"{place} contains no team")
     return tuple(teams)
 
 
-def read_one(team: str, read: Callable[[], Team]) -> Team | UnfitTeam:
+def read_one(folder: Path, game: str) -> Team | UnfitTeam:
+    """Read the team of a folder, whether it can play or not."""
+    return fit_or_not(team_id(folder.name), partial(read_folder, folder, game))
+
+
+def alone_under_their_ids(
+    folders: Sequence[Path], teams: Sequence[Team | UnfitTeam]
+) -> list[Team | UnfitTeam]:
+    """Return the teams of folders by id; where several have the same one, none can play."""
+    owners: dict[str, list[Path]] = {}
+    for folder, team in zip(folders, teams, strict=True):
+        owners.setdefault(team.id, []).append(folder)
+    return sorted((with_own_id(team, owners[team.id]) for team in teams), key=lambda team: team.id)
+
+
+def with_own_id(team: Team | UnfitTeam, folders: Sequence[Path]) -> Team | UnfitTeam:
+    """Return a team, which cannot play if its id is that of several folders."""
+    if len(folders) == 1:
+        return team
+    names = " and ".join(map(str, folders))
+    return UnfitTeam(team.id, f"{names} have the same id, {team.id}: rename one of the folders")
+
+
+def fit_or_not(team: str, read: Callable[[], Team]) -> Team | UnfitTeam:
     """Return what `read` returns, or what it raises of a team that cannot play."""
     try:
         return read()
@@ -104,7 +153,8 @@ def read_folder(folder: Path, game: str) -> Team:
     for key in SETTINGS:
         if str(about.get(key, "")).startswith("env:"):
             raise UsageError(f"{folder}: env: stands in a file of all teams only, not for {key}")
-    return make_team(folder.name, about, folder_spec(folder, about, game), folder)
+    named = {"name": normalize("NFC", folder.name)} | about
+    return make_team(team_id(folder.name), named, folder_spec(folder, about, game), folder)
 
 
 def folder_spec(folder: Path, about: Mapping[str, Any], game: str) -> str:
@@ -198,20 +248,35 @@ def refuse_common_folders(file: Path, teams: Sequence[Team]) -> None:
 def make_team(team: str, about: Any, spec: str | None, place: Path) -> Team:
     """Make a team of what is said about it; `spec` is its bot where that is known otherwise."""
     if not TEAM_ID.fullmatch(team):
-        raise UsageError(f"{place}: {team!r} must be 1 to 39 letters, digits or hyphens")
+        raise UsageError(
+            f"{place}: {team!r} must be 1 to 39 letters, digits or hyphens; what people call the"
+            " team goes into its `name`"
+        )
     check_keys(about, place)
     members, name = about.get("members", []), about.get("name", team)
-    if not isinstance(members, list) or not all(isinstance(m, str) for m in members):
-        raise UsageError(f"{place}: members of {team} must be a list of names")
-    if not isinstance(name, str) or not name.isprintable() or len(name) > 100:
-        raise UsageError(f"{place}: the name of {team} must be at most 100 printable signs")
+    if not (isinstance(members, list) and len(members) <= MOST_MEMBERS and all(map(fits, members))):
+        raise UsageError(
+            f"{place}: members of {team} must be a list of names: at most {MOST_MEMBERS}, of"
+            f" {LONGEST_NAME} printable characters each"
+        )
+    if not fits(name):
+        raise UsageError(
+            f"{place}: the name of {team} must be at most {LONGEST_NAME} printable characters"
+        )
     if spec is None and not isinstance(about.get("bot"), str):
         raise UsageError(f"{place}: team {team} needs a bot")
     settings = settings_of(team, about, place)
     public = {key: value for key, value in settings.items() if key not in SECRET_SETTINGS}
     secrets = {key: value for key, value in settings.items() if key in SECRET_SETTINGS}
     bot = read_bot(team, spec or beside(str(about["bot"]), place), public)
-    return Team(team, name, tuple(members), bot, secrets, at_once(team, about, bot, place))
+    return Team(
+        team, name.strip() or team, tuple(members), bot, secrets, at_once(team, about, bot, place)
+    )
+
+
+def fits(name: Any) -> bool:
+    """Return whether a value can be the name of a team or of a member."""
+    return isinstance(name, str) and name.isprintable() and len(name) <= LONGEST_NAME
 
 
 def check_keys(about: Any, place: Path) -> None:

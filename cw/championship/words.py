@@ -1,4 +1,4 @@
-"""What has happened in matches, in words."""
+"""The words for what happened in matches of a championship."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
-from cw.championship.entries import Entry
+from cw.championship.entries import Entry, EntryFault
+from cw.championship.journal import shortened
 from cw.games.endings import FORFEITS
 from cw.league.fixtures import Result
 
@@ -44,25 +45,79 @@ def counted(kinds: Iterable[str]) -> list[str]:
     return [f"{number} {fault_words(kind, number)}" for kind, number in ranked]
 
 
-def told(entry: Entry, result: Result, forfeits: Sequence[str | None]) -> str:
+NO_NAMES: Final[Mapping[str, str]] = {}
+
+
+def troubles(entries: Sequence[Entry], names: Mapping[str, str] = NO_NAMES) -> list[str]:
+    """Return a sentence on each team that failed to start, or had faults in most of its matches."""
+    return [*never_started(entries, names), *mostly_at_fault(entries, names)]
+
+
+def never_started(entries: Sequence[Entry], names: Mapping[str, str]) -> list[str]:
+    """Return a sentence on each team whose bot could not be started, with one of the reasons."""
+    starts: dict[str, list[str]] = {}
+    for entry in entries:
+        for fault in entry.faults:
+            if fault.kind == "startup":
+                starts.setdefault(entry.players[fault.seat], []).append(fault.detail)
+    return [
+        shortened(
+            f"{names.get(team, team)}: {' '.join(counted(['startup'] * len(details)))}:"
+            f" {details[-1]}"
+        )
+        for team, details in sorted(starts.items())
+    ]
+
+
+def mostly_at_fault(entries: Sequence[Entry], names: Mapping[str, str]) -> list[str]:
+    """Return a sentence on each team that made faults in most of its matches, with the last one.
+
+    Failed starts are not among them.
+    """
+    matches: Counter[str] = Counter()
+    wrong: Counter[str] = Counter()
+    faults: dict[str, list[EntryFault]] = {}
+    for entry in entries:
+        matches.update(entry.players)
+        made = [fault for fault in entry.faults if fault.kind != "startup"]
+        wrong.update({entry.players[fault.seat] for fault in made})
+        for fault in made:
+            faults.setdefault(entry.players[fault.seat], []).append(fault)
+    return [
+        shortened(
+            f"{names.get(team, team)}: faults in {wrong[team]} of {matches[team]} matches:"
+            f" {', '.join(counted(fault.kind for fault in own))}; the last: {own[-1].detail}"
+        )
+        for team, own in sorted(faults.items())
+        if 2 * wrong[team] > matches[team]
+    ]
+
+
+def told(
+    entry: Entry,
+    result: Result,
+    forfeits: Sequence[str | None],
+    names: Mapping[str, str] = NO_NAMES,
+) -> str:
     """Return a sentence about a match: who won, by how much, and what went wrong.
 
     `result` is the match as the contest counts it; `forfeits` are, by seat, the kinds of the faults
-    that are marked.
+    that are marked; `names` are those of teams, by id.
     """
     wrong = [
-        f"{team}: {fault_words(kind)}"
+        f"{names.get(team, team)}: {fault_words(kind)}"
         for team, kind in zip(entry.players, forfeits, strict=True)
         if kind is not None
     ]
-    return "; ".join([f"{outcome(entry)} ({scores(result)})", *wrong])
+    return "; ".join([f"{outcome(entry, names)} ({scores(result, names)})", *wrong])
 
 
-def outcome(entry: Entry) -> str:
+def outcome(entry: Entry, names: Mapping[str, str] = NO_NAMES) -> str:
     """Return who won a match and by what."""
     if entry.winner is None:
         return f"Draw{by(entry)}"
-    return f"{entry.winner} won{' by forfeit' if entry.reason in FORFEITS else by(entry)}"
+    won = " by forfeit" if entry.reason in FORFEITS else by(entry)
+    return f"{names.get(entry.winner, entry.winner)} won{won}"
 
 
 def by(entry: Entry) -> str:
@@ -71,12 +126,12 @@ def by(entry: Entry) -> str:
     return "" if reason == "finished" else f", {reason}"
 
 
-def scores(result: Result) -> str:
+def scores(result: Result, names: Mapping[str, str] = NO_NAMES) -> str:
     """Return the scores: `30 : 19`, of more than two players with their names."""
     if len(result.players) == 2:
         return " : ".join(map(number, result.scores))
     named = zip(result.players, result.scores, strict=True)
-    return ", ".join(f"{team} {number(score)}" for team, score in named)
+    return ", ".join(f"{names.get(team, team)} {number(score)}" for team, score in named)
 
 
 def gathered(warnings: Iterable[str], teams: Collection[str]) -> list[str]:

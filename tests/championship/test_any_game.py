@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,10 +14,9 @@ from random import Random
 
 import pytest
 
-from cw.assets import asset
 from cw.championship.journal import load_progress
 from cw.games.registry import load_game
-from cw.kits import LANGUAGES
+from cw.kits import LANGUAGES, new_bot
 from cw.replays import document as replay
 from cw.replays.verify import verify
 from tests.championship.contests import (
@@ -31,10 +29,10 @@ from tests.championship.contests import (
     tables_of,
 )
 from tests.documented import installed, programs
+from tests.effort import amount
 
-KITS = asset("sample_bots")
 QUICK = ("--option", "turns=10")
-KILLS = int(os.environ.get("CW_KILLS", "6"))
+KILLS = amount(2, 6, "CW_KILLS")
 
 
 def verify_replays(game: str, out: Path) -> None:
@@ -45,6 +43,7 @@ def verify_replays(game: str, out: Path) -> None:
         assert verify(load_game(game), replay.decode(file.read_bytes())) is None
 
 
+@pytest.mark.thorough
 def test_eight_paint_bots_in_four_languages(tmp_path: Path) -> None:
     languages = ("python", "javascript", "ruby", "php")
     missing = [name for name in languages if LANGUAGES[name].missing()]
@@ -53,7 +52,7 @@ def test_eight_paint_bots_in_four_languages(tmp_path: Path) -> None:
     teams = tmp_path / "teams"
     for number in range(8):
         language = languages[number % 4]
-        shutil.copytree(KITS / "paint" / language, teams / f"{language}-{number}")
+        new_bot("paint", language, teams / f"{language}-{number}")
     out = tmp_path / "out"
     result = cw(
         "run", teams, "--game", "paint", "--format", "free-for-all", "--players", 4,
@@ -85,10 +84,11 @@ def strategy(name: str) -> Iterator[str]:
             process.kill()
 
 
-def test_six_hexagon_web_services(tmp_path: Path) -> None:
+def test_three_hexagon_web_services(tmp_path: Path) -> None:
+    new_bot("hexagon", "python", tmp_path / "bot")
     with ExitStack() as running:
-        kits = [running.enter_context(service(KITS / "hexagon/python/bot.py")) for _ in range(3)]
-        known = [running.enter_context(strategy(name)) for name in ("random", "greedy", "random")]
+        kits = [running.enter_context(service(tmp_path / "bot" / "bot.py")) for _ in range(2)]
+        known = [running.enter_context(strategy("random"))]
         file = tmp_path / "teams.toml"
         tables = [
             f'[teams.web-{number}]\nbot = "{address}"\nsecret = "hush-{number}"\n'
@@ -102,8 +102,8 @@ def test_six_hexagon_web_services(tmp_path: Path) -> None:
         )  # fmt: skip
     assert result.exit_code == 0, result.output + result.stderr
     lines = [line for line in lines_of(out) if not line["tie_break"]]
-    assert len(lines) == 15
-    assert [line["faults"] for line in lines] == [[]] * 15
+    assert len(lines) == 3
+    assert [line["faults"] for line in lines] == [[]] * 3
     verify_replays("hexagon", out)
     for kept in (file for file in out.rglob("*") if file.is_file()):
         data = kept.read_bytes()
@@ -183,6 +183,7 @@ def test_ctrl_c_finishes_the_matches_in_flight(tmp_path: Path) -> None:
     assert report_of(out)["over"]
 
 
+@pytest.mark.thorough
 def test_a_game_of_another_package_has_its_championships(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(installed())}
 

@@ -168,6 +168,7 @@ def choose(board, player):
 """Fills all that it may write to in its first turn, and then needs a file."""
 
 
+@pytest.mark.thorough
 @BWRAP
 def test_a_client_that_fills_its_disk_loses_its_own_matches_only(tmp_path: Path) -> None:
     sources = {"ann": FIRST_FREE, "bob": FIRST_FREE, "eve": client(f"FILLS = {FILLS!r}\n{FULL}")}
@@ -191,6 +192,7 @@ def test_a_client_that_fills_its_disk_loses_its_own_matches_only(tmp_path: Path)
         assert line["stderr"][seat].count("No space left on device") >= 4, line
 
 
+@pytest.mark.thorough
 @BWRAP
 @FAIR
 def test_an_honest_client_wins_against_a_team_that_tries_everything(tmp_path: Path) -> None:

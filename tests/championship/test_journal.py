@@ -98,10 +98,10 @@ def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "error"),
     [
-        ({"player_1": "eve", "first": "eve"}, "'eve' is no team of this championship"),
+        ({"player_1": "eve", "first": "eve"}, "'eve' is not a team of this championship"),
         ({}, "gauntlet_round-1_a_b is there already"),
-        ({"round": 7}, "gauntlet_round-7_a_b is no match of this championship"),
-        ({"stage": "final"}, "final_round-1_a_b is no match of this championship"),
+        ({"round": 7}, "gauntlet_round-7_a_b is not a match of this championship"),
+        ({"stage": "final"}, "final_round-1_a_b is not a match of this championship"),
         ({"first": "c"}, "c and b are not the players of this match"),
         ({"round": "2"}, "Expected `int`, got `str`"),
         ({"round": 0}, r"\$.round"),

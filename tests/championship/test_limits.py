@@ -160,7 +160,11 @@ def test_what_workers_warn_of_is_told_once_at_the_end_and_in_the_report(
     told = [line for line in result.stderr.splitlines() if line.startswith("Warning: ")]
     assert told[0] == "Warning: random, greedy: it has no walls"
     assert told[1].startswith("Warning: \\x1b[31mno room in /tmp...")
-    assert len(told) == 2
+    assert (
+        told[2]
+        == "Warning: still: faults in 4 of 4 matches: 20 illegal moves; the last: stands still"
+    )
+    assert len(told) == 3
     warnings = report_of(out)["warnings"]
     assert warnings[0] == "random, greedy: it has no walls"
     assert len(warnings[1]) <= 1000

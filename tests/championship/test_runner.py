@@ -32,7 +32,7 @@ from tests.championship.contests import (
     tables_of,
 )
 
-KILLS = int(os.environ.get("CW_KILLS", "20"))
+KILLS = int(os.environ.get("CW_KILLS", "10"))
 
 SMALL = ("--size", "3", "--jobs", "3", "--groups", "1", "--timeout", "60")
 
@@ -59,6 +59,7 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CW_PAUSE", "0")
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not WALLED, reason="bubblewrap does not work here")
 def test_everyone_pays_for_its_own_mistakes_only(tmp_path: Path) -> None:
     teams = make_teams(
@@ -108,6 +109,7 @@ def other(line: dict[str, Any]) -> str:
     return str(line["player_2"] if line["player_1"] == "honest" else line["player_1"])
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not WALLED, reason="bubblewrap does not work here")
 def test_killed_at_any_instant_it_loses_nothing(tmp_path: Path) -> None:
     places = {"ann": "0", "bob": "-1", "cid": "len(board.free_borders()) // 2"}
@@ -169,6 +171,7 @@ def stem(line: dict[str, Any]) -> str:
     return "_".join(part for part in (*parts, line["first"], line["second"], *extra) if part)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not WALLED, reason="bubblewrap does not work here")
 def test_ctrl_c_finishes_the_games_in_flight(tmp_path: Path) -> None:
     teams = make_teams(tmp_path / "teams", dict.fromkeys(("ann", "bob", "cid"), CLIENT))
@@ -177,7 +180,6 @@ def test_ctrl_c_finishes_the_games_in_flight(tmp_path: Path) -> None:
     until = time.monotonic() + 300
     while time.monotonic() < until and not (out / "results.jsonl").exists():
         time.sleep(0.05)
-    time.sleep(1.0)
     runner.send_signal(signal.SIGINT)
     assert runner.wait(300) in (0, 1)
     for line in lines_of(out):
@@ -207,6 +209,7 @@ def is_pending(process: int, number: int) -> bool:
     return bool(int(waiting[1], 16) >> number - 1 & 1)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not WALLED, reason="bubblewrap does not work here")
 def test_a_game_in_flight_can_be_watched_and_not_touched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

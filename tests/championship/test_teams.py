@@ -86,6 +86,49 @@ def test_a_folder_holds_one_program(folder: Path) -> None:
         read_teams(folder, "paint")
 
 
+@pytest.mark.parametrize(
+    ("name", "id_", "shown"),
+    [
+        ("Lea Müller", "Lea-Muller", "Lea Müller"),
+        ("Zoe\u0308 & Co.", "Zoe-Co", "Zoë & Co."),
+        ("Łukasz_Weiß", "Lukasz-Weiss", "Łukasz_Weiß"),
+        ("李雷", "team-344ce544", "李雷"),
+        ("a" * 60, "a" * 39, "a" * 60),
+    ],
+)
+def test_a_folder_of_any_name_is_a_team_of_that_name(
+    folder: Path, name: str, id_: str, shown: str
+) -> None:
+    (folder / "ann").rename(folder / name)
+    teams = {team.id: team for team in read_teams(folder, "paint")}
+    assert teams[id_].name == shown
+    assert teams[id_].bot.name == id_
+    assert str(folder / name / "bot.py") in teams[id_].bot.command
+
+
+def test_folders_of_one_id_are_both_told(folder: Path) -> None:
+    make_teams(folder, {"Léa": BOT, "Lea": BOT}, "bot.py")
+    with pytest.raises(UsageError, match=r"Lea and .*Léa have the same id, Lea: rename one of"):
+        read_teams(folder, "paint")
+
+
+def test_all_teams_that_cannot_play_are_told_together(folder: Path) -> None:
+    (folder / "empty").mkdir()
+    make_teams(folder, {"odd": BOT}, "bot.py")
+    (folder / "odd" / "team.toml").write_text("hat = 1")
+    with pytest.raises(UsageError) as refused:
+        read_teams(folder, "paint")
+    first, *problems = str(refused.value).splitlines()
+    assert first == "2 teams cannot play:"
+    assert ["empty must hold one program" in problems[0], "not 'hat'" in problems[1]] == [True] * 2
+
+
+@pytest.mark.parametrize("about", ["members = ['a\\u0007']".replace("'", '"'), "name = 3"])
+def test_names_that_cannot_be_printed_are_refused(folder: Path, about: str) -> None:
+    with pytest.raises(UsageError, match="100 printable characters"):
+        with_about(folder, about)
+
+
 def test_circuit_wars_takes_the_client_of_the_course_or_a_program(tmp_path: Path) -> None:
     folder = make_teams(tmp_path, {"ann": CLIENT})
     make_teams(tmp_path, {"bob": BOT}, "bot.py")
@@ -175,7 +218,7 @@ def test_every_team_is_read_though_others_are_none(folder: Path, tmp_path: Path)
     assert "ann must hold one program" in ann.problem
     assert isinstance(bob, Team)
     (tmp_path / "none").mkdir()
-    with pytest.raises(UsageError, match="holds no team"):
+    with pytest.raises(UsageError, match="contains no team"):
         read_each(tmp_path / "none", "paint")
 
 

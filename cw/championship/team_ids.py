@@ -1,0 +1,36 @@
+"""Ids of teams, made of the names of their folders."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from unicodedata import combining, normalize
+from zlib import crc32
+
+TEAM_ID: Final = re.compile(r"[A-Za-z0-9-]{1,39}")
+OTHERS: Final = re.compile(r"[^A-Za-z0-9]+")
+LONGEST: Final = 39
+
+LETTERS: Final = str.maketrans(
+    {"ß": "ss", "Æ": "Ae", "æ": "ae", "Œ": "Oe", "œ": "oe", "Ø": "O", "ø": "o", "Å": "A", "å": "a",
+     "Ł": "L", "ł": "l", "Đ": "D", "đ": "d", "Ð": "D", "ð": "d", "Þ": "Th", "þ": "th", "ı": "i"}
+)  # fmt: skip
+"""Letters that Unicode does not take apart into one of ASCII and a mark."""
+
+
+def team_id(folder: str) -> str:
+    """Return the id of the team of a folder: the folder's name, if that can be an id.
+
+    Otherwise letters lose their accents, and all other characters become hyphens. A name without
+    Latin letters and digits gives a number that depends on the name alone.
+
+    >>> team_id("Lea Müller"), team_id("ann-2")
+    ('Lea-Muller', 'ann-2')
+    """
+    if TEAM_ID.fullmatch(folder):
+        return folder
+    composed = normalize("NFC", folder)
+    parts = normalize("NFKD", composed.translate(LETTERS))
+    plain = OTHERS.sub("-", "".join(sign for sign in parts if not combining(sign))).strip("-")
+    # A checksum, as the hash of a text differs from process to process.
+    return plain[:LONGEST].strip("-") or f"team-{crc32(composed.encode(errors='replace')):08x}"
