@@ -1,6 +1,7 @@
-# make demo   two AIs play a match of Circuit Wars, to be watched in the browser
-# make test   style, types and all tests
-# make hub    a site with people, bots and matches, to look around in
+# make demo      two AIs play a match of Circuit Wars, to be watched in the browser
+# make test      style, types and the fast suite of tests
+# make test-all  all tests, and types for every platform
+# make hub       a site with people, bots and matches, to look around in
 # All set up a virtual environment of their own in $(VENV).
 
 PYTHON ?= python3
@@ -17,7 +18,7 @@ TEST_READY := $(VENV)/test-ready
 ENGINE ?= $(shell command -v podman || command -v docker)
 REGISTRY ?=
 
-.PHONY: demo serve hub test campaign soak engine hub-image kit-images images test-containers push requirements clean
+.PHONY: demo serve hub test test-all campaign soak engine hub-image kit-images images test-containers push requirements clean
 
 demo: $(DEMO_READY)
 	$(BIN)/python -m cw demo $(DEMO)
@@ -30,6 +31,9 @@ hub: $(HUB_READY)
 
 test: $(TEST_READY)
 	$(BIN)/python -m tests $(TESTS)
+
+test-all: $(TEST_READY)
+	$(BIN)/python -m tests --all $(TESTS)
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -57,6 +61,7 @@ soak: export CW_MATCHES ?= 10000
 soak: $(TEST_READY)
 	CW_GAMES=10000 $(BIN)/python -m pytest -n auto tests/games -k agree_with_the_reference
 	CW_ALL_SCREENS=1 CW_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -n auto tests/browser
+	CW_THOROUGH=1 CW_FORM_CASES=20000 $(BIN)/python -m pytest -n auto tests/hub/site/test_pages_fuzzed.py
 	CW_REQUIRE_SERVICES=1 $(BIN)/python -m pytest -n 0 --log-cli-level INFO tests/soak
 
 # ENGINE is podman or docker.

@@ -15,7 +15,8 @@ from typing import Any, Final
 
 from bench.rows import INSTALL, Effort, Row, medians
 from cw.arena.bots import BotSpec
-from cw.matches.run import MatchProgress, run_match
+from cw.matches.progress import MatchProgress
+from cw.matches.run import run_match
 from cw.matches.spec import MatchSpec
 
 FIRST_FREE_SEGMENT: Final = """

@@ -10,8 +10,8 @@ from typing import Any, Final
 from bench.rows import Effort, Goal, Row, medians, rate
 from cw.games.code_battle.codec import CodeBattleCodec
 from cw.games.code_battle.rules import CodeBattle
-from cw.games.code_battle.state import Bot, State
-from tests.games.code_battle.code_battle_reference import reference_step
+from cw.games.code_battle.rules.state import Bot, State
+from tests.games.code_battle.rules.code_battle_reference import reference_step
 
 GAME: Final = CodeBattle()
 CODEC: Final = CodeBattleCodec(GAME)

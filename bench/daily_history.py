@@ -9,8 +9,9 @@ from sqlalchemy import Connection, Float, cast, func, insert, literal, select
 from sqlalchemy.orm import Session
 
 from cw.hub.clock import Clock
-from cw.hub.services import competitions, daily
-from cw.hub.services.entrants import GAME
+from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.daily import verbs as daily
+from cw.hub.competitions.daily.entrants import GAME
 from cw.hub.store.tables import Battle, Bot, Friend, Match, MatchParticipant, User
 
 COUNTRIES: Final = (None, *"AU BR CH DE ES FR GB GR IN IT JP KR NL NO PL PT SE TR US ZA".split())

@@ -9,8 +9,8 @@ from typing import Final
 
 from bench.rows import Effort, Goal, Row, medians, rate
 from cw.games.end_of_codes.codec import creatures
-from cw.games.end_of_codes.resolution import resolve
 from cw.games.end_of_codes.rules import EndOfCodes
+from cw.games.end_of_codes.rules.resolution import resolve
 from cw.games.end_of_codes.state import DIRECTIONS, Intent, State
 from tests.games.end_of_codes.end_of_codes_reference import reference_round
 

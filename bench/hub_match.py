@@ -14,12 +14,13 @@ from typing import Final
 
 from bench.rows import Effort, Goal, Row
 from cw.arena.bots import BotSpec
-from cw.hub.jobs.app import CeleryQueue
-from cw.hub.jobs.play import Worker
-from cw.hub.resources import Resources, opened
-from cw.hub.services import matches
-from cw.hub.services.matches import Plan, Seat
-from cw.hub.settings import HubSettings
+from cw.hub.matches import planning
+from cw.hub.matches.planning import Plan, Seat
+from cw.hub.matches.play import Worker
+from cw.hub.operation.queue import CeleryQueue
+from cw.hub.operation.resources import Resources, opened
+from cw.hub.operation.settings import HubSettings
+from cw.hub.site.formats import KINDS
 from cw.matches.run import run_match
 from cw.matches.spec import MatchSpec
 from cw.replays.document import encode
@@ -28,7 +29,7 @@ GAME: Final = "code-battle"
 STRATEGIES: Final = ("swarm", "rusher")
 OPTIONS: Final = {"max_turns": 200}
 SEED: Final = 1
-WORKER: Final = Worker("bench", 1)
+WORKER: Final = Worker("bench", 1, KINDS)
 
 
 def share_of_match(effort: Effort) -> Row:
@@ -57,7 +58,7 @@ def on_hub(resources: Resources, number: int) -> float:
     seats = tuple(Seat(name, spec=f"builtin:{name}") for name in STRATEGIES)
     wanted = Plan("practice", str(number), GAME, seats, OPTIONS, seed=SEED)
     with resources.database.writing() as session:
-        match = matches.plan(session, resources.clock, wanted)
+        match = planning.plan(session, resources.clock, wanted)
     WORKER.play(resources, match)
     return process_time() - start
 

@@ -15,13 +15,14 @@ from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
 from bench import daily_history, rated_history
 from bench.hub import BARE, FLASK
-from cw.hub.application import create_hub
-from cw.hub.jobs.app import CeleryQueue
-from cw.hub.jobs.begin import begin_site
-from cw.hub.resources import Resources, opened
-from cw.hub.services import people, tickets
-from cw.hub.services.matches import Plan, Seat, plan
-from cw.hub.settings import HubSettings
+from cw.hub.accounts import people, profiles
+from cw.hub.accounts.access import tickets
+from cw.hub.matches.planning import Plan, Seat, plan
+from cw.hub.operation.queue import CeleryQueue
+from cw.hub.operation.resources import Resources, opened
+from cw.hub.operation.settings import HubSettings
+from cw.hub.site.application import create_hub
+from cw.hub.site.processes.begin import begin_site
 from cw.hub.store.tables import Match, User
 from cw.server.wsgi import listen, serving
 
@@ -69,9 +70,9 @@ def fill(resources: Resources) -> tuple[str, str]:
             people.register(session, clock, name, f"{name}@example.org", "no hash")
             for name in PEOPLE
         ]
-        people.befriend(session, clock, registered[0][0], PEOPLE[1])
+        profiles.befriend(session, clock, registered[0][0], PEOPLE[1])
         for user_id, _ in registered:
-            people.save_profile(session, user_id, "CH", None)
+            profiles.save_profile(session, user_id, "CH", None)
         seats = (Seat("greedy", spec="builtin:greedy"), Seat("random", spec="builtin:random"))
         row = plan(session, clock, Plan("championship", "bench", "hexagon", seats))
         match_id = session.scalars(select(Match.match_id).where(Match.id == row)).one()

@@ -28,17 +28,22 @@ from bench import rated_history
 from bench.rated import MASTER_KEY, NO_POSTGRESQL, new_postgresql
 from bench.rows import Effort, Goal, NotMeasured, Row
 from bench.server import ROOT, running
+from cw.hub.bots import health as bot_health
+from cw.hub.bots.checks import sweep_bots
 from cw.hub.clock import Clock
-from cw.hub.jobs.app import CeleryQueue
-from cw.hub.jobs.begin import begin_site
-from cw.hub.jobs.checks import sweep_bots
-from cw.hub.resources import Resources, opened
-from cw.hub.services import backups, bot_health, matches, ratings
-from cw.hub.services.matches import Plan, Seat
-from cw.hub.settings import HubSettings, read_settings
+from cw.hub.competitions.rated import proof
+from cw.hub.matches import planning
+from cw.hub.matches.planning import Plan, Seat
+from cw.hub.matches.states import queue_all
+from cw.hub.operation.backup import backups
+from cw.hub.operation.environment import read_settings
+from cw.hub.operation.queue import CeleryQueue
+from cw.hub.operation.resources import Resources, opened
+from cw.hub.operation.settings import HubSettings
+from cw.hub.site.processes.begin import begin_site
 from cw.hub.store.database import Database
 from cw.hub.store.sealing import Sealer
-from cw.hub.store.tables import Bot, Competition, Match, Table, User
+from cw.hub.store.tables import Base, Bot, Competition, Match, User
 
 BOTS: Final = 10_000
 MATCHES: Final = 100_000
@@ -121,11 +126,11 @@ def timed_ratings(resources: Resources) -> tuple[float, float]:
             select(Competition.id).where(Competition.format == "rated")
         ).one()
         start = perf_counter()
-        ratings.rebuild(session, competition)
+        proof.rebuild(session, competition)
         rebuilt = perf_counter() - start
     start = perf_counter()
     with resources.database.reading() as session:
-        if next(ratings.verify(session, competition), None) is not None:
+        if next(proof.verify(session, competition), None) is not None:
             raise NotMeasured("ratings that were written anew are wrong")
     return MATCHES / rebuilt, MATCHES / (perf_counter() - start)
 
@@ -134,7 +139,7 @@ def timed_reading(resources: Resources) -> float:
     """Return the seconds for all rows as the driver of the database has them."""
     start = perf_counter()
     with resources.database.snapshot() as connection:
-        for table in Table.metadata.sorted_tables:
+        for table in Base.metadata.sorted_tables:
             for _ in connection.exec_driver_sql(f"SELECT * FROM {table.name}"):
                 pass
     return perf_counter() - start
@@ -151,7 +156,7 @@ def timed_restore(path: Path, file: IO[bytes]) -> float:
     """Return the seconds for reading it into an empty database."""
     with closing(Database(f"sqlite:///{path}")) as database:
         start = perf_counter()
-        backups.restore(database, file)
+        backups.restore(database, file, queue_all)
         return perf_counter() - start
 
 
@@ -276,7 +281,7 @@ def planned(resources: Resources, bots: str, number: int) -> list[int]:
     with resources.database.writing() as session:
         for _ in range(number):
             wanted = Plan("practice", token_hex(8), "hexagon", seats, {"size": 3})
-            made.append(matches.plan(session, resources.clock, wanted))
+            made.append(planning.plan(session, resources.clock, wanted))
     return made
 
 
@@ -326,7 +331,7 @@ def watched(resources: Resources, environment: Mapping[str, str], bots: str) -> 
     # Of this kind nobody sends it by itself: it stays as it is, and all may see it.
     wanted = Plan("ladder", token_hex(8), "hexagon", seats)
     with resources.database.writing() as session:
-        row_id = matches.plan(session, resources.clock, wanted)
+        row_id = planning.plan(session, resources.clock, wanted)
         name = session.scalars(select(Match.match_id).where(Match.id == row_id)).one()
     with role(environment, "serve", "--no-worker", "--port", "0") as server:
         poll = partial(polled, server, f"{address_said(server)}/match/{name}/state")

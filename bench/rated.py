@@ -19,12 +19,16 @@ from sqlalchemy.exc import OperationalError
 from bench import rated_history
 from bench.hub import BARE, Browser, compare, served
 from bench.rows import Effort, Goal, NotMeasured, Row
-from cw.hub.jobs.app import CeleryQueue
-from cw.hub.jobs.begin import begin_site
-from cw.hub.resources import Resources, opened
-from cw.hub.services import formats, matches, rated, upkeep
-from cw.hub.services.matches import BattleResult, Claim, SlotResult
-from cw.hub.settings import HubSettings
+from cw.hub.competitions.rated import pairing
+from cw.hub.matches import claims, sending
+from cw.hub.matches.claims import Claim
+from cw.hub.matches.results import BattleResult, Finish, SlotResult
+from cw.hub.operation import upkeep
+from cw.hub.operation.queue import CeleryQueue
+from cw.hub.operation.resources import Resources, opened
+from cw.hub.operation.settings import HubSettings
+from cw.hub.site.formats import KINDS
+from cw.hub.site.processes.begin import begin_site
 from cw.hub.store.database import Database
 from cw.hub.store.migrations import upgrade
 from cw.hub.store.tables import Match
@@ -160,7 +164,7 @@ def work(resources: Resources, where: str, goal: int) -> list[Row]:
     """Time the tick, and the results of the matches that it has made."""
     tick, made = timed_tick(resources)
     found = [Row("rated", f"tick, {where}", tick, "s", "matches made", made, Goal("<=", 2, "ours"))]
-    alone, together = (results(resources, writers) for writers in (1, WRITERS))
+    alone, together = (results_a_second(resources, writers) for writers in (1, WRITERS))
     what = f"results, {where}, {WRITERS} writers"
     return [
         *found,
@@ -178,20 +182,20 @@ def timed_tick(resources: Resources) -> tuple[float, int]:
         upkeep.see_worker(session, resources.clock, "bench", "1", SLOTS)
     start = timer()
     with resources.database.writing() as session:
-        made = rated.plan(session, resources.clock)
+        made = pairing.plan(session, resources.clock)
     return timer() - start, made
 
 
-def results(resources: Resources, writers: int) -> float:
+def results_a_second(resources: Resources, writers: int) -> float:
     """Return how many matches end in a second, while so many threads write their results."""
     number, taken = 0, 0.0
     with ThreadPoolExecutor(writers) as threads:
         while taken < AT_LEAST:
-            claims = claimed(resources)
-            if not claims:
+            taken_claims = claimed(resources)
+            if not taken_claims:
                 raise NotMeasured("no bots are free for a match")
             start = perf_counter()
-            for said in threads.map(partial(end, resources), claims):
+            for said in threads.map(partial(end, resources), taken_claims):
                 number += said == "done"
             taken += perf_counter() - start
     return number / taken
@@ -201,14 +205,14 @@ def claimed(resources: Resources) -> list[Claim]:
     """Plan matches, and claim all that wait."""
     with resources.database.writing() as session:
         upkeep.see_worker(session, resources.clock, "bench", "1", SLOTS)
-        rated.plan(session, resources.clock)
+        pairing.plan(session, resources.clock)
         waiting = session.scalars(select(Match.id).where(Match.state == "queued")).all()
-        lease = matches.LOST_AFTER
-        found = (matches.claim(session, resources.clock, one, "bench", lease) for one in waiting)
+        lease = sending.LOST_AFTER
+        found = (claims.claim(session, resources.clock, one, "bench", lease) for one in waiting)
         return [one for one in found if one is not None]
 
 
-def end(resources: Resources, claim: Claim) -> matches.Finish:
+def end(resources: Resources, claim: Claim) -> Finish:
     """Write the result of a match, as a worker does."""
     now, stats = resources.clock(), {"answers": 200, "median_ms": 3.0, "most_ms": 40.0}
     slots = tuple(
@@ -216,4 +220,4 @@ def end(resources: Resources, claim: Claim) -> matches.Finish:
     )
     battle = BattleResult("turn_limit", slots, 200, "replays/none.json.gz", 9000, now, now)
     with resources.database.writing() as session:
-        return formats.finish(session, resources.clock, claim, [battle])
+        return KINDS.finish(session, resources.clock, claim, [battle])

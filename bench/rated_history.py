@@ -10,8 +10,8 @@ from sqlalchemy import Connection, bindparam, func, insert, select, text
 from sqlalchemy.orm import Session
 
 from cw.hub.clock import Clock
-from cw.hub.services import rated
-from cw.hub.services.ratings import DAY
+from cw.hub.competitions.rated import verbs as rated
+from cw.hub.competitions.rated.ratings import DAY
 from cw.hub.store.tables import Bot, Moment, Rating, User
 
 GAME: Final = "code-battle"

@@ -1,4 +1,4 @@
-"""Where files stand: those that are no modules, and the modules that clients import."""
+"""Where non-Python files are, and the modules that clients import."""
 
 from __future__ import annotations
 

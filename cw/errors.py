@@ -25,9 +25,13 @@ def short(value: Any) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
-def choices(name: str, known: Iterable[str]) -> str:
-    """Return what can be chosen in place of an unknown name: the nearest one first, then all."""
-    lowered = {each.lower(): each for each in known}
+def choices(name: str, names: Iterable[str]) -> str:
+    """Return what can be chosen in place of an unknown name: the nearest one first, then all.
+
+    >>> choices("hexgon", ["paint", "hexagon"])
+    'did you mean hexagon? There are: paint, hexagon'
+    """
+    lowered = {each.lower(): each for each in names}
     near = get_close_matches(name.lower(), lowered, 1)
     hint = f"did you mean {lowered[near[0]]}? T" if near else "t"
     return f"{hint}here are: {', '.join(lowered.values())}"
@@ -67,6 +71,10 @@ class UsageError(ArenaError):
 
 class CapacityError(ArenaError):
     """What was asked for can be, but not now: everything is in use."""
+
+
+class QuotaError(CapacityError):
+    """What was asked for can be, but not now: whoever asks has used their part of it."""
 
 
 class Failure(ArenaError):

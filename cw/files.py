@@ -33,4 +33,4 @@ def make_folder(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise Failure(f"the folder {path} cannot be made: {error.strerror}") from None
+        raise Failure(f"the folder {path} cannot be created: {error.strerror}") from None

@@ -18,6 +18,14 @@ class Board:
 
     `x` counts from 0 to the right and `y` from 0 downwards; `border` is one of the keys of BORDERS;
     `player` is 1 or 2. A segment between two squares has two names, and both are accepted.
+
+    >>> board = Board(3)
+    >>> for border in ("top", "right", "bottom"):
+    ...     board.add_border(0, 0, border, player=1)
+    >>> trial = board.copy()
+    >>> trial.add_border(0, 0, "left", player=2)
+    >>> trial.get_colored(), board.get_colored()
+    ([0, 1], [0, 0])
     """
 
     BORDERS: ClassVar[Mapping[str, int]] = segments.BORDERS
@@ -33,17 +41,17 @@ class Board:
             squares = tuple(tuple(int(square) for square in row) for row in document["board"])
         except (KeyError, TypeError, ValueError):
             raise ProtocolError("the status document has no board of numbers") from None
-        made = cls(len(squares))
+        board = cls(len(squares))
         if any(len(row) != len(squares) for row in squares):
             raise ProtocolError("the board of the status document is not square")
-        made._squares = squares
-        return made
+        board._squares = squares
+        return board
 
     def copy(self) -> Board:
         """Return an independent copy, to try moves on."""
-        made = Board.__new__(Board)
-        made._squares = self._squares
-        return made
+        board = Board.__new__(Board)
+        board._squares = self._squares
+        return board
 
     def get_size(self) -> int:
         """Return the number of squares in a row."""
@@ -71,7 +79,11 @@ class Board:
         return move.is_on(self.get_size()) and board.is_free(self._squares, move)
 
     def free_borders(self) -> list[tuple[int, int, str]]:
-        """Return every free segment once, as (x, y, border)."""
+        """Return every free segment once, as (x, y, border).
+
+        >>> len(Board(3).free_borders())
+        24
+        """
         return [(move.x, move.y, move.border) for move in board.free_moves(self._squares)]
 
     def add_border(self, x: int, y: int, border: str, player: int) -> None:

@@ -1,4 +1,10 @@
-"""The bot kits: which there are, what each language needs, and a copy of one to start from."""
+"""The bot kits: what each language needs, and new bots made from a kit.
+
+`sample_bots/<game>/<language>/` holds what is particular to a game. Files that several kits have
+stand once, in `sample_bots/shared/`; `files` says what a whole kit consists of. A game of another
+package may bring `kits/<language>/` in its folder; where it has none, its bots start from those in
+`sample_bots/default/`, which play any game by the default protocol.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +15,17 @@ from pathlib import Path
 
 from cw.assets import asset
 from cw.errors import UsageError, choices, short
+from cw.games.entry import files_of
+from cw.games.registry import game_entries, installed_games
 
 INCLUDES = Path("/usr/include")
+SHARED = "shared"
+DEFAULT = "default"
+NO_GAMES = (SHARED, DEFAULT)
+WEB_SERVICES = ("code-battle", "end-of-codes", "hexagon")
+"""The games whose bots are web services."""
+BUILT = ("bot", "bot.jar")
+"""What building a bot may have left beside its sources."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +45,10 @@ class Language:
     """The command that must be given there before; "" for none."""
     headers: tuple[str, ...] = ()
     """Files that must stand below INCLUDES."""
+    shared: tuple[str, ...] = ()
+    """Files below SHARED that belong to every kit."""
+    server: tuple[str, ...] = ()
+    """Files below SHARED that belong to the kits of WEB_SERVICES."""
 
     def missing(self) -> list[str]:
         """Name what this machine lacks to build and run bots."""
@@ -38,11 +57,48 @@ class Language:
 
 
 LANGUAGES: Mapping[str, Language] = {
-    "python": Language("Python", ("python3",), "python3", "python3 bot.py", "bot.py"),
-    "javascript": Language("JavaScript", ("node",), "nodejs", "node bot.js", "bot.js"),
-    "php": Language("PHP", ("php",), "php-cli", "php bot.php", "bot.php"),
-    "ruby": Language("Ruby", ("ruby",), "ruby", "ruby bot.rb", "bot.rb"),
-    "go": Language("Go", ("go",), "golang-go", "./bot", "./bot", "go build -o bot ."),
+    "python": Language(
+        "Python",
+        ("python3",),
+        "python3",
+        "python3 bot.py",
+        "bot.py",
+        server=("python/bot_server.py", "python/.dockerignore"),
+    ),
+    "javascript": Language(
+        "JavaScript",
+        ("node",),
+        "nodejs",
+        "node bot.js",
+        "bot.js",
+        server=("javascript/bot_server.js", "javascript/.dockerignore"),
+    ),
+    "php": Language(
+        "PHP",
+        ("php",),
+        "php-cli",
+        "php bot.php",
+        "bot.php",
+        server=("php/bot_server.php", "php/.dockerignore"),
+    ),
+    "ruby": Language(
+        "Ruby",
+        ("ruby",),
+        "ruby",
+        "ruby bot.rb",
+        "bot.rb",
+        server=("ruby/bot_server.rb", "ruby/.dockerignore"),
+    ),
+    "go": Language(
+        "Go",
+        ("go",),
+        "golang-go",
+        "./bot",
+        "./bot",
+        "go build -o bot .",
+        shared=("go/go.mod",),
+        server=("go/bot_server.go", "compiled/.dockerignore"),
+    ),
     "java": Language(
         "Java",
         ("javac", "jar", "java"),
@@ -50,6 +106,8 @@ LANGUAGES: Mapping[str, Language] = {
         "java -jar bot.jar",
         "exec:java -jar bot.jar",
         "javac -d classes *.java && jar cfe bot.jar Bot -C classes .",
+        shared=("java/Json.java",),
+        server=("java/BotServer.java", "java/.dockerignore"),
     ),
     "c": Language(
         "C",
@@ -59,6 +117,7 @@ LANGUAGES: Mapping[str, Language] = {
         "./bot",
         "cc -O2 -pthread -o bot *.c -lcjson",
         ("cjson/cJSON.h",),
+        server=("c/bot_server.c", "c/bot_server.h", "compiled/.dockerignore"),
     ),
     "cpp": Language(
         "C++",
@@ -68,47 +127,81 @@ LANGUAGES: Mapping[str, Language] = {
         "./bot",
         "c++ -std=c++17 -O2 -pthread -o bot *.cpp -lcjson",
         ("cjson/cJSON.h",),
+        shared=("cpp/json.hpp",),
+        server=("cpp/bot_server.cpp", "cpp/bot_server.hpp", "compiled/.dockerignore"),
     ),
 }
 """The languages, in the order in which they are listed."""
 
 
 def games() -> list[str]:
-    """Name the games that there are kits for."""
-    folders = asset("sample_bots").iterdir()
-    return sorted(
+    """Name the games that there are kits for: ours, then those of other packages."""
+    folders = [
+        each for each in asset("sample_bots").iterdir() if each.name not in (SHARED, DEFAULT)
+    ]
+    ours = sorted(
         game.name for game in folders if any((game / name).is_dir() for name in LANGUAGES)
     )
+    return [*ours, *(game.name for game in installed_games() if kits_of(game.name))]
+
+
+def kits_of(game: str) -> dict[str, Path]:
+    """Return the folders of what the kits of a game do not share, by language; {} without any."""
+    own = asset("sample_bots") / game
+    if own.is_dir():
+        return folders_in(own)
+    entry = game_entries().get(game)
+    if entry is None:
+        return {}
+    brought = files_of(entry)
+    default = {} if entry.protocol else folders_in(asset("sample_bots") / DEFAULT)
+    return default | ({} if brought is None else folders_in(brought / "kits"))
+
+
+def folders_in(place: Path) -> dict[str, Path]:
+    """Return the folders of languages in a folder, in the order of the languages."""
+    return {name: place / name for name in LANGUAGES if (place / name).is_dir()}
 
 
 def languages_of(game: str) -> dict[str, str]:
     """Return the languages of the kits for a game, with their names for people."""
-    return {name: one.title for name, one in LANGUAGES.items()} if game in games() else {}
+    return {name: LANGUAGES[name].title for name in kits_of(game)} if game in games() else {}
 
 
 def folder(game: str, language: str) -> Path:
-    """Return the folder of a kit; raise UsageError for one that there is not."""
+    """Return the folder of what a kit does not share; raise UsageError for an unknown kit."""
     if game not in games():
         raise UsageError(f"there is no kit for the game {short(game)}; {choices(game, games())}")
-    if language not in LANGUAGES:
-        said = choices(language, LANGUAGES)
-        raise UsageError(f"there is no kit in the language {short(language)}; {said}")
-    return asset("sample_bots") / game / language
+    folders = kits_of(game)
+    if language not in folders:
+        suggestion = choices(language, folders)
+        raise UsageError(
+            f"there is no kit for {game} in the language {short(language)}; {suggestion}"
+        )
+    return folders[language]
+
+
+def files(game: str, language: str) -> dict[str, Path]:
+    """Return where the files of a kit stand, by their names in the kit, in the order of the names.
+
+    Raises UsageError for an unknown kit.
+    """
+    place = folder(game, language)
+    how = LANGUAGES[language]
+    is_default = place.parent.name == DEFAULT
+    shared = how.shared + (how.server if game in WEB_SERVICES or is_default else ())
+    places = [asset("sample_bots") / SHARED / name for name in shared]
+    places += [file for file in place.iterdir() if file.is_file() and file.name not in BUILT]
+    return {file.name: file for file in sorted(places, key=lambda file: file.name)}
 
 
 def new_bot(game: str, language: str, target: Path) -> list[Path]:
-    """Copy a kit into a new or empty folder; give the files in it.
+    """Assemble a kit in a new or empty folder; return the files in it.
 
     Raises UsageError for an unknown kit, and for a folder that is not empty or no folder.
     """
-    source = folder(game, language)
+    parts = files(game, language)
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
-        raise UsageError(f"{target} exists already and is no empty folder; name another one")
+        raise UsageError(f"{target} exists already and is not an empty folder; choose another one")
     target.mkdir(parents=True, exist_ok=True)
-    return [Path(shutil.copy(file, target)) for file in sources(source)]
-
-
-def sources(kit: Path) -> list[Path]:
-    """Name the files that a kit consists of, without what building it has left there."""
-    built = {"bot", "bot.jar"}
-    return sorted(file for file in kit.iterdir() if file.is_file() and file.name not in built)
+    return [Path(shutil.copy(file, target)) for file in parts.values()]

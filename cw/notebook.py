@@ -1,4 +1,4 @@
-"""Matches in a notebook: played, and shown by the viewer below the cell."""
+"""Play matches in a notebook, and watch them in the viewer below the cell."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from cw.matches.run import run_match
 from cw.matches.spec import MatchResult, MatchSpec
 from cw.replays.document import Document, decode
 from cw.replays.ending import ending_of
-from cw.web.export import html
-from cw.web.loop_thread import LoopThread
+from cw.web.live.loop_thread import LoopThread
+from cw.web.replays.export import html
 
-HEIGHT: Final = 560
-"""Pixels of the viewer."""
+HEIGHT: Final = 660
+"""Pixels of the viewer: one that is lower leaves the turn out."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -42,9 +42,13 @@ class ShownReplay:
         return f"{game}, seed {document['seed']}: {ending.sentence}"
 
     def _repr_html_(self) -> str:
-        """Return the viewer in a frame that can do nothing to the notebook, nor load anything."""
+        """Return who won, and the viewer in a frame.
+
+        The frame can do nothing to the notebook, nor load anything.
+        """
         page = escape(html(self.document, embedded=True).decode())
         return (
+            f"<p>{escape(repr(self))}</p>"
             f'<iframe srcdoc="{page}" title="{escape(repr(self))}" sandbox="allow-scripts"'
             f' style="width: 100%; height: {HEIGHT}px; border: 0"></iframe>'
         )
@@ -65,14 +69,17 @@ def play(
 
     A seed is drawn if none is given; `settings` are those of `--set`. An interrupted match leaves
     nothing running. Raises UsageError for a game, bots and options that cannot be played.
+
+    >>> play("hexagon", "builtin:random", "mine=builtin:greedy", seed=1, size=3)
+    hexagon, seed 1: mine won by score, 11 to 6
     """
-    read = read_bots(bots, settings, load_strategies(game))
+    arguments = read_bots(bots, settings, load_strategies(game))
     drawn = secrets.randbelow(2**31) if seed is None else seed
-    spec = MatchSpec("notebook", game, tuple(read.bots), drawn, options)
+    spec = MatchSpec("notebook", game, tuple(arguments.bots), drawn, options)
     # The thread of a notebook has a loop of its own that runs already.
     loop = LoopThread()
     try:
-        result = loop.run(run_match(spec, secrets=read.secrets), patience=None)
+        result = loop.run(run_match(spec, secrets=arguments.secrets), patience=None)
     finally:
         loop.close()
     return PlayedMatch(result.replay, result)
@@ -82,6 +89,10 @@ def show(file: str | Path) -> ShownReplay:
     """Return a replay that `cw play` has written.
 
     Raises Failure for a file that cannot be read, ProtocolError for one that holds no replay.
+
+    In a cell, the last line shows the viewer:
+
+        show("replays/hexagon-1.json.gz")
     """
     try:
         return ShownReplay(decode(Path(file).read_bytes()))

@@ -1,4 +1,4 @@
-"""Text of others for a terminal: shown, not obeyed."""
+"""Untrusted text for a terminal: shown, not obeyed."""
 
 from __future__ import annotations
 
@@ -17,5 +17,8 @@ def visible(text: str) -> str:
     """Return text that no terminal obeys: what it would take for a command comes as its escape.
 
     Tabs and ends of lines stay; those of Windows come as plain ones.
+
+    >>> visible("\\x1b[31mred")
+    '\\\\x1b[31mred'
     """
-    return OBEYED.sub(lambda found: ascii(found[0])[1:-1], text.replace("\r\n", "\n"))
+    return OBEYED.sub(lambda match: ascii(match[0])[1:-1], text.replace("\r\n", "\n"))

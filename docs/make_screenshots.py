@@ -30,8 +30,8 @@ from cw.pictures.exports import animation  # noqa: E402
 from cw.replays import document as replay  # noqa: E402
 from cw.server.wsgi import listen, serving  # noqa: E402
 from cw.web import create_app  # noqa: E402
-from cw.web.export import drawn  # noqa: E402
-from cw.web.live_matches import LiveMatches  # noqa: E402
+from cw.web.live.live_matches import LiveMatches  # noqa: E402
+from cw.web.replays.export import drawn  # noqa: E402
 from cw.web.settings import SiteSettings  # noqa: E402
 
 IMAGES: Final = ROOT / "docs" / "images"

@@ -1,32 +1,74 @@
-"""`python -m tests`: style, types, then all tests; further arguments go to pytest."""
+"""`python -m tests`: style, types and the fast suite; with `--all`, every test there is.
+
+Further arguments go to pytest.
+"""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-CHECKS = (
-    ("ruff", "check", "."),
-    ("ruff", "format", "--check", "--quiet", "."),
-    ("mypy",),
-    ("mypy", "--platform", "win32", "cw"),
-    ("mypy", "--platform", "darwin", "cw"),
+
+Command = tuple[str, ...]
+
+STYLE: tuple[Command, ...] = (("ruff", "check", "."), ("ruff", "format", "--check", "--quiet", "."))
+TYPES: tuple[Command, ...] = (("mypy",),)
+# A cache holds one platform: in a common one, each check would begin anew.
+OTHER_TYPES: tuple[Command, ...] = tuple(
+    ("mypy", "--platform", platform, "--cache-dir", f".mypy_cache/{platform}", "cw")
+    for platform in ("win32", "darwin")
 )
+TESTS: Command = ("pytest", "--numprocesses", "auto", "--dist", "worksteal")
+FAST: Command = ("-m", "not thorough")
 
 
-def run(*command: str) -> bool:
-    """Run a module of this Python in the repository; tell whether it was content."""
+def start(command: Command, output: int | None = None) -> subprocess.Popen[str]:
+    """Start a module of this Python in the repository; `output` is that of `Popen`."""
+    program = [sys.executable, "-m", *command]
+    return subprocess.Popen(program, cwd=ROOT, text=True, stdout=output, stderr=output)
+
+
+def succeeds(command: Command) -> bool:
+    """Run a module, its output as it comes; return whether it succeeded."""
     print("+", *command, flush=True)  # noqa: T201
-    return subprocess.call([sys.executable, "-m", *command], cwd=ROOT) == 0
+    return start(command).wait() == 0
+
+
+def report(command: Command) -> tuple[Command, str, bool]:
+    """Run a module; return it, its output, and whether it succeeded."""
+    check = start(command, subprocess.PIPE)
+    output, errors = check.communicate()
+    return command, output + errors, check.returncode == 0
+
+
+def prepare(everything: bool) -> None:
+    """Set the environment of the checks."""
+    # Tests wait for processes and pages for half of their time: two workers to a core.
+    os.environ.setdefault("PYTEST_XDIST_AUTO_NUM_WORKERS", str(2 * (os.cpu_count() or 1)))
+    # Hundreds of programs start; each would compile all that it imports.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    if everything:
+        os.environ["CW_THOROUGH"] = "1"
 
 
 def main() -> int:
-    """Run everything, also after something has failed; 1 if anything has."""
-    content = [run(*check) for check in CHECKS]
-    content.append(run("pytest", "--numprocesses", "auto", *sys.argv[1:]))
-    return 0 if all(content) else 1
+    """Run all checks, types beside the tests and even after one has failed; 1 if any has."""
+    everything = "--all" in sys.argv[1:]
+    prepare(everything)
+    arguments = [argument for argument in sys.argv[1:] if argument != "--all"]
+    types = TYPES + OTHER_TYPES if everything else TYPES
+    tests = TESTS if everything else TESTS + FAST
+    with ThreadPoolExecutor(1) as beside:
+        reports = beside.map(report, types)
+        results = [succeeds(command) for command in (*STYLE, (*tests, *arguments))]
+        for command, output, succeeded in reports:
+            print("+", " ".join(command), f"\n{output}", end="", flush=True)  # noqa: T201
+            results.append(succeeded)
+    return 0 if all(results) else 1
 
 
 if __name__ == "__main__":

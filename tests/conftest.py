@@ -1,6 +1,8 @@
 """Fixtures that all tests share."""
 
+import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
@@ -13,9 +15,12 @@ from hypothesis import settings
 from cw.matches import workers
 from cw.server.wsgi import listen, serving
 from cw.web import app as web_app
-from cw.web import championship_routes, create_app
+from cw.web import create_app
+from cw.web.championship import championship_routes
 from cw.web.settings import SiteSettings
-from tests import patience
+from tests import patience, routes
+from tests.effort import amount
+from tests.hub import services
 from tests.typed import Terminal, opened_terminal
 
 Serve = Callable[[Flask], str]
@@ -25,8 +30,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A slow machine is no reason to fail.
-settings.register_profile("cw", deadline=None)
+settings.register_profile("cw", deadline=None, max_examples=amount(40, 100))
 settings.load_profile("cw")
+
+routes.compile_once()
 
 
 IMPATIENT = (
@@ -47,6 +54,18 @@ class FakeClock:
 
     def advance(self, seconds: float) -> None:
         self.now += seconds
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Name a failure at once: a run of twenty minutes names it at its end, or not at all where it is stopped."""
+    if report.failed and "PYTEST_XDIST_WORKER" not in os.environ:
+        print(f"\nFAILED {report.nodeid} ({report.when})", file=sys.__stderr__, flush=True)  # noqa: T201
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let no test of the fast suite need a service."""
+    services.permit(item.get_closest_marker("thorough") is not None)
 
 
 @pytest.fixture(autouse=True)

@@ -23,14 +23,18 @@ def installed() -> Path:
 
 def install(folder: Path) -> Path:
     """Write the package of the page, and what an installer writes beside it; return the folder."""
-    files = dict(FILE.findall((DOCS / "add-a-game.md").read_text("utf-8")))
+    return place(folder, dict(FILE.findall((DOCS / "add-a-game.md").read_text("utf-8"))))
+
+
+def place(folder: Path, files: dict[str, str]) -> Path:
+    """Write the files of a package, and what an installer writes beside it; return the folder."""
     project = tomllib.loads(files.pop("pyproject.toml"))["project"]
     said = f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
     points = "\n".join(
-        f"[{group}]\n" + "\n".join(f"{name} = {place}" for name, place in entries.items())
+        f"[{group}]\n" + "\n".join(f"{name} = {where}" for name, where in entries.items())
         for group, entries in project["entry-points"].items()
     )
-    information = f"{project['name']}-{project['version']}.dist-info"
+    information = f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
     files |= {f"{information}/METADATA": said, f"{information}/entry_points.txt": points}
     for name, text in files.items():
         file = folder / name

@@ -9,29 +9,33 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from cw.arena.seats import opening
+from cw.arena.seats import services
 from cw.cli import main
 from cw.games.circuit_wars import protocol as circuit_wars
+from cw.games.code_battle import checks as code_battle_checks
 from cw.games.code_battle import protocol as code_battle
 from cw.games.defaults import protocol as defaults
 from cw.games.hexagon import protocol as hexagon
+from cw.games.paint import checks as paint_checks
 from cw.games.paint import protocol as paint
 from cw.matches import worker, workers
 
 SECONDS: Final = 60.0
 PROGRAM: Final = (sys.executable, __file__)
 
+# Modules that import a limit have it under their own name: whichever comes first, each is changed.
 LIMITS: Final = (
-    (opening, "SERVICE_READY"),
+    (services, "SERVICE_READY"),
     (circuit_wars, "REGISTERED"),
     (circuit_wars, "TIMEOUT"),
     (code_battle, "HEALTH"),
     (code_battle, "TURN"),
+    (code_battle_checks, "TURN"),
     (defaults, "STARTING"),
     (defaults, "TIMEOUT"),
     (hexagon, "TIMEOUT"),
 )
-FOR_PAINTERS: Final = ((paint, "READY"), (paint, "TURN"))
+FOR_PAINTERS: Final = ((paint, "READY"), (paint, "TURN"), (paint_checks, "TURN"))
 """What is awaited to its end where a line of Paint is not as it should be."""
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -14,32 +16,56 @@ ROOT = Path(__file__).resolve().parents[1]
 MODULES = sorted((ROOT / "cw").rglob("*.py"))
 
 LAYERS = (
-    ("cw.errors", "cw.assets", "cw.visible", "cw"),
-    ("cw.drawing", "cw.files"),
+    ("cw.errors", "cw.assets", "cw.time_limit", "cw.visible", "cw"),
+    ("cw.drawing", "cw.files", "cw.line_files"),
     ("cw.games.rules",),
     ("cw.games.codec",),
     ("cw.games.wire", "cw.games.play_options", "cw.games.endings", "cw.games.spaces"),
+    ("cw.games.late_strategy", "cw.games.status_faults", "cw.games.checks"),
     ("cw.games.own_format",),
-    ("cw.games.*",),
+    ("cw.games.*", "cw.games.entry"),
+    ("cw.games.installed",),
     ("cw.games.registry", "cw.game"),
-    ("cw.arena", "cw.envs", "cw.kits", "cw.league", "cw.pictures"),
-    ("cw.replays",),
+    ("cw.arena", "cw.kits", "cw.league", "cw.new_game", "cw.pictures"),
+    ("cw.envs", "cw.replays"),
+    ("cw.suite",),
     ("cw.server",),
     ("cw.matches",),
+    ("cw.lab",),
     ("cw.championship",),
     ("cw.web",),
     ("cw.hub.clock", "cw.hub.origin"),
     ("cw.hub.store",),
-    ("cw.hub.settings",),
-    ("cw.hub.services",),
-    ("cw.hub.resources", "cw.hub.logs"),
-    ("cw.hub.jobs", "cw.hub.pages"),
-    ("cw.hub.demo",),
-    ("cw.hub",),
+    ("cw.hub.operation",),
+    ("cw.hub.pages",),
+    ("cw.hub.accounts",),
+    ("cw.hub.bots",),
+    ("cw.hub.matches",),
+    ("cw.hub.competitions",),
+    ("cw.hub.competitions.*",),
+    ("cw.hub.site", "cw.hub"),
     ("cw.cli", "cw.notebook"),
     ("cw.__main__", "cw.game_server"),
 )
 """Each layer's packages, the lowest first. Packages on one layer do not know each other."""
+
+PACKAGES = frozenset(package for layer in LAYERS for package in layer)
+
+FAMILIES = ("cw.games", "cw.hub.competitions")
+"""Where each folder is a package of its own, on the layer `FAMILY.*`: games and formats."""
+
+FOLDERS = frozenset(
+    ".".join(path.parent.relative_to(ROOT).parts) for path in MODULES if path.name == "__init__.py"
+)
+
+MOST_MODULES = 17
+"""In a folder, beside its `__init__.py`: a subject that needs more is several."""
+
+MOST_LINES = 360
+"""Of a module."""
+
+MIGRATIONS = ROOT / "cw/hub/store/migrations/versions"
+"""As they were when they were released, whatever their length."""
 
 IMPURE = {"aiohttp", "asyncio", "flask", "os", "requests", "socket", "subprocess", "threading"}
 IMPURE |= {"time", "datetime", "secrets", "waitress"}
@@ -53,22 +79,25 @@ def name_of(path: Path) -> str:
 
 def package_of(module: str) -> str:
     """Return the package a module belongs to: the longest name on LAYERS that it begins with."""
-    packages = [package for layer in LAYERS for package in layer]
-    if module.startswith("cw.games.") and ".".join(module.split(".")[:3]) not in packages:
-        return ".".join(module.split(".")[:3])
-    return max((package for package in packages if f"{module}.".startswith(f"{package}.")), key=len)
+    for family in FAMILIES:
+        member = ".".join(module.split(".")[: family.count(".") + 2])
+        if member in FOLDERS and module.startswith(f"{family}.") and member not in PACKAGES:
+            return member
+    return max((package for package in PACKAGES if f"{module}.".startswith(f"{package}.")), key=len)
 
 
 def layer_of(package: str) -> int:
     """Return the number of the layer of a package."""
-    for number, packages in enumerate(LAYERS):
-        if package in packages:
-            return number
-    assert package.startswith("cw.games."), package
-    return LAYERS.index(("cw.games.*",))
+    family = f"{package.rpartition('.')[0]}.*"
+    return next(
+        number
+        for number, packages in enumerate(LAYERS)
+        if package in packages or (package not in PACKAGES and family in packages)
+    )
 
 
-NAMES = frozenset(map(name_of, MODULES))
+SOURCES = {name_of(path): path.read_text(encoding="utf-8") for path in MODULES}
+NAMES = frozenset(SOURCES)
 
 NAMED = re.compile(r"(cw(?:\.\w+)+)(?::\w+)?")
 """A module, or something in it, that is named by text: it is imported by that."""
@@ -76,7 +105,7 @@ NAMED = re.compile(r"(cw(?:\.\w+)+)(?::\w+)?")
 
 def imports(path: Path) -> Iterator[str]:
     """Name every module that a file imports, wherever in it, and be it by text."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse(SOURCES[name_of(path)])):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             named = NAMED.fullmatch(node.value)
             if named and named[1] in NAMES:
@@ -91,72 +120,151 @@ def imports(path: Path) -> Iterator[str]:
                 yield f"{node.module}.{alias.name}" if nested else node.module or ""
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_imports_point_down_only(path: Path) -> None:
-    package = package_of(name_of(path))
-    for target in imports(path):
-        if target == "cw" or not target.startswith("cw."):
-            continue
-        other = package_of(target)
-        assert other == package or layer_of(other) < layer_of(package), f"{package} imports {other}"
+IMPORTS = {name_of(path): frozenset(imports(path)) for path in MODULES}
+"""What each module imports."""
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_the_arena_knows_no_game_and_the_league_only_the_interface(path: Path) -> None:
-    if package_of(name_of(path)) in ("cw.arena", "cw.league"):
-        known = {target for target in imports(path) if target.startswith("cw.games")}
-        allowed = {"cw.games.rules"}
-        if package_of(name_of(path)) == "cw.arena":
-            allowed |= {"cw.games.codec", "cw.games.wire"}
-        assert known <= allowed
+def libraries(module: str) -> set[str]:
+    """Return the packages a module imports, by their first names."""
+    return {target.partition(".")[0] for target in IMPORTS[module]}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_pictures_know_no_rules(path: Path) -> None:
-    if package_of(name_of(path)) == "cw.pictures":
-        known = {target for target in imports(path) if target.startswith("cw.")}
-        assert {package_of(target) for target in known} <= {
-            "cw.drawing",
-            "cw.errors",
-            "cw.pictures",
-        }
+def own(module: str) -> Iterator[str]:
+    """Return the modules of this project that a module imports."""
+    return (target for target in IMPORTS[module] if target.startswith("cw."))
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_rules_and_league_are_pure(path: Path) -> None:
-    name = name_of(path)
-    if name.startswith(("cw.games", "cw.league")):
-        found = {target.partition(".")[0] for target in imports(path)}
-        source = path.read_text(encoding="utf-8")
-        if name == "cw.league.due_times":
-            # A calendar is arithmetic; a clock is not.
-            found.discard("datetime")
-            assert not re.search(r"\b(now|today|utcnow)\(", source)
-        assert not found & IMPURE
-        assert "import random\n" not in source, "draw from a Random(seed) only"
+def in_packages(*packages: str) -> Iterator[str]:
+    """Return the names of all modules in these packages."""
+    return (module for module in IMPORTS if package_of(module) in packages)
 
 
-@pytest.mark.parametrize("path", [p for p in MODULES if "hub" in p.parts], ids=name_of)
-def test_inside_the_hub_each_layer_knows_its_own_libraries(path: Path) -> None:
-    found = set(imports(path))
-    libraries = {target.partition(".")[0] for target in found}
-    package = package_of(name_of(path))
-    if package in ("cw.hub.clock", "cw.hub.store", "cw.hub.settings", "cw.hub.services"):
-        assert not libraries & {"celery", "flask", "flask_limiter", "flask_wtf", "kombu", "wtforms"}
-        assert not any(target.startswith(("cw.web", "cw.cli")) for target in found)
-    if package == "cw.hub.pages":
-        assert "cw.hub.store.tables" not in found, "pages never touch a table: ask a service"
-        assert not libraries & {"celery", "kombu", "sqlalchemy"}
-    if package == "cw.hub.jobs":
-        assert "flask" not in libraries
+def test_no_folder_holds_more_modules_than_one_can_overlook() -> None:
+    modules = Counter(path.parent for path in MODULES if path.name != "__init__.py")
+    offenders = {
+        str(folder.relative_to(ROOT)): number
+        for folder, number in modules.items()
+        if number > MOST_MODULES and folder != MIGRATIONS
+    }
+    assert not offenders, f"at most {MOST_MODULES}: make folders of them, by subject"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_the_hub_is_imported_by_its_commands_alone(path: Path) -> None:
-    name = name_of(path)
-    if not name.startswith(("cw.hub", "cw.cli.hub_")):
-        known = {target for target in imports(path) if not target.startswith("cw.cli.")}
-        assert not any(target == "cw.hub" or target.startswith("cw.hub.") for target in known)
+def test_no_module_is_longer_than_one_can_read_at_once() -> None:
+    offenders = {
+        module: lines
+        for path in MODULES
+        if path.parent != MIGRATIONS
+        and (lines := SOURCES[module := name_of(path)].count("\n")) > MOST_LINES
+    }
+    assert not offenders, f"at most {MOST_LINES} lines: split them along a seam"
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = {module: [name for name in own(module) if name != module] for module in IMPORTS}
+    # Raises CycleError, which names the modules of a circle.
+    TopologicalSorter(graph).prepare()
+
+
+def test_imports_point_down_only() -> None:
+    offenders = [
+        f"{module} imports {target}"
+        for module in IMPORTS
+        for target in own(module)
+        if package_of(target) != package_of(module)
+        and layer_of(package_of(target)) >= layer_of(package_of(module))
+    ]
+    assert not offenders
+
+
+def test_the_folders_of_code_battle_know_only_those_below() -> None:
+    game = "cw.games.code_battle"
+    order = [f"{game}.{folder}" for folder in ("maps", "rules", "strategies")]
+    offenders = [
+        f"{module} imports {target}"
+        for number, folder in enumerate(order)
+        for module in IMPORTS
+        if module.startswith(folder)
+        for target in own(module)
+        if target.startswith(game) and not target.startswith(tuple(order[: number + 1]))
+    ]
+    assert not offenders
+
+
+@pytest.mark.parametrize(
+    ("package", "allowed"),
+    [
+        (
+            "cw.arena",
+            {"cw.games.rules", "cw.games.codec", "cw.games.wire", "cw.games.status_faults"},
+        ),
+        ("cw.league", {"cw.games.rules"}),
+    ],
+)
+def test_the_arena_knows_no_game_and_the_league_only_the_interface(
+    package: str, allowed: set[str]
+) -> None:
+    offenders = {
+        module: known
+        for module in in_packages(package)
+        if (known := {target for target in own(module) if target.startswith("cw.games")} - allowed)
+    }
+    assert not offenders
+
+
+def test_pictures_know_no_rules() -> None:
+    allowed = {"cw.drawing", "cw.errors", "cw.pictures"}
+    offenders = {
+        module: known
+        for module in in_packages("cw.pictures")
+        if (known := set(map(package_of, own(module))) - allowed)
+    }
+    assert not offenders
+
+
+CALENDAR = "cw.league.due_times"
+"""A calendar is arithmetic; a clock is not."""
+
+
+def test_rules_and_league_are_pure() -> None:
+    offenders = {
+        module: impure
+        for module in IMPORTS
+        if module.startswith(("cw.games", "cw.league"))
+        and (impure := libraries(module) & IMPURE - ({"datetime"} if module == CALENDAR else set()))
+    }
+    assert not offenders
+    assert not re.search(r"\b(now|today|utcnow)\(", SOURCES[CALENDAR])
+
+
+def test_rules_and_league_draw_from_a_seeded_random_alone() -> None:
+    offenders = [
+        module
+        for module in IMPORTS
+        if module.startswith(("cw.games", "cw.league")) and "import random\n" in SOURCES[module]
+    ]
+    assert not offenders, "draw from a Random(seed) only"
+
+
+def test_pages_of_the_hub_ask_verbs_and_never_a_table_or_the_queue() -> None:
+    forbidden = {"celery", "kombu", "sqlalchemy", "cw.hub.store.tables"}
+    offenders = {
+        module: known
+        for module in IMPORTS
+        if module.startswith("cw.hub.") and "flask" in libraries(module)
+        if (known := (libraries(module) | IMPORTS[module]) & forbidden)
+    }
+    assert not offenders
+
+
+def test_the_hub_is_imported_by_its_commands_alone() -> None:
+    offenders = [
+        f"{module} imports {target}"
+        for module in IMPORTS
+        if not module.startswith(("cw.hub", "cw.cli.hub."))
+        for target in own(module)
+        if f"{target}.".startswith("cw.hub.")
+    ]
+    assert not offenders
 
 
 def test_no_module_hides_one_of_the_standard_library() -> None:

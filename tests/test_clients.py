@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 import requests
+from click.testing import CliRunner
 
+from cw.cli import main
 from cw.server.session import ABSENCE
 from cw.web import create_app
 from cw.web.settings import SiteSettings
@@ -98,6 +100,7 @@ def test_a_client_waits_for_the_end_of_a_game_and_begins_a_new_one(
         client.communicate()
 
 
+@pytest.mark.thorough
 def test_a_client_brings_its_opponent(serve: Serve) -> None:
     server = serve(create_app(SiteSettings(timeout=60)))
     for _ in range(2):
@@ -109,7 +112,9 @@ def test_a_client_brings_its_opponent(serve: Serve) -> None:
 @pytest.mark.parametrize(
     ("team", "against", "says"),
     [
-        ("alice", "gredy", "there is no 'gredy'; there are:"),
+        pytest.param(
+            "alice", "gredy", "there is no 'gredy'; there are:", marks=pytest.mark.thorough
+        ),
         ("greedy", "greedy", "cannot both be greedy"),
     ],
 )
@@ -120,7 +125,11 @@ def test_an_opponent_that_cannot_be_is_refused(team: str, against: str, says: st
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGINT for one process")
 @pytest.mark.parametrize(
-    "command", [("game_ai.py", "alice"), ("-m", "cw", "bots", "join", "URL", "greedy")]
+    "command",
+    [
+        ("game_ai.py", "alice"),
+        pytest.param(("-m", "cw", "bots", "join", "URL", "greedy"), marks=pytest.mark.thorough),
+    ],
 )
 def test_who_leaves_while_waiting_gives_the_seat_back(
     serve: Serve, command: tuple[str, ...]
@@ -157,6 +166,7 @@ def test_a_client_that_is_killed_while_it_waits_gives_the_seat_back(
     assert again == {"response": "OK", "player": 1}
 
 
+@pytest.mark.thorough
 def test_a_built_in_strategy_joins_as_often_as_asked(serve: Serve) -> None:
     server = serve(create_app(SiteSettings(timeout=60)))
     room = f"{server}/rooms/table-4"
@@ -183,11 +193,11 @@ def test_why_a_strategy_cannot_join_is_said(
     serve: Serve, arguments: tuple[str, ...], says: str
 ) -> None:
     server = serve(create_app(SiteSettings(timeout=60)))
-    given = [server if part == "URL" else part for part in arguments]
-    code, _, err = run(server, "-m", "cw", "bots", "join", *given)
-    assert code != 0
-    assert says in err
-    assert "Traceback" not in err
+    words = [server if part == "URL" else part for part in arguments]
+    result = CliRunner().invoke(main, ["bots", "join", *words])
+    assert result.exit_code != 0
+    assert says in result.stderr
+    assert isinstance(result.exception, SystemExit)
 
 
 @pytest.mark.parametrize("client", ["game_ai.py", "test.py"])

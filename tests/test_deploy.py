@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from cw.cli import main
-from cw.hub.settings import declared, read_settings, variable
+from cw.hub.operation.environment import declared, read_settings, variable
 
 DEPLOY: Final = Path(__file__).resolve().parent.parent / "deploy"
 UNITS: Final = sorted((DEPLOY / "systemd").glob("*.service"))
@@ -52,7 +52,7 @@ def commands() -> Iterator[tuple[str, list[str]]]:
     words = re.findall(r"^CMD (\[.*\])$", image, re.M)
     yield "Containerfile", json.loads(words[0])
     for name, service in services().items():
-        if service["image"] == "circuit-wars":
+        if service["image"] == "circuit-wars" and "entrypoint" not in service:
             yield f"compose.yaml {name}", service["command"]
     for name, deployment in deployments().items():
         yield f"kubernetes.yaml {name}", container(deployment)["args"]
@@ -108,6 +108,50 @@ def test_the_roles_have_their_numbers_and_sizes() -> None:
     assert {name for name, pod in pods.items() if "tolerations" in pod} == {"acb-worker"}
     assert pods["acb-worker"]["terminationGracePeriodSeconds"] == 30
     assert {name for name, one in composed.items() if "ports" in one} == {"acb-web"}
+
+
+def test_each_variable_that_compose_needs_is_in_its_example() -> None:
+    """Or it is one of the keys, which `cw hub keys new` prints, or has a default."""
+    text = (DEPLOY / "compose.yaml").read_text()
+    needed = set(re.findall(r"\$\{([A-Z_]+)\}", text))
+    given = {line.split("=")[0] for line in (DEPLOY / "compose.env.example").read_text().split()}
+    assert needed - given == {"CW_MASTER_KEYS", "CW_SECRET_KEY"}
+
+
+def test_compose_starts_from_the_files_that_lie_there() -> None:
+    for name, service in services().items():
+        mounted = [one.split(":")[0] for one in service.get("volumes", ()) if one[0] == "."]
+        assert all((DEPLOY / path).exists() for path in mounted), name
+        tag = service["image"].partition(":")[2]
+        assert service["image"] == "circuit-wars" or tag not in ("", "latest"), name
+        assert "max-size" in service["logging"]["options"], name
+    waited = services()["acb-api"]["depends_on"]
+    assert {*waited} == {"acb-migrate", "acb-bucket"}
+    assert "--wait" in services()["acb-migrate"]["command"]
+
+
+def test_compose_trusts_its_proxy_alone_and_opens_its_network_to_no_player() -> None:
+    settings = services()["acb-api"]["environment"]
+    proxy = services()["acb-web"]["networks"]["private"]["ipv4_address"]
+    assert settings["CW_TRUSTED_PROXY"] == proxy
+    assert settings["CW_BOT_NETWORK"] == "public"
+    example = (DEPLOY / "hub.env.example").read_text()
+    assert "\nCW_BOT_NETWORK=public\n" in example
+
+
+EXPOSED = {"cw-hub.service": 4.5}
+"""The one that runs uploads needs namespaces and mounts."""
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd")
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
+def test_units_are_exposed_little(unit: Path) -> None:
+    command = ["systemd-analyze", "security", "--offline=true", "--no-pager", str(unit)]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True)
+    found = re.search(r"exposure level for \S+: ([0-9.]+)", ended.stdout)
+    if found is None:
+        pytest.skip("this systemd cannot judge files")
+    assert float(found[1]) <= EXPOSED.get(unit.name, 3.0)
 
 
 def test_the_pooler_lends_connections_for_a_transaction() -> None:

@@ -14,7 +14,8 @@ from cw.game import Board
 from cw.games.circuit_wars.protocol import REGISTRATION_ERRORS, STATUS
 from cw.games.registry import GAMES, load_strategies
 from cw.games.rules import FAULT_KINDS
-from cw.hub.settings import HubSettings, shown
+from cw.hub.operation.environment import setting_rows
+from cw.hub.operation.settings import HubSettings
 from cw.web import create_app
 from cw.web.settings import SiteSettings
 
@@ -60,7 +61,7 @@ def test_every_command_and_option_is_documented(name: str) -> None:
 def test_no_option_is_documented_that_is_not_there(name: str) -> None:
     known = {o for p in parameters(command(name)) for o in (*p.opts, *p.secondary_opts)}
     known = {option for p in parameters(command(name)) for option in (*p.opts, *p.secondary_opts)}
-    assert set(re.findall(r"`(--[a-z-]+)", section(name))) <= known | {"--help"}
+    assert set(re.findall(r"`(--[a-z0-9-]+)", section(name))) <= known | {"--help"}
 
 
 def test_every_route_is_documented() -> None:
@@ -90,11 +91,11 @@ def test_every_setting_is_documented() -> None:
 
 
 def test_every_setting_of_a_hub_is_documented_and_no_other() -> None:
-    text = TEXTS[ROOT / "docs" / "hub.md"]
-    for name, _, default, words in shown(HubSettings()):
+    text = TEXTS[ROOT / "docs" / "hub" / "operators.md"]
+    for name, _, default, words in setting_rows(HubSettings()):
         assert f"| `{name}` | {default} | {words} |" in text, name
     rows = re.findall(r"^\| `(CW_[A-Z_]+)` \|", text, re.M)
-    assert rows == [row.name for row in shown(HubSettings())]
+    assert rows == [row.name for row in setting_rows(HubSettings())]
 
 
 def test_every_code_is_documented() -> None:
@@ -143,6 +144,12 @@ def test_links_lead_somewhere(page: Path) -> None:
         if anchor:
             headings = re.findall(r"^#+ (.*)$", linked.read_text(encoding="utf-8"), re.M)
             assert anchor in {re.sub(r"[^\w -]", "", h).lower().replace(" ", "-") for h in headings}
+
+
+def test_every_test_that_is_named_exists() -> None:
+    named = re.findall(r"\btests/[\w/]+\.py\b", ALL)
+    assert named
+    assert [name for name in named if not (ROOT / name).is_file()] == []
 
 
 def test_every_command_line_in_the_docs_is_one_that_exists() -> None:

@@ -54,5 +54,5 @@ def test_a_folder_cannot_stand_on_a_file(tmp_path: Path) -> None:
     make_folder(tmp_path / "a" / "b")
     make_folder(tmp_path / "a" / "b")
     (tmp_path / "file").touch()
-    with pytest.raises(Failure, match="file/c cannot be made: Not a directory"):
+    with pytest.raises(Failure, match="file/c cannot be created: Not a directory"):
         make_folder(tmp_path / "file" / "c")

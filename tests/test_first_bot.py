@@ -15,6 +15,7 @@ LEAST_WINS = 7
 """Of ten. In 80 matches and more each bot has won all, that of Code Battle 97 of 100."""
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="the page is for the shells of Linux and macOS")
 @pytest.mark.parametrize("title", [title for title in PARTS if title != "What next"])
 def test_what_the_page_says_is_what_happens(title: str, terminal: Terminal) -> None:

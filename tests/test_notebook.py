@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import re
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +39,15 @@ def test_the_cells_of_the_page_show_matches() -> None:
     assert repr(largest).startswith("paint, seed ")
     for shown in (match, largest):
         frame = re.fullmatch(
+            rf"<p>{re.escape(escape(repr(shown)))}</p>"
             r'<iframe srcdoc="([^"]*)" title="[^"]*" sandbox="[^"]*" style="[^"]*"></iframe>',
             shown._repr_html_(),
         )
         assert frame
+        height = re.search(r"height: (\d+)px", shown._repr_html_()[-200:])
+        # Below this height the viewer leaves the turn out, as its style sheet says.
+        assert height
+        assert int(height[1]) > 600
         assert 'id="replay-data"' in unescape(frame[1])
 
 

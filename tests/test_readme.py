@@ -10,15 +10,15 @@ import pytest
 from click.testing import CliRunner
 
 from cw.cli import main
-from cw.hub.settings import declared, variable
+from cw.hub.operation.environment import declared, variable
 from tests.typed import Terminal, Typed, needs, parts, typed
 
 PARTS = parts("README.md")
-DEPLOYED = re.findall(
-    r"^    (?:CW_\w+=\S+ )*cw ((?:\S+ )*\S+)(?:  .*)?$", PARTS["A hub on your servers"], re.M
-)
+DEPLOYING = parts("docs/deploy.md")["In short"]
+DEPLOYED = re.findall(r"^    (?:CW_\w+=\S+ )*cw ((?:\S+ )*\S+)(?:  .*)?$", DEPLOYING, re.M)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="the lines are for the shells of Linux and macOS")
 def test_each_line_of_the_readme_works_after_the_one_before(terminal: Terminal) -> None:
     needs("make")
@@ -40,5 +40,5 @@ def test_each_command_of_a_deployed_hub_is_there(line: str) -> None:
 
 def test_the_commands_of_a_deployed_hub_are_found() -> None:
     assert len(DEPLOYED) == 6
-    settings = re.findall(r"\bCW_[A-Z_]+", PARTS["A hub on your servers"])
+    settings = re.findall(r"\bCW_[A-Z_]+", DEPLOYING)
     assert set(settings) == {"CW_PUBLIC_URL", "CW_TRUSTED_PROXY"} <= {*map(variable, declared())}

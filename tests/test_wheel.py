@@ -9,6 +9,7 @@ import sys
 import sysconfig
 import venv
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from urllib.parse import urljoin
 
@@ -16,6 +17,8 @@ import pytest
 import requests
 
 from cw.games.registry import GAMES
+from tests.kits.checksums import checksums, recorded
+from tests.once import once
 from tests.ports import free_port
 from tests.typed import ROOT, Terminal, Typed
 
@@ -26,11 +29,13 @@ LINK = re.compile(r'(?:href|src)="(/[^"#?]*)|(?:from|import) "(\.[^"]+)"|url\("?
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the wheel of this checkout."""
-    folder = tmp_path_factory.mktemp("wheel")
+    (built,) = once(tmp_path_factory, "wheel", build).iterdir()
+    return built
+
+
+def build(folder: Path) -> None:
     command = ["wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
     pip(*command, "--wheel-dir", str(folder), str(ROOT))
-    (built,) = folder.iterdir()
-    return built
 
 
 def pip(*arguments: str) -> None:
@@ -52,17 +57,21 @@ def installed(
 
     It has the packages that are here, but for ours; of other interpreters, those of the registry.
     """
-    folder = tmp_path_factory.mktemp("user") / "environment"
+    name = f"environment-{Path(request.param).name}"
+    return once(tmp_path_factory, name, partial(install, wheel, request.param))
+
+
+def install(wheel: Path, interpreter: str, folder: Path) -> None:
+    """Make an environment with the wheel; of this interpreter where none is named."""
     own = ["--python", str(folder / "bin" / "python"), "install", "--quiet", str(wheel)]
-    if request.param:
-        subprocess.run([request.param, "-m", "venv", folder], timeout=PATIENCE, check=True)
+    if interpreter:
+        subprocess.run([interpreter, "-m", "venv", folder], timeout=PATIENCE, check=True)
         pip(*own)
     else:
         venv.create(folder, symlinks=os.name != "nt")
         (packages,) = folder.glob("lib/*/site-packages")
         (packages / "here.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
         pip(*own, "--no-deps", "--no-index")
-    return folder
 
 
 @pytest.fixture
@@ -82,7 +91,10 @@ def typed(user: Terminal, command: str) -> str:
     return "\n".join(user.type(Typed(command, ())))
 
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="the lines are for a shell")
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(os.name != "posix", reason="the lines are for a shell"),
+]
 
 
 def test_it_is_the_wheel_that_runs(user: Terminal, installed: Path) -> None:
@@ -104,15 +116,21 @@ def test_a_demo_is_played_and_says_what_comes_next(user: Terminal) -> None:
 def test_a_bot_is_made_checked_and_played(user: Terminal) -> None:
     typed(user, "cw new-bot paint python mybot")
     assert "all fine" in typed(user, "cw check paint mybot/bot.py --junit check.xml")
-    assert "replay: match.json" in typed(
-        user, "cw play paint builtin:random mybot/bot.py --seed 1 --out match.json"
-    )
+    played = "cw play paint builtin:random mybot/bot.py --seed 1 --option turns=30 --out match.json"
+    assert "replay: match.json" in typed(user, played)
     typed(user, "cw replay verify match.json && cw replay export match.json --html")
     assert "replay-data" in (user.folder / "match.html").read_text("utf-8")
     typed(user, "cw replay export match.json --gif && cw replay export match.json --svg")
     typed(user, "cw championship new teams --game paint")
     shown = "from cw.notebook import show; print(len(show('match.json')._repr_html_()))"
     assert int(typed(user, f'python -c "{shown}"').split()[0]) > 10_000
+
+
+def test_every_kit_is_the_one_of_the_checkout(user: Terminal) -> None:
+    make = "kits.new_bot(game, name, Path('kits', game, name))"
+    loops = "for game in kits.games() for name in kits.LANGUAGES"
+    typed(user, f'python -c "from pathlib import Path; from cw import kits; [{make} {loops}]"')
+    assert checksums(user.folder / "kits") == recorded()
 
 
 def test_it_runs_where_its_environment_is_not_active(installed: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The brush: shapes of a sheet, painted into the image of a box of it."""
+"""The brush: paints the shapes within a box of a sheet into an image."""
 
 from __future__ import annotations
 

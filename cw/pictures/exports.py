@@ -86,8 +86,8 @@ def thumbnail(replay: DrawnReplay, *, dark: bool) -> Sheet:
     """
     last = number_of(replay.document, -1)
     picture = replace(replay.picture, dark=dark or replay.picture.dark)
-    found = scenes(picture, replay.document, replay.frames(), [last], SMALLEST)
-    return board_sheet(next(found))
+    frames = scenes(picture, replay.document, replay.frames(), [last], SMALLEST)
+    return board_sheet(next(frames))
 
 
 def animation(
@@ -108,8 +108,8 @@ def animation(
     first, last = (number_of(replay.document, turn) for turn in span)
     if first > last:
         raise UsageError(f"turn {first} comes after turn {last}")
-    chosen = evenly(first, last, ceil((last - first) / (SAMPLES - 1)))
-    samples = list(sheets(replay, chosen, MOVING))
+    sampled_turns = evenly(first, last, ceil((last - first) / (SAMPLES - 1)))
+    samples = list(sheets(replay, sampled_turns, MOVING))
     step = max(1, ceil(max((last - first) / frames_of(samples), speed / FASTEST)))
     turns = evenly(first, last, step)
     with closing(coloured(sheets(replay, turns, MOVING), palette_of(samples))) as images:
@@ -127,9 +127,11 @@ def mean_work(samples: Sequence[Sheet]) -> float:
 
     Between samples more has changed than between two frames, so that it is rather too much.
     """
-    shapes = [Counter(chain.from_iterable(part.shapes for part in one.parts)) for one in samples]
+    shapes = [
+        Counter(chain.from_iterable(part.shapes for part in sheet.parts)) for sheet in samples
+    ]
     changed = sum((after - before).total() for before, after in pairwise(shapes))
-    return (sum(one.total() for one in shapes) + REPAINTED * changed) / len(samples)
+    return (sum(count.total() for count in shapes) + REPAINTED * changed) / len(samples)
 
 
 def number_of(document: Document, turn: int) -> int:
@@ -154,5 +156,5 @@ def times(turns: Sequence[int], speed: float) -> list[int]:
 
 def sheets(replay: DrawnReplay, turns: Sequence[int], size: tuple[int, int]) -> Iterator[Sheet]:
     """Return an iterator over the sheets of turns, which must be in ascending order."""
-    found = scenes(replay.picture, replay.document, replay.frames(), turns, size)
-    return (sheet_of(scene, replay.result) for scene in found)
+    frames = scenes(replay.picture, replay.document, replay.frames(), turns, size)
+    return (sheet_of(scene, replay.result) for scene in frames)

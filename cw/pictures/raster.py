@@ -91,8 +91,8 @@ def apart(colours: Iterable[Colour]) -> list[Colour]:
 
     Pillow looks colours up in steps of 4 levels, so of two close ones it may take the wrong one.
     """
-    found: list[Colour] = []
+    palette: list[Colour] = []
     for colour in colours:
-        if all(max(map(abs, map(sub, colour, other))) >= CLOSE for other in found):
-            found.append(colour)
-    return found[:COLOURS]
+        if all(max(map(abs, map(sub, colour, other))) >= CLOSE for other in palette):
+            palette.append(colour)
+    return palette[:COLOURS]

@@ -26,7 +26,7 @@ def scenes(
     picture: Picture[Any],
     document: Mapping[str, Any],
     frames: Iterable[Any],
-    chosen: Sequence[int],
+    turn_numbers: Sequence[int],
     size: tuple[int, int],
 ) -> Iterator[Scene[Any]]:
     """Yield the scenes after the chosen turns, which must be in ascending order.
@@ -37,26 +37,26 @@ def scenes(
     head = read(document, Head, "the replay")
     index = {str(seat.player): number for number, seat in enumerate(head.players)}
     recent: deque[Any] = deque(maxlen=BEFORE + 1)
-    wanted = frozenset(chosen)
-    drawn = {turn - back for turn in wanted for back in range(BEFORE + 1)}
-    first = max(0, chosen[0] - BEFORE)
-    for turn, said in enumerate(islice(frames, first, chosen[-1] + 1), first):
+    targets = frozenset(turn_numbers)
+    drawn = {turn - back for turn in targets for back in range(BEFORE + 1)}
+    first = max(0, turn_numbers[0] - BEFORE)
+    for turn, value in enumerate(islice(frames, first, turn_numbers[-1] + 1), first):
         if turn not in drawn:
             continue
-        frame = read(said, picture.frame, f"the frame after turn {turn}")
+        frame = read(value, picture.frame, f"the frame after turn {turn}")
         if recent and picture.extent(frame) != picture.extent(recent[0]):
             raise ProtocolError(f"the board changes its size in turn {turn}")
         recent.appendleft(frame)
-        if turn in wanted:
+        if turn in targets:
             scale = fitting(picture.extent(frame), *size)
             now, *past = recent
             turns = document["turns"]
             yield Scene(picture, head.players, turn, turns, now, tuple(past), scale, index)
 
 
-def read(said: Any, kind: type[T], what: str) -> T:
+def read(value: Any, kind: type[T], what: str) -> T:
     """Return a document as a value of a type; raise ProtocolError, with the place of an error."""
     try:
-        return msgspec.convert(said, kind)
+        return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         raise ProtocolError(f"{what} cannot be drawn: {error}") from None

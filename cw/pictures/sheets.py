@@ -157,9 +157,9 @@ def player_line(
     yield Circle(left + 10, y, 10, scene.colour(seat))
     yield Text(left + 10, y, letter, 12 if len(letter) == 1 else 9, scene.inks.letter)
     yield mark_of(seat, (left + 30, y), 5, scene.colour(seat))
-    one, many = scene.picture.counted
-    said = f"{score} {one if score == 1 else many}" if many else ""
-    space = (width - 42) / WIDER - width_of(said, SMALL) - 8
+    singular, plural = scene.picture.counted
+    score_text = f"{score} {singular if score == 1 else plural}" if plural else ""
+    space = (width - 42) / WIDER - width_of(score_text, SMALL) - 8
     name = fitted(printable(scene.players[seat].name), SMALL, space)
     yield Text(left + 42, y, name, SMALL, scene.inks.ink, "start")
-    yield Text(left + width, y, said, SMALL, scene.inks.ink, "end")
+    yield Text(left + width, y, score_text, SMALL, scene.inks.ink, "end")

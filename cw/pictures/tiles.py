@@ -1,4 +1,4 @@
-"""The sheets of an animation as images: only the tiles are painted in which something changes."""
+"""The sheets of an animation as images: only tiles that change are painted."""
 
 from __future__ import annotations
 
@@ -47,29 +47,30 @@ class Canvas:
 
     def show(self, sheet: Sheet) -> Image.Image:
         """Return the image of a sheet; it changes with the next one."""
+        # Starting afresh costs one full frame, and bounds the memory of long matches.
         if sum(map(len, self._known.values())) > MOST_KNOWN:
             self._begin()
-        wanted = self._dabs(sheet)
-        for tile in wanted.keys() | self._tiles.keys():
+        dabs = self._dabs(sheet)
+        for tile in dabs.keys() | self._tiles.keys():
             canvas = self._tile(tile)
-            if canvas.dabs != wanted[tile]:
-                self._image.paste(canvas.show(wanted[tile]), canvas.box)
+            if canvas.dabs != dabs[tile]:
+                self._image.paste(canvas.show(dabs[tile]), canvas.box)
         return self._image
 
     def _dabs(self, sheet: Sheet) -> defaultdict[Tile, list[Dab]]:
-        found: defaultdict[Tile, list[Dab]] = defaultdict(list)
+        dabs: defaultdict[Tile, list[Dab]] = defaultdict(list)
         for part in sheet.parts:
             place = place_of(part)
-            known = self._known.setdefault(place, {})
+            cache = self._known.setdefault(place, {})
             for shape in part.shapes:
-                seen = known.get(shape)
+                seen = cache.get(shape)
                 if seen is None:
                     tiles = list(tiles_of(shape, place, self._size))
-                    seen = known[shape] = Brush(place).dab(shape), tiles
+                    seen = cache[shape] = Brush(place).dab(shape), tiles
                 dab, tiles = seen
                 for tile in tiles:
-                    found[tile].append(dab)
-        return found
+                    dabs[tile].append(dab)
+        return dabs
 
     def _tile(self, tile: Tile) -> TileCanvas:
         canvas = self._tiles.get(tile)
@@ -106,9 +107,10 @@ class TileCanvas:
         return dots.reduce(FINE)
 
 
-def common(one: Sequence[Dab], other: Sequence[Dab]) -> list[Dab]:
+def common(first: Sequence[Dab], second: Sequence[Dab]) -> list[Dab]:
     """Return the dabs with which both begin."""
-    pairs = takewhile(lambda pair: pair[0] is pair[1], zip(one, other, strict=False))
+    # By identity, since equal shapes share one dab: no dab is compared in depth.
+    pairs = takewhile(lambda pair: pair[0] is pair[1], zip(first, second, strict=False))
     return [dab for dab, _ in pairs]
 
 

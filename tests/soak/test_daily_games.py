@@ -14,15 +14,17 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
-from cw.hub.jobs.app import CeleryQueue
-from cw.hub.resources import opened
-from cw.hub.settings import read_settings
+from cw.hub.operation.environment import read_settings
+from cw.hub.operation.queue import CeleryQueue
+from cw.hub.operation.resources import opened
 from cw.hub.store.tables import Bot
 from tests.hub.campaign import HASTY, ROOT, Role, roles, wait_until
+from tests.hub.competitions.daily.test_daily_kills import play_alone, play_on_services
 from tests.hub.daily_hub import Hub
 from tests.hub.served_bots import Bots, serving_bots
-from tests.hub.site import Visitor
-from tests.hub.test_daily_kills import play_alone, play_on_services
+from tests.hub.sites import Visitor
+
+pytestmark = pytest.mark.thorough
 
 KILLS = 20
 CROWD = 100

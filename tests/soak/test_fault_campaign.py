@@ -18,13 +18,16 @@ import pytest
 from sqlalchemy import func, select, update
 from sqlalchemy.exc import DBAPIError
 
-from cw.hub.jobs.app import CeleryQueue
-from cw.hub.jobs.begin import begin_site
-from cw.hub.resources import Resources, opened
-from cw.hub.services import bots, rated, ratings
-from cw.hub.services.bots import NewBot
-from cw.hub.services.matches import PLAY, wire_id
-from cw.hub.settings import read_settings
+from cw.hub.bots import verbs as bots
+from cw.hub.bots.verbs import NewBot
+from cw.hub.competitions.rated import proof
+from cw.hub.competitions.rated import verbs as rated
+from cw.hub.matches.claims import wire_id
+from cw.hub.matches.sending import PLAY
+from cw.hub.operation.environment import read_settings
+from cw.hub.operation.queue import CeleryQueue
+from cw.hub.operation.resources import Resources, opened
+from cw.hub.site.processes.begin import begin_site
 from cw.hub.store.database import Database
 from cw.hub.store.migrations import upgrade
 from cw.hub.store.tables import Bot, Match, MatchParticipant, Rating, User
@@ -44,8 +47,10 @@ from tests.hub.campaign import (
     wait_until,
 )
 from tests.hub.services import PostgreSQL, Redis, Swift, new_swift
-from tests.hub.site import Visitor
+from tests.hub.sites import Visitor
 from tests.soak.counting_bots import CountingBots, counting_bots
+
+pytestmark = pytest.mark.thorough
 
 MATCHES = int(os.environ.get("CW_MATCHES", "1000"))
 BOTS = 40
@@ -181,11 +186,11 @@ def send_again(resources: Resources) -> None:
 def ladder_of_one_order(resources: Resources, number: int) -> None:
     """Hold ratings and results against each other: all rated, once, in one order."""
     with resources.database.reading() as session:
-        (competition,) = rated.competitions(session)
+        (competition,) = rated.rated_competitions(session)
         in_order = select(Match.seq).order_by(Match.seq)
         assert session.scalars(in_order).all() == list(range(1, number + 1))
         assert competition.last_seq == number
-        assert list(ratings.verify(session, competition.id)) == []
+        assert list(proof.verify(session, competition.id)) == []
         held = select(func.count()).select_from(Rating).where(Rating.playing_id.is_not(None))
         assert session.scalar(held) == 0
 
@@ -283,7 +288,7 @@ def test_everything_falls_again_and_again(
             took = under_fire(resources, MATCHES, kept_up, [*strokes.values()])
             for site in sites:
                 wait_until(partial(is_up, site), "a page server")
-                address = site.log.read_text().rpartition("Hub: ")[2].split("/\n")[0]
+                address = site.log.read_text().rpartition("Hub: ")[2].partition('/"')[0]
                 assert Visitor(address).open("/leaderboard").status_code == 200
         told.info("%s matches in %.0f s; by attempts: %s", MATCHES, took, attempts(resources))
         told.info("%s", {name: stroke.times for name, stroke in strokes.items()})

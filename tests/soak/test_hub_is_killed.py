@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from cw.hub.jobs.app import CeleryQueue
-from cw.hub.resources import opened
-from cw.hub.settings import read_settings
+from cw.hub.operation.environment import read_settings
+from cw.hub.operation.queue import CeleryQueue
+from cw.hub.operation.resources import opened
 from tests.hub.campaign import (
     HASTY,
     Role,

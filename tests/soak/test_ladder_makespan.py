@@ -13,13 +13,13 @@ from threading import Thread
 import pytest
 from sqlalchemy import update
 
-from cw.hub.jobs.app import CeleryQueue
-from cw.hub.resources import opened
-from cw.hub.settings import read_settings
+from cw.hub.operation.environment import read_settings
+from cw.hub.operation.queue import CeleryQueue
+from cw.hub.operation.resources import opened
 from cw.hub.store.tables import Bot
 from tests.hub.campaign import HASTY, Role, roles, wait_until
+from tests.hub.competitions.tournament.test_duel import Wrong
 from tests.hub.ladder_hub import Tournament
-from tests.hub.test_duel import Wrong
 
 TEAMS = 20
 PARALLEL = 8

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.hub.test_ladder_kills import play_alone, play_on_services
+import pytest
+
+from tests.hub.competitions.tournament.test_ladder_kills import play_alone, play_on_services
+
+pytestmark = pytest.mark.thorough
 
 KILLS = 30
 ROUNDS = 12

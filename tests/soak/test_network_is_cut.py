@@ -7,15 +7,16 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
+import pytest
 from sqlalchemy import select
 
 from cw.games.registry import load_game
-from cw.hub.jobs.app import CeleryQueue
-from cw.hub.resources import Resources, opened
-from cw.hub.services import matches
-from cw.hub.services.matches import Plan, Seat
-from cw.hub.services.replays import viewed_key
-from cw.hub.settings import read_settings
+from cw.hub.matches import planning
+from cw.hub.matches.planning import Plan, Seat
+from cw.hub.matches.replays import viewed_key
+from cw.hub.operation.environment import read_settings
+from cw.hub.operation.queue import CeleryQueue
+from cw.hub.operation.resources import Resources, opened
 from cw.hub.store.database import Database
 from cw.hub.store.migrations import upgrade
 from cw.hub.store.tables import Battle, Match
@@ -26,6 +27,8 @@ from tests.hub.gates import gate
 from tests.hub.services import PostgreSQL, Redis
 from tests.soak.hosts import SERVICES, hosts
 
+pytestmark = pytest.mark.thorough
+
 GAME = "hexagon"
 
 
@@ -33,7 +36,7 @@ def plan(resources: Resources, key: str, opponent: str) -> None:
     seats = (Seat("held", spec=opponent), Seat("house", spec="builtin:random"))
     options = {"size": 4, "timeout": 600}
     with resources.database.writing() as session:
-        matches.plan(session, resources.clock, Plan("practice", key, GAME, seats, options))
+        planning.plan(session, resources.clock, Plan("practice", key, GAME, seats, options))
 
 
 def the(resources: Resources, key: str, what: Callable[[Match], bool]) -> bool:
