@@ -101,9 +101,10 @@ class BotFolder:
             handle = os.open(self.path(name), os.O_RDONLY | NO_LINK | BINARY)
         except OSError as error:
             raise UsageError(f"{name} cannot be read: {error.strerror}") from None
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            raise UsageError(f"{name} is no plain file")
         with os.fdopen(handle, "rb") as stream:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise UsageError(f"{name} is no plain file")
             data = stream.read(LARGEST_FILE + 1)
         if len(data) > LARGEST_FILE:
             raise UsageError(f"{name} has more than {LARGEST_FILE} bytes: edit it elsewhere")

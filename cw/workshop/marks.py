@@ -13,11 +13,18 @@ from cw.arena.exceptions import LONGEST, LONGEST_PLACE, Place, exceptions
 MOST_MARKS: Final = 50
 
 COMPLAINT: Final = re.compile(
-    r"^(?:PHP )?(?P<file>[^\s:][^\n:]{0,200}\.[A-Za-z]{1,5}):(?P<line>\d{1,7})(?::\d+)?:"
-    r" ?(?P<kind>fatal error|error|warning)?:? ?(?P<words>\S.*)$",
+    r"^(?P<file>[^\s:][^\n:]{0,200}\.[A-Za-z]{1,5}):(?P<line>\d{1,7})(?::\d+)?:"
+    r" ?(?:fatal error|error|warning)?:? ?(?P<words>\S.*)$",
     re.MULTILINE,
 )
-"""How gcc, g++, javac, go and ruby name a line; and node, without words after it."""
+"""How gcc, g++, javac, go and ruby name a line."""
+
+UNPARSED: Final = re.compile(
+    r"^(?:PHP )?(?:Parse|Fatal) error: +(?P<words>.*)"
+    r" in (?P<file>\S+\.php) on line (?P<line>\d{1,7})$",
+    re.MULTILINE,
+)
+"""How PHP does."""
 
 ASIDE: Final = re.compile(r"^(?:note: |in [`']|In (?:file|function|member))")
 """How words begin that explain another line."""
@@ -62,7 +69,7 @@ def raised_in(output: str, files: Collection[str], turn: int) -> Iterator[Mark]:
 
 def compiled_in(output: str, files: Collection[str], turn: int) -> Iterator[Mark]:
     """Yield the lines that compilers name."""
-    for match in COMPLAINT.finditer(output):
+    for match in (*COMPLAINT.finditer(output), *UNPARSED.finditer(output)):
         name = name_of(Place(match["file"], match["line"]), files)
         if name and not ASIDE.match(match["words"]):
             yield Mark(name, number(match["line"]), match["words"][:LONGEST], turn)

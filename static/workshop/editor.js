@@ -125,7 +125,7 @@ export class Editor {
         indentUnit.of(ending === "go" ? "\t" : " ".repeat(width)), EditorState.tabSize.of(4),
         keymap.of([...closeBracketsKeymap, ...completionKeymap, ...searchKeymap, ...historyKeymap, ...defaultKeymap, indentWithTab]),
         language, syntaxHighlighting(STYLE), marksField,
-        EditorView.contentAttributes.of({ "aria-label": name ? `Text of ${name}; Escape, then Tab leaves it` : "Editor" }),
+        EditorView.contentAttributes.of({ tabindex: "0", "aria-label": name ? `Text of ${name}; Escape, then Tab leaves it` : "Editor" }),
         EditorView.updateListener.of((update) => { if (update.docChanged) { this.told.typed(this.name); } }),
       ],
     });

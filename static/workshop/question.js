@@ -157,5 +157,8 @@ function todayParts({ before, after, changed, verdict, ms, stderr }) {
  * @returns {HTMLElement}
  */
 function block(text, kind = "") {
-  return element("pre", `lines ${kind}`.trim(), text);
+  const lines = element("pre", `lines ${kind}`.trim(), text);
+  // What is scrolled by a mouse has to be scrolled by keys too.
+  lines.tabIndex = 0;
+  return lines;
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from functools import partial
 from random import SystemRandom
 from typing import Any, Final
@@ -14,11 +13,10 @@ from cw.lab.ask import ask
 from cw.lab.asked import AskedAnswer, Asking
 from cw.matches.run import run_match
 from cw.matches.spec import MatchResult, MatchSpec
-from cw.web.live.live_match import LiveMatch
 from cw.web.live.live_matches import LiveMatches
 from cw.web.live.loop_thread import LoopThread
+from cw.web.workshop.run import Run, player_of
 from cw.web.workshop.tasks import Work
-from cw.web.workshop.telling import player_of
 from cw.workshop.building import Builder
 from cw.workshop.checking import Check
 from cw.workshop.exchanges import Exchanges
@@ -31,16 +29,6 @@ ASKING: Final = 60.0
 
 STOPPED: Final = "you have stopped it"
 REPLACED: Final = "another run took its place"
-
-
-@dataclass(slots=True)
-class Run:
-    """A match of the bot, while it is played and afterwards."""
-
-    match: LiveMatch
-    exchanges: Exchanges
-    protection: str = ""
-    """How the machine is protected from the program, "" before it is started."""
 
 
 class Desk:

@@ -96,7 +96,8 @@ def begin_series(game: str) -> Response:
 @routes.get("/series")
 def series(game: str) -> Response:
     """Return how the series stands."""
-    return told(series_document(find(game)))
+    desk = find(game)
+    return told(series_document(desk.series_work, desk.series))
 
 
 @routes.post("/series/stop")
@@ -128,7 +129,8 @@ def begin_check(game: str) -> Response:
 @routes.get("/check")
 def check(game: str) -> Response:
     """Return how the check stands."""
-    return told(check_document(find(game)))
+    desk = find(game)
+    return told(check_document(desk.check_work, desk.check))
 
 
 @routes.post("/check/stop")

@@ -4,36 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from cw.arena.referee import MatchRecord
 from cw.arena.seats.heard import Exchange
-from cw.errors import UsageError
 from cw.games.rules import Json, Player
 from cw.lab.asked import AskedAnswer
 from cw.matches.verdict import verdict
 from cw.replays.outputs import Output
 from cw.visible import visible
 from cw.web.live.live_match import LiveMatch
+from cw.web.workshop.run import Run, player_of
+from cw.web.workshop.tasks import Work
 from cw.workshop.building import BuildFailed
+from cw.workshop.checking import Check
 from cw.workshop.marks import MOST_MARKS, Mark, marks_in
-from cw.workshop.project import MINE
-
-if TYPE_CHECKING:
-    from cw.web.workshop.desk import Desk, Run
+from cw.workshop.series import Series
 
 LONGEST_SHOWN: Final = 20_000
 """Characters of a question or a problem that are shown."""
-
-
-def player_of(match: LiveMatch) -> Player:
-    """Return who the bot is to the game; raise UsageError before the match has begun."""
-    if match.progress is None:
-        raise UsageError("the match has not begun")
-    bots = match.progress.record.bots
-    return next(player for player, bot in bots.items() if bot.name == MINE)
 
 
 def run_document(run: Run, files: Collection[str]) -> dict[str, Json]:
@@ -139,16 +130,14 @@ def answer_document(answer: AskedAnswer, files: Collection[str]) -> dict[str, Js
     }
 
 
-def series_document(desk: Desk) -> dict[str, Json]:
+def series_document(work: Work, series: Series | None) -> dict[str, Json]:
     """Return how the series stands."""
-    work, series = desk.series_work, desk.series
     begun = {"total": 0, "matches": [], "tally": None} if series is None else series.to_json()
     return {**begun, "goes_on": work.goes_on, "trouble": visible(work.trouble)}
 
 
-def check_document(desk: Desk) -> dict[str, Json]:
+def check_document(work: Work, check: Check | None) -> dict[str, Json]:
     """Return how the check stands."""
-    work, check = desk.check_work, desk.check
     steps = [] if check is None else list(check.steps)
     return {
         "steps": [

@@ -78,12 +78,13 @@ def line_of(place: re.Match[str]) -> int:
 
 @routes.get("/<game:game>/files")
 def files(game: str) -> Response:
-    """Return the files of the bot, each with its text and the digest of its content; 304 if known."""
+    """Return the files of the bot, each with text and digest; 304 if they are known."""
     desk = find(game)
     order = sorted(desk.project.folder.files(), key=desk.project.rank)
     answer = told({"files": [file_document(file) for file in order]})
     answer.set_etag(digest_of(order))
-    return answer.make_conditional(request)
+    answer.make_conditional(request)
+    return answer
 
 
 class Saved(msgspec.Struct, frozen=True):
