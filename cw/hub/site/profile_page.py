@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from tempfile import SpooledTemporaryFile
+from typing import Any, Final, cast
 
-from flask import Blueprint, Response, abort, jsonify, redirect, render_template, request, url_for
+from flask import (
+    Blueprint,
+    Response,
+    abort,
+    jsonify,
+    redirect,
+    render_template,
+    request,
+    send_file,
+    url_for,
+)
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
@@ -20,6 +31,7 @@ from cw.hub.competitions.format import ProfileCard
 from cw.hub.pages.parts import part_of_page
 from cw.hub.pages.request import one_reading, resources
 from cw.hub.pages.times import machine_time
+from cw.hub.site import own_data
 from cw.hub.site.formats import site_formats
 
 routes = Blueprint("profile", __name__)
@@ -75,6 +87,25 @@ def settings_card(user_id: int) -> Markup:
         bot = grader_bots.find(reading, user_id)
     return part_of_page("hub/site/settings_card.html", bot=bot)
 
+
+@routes.get("/settings/data.zip")
+@players_only
+def own_data_zip() -> ResponseReturnValue:
+    """Send players all that is known of them."""
+    hub, user = resources(), player()
+    # The server closes it when it has been sent.
+    file = cast(Any, SpooledTemporaryFile(IN_MEMORY))  # noqa: SIM115
+    with one_reading() as reading:
+        own_data.write_zip(reading, hub.objects, user.user_id, file)
+    file.seek(0)
+    name = f"{user.username}.zip"
+    answer = send_file(file, "application/zip", as_attachment=True, download_name=name, max_age=0)
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+IN_MEMORY: Final = 1 << 20
+"""Bytes of a zip above which it is put into a file."""
 
 NO_SUCH_USER: Final = "There is no such user."
 
