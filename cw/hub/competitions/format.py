@@ -15,6 +15,8 @@ from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
+from cw.hub.bots import health
+from cw.hub.bots.health import BotHosting
 from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.verbs import CompetitionFacts
@@ -23,7 +25,7 @@ from cw.hub.matches.practice import PRACTICE
 from cw.hub.operation.queue import Job
 from cw.hub.operation.upkeep_job import Chore
 from cw.hub.pages.parts import Application, Family
-from cw.hub.store.tables import CompetitionState
+from cw.hub.store.tables import Bot, CompetitionState
 
 Planning: TypeAlias = Callable[[Session, Clock], object]
 """Makes the rows of the matches that are due, in one transaction of a tick; twice, late and by two
@@ -36,6 +38,9 @@ Changing: TypeAlias = Callable[[Session, Clock, CompetitionFacts, Settings], obj
 
 Steering: TypeAlias = Callable[[Session, Clock, CompetitionFacts, CompetitionState], object]
 """Lets a competition run, pause or be over; raises UsageError where that cannot be."""
+
+HostingOf: TypeAlias = Callable[[Session, Bot], BotHosting | None]
+"""Returns how the program of a bot is run, None for a bot that is not of this format."""
 
 Beginning: TypeAlias = Callable[[Session, Clock, Settings], object]
 """Makes what a new site has of this format, with some settings. Twice: it stays as it is."""
@@ -101,6 +106,10 @@ class Format:
     change: Changing = change
     steer: Steering = steer
     begin: Beginning | None = None
+    has_maps: bool = False
+    """Whether it plays on maps that come with a game, which a site stores when it begins."""
+    hosting_of: HostingOf | None = None
+    """Says how the programs of its bots are run."""
     home: HomeCard = HomeCard()
     profile: ProfileCard | None = None
     pages: Sequence[Family] = ()
@@ -130,3 +139,15 @@ def format_named(formats: Sequence[Format], name: str) -> Format | None:
 def names_taking_bots(formats: Sequence[Format]) -> tuple[str, ...]:
     """Return the names of the formats in which bots of people take part."""
     return tuple(format_.name for format_ in formats if format_.takes_bots)
+
+
+def hosting_by(formats: Sequence[Format]) -> health.HostingOf:
+    """Return what says how the programs of bots are run: their format, or as those of no team."""
+    rules = [format_.hosting_of for format_ in formats if format_.hosting_of is not None]
+
+    def hosting_of(session: Session, bot: Bot) -> BotHosting:
+        answers = (rule(session, bot) for rule in rules)
+        own = next((answer for answer in answers if answer is not None), None)
+        return own or health.always_sandboxed(session, bot)
+
+    return hosting_of

@@ -17,7 +17,6 @@ from cw.hub.accounts.access.passwords import Passwords
 from cw.hub.bots import pages as bots
 from cw.hub.bots.addresses import isolation_of
 from cw.hub.competitions.format import Format, kinds_of, names_taking_bots
-from cw.hub.competitions.tournament.teams.online import BotsOfTeams
 from cw.hub.competitions.verbs import games_played
 from cw.hub.matches import objects
 from cw.hub.matches import pages as match
@@ -72,7 +71,7 @@ def create_hub(
     app.extensions["hub"] = resources
     app.extensions["passwords"] = Passwords()
     app.extensions["visitor"] = limits.visitor
-    app.extensions["own_bots"] = BotsOfTeams(resources, runs_programs)
+    app.extensions["runs_programs"] = runs_programs
     app.secret_key = resources.secret_key
     app.url_map.converters["int"] = ShortInteger
     app.config["HOME"] = "home.home"

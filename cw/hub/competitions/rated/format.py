@@ -45,6 +45,7 @@ FORMAT: Final = Format(
     change=change,
     steer=steer,
     begin=verbs.begin_site,
+    has_maps=True,
     home=HomeCard(address=home.address, leaders=home.leaders),
     profile=ProfileCard(part=home.profile_part),
     pages=(pages.routes,),

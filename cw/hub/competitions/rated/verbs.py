@@ -14,8 +14,9 @@ from cw.games.registry import game_entries
 from cw.hub.bots import house
 from cw.hub.bots import verbs as bots
 from cw.hub.clock import Clock
+from cw.hub.competitions import maps
 from cw.hub.competitions import verbs as competitions
-from cw.hub.competitions.rated import maps, ratings
+from cw.hub.competitions.rated import ratings
 from cw.hub.competitions.verbs import SINCE, CompetitionFacts
 from cw.hub.matches.claims import Claim
 from cw.hub.matches.results import BattleResult

@@ -25,7 +25,8 @@ from cw.hub.operation.settings import HubSettings
 from cw.hub.operation.smtp import connection_to
 from cw.hub.store.buckets import bucket_of
 from cw.hub.store.database import Database
-from cw.hub.store.migrations import current, head
+from cw.hub.store.migrations import current, differences, head
+from cw.hub.store.migrations.shapes import in_words
 from cw.hub.store.objects import NoBucket, ObjectStore
 from cw.hub.store.replica import PATIENCE
 from cw.hub.store.sealing import Sealer
@@ -35,6 +36,9 @@ LEAST_FREE: Final = 2**30
 
 LONGEST: Final = 200
 """Characters of what an error says."""
+
+MOST_NAMED: Final = 5
+"""Differences of tables that are named."""
 
 TO_SERVE: Final = "cw hub serve makes it; if the hub is elsewhere, set CW_DATA to its folder"
 
@@ -120,9 +124,19 @@ def look_at_database(settings: HubSettings, database: Database) -> Finding:
     at, needed = current(database), head()
     kind = "SQLite" if settings.is_sqlite else "PostgreSQL"
     if at == needed:
-        return Finding("database", True, True, f"{kind} at revision {at}")
+        return look_at_tables(database, f"{kind} at revision {at}")
     text = f"{kind} at {at or 'nothing'}, this program needs {needed}"
     return Finding("database", False, True, text, "cw hub db upgrade")
+
+
+def look_at_tables(database: Database, text: str) -> Finding:
+    """Compare the tables of a database at the right revision with those of this program."""
+    found = in_words(differences(database))
+    if not found:
+        return Finding("database", True, True, text)
+    words = f"{text}, but {', '.join(found[:MOST_NAMED])}"
+    advice = "undo what was changed by hand, or restore a back-up into an empty database"
+    return Finding("database", False, True, words, advice)
 
 
 def look_at_clock(database: Database, clock: Clock) -> Finding:

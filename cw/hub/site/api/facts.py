@@ -12,10 +12,10 @@ from cw.hub.accounts import audit
 from cw.hub.accounts.access.actor import actor
 from cw.hub.accounts.profiles import Profile
 from cw.hub.bots.views import BotView
+from cw.hub.competitions.maps import FoundMap
 from cw.hub.competitions.rated import bot_standings
 from cw.hub.competitions.rated import standings as leaderboard
 from cw.hub.competitions.rated import verbs as rated
-from cw.hub.competitions.rated.maps import FoundMap
 from cw.hub.matches.listings import Part, RatedPoint
 from cw.hub.matches.objects import LASTS, link_to
 from cw.hub.matches.views import MatchView, SeatView

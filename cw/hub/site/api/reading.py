@@ -10,8 +10,9 @@ from cw.hub.accounts import profiles
 from cw.hub.accounts.access.actor import actor, player
 from cw.hub.bots import views as bot_views
 from cw.hub.bots.views import BotView
+from cw.hub.competitions import maps
 from cw.hub.competitions import verbs as competitions
-from cw.hub.competitions.rated import bot_standings, maps
+from cw.hub.competitions.rated import bot_standings
 from cw.hub.competitions.rated import verbs as rated
 from cw.hub.competitions.rated.pages import board_of
 from cw.hub.competitions.rated.standings import PER_PAGE, Wanted
