@@ -41,6 +41,7 @@ LAYERS = (
     ("cw.hub.accounts",),
     ("cw.hub.bots",),
     ("cw.hub.matches",),
+    ("cw.hub.api",),
     ("cw.hub.competitions",),
     ("cw.hub.competitions.*",),
     ("cw.hub.site", "cw.hub"),

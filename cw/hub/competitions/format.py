@@ -17,6 +17,8 @@ from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
+from cw.hub.api.documents import BotStanding
+from cw.hub.api.operations import Operation
 from cw.hub.bots import health
 from cw.hub.bots.competing import Competing
 from cw.hub.bots.health import BotHosting
@@ -115,6 +117,8 @@ class BotCard:
 
     part: Callable[[Session, BotView, bool], BotPart]
     """Returns a part of the page of a bot; for everybody, or for its owner and admins."""
+    standing: Callable[[Session, BotView], BotStanding | None] = lambda _session, _bot: None
+    """Returns how a bot stands, for the API; None where it takes no part."""
     ratings: Callable[[Session, int], Mapping[int, float]] = lambda _session, _user: {}
     """Returns the ratings of the bots of a user, by the ids of their rows."""
 
@@ -150,6 +154,8 @@ class Format:
     bot: BotCard | None = None
     profile: ProfileCard | None = None
     pages: Sequence[Family] = ()
+    api: Sequence[Operation] = ()
+    """Its routes of the API."""
     install: Callable[[Application], object] | None = None
     """Prepares the application for its pages."""
     jobs: Mapping[str, Job] = field(default_factory=dict)
@@ -199,3 +205,10 @@ def hosting_by(formats: Sequence[Format]) -> health.HostingOf:
         return own or health.always_sandboxed(session, bot)
 
     return hosting_of
+
+
+def standing_in(formats: Sequence[Format], session: Session, bot: BotView) -> BotStanding | None:
+    """Return how a bot stands in the first format that has a standing of it; None in none."""
+    cards = [format_.bot for format_ in formats if format_.bot is not None]
+    standings = (card.standing(session, bot) for card in cards)
+    return next((standing for standing in standings if standing is not None), None)
