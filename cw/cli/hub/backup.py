@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 import click
@@ -13,8 +13,6 @@ from cw.cli.hub.options import as_json, with_settings
 from cw.errors import UsageError
 from cw.hub.accounts import outbox
 from cw.hub.clock import utc_now
-from cw.hub.competitions.rated import proof
-from cw.hub.competitions.rated import verbs as rated
 from cw.hub.matches.states import queue_all
 from cw.hub.operation.backup import backup_job as job
 from cw.hub.operation.backup import backups
@@ -22,6 +20,7 @@ from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import make_private_folder, opened
 from cw.hub.operation.setting_types import store_or_folder
 from cw.hub.operation.settings import HubSettings
+from cw.hub.site.formats import FORMATS
 from cw.hub.site.processes.roles import folder_locked
 from cw.hub.store.database import Database
 
@@ -110,10 +109,7 @@ def begin_anew(session: Session) -> None:
 
 def differences(database: Database) -> list[str]:
     """Return where ratings are not what the matches say, as far as it is shown."""
+    proofs = [format_.verify for format_ in FORMATS if format_.verify is not None]
     with database.reading() as session:
-        found = (
-            f"{one.slug}: {difference}"
-            for one in rated.rated_competitions(session)
-            for difference in proof.verify(session, one.id, TOLERANCE)
-        )
-        return list(islice(found, MOST_SHOWN))
+        problems = chain.from_iterable(verify(session, TOLERANCE) for verify in proofs)
+        return list(islice(problems, MOST_SHOWN))

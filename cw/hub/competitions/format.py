@@ -7,7 +7,7 @@ keeps its default; docs/add-a-format.md makes a small one step by step.
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -44,6 +44,10 @@ Changing: TypeAlias = Callable[[Session, Clock, CompetitionFacts, Settings], obj
 
 Steering: TypeAlias = Callable[[Session, Clock, CompetitionFacts, CompetitionState], object]
 """Lets a competition run, pause or be over; raises UsageError where that cannot be."""
+
+Verifying: TypeAlias = Callable[[Session, float], Iterable[str]]
+"""Names each difference between what was kept of results and what the matches say, if it is larger
+than a tolerance."""
 
 Entering: TypeAlias = Callable[[Session, int], object]
 """Lets a new bot of a person, by the id of its row, take part in the competitions of its game."""
@@ -146,6 +150,8 @@ class Format:
     steer: Steering = steer
     begin: Beginning | None = None
     enter: Entering | None = None
+    verify: Verifying | None = None
+    """Verifies what it has made of results, after a back-up was restored."""
     has_maps: bool = False
     """Whether it plays on maps that come with a game, which a site stores when it begins."""
     hosting_of: HostingOf | None = None

@@ -18,6 +18,7 @@ from cw.hub.competitions.rated import (
     home,
     pages,
     pairing,
+    proof,
     verbs,
 )
 from cw.hub.competitions.verbs import CompetitionFacts
@@ -62,6 +63,7 @@ FORMAT: Final = Format(
     steer=steer,
     begin=verbs.begin_site,
     enter=entry.enter,
+    verify=proof.verify_all,
     has_maps=True,
     home=HomeCard(address=home.address, leaders=home.leaders),
     bot=BotCard(part=bot_pages.part, standing=api.standing, ratings=bot_standings.shown_ratings),
