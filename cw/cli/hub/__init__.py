@@ -48,12 +48,12 @@ COMMANDS: Final[Mapping[str, Place]] = {
         "Print every setting with its value and meaning.",
     ),
     "backup": Place(
-        "cw.cli.hub.backup:backup_command",
+        "cw.cli.hub.backup:backup_group",
         "Write all rows of the hub into one file, while it runs.",
     ),
     "restore": Place(
         "cw.cli.hub.backup:restore_command",
-        "Fill an empty database from a back-up FILE, and verify its ratings.",
+        "Fill an empty database from a back-up SOURCE, and verify its ratings.",
     ),
     "db": Place("cw.cli.hub.db:db", "Bring the database to the revision of the program."),
     "store": Place("cw.cli.hub.store:store", "Create the bucket of the object store."),
