@@ -17,7 +17,7 @@ MODULES = sorted((ROOT / "cw").rglob("*.py"))
 
 LAYERS = (
     ("cw.errors", "cw.assets", "cw.time_limit", "cw.visible", "cw"),
-    ("cw.drawing", "cw.files", "cw.line_files"),
+    ("cw.drawing", "cw.files", "cw.line_files", "cw.version"),
     ("cw.games.rules",),
     ("cw.games.codec",),
     ("cw.games.wire", "cw.games.play_options", "cw.games.endings", "cw.games.spaces"),
