@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -17,8 +17,6 @@ from sqlalchemy.orm import Session
 from cw.errors import UsageError
 from cw.hub.accounts import deleted, outbox
 from cw.hub.clock import Clock, utc_now
-from cw.hub.competitions.rated import proof
-from cw.hub.competitions.rated import verbs as rated
 from cw.hub.matches.states import queue_all
 from cw.hub.operation import keys
 from cw.hub.operation.backup import backups, sources
@@ -26,6 +24,7 @@ from cw.hub.operation.backup.backup_job import COPIED
 from cw.hub.operation.backup.sources import Stored
 from cw.hub.operation.health.doctor import Finding, tried
 from cw.hub.operation.settings import HubSettings
+from cw.hub.site.formats import FORMATS
 from cw.hub.store.database import Database
 from cw.hub.store.objects import ObjectStore
 from cw.hub.store.sealing import Sealer
@@ -110,13 +109,10 @@ def copy_back(source: Stored, settings: HubSettings) -> int:
 
 def differences(database: Database) -> list[str]:
     """Return where ratings are not what the matches say, as far as it is shown."""
+    proofs = [format_.verify for format_ in FORMATS if format_.verify is not None]
     with database.reading() as session:
-        found = (
-            f"{one.slug}: {difference}"
-            for one in rated.rated_competitions(session)
-            for difference in proof.verify(session, one.id, TOLERANCE)
-        )
-        return list(islice(found, MOST_SHOWN))
+        wrong = chain.from_iterable(verify(session, TOLERANCE) for verify in proofs)
+        return list(islice(wrong, MOST_SHOWN))
 
 
 # The drill
