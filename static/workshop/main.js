@@ -24,7 +24,10 @@ const match = new Match(turned);
 
 const output = new RunOutput({
   turn: (turn) => match.visit(turn),
-  line: ({ file, line }) => lead(file, line),
+  line: ({ file, line, turn }) => {
+    match.visit(turn);
+    lead(file, line);
+  },
 });
 const question = new Question({ save, marks, visit: (turn) => match.visit(turn) });
 const parts = new Parts((part) => {
