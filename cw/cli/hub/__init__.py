@@ -32,7 +32,7 @@ COMMANDS: Final[Mapping[str, Place]] = {
         "Make keys; or add one to CW_MASTER_KEYS, put it first, and encrypt all secrets with it.",
     ),
     "ratings": Place(
-        "cw.cli.hub.ratings:ratings_group",
+        "cw.cli.hub.rated.ratings:ratings_group",
         "Verify the ratings of rated competitions from their matches, or rewrite them.",
     ),
     "competition": Place(

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -15,10 +15,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
-from cw.hub.accounts import outbox
+from cw.hub.accounts import deleted, outbox
 from cw.hub.clock import Clock, utc_now
-from cw.hub.competitions.rated import proof
-from cw.hub.competitions.rated import verbs as rated
 from cw.hub.matches.states import queue_all
 from cw.hub.operation import keys
 from cw.hub.operation.backup import backups, sources
@@ -26,6 +24,7 @@ from cw.hub.operation.backup.backup_job import COPIED
 from cw.hub.operation.backup.sources import Stored
 from cw.hub.operation.health.doctor import Finding, tried
 from cw.hub.operation.settings import HubSettings
+from cw.hub.site.formats import FORMATS
 from cw.hub.store.database import Database
 from cw.hub.store.objects import ObjectStore
 from cw.hub.store.sealing import Sealer
@@ -48,6 +47,8 @@ class Recovery:
     header: backups.Header
     objects: int
     """How many were copied."""
+    deleted: int
+    """How many accounts were deleted again, as they were after the back-up."""
     differences: list[str]
     """Where ratings are not what the matches say."""
 
@@ -62,9 +63,19 @@ def restore(settings: HubSettings, database: Database, named: str, objects: bool
     source = sources.find(named)
     if objects and isinstance(source, Path):
         raise UsageError("there are no objects beside a file: name the store of the back-up")
+    # Asked for before anything is written: none shall be missed as a store is away.
+    deletions = deleted.noted(stores_of(source, settings))
     header = fill(database, source, settings)
     count = copy_back(source, settings) if objects and isinstance(source, Stored) else 0
-    return Recovery(header, count, differences(database))
+    with database.writing() as session:
+        again = deleted.repeat(session, deletions)
+    return Recovery(header, count, again, differences(database))
+
+
+def stores_of(source: Stored | Path, settings: HubSettings) -> list[ObjectStore]:
+    """Return the stores that may know what was deleted after a back-up."""
+    own = ObjectStore(settings.store)
+    return [own, sources.store_at(source.place)] if isinstance(source, Stored) else [own]
 
 
 def fill(database: Database, source: Stored | Path, settings: HubSettings) -> backups.Header:
@@ -98,13 +109,10 @@ def copy_back(source: Stored, settings: HubSettings) -> int:
 
 def differences(database: Database) -> list[str]:
     """Return where ratings are not what the matches say, as far as it is shown."""
+    proofs = [format_.verify for format_ in FORMATS if format_.verify is not None]
     with database.reading() as session:
-        found = (
-            f"{one.slug}: {difference}"
-            for one in rated.rated_competitions(session)
-            for difference in proof.verify(session, one.id, TOLERANCE)
-        )
-        return list(islice(found, MOST_SHOWN))
+        wrong = chain.from_iterable(verify(session, TOLERANCE) for verify in proofs)
+        return list(islice(wrong, MOST_SHOWN))
 
 
 # The drill

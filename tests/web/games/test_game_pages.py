@@ -20,9 +20,9 @@ from cw.games.registry import GAMES, game_entries, load_strategies
 from cw.kits import LANGUAGES
 from cw.web import create_app
 from cw.web.championship import championship_routes as championship
+from cw.web.documents.markdown import MARKDOWN
 from cw.web.games import game_files
 from cw.web.games.game_pages import GamePage, game_page
-from cw.web.documents.markdown import MARKDOWN
 
 PAGES = ["/games/", *(f"/games/{game}/{page}" for game in GAMES for page in ("", "rules"))]
 
