@@ -23,7 +23,7 @@ COMMANDS: Final[Mapping[str, Place]] = {
     ),
     "workshop": Place(
         "cw.cli.workshop:workshop",
-        "Write a bot for GAME in the browser, and try it, until Ctrl-C.",
+        "Write and run a bot for GAME in the browser.",
     ),
     "new-game": Place(
         "cw.cli.new_game:new_game_command",

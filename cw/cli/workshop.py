@@ -24,6 +24,7 @@ from cw.workshop.project import USUAL, open_project
 @click.option(
     "--language",
     type=click.Choice(list(LANGUAGES)),
+    metavar="LANGUAGE",
     help="Language of the bot.  [default: that of the files in FOLDER, else Python]",
 )
 @click.option(
@@ -39,9 +40,9 @@ def workshop(
     no_browser: bool,
     sandbox: SandboxPolicy,
 ) -> None:
-    """Write a bot for GAME in the browser, and try it, until Ctrl-C.
+    """Write and run a bot for GAME in the browser.
 
-    The bot is in FOLDER; a new or empty one gets a bot to start from. Without FOLDER it is
+    The page is there until Ctrl-C. The bot is in FOLDER; a new or empty one gets a bot to start from. Without FOLDER it is
     GAME-LANGUAGE. What is typed is saved in its files. Only this machine can reach the page, and
     only by the address that is printed: it holds a token, for the page runs programs.
 
