@@ -47,7 +47,7 @@ def test_the_page_of_a_match_asks_little(browser: Browser, local: Site) -> None:
         for most in (COLD, WARM):
             asked.clear()
             watcher.page.goto(f"{local.address}{path}")
-            expect(watcher.page.locator("#verdict")).to_contain_text("rusher")
+            expect(watcher.page.get_by_role("list", name="Players")).to_contain_text("rusher")
             watcher.page.wait_for_load_state("networkidle")
             assert 0 < len(asked) <= most, asked
         assert watcher.complaints == []

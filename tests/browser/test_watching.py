@@ -370,8 +370,8 @@ FIRST, SECOND, BOTH = {"1": 1, "2": 2}, {"1": 2, "2": 1}, {"1": 1, "2": 1, "3": 
             {"reason": "round_cap", "winner": None, "ranks": BOTH, "scores": {}},
             [LATE],
             "Draw: bot0 and bot1. The last round was played, and bot0 and bot1 still had creatures "
-            "and share the first rank, however many they had. In turn 7 bot2 was thrown out: it did "
-            "not answer in time.",
+            "and share the first rank, however many they had. In turn 7 bot2 was thrown out: it "
+            "did not answer in time.",
         ),
         (
             "hexagon",

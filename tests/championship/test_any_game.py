@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -197,8 +198,10 @@ def test_a_game_of_another_package_has_its_championships(tmp_path: Path) -> None
 
     run("new", "teams", "--game", "nim")
     for team in ("grace", "ken"):
-        (tmp_path / "teams" / team / "team.toml").unlink()
-        (tmp_path / "teams" / team / "bot.py").write_text(programs()["bot.py"])
+        folder = tmp_path / "teams" / team
+        shutil.rmtree(folder)
+        folder.mkdir()
+        (folder / "bot.py").write_text(programs()["bot.py"])
     slow = ("--option", "timeout=60")
     said = run("validate", "teams", "--game", "nim", *slow)
     teams = sorted(team.name for team in (tmp_path / "teams").iterdir())

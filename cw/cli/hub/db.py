@@ -14,6 +14,7 @@ from cw.files import make_folder
 from cw.hub.operation.settings import HubSettings
 from cw.hub.store import migrations, worker_role
 from cw.hub.store.database import Database
+from cw.hub.store.migrations.shapes import in_words
 
 
 @click.group()
@@ -49,7 +50,8 @@ def check(settings: HubSettings) -> None:
             raise Failure(f"the database is at {at or 'nothing'}, this program needs {needed}")
         found = migrations.differences(database)
         if found:
-            raise Failure(f"the tables differ from those of this program: {found}")
+            words = "; ".join(in_words(found))
+            raise Failure(f"the tables differ from those of this program: {words}")
         click.echo(f"{at}: as this program needs it")
 
 

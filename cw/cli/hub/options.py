@@ -13,7 +13,7 @@ import click
 from cw.errors import Failure, UsageError
 from cw.hub.operation.environment import read_settings
 from cw.hub.operation.settings import HubSettings
-from cw.hub.store.database import AWAY
+from cw.hub.store.database import AWAY, reason
 from cw.hub.store.objects import StoreAway
 
 P = ParamSpec("P")
@@ -75,8 +75,7 @@ def patiently(act: Callable[[], T], seconds: float) -> T:
         except StoreAway as error:
             failure: Failure = error
         except AWAY as error:
-            words = str(error.orig).strip().partition("\n")[0]
-            failure = Failure(f"the database does not answer: {words}")
+            failure = Failure(f"the database does not answer: {reason(error)}")
         if time.monotonic() >= given_up:
             raise failure
         time.sleep(PAUSE)

@@ -34,11 +34,14 @@ PROTOCOL_STEPS: Final = ("turn", "signature", "moves", "refusal")
 """Steps that say nothing of a bot's health."""
 
 
-HostingOf: TypeAlias = Callable[[Session, Bot], tuple[Hosting, str]]
-"""Returns how the program of a bot is run, and the slug of its tournament."""
+BotHosting: TypeAlias = tuple[Hosting, str]
+"""How the program of a bot is run, and the slug of its tournament."""
+
+HostingOf: TypeAlias = Callable[[Session, Bot], BotHosting]
+"""Returns how the program of a bot is run."""
 
 
-def always_sandboxed(_session: Session, _bot: Bot) -> tuple[Hosting, str]:
+def always_sandboxed(_session: Session, _bot: Bot) -> BotHosting:
     """Return how the programs of bots without a team are run."""
     return "sandboxed", ""
 

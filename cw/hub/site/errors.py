@@ -14,11 +14,11 @@ from werkzeug.exceptions import HTTPException, TooManyRequests
 
 from cw.errors import ArenaError
 from cw.hub.accounts.access.actor import VISITOR, actor
+from cw.hub.api import problems
 from cw.hub.pages import limits
 from cw.hub.pages.request import resources
 from cw.hub.pages.security import SCRIPTED, family
-from cw.hub.site.api import problems
-from cw.hub.store.database import AWAY
+from cw.hub.store.database import AWAY, reason
 from cw.hub.store.objects import StoreAway
 from cw.server.app import REFUSALS
 
@@ -91,11 +91,18 @@ def fail(error: Exception) -> Response:
     if isinstance(error, (*AWAY, StoreAway)):
         response = answer(503, "Not now", "The site cannot reach its store. Please try again soon.")
         response.headers["Retry-After"] = "10"
-        log.warning("store away: %s", type(error).__name__)
+        log.warning("store away: %s", cause(error))
         return response
     number = g.request_id
     log.error("request %s failed: %s %s", number, request.method, masked_path(), exc_info=error)
     return answer(500, "Something has failed", f"The fault is ours. It is noted as {number}.")
+
+
+def cause(error: Exception) -> str:
+    """Return what is away and why, in a line for the log alone."""
+    if isinstance(error, AWAY):
+        return f"the database does not answer: {reason(error)}"
+    return str(error)
 
 
 def masked_path() -> str:

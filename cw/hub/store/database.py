@@ -185,6 +185,11 @@ def begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
+def reason(error: DBAPIError) -> str:
+    """Return the first line of what a database says of an error."""
+    return str(error.orig).strip().partition("\n")[0]
+
+
 def is_away(error: DBAPIError) -> bool:
     """Return whether an error says that the database cannot be reached, not that we are wrong."""
     return isinstance(error, AWAY) or error.connection_invalidated

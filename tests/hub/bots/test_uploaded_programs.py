@@ -20,6 +20,7 @@ from cw.games.registry import load_game
 from cw.hub.bots import checks, packages
 from cw.hub.bots import health as bot_health
 from cw.hub.bots.programs import NO_PROGRAMS, object_key, unpacked
+from cw.hub.competitions.format import hosting_by
 from cw.hub.competitions.tournament.creation import TournamentConfig
 from cw.hub.competitions.tournament.groups import NewGroup
 from cw.hub.competitions.tournament.teams import bot_setup
@@ -32,7 +33,7 @@ from cw.hub.matches import sending
 from cw.hub.matches.play import Worker
 from cw.hub.matches.replays import viewed_key
 from cw.hub.operation.resources import Resources
-from cw.hub.site.formats import KINDS
+from cw.hub.site.formats import FORMATS, KINDS
 from cw.hub.store.tables import Battle, Competition, Match, MatchParticipant
 from cw.replays.document import decode
 from cw.replays.verify import verify
@@ -163,7 +164,7 @@ def test_kit_bots_play_paint_from_the_start_of_the_host_to_the_ladder(site: Site
 
 def test_a_kit_bot_plays_a_round_of_paint_and_passes_its_check(paint: Duel) -> None:
     assert paint.upload("alpha", "kit.zip", PAINTER) == 1
-    checks.check_bot(paint.resources, paint.bot("alpha").id, hosting_of=team_bots.hosting_of)
+    checks.check_bot(paint.resources, paint.bot("alpha").id, hosting_of=hosting_by(FORMATS))
     assert paint.bot("alpha").health == "fine", paint.bot("alpha").checks
     paint.of.happens("start")
     assert paint.of.play(1) == 1
@@ -185,7 +186,7 @@ def test_a_new_version_plays_from_the_next_match_and_an_earlier_one_may_again(pa
     (fault, *_) = paint.do(lambda s: last_faults(s, paint.bot("alpha").id))
     assert fault.is_practice
     assert "the first" in fault.detail
-    checks.check_bot(paint.resources, paint.bot("alpha").id, hosting_of=team_bots.hosting_of)
+    checks.check_bot(paint.resources, paint.bot("alpha").id, hosting_of=hosting_by(FORMATS))
     assert paint.bot("alpha").health == "wrong"
     for number in (3, 0):
         with pytest.raises(UsageError, match="no such version"):

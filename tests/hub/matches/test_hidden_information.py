@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import pytest
 from sqlalchemy import select, update
 
-from cw.hub.competitions.rated import maps, pairing
+from cw.hub.competitions import maps
+from cw.hub.competitions.rated import pairing
 from cw.hub.competitions.rated import verbs as rated
 from cw.hub.matches import claims
 from cw.hub.matches.play import Worker

@@ -12,10 +12,10 @@ import pytest
 from cw.errors import UsageError
 from cw.hub.bots import health
 from cw.hub.bots.programs import sandbox_of
+from cw.hub.competitions.format import hosting_by
 from cw.hub.competitions.tournament.creation import TournamentConfig
 from cw.hub.competitions.tournament.groups import NewGroup
 from cw.hub.competitions.tournament.progress import claimed
-from cw.hub.competitions.tournament.teams.bots import hosting_of
 from cw.hub.competitions.tournament.teams.enrolment import NewTeam
 from cw.hub.matches.claims import Claim
 from cw.hub.matches.specs import spec_of
@@ -25,6 +25,7 @@ from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import Resources, opened
 from cw.hub.operation.settings import HubSettings
 from cw.hub.operation.trust import problem_of_trust
+from cw.hub.site.formats import FORMATS
 from cw.hub.store.tables import Bot, Competition
 from tests.hub.evening import HOST, Evening
 from tests.hub.ladder_hub import Tournament
@@ -78,9 +79,9 @@ def test_tournaments_that_the_operator_names_may_do_without_walls(resources: Res
         claim = claimed(session, claim)
         slug = session.query(Competition.slug).scalar()
         bot = session.query(Bot).filter(Bot.team_id == of.teams["ann"]).one()
-        assert hosting_of(session, bot) == ("sandboxed", slug)
+        assert hosting_by(FORMATS)(session, bot) == ("sandboxed", slug)
         bot.team_id = None
-        assert hosting_of(session, bot) == health.always_sandboxed(session, bot)
+        assert hosting_by(FORMATS)(session, bot) == health.always_sandboxed(session, bot)
         session.rollback()
     assert claim.tournament == slug
     shared = read_settings(SHARED)

@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 import pytest
 from flask import Flask
-from sqlalchemy import event, select
+from sqlalchemy import event, select, text
 from sqlalchemy.exc import OperationalError
 
 from cw.hub.operation.resources import Resources
@@ -53,6 +53,7 @@ WHO = {
     "POST /settings/avatar": "player",
     "POST /settings/password": "json",
     "POST /settings/delete": "json",
+    "GET /settings/data.zip": "player",
     "POST /settings/github": "player",
     "POST /settings/tokens": "player",
     "POST /settings/tokens/x/revoke": "own",
@@ -327,6 +328,15 @@ def test_links_are_masked_in_the_log(site: Site, caplog: pytest.LogCaptureFixtur
     assert site.visitor().open("/reset/very-secret").status_code == 500
     assert "/reset/..." in caplog.text
     assert "very-secret" not in caplog.text
+
+
+def test_the_log_says_why_a_page_cannot_be_had(
+    site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    with site.resources.database.writing_engine.begin() as connection:
+        connection.execute(text("ALTER TABLE matches RENAME COLUMN turn TO turns"))
+    assert site.visitor().open("/matches").status_code == 503
+    assert "store away: the database does not answer: no such column: matches.turn" in caplog.text
 
 
 def test_a_store_that_is_away_is_said_to_be(site: Site) -> None:

@@ -48,7 +48,7 @@ def pooled() -> Iterator[int]:
         "listen_port = 6432": f"listen_port = {port}\nunix_socket_dir =",
         "auth_type = scram-sha-256": "auth_type = any",
         "* = host=127.0.0.1": "* = user=postgres host=127.0.0.1",
-        "auth_file = /etc/pgbouncer/userlist.txt\n": "",
+        "auth_file = /tmp/userlist.txt\n": "",
         # So few that connections are shared.
         "default_pool_size = 20": "default_pool_size = 2",
     }.items():

@@ -16,11 +16,13 @@ from cw.hub.competitions.tournament import settings as tournament_settings
 from cw.hub.competitions.tournament.host import pages as host_pages
 from cw.hub.competitions.tournament.host.settings import change_settings
 from cw.hub.competitions.tournament.pages import join, ladder
+from cw.hub.competitions.tournament.teams import online
 from cw.hub.competitions.tournament.teams import pages as team_pages
+from cw.hub.competitions.tournament.teams.bots import hosting_of
 from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.matches.kinds import NO_PART, Kind, MatchPart
 from cw.hub.matches.views import MatchView
-from cw.hub.pages.parts import address_of, part_of_page
+from cw.hub.pages.parts import Application, address_of, part_of_page
 from cw.hub.store.tables import CompetitionState
 
 
@@ -67,6 +69,12 @@ def steer(
     raise UsageError(f"a tournament has events: cw hub competition event {facts.slug} {verb}")
 
 
+def install(app: Application) -> None:
+    """Prepare an application for the pages of tournaments."""
+    ladder.install(app)
+    online.install(app)
+
+
 KIND: Final = Kind(
     name=tournament_settings.FORMAT,
     claim=progress.claimed,
@@ -85,5 +93,6 @@ FORMAT: Final = Format(
     steer=steer,
     home=HomeCard(address=address, idle="teams on a ladder"),
     pages=(ladder.routes, join.routes, team_pages.routes, host_pages.routes),
-    install=ladder.install,
+    install=install,
+    hosting_of=hosting_of,
 )

@@ -38,14 +38,17 @@ from sqlalchemy.types import TypeEngine
 from cw.errors import Failure, UsageError, short
 from cw.hub.clock import Clock
 from cw.hub.store import migrations
-from cw.hub.store.database import Database, is_away
+from cw.hub.store.database import Database, is_away, reason
 from cw.hub.store.patience import waiting
 from cw.hub.store.tables import Base, Moment
 
 PREFIX: Final = "backups"
 """Where back-ups lie in the object store; nothing there is ever signed."""
 
-KEY: Final = re.compile(rf"{PREFIX}/(\d{{8}}T\d{{6}}Z)\.jsonl\.gz")
+SEALED: Final = ".sealed"
+"""How the key of a back-up ends that lies elsewhere, sealed under the master keys."""
+
+KEY: Final = re.compile(rf"{PREFIX}/(\d{{8}}T\d{{6}}Z)\.jsonl\.gz(?:{re.escape(SEALED)})?")
 TIME: Final = "%Y%m%dT%H%M%SZ"
 
 DAILY: Final = 14
@@ -220,10 +223,9 @@ def restore(database: Database, packed: IO[bytes], then: Callable[[Session], obj
                 with Session(connection) as session:
                     then(session)
         except DBAPIError as error:
-            message = str(error.orig).strip().partition("\n")[0]
             if is_away(error):
-                raise Failure(f"the database does not answer: {message}") from None
-            raise UsageError(f"the database does not take the back-up: {message}") from None
+                raise Failure(f"the database does not answer: {reason(error)}") from None
+            raise UsageError(f"the database does not take the back-up: {reason(error)}") from None
         except (SQLAlchemyError, RecursionError) as error:
             raise UsageError(f"the database does not take the back-up: {short(error)}") from None
     return header

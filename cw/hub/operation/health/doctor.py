@@ -25,16 +25,19 @@ from cw.hub.operation.settings import HubSettings
 from cw.hub.operation.smtp import connection_to
 from cw.hub.store.buckets import bucket_of
 from cw.hub.store.database import Database
-from cw.hub.store.migrations import current, head
+from cw.hub.store.migrations import current, differences, head
+from cw.hub.store.migrations.shapes import in_words
 from cw.hub.store.objects import NoBucket, ObjectStore
 from cw.hub.store.replica import PATIENCE
-from cw.hub.store.sealing import Sealer
 
 LEAST_FREE: Final = 2**30
 """Bytes that should be free in the data folder."""
 
 LONGEST: Final = 200
 """Characters of what an error says."""
+
+MOST_NAMED: Final = 5
+"""Differences of tables that are named."""
 
 TO_SERVE: Final = "cw hub serve makes it; if the hub is elsewhere, set CW_DATA to its folder"
 
@@ -48,6 +51,12 @@ class Finding:
     needed: bool
     found: str
     advice: str = ""
+
+    def __str__(self) -> str:
+        """Return it for reading, with what to do."""
+        mark = "ok" if self.ok else "to do" if self.needed else "no"
+        advice = f"; {self.advice}" if self.advice and not self.ok else ""
+        return " ".join(f"{mark:5}  {self.name:12}  {self.found}{advice}".splitlines())
 
 
 def examine(settings: HubSettings, clock: Clock = utc_now) -> Iterator[Finding]:
@@ -120,9 +129,19 @@ def look_at_database(settings: HubSettings, database: Database) -> Finding:
     at, needed = current(database), head()
     kind = "SQLite" if settings.is_sqlite else "PostgreSQL"
     if at == needed:
-        return Finding("database", True, True, f"{kind} at revision {at}")
+        return look_at_tables(database, f"{kind} at revision {at}")
     text = f"{kind} at {at or 'nothing'}, this program needs {needed}"
     return Finding("database", False, True, text, "cw hub db upgrade")
+
+
+def look_at_tables(database: Database, text: str) -> Finding:
+    """Compare the tables of a database at the right revision with those of this program."""
+    found = in_words(differences(database))
+    if not found:
+        return Finding("database", True, True, text)
+    words = f"{text}, but {', '.join(found[:MOST_NAMED])}"
+    advice = "undo what was changed by hand, or restore a back-up into an empty database"
+    return Finding("database", False, True, words, advice)
 
 
 def look_at_clock(database: Database, clock: Clock) -> Finding:
@@ -218,7 +237,7 @@ def look_at_keys(settings: HubSettings) -> Finding:
         if system != "nt" and path.stat().st_mode & 0o077:
             text = f"others may read {path}"
             return Finding("keys", False, True, text, f"chmod 600 {path}")
-    sealer = sealer_of(settings)
+    sealer = keys.sealer_of(settings)
     where = "in the environment" if not files else f"in {settings.data}"
     text = f"{where}; {sealer.key_id} seals, {len(sealer.key_ids)} open"
     return Finding("keys", True, True, text)
@@ -227,7 +246,7 @@ def look_at_keys(settings: HubSettings) -> Finding:
 def look_at_secrets(settings: HubSettings, database: Database) -> Finding:
     """Open every secret that is sealed in the database."""
     with database.reading() as session:
-        result = keys.try_all(session, sealer_of(settings))
+        result = keys.try_all(session, keys.sealer_of(settings))
     if result.missing:
         names = ", ".join(sorted(result.missing))
         words = f"{result.missing.total()} of {result.number} are under missing keys: {names}"
@@ -239,9 +258,3 @@ def look_at_secrets(settings: HubSettings, database: Database) -> Finding:
         advice = "restore the key that sealed them, or let the owners make new secrets"
         return Finding("secrets", False, True, words, advice)
     return Finding("secrets", True, True, f"all {result.number} can be opened")
-
-
-def sealer_of(settings: HubSettings) -> Sealer:
-    """Return what opens secrets, without making a key; raises OSError or ValueError."""
-    path = settings.data / "master.key"
-    return Sealer(settings.master_keys or path.read_text(encoding="ascii").strip())

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from cw.hub.competitions import maps
+from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.format import Format
-from cw.hub.competitions.rated import maps
-from cw.hub.competitions.rated import verbs as rated
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import FORMATS
 
@@ -19,21 +19,22 @@ def begin_site(
 
     Twice, or by two at once: what is there stays as it is.
     """
-    known = {"same_owner": resources.settings.is_local, **settings}
+    values = {"same_owner": resources.settings.is_local, **settings}
+    on_maps = [format_.name for format_ in formats if format_.has_maps]
     with resources.database.writing() as session:
         for format_ in formats:
             if format_.begin is not None:
-                format_.begin(session, resources.clock, known)
-        games = [competition.game for competition in rated.rated_competitions(session)]
-    for game in games:
+                format_.begin(session, resources.clock, values)
+        played = competitions.everything(session)
+    for game in sorted({row.game for row in played if row.format in on_maps}):
         store_maps(resources, game)
 
 
 def store_maps(resources: Resources, game: str) -> None:
     """Put the maps of a game into the store, then into the table: a map that is there is whole."""
     with resources.database.reading() as session:
-        known = maps.known(session, game)
-    missing = [map_ for map_ in maps.library(game) if map_.map_id not in known]
+        stored = maps.known(session, game)
+    missing = [map_ for map_ in maps.library(game) if map_.map_id not in stored]
     for map_ in missing:
         resources.objects.put_new(map_.key, map_.data)
     with resources.database.writing() as session:

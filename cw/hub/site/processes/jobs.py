@@ -9,8 +9,7 @@ from cw.hub.accounts.mail import MAIL, send_mail
 from cw.hub.bots.checks import check_bot, sweep_bots
 from cw.hub.bots.health import SWEEP
 from cw.hub.bots.verbs import CHECK
-from cw.hub.competitions.format import Format
-from cw.hub.competitions.tournament.teams.bots import hosting_of
+from cw.hub.competitions.format import Format, hosting_by
 from cw.hub.matches.play import Worker
 from cw.hub.matches.sending import PLAY
 from cw.hub.operation.queue import Job
@@ -22,7 +21,7 @@ def jobs_of(worker: Worker, formats: Sequence[Format] = FORMATS) -> Mapping[str,
     own = {name: job for format_ in formats for name, job in format_.jobs.items()}
     return {
         PLAY: worker.play,
-        CHECK: partial(check_bot, hosting_of=hosting_of),
+        CHECK: partial(check_bot, hosting_of=hosting_by(formats)),
         SWEEP: sweep_bots,
         MAIL: send_mail,
         **own,

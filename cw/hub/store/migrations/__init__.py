@@ -13,14 +13,18 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, inspect, text
 
 from cw.errors import UsageError
 from cw.hub.store.database import Database
+from cw.hub.store.migrations.shapes import missing
 from cw.hub.store.patience import waiting
 from cw.hub.store.tables import Base
 
 FOLDER: Final = Path(__file__).resolve().parent
+MOST_NAMED: Final = 5
+"""Tables and columns that an error names."""
+
 UPGRADE_LOCK: Final = 0x6375_6875_6264_6200
 """The number by which those who upgrade a PostgreSQL wait for each other."""
 
@@ -80,10 +84,12 @@ def prepare(database: Database) -> None:
     """Make a database fit for this program, as far as that may be done unasked.
 
     A file of SQLite is upgraded, after a copy of it was put beside it as FILE.REVISION. Raises
-    UsageError for another database that is not at the revision of this program.
+    UsageError for another database that is not at the revision of this program, and for one that
+    lacks what that revision has.
     """
     at = current(database)
     if at == head():
+        demand_tables(database)
         return
     if not database.is_sqlite:
         raise UsageError(
@@ -92,6 +98,16 @@ def prepare(database: Database) -> None:
     if at is not None:
         copy_sqlite(Path(str(database.engine.url.database)), at)
     upgrade(database)
+
+
+def demand_tables(database: Database) -> None:
+    """Raise UsageError for a database that lacks a table or a column of this program."""
+    lacking = missing(inspect(database.engine))
+    if lacking:
+        raise UsageError(
+            f"The database is at revision {head()} and lacks {', '.join(lacking[:MOST_NAMED])}:"
+            " somebody has changed it. cw hub db check tells all."
+        )
 
 
 def copy_sqlite(path: Path, revision: str) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from cw.games.registry import load_protocol
-from cw.hub.bots.health import always_sandboxed
+from cw.hub.bots.health import BotHosting
 from cw.hub.bots.seats import ClaimedSeat, Hosting, seat_of
 from cw.hub.competitions.tournament.settings import (
     TournamentSettings,
@@ -191,10 +191,10 @@ def seated(session: Session, bot: TeamBot) -> ClaimedSeat:
     return seat_of(session, session.get_one(Bot, bot.id))
 
 
-def hosting_of(session: Session, bot: Bot) -> tuple[Hosting, str]:
-    """Return how the program of a bot is run, by its team's tournament, and the slug of that."""
+def hosting_of(session: Session, bot: Bot) -> BotHosting | None:
+    """Return how a team's tournament runs the program of its bot; None for a bot of no team."""
     if bot.team_id is None:
-        return always_sandboxed(session, bot)
+        return None
     row = session.execute(
         select(Competition.settings, Competition.game, Competition.slug)
         .join(Team, Team.competition_id == Competition.id)

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Final
 
-from flask import abort, request, url_for
+from flask import Flask, abort, request, url_for
 
 from cw.arena.bot_settings import SECRET_SETTINGS
 from cw.arena.bots import BotSpec
@@ -118,6 +118,11 @@ class BotsOfTeams:
         if not self.runs_programs:
             return ELSEWHERE
         return NO_WALLS if bubblewrap.problem() else ""
+
+
+def install(app: Flask) -> None:
+    """Let people play by hand against the bots of their teams."""
+    app.extensions["own_bots"] = BotsOfTeams(app.extensions["hub"], app.extensions["runs_programs"])
 
 
 def tournament_of_request(game: str) -> TournamentView | None:

@@ -1,4 +1,4 @@
-"""The maps that rated matches are played on: those that come with a game, taken in turn."""
+"""The maps that matches are played on: those that come with a game, taken in turn."""
 
 from __future__ import annotations
 
