@@ -42,9 +42,10 @@ def workshop(
 ) -> None:
     """Write and run a bot for GAME in the browser.
 
-    The page is there until Ctrl-C. The bot is in FOLDER; a new or empty one gets a bot to start from. Without FOLDER it is
-    GAME-LANGUAGE. What is typed is saved in its files. Only this machine can reach the page, and
-    only by the address that is printed: it holds a token, for the page runs programs.
+    The page is there until Ctrl-C. The bot is in FOLDER; a new or empty one gets a bot to start
+    from. Without FOLDER it is GAME-LANGUAGE. What is typed is saved in its files. Only this machine
+    can reach the page, and only by the address that is printed: it holds a token, for the page runs
+    programs.
 
     \b
       cw workshop hexagon
