@@ -95,7 +95,7 @@ export class Match {
     while (number === this.number && byId("viewer").dataset.surveyed !== "true") {
       await new Promise((resolve) => { setTimeout(resolve, SURVEYING); });
     }
-    const leads = (this.viewer.found?.events ?? []).filter(({ kind }) => kind === "lead");
+    const leads = (this.viewer.overview.found?.events ?? []).filter(({ kind }) => kind === "lead");
     return leads.at(-1)?.turn;
   }
 }
