@@ -90,13 +90,23 @@ def compare_command(
     contest = Contest(line_up, test, games, first)
     contest.begin  # noqa: B018 - raises for too few matches, before a file is made
     with opened(journal_file, contest.head) as journal:
-        comparison = played(contest, journal, jobs, verbose=verbose)
+        try:
+            comparison = played(contest, journal, jobs, verbose=verbose)
+        except SystemExit:
+            # Interrupted: what is known by then is told too.
+            show(contest.now(journal), journal_file, first, as_json=as_json)
+            raise
+    show(comparison, journal_file, first, as_json=as_json)
+    raise SystemExit(EXIT_CODES[comparison.decision])
+
+
+def show(comparison: Comparison, file: Path, seed: int, *, as_json: bool) -> None:
+    """Print a comparison, and where its matches are."""
     if as_json:
-        click.echo(json.dumps({**document(comparison), "seed": first, "file": str(journal_file)}))
+        click.echo(json.dumps({**document(comparison), "seed": seed, "file": str(file)}))
     else:
         print_comparison(comparison)
-        click.echo(visible(f"  seed {first}, matches: {journal_file}"), err=True)
-    raise SystemExit(EXIT_CODES[comparison.decision])
+        click.echo(visible(f"  seed {seed}, matches: {file}"), err=True)
 
 
 def played(contest: Contest, journal: Journal, jobs: int, *, verbose: bool) -> Comparison:
