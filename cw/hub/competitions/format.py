@@ -6,21 +6,28 @@ keeps its default; docs/add-a-format.md makes a small one step by step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeAlias
 
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
+from cw.hub.api.documents import BotStanding
+from cw.hub.api.operations import Operation
 from cw.hub.bots import health
+from cw.hub.bots.competing import Competing
 from cw.hub.bots.health import BotHosting
+from cw.hub.bots.views import BotView
 from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.news import News
 from cw.hub.competitions.verbs import CompetitionFacts
-from cw.hub.matches.kinds import Kind, Kinds
+from cw.hub.matches.kinds import NOTHING, Kind, Kinds
 from cw.hub.matches.practice import PRACTICE
 from cw.hub.operation.queue import Job
 from cw.hub.operation.upkeep_job import Chore
@@ -38,6 +45,13 @@ Changing: TypeAlias = Callable[[Session, Clock, CompetitionFacts, Settings], obj
 
 Steering: TypeAlias = Callable[[Session, Clock, CompetitionFacts, CompetitionState], object]
 """Lets a competition run, pause or be over; raises UsageError where that cannot be."""
+
+Verifying: TypeAlias = Callable[[Session, float], Iterable[str]]
+"""Names each difference between what was kept of results and what the matches say, if it is larger
+than a tolerance."""
+
+Entering: TypeAlias = Callable[[Session, int], object]
+"""Lets a new bot of a person, by the id of its row, take part in the competitions of its game."""
 
 HostingOf: TypeAlias = Callable[[Session, Bot], BotHosting | None]
 """Returns how the program of a bot is run, None for a bot that is not of this format."""
@@ -81,7 +95,37 @@ class ProfileCard:
     part: Callable[[Session, int, str], Markup]
     """Returns a part of the page, by the id and the name of the user."""
     line: Callable[[Session, int], tuple[str, str]] | None = None
-    """Returns a figure for the head of the page and for the small card: its name and value."""
+    """Returns a figure for the top of the page and for the small card: its name and value."""
+    head: Callable[[], Markup] = Markup
+    """Returns what stands in the head of the page, such as scripts."""
+    settings: Callable[[Session, int], Markup] | None = None
+    """Returns a part of the Settings page, by the id of the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class BotPart:
+    """What the page of a bot shows of a format."""
+
+    sentence: Markup = NOTHING
+    """Says to its owner how it takes part; nothing for a bot that does not."""
+    head: Markup = NOTHING
+    """For the head of the page, such as scripts."""
+    top: Markup = NOTHING
+    """Before what its owner sees."""
+    bottom: Markup = NOTHING
+    """After that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BotCard:
+    """What pages show of bots in a format."""
+
+    part: Callable[[Session, BotView, bool], BotPart]
+    """Returns a part of the page of a bot; for everybody, or for its owner and admins."""
+    standing: Callable[[Session, BotView], BotStanding | None] = lambda _session, _bot: None
+    """Returns how a bot stands, for the API; None where it takes no part."""
+    ratings: Callable[[Session, int], Mapping[int, float]] = lambda _session, _user: {}
+    """Returns the ratings of the bots of a user, by the ids of their rows."""
 
 
 def change(_session: Session, _clock: Clock, facts: CompetitionFacts, values: Settings) -> None:
@@ -106,13 +150,21 @@ class Format:
     change: Changing = change
     steer: Steering = steer
     begin: Beginning | None = None
+    enter: Entering | None = None
+    verify: Verifying | None = None
+    """Verifies what it has made of results, after a back-up was restored."""
     has_maps: bool = False
     """Whether it plays on maps that come with a game, which a site stores when it begins."""
     hosting_of: HostingOf | None = None
     """Says how the programs of its bots are run."""
     home: HomeCard = HomeCard()
+    bot: BotCard | None = None
     profile: ProfileCard | None = None
+    news: News | None = None
+    """Gives what happened lately, for the feed of the site."""
     pages: Sequence[Family] = ()
+    api: Sequence[Operation] = ()
+    """Its routes of the API."""
     install: Callable[[Application], object] | None = None
     """Prepares the application for its pages."""
     jobs: Mapping[str, Job] = field(default_factory=dict)
@@ -136,9 +188,20 @@ def format_named(formats: Sequence[Format], name: str) -> Format | None:
     return next((format_ for format_ in formats if format_.name == name), None)
 
 
-def names_taking_bots(formats: Sequence[Format]) -> tuple[str, ...]:
-    """Return the names of the formats in which bots of people take part."""
-    return tuple(format_.name for format_ in formats if format_.takes_bots)
+def competing(formats: Sequence[Format]) -> Competing:
+    """Return how bots of people compete in some formats."""
+    names = [format_.name for format_ in formats if format_.takes_bots]
+    entries = [format_.enter for format_ in formats if format_.enter is not None]
+    cards = [format_.bot for format_ in formats if format_.bot is not None]
+
+    def enter(session: Session, bot: int) -> None:
+        for entry in entries:
+            entry(session, bot)
+
+    def ratings(session: Session, user_id: int) -> Mapping[int, float]:
+        return ChainMap(*(dict(card.ratings(session, user_id)) for card in cards))
+
+    return Competing(partial(competitions.games_played, formats=names), enter, ratings)
 
 
 def hosting_by(formats: Sequence[Format]) -> health.HostingOf:
@@ -151,3 +214,10 @@ def hosting_by(formats: Sequence[Format]) -> health.HostingOf:
         return own or health.always_sandboxed(session, bot)
 
     return hosting_of
+
+
+def standing_in(formats: Sequence[Format], session: Session, bot: BotView) -> BotStanding | None:
+    """Return how a bot stands in the first format that has a standing of it; None in none."""
+    cards = [format_.bot for format_ in formats if format_.bot is not None]
+    standings = (card.standing(session, bot) for card in cards)
+    return next((standing for standing in standings if standing is not None), None)

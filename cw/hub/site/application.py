@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -16,8 +15,7 @@ from cw.hub.accounts.access import actor
 from cw.hub.accounts.access.passwords import Passwords
 from cw.hub.bots import pages as bots
 from cw.hub.bots.addresses import isolation_of
-from cw.hub.competitions.format import Format, kinds_of, names_taking_bots
-from cw.hub.competitions.verbs import games_played
+from cw.hub.competitions.format import Format, competing, kinds_of
 from cw.hub.matches import objects
 from cw.hub.matches import pages as match
 from cw.hub.operation.resources import Resources
@@ -29,6 +27,7 @@ from cw.hub.site import (
     bot_page,
     documents,
     errors,
+    feed,
     home,
     layout,
     limits,
@@ -43,7 +42,7 @@ from cw.web.settings import SiteSettings
 
 BLUEPRINTS: Final[tuple[Blueprint, ...]] = (
     home.routes,
-    bots.routes,
+    bot_page.routes,
     match.routes,
     objects.routes,
     account.routes,
@@ -53,7 +52,7 @@ BLUEPRINTS: Final[tuple[Blueprint, ...]] = (
     profile_page.routes,
     admin.routes,
     documents.routes,
-    api.routes,
+    feed.routes,
     ready.routes,
     metrics.routes,
 )
@@ -77,7 +76,8 @@ def create_hub(
     app.config["HOME"] = "home.home"
     app.config["NO_SUCH_PAGE"] = "there is no such page"
     app.extensions["formats"] = formats
-    blueprints = (*BLUEPRINTS, *(pages for format_ in formats for pages in format_.pages))
+    pages = (family for format_ in formats for family in format_.pages)
+    blueprints = (*BLUEPRINTS, api.routes_of(formats), *pages)
     for blueprint in blueprints:
         app.register_blueprint(blueprint)
     families = tuple(blueprint.name for blueprint in blueprints)
@@ -91,9 +91,8 @@ def create_hub(
     security.install(app, resources.settings, families, resources.objects.origin())
     polls.install(app, actor.name)
     match.install(app, kinds_of(formats))
-    bots.install(app, partial(games_played, formats=names_taking_bots(formats)))
-    bot_page.install(app)
-    settings.install(app, profile_page.settings_card)
+    bots.install(app, competing(formats))
+    settings.install(app, profile_page.settings_cards)
     for format_ in formats:
         if format_.install is not None:
             format_.install(app)

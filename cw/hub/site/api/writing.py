@@ -16,11 +16,13 @@ from cw.games.registry import load_strategies
 from cw.hub.accounts.access.actor import actor, player
 from cw.hub.accounts.forms import first_errors
 from cw.hub.accounts.pages import must_confirm
+from cw.hub.api.operations import Routes
+from cw.hub.api.problems import Invalid
 from cw.hub.bots import asking, check_requests
 from cw.hub.bots import verbs as bots
 from cw.hub.bots.check_requests import CONFIRM
 from cw.hub.bots.forms import EditForm
-from cw.hub.bots.pages import OF_ITS_OWN, new_form
+from cw.hub.bots.pages import OF_ITS_OWN, add, new_form
 from cw.hub.bots.views import BotView
 from cw.hub.matches import lookup, sending
 from cw.hub.matches.pages import shown_kinds
@@ -29,8 +31,6 @@ from cw.hub.operation.queue import CHECKS
 from cw.hub.pages.request import one_reading, resources
 from cw.hub.site.api import facts
 from cw.hub.site.api.documents import BotFacts, BotWithSecret, Planned
-from cw.hub.site.api.operations import Routes
-from cw.hub.site.api.problems import Invalid
 from cw.hub.site.api.queries import BotChange, NewBot, Retirement, Suspension, TestMatch
 from cw.hub.site.api.reading import NO_BOT, find_bot
 
@@ -88,7 +88,6 @@ def as_it_is(bot_id: str) -> BotFacts:
 @routes.add("POST", "/bots", scope="bots", code=201)
 def register_bot(body: NewBot) -> BotWithSecret:
     """Register a bot, which is checked at once; its secret is told this once."""
-    hub = resources()
     if must_confirm():
         abort(403, CONFIRM)
     fields = structs.asdict(body)
@@ -96,11 +95,10 @@ def register_bot(body: NewBot) -> BotWithSecret:
     new = bots.NewBot(**fields | {"endpoint": body.endpoint.strip()})
     check_requests.claim(new.endpoint)
     try:
-        with conflicts(), hub.database.writing() as writing:
-            registered = bots.register(writing, hub.clock, hub.sealer, player().user_id, new)
+        with conflicts():
+            registered = add(new)
     except bots.NameTaken as error:
         raise Invalid({"name": str(error)}) from None
-    check_requests.send(registered.id)
     return BotWithSecret(bot=as_it_is(registered.bot_id), shared_secret=registered.secret)
 
 
