@@ -27,7 +27,7 @@ def is_fresh(view, player, row, col):
     on_board = 0 <= row < view["height"] and 0 <= col < view["width"]
     return on_board and view["colors"][row][col] != player
 """
-"""Paints best where its setting `patience` is 7; each unit from there costs a tenth of its turns."""
+"""Paints best where its setting `patience` is 7; each unit away costs a tenth of its turns."""
 
 PATIENCE = """
 [patience]
