@@ -74,8 +74,8 @@ async def validated(teams: Sequence[Team | UnfitTeam], trial: Trial, as_json: bo
 
 def in_words(team: Team | UnfitTeam, problem: str | None) -> str:
     """Return a line about a team: by its name, and by its id where that differs."""
-    same = isinstance(team, UnfitTeam) or team.name == team.id
-    who = team.id if same else f"{team.name} ({team.id})"
+    name = team.name if isinstance(team, Team) else team.id
+    who = team.id if name == team.id else f"{name} ({team.id})"
     return f"{who}: {'ok' if problem is None else on_one_line(problem)}"
 
 
