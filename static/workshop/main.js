@@ -35,7 +35,7 @@ const parts = new Parts((part) => {
   question.point(match.turn);
 });
 
-const run = new Run({ save, begun, ended });
+const run = new Run({ save, begun, ended, wrote: (written) => output.grow(written) });
 new Series({ save, show: showOfSeries });
 new Check({ save });
 

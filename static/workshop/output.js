@@ -30,6 +30,19 @@ export class RunOutput {
   }
 
   /**
+   * Take in what was written since, while the match is played.
+   * @param {[number, string][]} parts all of them
+   */
+  grow(parts) {
+    for (const [turn, text] of parts.slice(this.blocks.size)) {
+      const block = this.block(turn, text);
+      this.blocks.set(turn, block);
+      byId("run-output").append(block);
+    }
+    byId("no-output").hidden = this.blocks.size > 0;
+  }
+
+  /**
    * @param {number} turn
    * @param {string} text
    * @returns {HTMLElement}

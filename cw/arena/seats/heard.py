@@ -30,6 +30,8 @@ class Exchange:
     """The beginning of the reply, "" where none came."""
     seconds: float
     fault: Fault | None
+    written: str
+    """What came on its standard error since the exchange before, as far as it is kept."""
 
 
 Hear: TypeAlias = Callable[[Exchange], None]
@@ -46,6 +48,8 @@ class HeardSeat:
         self.record = record
         self.hear = hear
         self.transport = seat.transport
+        self._written = 0
+        """Bytes of its standard error that were told."""
 
     @property
     def stderr(self) -> HeadAndTail:
@@ -65,7 +69,15 @@ class HeardSeat:
         turn = 0 if self.record.state is None else len(self.record.turns) + 1
         reply = answer.beginning.decode(errors="replace")
         cut = question[:LONGEST_QUESTION]
-        return Exchange(self.player, turn, cut, reply, answer.seconds, fault)
+        return Exchange(self.player, turn, cut, reply, answer.seconds, fault, self._fresh_output())
+
+    def _fresh_output(self) -> str:
+        """Return what the bot wrote since this was last asked."""
+        stderr, told = self.stderr, self._written
+        if stderr.length == told:
+            return ""
+        self._written = stderr.length
+        return stderr.text()[stderr.place(told) :]
 
     async def close(self) -> None:
         """Close the seat."""
