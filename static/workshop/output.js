@@ -50,7 +50,7 @@ export class RunOutput {
   block(turn, text) {
     const button = element("button", "link", turn ? `turn ${turn}` : "at the start");
     button.type = "button";
-    const lines = element("pre", "lines", text.trimEnd());
+    const lines = element("pre", "lines", text.replace(/^\n+/, "").trimEnd());
     const block = element("div", "block", button, lines);
     block.addEventListener("click", () => {
       // Whoever marks text to copy it goes nowhere.
@@ -71,6 +71,11 @@ export class RunOutput {
     button.type = "button";
     button.addEventListener("click", () => this.led.line(mark));
     return element("li", "", button);
+  }
+
+  /** Bring what was written in the turn that is shown into view. */
+  reveal() {
+    byId("run-output").querySelector(".shown")?.scrollIntoView({ block: "nearest" });
   }
 
   /**

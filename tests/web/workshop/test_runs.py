@@ -170,10 +170,10 @@ def test_a_run_takes_the_place_of_the_one_before_and_stop_ends_it(workshop: Work
 
 
 ATTACKS = {
+    "a line of 10 MB": f"os.write(2, b'<b>' * 3333333)\nreturn {WALK}",
     "loops": "while True: pass",
     "writes a gigabyte": "while True: os.write(2, b'x' * 1000000)",
     "floods its answers": "while True: os.write(1, b'x' * 1000000)",
-    "a line of 10 MB": f"os.write(2, b'<b>' * 3333333)\nreturn {WALK}",
     "forks": "while True: os.fork()",
     "fills memory": "x = []\nwhile True: x.append(bytearray(10**8))",
 }
