@@ -20,7 +20,7 @@ from sqlalchemy.exc import DBAPIError
 
 from cw.hub.bots import verbs as bots
 from cw.hub.bots.verbs import NewBot
-from cw.hub.competitions.rated import proof
+from cw.hub.competitions.rated import entry, proof
 from cw.hub.competitions.rated import verbs as rated
 from cw.hub.matches.claims import wire_id
 from cw.hub.matches.sending import PLAY
@@ -164,6 +164,7 @@ def register(resources: Resources, served: CountingBots) -> None:
             session.flush()
             new = NewBot(GAME, name, served.endpoint(name))
             made = bots.register(session, resources.clock, resources.sealer, user.id, new)
+            entry.enter(session, made.id)
             served.secrets[name] = made.secret
         healthy = {"status": "ACTIVE", "healthy_at": resources.clock(), "check_due_at": None}
         session.execute(update(Bot).where(Bot.kind == "url").values(healthy))

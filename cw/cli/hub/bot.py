@@ -11,9 +11,11 @@ from cw.hub.accounts.users import OPERATOR
 from cw.hub.bots import house
 from cw.hub.bots import verbs as bots
 from cw.hub.bots.verbs import NewBot
+from cw.hub.competitions.format import competing
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import opened
 from cw.hub.operation.settings import HubSettings
+from cw.hub.site.formats import FORMATS
 
 
 @click.group()
@@ -49,6 +51,7 @@ def add(
         resources.database.writing() as session,
     ):
         added = house.add_service(session, resources, NewBot(game, name, url), secret)
+        competing(FORMATS).enter(session, added.id)
     if as_json:
         click.echo(json.dumps({"bot_id": added.bot_id, "name": name, "secret": added.secret}))
         return

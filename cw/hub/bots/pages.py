@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import Final
+from typing import Final, cast
 
 from flask import (
     Blueprint,
@@ -25,18 +24,18 @@ from cw.hub.bots import check_requests
 from cw.hub.bots import verbs as bots
 from cw.hub.bots import views as bot_views
 from cw.hub.bots.check_requests import CONFIRM
+from cw.hub.bots.competing import Competing
 from cw.hub.bots.forms import (
     BotForm,
     EditForm,
 )
-from cw.hub.bots.verbs import NewBot
+from cw.hub.bots.verbs import NewBot, Registered
 from cw.hub.bots.views import BotView
 from cw.hub.pages import polls
 from cw.hub.pages.parts import notice, show_once
 from cw.hub.pages.polls import Polled
 from cw.hub.pages.request import one_reading, resources
 from cw.hub.pages.times import machine_time
-from cw.hub.store.database import Reading
 from cw.web.games.game_pages import game_page
 
 routes = Blueprint("bots", __name__)
@@ -45,9 +44,14 @@ OF_ITS_OWN: Final = "end-of-codes"
 """The game whose bots are set up on a page of their own."""
 
 
-def install(app: Flask, games_played: Callable[[Reading], Collection[str]]) -> None:
-    """Let an app know the games in which bots of people play now."""
-    app.extensions["games_played"] = games_played
+def install(app: Flask, competing: Competing) -> None:
+    """Let an app know how bots compete on its site."""
+    app.extensions["competing"] = competing
+
+
+def competing() -> Competing:
+    """Return how bots compete on the site that answers this request."""
+    return cast(Competing, current_app.extensions["competing"])
 
 
 def new_form(values: MultiDict[str, str] | None = None) -> BotForm:
@@ -62,7 +66,7 @@ def new_form(values: MultiDict[str, str] | None = None) -> BotForm:
 def offered_games() -> list[str]:
     """Return the games for which one registers a web service now, so that it has where to play."""
     with one_reading() as reading:
-        played = current_app.extensions["games_played"](reading)
+        played = competing().games(reading)
     return [game for game in games_of_services() if game in played]
 
 
@@ -81,7 +85,8 @@ def index() -> ResponseReturnValue:
     """List the bots of the player."""
     with one_reading() as reading:
         mine = bot_views.bots_of_user(reading, player().user_id)
-    return render_template("hub/bots/bots.html", bots=mine)
+        ratings = competing().ratings(reading, player().user_id)
+    return render_template("hub/bots/bots.html", bots=mine, ratings=ratings)
 
 
 def strategies_of(games: set[str]) -> dict[str, list[str]]:
@@ -100,7 +105,7 @@ def new() -> ResponseReturnValue:
 @players_only
 def register() -> ResponseReturnValue:
     """Make a bot, show its secret once, and let it be checked."""
-    form, hub = new_form(request.form), resources()
+    form = new_form(request.form)
     if not form.game.choices:
         return refused(form, {})
     if must_confirm():
@@ -112,16 +117,25 @@ def register() -> ResponseReturnValue:
     values = {name: field.data or "" for name, field in form._fields.items()}
     check_requests.claim(values["endpoint"])
     try:
-        with hub.database.writing() as writing:
-            registered = bots.register(
-                writing, hub.clock, hub.sealer, player().user_id, NewBot(**values)
-            )
+        registered = add(NewBot(**values))
     except bots.NameTaken as error:
         return refused(form, {"name": str(error)})
     except bots.TooManyBots as error:
         return refused(form, {"": str(error)})
-    check_requests.send(registered.id)
     return secret_page(values["game"], values["name"], registered.secret, "is registered")
+
+
+def add(new: NewBot) -> Registered:
+    """Register a bot of the player, enter it in the competitions of its game, and have it checked.
+
+    Raises what `verbs.register` does.
+    """
+    hub = resources()
+    with hub.database.writing() as writing:
+        registered = bots.register(writing, hub.clock, hub.sealer, player().user_id, new)
+        competing().enter(writing, registered.id)
+    check_requests.send(registered.id)
+    return registered
 
 
 def secret_page(game: str, name: str, secret: str, words: str) -> ResponseReturnValue:

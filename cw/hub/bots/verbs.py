@@ -20,10 +20,8 @@ from cw.hub.store.tables import (
     Bot,
     BotKind,
     BotStatus,
-    Competition,
     Match,
     MatchParticipant,
-    Rating,
 )
 
 CHECK: Final = "check_bot"
@@ -139,28 +137,7 @@ def added(session: Session, bot: Bot) -> int:
         if session.scalar(select(Bot.id).where(*same)) is None:
             raise
         raise NameTaken("This bot name is already taken") from None
-    enter(session, bot)
     return bot.id
-
-
-def enter(session: Session, bot: Bot) -> None:
-    """Let a new bot take part in the rated competitions of its game."""
-    rated = (Competition.format == "rated", Competition.game == bot.game)
-    for competition in session.scalars(select(Competition.id).where(*rated)):
-        session.add(Rating(competition_id=competition, bot_id=bot.id))
-        bot.check_due_at = bot.created_at if bot.kind == "url" else None
-
-
-def enter_all(session: Session, clock: Clock, competition: int, game: str) -> None:
-    """Let all bots of people that play a game take part in a competition. Twice: once."""
-    there = select(Rating.bot_id).where(Rating.competition_id == competition)
-    missing = select(Bot.id).where(Bot.game == game, Bot.user_id.is_not(None), Bot.id.not_in(there))
-    for bot in session.scalars(missing).all():
-        session.add(Rating(competition_id=competition, bot_id=bot))
-    unasked = (Bot.game == game, Bot.kind == "url", Bot.user_id.is_not(None))
-    session.execute(
-        update(Bot).where(*unasked, Bot.check_due_at.is_(None)).values(check_due_at=clock())
-    )
 
 
 def change_status(  # noqa: PLR0913, PLR0917 - what is noted of a change

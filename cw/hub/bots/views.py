@@ -10,16 +10,7 @@ from typing import Any, Final
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from cw.hub.store.tables import (
-    Bot,
-    BotKind,
-    BotStatus,
-    Competition,
-    Match,
-    MatchParticipant,
-    Rating,
-    User,
-)
+from cw.hub.store.tables import Bot, BotKind, BotStatus, Match, MatchParticipant, User
 
 FIRST_GAME: Final = "code-battle"
 """Whose bots are meant where an address names no game."""
@@ -49,8 +40,6 @@ class BotView:
     """The username."""
     last_match: str | None = None
     last_match_at: datetime | None = None
-    rating: float | None = None
-    """The shown rating; None for one that has played no rated match."""
 
 
 def bots_of_user(session: Session, user_id: int) -> list[BotView]:
@@ -61,22 +50,14 @@ def bots_of_user(session: Session, user_id: int) -> list[BotView]:
         .correlate(Bot)
         .scalar_subquery()
     )
-    rated = (
-        select(Rating.mu - 2 * Rating.phi)
-        .join(Competition, Competition.id == Rating.competition_id)
-        .where(Rating.bot_id == Bot.id, Rating.last_match_at.is_not(None))
-        .where(Competition.format == "rated", Competition.slug == Bot.game)
-        .correlate(Bot)
-        .scalar_subquery()
-    )
     rows = session.execute(
-        select(Bot, User.username, Match.match_id, Match.at, rated)
+        select(Bot, User.username, Match.match_id, Match.at)
         .join(User, User.id == Bot.user_id)
         .outerjoin(Match, Match.id == last)
         .where(Bot.user_id == user_id, Bot.status != "RETIRED")
         .order_by(Bot.game, Bot.name_key)
     )
-    return [view_of(bot, owner or "", *more) for bot, owner, *more in rows]
+    return [view_of(bot, owner or "", match_id, at) for bot, owner, match_id, at in rows]
 
 
 def find(session: Session, game: str | None, name: str) -> BotView | None:
@@ -108,7 +89,6 @@ def view_of(
     owner: str,
     last_match: str | None = None,
     at: datetime | None = None,
-    rating: float | None = None,
 ) -> BotView:
     """Return a bot as its owner sees it."""
     return BotView(
@@ -130,7 +110,6 @@ def view_of(
         owner,
         last_match,
         at,
-        rating,
     )
 
 

@@ -6,9 +6,11 @@ keeps its default; docs/add-a-format.md makes a small one step by step.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeAlias
 
 from markupsafe import Markup
@@ -16,11 +18,13 @@ from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
 from cw.hub.bots import health
+from cw.hub.bots.competing import Competing
 from cw.hub.bots.health import BotHosting
+from cw.hub.bots.views import BotView
 from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.verbs import CompetitionFacts
-from cw.hub.matches.kinds import Kind, Kinds
+from cw.hub.matches.kinds import NOTHING, Kind, Kinds
 from cw.hub.matches.practice import PRACTICE
 from cw.hub.operation.queue import Job
 from cw.hub.operation.upkeep_job import Chore
@@ -38,6 +42,9 @@ Changing: TypeAlias = Callable[[Session, Clock, CompetitionFacts, Settings], obj
 
 Steering: TypeAlias = Callable[[Session, Clock, CompetitionFacts, CompetitionState], object]
 """Lets a competition run, pause or be over; raises UsageError where that cannot be."""
+
+Entering: TypeAlias = Callable[[Session, int], object]
+"""Lets a new bot of a person, by the id of its row, take part in the competitions of its game."""
 
 HostingOf: TypeAlias = Callable[[Session, Bot], BotHosting | None]
 """Returns how the program of a bot is run, None for a bot that is not of this format."""
@@ -81,7 +88,35 @@ class ProfileCard:
     part: Callable[[Session, int, str], Markup]
     """Returns a part of the page, by the id and the name of the user."""
     line: Callable[[Session, int], tuple[str, str]] | None = None
-    """Returns a figure for the head of the page and for the small card: its name and value."""
+    """Returns a figure for the top of the page and for the small card: its name and value."""
+    head: Callable[[], Markup] = Markup
+    """Returns what stands in the head of the page, such as scripts."""
+    settings: Callable[[Session, int], Markup] | None = None
+    """Returns a part of the Settings page, by the id of the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class BotPart:
+    """What the page of a bot shows of a format."""
+
+    sentence: Markup = NOTHING
+    """Says to its owner how it takes part; nothing for a bot that does not."""
+    head: Markup = NOTHING
+    """For the head of the page, such as scripts."""
+    top: Markup = NOTHING
+    """Before what its owner sees."""
+    bottom: Markup = NOTHING
+    """After that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BotCard:
+    """What pages show of bots in a format."""
+
+    part: Callable[[Session, BotView, bool], BotPart]
+    """Returns a part of the page of a bot; for everybody, or for its owner and admins."""
+    ratings: Callable[[Session, int], Mapping[int, float]] = lambda _session, _user: {}
+    """Returns the ratings of the bots of a user, by the ids of their rows."""
 
 
 def change(_session: Session, _clock: Clock, facts: CompetitionFacts, values: Settings) -> None:
@@ -106,11 +141,13 @@ class Format:
     change: Changing = change
     steer: Steering = steer
     begin: Beginning | None = None
+    enter: Entering | None = None
     has_maps: bool = False
     """Whether it plays on maps that come with a game, which a site stores when it begins."""
     hosting_of: HostingOf | None = None
     """Says how the programs of its bots are run."""
     home: HomeCard = HomeCard()
+    bot: BotCard | None = None
     profile: ProfileCard | None = None
     pages: Sequence[Family] = ()
     install: Callable[[Application], object] | None = None
@@ -136,9 +173,20 @@ def format_named(formats: Sequence[Format], name: str) -> Format | None:
     return next((format_ for format_ in formats if format_.name == name), None)
 
 
-def names_taking_bots(formats: Sequence[Format]) -> tuple[str, ...]:
-    """Return the names of the formats in which bots of people take part."""
-    return tuple(format_.name for format_ in formats if format_.takes_bots)
+def competing(formats: Sequence[Format]) -> Competing:
+    """Return how bots of people compete in some formats."""
+    names = [format_.name for format_ in formats if format_.takes_bots]
+    entries = [format_.enter for format_ in formats if format_.enter is not None]
+    cards = [format_.bot for format_ in formats if format_.bot is not None]
+
+    def enter(session: Session, bot: int) -> None:
+        for entry in entries:
+            entry(session, bot)
+
+    def ratings(session: Session, user_id: int) -> Mapping[int, float]:
+        return ChainMap(*(dict(card.ratings(session, user_id)) for card in cards))
+
+    return Competing(partial(competitions.games_played, formats=names), enter, ratings)
 
 
 def hosting_by(formats: Sequence[Format]) -> health.HostingOf:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -16,8 +15,7 @@ from cw.hub.accounts.access import actor
 from cw.hub.accounts.access.passwords import Passwords
 from cw.hub.bots import pages as bots
 from cw.hub.bots.addresses import isolation_of
-from cw.hub.competitions.format import Format, kinds_of, names_taking_bots
-from cw.hub.competitions.verbs import games_played
+from cw.hub.competitions.format import Format, competing, kinds_of
 from cw.hub.matches import objects
 from cw.hub.matches import pages as match
 from cw.hub.operation.resources import Resources
@@ -26,7 +24,6 @@ from cw.hub.pages import files, polls, request, security
 from cw.hub.pages.queries import ShortInteger
 from cw.hub.site import (
     admin,
-    bot_page,
     documents,
     errors,
     home,
@@ -91,9 +88,8 @@ def create_hub(
     security.install(app, resources.settings, families, resources.objects.origin())
     polls.install(app, actor.name)
     match.install(app, kinds_of(formats))
-    bots.install(app, partial(games_played, formats=names_taking_bots(formats)))
-    bot_page.install(app)
-    settings.install(app, profile_page.settings_card)
+    bots.install(app, competing(formats))
+    settings.install(app, profile_page.settings_cards)
     for format_ in formats:
         if format_.install is not None:
             format_.install(app)

@@ -1,20 +1,11 @@
-"""The page of a bot, with its rating and its matches, and the matches it practises in."""
+"""The page of a bot, with the parts of the formats, and the matches it practises in."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import timedelta
-from typing import Final, cast
+from collections.abc import Sequence
+from typing import Final
 
-from flask import (
-    Flask,
-    abort,
-    current_app,
-    jsonify,
-    render_template,
-    request,
-    url_for,
-)
+from flask import abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
@@ -27,39 +18,22 @@ from cw.hub.bots import asking, check_requests
 from cw.hub.bots import views as bot_views
 from cw.hub.bots.pages import address, find, routes, strategies_of
 from cw.hub.bots.views import BotView
-from cw.hub.competitions.daily.graph import PERIODS
-from cw.hub.competitions.rated import bot_standings
-from cw.hub.competitions.rated import standings as leaderboard
-from cw.hub.competitions.rated import verbs as rated
-from cw.hub.competitions.rated.pages import number
+from cw.hub.competitions.format import BotCard, BotPart
 from cw.hub.matches import listings, practice, sending
 from cw.hub.matches.pages import shown_kinds
-from cw.hub.pages.parts import ago, notice, part_of_page
-from cw.hub.pages.remembered import Remembered, minute
+from cw.hub.pages.parts import ago, notice
 from cw.hub.pages.request import one_reading, resources
-from cw.hub.store.database import Reading
-from cw.league.matchmaking import CRASH_REST, CRASHES
+from cw.hub.site.formats import site_formats
 from cw.web.games.game_pages import game_page
 
-MOST_KEPT: Final = 64
-"""Bots whose rated part a process remembers, of about 50 kB each."""
-
-
-NOTHING: Final = Markup()
 BUILT_IN: Final = Markup("This is the built-in strategy {}.")
 PASSED: Final = Markup("The bot has passed its check.")
-RESTS: Final = Markup(" It crashed in three matches in a row and rests until {}.")
 WORDS: Final = {
     "PENDING": Markup("The bot is being checked."),
     "INACTIVE": Markup("{}"),
     "SUSPENDED": Markup("Suspended by the site: {}"),
     "RETIRED": Markup("Retired by its owner."),
 }
-
-
-def install(app: Flask) -> None:
-    """Let an app remember what it shows of bots."""
-    app.extensions["rated_parts"] = Remembered[RatedPart](MOST_KEPT)
 
 
 @routes.get("/bot/<name>")
@@ -71,7 +45,8 @@ def page(name: str) -> ResponseReturnValue:
         if bot is None:
             abort(404, "There is no such bot.")
         is_own = who.is_user(bot.user_id)
-        part = rated_part(reading, bot, is_public=not (is_own or who.is_admin))
+        is_public = not (is_own or who.is_admin)
+        parts = [card.part(reading, bot, is_public) for card in cards()]
         practice = listings.practice_of(reading, shown_kinds(), bot.id) if is_own else []
         log = audit.history(reading, f"bot:{bot.bot_id}") if is_own or who.is_admin else []
     return render_template(
@@ -80,105 +55,26 @@ def page(name: str) -> ResponseReturnValue:
         is_own=is_own,
         title=game_page(bot.game).title,
         strategies=strategies_of({bot.game}),
-        sentence=sentence(bot, part.standing),
-        rating=part.rating,
-        matches=part.matches,
-        has_played=part.has_played,
+        sentence=sentence(bot, parts),
+        parts=parts,
         practice=practice,
         log=log,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class RatedPart:
-    """What a bot has come to in the rated competition of its game, as HTML for everybody."""
-
-    standing: bot_standings.Standing | None = None
-    """None for one that takes no part."""
-    has_played: bool = False
-    rating: Markup = NOTHING
-    matches: Markup = NOTHING
+def cards() -> list[BotCard]:
+    """Return what the formats of this site show of a bot."""
+    return [format_.bot for format_ in site_formats() if format_.bot is not None]
 
 
-def rated_part(reading: Reading, bot: BotView, *, is_public: bool) -> RatedPart:
-    """Return the rated part of the page of a bot.
-
-    For the public it is made once for each revision of the competition. Whether the bot is
-    playing now, which its owner is told, changes without one.
-    """
-    competition = rated.of_game(reading, bot.game)
-    if competition is None:
-        return RatedPart()
-    part = number("opponents") or 1
-    if not is_public:
-        return new_rated_part(reading, competition.id, bot, part)
-    parts = cast("Remembered[RatedPart]", current_app.extensions["rated_parts"])
-    key = (bot.id, competition.id, competition.revision, part, minute(resources().clock()))
-    return parts.find(key, lambda: new_rated_part(reading, competition.id, bot, part))
-
-
-def new_rated_part(reading: Reading, competition: int, bot: BotView, part: int) -> RatedPart:
-    """Make the rated part of the page of a bot, with a part of those whom it has met."""
-    standing = bot_standings.standing(reading, competition, bot.id)
-    if standing is None:
-        return RatedPart()
-    played = listings.rated_matches_of(reading, shown_kinds(), competition, bot.id)
-    first = (part - 1) * leaderboard.PER_PAGE
-    met = bot_standings.opponents(reading, competition, bot.id, first)
-    rating = part_of_page(
-        "hub/site/bot_rating.html",
-        bot=bot,
-        standing=standing,
-        played=played,
-        periods=[(length.days if length else 0, words) for words, length in PERIODS.values()],
-    )
-    matches_played = part_of_page(
-        "hub/site/bot_matches.html",
-        bot=bot,
-        played=played,
-        opponents=met.rows,
-        part=part,
-        parts=-(-met.number // leaderboard.PER_PAGE),
-    )
-    return RatedPart(standing, bool(played), rating, matches_played)
-
-
-def sentence(bot: BotView, standing: bot_standings.Standing | None) -> Markup:
+def sentence(bot: BotView, parts: Sequence[BotPart]) -> Markup:
     """Say how a bot stands, and what comes next."""
     if bot.status == "ACTIVE":
-        return active_sentence(bot, standing)
+        alone = (BUILT_IN if bot.kind == "builtin" else PASSED).format(bot.endpoint)
+        return Markup(" ").join(part.sentence for part in parts if part.sentence) or alone
     if bot.status == "INACTIVE" and bot.check_due_at:
         return Markup("{} It is checked again {}.").format(bot.reason, ago(bot.check_due_at))
     return WORDS[bot.status].format(bot.reason)
-
-
-def active_sentence(bot: BotView, standing: bot_standings.Standing | None) -> Markup:
-    """Say what a bot does that takes part."""
-    if standing is None:
-        return (BUILT_IN if bot.kind == "builtin" else PASSED).format(bot.endpoint)
-    sentence = Markup("The bot takes part in matches.")
-    if standing.is_playing:
-        return sentence + " It is playing now."
-    if standing.last_match_at and standing.crash_streak >= CRASHES:
-        until = standing.last_match_at + timedelta(seconds=CRASH_REST)
-        if until > resources().clock():
-            return sentence + RESTS.format(ago(until))
-    return sentence
-
-
-@routes.get("/bot/<name>/ratings")
-def ratings(name: str) -> ResponseReturnValue:
-    """Return the shown ratings of a bot over time, for the chart of its page."""
-    with one_reading() as reading:
-        bot = bot_views.find(reading, request.args.get("game") or None, name)
-        competition = bot and rated.of_game(reading, bot.game)
-        if bot is None or not competition:
-            abort(404, "There is no such bot.")
-        points = bot_standings.history(reading, competition.id, bot.id)
-    return jsonify(
-        times=[point.at.timestamp() for point in points],
-        ratings=[round(point.shown, 1) for point in points],
-    )
 
 
 @routes.post("/bot/<name>/test-match")

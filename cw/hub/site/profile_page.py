@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from flask import Blueprint, Response, abort, jsonify, redirect, render_template, request, url_for
+from flask import Blueprint, Response, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
@@ -13,13 +13,8 @@ from cw.hub.accounts import people, profiles
 from cw.hub.accounts.access.actor import actor, player, players_only
 from cw.hub.accounts.pages import go
 from cw.hub.accounts.pictures import avatars
-from cw.hub.competitions.daily import bots as grader_bots
-from cw.hub.competitions.daily.entrants import GAME
-from cw.hub.competitions.daily.graph import DEFAULT, PERIODS, points_of
 from cw.hub.competitions.format import ProfileCard
-from cw.hub.pages.parts import part_of_page
 from cw.hub.pages.request import one_reading, resources
-from cw.hub.pages.times import machine_time
 from cw.hub.site.formats import site_formats
 
 routes = Blueprint("profile", __name__)
@@ -33,22 +28,10 @@ def page(username: str) -> ResponseReturnValue:
         return redirect(url_for("profile.page", username=profile.username))
     with one_reading() as reading:
         parts = [card.part(reading, profile.user_id, profile.username) for card in cards()]
+    heads = [card.head() for card in cards()]
     return render_template(
-        "hub/site/profile.html", profile=profile, parts=parts, lines=lines(profile)
+        "hub/site/profile.html", profile=profile, heads=heads, parts=parts, lines=lines(profile)
     )
-
-
-@routes.get("/user/<username>/graph")
-def graph(username: str) -> ResponseReturnValue:
-    """Return the ranks of a user in the games of a period."""
-    period = request.args.get("period", DEFAULT)
-    if period not in PERIODS:
-        abort(400, f"period must be one of {', '.join(PERIODS)}.")
-    profile = find(username)
-    game = request.args.get("game", GAME)
-    with one_reading() as reading:
-        points = points_of(reading, game, profile.user_id, period)
-    return jsonify([{**point._asdict(), "at": machine_time(point.at)} for point in points])
 
 
 @routes.get("/user/<username>/card")
@@ -69,11 +52,11 @@ def lines(profile: profiles.Profile) -> list[tuple[str, str]]:
         return [card.line(reading, profile.user_id) for card in cards() if card.line is not None]
 
 
-def settings_card(user_id: int) -> Markup:
-    """Return what the Settings page shows of a player's bot in the daily competition."""
+def settings_cards(user_id: int) -> Markup:
+    """Return what the Settings page of a player shows of the formats."""
     with one_reading() as reading:
-        bot = grader_bots.find(reading, user_id)
-    return part_of_page("hub/site/settings_card.html", bot=bot)
+        parts = [card.settings(reading, user_id) for card in cards() if card.settings is not None]
+    return Markup().join(parts)
 
 
 NO_SUCH_USER: Final = "There is no such user."

@@ -25,6 +25,7 @@ from cw.hub.competitions.daily import verbs as daily
 from cw.hub.competitions.daily.bots import PROBE
 from cw.hub.competitions.daily.entrants import GAME
 from cw.hub.competitions.daily.readiness import NOT_ASKED, probe_bot
+from cw.hub.competitions.rated import entry
 from cw.hub.matches.play import Worker
 from cw.hub.operation.queue import CHECKS, PROBES, CeleryQueue, JobTaker
 from cw.hub.operation.rate_counts import RateCounts
@@ -66,7 +67,7 @@ def registered(resources: Resources, user: str, number: int, url: str) -> list[i
         row = User(username=user, username_key=user, created_at=resources.clock())
         session.add(row)
         session.flush()
-        return [
+        ids = [
             bots.register(
                 session,
                 resources.clock,
@@ -76,6 +77,9 @@ def registered(resources: Resources, user: str, number: int, url: str) -> list[i
             ).id
             for one in range(number)
         ]
+        for bot in ids:
+            entry.enter(session, bot)
+        return ids
 
 
 # Requests to a host

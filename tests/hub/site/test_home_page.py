@@ -8,6 +8,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from cw.hub.bots.verbs import add_builtin
+from cw.hub.competitions.rated import entry
 from cw.hub.matches import planning
 from cw.hub.matches.planning import Plan, Seat
 from cw.hub.store.tables import Bot, Competition, Match, MatchParticipant, Rating, User
@@ -112,6 +113,8 @@ def test_the_three_highest_ratings_are_at_the_top(site: Site) -> None:
         ada = session.scalars(select(User.id)).one()
         for number in range(5):
             bot = add_builtin(session, site.clock, ada, "code-battle", f"Bot-{number}", "hunter")
+            entry.enter(session, bot)
+            session.flush()
             row = session.get_one(Rating, (rated, bot))
             # The best has not played, the next is gone.
             row.mu, row.phi = 1700.0 + 10 * number, 50.0

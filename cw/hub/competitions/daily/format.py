@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
-from cw.hub.competitions.daily import bot_pages, home, match_page, readiness, verbs
+from cw.hub.competitions.daily import bot_pages, graph_page, home, match_page, readiness, verbs
 from cw.hub.competitions.daily import pages as ranking
 from cw.hub.competitions.daily.bots import PROBE
 from cw.hub.competitions.format import Format, HomeCard, ProfileCard
@@ -42,7 +42,12 @@ FORMAT: Final = Format(
     change=change,
     begin=verbs.begin_site,
     home=HomeCard(address=home.address, leaders=home.leaders, next_at=home.next_at),
-    profile=ProfileCard(part=home.profile_part, line=home.profile_line),
-    pages=(bot_pages.routes, ranking.routes),
+    profile=ProfileCard(
+        part=home.profile_part,
+        line=home.profile_line,
+        head=home.profile_head,
+        settings=home.settings_part,
+    ),
+    pages=(bot_pages.routes, ranking.routes, graph_page.routes),
     jobs={PROBE: readiness.probe_bot},
 )

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from cw.hub.competitions.daily import history
 from cw.hub.competitions.daily.history import BEGINNING, Point
+from cw.hub.competitions.periods import PERIODS
 from cw.hub.pages.request import resources
 
 DEFAULT: Final = "10d"
-PERIODS: Final[Mapping[str, tuple[str, timedelta | None]]] = {
-    "10d": ("Last 10 days", timedelta(days=10)),
-    "1m": ("Last month", timedelta(days=30)),
-    "6m": ("Last 6 months", timedelta(days=182)),
-    "1y": ("Last year", timedelta(days=365)),
-    "all": ("All time", None),
-}
-"""By their name in addresses: what they are called, and how long they are."""
-
 ALWAYS: Final = (DEFAULT, "all")
 
 

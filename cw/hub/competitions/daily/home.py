@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from cw.hub.clock import Clock
-from cw.hub.competitions.daily import history
+from cw.hub.competitions.daily import bots, history
 from cw.hub.competitions.daily import standings as rankings
 from cw.hub.competitions.daily.entrants import GAME
 from cw.hub.competitions.daily.graph import graph_of
@@ -66,3 +66,14 @@ def profile_line(session: Session, user_id: int) -> tuple[str, str]:
     """Return what the rank of a user in the last game is called, and what it is."""
     rank = history.last_rank(session, user_id)
     return "Last game ranking", "did not play" if rank is None else str(rank)
+
+
+def profile_head() -> Markup:
+    """Return the scripts of the graph."""
+    return part_of_page("hub/competitions/daily/profile_head.html")
+
+
+def settings_part(session: Session, user_id: int) -> Markup:
+    """Return how the bot of a player in the daily competition stands."""
+    bot = bots.find(session, user_id)
+    return part_of_page("hub/competitions/daily/settings_card.html", bot=bot)

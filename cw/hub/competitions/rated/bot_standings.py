@@ -11,7 +11,15 @@ from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session, aliased
 
 from cw.hub.competitions.rated.standings import LISTED, PER_PAGE, SHOWN, listed
-from cw.hub.store.tables import Bot, BotStatus, Match, MatchParticipant, Rating, RatingTotal
+from cw.hub.store.tables import (
+    Bot,
+    BotStatus,
+    Competition,
+    Match,
+    MatchParticipant,
+    Rating,
+    RatingTotal,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +76,18 @@ def standing(session: Session, competition: int, bot: int) -> Standing | None:
         rating.playing_id is not None,
         *((counts.games, counts.wins, counts.draws, counts.losses) if counts else (0, 0, 0, 0)),
     )
+
+
+def shown_ratings(session: Session, user_id: int) -> dict[int, float]:
+    """Return the shown ratings of the bots of a user that have played, by the ids of their rows."""
+    rows = session.execute(
+        select(Rating.bot_id, Rating.mu - 2 * Rating.phi)
+        .join(Bot, Bot.id == Rating.bot_id)
+        .join(Competition, Competition.id == Rating.competition_id)
+        .where(Bot.user_id == user_id, Rating.last_match_at.is_not(None))
+        .where(Competition.slug == Bot.game)
+    )
+    return {bot: shown for bot, shown in rows}  # noqa: C416 - of rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,15 @@ from sqlalchemy.orm import Session
 
 from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
-from cw.hub.competitions.format import Format, HomeCard, ProfileCard
-from cw.hub.competitions.rated import home, pages, pairing, verbs
+from cw.hub.competitions.format import BotCard, Format, HomeCard, ProfileCard
+from cw.hub.competitions.rated import bot_pages, bot_standings, entry, home, pages, pairing, verbs
 from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.matches.kinds import Kind
+from cw.hub.pages.parts import Application
 from cw.hub.store.tables import CompetitionState
 
 KIND: Final = Kind(
-    name=verbs.FORMAT,
+    name=entry.FORMAT,
     finish=verbs.finished,
     hides_players=True,
     plays_at_once=True,
@@ -38,6 +39,12 @@ def steer(session: Session, clock: Clock, facts: CompetitionFacts, state: Compet
         verbs.open_to_all(session, clock, facts.id, facts.game)
 
 
+def install(app: Application) -> None:
+    """Let an application remember boards, and what it shows of bots."""
+    pages.install(app)
+    bot_pages.install(app)
+
+
 FORMAT: Final = Format(
     kind=KIND,
     plan=pairing.plan,
@@ -45,9 +52,11 @@ FORMAT: Final = Format(
     change=change,
     steer=steer,
     begin=verbs.begin_site,
+    enter=entry.enter,
     has_maps=True,
     home=HomeCard(address=home.address, leaders=home.leaders),
+    bot=BotCard(part=bot_pages.part, ratings=bot_standings.shown_ratings),
     profile=ProfileCard(part=home.profile_part),
-    pages=(pages.routes,),
-    install=pages.install,
+    pages=(pages.routes, bot_pages.routes),
+    install=install,
 )

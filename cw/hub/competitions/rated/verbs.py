@@ -12,11 +12,11 @@ from sqlalchemy.orm import Session
 from cw.games.entry import game_of
 from cw.games.registry import game_entries
 from cw.hub.bots import house
-from cw.hub.bots import verbs as bots
 from cw.hub.clock import Clock
 from cw.hub.competitions import maps
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.rated import ratings
+from cw.hub.competitions.rated.entry import FORMAT, enter_all
 from cw.hub.competitions.verbs import SINCE, CompetitionFacts
 from cw.hub.matches.claims import Claim
 from cw.hub.matches.results import BattleResult
@@ -24,10 +24,8 @@ from cw.hub.store.tables import (
     Competition,
 )
 
-FORMAT: Final = "rated"
-
 FIRST_GAME: Final = "code-battle"
-"""Rated competitions: how each is played, how it begins, and what takes in its results."""
+"""Whose competition a site begins with."""
 
 FIRST_TITLE: Final = "AI Code Battle"
 
@@ -83,7 +81,7 @@ def begin(session: Session, clock: Clock, game: str, title: str, **settings: Any
 def open_to_all(session: Session, clock: Clock, competition: int, game: str) -> None:
     """Make the house bots of a game, and let all its bots take part. Twice: once."""
     house.open_house(session, clock, game)
-    bots.enter_all(session, clock, competition, game)
+    enter_all(session, clock, competition, game)
 
 
 def begin_site(session: Session, clock: Clock, settings: Mapping[str, Any]) -> None:

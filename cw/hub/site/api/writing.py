@@ -20,7 +20,7 @@ from cw.hub.bots import asking, check_requests
 from cw.hub.bots import verbs as bots
 from cw.hub.bots.check_requests import CONFIRM
 from cw.hub.bots.forms import EditForm
-from cw.hub.bots.pages import OF_ITS_OWN, new_form
+from cw.hub.bots.pages import OF_ITS_OWN, add, new_form
 from cw.hub.bots.views import BotView
 from cw.hub.matches import lookup, sending
 from cw.hub.matches.pages import shown_kinds
@@ -88,7 +88,6 @@ def as_it_is(bot_id: str) -> BotFacts:
 @routes.add("POST", "/bots", scope="bots", code=201)
 def register_bot(body: NewBot) -> BotWithSecret:
     """Register a bot, which is checked at once; its secret is told this once."""
-    hub = resources()
     if must_confirm():
         abort(403, CONFIRM)
     fields = structs.asdict(body)
@@ -96,11 +95,10 @@ def register_bot(body: NewBot) -> BotWithSecret:
     new = bots.NewBot(**fields | {"endpoint": body.endpoint.strip()})
     check_requests.claim(new.endpoint)
     try:
-        with conflicts(), hub.database.writing() as writing:
-            registered = bots.register(writing, hub.clock, hub.sealer, player().user_id, new)
+        with conflicts():
+            registered = add(new)
     except bots.NameTaken as error:
         raise Invalid({"name": str(error)}) from None
-    check_requests.send(registered.id)
     return BotWithSecret(bot=as_it_is(registered.bot_id), shared_secret=registered.secret)
 
 

@@ -14,7 +14,7 @@ from sqlalchemy import func, select, update
 
 from cw.cli.hub import hub
 from cw.hub.bots import verbs as bots
-from cw.hub.competitions.rated import pairing, proof, ratings
+from cw.hub.competitions.rated import entry, pairing, proof, ratings
 from cw.hub.competitions.rated import verbs as rated
 from cw.hub.matches import claims, planning
 from cw.hub.matches.play import Worker
@@ -68,9 +68,10 @@ class Arena:
                 user = User(username=name, username_key=name, created_at=self.clock())
                 session.add(user)
                 session.flush()
-                bots.add_builtin(
+                bot = bots.add_builtin(
                     session, self.clock, user.id, "code-battle", f"bot-{one}", "random"
                 )
+                entry.enter(session, bot)
 
     def plan(self) -> int:
         with self.resources.database.writing() as session:

@@ -13,6 +13,7 @@ from cw.hub.bots import health
 from cw.hub.bots import verbs as bots
 from cw.hub.bots import views as bot_views
 from cw.hub.bots.seats import ClaimedSeat
+from cw.hub.competitions.rated import entry
 from cw.hub.matches import claims, states
 from cw.hub.matches.play import Worker
 from cw.hub.operation.resources import Resources
@@ -38,6 +39,7 @@ class Owner:
         user = self.do(self.join)
         new, sealer = bots.NewBot("code-battle", "Swarm", FIRST), arena.resources.sealer
         self.bot = self.do(lambda s: bots.register(s, arena.clock, sealer, user, new)).id
+        self.do(lambda s: entry.enter(s, self.bot))
         self.heal()
 
     def do(self, verb: Callable[[Session], T]) -> T:

@@ -1,0 +1,20 @@
+"""What bots ask of the competitions that they play in, which are not known here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from cw.hub.store.database import Reading, Writing
+
+
+@dataclass(frozen=True, slots=True)
+class Competing:
+    """How bots of people compete on a site."""
+
+    games: Callable[[Reading], Collection[str]]
+    """Returns the games with a running competition that new bots can enter."""
+    enter: Callable[[Writing, int], object]
+    """Enters a bot, by the id of its row, in the competitions of its game. Twice: once."""
+    ratings: Callable[[Reading, int], Mapping[int, float]]
+    """Returns the ratings of the bots of a user, by the ids of their rows."""

@@ -1,0 +1,110 @@
+"""What the page of a bot shows of its rated competition: rating, matches, opponents."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final, cast
+
+from flask import Blueprint, Flask, abort, current_app, jsonify, request
+from flask.typing import ResponseReturnValue
+from markupsafe import Markup
+
+from cw.hub.bots import views as bot_views
+from cw.hub.bots.views import BotView
+from cw.hub.competitions.format import BotPart
+from cw.hub.competitions.periods import PERIODS
+from cw.hub.competitions.rated import bot_standings
+from cw.hub.competitions.rated import standings as leaderboard
+from cw.hub.competitions.rated import verbs as rated
+from cw.hub.competitions.rated.bot_standings import Standing
+from cw.hub.competitions.rated.pages import number
+from cw.hub.matches import listings
+from cw.hub.matches.pages import shown_kinds
+from cw.hub.pages.parts import ago, part_of_page
+from cw.hub.pages.remembered import Remembered, minute
+from cw.hub.pages.request import one_reading, resources
+from cw.hub.store.database import Reading
+from cw.league.matchmaking import CRASH_REST, CRASHES
+
+routes = Blueprint("rated_bots", __name__)
+
+MOST_KEPT: Final = 64
+"""Bots whose part a process remembers, of about 50 kB each."""
+
+TAKES_PART: Final = Markup("The bot takes part in matches.")
+RESTS: Final = Markup(" It crashed in three matches in a row and rests until {}.")
+
+
+def install(app: Flask) -> None:
+    """Let an app remember what it shows of bots."""
+    app.extensions["rated_parts"] = Remembered[BotPart](MOST_KEPT)
+
+
+def part(reading: Reading, bot: BotView, is_public: bool) -> BotPart:
+    """Return what the page of a bot shows of the rated competition of its game.
+
+    For the public it is made once for each revision of the competition. Whether the bot is
+    playing now, which its owner is told, changes without one.
+    """
+    competition = rated.of_game(reading, bot.game)
+    if competition is None:
+        return BotPart()
+    page = number("opponents") or 1
+    if not is_public:
+        return new_part(reading, competition.id, bot, page)
+    parts = cast("Remembered[BotPart]", current_app.extensions["rated_parts"])
+    key = (bot.id, competition.id, competition.revision, page, minute(resources().clock()))
+    return parts.find(key, lambda: new_part(reading, competition.id, bot, page))
+
+
+def new_part(reading: Reading, competition: int, bot: BotView, page: int) -> BotPart:
+    """Make the part, with a page of those whom the bot has met."""
+    standing = bot_standings.standing(reading, competition, bot.id)
+    if standing is None:
+        return BotPart()
+    played = listings.rated_matches_of(reading, shown_kinds(), competition, bot.id)
+    first = (page - 1) * leaderboard.PER_PAGE
+    met = bot_standings.opponents(reading, competition, bot.id, first)
+    rating = part_of_page(
+        "hub/competitions/rated/bot_rating.html",
+        bot=bot,
+        standing=standing,
+        played=played,
+        periods=[(length.days if length else 0, words) for words, length in PERIODS.values()],
+    )
+    matches = part_of_page(
+        "hub/competitions/rated/bot_matches.html",
+        bot=bot,
+        played=played,
+        opponents=met.rows,
+        part=page,
+        parts=-(-met.number // leaderboard.PER_PAGE),
+    )
+    head = part_of_page("hub/competitions/rated/bot_head.html") if played else Markup()
+    return BotPart(sentence(standing), head, rating, matches)
+
+
+def sentence(standing: Standing) -> Markup:
+    """Say how an active bot takes part."""
+    if standing.is_playing:
+        return TAKES_PART + " It is playing now."
+    if standing.last_match_at and standing.crash_streak >= CRASHES:
+        until = standing.last_match_at + timedelta(seconds=CRASH_REST)
+        if until > resources().clock():
+            return TAKES_PART + RESTS.format(ago(until))
+    return TAKES_PART
+
+
+@routes.get("/bot/<name>/ratings")
+def ratings(name: str) -> ResponseReturnValue:
+    """Return the shown ratings of a bot over time, for the chart of its page."""
+    with one_reading() as reading:
+        bot = bot_views.find(reading, request.args.get("game") or None, name)
+        competition = bot and rated.of_game(reading, bot.game)
+        if bot is None or not competition:
+            abort(404, "There is no such bot.")
+        points = bot_standings.history(reading, competition.id, bot.id)
+    return jsonify(
+        times=[point.at.timestamp() for point in points],
+        ratings=[round(point.shown, 1) for point in points],
+    )
