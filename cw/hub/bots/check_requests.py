@@ -13,9 +13,11 @@ from cw.hub.accounts.pages import must_confirm
 from cw.hub.bots import asking
 from cw.hub.bots.asking import TooOften
 from cw.hub.bots.verbs import CHECK
-from cw.hub.operation.queue import CHECKS
+from cw.hub.bots.views import BotView
+from cw.hub.operation.queue import CHECKS, PROGRAMS
 from cw.hub.pages import limits
 from cw.hub.pages.request import resources
+from cw.hub.store.tables import BotKind
 
 CONFIRM: Final = "Please confirm your e-mail address before you register a bot."
 UNCONFIRMED: Final = "Please confirm your e-mail address before your bot is asked."
@@ -47,7 +49,23 @@ def claim_for(owner: str, url: str, requests: int = asking.CHECK) -> None:
         limits.refuse(error.limit, ends)
 
 
-def send(bot: int) -> bool:
+def claim_bot(bot: BotView, requests: int = asking.CHECK) -> None:
+    """Count requests to a bot of the player who asks, as `claim` does: to a program there are none.
+
+    Answers 403 where the e-mail address is not confirmed.
+    """
+    if bot.kind == "url":
+        claim(bot.endpoint, requests)
+    elif must_confirm():
+        abort(403, UNCONFIRMED)
+
+
+def send(bot: int, kind: BotKind = "url") -> bool:
     """Send the check of a bot of the player who asks; False if the next sweep has to do it."""
-    owner = asking.owner_named(player().user_id)
-    return asking.send(resources(), CHECK, bot, owner, visitor(), CHECKS)
+    return send_for(asking.owner_named(player().user_id), bot, kind)
+
+
+def send_for(owner: str, bot: int, kind: BotKind) -> bool:
+    """Send the check of a bot, of a program to where programs are run; return whether it was."""
+    queue = PROGRAMS if kind == "program" else CHECKS
+    return asking.send(resources(), CHECK, bot, owner, visitor(), queue)

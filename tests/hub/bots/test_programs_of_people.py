@@ -1,0 +1,166 @@
+"""Programs as bots of people: uploaded, checked, played, chosen by version, and read by nobody."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+from typing import TypeVar
+
+import pytest
+import requests
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from cw import kits
+from cw.arena.sandbox import bubblewrap
+from cw.hub.bots import packages
+from cw.hub.bots import verbs as bots
+from cw.hub.bots import views as bot_views
+from cw.hub.bots.versions import views as versions
+from cw.hub.bots.views import BotView
+from cw.hub.competitions.rated import pairing
+from cw.hub.matches import lookup
+from cw.hub.matches.play import Worker
+from cw.hub.matches.sending import PLAY, send_due
+from cw.hub.operation.settings import HubSettings
+from cw.hub.site.formats import KINDS
+from cw.hub.site.processes.jobs import jobs_of
+from cw.hub.site.processes.upkeep import keep_in_order
+from cw.hub.store.tables import Bot, BotActivation, BotVersion, Match, MatchParticipant
+from tests.hub.conftest import ON_SQLITE
+from tests.hub.program import make_admin, program_of
+from tests.hub.sites import Site, Visitor, words_of
+
+pytestmark = [
+    pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap"),
+    ON_SQLITE,
+]
+
+T = TypeVar("T")
+JOBS = jobs_of(Worker("me", 1, KINDS))
+KIT = {name: file.read_bytes() for name, file in kits.files("paint", "python").items()}
+PAINTER = packages.pack(KIT)
+BETTER = packages.pack({**KIT, "bot.py": KIT["bot.py"] + b"\n# <b>better</b>\n"})
+BROKEN = b"raise SystemExit('broken <b>')\n"
+PAGE = "/bot/Painter"
+
+
+def upload(visitor: Visitor, data: bytes, note: str = "", name: str = "bot.zip") -> None:
+    """Upload a version of the bot."""
+    form = {"csrf_token": visitor.token(PAGE), "note": note}
+    sent = visitor.send_form(f"{PAGE}/upload?game=paint", form, files={"program": (name, data)})
+    assert sent.status_code == 303, sent.text
+
+
+def register(visitor: Visitor, data: bytes = PAINTER, **values: str) -> requests.Response:
+    """Register a bot by a program, as the page does."""
+    form = {"csrf_token": visitor.token("/bots/new"), "game": "paint", "name": "Painter"}
+    files = {"program": ("bot.zip", data)}
+    return visitor.send_form("/bots/new/program", {**form, **values}, files=files)
+
+
+class Owner:
+    """Somebody with a program."""
+
+    def __init__(self, site: Site, name: str = "ann") -> None:
+        site.open_competition("paint")
+        self.site, self.name = site, name
+        self.browser = site.player(name)
+        site.queue.jobs.clear()
+
+    def do_jobs(self) -> int:
+        """Do what waits in the queue; return how many matches were played."""
+        played = 0
+        while self.site.queue.jobs:
+            job, arguments, _ = self.site.queue.jobs.pop(0)
+            JOBS[job](self.site.resources, *arguments)
+            played += job == PLAY
+        return played
+
+    def read(self, verb: Callable[[Session], T]) -> T:
+        with self.site.resources.database.reading() as session:
+            return verb(session)
+
+    def bot(self) -> BotView:
+        found = self.read(lambda session: bot_views.find(session, "paint", "Painter"))
+        assert found is not None
+        return found
+
+    def versions(self) -> list[tuple[int, str]]:
+        found = self.read(lambda session: versions.versions_of(session, self.bot().id))
+        return [(one.number, one.state) for one in reversed(found)]
+
+    def played(self, match: str) -> dict[str, tuple[int | None, list[object]]]:
+        """Return the version and the faults of those who have played a match."""
+        rows = self.read(
+            lambda session: session.execute(
+                select(MatchParticipant.name, MatchParticipant.version, MatchParticipant.faults)
+                .join(Match, Match.id == MatchParticipant.match_id)
+                .where(Match.match_id == match, Match.state == "done")
+            ).all()
+        )
+        return {name: (version, faults) for name, version, faults in rows}
+
+    def practises(self) -> str:
+        """Play a practice match; return its name."""
+        answer = self.browser.fill(f"{PAGE}/test-match", on=PAGE, opponent="walker", game="paint")
+        assert answer.status_code == 303
+        assert self.do_jobs() == 1
+        return answer.headers["Location"].rpartition("/")[2]
+
+    def rated(self) -> str:
+        """Play a rated match; return its name."""
+        self.site.clock.advance(3600)
+        with self.site.resources.database.writing() as session:
+            pairing.plan(session, self.site.clock)
+        send_due(self.site.resources, KINDS.sendings)
+        assert self.do_jobs() >= 1
+        newest = select(Match.match_id).where(Match.kind == "rated").order_by(Match.id.desc())
+        return self.read(lambda session: session.scalars(newest.limit(1)).one())
+
+
+@pytest.fixture
+def owner(site: Site) -> Owner:
+    return Owner(site)
+
+
+def test_a_program_is_uploaded_checked_and_plays_in_practice(owner: Owner) -> None:
+    assert register(owner.browser, note="first <i>try</i>").status_code == 303
+    assert owner.bot().status == "PENDING"
+    assert owner.versions() == [(1, "building")]
+    assert "being checked" in words_of(owner.browser.open(PAGE))
+    owner.do_jobs()
+    assert (owner.bot().status, owner.bot().version) == ("ACTIVE", 1)
+    page = owner.browser.open(PAGE)
+    assert "first &lt;i&gt;try&lt;/i&gt;" in page.text
+    assert "Version 1 active" in words_of(page)
+    assert "Python" in words_of(page)
+    assert owner.played(owner.practises())["Painter"] == (1, [])
+
+
+def test_a_version_that_fails_its_check_does_not_play_and_the_last_good_one_plays_on(
+    owner: Owner,
+) -> None:
+    assert register(owner.browser).status_code == 303
+    owner.do_jobs()
+    upload(owner.browser, BROKEN, name="bot.py")
+    owner.do_jobs()
+    assert owner.versions() == [(1, "ready"), (2, "failed")]
+    assert (owner.bot().status, owner.bot().version) == ("ACTIVE", 1)
+    page = owner.browser.open(PAGE)
+    assert "failed its check" in words_of(page)
+    assert "broken <b>" not in page.text
+    refused = owner.browser.fill(f"{PAGE}/use-version", on=PAGE, version="2", game="paint")
+    assert refused.status_code == 303
+    assert owner.bot().version == 1
+
+
+def test_a_first_version_that_fails_leaves_a_bot_that_says_why(owner: Owner) -> None:
+    assert register(owner.browser, packages.pack({"bot.py": BROKEN})).status_code == 303
+    owner.do_jobs()
+    assert (owner.bot().status, owner.bot().version) == ("INACTIVE", None)
+    assert owner.bot().reason
+    upload(owner.browser, PAINTER)
+    owner.do_jobs()
+    assert (owner.bot().status, owner.bot().version) == ("ACTIVE", 2)
