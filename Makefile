@@ -1,6 +1,7 @@
 # make demo      two AIs play a match of Circuit Wars, to be watched in the browser
 # make test      style, types and the fast suite of tests
 # make test-all  all tests, and types for every platform
+# make docs      the documents as a site, searchable, in build/docs
 # make hub       a site with people, bots and matches, to look around in
 # All set up a virtual environment of their own in $(VENV).
 
@@ -18,7 +19,7 @@ TEST_READY := $(VENV)/test-ready
 ENGINE ?= $(shell command -v podman || command -v docker)
 REGISTRY ?=
 
-.PHONY: demo serve hub test test-all campaign soak engine hub-image kit-images images test-containers push requirements clean
+.PHONY: demo serve hub test test-all docs campaign soak engine hub-image kit-images images test-containers push requirements clean
 
 demo: $(DEMO_READY)
 	$(BIN)/python -m cw demo $(DEMO)
@@ -51,6 +52,12 @@ $(HUB_READY): $(DEMO_READY)
 $(TEST_READY): $(DEMO_READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
 	@touch $@
+
+# The documents as a site, to be opened from disk: build/docs/index.html. A broken link is an error.
+docs: $(TEST_READY)
+	rm -rf build/docs
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -c docs/site docs build/docs
+	@echo "Open build/docs/index.html"
 
 # A hub of several processes plays, while all that plays and keeps its matches falls again and again.
 campaign: $(TEST_READY)
@@ -89,7 +96,7 @@ push: hub-image
 	$(ENGINE) push $(REGISTRY)/circuit-wars
 
 requirements:
-	$(PYTHON) -m uv pip compile --quiet pyproject.toml --extra hub --extra dev --extra envs --universal --python-version 3.11 \
+	$(PYTHON) -m uv pip compile --quiet pyproject.toml --extra hub --extra dev --extra docs --extra envs --universal --python-version 3.11 \
 	  --no-emit-index-url --output-file requirements.txt
 
 clean:

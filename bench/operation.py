@@ -333,7 +333,9 @@ def watched(resources: Resources, environment: Mapping[str, str], bots: str) -> 
     with resources.database.writing() as session:
         row_id = planning.plan(session, resources.clock, wanted)
         name = session.scalars(select(Match.match_id).where(Match.id == row_id)).one()
-    with role(environment, "serve", "--no-worker", "--port", "0") as server:
+    # In a log of JSON the address would be in an entry of it.
+    text = {**environment, "CW_LOG": "text"}
+    with role(text, "serve", "--no-worker", "--port", "0") as server:
         poll = partial(polled, server, f"{address_said(server)}/match/{name}/state")
         idle = poll()
         others = planned(resources, bots, round(FOR_EACH * WORKERS[-1] * WATCHED))

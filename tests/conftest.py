@@ -57,9 +57,9 @@ class FakeClock:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Name a failure at once: a run of twenty minutes names it at its end, or not at all where it is stopped."""
+    """Name a failure at once: a long run that is stopped never comes to its summary."""
     if report.failed and "PYTEST_XDIST_WORKER" not in os.environ:
-        print(f"\nFAILED {report.nodeid} ({report.when})", file=sys.__stderr__, flush=True)  # noqa: T201
+        print(f"\nFAILED {report.nodeid} ({report.when})", file=sys.__stderr__, flush=True)
 
 
 @pytest.hookimpl(tryfirst=True)

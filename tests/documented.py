@@ -1,4 +1,4 @@
-"""The game that docs/add-a-game.md writes down, as a package that can be installed."""
+"""The games that docs/add-a-game.md writes down, as packages that can be installed."""
 
 from __future__ import annotations
 
@@ -15,15 +15,36 @@ FILE = re.compile(r"^`([\w./]+)`:\n\n```\w+\n(.*?)^```", re.M | re.S)
 
 @cache
 def installed() -> Path:
-    """Return a folder with the package of the page, to be put on the search path."""
+    """Return a folder with the packages of the page, to be put on the search path."""
     folder = TemporaryDirectory(prefix="cw-documented-")
     atexit.register(folder.cleanup)
     return install(Path(folder.name))
 
 
 def install(folder: Path) -> Path:
-    """Write the package of the page, and what an installer writes beside it; return the folder."""
-    return place(folder, dict(FILE.findall((DOCS / "add-a-game.md").read_text("utf-8"))))
+    """Write the packages of the page, with what an installer adds; return the folder."""
+    install_nim(folder)
+    return place(folder, tron())
+
+
+def install_nim(folder: Path) -> Path:
+    """Write the first package of the page alone; return the folder."""
+    return place(folder, {name: text for name, text in on_page().items() if "tron/" not in name})
+
+
+def tron() -> dict[str, str]:
+    """Return the files of the other package; as the page says, two of them are made of Nim's."""
+    files = on_page()
+    made = {
+        name.replace("nim", "tron"): files[name].replace("nim", "tron").replace("Nim", "Tron")
+        for name in ("pyproject.toml", "nim/__init__.py")
+    }
+    return made | {name: text for name, text in files.items() if name.startswith("tron/")}
+
+
+def on_page() -> dict[str, str]:
+    """Return the files that the page writes down."""
+    return dict(FILE.findall((DOCS / "add-a-game.md").read_text("utf-8")))
 
 
 def place(folder: Path, files: dict[str, str]) -> Path:

@@ -15,6 +15,7 @@ from cw.games.circuit_wars import protocol as circuit_wars
 from cw.games.code_battle import checks as code_battle_checks
 from cw.games.code_battle import protocol as code_battle
 from cw.games.defaults import protocol as defaults
+from cw.games.end_of_codes import protocol as end_of_codes
 from cw.games.hexagon import protocol as hexagon
 from cw.games.paint import checks as paint_checks
 from cw.games.paint import protocol as paint
@@ -33,6 +34,8 @@ LIMITS: Final = (
     (code_battle_checks, "TURN"),
     (defaults, "STARTING"),
     (defaults, "TIMEOUT"),
+    (end_of_codes, "CONNECT_TIMEOUT"),
+    (end_of_codes, "TIMEOUT"),
     (hexagon, "TIMEOUT"),
 )
 FOR_PAINTERS: Final = ((paint, "READY"), (paint, "TURN"), (paint_checks, "TURN"))

@@ -1,4 +1,4 @@
-"""The game of docs/add-a-game.md, played from that page alone: commands, bots, checks and pages."""
+"""The games of docs/add-a-game.md, played from that page alone: by commands and on pages."""
 
 from __future__ import annotations
 
@@ -34,6 +34,24 @@ class Bot:
     def act(self, view):
         heaps = view["heaps"]
         return {"heap": heaps.index(max(heaps)), "objects": 1}
+"""
+
+RIDER = """
+import json
+import sys
+
+for line in sys.stdin:
+    question = json.loads(line)
+    if "turn" in question and "view" in question:
+        way = ("up", "right", "down", "left")[question["turn"] % 4]
+        answer = {"turn": question["turn"], "action": {"way": way}}
+        print(json.dumps(answer), flush=True)
+"""
+
+RIDER_CLASS = """
+class Rider:
+    def act(self, view):
+        return {"way": "right"}
 """
 
 
@@ -251,3 +269,44 @@ def ended(client: FlaskClient, address: str) -> Any:
     answer = client.get(f"{address}/document")
     said = answer.get_json()
     return said if answer.status_code == 200 and said["live"]["over"] else None
+
+
+def test_many_who_move_at_once_play_a_match_of_tron() -> None:
+    bots = ("builtin:roomy", "bot=rider.py", "builtin:random", "python:player.py:Rider")
+    Path("rider.py").write_text(RIDER, encoding="utf-8")
+    Path("player.py").write_text(RIDER_CLASS, encoding="utf-8")
+    said = cw("play", "tron", *bots, *SLOW, "--seed", "3", "--out", "match.json", "--json")
+    report = json.loads(said)
+    assert report["reason"] in ("others_crashed", "all_crashed")
+    assert sorted(player["rank"] for player in report["players"])[0] == 1
+    assert [player["faults"] for player in report["players"]] == [[], [], [], []]
+    assert cw("replay", "verify", "match.json") == "match.json: ok\n"
+    document = json.loads(Path("match.json").read_text(encoding="utf-8"))
+    assert sorted(document["turns"][0]["actions"]) == ["0", "1", "2", "3"]
+    assert "A" in cw("replay", "show", "match.json", "--turn", "0")
+
+
+def test_two_who_come_to_a_square_at_once_both_crash() -> None:
+    riders = [{"wall": [[2, column]], "rides": True} for column in (1, 3)]
+    line = {"state": {"size": 5, "riders": riders}, "actions": {}}
+    line["actions"] = {"0": {"way": "right"}, "1": {"way": "left"}}
+    stepped = json.loads(cw("step", "tron", said=json.dumps(line)))
+    assert stepped["outcome"]["reason"] == "all_crashed"
+    assert stepped["outcome"]["winner"] is None
+
+
+def test_pages_show_tron_in_its_own_words(client: FlaskClient) -> None:
+    assert "Squares of a side" in client.get("/games/tron/").text
+    form = {"bot": "builtin:random", "hand": "1", "size": "9", "seed": "1"}
+    begun = client.post("/games/tron/matches", data=form)
+    assert begun.status_code == 303, begun.text
+    page = client.get(begun.headers["Location"]).text
+    assert "/games/tron/frames" in page
+    path, _, key = begun.headers["Location"].partition("?")
+    document = wait(lambda: may_move(client, f"{path}/document?{key}"))
+    assert "Ride up" in json.dumps(document["yours"])
+
+
+def may_move(client: FlaskClient, address: str) -> Any:
+    said = client.get(address).get_json()
+    return said if said and said.get("yours") else None

@@ -17,7 +17,7 @@ MODULES = sorted((ROOT / "cw").rglob("*.py"))
 
 LAYERS = (
     ("cw.errors", "cw.assets", "cw.time_limit", "cw.visible", "cw"),
-    ("cw.drawing", "cw.files", "cw.line_files"),
+    ("cw.drawing", "cw.files", "cw.line_files", "cw.version"),
     ("cw.games.rules",),
     ("cw.games.codec",),
     ("cw.games.wire", "cw.games.play_options", "cw.games.endings", "cw.games.spaces"),
@@ -41,6 +41,7 @@ LAYERS = (
     ("cw.hub.accounts",),
     ("cw.hub.bots",),
     ("cw.hub.matches",),
+    ("cw.hub.api",),
     ("cw.hub.competitions",),
     ("cw.hub.competitions.*",),
     ("cw.hub.site", "cw.hub"),
@@ -270,3 +271,79 @@ def test_the_hub_is_imported_by_its_commands_alone() -> None:
 def test_no_module_hides_one_of_the_standard_library() -> None:
     names = {path.stem for path in (ROOT / "cw").iterdir()}
     assert not names & sys.stdlib_module_names
+
+
+FORMATS = "cw.hub.competitions"
+"""Where each folder is a format."""
+
+FORMAT_NAMES = sorted(
+    folder.rpartition(".")[2]
+    for folder in FOLDERS
+    if folder.startswith(f"{FORMATS}.") and folder.count(".") == FORMATS.count(".") + 1
+)
+
+KNOWS_FORMATS = ("cw.hub.site.formats", "cw.hub.site.demo", "cw.hub.store.migrations")
+"""What may name formats: the list of them, the demonstration, and migrations."""
+
+
+def belongs_to(module: str, name: str) -> bool:
+    """Return whether a module is part of a format, or of the commands that a format has."""
+    return f"{module}.".startswith((f"{FORMATS}.{name}.", f"cw.cli.hub.{name}."))
+
+
+def outside_formats() -> Iterator[str]:
+    """Return the modules that work alike for all formats."""
+    return (
+        module
+        for module in IMPORTS
+        if not module.startswith(KNOWS_FORMATS)
+        and not any(belongs_to(module, name) for name in FORMAT_NAMES)
+    )
+
+
+def words_compared(tree: ast.AST) -> Iterator[str]:
+    """Return each text that a format or kind is compared with, by `==`, `in` or `match`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare | ast.match_case):
+            for inner in ast.walk(node if isinstance(node, ast.Compare) else node.pattern):
+                if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
+                    yield inner.value
+
+
+def test_no_format_is_known_outside_its_folder() -> None:
+    assert len(FORMAT_NAMES) >= 4
+    offenders = [
+        f"{module} imports {target}"
+        for module in IMPORTS
+        for name in FORMAT_NAMES
+        if not belongs_to(module, name) and not module.startswith(KNOWS_FORMATS)
+        for target in own(module)
+        if f"{target}.".startswith(f"{FORMATS}.{name}.")
+    ]
+    assert not offenders, "ask `Format` for it"
+
+
+def test_nothing_outside_a_format_asks_which_kind_a_match_is() -> None:
+    offenders = [
+        f"{module} compares with {word!r}"
+        for module in outside_formats()
+        if module.startswith(("cw.hub", "cw.cli.hub"))
+        for word in words_compared(ast.parse(SOURCES[module]))
+        if word in FORMAT_NAMES
+    ]
+    assert not offenders, "ask `Format` or `Kind` for it"
+
+
+TEMPLATES = ROOT / "templates"
+ASKS_FORMAT = re.compile(rf"""(?:==|!=|\bin)\s*[("'\[]+(?:{"|".join(FORMAT_NAMES)})["']""")
+
+
+def test_no_template_outside_a_format_asks_for_one() -> None:
+    own = tuple(str(TEMPLATES / "hub/competitions" / name) for name in FORMAT_NAMES)
+    offenders = [
+        f"{file}: {asked[0]}"
+        for file in (TEMPLATES / "hub").rglob("*.html")
+        if not str(file).startswith(own)
+        for asked in ASKS_FORMAT.finditer(file.read_text("utf-8"))
+    ]
+    assert not offenders, "show what `Format` gives"

@@ -24,6 +24,7 @@ SMALL: dict[str, dict[str, Json]] = {
     "end-of-codes": {"M": 3, "MAX_HP": 2, "W": 7, "H": 6, "max_rounds": 60},
     "hexagon": {"size": 3},
     "paint": {"width": 4, "height": 3, "turns": 12},
+    "tron": {"size": 7},
 }
 """Options for games that are over soon."""
 
@@ -33,11 +34,11 @@ ILLEGAL_ON_PURPOSE = {("hexagon", "constant")}
 UNSEEN: dict[str, Callable[[Any, Any, Random], Any]] = {"code-battle": alter_unseen}
 """Fogged games -> what changes a state where a player does not see it."""
 
-NAMES = [*GAMES, "nim"]
+NAMES = [*GAMES, "nim", "tron"]
 
 
 @pytest.fixture(autouse=True)
-def with_the_documented_game(monkeypatch: pytest.MonkeyPatch) -> None:
+def with_the_documented_games(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(installed())
 
 

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import click
 
-from cw import __version__
 from cw.arena.processes import end_as_interrupted
 from cw.cli.groups import LazyGroup, Place
 from cw.errors import ArenaError, CapacityError, Failure
@@ -67,6 +66,10 @@ COMMANDS: Final[Mapping[str, Place]] = {
         "cw.cli.bench:bench", "Measure how fast the arena is, compared with yardsticks."
     ),
     "hub": Place("cw.cli.hub:hub", "Run a site where people bring bots and watch them play."),
+    "completion": Place(
+        "cw.cli.completion:completion",
+        "Print what lets SHELL complete the commands and options of `cw`: bash, zsh or fish.",
+    ),
 }
 """In the order in which a newcomer meets them."""
 
@@ -84,10 +87,26 @@ class Commands(LazyGroup):
             raise click.UsageError(visible(str(error))) from None
 
 
+def show_version(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    """Print the version and end, where that is wanted."""
+    if wanted and not context.resilient_parsing:
+        from cw.version import version_line  # noqa: PLC0415
+
+        click.echo(version_line())
+        context.exit()
+
+
 @click.group(
     cls=Commands, places=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
 )
-@click.version_option(__version__, prog_name="cw")
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=show_version,
+    help="Show the version, the commit and Python, and exit.",
+)
 def main() -> None:
     """Play, watch and rank bots.
 

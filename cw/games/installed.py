@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cw.errors import ArenaError, UsageError, short
 from cw.games.codec import Game
+from cw.games.endings import Endings
 from cw.games.entry import GameEntry, game_of
+from cw.games.play_options import PlayOptions
 from cw.time_limit import Begun
 
 if TYPE_CHECKING:
@@ -121,6 +123,8 @@ def tried(point: EntryPoint) -> GameEntry:
     strategies = resolve_name(entry.strategies)
     if not isinstance(strategies, Mapping) or not strategies:
         raise UsageError(f"{entry.strategies} must be a mapping with a strategy or more")
+    refuse_part(entry.endings, Endings)
+    refuse_part(entry.play_options, PlayOptions)
     play_turn(game)
     return entry
 
@@ -135,6 +139,12 @@ def refuse_rules(name: str, rules: Any) -> None:
     seats = getattr(rules, "seats", None)
     if not isinstance(seats, range) or not seats or seats.start < 1:
         raise UsageError(f"its rules must have seats such as range(2, 5), not {short(seats)}")
+
+
+def refuse_part(where: str | None, kind: type) -> None:
+    """Raise UsageError for a part that is not what pages need of it."""
+    if where is not None and not isinstance(part := resolve_name(where), kind):
+        raise UsageError(f"{where} must be {kind.__name__}(...), not {short(part)}")
 
 
 def play_turn(game: Game) -> None:

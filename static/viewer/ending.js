@@ -3,6 +3,7 @@
 import { countOf } from "../shared/counts.js";
 import { REASONS, RESIGNATIONS } from "../shared/words.js";
 import { partsOfDetail } from "./faults.js";
+import { showingOf } from "./games/installed.js";
 import { faultOf, isFault, listedNames, scoresOf, standings } from "./words.js";
 
 /** Faults that are told with a result. */
@@ -41,7 +42,8 @@ function resigned(end) {
  * @returns {string}
  */
 export function reasonOf({ replay, reason }) {
-  const words = REASONS[replay.document.game] ?? {};
+  const { game } = replay.document;
+  const words = REASONS[game] ?? showingOf(game).reasons ?? {};
   return Object.hasOwn(words, reason) ? words[reason] : reason.replaceAll("_", " ");
 }
 

@@ -1,6 +1,7 @@
 /** Sentences about matches. */
 
 import { FAULTS, TITLES } from "../shared/words.js";
+import { showingOf } from "./games/installed.js";
 
 /** Players that a sentence names. */
 const MOST_NAMES = 4;
@@ -34,7 +35,7 @@ export function timeWords(ms) {
  * @returns {string}
  */
 export function titleOf(game) {
-  return TITLES[game] ?? game;
+  return TITLES[game] ?? showingOf(game).title ?? game;
 }
 
 /**

@@ -118,7 +118,7 @@ ACCOUNTS: Final = (
 
 SITE: Final = (
     defect(
-        "cw/hub/site/api/operations.py",
+        "cw/hub/api/operations.py",
         "    if scope is not None and not who.may(scope):",
         "    if False:",
         "The API asks for no scope.",

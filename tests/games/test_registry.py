@@ -29,12 +29,12 @@ from cw.games.registry import (
     load_strategies,
 )
 from cw.games.wire import BotContext
-from tests.documented import install
+from tests.documented import install, install_nim
 
 
 def brought(folder: Path, entry: str, rules: str = "pass") -> None:
     """Install the documented game with another entry, and with rules that differ from its own."""
-    install(folder)
+    install_nim(folder)
     # A name of its own: modules that were loaded once are not loaded again.
     name = f"nim_{crc32(f'{entry}{rules}'.encode())}"
     text = (
@@ -83,6 +83,7 @@ BROKEN = [
     ('"nim.rules"', "pass", "ENTRY must be a GameEntry, not 'nim.rules'"),
     ('in_folder("json.decoder")', "pass", "raises ModuleNotFoundError"),
     ('in_folder("cw.games.paint")', "pass", "its rules must have the name 'nim'"),
+    ('replace(in_folder("nim"), endings="nim:__doc__")', "pass", "must be Endings(...), not"),
     (OWN_RULES, "step = None", "its rules have no method step"),
     (OWN_RULES, "seats = 2", "its rules must have seats such as range(2, 5), not 2"),
     (OWN_RULES, "to_move = lambda *_: ()", "nobody is to move at the start of a match"),
@@ -123,7 +124,7 @@ def test_a_package_that_takes_too_long_is_left_out_until_it_is_ready(
 def test_a_name_that_no_game_can_have_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    install(tmp_path)
+    install_nim(tmp_path)
     points = next(tmp_path.glob("*.dist-info")) / "entry_points.txt"
     points.write_text(f"[cw.games]\n{name} = nim:ENTRY\n", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
@@ -135,9 +136,9 @@ def test_installed_games_stand_after_ours_with_their_packages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(install(tmp_path))
-    assert list(game_entries()) == [*GAMES, "nim"]
-    [game] = installed_games()
-    assert (game.name, game.package, game.version) == ("nim", "nim", "1.0")
+    assert list(game_entries()) == [*GAMES, "nim", "tron"]
+    told = [(game.name, game.package, game.version) for game in installed_games()]
+    assert told == [("nim", "nim", "1.0"), ("tron", "tron", "1.0")]
 
 
 def test_nobody_can_take_the_name_of_one_of_ours(

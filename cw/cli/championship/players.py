@@ -43,7 +43,7 @@ def chosen_players(
     if sandbox == "off":
         raise UsageError("--sandbox off goes without --queue: workers run programs in a sandbox")
     # What the extra brings is loaded for those alone who have it.
-    with resolve_name("cw.cli.hub.championship_queue:workers")(jobs) as workers:
+    with resolve_name("cw.cli.hub.cup.championship:workers")(jobs) as workers:
         yield workers
 
 

@@ -32,7 +32,7 @@ COMMANDS: Final[Mapping[str, Place]] = {
         "Make keys; or add one to CW_MASTER_KEYS, put it first, and encrypt all secrets with it.",
     ),
     "ratings": Place(
-        "cw.cli.hub.ratings:ratings_group",
+        "cw.cli.hub.rated.ratings:ratings_group",
         "Verify the ratings of rated competitions from their matches, or rewrite them.",
     ),
     "competition": Place(
@@ -48,12 +48,12 @@ COMMANDS: Final[Mapping[str, Place]] = {
         "Print every setting with its value and meaning.",
     ),
     "backup": Place(
-        "cw.cli.hub.backup:backup_command",
+        "cw.cli.hub.backup:backup_group",
         "Write all rows of the hub into one file, while it runs.",
     ),
     "restore": Place(
         "cw.cli.hub.backup:restore_command",
-        "Fill an empty database from a back-up FILE, and verify its ratings.",
+        "Fill an empty database from a back-up SOURCE, and verify its ratings.",
     ),
     "db": Place("cw.cli.hub.db:db", "Bring the database to the revision of the program."),
     "store": Place("cw.cli.hub.store:store", "Create the bucket of the object store."),

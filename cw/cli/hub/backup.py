@@ -3,44 +3,37 @@
 from __future__ import annotations
 
 import json
-from itertools import islice
-from pathlib import Path
+from dataclasses import asdict
 
 import click
-from sqlalchemy.orm import Session
 
 from cw.cli.hub.options import as_json, with_settings
-from cw.errors import UsageError
-from cw.hub.accounts import outbox
-from cw.hub.clock import utc_now
-from cw.hub.competitions.rated import proof
-from cw.hub.competitions.rated import verbs as rated
-from cw.hub.matches.states import queue_all
 from cw.hub.operation.backup import backup_job as job
-from cw.hub.operation.backup import backups
+from cw.hub.operation.backup import sources
+from cw.hub.operation.backup.sources import Stored
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import make_private_folder, opened
 from cw.hub.operation.setting_types import store_or_folder
 from cw.hub.operation.settings import HubSettings
+from cw.hub.site import recovery
 from cw.hub.site.processes.roles import folder_locked
 from cw.hub.store.database import Database
-
-TOLERANCE = 0.001
-"""How far ratings may be off: the exp of another machine may differ in the last bits."""
-
-MOST_SHOWN = 100
+from cw.visible import visible
 
 
-@click.command("backup")
+@click.group("backup", invoke_without_command=True)
 @with_settings
 @click.option(
     "--objects",
     type=store_or_folder,
     metavar="URL",
-    help="Copy objects to s3://bucket/prefix or a folder, too.",
+    help="Take a sealed copy and the objects to s3://bucket/prefix or a folder, too.",
 )
 @as_json
-def backup_command(settings: HubSettings, objects: str | None, as_json: bool) -> None:
+@click.pass_context
+def backup_group(
+    context: click.Context, settings: HubSettings, objects: str | None, as_json: bool
+) -> None:
     """Write all rows of the hub into one file, while it runs.
 
     The file is in the object store, readable by its owner only: it contains e-mail addresses and
@@ -48,8 +41,12 @@ def backup_command(settings: HubSettings, objects: str | None, as_json: bool) ->
 
     \b
       cw hub backup                         prints where the file is
-      cw hub backup --objects /mnt/copies   replays, maps, uploads, pictures too
+      cw hub backup --objects /mnt/copies   sealed there too; replays, maps, uploads, pictures
+      cw hub backup list                    what there is, here and in CW_BACKUP_OBJECTS
+      cw hub backup drill                   tries whether the newest one would bring the hub back
     """
+    if context.invoked_subcommand:
+        return
     with opened(settings, CeleryQueue(settings)) as resources:
         made = job.make(resources, objects or "")
     if as_json:
@@ -57,63 +54,87 @@ def backup_command(settings: HubSettings, objects: str | None, as_json: bool) ->
         return
     click.echo(f"{settings.store}/{made.key}: {made.rows} rows")
     if objects:
-        click.echo(f"{objects}: {made.objects} objects copied")
+        click.echo(f"{objects}: sealed there too; {made.objects} objects copied")
+
+
+@backup_group.command("list")
+@with_settings
+@as_json
+def list_command(settings: HubSettings, as_json: bool) -> None:
+    """List the back-ups of the hub's own store and of CW_BACKUP_OBJECTS, the newest first."""
+    places = filter(None, (settings.store, settings.backup_objects))
+    found = [one for place in places for one in sources.stored_in(place)]
+    if as_json:
+        click.echo(json.dumps([asdict(one) for one in found], default=str))
+        return
+    for one in found:
+        click.echo(visible(row(one)))
+
+
+def row(stored: Stored) -> str:
+    """Return a back-up for reading: when it was made, how large it is, and where."""
+    return f"{stored.at:%Y-%m-%d %H:%M} UTC  {stored.bytes / 2**20:9.1f} MiB  {stored}"
+
+
+@backup_group.command("drill")
+@with_settings
+@click.argument("source", default="")
+@as_json
+def drill_command(settings: HubSettings, source: str, as_json: bool) -> None:
+    """Restore a back-up into a temporary file, and verify all that a new hub would need of it.
+
+    Rows, secrets, a sample of replays, and in the end the ratings, as `ratings verify` does. SOURCE
+    is as for `restore`; without it, the newest back-up of CW_BACKUP_OBJECTS, or of the hub's own
+    store. Exit code 1 if anything is missing or differs.
+    """
+    findings = []
+    for finding in recovery.drill(settings, source):
+        findings.append(finding)
+        if not as_json:
+            click.echo(visible(str(finding)))
+    if as_json:
+        click.echo(json.dumps([asdict(finding) for finding in findings]))
+    if not all(finding.ok for finding in findings):
+        raise SystemExit(1)
 
 
 @click.command("restore")
 @with_settings
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("source")
+@click.option("--objects", is_flag=True, help="Copy replays, maps, uploads and pictures back, too.")
 @as_json
-def restore_command(settings: HubSettings, file: Path, as_json: bool) -> None:
-    """Fill an empty database from a back-up FILE, and verify its ratings.
+def restore_command(settings: HubSettings, source: str, objects: bool, as_json: bool) -> None:
+    """Fill an empty database from a back-up SOURCE, and verify its ratings.
 
     SQLite and PostgreSQL take the same files. Matches that were open are queued. Exit code 2, and
     nothing changes, if the database is not empty or the file is damaged; 1 if ratings differ.
 
     \b
       cw hub restore hub-data/objects/backups/20261120T033000Z.jsonl.gz
+      cw hub restore s3://copies/hub --objects     the newest one there
     """
     make_private_folder(settings.data)
     with folder_locked(settings):
         database = Database(settings.database)
         try:
-            header = fill(database, file)
-            found = differences(database)
+            result = recovery.restore(settings, database, source, objects)
         finally:
             database.close()
-    if as_json:
-        about = {"rows": header.rows, "at": header.at.isoformat(), "differences": found}
-        click.echo(json.dumps(about))
-    else:
-        click.echo(f"{header.rows} rows as they were at {header.at:%Y-%m-%d %H:%M:%S} UTC")
-        for one in found:
-            click.echo(one)
-        click.echo("The ratings match the results." if not found else "They differ.")
-    if found:
+    tell(result, as_json, objects)
+    if result.differences:
         raise SystemExit(1)
 
 
-def fill(database: Database, file: Path) -> backups.Header:
-    """Fill a database from a file; raise UsageError for one that cannot be read."""
-    try:
-        with file.open("rb") as packed:
-            return backups.restore(database, packed, begin_anew)
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}") from None
-
-
-def begin_anew(session: Session) -> None:
-    """Make the rows fit a place where nothing runs yet."""
-    queue_all(session)
-    outbox.drop_waiting(session, utc_now)
-
-
-def differences(database: Database) -> list[str]:
-    """Return where ratings are not what the matches say, as far as it is shown."""
-    with database.reading() as session:
-        found = (
-            f"{one.slug}: {difference}"
-            for one in rated.rated_competitions(session)
-            for difference in proof.verify(session, one.id, TOLERANCE)
-        )
-        return list(islice(found, MOST_SHOWN))
+def tell(result: recovery.Recovery, as_json: bool, objects: bool) -> None:
+    """Print what came of a restoration."""
+    header, found = result.header, result.differences
+    if as_json:
+        about = {"rows": header.rows, "at": header.at.isoformat(), "objects": result.objects}
+        click.echo(json.dumps({**about, "differences": found}))
+        return
+    click.echo(f"{header.rows} rows as they were at {header.at:%Y-%m-%d %H:%M:%S} UTC")
+    if objects:
+        click.echo(f"{result.objects} objects copied")
+    for one in found:
+        click.echo(one)
+    click.echo("The ratings match the results." if not found else "They differ.")

@@ -3,37 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Concatenate, Final, ParamSpec, TypeVar
+from typing import Any
 
 import click
 from sqlalchemy.orm import Session
 
 from cw.cli.groups import HelpfulGroup
+from cw.cli.hub import daily, tournament
+from cw.cli.hub.acting import do
 from cw.cli.hub.options import as_json, with_settings
-from cw.cli.hub.tournament import COMMANDS
 from cw.cli.hub.tournament.acting import FILE, NEW_FILE
-from cw.cli.hub.tournament.creation import NewTournament, make
+from cw.cli.hub.tournament.creation import NewTournament
 from cw.cli.hub.user import opened, tell
 from cw.errors import UsageError, choices
 from cw.games.registry import load_game
 from cw.hub.clock import Clock, utc_now
 from cw.hub.competitions import verbs as competitions
-from cw.hub.competitions.daily import verbs as daily
 from cw.hub.competitions.format import Format, format_named
-from cw.hub.competitions.tournament import settings as tournament_settings
 from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.operation.settings import HubSettings
 from cw.hub.site.formats import FORMATS
 from cw.hub.store.tables import CompetitionState
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-SHOWN: Final = 5
-"""Due times that are printed."""
 
 
 @click.group(cls=HelpfulGroup)
@@ -43,18 +35,6 @@ def competition() -> None:
     NAME is the name of a game, such as end-of-codes, or FORMAT/NAME where several have it.
     Each change is recorded in the audit log. The site may keep running.
     """
-
-
-def do(
-    settings: HubSettings,
-    name: str,
-    act: Callable[Concatenate[Session, Clock, CompetitionFacts, P], T],
-    *args: P.args,
-    **kwargs: P.kwargs,
-) -> T:
-    """Do something with a competition in a transaction of its own; return what comes of it."""
-    with opened(settings) as database, database.writing() as session:
-        return act(session, utc_now, competitions.named(session, name), *args, **kwargs)
 
 
 def format_of(facts: CompetitionFacts) -> Format:
@@ -126,7 +106,7 @@ def new(
     slug = "" if of_game else name
     format_name, game = (name, of_game) if of_game else (format_name, game)
     format_name = competitions.FORMER_NAMES.get(format_name, format_name)
-    if format_name == tournament_settings.FORMAT:
+    if make := tournament.MAKERS.get(format_name):
         wanted = NewTournament(game if of_game else name or game, game, title, file, teams, cards)
         make(settings, wanted, as_json=as_json)
         return
@@ -214,56 +194,5 @@ def read_value(text: str) -> tuple[str, Any]:
         raise UsageError(f"{name} is not JSON: {error}") from None
 
 
-def daily_only(of: CompetitionFacts) -> None:
-    """Raise UsageError for a competition without due times."""
-    if of.format != daily.FORMAT:
-        raise UsageError(f"{of.format}/{of.slug} has no due times: it is not daily")
-
-
-@competition.command("next")
-@click.argument("name")
-@with_settings
-@as_json
-def next_command(settings: HubSettings, name: str, *, as_json: bool) -> None:
-    """Print the next due times of a daily competition."""
-
-    def act(session: Session, clock: Clock, of: CompetitionFacts) -> list[str]:
-        daily_only(of)
-        return [f"{due:%Y-%m-%d %H:%M} UTC" for due in daily.upcoming(session, clock, of, SHOWN)]
-
-    dues = do(settings, name, act)
-    tell({"competition": name, "next": dues}, "\n".join(dues) or "none is planned", as_json=as_json)
-
-
-@competition.command()
-@click.argument("name")
-@with_settings
-@as_json
-def run(settings: HubSettings, name: str, *, as_json: bool) -> None:
-    """Start a game of a daily competition now; the site plays it."""
-
-    def act(session: Session, clock: Clock, of: CompetitionFacts) -> str:
-        daily_only(of)
-        return daily.begin(session, clock, of.id)
-
-    game = do(settings, name, act)
-    tell({"competition": name, "match": game}, f"{game} is queued", as_json=as_json)
-
-
-@competition.command()
-@click.argument("name")
-@with_settings
-@as_json
-def skip(settings: HubSettings, name: str, *, as_json: bool) -> None:
-    """Cancel the next due time of a daily competition."""
-
-    def act(session: Session, clock: Clock, of: CompetitionFacts) -> str:
-        daily_only(of)
-        return f"{daily.skip(session, clock, of.id):%Y-%m-%d %H:%M} UTC"
-
-    due = do(settings, name, act)
-    tell({"competition": name, "skipped": due}, f"there is no game at {due}", as_json=as_json)
-
-
-for command in COMMANDS:
+for command in (*daily.COMMANDS, *tournament.COMMANDS):
     competition.add_command(command)

@@ -30,7 +30,7 @@ def doctor(settings: HubSettings, as_json: bool) -> None:
     for finding in findings_of(settings):
         findings.append(finding)
         if not as_json:
-            click.echo(visible(line(finding)))
+            click.echo(visible(str(finding)))
     if as_json:
         click.echo(json.dumps([asdict(finding) for finding in findings]))
     if any(finding.needed and not finding.ok for finding in findings):
@@ -46,10 +46,3 @@ def findings_of(settings: HubSettings) -> Iterator[Finding]:
     if has_database:
         yield tried("games", lambda: look_at_games(settings))
     yield tried("programs", look_at_programs)
-
-
-def line(finding: Finding) -> str:
-    """Return a finding for reading, with what to do."""
-    mark = "ok" if finding.ok else "to do" if finding.needed else "no"
-    advice = f"; {finding.advice}" if finding.advice and not finding.ok else ""
-    return " ".join(f"{mark:5}  {finding.name:12}  {finding.found}{advice}".splitlines())

@@ -34,6 +34,9 @@ MAP_SIGNS: Final = {sign: quote_plus(sign) for sign in '[]{}":,'}
 """What a map holds beside letters and digits, as forms have it."""
 
 NOTHING: Final[Mapping[str, str]] = {}
+TIMEOUT: Final = 5.0
+CONNECT_TIMEOUT: Final = 3.0
+"""Seconds of a request and of its connection, where the options of the game name none."""
 MOST_REPLY: Final = 64 * 1024
 MOST_INTENTS: Final = 256 * 1024
 
@@ -72,8 +75,8 @@ class Grader:
         self.referee = referee
         options = referee.options
         self.number = options.get("gameid", 1)
-        self.seconds = float(options.get("timeout", 5.0))
-        self.connect_seconds = float(options.get("connect_timeout", 3.0))
+        self.seconds = float(options.get("timeout", TIMEOUT))
+        self.connect_seconds = float(options.get("connect_timeout", CONNECT_TIMEOUT))
 
     async def initiate(self) -> list[PlayerState]:
         """Ask all bots who they are; give the players whose bots pass."""

@@ -7,7 +7,7 @@ keeps its default; docs/add-a-format.md makes a small one step by step.
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -17,6 +17,8 @@ from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
+from cw.hub.api.documents import BotStanding
+from cw.hub.api.operations import Operation
 from cw.hub.bots import health
 from cw.hub.bots.competing import Competing
 from cw.hub.bots.health import BotHosting
@@ -42,6 +44,10 @@ Changing: TypeAlias = Callable[[Session, Clock, CompetitionFacts, Settings], obj
 
 Steering: TypeAlias = Callable[[Session, Clock, CompetitionFacts, CompetitionState], object]
 """Lets a competition run, pause or be over; raises UsageError where that cannot be."""
+
+Verifying: TypeAlias = Callable[[Session, float], Iterable[str]]
+"""Names each difference between what was kept of results and what the matches say, if it is larger
+than a tolerance."""
 
 Entering: TypeAlias = Callable[[Session, int], object]
 """Lets a new bot of a person, by the id of its row, take part in the competitions of its game."""
@@ -115,6 +121,8 @@ class BotCard:
 
     part: Callable[[Session, BotView, bool], BotPart]
     """Returns a part of the page of a bot; for everybody, or for its owner and admins."""
+    standing: Callable[[Session, BotView], BotStanding | None] = lambda _session, _bot: None
+    """Returns how a bot stands, for the API; None where it takes no part."""
     ratings: Callable[[Session, int], Mapping[int, float]] = lambda _session, _user: {}
     """Returns the ratings of the bots of a user, by the ids of their rows."""
 
@@ -142,6 +150,8 @@ class Format:
     steer: Steering = steer
     begin: Beginning | None = None
     enter: Entering | None = None
+    verify: Verifying | None = None
+    """Verifies what it has made of results, after a back-up was restored."""
     has_maps: bool = False
     """Whether it plays on maps that come with a game, which a site stores when it begins."""
     hosting_of: HostingOf | None = None
@@ -150,6 +160,8 @@ class Format:
     bot: BotCard | None = None
     profile: ProfileCard | None = None
     pages: Sequence[Family] = ()
+    api: Sequence[Operation] = ()
+    """Its routes of the API."""
     install: Callable[[Application], object] | None = None
     """Prepares the application for its pages."""
     jobs: Mapping[str, Job] = field(default_factory=dict)
@@ -199,3 +211,10 @@ def hosting_by(formats: Sequence[Format]) -> health.HostingOf:
         return own or health.always_sandboxed(session, bot)
 
     return hosting_of
+
+
+def standing_in(formats: Sequence[Format], session: Session, bot: BotView) -> BotStanding | None:
+    """Return how a bot stands in the first format that has a standing of it; None in none."""
+    cards = [format_.bot for format_ in formats if format_.bot is not None]
+    standings = (card.standing(session, bot) for card in cards)
+    return next((standing for standing in standings if standing is not None), None)

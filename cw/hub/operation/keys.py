@@ -10,11 +10,18 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from cw.errors import Failure
+from cw.hub.operation.settings import HubSettings
 from cw.hub.store.sealing import Sealed, Sealer
 from cw.hub.store.tables import Bot
 
 AT_ONCE: Final = 500
 """Rows of one transaction."""
+
+
+def sealer_of(settings: HubSettings) -> Sealer:
+    """Return what opens secrets, without making a key; raises OSError or ValueError."""
+    path = settings.data / "master.key"
+    return Sealer(settings.master_keys or path.read_text(encoding="ascii").strip())
 
 
 def uses(session: Session) -> Counter[str]:

@@ -179,7 +179,7 @@ class HubSettings:
     )
     backup_objects: str = setting(
         "",
-        "Target of the daily copy of replays, maps, uploads and pictures: s3://..., or a folder.",
+        "Second store, for sealed copies of back-ups and for all objects: s3://..., or a folder.",
         store_or_folder,
         "nowhere",
     )

@@ -24,6 +24,7 @@ from cw.hub.pages import files, polls, request, security
 from cw.hub.pages.queries import ShortInteger
 from cw.hub.site import (
     admin,
+    bot_page,
     documents,
     errors,
     home,
@@ -40,7 +41,7 @@ from cw.web.settings import SiteSettings
 
 BLUEPRINTS: Final[tuple[Blueprint, ...]] = (
     home.routes,
-    bots.routes,
+    bot_page.routes,
     match.routes,
     objects.routes,
     account.routes,
@@ -50,7 +51,6 @@ BLUEPRINTS: Final[tuple[Blueprint, ...]] = (
     profile_page.routes,
     admin.routes,
     documents.routes,
-    api.routes,
     ready.routes,
     metrics.routes,
 )
@@ -74,7 +74,8 @@ def create_hub(
     app.config["HOME"] = "home.home"
     app.config["NO_SUCH_PAGE"] = "there is no such page"
     app.extensions["formats"] = formats
-    blueprints = (*BLUEPRINTS, *(pages for format_ in formats for pages in format_.pages))
+    pages = (family for format_ in formats for family in format_.pages)
+    blueprints = (*BLUEPRINTS, api.routes_of(formats), *pages)
     for blueprint in blueprints:
         app.register_blueprint(blueprint)
     families = tuple(blueprint.name for blueprint in blueprints)

@@ -15,8 +15,9 @@ from cw.hub.accounts import audit
 from cw.hub.accounts.access.actor import actor, players_only
 from cw.hub.accounts.pages import go
 from cw.hub.bots import asking, check_requests
+from cw.hub.bots import pages as bots
 from cw.hub.bots import views as bot_views
-from cw.hub.bots.pages import address, find, routes, strategies_of
+from cw.hub.bots.pages import address, find, strategies_of
 from cw.hub.bots.versions import pages as versions
 from cw.hub.bots.views import BotView
 from cw.hub.competitions.format import BotCard, BotPart
@@ -26,6 +27,9 @@ from cw.hub.pages.parts import ago, notice
 from cw.hub.pages.request import one_reading, resources
 from cw.hub.site.formats import site_formats
 from cw.web.games.game_pages import game_page
+
+routes: Final = bots.routes
+"""The pages here are of the family of a player's bots."""
 
 BUILT_IN: Final = Markup("This is the built-in strategy {}.")
 PASSED: Final = Markup("The bot has passed its check.")

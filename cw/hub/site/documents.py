@@ -11,7 +11,8 @@ from markupsafe import Markup
 
 from cw.assets import asset
 from cw.hub.site import limits
-from cw.hub.site.api.description import OPERATIONS
+from cw.hub.site.api.description import operations_of
+from cw.hub.site.formats import site_formats
 from cw.web.games.markdown import MARKDOWN
 
 routes = Blueprint("documents", __name__)
@@ -34,7 +35,9 @@ def contribute() -> str:
 @routes.get("/api")
 def api() -> str:
     """Show what programs may ask of the site."""
-    return render_template("hub/site/api.html", operations=OPERATIONS, limits=limits.told_of_api())
+    return render_template(
+        "hub/site/api.html", operations=operations_of(site_formats()), limits=limits.told_of_api()
+    )
 
 
 @lru_cache

@@ -102,6 +102,13 @@ class ObjectStore:
             return False
         return True
 
+    def has(self, key: str) -> bool:
+        """Return whether there is an object; raise StoreAway if the store cannot be reached."""
+        try:
+            return self._has(key)
+        except (BaseError, OSError) as error:
+            raise away(error) from error
+
     def _put(self, key: str, data: bytes, mode: Literal["create", "overwrite"]) -> None:
         # A folder keeps no attributes; who serves from it knows the key.
         packed = {"Content-Encoding": "gzip"} if key.endswith(PACKED) else {}
@@ -201,11 +208,18 @@ class ObjectStore:
 
         Raises StoreAway if they cannot be listed.
         """
+        for entry in self._entries(prefix):
+            if before is None or entry["last_modified"] < before:
+                yield entry["path"]
+
+    def sizes(self, prefix: str) -> dict[str, int]:
+        """Return the keys below a prefix with their bytes; raise StoreAway without a list."""
+        return {entry["path"]: entry["size"] for entry in self._entries(prefix)}
+
+    def _entries(self, prefix: str) -> Iterator[obstore.ObjectMeta]:
         try:
             for entries in obstore.list(self._store, prefix):
-                for entry in entries:
-                    if before is None or entry["last_modified"] < before:
-                        yield entry["path"]
+                yield from entries
         except (BaseError, OSError) as error:
             raise away(error) from error
 

@@ -12,6 +12,8 @@ from typing import Final, NamedTuple
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from cw.errors import Failure, UsageError, short
 
@@ -34,7 +36,8 @@ class Sealer:
 
     def __init__(self, text: str) -> None:
         """Take the keys, `id:base64` with commas between them; raise ValueError for others."""
-        self._keys = {name: AESGCM(key) for name, key in read_keys(text).items()}
+        self._bytes = read_keys(text)
+        self._keys = {name: AESGCM(key) for name, key in self._bytes.items()}
         self.key_ids = tuple(self._keys)
         self.key_id = self.key_ids[0]
 
@@ -47,8 +50,7 @@ class Sealer:
 
     def open(self, sealed: Sealed, row: str) -> bytes:
         """Return the secret; raise Failure if its key is missing, or it is of another row."""
-        if sealed.key_id not in self._keys:
-            raise Failure(f"the master key {sealed.key_id} is missing: add it to CW_MASTER_KEYS")
+        self._demand(sealed.key_id)
         nonce, data = sealed.data[:NONCE], sealed.data[NONCE:]
         try:
             return self._keys[sealed.key_id].decrypt(nonce, data, row.encode())
@@ -56,6 +58,18 @@ class Sealer:
             raise Failure(
                 f"the secret of {row} cannot be decrypted: it was encrypted for another row or key"
             ) from None
+
+    def key_of_file(self, key_id: str, salt: bytes) -> bytes:
+        """Return the 32 bytes by which one file is sealed, made from a master key and a salt.
+
+        Raises Failure if that master key is missing.
+        """
+        self._demand(key_id)
+        return HKDF(SHA256(), 32, salt, b"circuit-wars file").derive(self._bytes[key_id])
+
+    def _demand(self, key_id: str) -> None:
+        if key_id not in self._keys:
+            raise Failure(f"the master key {key_id} is missing: add it to CW_MASTER_KEYS")
 
 
 def read_keys(text: str) -> dict[str, bytes]:

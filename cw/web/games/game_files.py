@@ -9,8 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final, Literal
 
+from cw.assets import asset
 from cw.games.entry import GameEntry, files_of
-from cw.games.registry import game_entries, installed_games
+from cw.games.registry import game_entries, installed_games, load_endings
+from cw.games.rules import Json
 
 VIEWER: Final = "viewer"
 MODULE: Final = "viewer.js"
@@ -62,6 +64,22 @@ def rules_text(game: str) -> str:
         return opened.read(LARGEST_TEXT).decode(errors="replace")
 
 
+def text_of(game: str) -> str:
+    """Return the document of a game, with a title if it has none; a title only if there is none.
+
+    That of a game of another package stands in its folder.
+    """
+    file: Path = asset("docs") / "games" / f"{game.replace('-', '_')}.md"
+    text = file.read_text(encoding="utf-8") if file.is_file() else rules_text(game)
+    return text if text.startswith("# ") else f"# {game.replace('-', ' ').title()}\n\n{text}"
+
+
+def game_title(game: str) -> str:
+    """Return the name of a game as its document has it."""
+    heading = text_of(game).partition("\n")[0].removeprefix("# ")
+    return heading.partition(":")[0].strip()
+
+
 def drawing_of(entry: GameEntry) -> Drawing | None:
     """Return what the server can make of frames for the viewer: a picture, a text, or nothing."""
     if entry.picture is not None:
@@ -69,16 +87,17 @@ def drawing_of(entry: GameEntry) -> Drawing | None:
     return None if entry.terminal is None else "text"
 
 
-def viewer_games(address: str) -> dict[str, dict[str, str]]:
-    """Return how the viewer shows the games of other packages: by a module, or by the server.
+def viewer_games(address: str) -> dict[str, dict[str, Json]]:
+    """Return how the viewer shows the games of other packages: in which words, and who draws them.
 
     `address` is that of the page of a game, with `{}` for its name.
     """
-    games: dict[str, dict[str, str]] = {}
+    games: dict[str, dict[str, Json]] = {}
     for game in installed_games():
+        reasons = dict(load_endings(game.name).reasons)
+        shown = games[game.name] = {"title": game_title(game.name), "reasons": reasons}
         if viewer_file(game.name, MODULE):
-            games[game.name] = {"module": f"{address.format(game.name)}{VIEWER}/{MODULE}"}
+            shown["module"] = f"{address.format(game.name)}{VIEWER}/{MODULE}"
         elif kind := drawing_of(game.entry):
-            frames = f"{address.format(game.name)}frames"
-            games[game.name] = {"drawing": kind, "frames": frames}
+            shown |= {"drawing": kind, "frames": f"{address.format(game.name)}frames"}
     return games

@@ -8,16 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Final
 
 from flask import url_for
 from markdown_it.token import Token
 from markupsafe import Markup
 
-from cw.assets import asset
 from cw.games.registry import game_entries
-from cw.web.games.game_files import rules_text
+from cw.web.games.game_files import text_of
 from cw.web.games.markdown import MARKDOWN
 
 SHORT: Final = "in-short"
@@ -59,12 +58,6 @@ def game_page(game: str) -> GamePage:
     return page_from(text_of(game), game)
 
 
-def game_title(game: str) -> str:
-    """Return the name of a game as its document has it."""
-    heading = text_of(game).partition("\n")[0].removeprefix("# ")
-    return heading.partition(":")[0].strip()
-
-
 @lru_cache(maxsize=64)
 def page_from(text: str, game: str) -> GamePage:
     """Make HTML of a document: once, as long as it does not change."""
@@ -87,16 +80,6 @@ def page_from(text: str, game: str) -> GamePage:
         rules=rendered(body),
         contents=tuple(sections(body)),
     )
-
-
-def text_of(game: str) -> str:
-    """Return the document of a game, with a title if it has none; a title only if there is none.
-
-    That of a game of another package stands in its folder.
-    """
-    file: Path = asset("docs") / "games" / f"{game.replace('-', '_')}.md"
-    text = file.read_text(encoding="utf-8") if file.is_file() else rules_text(game)
-    return text if text.startswith("# ") else f"# {game.replace('-', ' ').title()}\n\n{text}"
 
 
 def anchor_headings(tokens: Sequence[Token]) -> None:

@@ -24,6 +24,7 @@ from werkzeug.routing import BaseConverter
 from cw.assets import asset
 from cw.errors import CapacityError, UsageError
 from cw.games.registry import game_entries, game_entry, installed_games, load_strategies
+from cw.games.rules import Json
 from cw.kits import LANGUAGES, languages_of
 from cw.server.guard import refuse_other_sites
 from cw.web.games.frames import Window, drawn_window
@@ -156,7 +157,7 @@ def frames(game: str) -> Response:
 
 
 @routes.app_template_global("viewer_games")
-def _viewer_games() -> dict[str, dict[str, str]]:
+def _viewer_games() -> dict[str, dict[str, Json]]:
     return viewer_games(f"{request.script_root}/games/{{}}/")
 
 

@@ -69,7 +69,8 @@ def environment(game: str) -> Environment:
     """Return the templates of pages without a server; their viewer knows one game beside ours."""
     templates = Environment(loader=FileSystemLoader(asset("templates")), autoescape=True)
     known = viewer_games("").get(game, {})
-    showing = {"module": f"cw/{module_of(game)}"} if "module" in known else known
+    module = {"module": f"cw/{module_of(game)}"} if "module" in known else {}
+    showing = {**known, **module}
     templates.globals["viewer_games"] = lambda: {game: showing}
     return templates
 

@@ -24,7 +24,7 @@ from cw.games.registry import game_entries
 from cw.replays.document import unpacked
 from cw.server.app import CONTENT_SECURITY_POLICY
 from cw.server.guard import refuse_other_sites
-from cw.web.games.game_pages import game_title
+from cw.web.games.game_files import game_title
 from cw.web.replays.replay_store import NAME, ReplayFilter, ReplayStore, StoredFile
 from cw.web.replays.replay_summary import LONGEST, ReplaySummary
 from cw.web.replays.thumbnails import Thumbnails

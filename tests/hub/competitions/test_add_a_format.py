@@ -19,7 +19,7 @@ from cw.hub.site.processes.ticks import tick
 from cw.hub.store.tables import Match, User
 from tests.documented import DOCS, FILE
 from tests.hub.conftest import ON_SQLITE, StillClock
-from tests.hub.sites import site_on, words_of
+from tests.hub.sites import Visitor, site_on, words_of
 
 NAME = "king-of-the-hill"
 
@@ -44,6 +44,10 @@ def add_bots(session: Session, resources: Resources) -> None:
     session.flush()
     for name, strategy in (("First", "random"), ("Second", "random"), ("Third", "greedy")):
         bots.add_builtin(session, resources.clock, user.id, "hexagon", name, strategy)
+
+
+def is_king(visitor: Visitor, name: str) -> bool:
+    return "King of The hill" in words_of(visitor.open(f"/bot/{name}?game=hexagon"))
 
 
 def matches_of(resources: Resources) -> list[Match]:
@@ -81,6 +85,9 @@ def test_a_format_is_its_folder_and_its_line(
         page = words_of(visitor.open("/hill/hill"))
         assert "is the king of the hill" in page
         assert "Third" in page.partition("Second")[0]
+        kings = [name for name in ("First", "Second", "Third") if is_king(visitor, name)]
+        assert len(kings) == 1
+        assert f"{kings[0]} is the king of the hill" in page
         assert "First - Second" in visitor.open(f"/match/{played[0].match_id}").text
         assert "First - Second" in words_of(visitor.open("/matches?game=hexagon"))
         answer = visitor.open(f"/api/v1/matches/{played[0].match_id}").json()

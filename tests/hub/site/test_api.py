@@ -11,19 +11,21 @@ import msgspec
 import pytest
 from sqlalchemy import select
 
+from cw.hub.api.problems import CODES
 from cw.hub.bots import verbs as bots
 from cw.hub.matches import sending
 from cw.hub.matches.play import Worker
 from cw.hub.operation.resources import Resources
-from cw.hub.site.api.description import OPERATIONS, describe
-from cw.hub.site.api.problems import CODES
-from cw.hub.site.formats import KINDS
+from cw.hub.site.api.description import describe, operations_of
+from cw.hub.site.formats import FORMATS, KINDS
 from cw.hub.store.tables import Match
 from tests.hub.bots.test_player_bots import NOBODY
 from tests.hub.competitions.rated.test_rated import Arena
 from tests.hub.conftest import StillClock
 from tests.hub.program import Program, make_admin, program_of
 from tests.hub.sites import PASSWORD, Site, words_of
+
+OPERATIONS = operations_of(FORMATS)
 
 DOCUMENTATION = Path(__file__).resolve().parents[3] / "docs" / "api.md"
 SECRET = re.compile("[0-9a-f]{64}")
@@ -385,7 +387,7 @@ def test_who_has_not_confirmed_the_address_registers_none(
 
 def test_the_description_names_each_route_and_what_it_says_is_there(site: Site) -> None:
     told = Program(site).http.get(f"{site.address}/api/openapi.json").json()
-    assert told == describe(site.resources.settings.address)
+    assert told == describe(site.resources.settings.address, OPERATIONS)
     described = {
         f"{method.upper()} /api/v1{path}" for path, of in told["paths"].items() for method in of
     }

@@ -12,11 +12,14 @@ from sqlalchemy import select
 from cw.cli import main
 from cw.hub.accounts import audit, people, users
 from cw.hub.accounts.access import tokens
-from cw.hub.site.api.description import OPERATIONS
+from cw.hub.site.api.description import operations_of
+from cw.hub.site.formats import FORMATS
 from cw.hub.store.tables import Ticket
 from tests.hub.program import Program, make_admin, new_token, program_of
 from tests.hub.site.test_api import SWARM, registered
 from tests.hub.sites import Site
+
+OPERATIONS = operations_of(FORMATS)
 
 NEEDS = {
     "leaderboard_rows": None,

@@ -31,8 +31,8 @@ from cw.hub.operation.backup import backups
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import Resources, opened
 from cw.hub.operation.settings import HubSettings
-from cw.hub.site.api.description import OPERATIONS
-from cw.hub.site.formats import KINDS
+from cw.hub.site.api.description import operations_of
+from cw.hub.site.formats import FORMATS, KINDS
 from cw.hub.site.processes.begin import begin_site
 from cw.hub.site.processes.jobs import jobs_of
 from cw.hub.site.processes.ticks import tick
@@ -45,6 +45,8 @@ from tests.hub.conftest import StillClock
 from tests.hub.program import Program, new_token
 from tests.hub.services import new_redis
 from tests.hub.sites import PASSWORD, Site, Visitor, site_on
+
+OPERATIONS = operations_of(FORMATS)
 
 ME = Worker("me", 1, KINDS)
 CLIENT = "urllib3.connectionpool"

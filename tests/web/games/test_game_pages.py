@@ -20,8 +20,8 @@ from cw.games.registry import GAMES, game_entries, load_strategies
 from cw.kits import LANGUAGES
 from cw.web import create_app
 from cw.web.championship import championship_routes as championship
-from cw.web.games import game_pages as guides
-from cw.web.games.game_pages import game_page
+from cw.web.games import game_files
+from cw.web.games.game_pages import GamePage, game_page
 from cw.web.games.markdown import MARKDOWN
 
 PAGES = ["/games/", *(f"/games/{game}/{page}" for game in GAMES for page in ("", "rules"))]
@@ -48,11 +48,11 @@ def shelf_of_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Let the documents of the games be those of a folder that is empty yet."""
     folder = tmp_path / "docs" / "games"
     folder.mkdir(parents=True)
-    monkeypatch.setattr(guides, "asset", lambda name: tmp_path / name)
+    monkeypatch.setattr(game_files, "asset", lambda name: tmp_path / name)
     return folder
 
 
-def guide_of(app: Flask, game: str) -> guides.GamePage:
+def guide_of(app: Flask, game: str) -> GamePage:
     with app.test_request_context():
         return game_page(game)
 

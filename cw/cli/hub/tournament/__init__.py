@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
+from cw.cli.hub.tournament import creation
 from cw.cli.hub.tournament.cards import cards, host_token
 from cw.cli.hub.tournament.events import event
 from cw.cli.hub.tournament.export import export
 from cw.cli.hub.tournament.rounds import add_sandbox, carry_over, rounds, status
 from cw.cli.hub.tournament.teams import bot, ssh_keys, teams
+from cw.hub.competitions.tournament.settings import FORMAT
 
 COMMANDS: Final = (
     *(teams, cards, bot, event, rounds, status, add_sandbox),
     *(host_token, ssh_keys, carry_over, export),
 )
 """What `cw hub competition` has for tournaments alone."""
+
+MAKERS: Final = {FORMAT: creation.make}
+"""What creates a competition that takes more than a game, by the name of its format."""

@@ -10,7 +10,17 @@ from sqlalchemy.orm import Session
 from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.format import BotCard, Format, HomeCard, ProfileCard
-from cw.hub.competitions.rated import bot_pages, bot_standings, entry, home, pages, pairing, verbs
+from cw.hub.competitions.rated import (
+    api,
+    bot_pages,
+    bot_standings,
+    entry,
+    home,
+    pages,
+    pairing,
+    proof,
+    verbs,
+)
 from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.matches.kinds import Kind
 from cw.hub.pages.parts import Application
@@ -53,10 +63,12 @@ FORMAT: Final = Format(
     steer=steer,
     begin=verbs.begin_site,
     enter=entry.enter,
+    verify=proof.verify_all,
     has_maps=True,
     home=HomeCard(address=home.address, leaders=home.leaders),
-    bot=BotCard(part=bot_pages.part, ratings=bot_standings.shown_ratings),
+    bot=BotCard(part=bot_pages.part, standing=api.standing, ratings=bot_standings.shown_ratings),
     profile=ProfileCard(part=home.profile_part),
     pages=(pages.routes, bot_pages.routes),
+    api=api.routes.operations,
     install=install,
 )

@@ -25,6 +25,7 @@ from cw.hub.competitions.rated.ratings import (
     seat_after,
     standing_of,
 )
+from cw.hub.competitions.rated.verbs import rated_competitions
 from cw.hub.store.tables import Bot, Competition, Rating, RatingTotal
 
 
@@ -100,6 +101,13 @@ def verify(session: Session, competition: int, tolerance: float = 0.0) -> Iterat
         yield Difference("", "", "last_seq", stored_last, last)
     yield from differing_ratings(session, competition, book, names, tolerance)
     yield from differing_totals(session, competition, book, names)
+
+
+def verify_all(session: Session, tolerance: float) -> Iterator[str]:
+    """Name each difference in all rated competitions, as `verify` finds them."""
+    for competition in rated_competitions(session):
+        for difference in verify(session, competition.id, tolerance):
+            yield f"{competition.slug}: {difference}"
 
 
 def names_of(session: Session, competition: int) -> dict[int, str]:

@@ -1,23 +1,24 @@
-"""The back-up of a day: all rows into a file of the object store, and its objects elsewhere."""
+"""The back-up of a day: all rows into a file of the store, and with its objects elsewhere."""
 
 from __future__ import annotations
 
 import logging
-from datetime import timedelta
+from datetime import datetime, timedelta
 from tempfile import TemporaryFile
 from typing import Final, NamedTuple
 
-from cw.hub.operation.backup import backups
+from cw.hub.operation.backup import backups, sources
 from cw.hub.operation.health import marks
 from cw.hub.operation.resources import Resources
 from cw.hub.operation.upkeep_job import last_due
 from cw.hub.store.objects import ObjectStore
+from cw.hub.store.sealed_files import seal_file
 
 DUE: Final = timedelta(hours=3, minutes=30)
 """When it is due, after midnight in UTC."""
 
 COPIED: Final = ("replays", "maps", "bots", "avatars")
-"""What is copied elsewhere: the back-ups themselves are not."""
+"""What is copied elsewhere as it is."""
 
 logger = logging.getLogger(__name__)
 
@@ -32,36 +33,73 @@ class Backup(NamedTuple):
 
 
 def do_daily(resources: Resources) -> None:
-    """Make the back-up of the day, unless one was made since it was due, and let old ones go.
+    """Make the back-up of the day and take it elsewhere, unless that was done since it was due.
 
     Twice: nothing. By two at once: two back-ups, of which the later one is kept. Late: at once.
+    What cannot be taken elsewhere now is tried again the next time.
     """
     due = last_due(resources.clock, DUE)
     moments = [backups.time_of(key) for key in resources.objects.keys(backups.PREFIX)]
-    if any(moment is not None and moment >= due for moment in moments):
-        return
+    if not any(moment is not None and moment >= due for moment in moments):
+        backup = make(resources)
+        note(resources, marks.BACKUP)
+        delete_old(resources.objects)
+        logger.info("back-up: %s, %s rows", backup.key, backup.rows)
     elsewhere = resources.settings.backup_objects
-    backup = make(resources, elsewhere)
+    if elsewhere and (copied_at(resources) or datetime.min.replace(tzinfo=due.tzinfo)) < due:
+        count = copy(resources, elsewhere)
+        note(resources, marks.COPY)
+        delete_old(ObjectStore(elsewhere))
+        logger.info("back-up: sealed and taken elsewhere, %s objects copied", count)
+
+
+def note(resources: Resources, name: str) -> None:
+    """Note that something was done now."""
     with resources.database.writing() as session:
-        for name in (marks.BACKUP, marks.COPY) if elsewhere else (marks.BACKUP,):
-            marks.note(session, name, resources.clock())
-    for key in backups.superseded(resources.objects.keys(backups.PREFIX)):
-        resources.objects.delete(key)
-    logger.info("back-up: %s, %s rows, %s objects copied", *backup)
+        marks.note(session, name, resources.clock())
 
 
-def make(resources: Resources, objects: str = "") -> Backup:
-    """Make a back-up, and copy to another store, if one is named, the objects it has not yet."""
+def copied_at(resources: Resources) -> datetime | None:
+    """Return when a back-up was last taken elsewhere, None for never."""
+    with resources.database.reading() as session:
+        return marks.moments(session).get(marks.COPY)
+
+
+def delete_old(store: ObjectStore) -> None:
+    """Let the back-ups go that others supersede."""
+    for key in backups.superseded(store.keys(backups.PREFIX)):
+        store.delete(key)
+
+
+def make(resources: Resources, elsewhere: str = "") -> Backup:
+    """Make a back-up, and take it and the objects to another store, if one is named."""
     key = backups.key_of(resources.clock())
     # Without a name: whatever kills this process, nothing is left behind.
     with TemporaryFile(dir=resources.settings.data) as file:
         header = backups.write(resources.database, resources.clock, file)
         file.seek(0)
         resources.objects.put_private(key, file)
-    return Backup(key, header.rows, copy(resources.objects, objects) if objects else 0)
+    return Backup(key, header.rows, copy(resources, elsewhere) if elsewhere else 0)
 
 
-def copy(objects: ObjectStore, url: str) -> int:
-    """Copy what another store does not have yet; return how many objects."""
-    to = ObjectStore(url)
-    return sum(objects.copy_missing(prefix, to) for prefix in COPIED)
+def copy(resources: Resources, elsewhere: str) -> int:
+    """Take the newest back-up, sealed, and all objects to a store that does not have them yet.
+
+    Returns how many objects were copied.
+    """
+    to = ObjectStore(elsewhere)
+    newest = max(filter(backups.time_of, resources.objects.keys(backups.PREFIX)), default=None)
+    if newest is not None and not to.has(newest + backups.SEALED):
+        seal_to(to, resources, newest)
+    return sum(resources.objects.copy_missing(prefix, to) for prefix in COPIED)
+
+
+def seal_to(to: ObjectStore, resources: Resources, key: str) -> None:
+    """Put a back-up of this site into another store, sealed under the first master key."""
+    folder = resources.settings.data
+    with TemporaryFile(dir=folder) as file, TemporaryFile(dir=folder) as sealed:
+        sources.copy_object(resources.objects, key, file)
+        file.seek(0)
+        seal_file(resources.sealer, file, sealed)
+        sealed.seek(0)
+        to.put_private(key + backups.SEALED, sealed)

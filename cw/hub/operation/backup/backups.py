@@ -45,7 +45,10 @@ from cw.hub.store.tables import Base, Moment
 PREFIX: Final = "backups"
 """Where back-ups lie in the object store; nothing there is ever signed."""
 
-KEY: Final = re.compile(rf"{PREFIX}/(\d{{8}}T\d{{6}}Z)\.jsonl\.gz")
+SEALED: Final = ".sealed"
+"""How the key of a back-up ends that lies elsewhere, sealed under the master keys."""
+
+KEY: Final = re.compile(rf"{PREFIX}/(\d{{8}}T\d{{6}}Z)\.jsonl\.gz(?:{re.escape(SEALED)})?")
 TIME: Final = "%Y%m%dT%H%M%SZ"
 
 DAILY: Final = 14

@@ -29,7 +29,6 @@ from cw.hub.store.migrations import current, differences, head
 from cw.hub.store.migrations.shapes import in_words
 from cw.hub.store.objects import NoBucket, ObjectStore
 from cw.hub.store.replica import PATIENCE
-from cw.hub.store.sealing import Sealer
 
 LEAST_FREE: Final = 2**30
 """Bytes that should be free in the data folder."""
@@ -52,6 +51,12 @@ class Finding:
     needed: bool
     found: str
     advice: str = ""
+
+    def __str__(self) -> str:
+        """Return it for reading, with what to do."""
+        mark = "ok" if self.ok else "to do" if self.needed else "no"
+        advice = f"; {self.advice}" if self.advice and not self.ok else ""
+        return " ".join(f"{mark:5}  {self.name:12}  {self.found}{advice}".splitlines())
 
 
 def examine(settings: HubSettings, clock: Clock = utc_now) -> Iterator[Finding]:
@@ -232,7 +237,7 @@ def look_at_keys(settings: HubSettings) -> Finding:
         if system != "nt" and path.stat().st_mode & 0o077:
             text = f"others may read {path}"
             return Finding("keys", False, True, text, f"chmod 600 {path}")
-    sealer = sealer_of(settings)
+    sealer = keys.sealer_of(settings)
     where = "in the environment" if not files else f"in {settings.data}"
     text = f"{where}; {sealer.key_id} seals, {len(sealer.key_ids)} open"
     return Finding("keys", True, True, text)
@@ -241,7 +246,7 @@ def look_at_keys(settings: HubSettings) -> Finding:
 def look_at_secrets(settings: HubSettings, database: Database) -> Finding:
     """Open every secret that is sealed in the database."""
     with database.reading() as session:
-        result = keys.try_all(session, sealer_of(settings))
+        result = keys.try_all(session, keys.sealer_of(settings))
     if result.missing:
         names = ", ".join(sorted(result.missing))
         words = f"{result.missing.total()} of {result.number} are under missing keys: {names}"
@@ -253,9 +258,3 @@ def look_at_secrets(settings: HubSettings, database: Database) -> Finding:
         advice = "restore the key that sealed them, or let the owners make new secrets"
         return Finding("secrets", False, True, words, advice)
     return Finding("secrets", True, True, f"all {result.number} can be opened")
-
-
-def sealer_of(settings: HubSettings) -> Sealer:
-    """Return what opens secrets, without making a key; raises OSError or ValueError."""
-    path = settings.data / "master.key"
-    return Sealer(settings.master_keys or path.read_text(encoding="ascii").strip())

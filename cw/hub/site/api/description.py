@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 from flask import Response
 
+from cw.hub.api.operations import Operation, answer_with, permit
+from cw.hub.api.problems import Problem
+from cw.hub.competitions.format import Format
 from cw.hub.pages.request import resources
 from cw.hub.site.api import reading, writing
-from cw.hub.site.api.documents import Problem
-from cw.hub.site.api.operations import Operation, answer_with, permit
-
-OPERATIONS: Final = (*reading.routes.operations, *writing.routes.operations)
-"""All routes of the API."""
+from cw.hub.site.formats import site_formats
 
 COMPONENT: Final = "#/components/schemas/{name}"
 
@@ -47,15 +46,21 @@ NAMES: Final[Mapping[str, str]] = {
 """What stands in paths."""
 
 
-def describe(address: str) -> dict[str, Any]:
+def operations_of(formats: Sequence[Format]) -> tuple[Operation, ...]:
+    """Return all routes of the API of a site with these formats."""
+    own = (operation for format_ in formats for operation in format_.api)
+    return (*reading.routes.operations, *own, *writing.routes.operations)
+
+
+def describe(address: str, operations: Sequence[Operation]) -> dict[str, Any]:
     """Return the description of the API of a site at this address."""
     types: list[Any] = [Problem]
-    for operation in OPERATIONS:
+    for operation in operations:
         types += [kind for kind in (operation.answer, operation.body) if kind is not None]
     schemas, components = msgspec.json.schema_components(types, ref_template=COMPONENT)
     schema_of = dict(zip(map(str, types), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
-    for operation in OPERATIONS:
+    for operation in operations:
         path = operation.path.replace("<", "{").replace(">", "}")
         paths.setdefault(path, {})[operation.method.lower()] = described(operation, schema_of)
     return {
@@ -113,7 +118,7 @@ def path_parameter(name: str) -> dict[str, Any]:
         "name": name,
         "in": "path",
         "required": True,
-        "description": NAMES[name],
+        "description": NAMES.get(name, name),
         "schema": {"type": "string", "minLength": 1},
     }
 
@@ -137,4 +142,4 @@ def parameter(name: str, schema: dict[str, Any]) -> dict[str, Any]:
 def description() -> Response:
     """Answer with the description."""
     permit(None, needs_token=False)
-    return answer_with(describe(resources().settings.address), 200)
+    return answer_with(describe(resources().settings.address, operations_of(site_formats())), 200)

@@ -3,49 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from msgspec import Struct
 
 from cw.hub.accounts.access.tickets import Scope
+from cw.hub.api.documents import BotStanding
 from cw.hub.store.tables import BotKind, BotStatus, CompetitionState, MatchState
-
-T = TypeVar("T")
-
-
-class List(Struct, Generic[T], frozen=True, kw_only=True):
-    """A part of a list; `next` is the `after` of the next part, null at the end."""
-
-    items: list[T]
-    next: str | None
-
-
-class Problem(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """Why a request was refused."""
-
-    error: str
-    message: str
-    fields: dict[str, str] | None = None
-    limit: str | None = None
-    retry_after: int | None = None
-
-
-class LeaderboardRow(Struct, frozen=True, kw_only=True):
-    """A bot on the leaderboard."""
-
-    rank: int
-    bot_id: str
-    name: str
-    game: str
-    owner: str | None
-    description: str
-    status: BotStatus
-    rating: float
-    mu: float
-    phi: float
-    games: int
-    wins: int
-    last_match_at: datetime
 
 
 class BotRow(Struct, frozen=True, kw_only=True):
@@ -59,21 +23,6 @@ class BotRow(Struct, frozen=True, kw_only=True):
     description: str
     status: BotStatus
     registered_at: datetime
-
-
-class BotStanding(Struct, frozen=True, kw_only=True):
-    """How a bot stands in the rated competition of its game; `rating` is mu - 2 * phi."""
-
-    rank: int | None
-    of: int
-    rating: float
-    mu: float
-    phi: float
-    games: int
-    won: int
-    drawn: int
-    lost: int
-    last_match_at: datetime | None
 
 
 class Change(Struct, frozen=True, kw_only=True):
@@ -117,28 +66,6 @@ class Step(Struct, frozen=True, kw_only=True):
     problem: str | None
     fix: str | None
     is_warning: bool
-
-
-class RatingPoint(Struct, frozen=True, kw_only=True):
-    """The rating of a bot after a match."""
-
-    match_id: str
-    at: datetime
-    rating: float
-    mu: float
-    phi: float
-
-
-class OpponentRow(Struct, frozen=True, kw_only=True):
-    """How a bot has fared against another."""
-
-    bot_id: str
-    name: str
-    games: int
-    won: int
-    drawn: int
-    lost: int
-    last_met_at: datetime
 
 
 class Fault(Struct, frozen=True, kw_only=True):

@@ -2,70 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from flask import url_for
-from msgspec import Struct
 
 from cw.hub.accounts import audit
 from cw.hub.accounts.access.actor import actor
 from cw.hub.accounts.profiles import Profile
+from cw.hub.api.documents import document
 from cw.hub.bots.views import BotView
+from cw.hub.competitions.format import standing_in
 from cw.hub.competitions.maps import FoundMap
-from cw.hub.competitions.rated import bot_standings
-from cw.hub.competitions.rated import standings as leaderboard
-from cw.hub.competitions.rated import verbs as rated
-from cw.hub.matches.listings import Part, RatedPoint
 from cw.hub.matches.objects import LASTS, link_to
 from cw.hub.matches.views import MatchView, SeatView
 from cw.hub.pages.request import resources
 from cw.hub.site.api.documents import (
     BotFacts,
     BotRow,
-    BotStanding,
     Change,
     Fault,
-    LeaderboardRow,
     Link,
-    List,
     MapFacts,
     MatchFacts,
-    OpponentRow,
     OwnBotFacts,
     OwnSeat,
-    RatingPoint,
     Seat,
     Step,
     UserFacts,
 )
+from cw.hub.site.formats import site_formats
 from cw.hub.store.database import Reading
 
 WITH_PUBLIC_REASON: Final = ("done", "void")
 """States whose reason everybody may read; those of others may be faults of ours."""
-
-D = TypeVar("D", bound=Struct)
-T = TypeVar("T")
-U = TypeVar("U")
-
-
-def document(kind: type[D], view: object, /, **others: Any) -> D:
-    """Return a document with the attributes of a view; `others` are fields of other names."""
-    fields = {
-        name: others[name] if name in others else getattr(view, name)
-        for name in kind.__struct_fields__
-    }
-    return kind(**fields)
-
-
-def list_of(part: Part[T], document_of: Callable[[T], U]) -> List[U]:
-    """Return a part of a list as a document."""
-    return List(items=[document_of(item) for item in part.items], next=part.next)
-
-
-def leaderboard_row(row: leaderboard.Row) -> LeaderboardRow:
-    """Return a row of the leaderboard."""
-    return document(LeaderboardRow, row, rating=row.shown, last_match_at=row.active_at)
 
 
 def bot_row(bot: BotView) -> BotRow:
@@ -75,25 +45,11 @@ def bot_row(bot: BotView) -> BotRow:
 
 def bot_facts(reading: Reading, bot: BotView) -> BotFacts:
     """Return a bot with its standing; to its owner and admins all that they may know."""
-    competition = rated.of_game(reading, bot.game)
-    standing = bot_standings.standing(reading, competition.id, bot.id) if competition else None
     return document(
         BotFacts,
         bot_row(bot),
-        standing=standing and bot_standing(standing),
+        standing=standing_in(site_formats(), reading, bot),
         own=own_bot_facts(reading, bot) if actor().sees(bot.user_id) else None,
-    )
-
-
-def bot_standing(standing: bot_standings.Standing) -> BotStanding:
-    """Return how a bot stands."""
-    return document(
-        BotStanding,
-        standing,
-        rating=standing.shown,
-        won=standing.wins,
-        drawn=standing.draws,
-        lost=standing.losses,
     )
 
 
@@ -113,16 +69,6 @@ def step(entry: Mapping[str, Any]) -> Step:
         fix=entry.get("fix"),
         is_warning=bool(entry.get("warning")),
     )
-
-
-def rating_point(point: RatedPoint) -> RatingPoint:
-    """Return the rating of a bot after a match."""
-    return document(RatingPoint, point, rating=point.shown)
-
-
-def opponent_row(opponent: bot_standings.Opponent) -> OpponentRow:
-    """Return how a bot has fared against another."""
-    return document(OpponentRow, opponent, last_met_at=opponent.met_at)
 
 
 def match_facts(match: MatchView) -> MatchFacts:

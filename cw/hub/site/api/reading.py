@@ -1,4 +1,4 @@
-"""What the API answers: leaderboard, bots, matches, people, maps."""
+"""What the API answers: bots, matches, people, maps."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from flask import abort
 
 from cw.hub.accounts import profiles
 from cw.hub.accounts.access.actor import actor, player
+from cw.hub.api.documents import List, document, list_of
+from cw.hub.api.operations import Routes
+from cw.hub.api.queries import OfBotQuery
 from cw.hub.bots import views as bot_views
 from cw.hub.bots.views import BotView
 from cw.hub.competitions import maps
 from cw.hub.competitions import verbs as competitions
-from cw.hub.competitions.rated import bot_standings
-from cw.hub.competitions.rated import verbs as rated
-from cw.hub.competitions.rated.pages import board_of
-from cw.hub.competitions.rated.standings import PER_PAGE, Wanted
 from cw.hub.matches import listings, lookup, states
 from cw.hub.matches import pages as match_pages
 from cw.hub.matches.listings import BotChoice, Cut, MatchChoice
@@ -27,25 +26,17 @@ from cw.hub.site.api.documents import (
     BotFacts,
     BotRow,
     CompetitionRow,
-    LeaderboardRow,
     Link,
-    List,
     MapFacts,
     MatchFacts,
     Me,
-    OpponentRow,
-    RatingPoint,
     Status,
     Step,
     UserFacts,
 )
-from cw.hub.site.api.operations import Routes
 from cw.hub.site.api.queries import (
     BotsQuery,
-    LeaderboardQuery,
     MatchesQuery,
-    OfBotQuery,
-    PlacesQuery,
 )
 
 routes: Final = Routes()
@@ -53,28 +44,7 @@ routes: Final = Routes()
 NO_BOT: Final = "There is no such bot."
 NO_USER: Final = "There is no such user."
 NO_MAP: Final = "There is no such map."
-NO_COMPETITION: Final = "There is no such rated competition."
-NOT_RATED: Final = "There is no rated competition of this bot's game."
 NOT_YOURS: Final = "This is for the owner of the bot, with a token that has the scope read."
-
-
-@routes.add("GET", "/leaderboard")
-def leaderboard_rows(query: LeaderboardQuery) -> List[LeaderboardRow]:
-    """Return the bots of a rated competition, the best first."""
-    place = int(query.after or 0)
-    choice = Wanted(query.players, query.range, query.q, query.sort, place // PER_PAGE + 1)
-    with one_reading() as reading:
-        rows = rated.rated_competitions(reading)
-        game = query.game or (rows[0].slug if rows else "")
-        competition = next((row for row in rows if row.slug == game), None)
-        if competition is None:
-            abort(404, NO_COMPETITION)
-        board = board_of(reading, competitions.facts_of(competition), choice)
-    if board.page < choice.page:
-        return List(items=[], next=None)
-    first, is_last = (board.page - 1) * PER_PAGE, board.page == board.pages
-    part = listings.cut_by_place(board.rows, Cut(query.limit, query.after), first, is_last=is_last)
-    return facts.list_of(part, facts.leaderboard_row)
 
 
 def find_bot(bot_id: str) -> BotView:
@@ -89,7 +59,7 @@ def list_bots(query: BotsQuery) -> List[BotRow]:
     choice = BotChoice(query.game, query.owner, query.status)
     with one_reading() as reading:
         part = listings.bots_of_people(reading, choice, Cut(query.limit, query.after))
-    return facts.list_of(part, facts.bot_row)
+    return list_of(part, facts.bot_row)
 
 
 @routes.add("GET", "/bots/<bot_id>")
@@ -100,30 +70,6 @@ def bot(bot_id: str) -> BotFacts:
         return facts.bot_facts(reading, view)
 
 
-@routes.add("GET", "/bots/<bot_id>/ratings")
-def bot_ratings(bot_id: str, query: OfBotQuery) -> List[RatingPoint]:
-    """Return the rating of a bot after each of its rated matches, the latest first."""
-    bot = find_bot(bot_id)
-    with one_reading() as reading:
-        competition = rated.of_game(reading, bot.game) or abort(404, NOT_RATED)
-        cut = Cut(query.limit, query.after)
-        part = listings.ratings_of_bot(reading, competition.id, bot.id, cut)
-    return facts.list_of(part, facts.rating_point)
-
-
-@routes.add("GET", "/bots/<bot_id>/opponents")
-def bot_opponents(bot_id: str, query: PlacesQuery) -> List[OpponentRow]:
-    """Return whom a bot has met in rated matches, most often met first."""
-    bot, first = find_bot(bot_id), int(query.after or 0)
-    with one_reading() as reading:
-        competition = rated.of_game(reading, bot.game) or abort(404, NOT_RATED)
-        met = bot_standings.opponents(reading, competition.id, bot.id, first, query.limit)
-    is_last = first + query.limit >= met.number
-    cut = Cut(query.limit, query.after)
-    part = listings.cut_by_place(met.rows, cut, first, is_last=is_last)
-    return facts.list_of(part, facts.opponent_row)
-
-
 @routes.add("GET", "/bots/<bot_id>/matches")
 def bot_matches(bot_id: str, query: OfBotQuery) -> List[MatchFacts]:
     """Return the matches of a bot, the latest first; to owner and admins practice too."""
@@ -131,7 +77,7 @@ def bot_matches(bot_id: str, query: OfBotQuery) -> List[MatchFacts]:
     sees = actor().sees(bot.user_id)
     with one_reading() as reading:
         part = listings.matches_of_bot(reading, shown_kinds(), bot.id, cut, with_private=sees)
-    return facts.list_of(part, facts.match_facts)
+    return list_of(part, facts.match_facts)
 
 
 @routes.add("GET", "/bots/<bot_id>/checks", is_owners=True)
@@ -151,7 +97,7 @@ def list_matches(query: MatchesQuery) -> List[MatchFacts]:
         part = listings.public_matches(
             reading, shown_kinds(), choice, Cut(query.limit, query.after)
         )
-    return facts.list_of(part, facts.match_facts)
+    return list_of(part, facts.match_facts)
 
 
 @routes.add("GET", "/matches/<match_id>")
@@ -200,7 +146,7 @@ def status() -> Status:
         workers = upkeep.live_workers(reading, clock)
     return Status(
         time=clock(),
-        competitions=[facts.document(CompetitionRow, row) for row in rows],
+        competitions=[document(CompetitionRow, row) for row in rows],
         queued=counts.get("queued", 0) + counts.get("interrupted", 0),
         in_progress=counts.get("in_progress", 0),
         workers=workers,
@@ -212,4 +158,4 @@ def me() -> Me:
     """Return whose token this is, and what it allows."""
     holder = player()
     scopes = sorted(holder.scopes or ())
-    return facts.document(Me, holder, scopes=scopes)
+    return document(Me, holder, scopes=scopes)

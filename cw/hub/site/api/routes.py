@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from flask import Blueprint, Flask
 from flask_cors import CORS
 
-from cw.hub.site.api.description import OPERATIONS, description
+from cw.hub.competitions.format import Format
+from cw.hub.site.api.description import description, operations_of
 
-routes = Blueprint("api", __name__, url_prefix="/api")
 
-for operation in OPERATIONS:
-    routes.add_url_rule(
-        f"/v1{operation.path}", operation.name, operation.view, methods=[operation.method]
-    )
-routes.add_url_rule("/openapi.json", "description", description)
+def routes_of(formats: Sequence[Format]) -> Blueprint:
+    """Return the routes of the API of a site with these formats."""
+    routes = Blueprint("api", __name__, url_prefix="/api")
+    for operation in operations_of(formats):
+        routes.add_url_rule(
+            f"/v1{operation.path}", operation.name, operation.view, methods=[operation.method]
+        )
+    routes.add_url_rule("/openapi.json", "description", description)
+    return routes
 
 
 def install(app: Flask) -> None:

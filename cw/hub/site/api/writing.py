@@ -16,6 +16,8 @@ from cw.games.registry import load_strategies
 from cw.hub.accounts.access.actor import actor, player
 from cw.hub.accounts.forms import first_errors
 from cw.hub.accounts.pages import must_confirm
+from cw.hub.api.operations import Routes
+from cw.hub.api.problems import Invalid
 from cw.hub.bots import asking, check_requests
 from cw.hub.bots import verbs as bots
 from cw.hub.bots.check_requests import CONFIRM
@@ -29,8 +31,6 @@ from cw.hub.operation.queue import CHECKS
 from cw.hub.pages.request import one_reading, resources
 from cw.hub.site.api import facts
 from cw.hub.site.api.documents import BotFacts, BotWithSecret, Planned
-from cw.hub.site.api.operations import Routes
-from cw.hub.site.api.problems import Invalid
 from cw.hub.site.api.queries import BotChange, NewBot, Retirement, Suspension, TestMatch
 from cw.hub.site.api.reading import NO_BOT, find_bot
 

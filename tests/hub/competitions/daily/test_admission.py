@@ -26,6 +26,7 @@ from cw.hub.bots import views as bot_views
 from cw.hub.bots.health import CheckTarget
 from cw.hub.bots.verbs import NewBot
 from cw.hub.bots.views import BotView
+from cw.hub.competitions.rated import entry
 from cw.hub.matches import claims, planning
 from cw.hub.matches.planning import Plan, Seat
 from cw.hub.matches.play import Worker
@@ -60,6 +61,7 @@ def registered(resources: Resources, owner: int, address: str, name: str = "Swar
     new = NewBot("code-battle", name, address)
     with resources.database.writing() as session:
         made = bots.register(session, resources.clock, resources.sealer, owner, new).id
+        entry.enter(session, made)
         row = session.get_one(Bot, made)
         sealed = resources.sealer.seal(SECRET.encode(), f"{row.bot_id}.1")
         row.secret, row.key_id = sealed.data, sealed.key_id

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from cw.hub.accounts.access.actor import actor
 from cw.hub.accounts.access.tickets import Scope
-from cw.hub.site.api.problems import Invalid
+from cw.hub.api.problems import Invalid
 
 F = TypeVar("F", bound=Callable[..., Any])
 S = TypeVar("S", bound=Struct)

@@ -7,10 +7,10 @@ from typing import Final
 
 import msgspec
 from flask import Response, request
+from msgspec import Struct
 from werkzeug.exceptions import UnprocessableEntity
 
 from cw.hub.accounts.access.actor import API
-from cw.hub.site.api.documents import Problem
 
 CODES: Final[Mapping[int, str]] = {
     400: "bad_request",
@@ -33,6 +33,16 @@ WORDS: Final[Mapping[int, str]] = {
     405: "This route does not take that method.",
 }
 """What is said where the error says nothing of its own."""
+
+
+class Problem(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """Why a request was refused."""
+
+    error: str
+    message: str
+    fields: dict[str, str] | None = None
+    limit: str | None = None
+    retry_after: int | None = None
 
 
 class Invalid(UnprocessableEntity):

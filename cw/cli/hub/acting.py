@@ -1,0 +1,29 @@
+"""What commands do with a competition that is named on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Concatenate, ParamSpec, TypeVar
+
+from sqlalchemy.orm import Session
+
+from cw.cli.hub.user import opened
+from cw.hub.clock import Clock, utc_now
+from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.verbs import CompetitionFacts
+from cw.hub.operation.settings import HubSettings
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def do(
+    settings: HubSettings,
+    name: str,
+    act: Callable[Concatenate[Session, Clock, CompetitionFacts, P], T],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> T:
+    """Do something with a competition in a transaction of its own; return what comes of it."""
+    with opened(settings) as database, database.writing() as session:
+        return act(session, utc_now, competitions.named(session, name), *args, **kwargs)

@@ -1,0 +1,10 @@
+"""Daily competitions in the hands of the operator: a part of `cw hub competition`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from cw.cli.hub.daily.due_times import next_command, run, skip
+
+COMMANDS: Final = (next_command, run, skip)
+"""What `cw hub competition` has for daily competitions alone."""

@@ -1,0 +1,71 @@
+"""The due times of a daily competition: printed, brought forward, cancelled."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import click
+from sqlalchemy.orm import Session
+
+from cw.cli.hub.acting import do
+from cw.cli.hub.options import as_json, with_settings
+from cw.cli.hub.user import tell
+from cw.errors import UsageError
+from cw.hub.clock import Clock
+from cw.hub.competitions.daily import verbs as daily
+from cw.hub.competitions.verbs import CompetitionFacts
+from cw.hub.operation.settings import HubSettings
+
+SHOWN: Final = 5
+"""Due times that are printed."""
+
+
+def daily_only(of: CompetitionFacts) -> None:
+    """Raise UsageError for a competition without due times."""
+    if of.format != daily.FORMAT:
+        raise UsageError(f"{of.format}/{of.slug} has no due times: it is not daily")
+
+
+@click.command("next")
+@click.argument("name")
+@with_settings
+@as_json
+def next_command(settings: HubSettings, name: str, *, as_json: bool) -> None:
+    """Print the next due times of a daily competition."""
+
+    def act(session: Session, clock: Clock, of: CompetitionFacts) -> list[str]:
+        daily_only(of)
+        return [f"{due:%Y-%m-%d %H:%M} UTC" for due in daily.upcoming(session, clock, of, SHOWN)]
+
+    dues = do(settings, name, act)
+    tell({"competition": name, "next": dues}, "\n".join(dues) or "none is planned", as_json=as_json)
+
+
+@click.command()
+@click.argument("name")
+@with_settings
+@as_json
+def run(settings: HubSettings, name: str, *, as_json: bool) -> None:
+    """Start a game of a daily competition now; the site plays it."""
+
+    def act(session: Session, clock: Clock, of: CompetitionFacts) -> str:
+        daily_only(of)
+        return daily.begin(session, clock, of.id)
+
+    game = do(settings, name, act)
+    tell({"competition": name, "match": game}, f"{game} is queued", as_json=as_json)
+
+
+@click.command()
+@click.argument("name")
+@with_settings
+@as_json
+def skip(settings: HubSettings, name: str, *, as_json: bool) -> None:
+    """Cancel the next due time of a daily competition."""
+
+    def act(session: Session, clock: Clock, of: CompetitionFacts) -> str:
+        daily_only(of)
+        return f"{daily.skip(session, clock, of.id):%Y-%m-%d %H:%M} UTC"
+
+    due = do(settings, name, act)
+    tell({"competition": name, "skipped": due}, f"there is no game at {due}", as_json=as_json)

@@ -1,0 +1,1 @@
+"""Rated competitions in the hands of the operator."""

@@ -1,0 +1,52 @@
+"""Parameters that routes of several subjects take."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, TypeAlias
+
+from msgspec import Meta, Struct
+
+from cw.hub.matches.listings import MOST
+
+NO_NUL: Final = "^[^\\x00]*$"
+"""The sign that no text of a database may have."""
+
+Text: TypeAlias = Annotated[str, Meta(pattern=NO_NUL, max_length=2000)]
+
+Name: TypeAlias = Annotated[str, Meta(pattern=NO_NUL, max_length=64)]
+
+BotIdOrNone: TypeAlias = Annotated[
+    str, Meta(pattern="^(b_[0-9a-f]{8})?$", description="`next` of the part before.")
+]
+
+MatchIdOrNone: TypeAlias = Annotated[
+    str, Meta(pattern="^(m_[0-9a-f]{8})?$", description="`next` of the part before.")
+]
+
+PlaceOrNone: TypeAlias = Annotated[
+    str, Meta(pattern="^([0-9]{1,6})?$", description="`next` of the part before.")
+]
+
+Limit: TypeAlias = Annotated[int, Meta(ge=1, le=MOST, description="Most items of a part.")]
+
+Players: TypeAlias = Annotated[
+    int, Meta(ge=0, le=1000, description="The number of players; 0: any.")
+]
+
+
+class Query(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The parameters of a request."""
+
+
+class OfBotQuery(Query, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Which part of what goes by matches is wanted."""
+
+    limit: Limit = 50
+    after: MatchIdOrNone = ""
+
+
+class PlacesQuery(Query, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Which part of what goes by places is wanted."""
+
+    limit: Limit = 50
+    after: PlaceOrNone = ""

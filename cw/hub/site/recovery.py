@@ -1,0 +1,178 @@
+"""How a site comes back from a back-up, and the drill that proves that it would."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from cw.errors import UsageError
+from cw.hub.accounts import outbox
+from cw.hub.clock import Clock, utc_now
+from cw.hub.matches.states import queue_all
+from cw.hub.operation import keys
+from cw.hub.operation.backup import backups, sources
+from cw.hub.operation.backup.backup_job import COPIED
+from cw.hub.operation.backup.sources import Stored
+from cw.hub.operation.health.doctor import Finding, tried
+from cw.hub.operation.settings import HubSettings
+from cw.hub.site.formats import FORMATS
+from cw.hub.store.database import Database
+from cw.hub.store.objects import ObjectStore
+from cw.hub.store.sealing import Sealer
+from cw.hub.store.tables import Battle
+
+TOLERANCE: Final = 0.001
+"""How far ratings may be off: the exp of another machine may differ in the last bits."""
+
+MOST_SHOWN: Final = 100
+"""Differences of ratings that are told."""
+
+SAMPLE: Final = 100
+"""Replays that a drill looks up, spread over all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What came of filling a database."""
+
+    header: backups.Header
+    objects: int
+    """How many were copied."""
+    differences: list[str]
+    """Where ratings are not what the matches say."""
+
+
+def restore(settings: HubSettings, database: Database, named: str, objects: bool) -> Recovery:
+    """Fill an empty database from a back-up, by its address, its store or its file.
+
+    With `objects`, also copy from its store what the site's own store does not have. Raises
+    UsageError for a back-up that cannot be read or is damaged, and for a database that is not
+    empty; it stays as it was.
+    """
+    source = sources.find(named)
+    if objects and isinstance(source, Path):
+        raise UsageError("there are no objects beside a file: name the store of the back-up")
+    header = fill(database, source, settings)
+    count = copy_back(source, settings) if objects and isinstance(source, Stored) else 0
+    return Recovery(header, count, differences(database))
+
+
+def fill(database: Database, source: Stored | Path, settings: HubSettings) -> backups.Header:
+    """Fill an empty database."""
+    with sources.opened(source, lambda: sealer_of(settings)) as file:
+        return backups.restore(database, file, begin_anew)
+
+
+def sealer_of(settings: HubSettings) -> Sealer:
+    """Return what opens a sealed back-up; raise UsageError without a key."""
+    try:
+        return keys.sealer_of(settings)
+    except (OSError, ValueError):
+        raise UsageError(
+            "the back-up is sealed, and there is no master key: set CW_MASTER_KEYS,"
+            f" or put the file master.key into {settings.data}"
+        ) from None
+
+
+def begin_anew(session: Session) -> None:
+    """Make the rows fit a place where nothing runs yet."""
+    queue_all(session)
+    outbox.drop_waiting(session, utc_now)
+
+
+def copy_back(source: Stored, settings: HubSettings) -> int:
+    """Copy objects from the store of a back-up to the site's; return how many were missing."""
+    there, here = sources.store_at(source.place), ObjectStore(settings.store)
+    return sum(there.copy_missing(prefix, here) for prefix in COPIED)
+
+
+def differences(database: Database) -> list[str]:
+    """Return where ratings are not what the matches say, as far as it is shown."""
+    proofs = [format_.verify for format_ in FORMATS if format_.verify is not None]
+    with database.reading() as session:
+        wrong = chain.from_iterable(verify(session, TOLERANCE) for verify in proofs)
+        return list(islice(wrong, MOST_SHOWN))
+
+
+# The drill
+
+
+def drill(settings: HubSettings, named: str = "", clock: Clock = utc_now) -> Iterator[Finding]:
+    """Restore a back-up into a file that is deleted again, and give a finding about each part.
+
+    Without a name it is the newest one of CW_BACKUP_OBJECTS, or of the site's own store. Raises
+    UsageError for one that cannot be read, and StoreAway if its store cannot be reached.
+    """
+    source = sources.find(named or settings.backup_objects or settings.store)
+    yield Finding("back-up", True, True, about(source, clock))
+    with (
+        TemporaryDirectory() as folder,
+        closing(Database(f"sqlite:///{Path(folder) / 'drill.sqlite'}")) as database,
+    ):
+        yield look_at_rows(database, source, settings)
+        yield tried("secrets", lambda: look_at_secrets(database, settings))
+        if isinstance(source, Stored):
+            yield tried("objects", lambda: look_at_objects(database, source))
+        yield tried("ratings", lambda: look_at_ratings(database))
+
+
+def about(source: Stored | Path, clock: Clock) -> str:
+    """Return which back-up it is, and how old."""
+    if isinstance(source, Path):
+        return str(source)
+    hours = (clock() - source.at).total_seconds() / 3600
+    return f"{source}, {hours:.1f} hours old"
+
+
+def look_at_rows(database: Database, source: Stored | Path, settings: HubSettings) -> Finding:
+    """Fill the database, and tell how long that takes."""
+    began = time.monotonic()
+    header = fill(database, source, settings)
+    seconds = time.monotonic() - began
+    text = f"{header.rows} of revision {header.revision} are back after {seconds:.1f} s"
+    return Finding("rows", True, True, text)
+
+
+def look_at_secrets(database: Database, settings: HubSettings) -> Finding:
+    """Open the secrets of bots by the keys that are here."""
+    with database.reading() as session:
+        result = keys.try_all(session, sealer_of(settings))
+    lost = result.missing.total() + len(result.broken)
+    text = f"{result.number - lost} of {result.number} can be opened by the master keys"
+    return Finding("secrets", not lost, True, text, "bring the keys that sealed the others")
+
+
+def look_at_objects(database: Database, source: Stored) -> Finding:
+    """Look some replays up in the store of the back-up."""
+    store = sources.store_at(source.place)
+    with database.reading() as session:
+        sampled = sample(session)
+    absent = [key for key in sampled if not store.has(key)]
+    text = f"{len(sampled) - len(absent)} of {len(sampled)} replays that were looked up are there"
+    advice = f"{absent[0]} is not: cw hub backup --objects {source.place}" if absent else ""
+    return Finding("objects", not absent, True, text, advice)
+
+
+def sample(session: Session) -> list[str]:
+    """Return the keys of some replays, spread over all that should be there."""
+    stored = (Battle.replay_key.is_not(None), Battle.pruned_at.is_(None))
+    count = session.scalars(select(func.count()).select_from(Battle).where(*stored)).one()
+    ordered = select(Battle.replay_key).where(*stored).order_by(Battle.match_id, Battle.number)
+    every = max(1, count // SAMPLE)
+    return [key for key in islice(session.scalars(ordered), 0, None, every) if key][:SAMPLE]
+
+
+def look_at_ratings(database: Database) -> Finding:
+    """Compute all ratings from the matches, and compare."""
+    found = differences(database)
+    text = found[0] if found else "they match the results"
+    return Finding("ratings", not found, True, text, "see cw hub ratings verify")

@@ -1,0 +1,92 @@
+"""Games of other packages in a real browser: that of the documentation, and a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from cw.new_game import NewGame, rendered
+from cw.web.replays.export import html
+from tests.browser.axe import on_each_screen
+from tests.browser.conftest import Watcher
+from tests.browser.test_live import Site, show, site, wait_for_turn, wait_until_sent
+from tests.documented import installed, place
+from tests.matches.playing import play_match
+
+__all__ = ["site"]
+
+DRAWN = "canvas => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data"
+COLOURS = f"""(canvas) => {{
+    const data = new Uint32Array(({DRAWN})(canvas).buffer);
+    return new Set(data).size;
+}}"""
+"""How many colours are on the board."""
+
+
+@pytest.fixture(scope="module")
+def new_game(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a game that was made a moment ago."""
+    files = rendered(NewGame("walk", simultaneous=True))
+    return place(tmp_path_factory.mktemp("new"), dict(files))
+
+
+@pytest.fixture(autouse=True)
+def with_games(new_game: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Install it, and the games of the page."""
+    monkeypatch.syspath_prepend(installed())
+    monkeypatch.syspath_prepend(new_game)
+
+
+def finish(page: Page, move: Callable[[], None]) -> None:
+    """Play to the end."""
+    while (turn := wait_for_turn(page)) is not None:
+        move()
+        wait_until_sent(page, turn["turn"])
+
+
+def test_tron_is_played_by_hand_as_its_page_makes_it(site: Site, watcher: Watcher) -> None:
+    page = show(watcher, site.begin("tron", bot="builtin:random", hand="1", size="9", seed="1"))
+    expect(page.locator("#subtitle")).to_have_text("Tron, being played")
+    turn = wait_for_turn(page)
+    assert turn is not None
+    assert turn["moves"] == ["Ride up", "Ride down", "Ride left", "Ride right"]
+    # Only a picture has more colours than the empty ground.
+    page.wait_for_function(f"() => ({COLOURS})(document.getElementById('board')) > 3")
+    finish(page, page.get_by_role("button", name="Play it").click)
+    expect(page.locator("#result")).to_contain_text("crashed")
+    assert on_each_screen(page) == []
+
+
+@pytest.mark.thorough
+def test_a_new_game_is_played_on_its_board(site: Site, watcher: Watcher) -> None:
+    page = show(watcher, site.begin("walk", bot="builtin:random", hand="1", size="5", seed="1"))
+    expect(page.locator("#subtitle")).to_have_text("Walk, being played")
+    expect(page.get_by_text("Or choose from the list")).to_be_visible()
+    wait_for_turn(page)
+    page.locator("#board").focus()
+    page.keyboard.press("ArrowRight")
+    wait_until_sent(page, 0)
+    finish(page, page.get_by_role("button", name="Play it").click)
+    assert on_each_screen(page) == []
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("game", ["tron", "walk"])
+def test_a_page_without_a_server_brings_all_that_draws_the_game(
+    game: str, site: Site, watcher: Watcher, tmp_path: Path
+) -> None:
+    file = tmp_path / f"{game}.html"
+    bots = ("a=builtin:random", "b=builtin:random")
+    # The thread of a browser's test has an event loop already.
+    with ThreadPoolExecutor(1) as thread:
+        document = thread.submit(play_match, game, bots, 1, {"size": 9}).result().replay
+    file.write_bytes(html(document))
+    page = show(watcher, file.as_uri())
+    page.wait_for_function(f"() => ({COLOURS})(document.getElementById('board')) > 3")
+    page.keyboard.press("End")
+    expect(page.locator("#turn")).not_to_have_text("0")
+    assert all(request.url.startswith(("file:", "data:")) for request in watcher.requests)

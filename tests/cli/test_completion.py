@@ -1,0 +1,82 @@
+"""`cw completion` and `cw --version`, as shells and reports of mistakes use them."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from cw.cli import main
+from cw.version import commit, version_line
+from tests.typed import ROOT
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_script_is_printed_for_each_shell(shell: str) -> None:
+    done = CliRunner().invoke(main, ["completion", shell])
+    assert done.exit_code == 0
+    assert f"_CW_COMPLETE={shell}_complete" in done.output
+
+
+def test_another_shell_is_refused_with_those_that_there_are() -> None:
+    done = CliRunner().invoke(main, ["completion", "tcsh"])
+    assert done.exit_code == 2
+    assert "'tcsh' is not one of 'bash', 'zsh', 'fish'" in done.output
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+@pytest.mark.parametrize(
+    ("line", "completed"),
+    [
+        ("cw champ", "championship"),
+        ("cw championship val", "validate"),
+        ("cw play --see", "--seed"),
+        ("cw hub backup li", "list"),
+    ],
+)
+def test_bash_completes_commands_and_options(tmp_path: Path, line: str, completed: str) -> None:
+    script = tmp_path / "completion.sh"
+    script.write_text(CliRunner().invoke(main, ["completion", "bash"]).output)
+    program = tmp_path / "cw"
+    program.write_text(f"#!{sys.executable}\nfrom cw.cli import main\nmain(prog_name='cw')\n")
+    program.chmod(0o755)
+    words = " ".join(f'"{word}"' for word in line.split())
+    typed = f". {script}; COMP_WORDS=({words}); COMP_CWORD={len(line.split()) - 1}; "
+    typed += '_cw_completion cw; printf "%s\\n" "${COMPREPLY[@]}"'
+    done = subprocess.run(
+        ["bash", "-c", typed],
+        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout.split() == [completed], done.stderr
+
+
+def test_the_version_names_commit_and_python() -> None:
+    line = CliRunner().invoke(main, ["--version"]).output
+    assert line == f"{version_line()}\n"
+    assert f"Python {platform.python_version()}" in line
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is no clone")
+def test_the_commit_is_that_of_the_checkout() -> None:
+    head = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    origin = commit()
+    assert origin
+    assert head.stdout.startswith(origin)
+
+
+def test_the_commit_is_unknown_without_git(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert commit() is None
+    assert "commit" not in version_line()
