@@ -12,12 +12,12 @@ from cw.hub.accounts.access.actor import player
 from cw.hub.accounts.pages import must_confirm
 from cw.hub.bots import asking
 from cw.hub.bots.asking import TooOften
-from cw.hub.bots.verbs import CHECK
+from cw.hub.bots.verbs import CHECK, Checked
 from cw.hub.bots.views import BotView
 from cw.hub.operation.queue import CHECKS, PROGRAMS
+from cw.hub.operation.resources import Resources
 from cw.hub.pages import limits
 from cw.hub.pages.request import resources
-from cw.hub.store.tables import BotKind
 
 CONFIRM: Final = "Please confirm your e-mail address before you register a bot."
 UNCONFIRMED: Final = "Please confirm your e-mail address before your bot is asked."
@@ -60,12 +60,23 @@ def claim_bot(bot: BotView, requests: int = asking.CHECK) -> None:
         abort(403, UNCONFIRMED)
 
 
-def send(bot: int, kind: BotKind = "url") -> bool:
+def send(bot: int, *, is_program: bool = False) -> bool:
     """Send the check of a bot of the player who asks; False if the next sweep has to do it."""
-    return send_for(asking.owner_named(player().user_id), bot, kind)
+    owner = asking.owner_named(player().user_id)
+    return send_for(owner, bot, is_program=is_program)
 
 
-def send_for(owner: str, bot: int, kind: BotKind) -> bool:
+def send_unasked(hub: Resources, bot: Checked) -> None:
+    """Send the check of a bot that its owner has not asked for."""
+    hub.queue.send(CHECK, bot.id, queue=queue_of(is_program=bot.is_program))
+
+
+def queue_of(*, is_program: bool) -> str:
+    """Return the queue of checks: programs are run where matches of programs are played."""
+    return PROGRAMS if is_program else CHECKS
+
+
+def send_for(owner: str, bot: int, *, is_program: bool) -> bool:
     """Send the check of a bot, of a program to where programs are run; return whether it was."""
-    queue = PROGRAMS if kind == "program" else CHECKS
+    queue = queue_of(is_program=is_program)
     return asking.send(resources(), CHECK, bot, owner, visitor(), queue)

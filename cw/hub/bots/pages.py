@@ -41,7 +41,6 @@ from cw.hub.pages.parts import notice, show_once
 from cw.hub.pages.polls import Polled
 from cw.hub.pages.request import one_reading, resources
 from cw.hub.pages.times import machine_time
-from cw.hub.store.tables import BotKind
 from cw.web.games.game_pages import game_page
 
 routes = Blueprint("bots", __name__)
@@ -172,7 +171,7 @@ def register() -> ResponseReturnValue:
     return secret_page(values["game"], values["name"], registered.secret, "is registered")
 
 
-def add(new: NewBot, kind: BotKind = "url") -> Registered:
+def add(new: NewBot, *, is_program: bool = False) -> Registered:
     """Register a bot of the player, and enter it in the competitions of its game.
 
     A web service is checked at once, a program with its first version. Raises what
@@ -180,9 +179,11 @@ def add(new: NewBot, kind: BotKind = "url") -> Registered:
     """
     hub = resources()
     with hub.database.writing() as writing:
-        registered = bots.register(writing, hub.clock, hub.sealer, player().user_id, new, kind)
+        registered = bots.register(
+            writing, hub.clock, hub.sealer, player().user_id, new, is_program=is_program
+        )
         competing().enter(writing, registered.id)
-    if kind == "url":
+    if not is_program:
         check_requests.send(registered.id)
     return registered
 
@@ -278,7 +279,7 @@ def check(name: str) -> ResponseReturnValue:
     """Let a bot be checked."""
     bot = find(name)
     check_requests.claim_bot(bot)
-    if check_requests.send(bot.id, bot.kind):
+    if check_requests.send(bot.id, is_program=bot.kind == "program"):
         notice("Your bot is being checked.", "plain")
     else:
         notice("Checks cannot be made right now. Please try again soon.", "bad")

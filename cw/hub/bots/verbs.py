@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlalchemy import and_, func, select, update
 from sqlalchemy.exc import IntegrityError
@@ -81,13 +81,21 @@ class Registered:
     secret: str
 
 
-def register(  # noqa: PLR0913, PLR0917 - as many things as there are to be said
+class Checked(NamedTuple):
+    """A bot that is to be checked: the id of its row, and whether it is a program."""
+
+    id: int
+    is_program: bool
+
+
+def register(  # noqa: PLR0913 - as many things as there are to be said
     session: Session,
     clock: Clock,
     sealer: Sealer,
     user_id: int,
     new: NewBot,
-    kind: BotKind = "url",
+    *,
+    is_program: bool = False,
 ) -> Registered:
     """Make a bot, PENDING until it is checked; a program has no secret, and no version yet.
 
@@ -97,8 +105,8 @@ def register(  # noqa: PLR0913, PLR0917 - as many things as there are to be said
     mine = select(func.count()).where(Bot.user_id == user_id, Bot.status != "RETIRED")
     if session.scalars(mine).one() >= MOST:
         raise TooManyBots(f"You have {MOST} bots. Please retire one first.")
-    bot = new_bot(session, clock, user_id, new, kind)
-    secret = give_secret(bot, sealer) if kind == "url" else ""
+    bot = new_bot(session, clock, user_id, new, "program" if is_program else "url")
+    secret = "" if is_program else give_secret(bot, sealer)
     return Registered(added(session, bot), bot.bot_id, secret)
 
 
@@ -297,15 +305,15 @@ def suspend(session: Session, clock: Clock, bot_id: str, reason: str, actor: str
     change_status(session, clock, bot, "SUSPENDED", reason, actor)
 
 
-def restore(session: Session, clock: Clock, bot_id: str, actor: str) -> int:
-    """Lift a suspension: the bot is checked again; return its id. Twice: WrongStatus."""
+def restore(session: Session, clock: Clock, bot_id: str, actor: str) -> Checked:
+    """Lift a suspension; return the bot, which is checked again. Twice: WrongStatus."""
     bot = by_bot_id(session, bot_id)
     if bot.status != "SUSPENDED":
         raise wrong_status(bot)
     begin_again(session, clock, bot, actor)
     if bot.kind == "builtin" or version_played(bot) is not None:
         change_status(session, clock, bot, "ACTIVE", "", actor)
-    return bot.id
+    return Checked(bot.id, bot.kind == "program")
 
 
 def by_bot_id(session: Session, bot_id: str) -> Bot:

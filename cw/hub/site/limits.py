@@ -149,6 +149,7 @@ KITS: Final = ("my_team.kit", "my_team.kit_of_tournament")
 VERSIONS: Final = (
     "bots.version_file",
     "bots.compare",
+    "api.bot_version",
     "my_team.version_file",
     "my_team.compare",
 )
@@ -176,8 +177,8 @@ LIMITS: Final = (
     ),
     Limit("check", "10 per hour", bot, CHECKED),
     Limit("rotate", "10 per hour", bot, ("bots.rotate", "api.rotate_secret")),
-    Limit("upload", "20 per hour", bot, ("bots.upload",)),
-    Limit("use-version", "30 per hour", bot, ("bots.use_version",)),
+    Limit("upload", "20 per hour", bot, ("bots.upload", "api.save_version")),
+    Limit("use-version", "30 per hour", bot, ("bots.use_version", "api.use_version")),
     Limit("versions", "30 per minute", user, VERSIONS, ("GET",)),
     Limit("bot-settings", "20 per hour", user, ("bot_settings.save", "bot_settings.renew")),
     Limit("test-match", "6 per hour", bot, ("bots.practise", "api.test_match")),
@@ -219,6 +220,7 @@ def told_of_api() -> dict[str, str]:
         "Registering bots, for each account": amounts["bot"],
         "Checks and changes, for each bot": amounts["check"],
         "New secrets, for each bot": amounts["rotate"],
+        "Versions, for each bot": amounts["upload"],
         "Practice matches, for each bot": amounts["test-match"],
     }
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 import pytest
@@ -15,22 +14,21 @@ from sqlalchemy.orm import Session
 from cw import kits
 from cw.arena.sandbox import bubblewrap
 from cw.hub.bots import packages
-from cw.hub.bots import verbs as bots
 from cw.hub.bots import views as bot_views
+from cw.hub.bots.programs import NO_PROGRAMS
 from cw.hub.bots.versions import views as versions
 from cw.hub.bots.views import BotView
 from cw.hub.competitions.rated import pairing
-from cw.hub.matches import lookup
 from cw.hub.matches.play import Worker
 from cw.hub.matches.sending import PLAY, send_due
-from cw.hub.operation.settings import HubSettings
+from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import KINDS
 from cw.hub.site.processes.jobs import jobs_of
 from cw.hub.site.processes.upkeep import keep_in_order
-from cw.hub.store.tables import Bot, BotActivation, BotVersion, Match, MatchParticipant
-from tests.hub.conftest import ON_SQLITE
-from tests.hub.program import make_admin, program_of
-from tests.hub.sites import Site, Visitor, words_of
+from cw.hub.store.tables import BotActivation, BotVersion, Match, MatchParticipant
+from tests.hub.conftest import ON_SQLITE, StillClock
+from tests.hub.program import make_admin
+from tests.hub.sites import Site, Visitor, site_on, words_of
 
 pytestmark = [
     pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap"),
@@ -164,3 +162,100 @@ def test_a_first_version_that_fails_leaves_a_bot_that_says_why(owner: Owner) -> 
     upload(owner.browser, PAINTER)
     owner.do_jobs()
     assert (owner.bot().status, owner.bot().version) == ("ACTIVE", 2)
+
+
+def test_rated_matches_go_on_through_versions_and_each_says_which_one_played(owner: Owner) -> None:
+    assert register(owner.browser).status_code == 303
+    owner.do_jobs()
+    assert owner.played(owner.rated())["Painter"] == (1, [])
+    upload(owner.browser, BETTER, note="better")
+    owner.do_jobs()
+    assert owner.played(owner.rated())["Painter"] == (2, [])
+    chosen = owner.browser.fill(f"{PAGE}/use-version", on=PAGE, version="1", game="paint")
+    assert chosen.status_code == 303
+    assert owner.versions() == [(1, "ready"), (2, "ready")]
+    assert owner.played(owner.rated())["Painter"] == (1, [])
+    marks = owner.read(lambda session: versions.activations_of(session, owner.bot().id))
+    assert [one.number for one in marks] == [1, 2, 1]
+
+
+def test_a_match_goes_on_with_the_version_that_it_began_with(owner: Owner) -> None:
+    assert register(owner.browser).status_code == 303
+    owner.do_jobs()
+    answer = owner.browser.fill(f"{PAGE}/test-match", on=PAGE, opponent="walker", game="paint")
+    (job, (match, *_), _), owner.site.queue.jobs[:] = owner.site.queue.jobs[0], []
+    assert job == PLAY
+    with owner.site.resources.database.writing() as session:
+        worker = Worker("me", 1, KINDS)
+        claim = worker.claim_in(session, owner.site.resources, int(match))
+    assert claim is not None
+    upload(owner.browser, BETTER)
+    owner.do_jobs()
+    assert owner.bot().version == 2
+    worker.play_claimed(owner.site.resources, claim)
+    name = answer.headers["Location"].rpartition("/")[2]
+    assert owner.played(name)["Painter"] == (1, [])
+
+
+def test_its_author_downloads_a_version_and_sees_what_differs(owner: Owner) -> None:
+    assert register(owner.browser).status_code == 303
+    upload(owner.browser, BETTER)
+    first = owner.browser.open(f"{PAGE}/version/1.zip?game=paint")
+    assert first.content == PAINTER
+    assert first.headers["Content-Disposition"] == "attachment; filename=Painter-1.zip"
+    page = owner.browser.open(f"{PAGE}/compare?game=paint&a=2&b=1")
+    assert page.status_code == 200
+    assert "# &lt;b&gt;better&lt;/b&gt;" in page.text
+    assert "1 file differs" in words_of(page)
+    assert owner.browser.open(f"{PAGE}/compare?game=paint&a=1&b=7").status_code == 404
+    assert owner.browser.open(f"{PAGE}/compare?game=paint&a=x").status_code == 404
+
+
+def test_nobody_else_reads_or_changes_a_version_admins_neither(owner: Owner) -> None:
+    assert register(owner.browser).status_code == 303
+    owner.do_jobs()
+    match = owner.practises()
+    other, admin = owner.site.player("bob"), owner.site.player("eve")
+    make_admin(owner.site, "eve")
+    for visitor in (other, admin):
+        for path in ("version/1.zip", "compare?a=1&b=1"):
+            joint = "&" if "?" in path else "?"
+            assert visitor.open(f"{PAGE}/{path}{joint}game=paint").status_code == 404
+        form = {"csrf_token": visitor.token("/settings"), "version": "1"}
+        for verb in ("use-version", "upload"):
+            files = {"program": ("bot.py", BROKEN)}
+            path = f"{PAGE}/{verb}?game=paint"
+            assert visitor.send_form(path, form, files=files).status_code == 404
+    for path in (f"{PAGE}?game=paint", f"/match/{match}"):
+        for visitor in (other, admin, owner.site.visitor()):
+            text = visitor.open(path).text
+            assert "version/1.zip" not in text
+            assert "SHA-256" not in text
+    assert owner.versions() == [(1, "ready")]
+    anonymous = owner.site.visitor().open(f"{PAGE}/version/1.zip?game=paint")
+    assert (anonymous.status_code, b"PK" in anonymous.content) == (303, False)
+
+
+def test_versions_go_with_the_bot_and_with_the_account(owner: Owner) -> None:
+    assert register(owner.browser).status_code == 303
+    stored = owner.site.resources.objects
+    assert len(list(stored.keys("bots/"))) == 1
+    retired = owner.browser.fill(f"{PAGE}/retire", on=PAGE, confirm="Painter", game="paint")
+    assert retired.status_code == 303
+    assert owner.read(lambda session: session.scalars(select(BotVersion)).all()) == []
+    assert owner.read(lambda session: session.scalars(select(BotActivation)).all()) == []
+    owner.site.clock.advance(30 * 86400)
+    keep_in_order(owner.site.resources)
+    assert list(stored.keys("bots/")) == []
+
+
+def test_a_site_that_runs_no_programs_says_why_and_takes_none(
+    resources: Resources, hub_clock: StillClock
+) -> None:
+    settings = replace(resources.settings, hosting="off")
+    with site_on(replace(resources, settings=settings), hub_clock) as site:
+        owner = Owner(site)
+        assert NO_PROGRAMS in words_of(owner.browser.open("/bots/new?kind=program"))
+        assert NO_PROGRAMS not in words_of(owner.browser.open("/bots/new"))
+        refused = register(owner.browser)
+        assert (refused.status_code, NO_PROGRAMS in words_of(refused)) == (422, True)

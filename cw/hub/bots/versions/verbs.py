@@ -25,6 +25,11 @@ MOST_BYTES: Final = 100 * 1024 * 1024
 NO_VERSION: Final = "There is no such version, or it cannot play"
 TOO_MANY: Final = "A bot has at most 500 versions of 100 MiB together. Please register another bot."
 
+
+class NotReady(UsageError):
+    """A version cannot play: it is not there, waits for its check, or has failed it."""
+
+
 Step: TypeAlias = Mapping[str, Any]
 """A step of a check: `step`, `ok`, and where not `problem` and `fix`."""
 
@@ -83,10 +88,10 @@ def add(session: Session, clock: Clock, bot: Bot, upload: Upload, state: Version
 
 
 def ready(session: Session, bot: int, number: int) -> BotVersion:
-    """Return a version that can play; raise UsageError for one that cannot, or is not there."""
+    """Return a version that can play; raise NotReady for one that cannot, or is not there."""
     version = find(session, bot, number)
     if version is None or version.state != "ready":
-        raise UsageError(NO_VERSION)
+        raise NotReady(NO_VERSION)
     return version
 
 

@@ -104,9 +104,9 @@ class BotVersion(Base):
     number: Mapped[int]
     sha256: Mapped[Str64]
     size: Mapped[Big]
-    language: Mapped[Str16] = mapped_column(default="", server_default="")
+    language: Mapped[Str16] = mapped_column(default="", server_default=text("''"))
     """As kits name it; "" for one that is not known."""
-    note: Mapped[Str120] = mapped_column(default="", server_default="")
+    note: Mapped[Str120] = mapped_column(default="", server_default=text("''"))
     """What its author says of it, in a line."""
     state: Mapped[VersionState] = mapped_column(String(16))
     log: Mapped[Long] = mapped_column(default="")

@@ -163,7 +163,7 @@ def check(slug: str) -> ResponseReturnValue:
 
 def send_check(own: TeamBot) -> bool:
     """Ask for a check, of a program where programs are run; return whether it was queued."""
-    return check_requests.send_for(owner_of(own), own.id, own.kind)
+    return check_requests.send_for(owner_of(own), own.id, is_program=own.kind == "program")
 
 
 def owner_of(own: TeamBot) -> str:

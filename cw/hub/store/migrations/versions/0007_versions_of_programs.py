@@ -12,7 +12,7 @@ down_revision = "0006"
 def upgrade() -> None:
     """Add what is known of versions, when each was made to play, and which one sat at a slot."""
     for name, length in (("language", 16), ("note", 120)):
-        column = sa.Column(name, sa.String(length), nullable=False, server_default="")
+        column = sa.Column(name, sa.String(length), nullable=False, server_default=sa.text("''"))
         op.add_column("bot_versions", column)
     op.add_column("bot_versions", sa.Column("checks", sa.JSON(), nullable=True))
     op.add_column("match_participants", sa.Column("version", sa.Integer(), nullable=True))
