@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import json
+import re
+import zipfile
+from base64 import b64decode, b64encode
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
@@ -27,7 +32,7 @@ from cw.hub.site.processes.jobs import jobs_of
 from cw.hub.site.processes.upkeep import keep_in_order
 from cw.hub.store.tables import BotActivation, BotVersion, Match, MatchParticipant
 from tests.hub.conftest import ON_SQLITE, StillClock
-from tests.hub.program import make_admin
+from tests.hub.program import make_admin, program_of
 from tests.hub.sites import Site, Visitor, site_on, words_of
 
 pytestmark = [
@@ -259,3 +264,66 @@ def test_a_site_that_runs_no_programs_says_why_and_takes_none(
         assert NO_PROGRAMS not in words_of(owner.browser.open("/bots/new"))
         refused = register(owner.browser)
         assert (refused.status_code, NO_PROGRAMS in words_of(refused)) == (422, True)
+
+
+def test_the_page_shows_the_matches_of_a_version_and_the_graph_marks_when_it_began(
+    owner: Owner,
+) -> None:
+    assert register(owner.browser).status_code == 303
+    owner.do_jobs()
+    first = owner.rated()
+    upload(owner.browser, BETTER)
+    owner.do_jobs()
+    second = owner.rated()
+    pages = {
+        number: owner.site.visitor().open(f"{PAGE}?game=paint&version={number}")
+        for number in ("", "1", "2", "7")
+    }
+    shown = {number: (first in page.text, second in page.text) for number, page in pages.items()}
+    assert shown == {"": (True, True), "1": (True, False), "2": (False, True), "7": (True, True)}
+    assert "Recent matches of version 2" in words_of(pages["2"])
+    assert re.search(r"Games 1 ", words_of(pages["2"]))
+    assert re.search(r"Games 2 ", words_of(pages[""]))
+    told = owner.site.visitor().open(f"{PAGE}/ratings?game=paint").json()
+    assert [mark["number"] for mark in told["versions"]] == [1, 2]
+
+
+def test_the_export_of_a_persons_data_holds_all_versions(owner: Owner) -> None:
+    assert register(owner.browser, note="first").status_code == 303
+    upload(owner.browser, BETTER)
+    with zipfile.ZipFile(io.BytesIO(owner.browser.open("/settings/data.zip").content)) as packed:
+        assert packed.read("programs/paint/Painter-1.zip") == PAINTER
+        assert packed.read("programs/paint/Painter-2.zip") == BETTER
+        (first, _) = json.loads(packed.read("programs.json"))
+    assert (first["number"], first["note"], first["language"]) == (1, "first", "python")
+
+
+def test_an_api_program_saves_reads_and_chooses_versions_of_its_owner_alone(owner: Owner) -> None:
+    site = owner.site
+    api = program_of(site, "ann", "read", "bots")
+    program = {"file": "bot.zip", "data": b64encode(PAINTER).decode(), "note": "by a script"}
+    about = {"game": "paint", "name": "Painter", "program": program}
+    made = api.do("/bots", about)
+    assert (made.status_code, made.json()["shared_secret"]) == (201, None)
+    at = f"/bots/{made.json()['bot']['bot_id']}/versions"
+    owner.do_jobs()
+    better = {**program, "data": b64encode(BETTER).decode()}
+    assert api.do(at, better).json()["state"] == "building"
+    owner.do_jobs()
+    assert [(one["number"], one["is_active"]) for one in api.read(at)["items"]] == [
+        (2, True),
+        (1, False),
+    ]
+    assert b64decode(api.read(f"{at}/1")["data"]) == PAINTER
+    assert api.do(f"{at}/1/use").json()["is_active"]
+    assert api.do(at, {**program, "data": "***"}).status_code == 422
+    assert api.do(at, {**program, "data": b64encode(b"PK\x03\x04lies").decode()}).status_code == 422
+    site.player("bob")
+    site.player("eve")
+    make_admin(site, "eve")
+    for other in (program_of(site, "bob", "read", "bots"), program_of(site, "eve", "read", "bots")):
+        assert other.ask(at).status_code == 404
+        assert other.ask(f"{at}/1").status_code == 404
+        assert other.do(f"{at}/1/use").status_code == 404
+        assert other.do(at, program).status_code == 404
+    assert owner.versions() == [(1, "ready"), (2, "ready")]
