@@ -21,6 +21,10 @@ COMMANDS: Final[Mapping[str, Place]] = {
         "cw.cli.new_bot:new_bot_command",
         "Copy a bot to start from into the folder DIR, ready to run.",
     ),
+    "workshop": Place(
+        "cw.cli.workshop:workshop",
+        "Write and run a bot for GAME in the browser.",
+    ),
     "new-game": Place(
         "cw.cli.new_game:new_game_command",
         "Write a package with a game of your own, ready to be played.",
@@ -50,6 +54,10 @@ COMMANDS: Final[Mapping[str, Place]] = {
     "compare": Place(
         "cw.cli.lab.compare:compare_command",
         "Play GAME in pairs until it is clear whether NEW is stronger.",
+    ),
+    "league": Place(
+        "cw.cli.lab.league:league_command",
+        "Let the bots of DIR play on and on, and rate them.",
     ),
     "tune": Place(
         "cw.cli.lab.tune:tune_command",
