@@ -34,8 +34,8 @@ def with_settings(command: Callable[Concatenate[HubSettings, P], T]) -> Callable
         help="A setting, takes precedence over the environment; may be repeated.",
     )
     @wraps(command)
-    def reading(given: tuple[str, ...], *args: P.args, **kwargs: P.kwargs) -> T:
-        return command(read_settings(os.environ, given), *args, **kwargs)
+    def reading(options: tuple[str, ...], *args: P.args, **kwargs: P.kwargs) -> T:
+        return command(read_settings(os.environ, options), *args, **kwargs)
 
     return reading
 
