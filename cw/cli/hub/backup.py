@@ -130,11 +130,14 @@ def tell(result: recovery.Recovery, as_json: bool, objects: bool) -> None:
     header, differences = result.header, result.differences
     if as_json:
         about = {"rows": header.rows, "at": header.at.isoformat(), "objects": result.objects}
+        about["deleted"] = result.deleted
         click.echo(json.dumps({**about, "differences": differences}))
         return
     click.echo(f"{header.rows} rows as they were at {header.at:%Y-%m-%d %H:%M:%S} UTC")
     if objects:
         click.echo(f"{result.objects} objects copied")
+    if result.deleted:
+        click.echo(f"{result.deleted} accounts deleted again, as they were after the back-up")
     for one in differences:
         click.echo(one)
     click.echo("The ratings match the results." if not differences else "They differ.")

@@ -182,6 +182,7 @@ LIMITS: Final = (
     Limit("search", "120 per minute", network, ("leaderboard.matches",), ("GET",)),
     Limit("report", "30 per minute", network, ("cups.form",), ("GET",)),
     Limit("export", "12 per hour", network, ("host.export",), ("GET",)),
+    Limit("own-data", "6 per hour", user, ("profile.own_data_zip",), ("GET",)),
     Limit("team-change", "30 per hour", team, ("my_team.use_version",)),
     Limit("host", "120 per minute", network, ("host.post",)),
     Limit("small", "60 per minute", user, SMALL),

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from tempfile import SpooledTemporaryFile
+from typing import Any, Final, cast
 
-from flask import Blueprint, Response, abort, redirect, render_template, request, url_for
+from flask import (
+    Blueprint,
+    Response,
+    abort,
+    redirect,
+    render_template,
+    request,
+    send_file,
+    url_for,
+)
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
@@ -15,6 +25,7 @@ from cw.hub.accounts.pages import go
 from cw.hub.accounts.pictures import avatars
 from cw.hub.competitions.format import ProfileCard
 from cw.hub.pages.request import one_reading, resources
+from cw.hub.site import own_data
 from cw.hub.site.formats import site_formats
 
 routes = Blueprint("profile", __name__)
@@ -58,6 +69,25 @@ def settings_cards(user_id: int) -> Markup:
         parts = [card.settings(reading, user_id) for card in cards() if card.settings is not None]
     return Markup().join(parts)
 
+
+@routes.get("/settings/data.zip")
+@players_only
+def own_data_zip() -> ResponseReturnValue:
+    """Send players all that is known of them."""
+    hub, user = resources(), player()
+    # The server closes it when it has been sent.
+    file = cast(Any, SpooledTemporaryFile(IN_MEMORY))  # noqa: SIM115
+    with one_reading() as reading:
+        own_data.write_zip(reading, hub.objects, user.user_id, file)
+    file.seek(0)
+    name = f"{user.username}.zip"
+    answer = send_file(file, "application/zip", as_attachment=True, download_name=name, max_age=0)
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+IN_MEMORY: Final = 1 << 20
+"""Bytes of a zip above which it is put into a file."""
 
 NO_SUCH_USER: Final = "There is no such user."
 

@@ -15,7 +15,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
-from cw.hub.accounts import outbox
+from cw.hub.accounts import deleted, outbox
 from cw.hub.clock import Clock, utc_now
 from cw.hub.matches.states import queue_all
 from cw.hub.operation import keys
@@ -47,6 +47,8 @@ class Recovery:
     header: backups.Header
     objects: int
     """How many were copied."""
+    deleted: int
+    """How many accounts were deleted again, as they were after the back-up."""
     differences: list[str]
     """Where ratings are not what the matches say."""
 
@@ -61,9 +63,19 @@ def restore(settings: HubSettings, database: Database, named: str, objects: bool
     source = sources.find(named)
     if objects and isinstance(source, Path):
         raise UsageError("there are no objects beside a file: name the store of the back-up")
+    # Asked for before anything is written: none shall be missed as a store is away.
+    deletions = deleted.noted(stores_of(source, settings))
     header = fill(database, source, settings)
     count = copy_back(source, settings) if objects and isinstance(source, Stored) else 0
-    return Recovery(header, count, differences(database))
+    with database.writing() as session:
+        again = deleted.repeat(session, deletions)
+    return Recovery(header, count, again, differences(database))
+
+
+def stores_of(source: Stored | Path, settings: HubSettings) -> list[ObjectStore]:
+    """Return the stores that may know what was deleted after a back-up."""
+    own = ObjectStore(settings.store)
+    return [own, sources.store_at(source.place)] if isinstance(source, Stored) else [own]
 
 
 def fill(database: Database, source: Stored | Path, settings: HubSettings) -> backups.Header:

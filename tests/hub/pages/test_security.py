@@ -53,6 +53,7 @@ WHO = {
     "POST /settings/avatar": "player",
     "POST /settings/password": "json",
     "POST /settings/delete": "json",
+    "GET /settings/data.zip": "player",
     "POST /settings/github": "player",
     "POST /settings/tokens": "player",
     "POST /settings/tokens/x/revoke": "own",

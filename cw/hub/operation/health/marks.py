@@ -22,6 +22,9 @@ BACKUP: Final = "back-up"
 COPY: Final = "back-up elsewhere"
 """When objects were last copied to CW_BACKUP_OBJECTS."""
 
+DELETIONS: Final = "deletions"
+"""When the deletion of accounts was last noted in the stores."""
+
 CERTIFICATE: Final = "certificate"
 """When the certificate of the site ends."""
 

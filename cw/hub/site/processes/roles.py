@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError
 from cw import __version__
 from cw.arena.processes import KILL
 from cw.errors import Failure, UsageError
-from cw.hub.accounts import mail
+from cw.hub.accounts import deleted, mail
 from cw.hub.matches import sending, states
 from cw.hub.matches.play import Worker, worker_name
 from cw.hub.matches.sending import PROGRAMS
@@ -141,6 +141,7 @@ def look_after(resources: Resources, taker: JobTaker) -> None:
     repeat(resources, "mails", lambda: mail.send_due(resources), mail.EVERY)
     repeat(resources, "upkeep", lambda: daily.do(resources), LOOKS)
     repeat(resources, "back-ups", lambda: backup.do_daily(resources), LOOKS)
+    repeat(resources, "deletions", lambda: deleted.note_new(resources), LOOKS)
     repeat(resources, "counts", lambda: taker.counts.write(resources.database), COUNTED)
 
 

@@ -15,6 +15,8 @@ from sqlalchemy import select, text
 
 from cw.cli import main
 from cw.errors import Failure
+from cw.hub.accounts import deleted, users
+from cw.hub.accounts.deleted import Deletion, deletion_of
 from cw.hub.bots import verbs as bots
 from cw.hub.bots.verbs import NewBot
 from cw.hub.operation import keys
@@ -29,7 +31,7 @@ from cw.hub.site import recovery
 from cw.hub.store.database import Database
 from cw.hub.store.objects import ObjectStore, StoreAway
 from cw.hub.store.sealing import Sealer, new_master_key
-from cw.hub.store.tables import Battle, Match, User
+from cw.hub.store.tables import Battle, Bot, Match, User
 from tests.hub.conftest import ON_SQLITE, StillClock
 from tests.hub.services import new_postgresql
 
@@ -122,6 +124,43 @@ def test_what_cannot_be_taken_elsewhere_now_is_taken_later(
     assert [one.at for one in sources.stored_in(copies)] == [
         one.at for one in sources.stored_in(guarded.settings.store)
     ]
+
+
+def test_who_was_deleted_after_a_back_up_stays_deleted(
+    guarded: Resources, hub_clock: StillClock, new_settings: HubSettings, copies: str
+) -> None:
+    with guarded.database.writing() as session:
+        session.add(User(username="bob", username_key="bob", created_at=hub_clock()))
+    job.do_daily(guarded)
+    deleted.note_new(guarded)
+    hub_clock.advance(3600)
+    with guarded.database.writing() as session:
+        users.delete(session, hub_clock, "ann")
+    deleted.note_new(guarded)
+    deleted.note_new(guarded)
+    new_settings.data.mkdir()
+    with closing(Database(new_settings.database)) as database:
+        result = recovery.restore(new_settings, database, copies, objects=True)
+        assert result.deleted == 1
+        with database.reading() as session:
+            rows = session.execute(select(User.username, User.email, User.deleted_at)).all()
+            bot = session.scalars(select(Bot)).one()
+        assert rows == [(None, None, hub_clock()), ("bob", None, None)]
+        assert (bot.status, bot.secret) == ("RETIRED", None)
+
+
+def test_another_account_of_the_same_id_is_not_deleted(guarded: Resources) -> None:
+    with guarded.database.reading() as session:
+        ann = session.scalars(select(User)).one()
+    other = Deletion(ann.id, ann.created_at + timedelta(microseconds=1), ann.created_at)
+    same = other._replace(created_at=ann.created_at)
+    assert deletion_of(same.key) == same
+    for key in ("deletions/x", same.key + "x", "replays/x"):
+        assert deletion_of(key) is None
+    with guarded.database.writing() as session:
+        assert deleted.repeat(session, [other]) == 0
+        assert deleted.repeat(session, [same]) == 1
+        assert deleted.repeat(session, [same]) == 0
 
 
 def ok(findings: Iterator[Finding]) -> dict[str, bool]:

@@ -1,0 +1,165 @@
+"""What a hub knows of one player, as files for that player: rows as JSON, and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import IO, Final, NamedTuple, TypeAlias
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import msgspec
+from sqlalchemy import Executable, select
+from sqlalchemy.orm import Session
+
+from cw.hub.accounts.pictures import avatars
+from cw.hub.store.objects import ObjectStore
+from cw.hub.store.tables import (
+    Audit,
+    Bot,
+    BotVersion,
+    Competition,
+    Friend,
+    KnownPlace,
+    Mail,
+    Match,
+    MatchParticipant,
+    Rating,
+    Ticket,
+    User,
+)
+
+AT_ONCE: Final = 500
+"""Rows that are in memory together."""
+
+Rows: TypeAlias = Callable[[int], Executable]
+"""Returns the statement for the rows about the user of an id; no secret is among its columns."""
+
+
+class OwnFile(NamedTuple):
+    """An object that belongs to a player."""
+
+    name: str
+    """In the zip."""
+    key: str
+
+
+Files: TypeAlias = Callable[[Session, int], Iterator[OwnFile]]
+"""Gives the objects of the user of an id."""
+
+
+def account(user_id: int) -> Executable:
+    """Return the account, without the hash of its password."""
+    columns = [column for column in User.__table__.columns if column.name != "password_hash"]
+    return select(*columns).where(User.id == user_id)
+
+
+def friends(user_id: int) -> Executable:
+    """Return whom the player has added."""
+    named = select(User.username, Friend.created_at).join(User, User.id == Friend.friend_id)
+    return named.where(Friend.user_id == user_id).order_by(Friend.created_at)
+
+
+def tickets(user_id: int) -> Executable:
+    """Return sessions, links and access tokens, without what they are known by."""
+    columns = (Ticket.kind, Ticket.label, Ticket.scopes)
+    moments = (Ticket.created_at, Ticket.expires_at, Ticket.last_used_at)
+    return select(*columns, *moments).where(Ticket.user_id == user_id).order_by(Ticket.created_at)
+
+
+def places(user_id: int) -> Executable:
+    """Return when browsers and networks were seen from which the account was entered."""
+    return (
+        select(KnownPlace.seen_at).where(KnownPlace.user_id == user_id).order_by(KnownPlace.seen_at)
+    )
+
+
+def mails(user_id: int) -> Executable:
+    """Return what was sent to the player, and when."""
+    columns = (Mail.kind, Mail.state, Mail.created_at, Mail.ended_at)
+    return select(*columns).where(Mail.user_id == user_id).order_by(Mail.id)
+
+
+def bots(user_id: int) -> Executable:
+    """Return the player's bots, without their secrets."""
+    hidden = {"secret", "key_id", "user_id", "team_id", "name_key"}
+    columns = [column for column in Bot.__table__.columns if column.name not in hidden]
+    return select(*columns).where(Bot.user_id == user_id).order_by(Bot.id)
+
+
+def programs(user_id: int) -> Executable:
+    """Return what was uploaded for the player's bots."""
+    columns = (BotVersion.number, BotVersion.sha256, BotVersion.size, BotVersion.state)
+    uploads = select(Bot.bot_id, *columns, BotVersion.log, BotVersion.created_at)
+    mine = uploads.join(Bot, Bot.id == BotVersion.bot_id).where(Bot.user_id == user_id)
+    return mine.order_by(BotVersion.id)
+
+
+def ratings(user_id: int) -> Executable:
+    """Return how the player's bots are rated."""
+    columns = (Rating.mu, Rating.phi, Rating.sigma, Rating.crash_streak, Rating.last_match_at)
+    rated = select(Competition.game, Competition.slug, Bot.bot_id, *columns)
+    joined = rated.join(Rating, Rating.competition_id == Competition.id)
+    mine = joined.join(Bot, Bot.id == Rating.bot_id).where(Bot.user_id == user_id)
+    return mine.order_by(Rating.competition_id, Rating.bot_id)
+
+
+def matches(user_id: int) -> Executable:
+    """Return the matches of the player's bots: what came of them, and their faults."""
+    seat = MatchParticipant
+    about = (Match.match_id, Match.game, Match.kind, Match.state, Match.at, Match.finished_at)
+    result = (seat.slot, seat.name, seat.rank, seat.score, seat.points, seat.crashed, seat.faults)
+    joined = select(*about, Bot.bot_id, *result).join(seat, seat.match_id == Match.id)
+    mine = joined.join(Bot, Bot.id == seat.bot_id).where(Bot.user_id == user_id)
+    return mine.order_by(Match.id)
+
+
+def operators(user_id: int) -> Executable:
+    """Return what operators have done to the account."""
+    columns = (Audit.at, Audit.actor, Audit.verb, Audit.detail)
+    return select(*columns).where(Audit.object == f"user:{user_id}").order_by(Audit.id)
+
+
+ROWS: Final[Mapping[str, Rows]] = {
+    "account": account,
+    "friends": friends,
+    "sessions-and-tokens": tickets,
+    "places": places,
+    "mails": mails,
+    "bots": bots,
+    "programs": programs,
+    "ratings": ratings,
+    "matches": matches,
+    "operators": operators,
+}
+"""By the names of files, each a list of objects."""
+
+
+def picture(session: Session, user_id: int) -> Iterator[OwnFile]:
+    """Give the profile picture, if there is one."""
+    digest = session.scalar(select(User.avatar).where(User.id == user_id))
+    if digest:
+        yield OwnFile("picture.webp", avatars.key_of(digest))
+
+
+FILES: Final[tuple[Files, ...]] = (picture,)
+
+
+def write_zip(session: Session, objects: ObjectStore, user_id: int, to: IO[bytes]) -> None:
+    """Write all that is known of the user of an id as a zip; raise StoreAway without the store."""
+    with ZipFile(to, "w", ZIP_DEFLATED) as packed:
+        for name, rows in ROWS.items():
+            with packed.open(f"{name}.json", "w", force_zip64=True) as file:
+                write_rows(session, rows(user_id), file)
+        for files in FILES:
+            for one in files(session, user_id):
+                if (data := objects.get(one.key)) is not None:
+                    packed.writestr(one.name, data)
+
+
+def write_rows(session: Session, statement: Executable, to: IO[bytes]) -> None:
+    """Write rows as a list of objects, a line each; not all are in memory at once."""
+    encoder = msgspec.json.Encoder()
+    between = b"[\n"
+    for row in session.execute(statement.execution_options(yield_per=AT_ONCE)).mappings():
+        to.write(between + encoder.encode(dict(row)))
+        between = b",\n"
+    to.write(b"[]\n" if between == b"[\n" else b"\n]\n")
