@@ -182,7 +182,7 @@ def test_a_tie_is_led_by_the_tie_break(opened: Open) -> None:
 @pytest.mark.parametrize("game", MATCHES)
 def test_the_board_has_the_room_there_is(opened: Open, game: str) -> None:
     page = opened(game)
-    for size in (TABLET, DESK, WIDE):
+    for size in (WIDE, DESK, TABLET):
         page.set_viewport_size({"width": size[0], "height": size[1]})
         page.evaluate(DRAWN)
         look_at_the_room(page, size)
