@@ -76,6 +76,7 @@ def test_every_route_is_documented() -> None:
             "matches": "docs/server.md",
             "play_on": "docs/server.md",
             "outputs": "docs/server.md",
+            "docs": "docs/server.md",
         }
         rules = pages.get(part, "docs/games/circuit_wars.md")
         text = TEXTS[ROOT / rules]

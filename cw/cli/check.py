@@ -13,6 +13,7 @@ from cw.arena.program import ERROR_OUTPUT
 from cw.cli.options import SANDBOX, VERBOSE
 from cw.cli.output.announcements import Announcements
 from cw.cli.output.check_progress import CheckProgress
+from cw.cli.output.last_words import last_words
 from cw.cli.output.stderr import Stderr
 from cw.files import write_whole
 from cw.games.registry import load_strategies
@@ -96,5 +97,5 @@ def in_words(finding: Finding) -> str:
     if finding.problem is None:
         return f"ok      {finding.name}"
     problem, mark, output = finding.problem.partition(ERROR_OUTPUT)
-    lines = [problem, *([mark.strip("; "), *output.splitlines()] if mark else [])]
+    lines = [problem, *([mark.strip("; "), *last_words(output).splitlines()] if mark else [])]
     return "\n        ".join([f"FAILED  {finding.name}", *lines, f"fix: {finding.fix}"])

@@ -20,6 +20,7 @@ from cw.games.checks import Trial
 from cw.games.registry import load_checks, load_game, load_protocol
 from cw.games.rules import Fault, Json, Player
 from cw.games.status_faults import SERVER_ERROR
+from cw.matches.progress import MatchProgress
 from cw.matches.run import OnLaunch, context_of, run_match, seated
 from cw.matches.spec import Isolation, MatchFault, MatchSpec, Secrets
 
@@ -27,7 +28,8 @@ FIXES: Final[Mapping[FaultKind, str]] = {
     "startup": "run the command by hand in the same folder, and read what it prints",
     "disconnected": "keep the program running and its connection open until the match is over",
     "timeout": "answer sooner, flush what you print, and never wait for more input than one line",
-    "crashed": "mend what its error output names; run it by hand with the same input to see it all",
+    "crashed": "mend the line that its error output names, or what your function returns if the"
+    " line is in a file of the kit; run it by hand with the same input to see it all",
     "malformed": "compare what came with the protocol on the game's page in docs/games/",
     "illegal": "check the move against the rules before you send it; `cw step` tries a rule",
     "oversize": "send only the answer, nothing else",
@@ -78,6 +80,15 @@ class Attempt(NamedTuple):
 
 OnTry: TypeAlias = Callable[[Attempt], None]
 """Is told what is tried next."""
+
+
+class Stopped(Exception):
+    """A match of a check is ended at the bot's first fault."""
+
+    def __init__(self, fault: MatchFault) -> None:
+        """Hand the fault over."""
+        super().__init__(fault)
+        self.fault = fault
 
 
 class StepFailed(Exception):
@@ -208,14 +219,35 @@ def specs_of(
 def tried(
     trial: Trial, specs: list[MatchSpec], bot: BotSpec, secrets: Secrets, on_launch: OnLaunch
 ) -> Finding:
-    """Play the matches of a trial, up to the first fault of the bot."""
+    """Play the matches of a trial, up to the first fault of the bot that costs it something."""
     for spec in specs:
-        result = asyncio.run(run_match(spec, secrets=secrets, on_launch=on_launch))
-        faults = result.faults_of(spec.bots.index(bot))
-        if faults:
-            # Lines that are no answers cost nothing: what has cost something comes before them.
-            return fault_of(trial, min(faults, key=lambda fault: fault.cause == STRAY))
+        number = spec.bots.index(bot)
+        fault = asyncio.run(first_fault(spec, number, secrets, on_launch))
+        if fault is not None:
+            return fault_of(trial, fault)
     return Finding(trial.name)
+
+
+async def first_fault(
+    spec: MatchSpec, number: int, secrets: Secrets, on_launch: OnLaunch
+) -> MatchFault | None:
+    """Play a match until the bot of a number makes a fault; return that.
+
+    Lines that are no answers cost nothing: they are told if the whole match has no other fault.
+    """
+
+    def stop(progress: MatchProgress) -> None:
+        # A bot that is late in every turn would keep its author waiting to the end of the match.
+        costly = (fault for fault in progress.faults() if fault.bot == number)
+        if first := next((fault for fault in costly if fault.cause != STRAY), None):
+            raise Stopped(first)
+
+    try:
+        result = await run_match(spec, secrets=secrets, on_turn=stop, on_launch=on_launch)
+    except Stopped as stopped:
+        return stopped.fault
+    faults = result.faults_of(number)
+    return min(faults, key=lambda fault: fault.cause == STRAY, default=None)
 
 
 def fault_of(trial: Trial, fault: MatchFault) -> Finding:

@@ -31,6 +31,24 @@ class MatchProgress:
         """How many turns have been played."""
         return len(self.record.turns)
 
+    def faults(self) -> tuple[MatchFault, ...]:
+        """Return the faults that have been seen, in their order."""
+        numbers = {player: number for number, player in enumerate(self.record.bots)}
+        return tuple(
+            MatchFault(
+                numbers[noted.player],
+                noted.player,
+                noted.turn,
+                noted.fault.kind,
+                noted.fault.sentence,
+                noted.fault.expected,
+                noted.fault.actual,
+                noted.fault.answer,
+                noted.fault.cause,
+            )
+            for noted in self.record.faults
+        )
+
     def document(self) -> Document:
         """Return the replay of the match so far."""
         return replay_of(self.record, self.recorder, self.date)
@@ -57,20 +75,7 @@ def result_of(spec: MatchSpec, progress: MatchProgress) -> MatchResult:
         winner=None if outcome.winner is None else numbers[outcome.winner],
         ranks=tuple(outcome.ranks.get(player) for player in record.bots),
         scores=tuple(outcome.scores.get(player) for player in record.bots),
-        faults=tuple(
-            MatchFault(
-                numbers[noted.player],
-                noted.player,
-                noted.turn,
-                noted.fault.kind,
-                noted.fault.sentence,
-                noted.fault.expected,
-                noted.fault.actual,
-                noted.fault.answer,
-                noted.fault.cause,
-            )
-            for noted in record.faults
-        ),
+        faults=progress.faults(),
         seconds=tuple(
             tuple(turn.seconds[player] for turn in record.turns if player in turn.seconds)
             for player in record.bots

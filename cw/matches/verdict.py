@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
+from cw.arena.seats import STRAY
 from cw.errors import FaultKind
 from cw.games.codec import is_fault
 from cw.games.endings import FORFEITS, RESIGNATIONS, Endings, as_clause
 from cw.games.registry import load_endings
 from cw.games.rules import Player
+from cw.games.status_faults import SERVER_ERROR
 from cw.matches.spec import MatchFault, MatchResult, MatchSpec
 
 DID: Final[Mapping[FaultKind, str]] = {
@@ -23,6 +25,12 @@ DID: Final[Mapping[FaultKind, str]] = {
     "oversize": "sent an answer that was too long",
 }
 """What a bot did whose fault is of this kind."""
+
+CAUSED: Final[Mapping[str, str]] = {
+    SERVER_ERROR: "answered with an error",
+    STRAY: "printed a line that is not an answer",
+}
+"""What a bot did that sent an unreadable answer, by the cause of its fault."""
 
 MOST_COMPARED: Final = 3
 """Numbers that are set against the winner's."""
@@ -56,6 +64,12 @@ def forfeit(result: MatchResult) -> MatchFault | None:
     if result.reason not in FORFEITS or not lost:
         return None
     return lost[0] if lost[0].kind == "startup" else lost[-1]
+
+
+def did(fault: MatchFault) -> str:
+    """Return what the bot of a fault did, after its name."""
+    caused = CAUSED.get(fault.cause) if fault.kind == "malformed" else None
+    return caused or DID[fault.kind]
 
 
 def never_played(result: MatchResult) -> list[int]:
@@ -160,7 +174,7 @@ class Story:
         fault = forfeit(self.result)
         if absent or fault is None:
             return f": {listed(list(map(self.name, absent)))} never played"
-        return f" {self.when(fault.turn + 1)}: {self.name(fault.bot)} {DID[fault.kind]}"
+        return f" {self.when(fault.turn + 1)}: {self.name(fault.bot)} {did(fault)}"
 
     def faults(self) -> list[str]:
         """Return what each bot that did not win did wrong first."""
@@ -173,7 +187,7 @@ class Story:
             return f"{self.name(number)} never played"
         first, *more = self.result.faults_of(number)
         count = f", the first of {len(more) + 1} faults" if more else ""
-        return f"{self.name(number)} {DID[first.kind]} {self.when(first.turn + 1)}{count}"
+        return f"{self.name(number)} {did(first)} {self.when(first.turn + 1)}{count}"
 
     @property
     def reason(self) -> str:

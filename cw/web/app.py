@@ -11,6 +11,7 @@ from cw.errors import UsageError
 from cw.server.app import NO_SUCH_PAGE, create_server
 from cw.server.session import Clock
 from cw.web.championship.championship_routes import add_championship, championship_around
+from cw.web.documents import document_routes
 from cw.web.games import game_routes
 from cw.web.live import live_routes, output_routes, play_on_routes
 from cw.web.live.live_matches import LiveMatches
@@ -22,7 +23,7 @@ from cw.web.replays.thumbnails import Thumbnails
 from cw.web.replays.uploads import Uploads
 from cw.web.settings import SiteSettings
 
-PAGES: Final = "; games are under /games/, replays under /replays/"
+PAGES: Final = "; games are under /games/, replays under /replays/, documents under /docs/"
 
 
 def create_app(settings: SiteSettings | None = None, clock: Clock = time.monotonic) -> Flask:
@@ -52,6 +53,7 @@ def create_app(settings: SiteSettings | None = None, clock: Clock = time.monoton
     app.config["LARGE_BODIES"] = frozenset({"replays.save", "games.frames"})
     app.config["NO_SUCH_PAGE"] = f"{NO_SUCH_PAGE}{PAGES}"
     app.register_blueprint(game_routes.routes)
+    app.register_blueprint(document_routes.routes)
     app.register_blueprint(live_routes.routes)
     app.register_blueprint(replay_routes.routes)
     app.register_blueprint(form_routes.routes)

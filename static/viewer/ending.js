@@ -2,7 +2,7 @@
 
 import { countOf } from "../shared/counts.js";
 import { REASONS, RESIGNATIONS } from "../shared/words.js";
-import { partsOfDetail } from "./faults.js";
+import { didWrong, partsOfDetail } from "./faults.js";
 import { showingOf } from "./games/installed.js";
 import { faultOf, isFault, listedNames, scoresOf, standings } from "./words.js";
 
@@ -105,7 +105,7 @@ export function forfeit(end) {
   const { replay, turn, reason } = end;
   const fault = replay.document.faults.at(-1);
   const who = fault ? replay.name(fault.player) : losers(end);
-  const what = fault ? faultOf(fault.kind, shortened(fault)) : faultOf(reason, "");
+  const what = fault ? detailed(fault) : faultOf(reason, "");
   return `${atTurn(turn)} ${who} forfeited: it ${what}.`;
 }
 
@@ -118,9 +118,11 @@ export function forfeit(end) {
  */
 export function faulty({ replay }, kind, words) {
   const found = replay.document.faults.filter((fault) => kind === "" || fault.kind === kind);
-  const told = found.slice(0, MOST_FAULTS).map(
-    (fault) => `${atTurn(Math.min(Number(fault.turn) + 1, replay.last))} ${replay.name(fault.player)} ${words}: it ${faultOf(fault.kind, shortened(fault))}.`,
-  );
+  const told = found.slice(0, MOST_FAULTS).map((fault) => {
+    // What stands for one kind of fault need not be named.
+    const why = (kind && shortened(fault)) || `it ${detailed(fault)}`;
+    return `${atTurn(Math.min(Number(fault.turn) + 1, replay.last))} ${replay.name(fault.player)} ${words}: ${why}.`;
+  });
   const rest = found.length - told.length;
   return [...told, ...(rest > 0 ? [`So did ${rest} more.`] : [])].join(" ");
 }
@@ -172,6 +174,15 @@ export function comparedThings(end, values, thing) {
  */
 export function losers({ replay, best }) {
   return listedNames(replay.seats.filter((seat) => !best.includes(seat)).map(({ name }) => name));
+}
+
+/**
+ * @param {import("./replay.js").Fault} fault
+ * @returns {string} what its bot did, with the details
+ */
+function detailed(fault) {
+  const why = shortened(fault);
+  return `${didWrong(fault)}${why ? `: ${why}` : ""}`;
 }
 
 /**

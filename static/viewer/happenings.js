@@ -2,8 +2,8 @@
 
 import { element } from "../shared/dom.js";
 import { badge } from "./elements.js";
-import { partsOfDetail } from "./faults.js";
-import { doing, faultOf, timeWords } from "./words.js";
+import { didWrong, partsOfDetail } from "./faults.js";
+import { doing, timeWords } from "./words.js";
 
 /** Players whose deeds of a turn are listed. */
 const MOST_LISTED = 24;
@@ -49,11 +49,14 @@ export class Happenings {
    * @param {Told} told
    * @returns {HTMLElement}
    */
-  faultRow({ player, kind, detail }, { replay, output }) {
+  faultRow(fault, { replay, output }) {
+    const { player, detail } = fault;
     const seat = replay.seat(player);
     const { exception, how, output: quote } = partsOfDetail(detail);
-    const who = doing(replay.name(player), faultOf(kind, ""));
-    const sentence = element("p", "", exception ? who : element("b", "", who), how ? `: ${how}` : "");
+    const who = doing(replay.name(player), didWrong(fault));
+    // Beside an exception nobody needs to read what was expected instead.
+    const why = exception ? how.replace(/, expected \d+$/, "") : how;
+    const sentence = element("p", "", exception ? who : element("b", "", who), why ? `: ${why}` : "");
     const first = exception ? [element("p", "exception", exception)] : [];
     const wrote = output[seat] || quote;
     const rest = wrote ? [this.traceback(replay.name(player), exception, wrote)] : [];

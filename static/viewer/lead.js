@@ -42,12 +42,12 @@ export function leadOf(frame, replay, game) {
 }
 
 /**
- * Say who leads, and by what; on what they are level comes last, where a narrow page may cut it.
+ * Say who leads, and by what.
  * @param {Lead} lead
  * @param {import("./replay.js").Replay} replay
  * @returns {string}
  */
-export function leadWords({ seat, by, values, level, best }, replay) {
+export function leadWords({ seat, by, values, best }, replay) {
   if (by === "") {
     return "";
   }
@@ -59,9 +59,17 @@ export function leadWords({ seat, by, values, level, best }, replay) {
     const names = best.map((index) => replay.seats[index].name);
     return best.length === values.length ? `Tied: ${number} each` : `${listedNames(names)} are tied: ${number} each`;
   }
-  const tie = level.length ? `; tied in ${level.join(" and ")}` : "";
   const what = by === "score" ? "" : ` in ${by}`;
-  return `${doing(replay.seats[seat].name, "leads")} ${shortNumber(values[seat])} to ${next}${what}${tie}`;
+  return `${doing(replay.seats[seat].name, "leads")} ${shortNumber(values[seat])} to ${next}${what}`;
+}
+
+/**
+ * Say on what the best are level where somebody leads all the same; a narrow page leaves it out.
+ * @param {Lead} lead
+ * @returns {string} "" if nothing comes before what decides
+ */
+export function tieWords({ seat, level }) {
+  return seat >= 0 && level.length ? `; tied in ${level.join(" and ")}` : "";
 }
 
 /**

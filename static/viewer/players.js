@@ -3,9 +3,10 @@
 import { shortNumber } from "./chart.js";
 import { element } from "../shared/dom.js";
 import { badge, byId, flagOf, markPicture } from "./elements.js";
-import { leadOf, leadWords, sharesOf, unitOf } from "./lead.js";
+import { faultWords } from "./faults.js";
+import { leadOf, leadWords, sharesOf, tieWords, unitOf } from "./lead.js";
 import { paintElement, playerColour } from "./palette.js";
-import { scoresOf, standings, standingWords, winnerOf } from "./words.js";
+import { isFault, scoresOf, standings, standingWords, winnerOf } from "./words.js";
 
 /** What replays call the bot of a seat at which a person played. */
 const PERSON = "human";
@@ -15,6 +16,9 @@ const MOST_NUMBERS = 3;
 
 /** Players up to which cards stand beside one another, with a large number. */
 const FEW = 2;
+
+/** Letters of a caption for which a phone has room in large type. */
+const SHORT_CAPTION = 38;
 
 /** What a card calls the final score of a game that has no numbers of its own. */
 const FINAL = "score";
@@ -70,6 +74,23 @@ export class Players {
       card.card.classList.toggle("active", moving === seat || standing === "won");
     });
     this.showLead(frame, lead, ended);
+    this.showCaption(lead, turn, ended);
+  }
+
+  /**
+   * Say the weightiest over the board: who won and by whose fault, who made a fault in this turn, or who leads.
+   * @param {import("./lead.js").Lead} lead
+   * @param {number} turn
+   * @param {boolean} ended
+   */
+  showCaption(lead, turn, ended) {
+    const { replay } = this;
+    const fault = ended ? deciding(replay) : faultWords(replay.faults.get(turn) ?? [], replay);
+    const words = ended ? [winnerOf(replay), fault].filter(Boolean).join(": ") : fault || leadWords(lead, replay);
+    const tie = ended || fault ? "" : tieWords(lead);
+    byId("lead").replaceChildren(words, element("span", "tie", tie));
+    byId("lead").classList.toggle("fault", !ended && fault !== "");
+    byId("lead").classList.toggle("long", words.length > SHORT_CAPTION);
   }
 
   /**
@@ -81,10 +102,19 @@ export class Players {
     const { game, replay } = this;
     const best = ended ? standings(replay).filter(({ rank }) => rank === 1) : [];
     byId("lead").style.setProperty("--player", best.length === 1 ? playerColour(best[0].seat.index) : "");
-    byId("lead").textContent = ended ? winnerOf(replay) : leadWords(lead, replay);
     const total = lead.by === game.measures[0]?.name ? game.total?.(frame) ?? 0 : 0;
     byId("shares").replaceChildren(...sharesOf(lead, total).map(shareElement));
   }
+}
+
+/**
+ * @param {import("./replay.js").Replay} replay that is over
+ * @returns {string} whose fault decided it, "" where it was played out
+ */
+function deciding(replay) {
+  const { reason } = replay.document.result.outcome ?? {};
+  const fault = replay.document.faults.at(-1);
+  return fault && isFault(String(reason)) ? faultWords([fault], replay) : "";
 }
 
 /**

@@ -11,6 +11,7 @@ const PADDING = { plain: 12, wrapped: 6, numbered: 30, cramped: 21 };
 const CRAMPED = 480;
 const LARGE_MAP = 24;
 const MINIMAP = 132;
+const MINIMAP_PART = 0.28;
 const FLATTEST = 0.5;
 const STEP = 60;
 const ZOOM = 1.4;
@@ -310,7 +311,8 @@ export class Stage {
     const wanted = this.camera.isClose && Math.max(board.width, board.height) >= LARGE_MAP;
     this.minimap.hidden = !wanted;
     if (wanted) {
-      const scale = MINIMAP / Math.max(board.width, board.height);
+      const size = Math.min(MINIMAP, this.camera.width * MINIMAP_PART);
+      const scale = size / Math.max(board.width, board.height);
       const camera = new Camera();
       Object.assign(camera, { board, scale, width: board.width * scale, height: board.height * scale });
       fitCanvas(this.minimap, camera.width, camera.height);

@@ -1,8 +1,8 @@
 /** What a whole replay tells: its events, and everybody's numbers in every turn. */
 
 import { endingOf } from "./ending.js";
-import { partsOfDetail } from "./faults.js";
-import { doing, faultOf, winnerOf } from "./words.js";
+import { didBriefly, didWrong, partsOfDetail } from "./faults.js";
+import { doing, winnerOf } from "./words.js";
 
 /** Milliseconds after which the page gets its turn. */
 const SLICE = 12;
@@ -116,10 +116,11 @@ function leadOfTurn(found, replay, turn) {
  * @returns {Event[]}
  */
 function faultsOf(replay, turn) {
-  return (replay.faults.get(turn) ?? []).map(({ player, kind, detail }) => {
-    const { exception, how } = partsOfDetail(detail);
-    const short = doing(replay.name(player), faultOf(kind, ""));
-    return { turn, kind: "fault", text: `${short}${exception || how ? `: ${exception || how}` : ""}`, short };
+  return (replay.faults.get(turn) ?? []).map((fault) => {
+    const { exception, how } = partsOfDetail(fault.detail);
+    const name = replay.name(fault.player);
+    const why = exception || how;
+    return { turn, kind: "fault", text: `${doing(name, didWrong(fault))}${why ? `: ${why}` : ""}`, short: doing(name, didBriefly(fault)) };
   });
 }
 

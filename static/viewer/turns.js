@@ -249,7 +249,8 @@ function contentOf(turn, { replay, happened, events }, lines) {
   const signs = element("span", "signs", ...marks);
   signs.title = words;
   signs.setAttribute("aria-hidden", "true");
-  const empty = deeds.length ? [] : [element("span", "deed muted", words || "nothing")];
+  const brief = events(turn).filter(({ kind }) => kind !== "end").map(({ short, text }) => short ?? text).join(", ");
+  const empty = deeds.length ? [] : [element("span", "deed muted", brief || words || "nothing")];
   return [number, element("span", "deeds", ...deeds, ...empty), signs];
 }
 

@@ -153,13 +153,14 @@ def test_a_tie_is_led_by_the_tie_break(opened: Open) -> None:
     page = opened("code-battle")
     found = page.evaluate(
         """async () => {
-          const { leadOf, leadWords } = await import("/static/viewer/lead.js");
+          const { leadOf, leadWords, tieWords } = await import("/static/viewer/lead.js");
           const { CODE_BATTLE } = await import("/static/viewer/games/code_battle.js");
           const seats = [{ index: 0, name: "ada" }, { index: 1, name: "bob" }];
           const stand = (scores, collected, owners) => {
             const players = scores.map((score, seat) => ({ score, collected: collected[seat] }));
             const frame = { players, bots: owners.map((owner) => ({ owner })) };
-            return leadWords(leadOf(frame, { seats }, CODE_BATTLE), { seats });
+            const lead = leadOf(frame, { seats }, CODE_BATTLE);
+            return leadWords(lead, { seats }) + tieWords(lead);
           };
           return [
             stand([3, 1], [0, 9], [0]), stand([1, 1], [2, 9], [0]),
@@ -373,9 +374,9 @@ FIRST, SECOND, BOTH = {"1": 1, "2": 2}, {"1": 2, "2": 1}, {"1": 1, "2": 1, "3": 
             "end-of-codes",
             {"reason": "round_cap", "winner": None, "ranks": BOTH, "scores": {}},
             [LATE],
-            "Draw: bot0 and bot1. Round {last} was the last: bot0 and bot1 still had creatures and "
-            "share the first rank, however many they had. In turn 7 bot2 was thrown out: it did "
-            "not answer in time.",
+            "Draw: bot0 and bot1. The last round was played, and bot0 and bot1 still had creatures "
+            "and share the first rank, however many they had. In turn 7 bot2 was thrown out: it "
+            "did not answer in time.",
         ),
         (
             "hexagon",
@@ -403,6 +404,22 @@ def test_an_end_is_told(
     page = altered(document | {"result": document["result"] | {"outcome": outcome}})
     words = words.format(last=last_turn(game))
     expect(page.locator("#reason")).to_have_text(words)
+
+
+def test_the_caption_tells_of_a_fault_and_whose_fault_decided(altered: Altered) -> None:
+    outcome = {"reason": "illegal", "winner": 2, "ranks": SECOND, "scores": {"1": 9, "2": 4}}
+    document = recorded("hexagon")
+    last = last_turn("hexagon") - 1
+    document |= {"result": document["result"] | {"outcome": outcome}}
+    page = altered(document | {"faults": [{**LATE, "player": 2}, {**STONE, "turn": last}]})
+    caption = page.locator("#lead")
+    expect(caption).not_to_have_class("fault")
+    page.evaluate("location.hash = 'turn=7'")
+    expect(caption).to_have_text("bot1 did not answer in time")
+    expect(caption).to_have_class("fault")
+    page.keyboard.press("End")
+    expect(caption).to_have_text("bot1 won: bot0 made an illegal move")
+    expect(caption).not_to_have_class("fault")
 
 
 # Decisive moments

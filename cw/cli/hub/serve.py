@@ -84,9 +84,9 @@ def demo(settings: HubSettings, port: int) -> None:
     run_hub(replace(settings, port=port), SLOTS, begin)
 
 
-def announce(settings: HubSettings, address: str) -> None:
+def announce(settings: HubSettings, address: str, *, sends_mails: bool) -> None:
     """Say where the hub is: in its log where programs read that, else in words."""
-    no_mails = not (settings.mail or settings.is_local)
+    no_mails = sends_mails and not (settings.mail or settings.is_local)
     if is_json(settings):
         logger.info("Hub: %s", address, extra={"is_ours": True})
         if no_mails:
@@ -115,7 +115,7 @@ def run_hub(
             stack.enter_context(everything(resources, slots))
         else:
             begin_heartbeat(resources, "pages")
-        announce(settings, f"{address_of(listener)}/")
+        announce(settings, f"{address_of(listener)}/", sends_mails=slots > 0)
         run(app, listener)
     # Matches that are still played are no longer ours, and would be waited for.
     sys.stdout.flush()

@@ -10,6 +10,7 @@ from typing import Final
 
 import click
 
+from cw.cli.output.last_words import last_words
 from cw.cli.output.results import Played, how_to_repeat, print_match, report_of, sentence
 from cw.cli.output.stderr import Stderr
 from cw.matches.spec import MatchFault
@@ -18,16 +19,7 @@ from cw.matches.verdict import never_played
 SHOWN_FAULTS: Final = 20
 """Faults that are told, those that are alike as one; what comes later is only counted."""
 
-LAST_WORDS: Final = 2000
-"""Characters of what a program wrote that are shown."""
-
 NUMBER: Final = re.compile(r"\d+")
-
-LOGGED: Final = re.compile(
-    r"(?:[A-Z]+ /\S* \d{3}|turns_left \d+: .*|ready as .*) \d+\.\d ms"
-    r"|turn \d+ \d+\.\d ms \d+ moves|listening on \S+"
-)
-"""A line in which a kit logs a request, a turn, or its address."""
 
 
 class Telling:
@@ -76,7 +68,7 @@ def explain_faults(stderr: Stderr, played: Played) -> None:
     """Print what bots wrote, then what was wrong with replies, and how to repeat the first."""
     spec, result, _ = played
     for number in dict.fromkeys(fault.bot for fault in result.faults):
-        if output := words_of(result.stderr[number]):
+        if output := last_words(result.stderr[number]):
             stderr.say(f"{spec.bots[number].name} wrote:")
             stderr.say(output, "dim", soft_wrap=True)
     different = grouped(result.faults)
@@ -87,12 +79,6 @@ def explain_faults(stderr: Stderr, played: Played) -> None:
         stderr.say(f"... and {more} more faults; the replay has them all", "yellow")
     for line in how_to_repeat(played):
         stderr.say(line, soft_wrap=True)
-
-
-def words_of(output: str) -> str:
-    """Return the end of what a bot wrote, without the lines in which kits log requests."""
-    lines = [line for line in output.splitlines() if not LOGGED.fullmatch(line)]
-    return "\n".join(lines).strip()[-LAST_WORDS:]
 
 
 def grouped(faults: Sequence[MatchFault]) -> list[list[MatchFault]]:

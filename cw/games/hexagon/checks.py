@@ -113,13 +113,17 @@ class Prober:
         self.move = answer
         return None
 
+    def moved(self, name: str, problem: Fault | str | None, fix: str) -> bool:
+        """Note a step that asked for a move: `fix` is for one that is not legal there."""
+        return self.report.step(name, problem, MOVE if isinstance(problem, Fault) else fix)
+
     async def moves(self) -> bool:
         """Ask for a move twice: a GET changes nothing."""
         if not self.report.step("gives a legal move", await self.get(IDS[0], self.state), MOVE):
             return False
         again = await self.get(IDS[0], self.state)
         fix = f"{MOVE}; a GET must not change your board, the PUT does"
-        return self.report.step("gives a legal move when it is asked again", again, fix)
+        return self.moved("gives a legal move when it is asked again", again, fix)
 
     async def put(self) -> bool:
         """Tell of a move of the bot and of one of the other side."""
@@ -132,9 +136,8 @@ class Prober:
             if not self.report.step(name, await self.say("PUT", f"/games/{IDS[0]}", body), OK):
                 return False
         fix = "apply every change of every PUT: row, column, old and new value"
-        return self.report.step(
-            "gives a legal move after two changes", await self.get(IDS[0], self.state), fix
-        )
+        answer = await self.get(IDS[0], self.state)
+        return self.moved("gives a legal move after two changes", answer, fix)
 
     async def begin(self, state: State) -> Fault | str | None:
         """Open the second battle, and ask for its first move."""
@@ -145,7 +148,7 @@ class Prober:
         """Play another battle between, and open one of the same id again."""
         apart = "keep a board for each id: a server plays several battles at once"
         afresh = "a POST with an id that you know starts that battle afresh"
-        step = self.report.step
+        step = self.moved
         return (
             step("keeps two battles apart", await self.begin(GAME.new(2, 2, size=3)), apart)
             and step("still knows the first battle", await self.get(IDS[0], self.state), apart)

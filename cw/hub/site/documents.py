@@ -6,14 +6,13 @@ from functools import lru_cache
 from typing import Final
 
 from flask import Blueprint, render_template
-from markdown_it.token import Token
 from markupsafe import Markup
 
 from cw.assets import asset
 from cw.hub.site import limits
 from cw.hub.site.api.description import operations_of
 from cw.hub.site.formats import site_formats
-from cw.web.games.markdown import MARKDOWN
+from cw.web.documents.markdown import MARKDOWN, link_to, rendered
 
 routes = Blueprint("documents", __name__)
 
@@ -44,20 +43,10 @@ def api() -> str:
 def as_html(name: str) -> Markup:
     """Return a text as HTML; its links to other files of the project are left as words."""
     tokens = MARKDOWN.parse(asset(TEXTS[name]).read_text(encoding="utf-8"))
-    for token in tokens:
-        if token.children:
-            token.children = without_inner_links(token.children)
-    # HTML in the text is shown as text.
-    return Markup(MARKDOWN.renderer.render(tokens, MARKDOWN.options, {}))  # noqa: S704
+    link_to(tokens, elsewhere)
+    return rendered(tokens)
 
 
-def without_inner_links(all_tokens: list[Token]) -> list[Token]:
-    """Return the tokens of a text without its links to files, which are no pages."""
-    tokens: list[Token] = []
-    is_inner = False
-    for token in all_tokens:
-        if token.type == "link_open":
-            is_inner = not str(token.attrGet("href")).startswith("https:")
-        if not (is_inner and token.type in ("link_open", "link_close")):
-            tokens.append(token)
-    return tokens
+def elsewhere(target: str) -> str | None:
+    """Return an address of another site; None for a file of ours, which is no page."""
+    return target if target.startswith("https:") else None

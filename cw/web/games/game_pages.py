@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Final
@@ -16,22 +14,22 @@ from markdown_it.token import Token
 from markupsafe import Markup
 
 from cw.games.registry import game_entries
+from cw.web.documents.markdown import (
+    MARKDOWN,
+    Heading,
+    anchor_headings,
+    inline,
+    link_to,
+    rendered,
+    sections,
+)
 from cw.web.games.game_files import text_of
-from cw.web.games.markdown import MARKDOWN
 
 SHORT: Final = "in-short"
 """The anchor of the section with the rules in short: a list."""
 
 FACTS: Final = ("Players:", "Bots:")
 """The first words, in bold, of those items of the list that are no rules."""
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """A section of the rules."""
-
-    anchor: str
-    words: Markup
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +61,7 @@ def page_from(text: str, game: str) -> GamePage:
     """Make HTML of a document: once, as long as it does not change."""
     tokens = MARKDOWN.parse(text)
     anchor_headings(tokens)
-    for token in tokens:
-        if token.children:
-            token.children = linked(token.children, game)
+    link_to(tokens, partial(place_of, game=game))
     heading, body = tokens[1].content, tokens[3:]
     items = [split(item) for item in items_of(body, SHORT)]
     facts = {lead: words for lead, words in items if lead in FACTS}
@@ -80,33 +76,6 @@ def page_from(text: str, game: str) -> GamePage:
         rules=rendered(body),
         contents=tuple(sections(body)),
     )
-
-
-def anchor_headings(tokens: Sequence[Token]) -> None:
-    """Return each heading the anchor that a hoster of repositories gives it."""
-    seen: Counter[str] = Counter()
-    for opening, words in pairwise(tokens):
-        if opening.type == "heading_open":
-            anchor = re.sub(r"[^\w -]", "", words.content).lower().replace(" ", "-")
-            opening.attrSet("id", f"{anchor}-{seen[anchor]}" if seen[anchor] else anchor)
-            seen[anchor] += 1
-
-
-def linked(words: Sequence[Token], game: str) -> list[Token]:
-    """Let links lead to pages of this server; those that lead to none become plain words."""
-    linked_tokens: list[Token] = []
-    led: list[bool] = []
-    for token in words:
-        if token.type == "link_open":
-            place = place_of(str(token.attrGet("href")), game)
-            led.append(place is not None)
-            if place is not None:
-                token.attrSet("href", place)
-        if token.type not in ("link_open", "link_close") or led[-1]:
-            linked_tokens.append(token)
-        if token.type == "link_close":
-            led.pop()
-    return linked_tokens
 
 
 def place_of(target: str, game: str) -> str | None:
@@ -140,20 +109,3 @@ def split(item: Token) -> tuple[str, Markup]:
     if len(begun) < 3 or begun[0].type != "strong_open":
         return "", rendered([item])
     return begun[1].content, inline(begun[3:])
-
-
-def sections(tokens: Sequence[Token]) -> Iterator[Heading]:
-    """Return the sections of a document, without those within them."""
-    for opening, words in pairwise(tokens):
-        if opening.type == "heading_open" and opening.tag == "h2":
-            yield Heading(str(opening.attrGet("id")), inline(words.children or []))
-
-
-def inline(words: Sequence[Token]) -> Markup:
-    """Return the HTML of words."""
-    return Markup(rendered([Token("inline", "", 0, children=list(words))]).strip())  # noqa: S704
-
-
-def rendered(tokens: Sequence[Token]) -> Markup:
-    """Return the HTML of a part of a document."""
-    return Markup(MARKDOWN.renderer.render(tokens, MARKDOWN.options, {}))  # noqa: S704

@@ -33,6 +33,7 @@ const GROUND = "#0b1118";
 const LINES = "#17212b";
 const EDGE = "#3a4856";
 const WALL = "#4a5663";
+const FAR_WALL = "#2c3642";
 const ENERGY = "#ffe14d";
 const DEATH = "#ff5c5c";
 const FLASH = "#ffffff";
@@ -43,6 +44,10 @@ const TRAIL = 3;
 const UNIT = 7.2;
 const LEAST_UNIT = 0.42;
 const LARGEST_UNIT = 0.8;
+
+/** Pixels of the radius of bots and of cores on the small map of the whole board. */
+const MINI_UNIT = 2.2;
+const MINI_CORE = 3.6;
 
 /** Tiles that a thing reaches beyond its own. */
 const REACH = 2;
@@ -150,7 +155,7 @@ export const CODE_BATTLE = {
 
   ending(end) {
     const words = ENDINGS[end.reason]?.(end);
-    return words ? `${words} ${faulty(end, "crashed", "was given up as crashed")}`.trim() : "";
+    return words ? `${words} ${faulty(end, "crashed", "was given up")}`.trim() : "";
   },
 
   describe(frame, { seats }) {
@@ -357,7 +362,7 @@ function drawBot(scene, { row, col, owner }) {
  * @returns {number} a bot's radius in tiles
  */
 function unitOf({ camera, mini }) {
-  return mini ? LEAST_UNIT : Math.min(Math.max(LEAST_UNIT, UNIT / camera.scale), LARGEST_UNIT);
+  return mini ? MINI_UNIT / camera.scale : Math.min(Math.max(LEAST_UNIT, UNIT / camera.scale), LARGEST_UNIT);
 }
 
 /**
@@ -448,8 +453,8 @@ function circleOf(radius2) {
  * @param {Visible} visible
  */
 function drawWalls(scene, visible) {
-  const { ctx, frame } = scene;
-  ctx.fillStyle = WALL;
+  const { ctx, frame, mini } = scene;
+  ctx.fillStyle = mini ? FAR_WALL : WALL;
   for (const [row, col] of frame.walls) {
     if (visible({ row, col })) {
       // A little more than a tile, so that no seam is seen between two.
@@ -488,19 +493,20 @@ function drawCore(scene, { row, col, owner, active }) {
   const { ctx, camera } = scene;
   const [x, y] = [col + 0.5, row + 0.5];
   const ink = colour(scene, owner);
+  const unit = scene.mini ? MINI_CORE / camera.scale : 1;
   ctx.globalAlpha = active ? 0.5 : 0.2;
   ctx.fillStyle = ink;
-  circle(ctx, x, y, 0.85);
+  circle(ctx, x, y, 0.85 * unit);
   ctx.fill();
   ctx.globalAlpha = active ? 1 : 0.6;
   ctx.strokeStyle = ink;
-  ctx.lineWidth = 0.16;
-  circle(ctx, x, y, 1.15);
+  ctx.lineWidth = 0.16 * unit;
+  circle(ctx, x, y, 1.15 * unit);
   ctx.stroke();
   if (!active) {
     ctx.globalAlpha = 1;
     ctx.strokeStyle = DEATH;
-    cross(ctx, x, y, 0.8, 0.22);
+    cross(ctx, x, y, 0.8 * unit, 0.22 * unit);
   } else if (camera.scale >= 6 && !scene.mini) {
     write(scene, letterOf(owner), x, y, Math.max(9, camera.scale * 0.95), FLASH);
   }

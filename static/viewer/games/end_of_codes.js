@@ -114,9 +114,11 @@ export const END_OF_CODES = {
         const moved = intents.filter(({ action }) => action === "move").length;
         const attacked = intents.filter(({ action }) => action === "attack").length;
         const { died, hits } = lost[index];
-        const parts = [`${countOf(moved, "move")}, ${countOf(attacked, "attack")}`];
+        const done = [moved ? countOf(moved, "move") : "", attacked ? countOf(attacked, "attack") : ""].filter(Boolean);
+        const parts = [done.join(", ") || "idle"];
         parts.push(hits ? `lost ${countOf(hits, "hit point")}` : "", died ? `${died} died` : "");
-        const short = [died ? `${died} died` : "", ...parts.slice(0, 1), hits ? `lost ${hits}` : ""];
+        // Of the dead, a row has no room to tell the hit points too.
+        const short = died ? [`${died} died`, ...done] : [parts[0], hits ? `lost ${hits}` : ""];
         return { seat: index, text: parts.filter(Boolean).join("; "), short: short.filter(Boolean).join("; ") };
       });
   },
@@ -157,9 +159,9 @@ const ENDINGS = {
     return `${atTurn(turn)} ${last}${best[0].name} alone had creatures left: ${left}.`;
   },
   all_dead: ({ frame, replay, turn }) => `The last creatures, of ${fallenIn(frame, replay)}, died together ${inTurn(turn)}.`,
-  round_cap: ({ best, turn }) => {
+  round_cap: ({ best }) => {
     const names = listedNames(best.map(({ name }) => name));
-    return `Round ${turn} was the last: ${names} still had creatures and share the first rank, however many they had.`;
+    return `The last round was played, and ${names} still had creatures and share the first rank, however many they had.`;
   },
   no_players: (end) => `${atStart(reasonOf(end))}.`,
 };

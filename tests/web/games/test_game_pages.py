@@ -20,9 +20,9 @@ from cw.games.registry import GAMES, game_entries, load_strategies
 from cw.kits import LANGUAGES
 from cw.web import create_app
 from cw.web.championship import championship_routes as championship
+from cw.web.documents.markdown import MARKDOWN
 from cw.web.games import game_files
 from cw.web.games.game_pages import GamePage, game_page
-from cw.web.games.markdown import MARKDOWN
 
 PAGES = ["/games/", *(f"/games/{game}/{page}" for game in GAMES for page in ("", "rules"))]
 
@@ -282,6 +282,8 @@ def test_a_game_of_another_package_has_its_pages(
         ("/games/paint/", [("Games", "true")]),
         ("/games/paint/rules", [("Games", "true")]),
         ("/replays/", [("Replays", "page")]),
+        ("/docs/", [("Docs", "page")]),
+        ("/docs/kits", [("Docs", "true")]),
     ],
 )
 def test_the_navigation_says_where_one_is(
@@ -294,6 +296,7 @@ def test_the_navigation_says_where_one_is(
         "Live match",
         "Games",
         "Replays",
+        "Docs",
     ]
 
 

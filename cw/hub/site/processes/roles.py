@@ -23,7 +23,7 @@ from cw.hub.matches.play import Worker, worker_name
 from cw.hub.matches.sending import PROGRAMS
 from cw.hub.operation import upkeep
 from cw.hub.operation.backup import backup_job as backup
-from cw.hub.operation.health import counts, heartbeats
+from cw.hub.operation.health import certificate, counts, heartbeats
 from cw.hub.operation.health.clock_check import ClockCheck
 from cw.hub.operation.health.heartbeats import Process, Role
 from cw.hub.operation.queue import LANES, JobTaker
@@ -141,6 +141,7 @@ def look_after(resources: Resources, taker: JobTaker) -> None:
     repeat(resources, "mails", lambda: mail.send_due(resources), mail.EVERY)
     repeat(resources, "upkeep", lambda: daily.do(resources), LOOKS)
     repeat(resources, "back-ups", lambda: backup.do_daily(resources), LOOKS)
+    repeat(resources, "certificate", lambda: certificate.note(resources), certificate.EVERY)
     repeat(resources, "deletions", lambda: deleted.note_new(resources), LOOKS)
     repeat(resources, "counts", lambda: taker.counts.write(resources.database), COUNTED)
 

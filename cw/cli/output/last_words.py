@@ -1,0 +1,72 @@
+"""What a bot wrote last, for a terminal: without a kit's log, and what is repeated once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+LONGEST: Final = 2000
+"""Characters of what a bot wrote that are shown."""
+
+SEARCHED: Final = 400
+"""Lines at the end in which repetitions are looked for."""
+
+LOGGED: Final = re.compile(
+    r"(?:[A-Z]+ /\S* \d{3}|turns_left \d+: .*|ready as .*) \d+\.\d ms"
+    r"|turn \d+ \d+\.\d ms \d+ moves|listening on \S+"
+    r"|.+ is player [12]\. Watch the game at \S+"
+)
+"""A line in which a kit logs a request, a turn, its player, or an address."""
+
+
+class Repeated(NamedTuple):
+    """How a text ends: with so many lines, which came so often."""
+
+    size: int
+    times: int
+
+
+def last_words(output: str) -> str:
+    """Return the end of what a bot wrote, in whole lines, without those in which kits log.
+
+    What its end repeats, such as the traceback of every turn, is shown once and counted.
+
+    >>> print(last_words("KeyError: 3\\n" * 7))
+    KeyError: 3
+    (and the same 6 more times)
+    """
+    lines = [line for line in output.strip().splitlines() if not LOGGED.fullmatch(line)]
+    size, times = repeated(lines[-SEARCHED:])
+    once = lines[: len(lines) - size * (times - 1)]
+    counted = f"\n(and the same {times - 1} more time{'s' * (times > 2)})" if times > 1 else ""
+    return ending("\n".join(once).strip()) + counted
+
+
+def repeated(lines: Sequence[str]) -> Repeated:
+    """Return what most of the end of a text consists of; (0, 1) where nothing is repeated.
+
+    >>> repeated(["a", "b", "c", "b", "c"])
+    Repeated(size=2, times=2)
+    """
+    sizes = range(1, len(lines) // 2 + 1)
+    endings = (Repeated(size, times_at_end(lines, size)) for size in sizes)
+    repetitions = [ending for ending in endings if ending.times > 1]
+    return max(repetitions, key=lambda each: each.size * each.times, default=Repeated(0, 1))
+
+
+def times_at_end(lines: Sequence[str], size: int) -> int:
+    """Return how often the last `size` lines come, one after the other, at the end."""
+    block, times = lines[-size:], 1
+    while lines[-size * (times + 1) : -size * times] == block:
+        times += 1
+    return times
+
+
+def ending(text: str) -> str:
+    """Return a text, or its last whole lines after "..." if it is too long to be shown."""
+    if len(text) <= LONGEST:
+        return text
+    part = text[-LONGEST:]
+    whole = part.partition("\n")[2] or part
+    return f"...\n{whole}"

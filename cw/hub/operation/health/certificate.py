@@ -1,0 +1,50 @@
+"""When the certificate of the site ends, as a browser is shown it."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from datetime import datetime
+from typing import Final
+from urllib.parse import urlsplit
+
+from cryptography.x509 import load_der_x509_certificate
+
+from cw.errors import Failure
+from cw.hub.operation.health import marks
+from cw.hub.operation.resources import Resources
+
+EVERY: Final = 3600.0
+"""Seconds between two looks."""
+
+PATIENCE: Final = 10.0
+"""Seconds in which the site must answer."""
+
+
+def note(resources: Resources) -> None:
+    """Note when the certificate of the site's public address ends; nothing for http.
+
+    Raises Failure if it cannot be read: what was noted before stays.
+    """
+    address = urlsplit(resources.settings.address)
+    if address.scheme != "https":
+        return
+    ends = end_of(address.hostname or "", address.port or 443)
+    with resources.database.writing() as session:
+        marks.note(session, marks.CERTIFICATE, ends)
+
+
+def end_of(host: str, port: int, patience: float = PATIENCE) -> datetime:
+    """Return when the certificate ends that a server shows; raise Failure without one."""
+    # Nothing is sent or believed: one that has ended, or that nobody has signed, is to be read too.
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        with (
+            socket.create_connection((host, port), timeout=patience) as plain,
+            context.wrap_socket(plain, server_hostname=host) as connection,
+        ):
+            data = connection.getpeercert(binary_form=True) or b""
+        return load_der_x509_certificate(data).not_valid_after_utc
+    except (OSError, ValueError) as error:
+        raise Failure(f"the certificate of {host}:{port} cannot be read: {error}") from None

@@ -1,0 +1,107 @@
+"""Documents of the project as HTML, for pages of any width."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+from markupsafe import Markup, escape
+
+
+class Renderer(RendererHTML):
+    """Puts what may be wider than a phone where it can be scrolled, with the keyboard too."""
+
+    def table_open(
+        self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
+    ) -> str:
+        """Begin a table."""
+        return '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>\n'
+
+    def table_close(
+        self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
+    ) -> str:
+        """End a table."""
+        return "</table></div>\n"
+
+    def code_block(
+        self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
+    ) -> str:
+        """Return lines of code, in whatever language."""
+        return Markup('<pre tabindex="0"><code>{}</code></pre>\n').format(tokens[idx].content)
+
+    fence = code_block
+
+    def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        """Return the words for a picture: the server has none of the documentation's."""
+        return escape(tokens[idx].content)
+
+
+MARKDOWN: Final = MarkdownIt("js-default", renderer_cls=Renderer)
+"""Tables are on, and HTML in the text is text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A section of a document."""
+
+    anchor: str
+    words: Markup
+
+
+def anchor_headings(tokens: Sequence[Token]) -> None:
+    """Return each heading the anchor that a hoster of repositories gives it."""
+    seen: Counter[str] = Counter()
+    for opening, words in pairwise(tokens):
+        if opening.type == "heading_open":
+            anchor = re.sub(r"[^\w -]", "", words.content).lower().replace(" ", "-")
+            opening.attrSet("id", f"{anchor}-{seen[anchor]}" if seen[anchor] else anchor)
+            seen[anchor] += 1
+
+
+def link_to(tokens: Sequence[Token], place_of: Callable[[str], str | None]) -> None:
+    """Let each link of a document lead where `place_of` says; None makes plain words of it."""
+    for token in tokens:
+        if token.children:
+            token.children = linked(token.children, place_of)
+
+
+def linked(words: Sequence[Token], place_of: Callable[[str], str | None]) -> list[Token]:
+    """Return words whose links lead to pages of this server; others are plain words."""
+    linked_tokens: list[Token] = []
+    led: list[bool] = []
+    for token in words:
+        if token.type == "link_open":
+            place = place_of(str(token.attrGet("href")))
+            led.append(place is not None)
+            if place is not None:
+                token.attrSet("href", place)
+        if token.type not in ("link_open", "link_close") or led[-1]:
+            linked_tokens.append(token)
+        if token.type == "link_close":
+            led.pop()
+    return linked_tokens
+
+
+def sections(tokens: Sequence[Token]) -> Iterator[Heading]:
+    """Return the sections of a document, without those within them."""
+    for opening, words in pairwise(tokens):
+        if opening.type == "heading_open" and opening.tag == "h2":
+            yield Heading(str(opening.attrGet("id")), inline(words.children or []))
+
+
+def inline(words: Sequence[Token]) -> Markup:
+    """Return the HTML of words."""
+    return Markup(rendered([Token("inline", "", 0, children=list(words))]).strip())  # noqa: S704
+
+
+def rendered(tokens: Sequence[Token]) -> Markup:
+    """Return the HTML of a part of a document."""
+    return Markup(MARKDOWN.renderer.render(tokens, MARKDOWN.options, {}))  # noqa: S704

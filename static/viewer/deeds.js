@@ -1,0 +1,39 @@
+/** What was done in turns, kept for those who ask again: the list of turns does. */
+
+/** Turns of which it is kept. */
+const MOST_TURNS = 2000;
+
+/** What players did in each turn of a replay. */
+export class Deeds {
+  /**
+   * @param {import("./replay.js").Replay} replay
+   * @param {import("./games/game.js").Game} game
+   * @param {unknown} memo what the game has prepared
+   */
+  constructor(replay, game, memo) {
+    this.replay = replay;
+    this.game = game;
+    this.memo = memo;
+    /** @type {Map<number, import("./games/game.js").Happening[]>} */
+    this.known = new Map();
+  }
+
+  /**
+   * @param {number} turn
+   * @returns {import("./games/game.js").Happening[]} none before the first turn
+   */
+  of(turn) {
+    const known = this.known.get(turn);
+    if (known || turn === 0) {
+      return known ?? [];
+    }
+    if (this.known.size >= MOST_TURNS) {
+      this.known.clear();
+    }
+    const { replay, memo } = this;
+    const before = replay.frame(turn - 1);
+    const found = this.game.happened({ replay, turn, before, after: replay.frame(turn), actions: replay.actions(turn), memo });
+    this.known.set(turn, found);
+    return found;
+  }
+}
