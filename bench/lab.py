@@ -1,4 +1,4 @@
-"""A bot that is asked again what it was asked in a match, beside its own thinking."""
+"""A match asked again, beside the thinking of the bot; comparisons, beside matches by cw play."""
 
 from __future__ import annotations
 
@@ -8,17 +8,30 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Final
 
-from bench.rows import Effort, Goal, NotMeasured, Row
+from bench.rows import Effort, Goal, NotMeasured, Row, medians
 from cw.arena.bots import BotSpec, read_bots
+from cw.cli.play import keeper
 from cw.lab.ask import ask
 from cw.lab.asked import AskedAnswer, Asking
+from cw.lab.comparison import Comparison, Contest, compare
+from cw.lab.journal import Journal
+from cw.lab.journal import opened as journals
+from cw.lab.line_up import LineUp, read_line_up
+from cw.lab.playing import players
+from cw.league.sprt import Hypotheses
 from cw.matches.run import run_match
+from cw.matches.series import play_at_once, series
 from cw.matches.spec import Isolation, MatchSpec
+from cw.matches.worker import Job
 
 THINKING: Final = 0.02
 """Seconds that the bot takes for an answer."""
 
 TURNS: Final = 500
+JOBS: Final = 2
+MATCHES: Final = 60
+"""Of a comparison."""
+
 BOT: Final = f"""
 import time
 
@@ -31,6 +44,11 @@ def agent(view):
 
 
 def rows(effort: Effort) -> list[Row]:
+    """Ask about a match, and compare two bots."""
+    return [asking(effort), comparing(effort)]
+
+
+def asking(effort: Effort) -> Row:
     """Ask about every turn of a match of Paint, in one pass."""
     turns = min(TURNS, 25 * effort.matches)
     with TemporaryDirectory() as folder:
@@ -39,7 +57,7 @@ def rows(effort: Effort) -> list[Row]:
         seconds, thinking = asked_again(f"python:{file}:agent", turns)
     what = f"cw replay ask --every, {turns} turns"
     yardstick = f"the bot's thinking, {THINKING * 1000:g} ms a turn"
-    return [Row("lab", what, seconds, "s", yardstick, thinking, Goal("<=", 2))]
+    return Row("lab", what, seconds, "s", yardstick, thinking, Goal("<=", 2))
 
 
 def asked_again(bot: str, turns: int) -> tuple[float, float]:
@@ -60,3 +78,54 @@ def asked_again(bot: str, turns: int) -> tuple[float, float]:
 
 def quietly(_: BotSpec, protection: str) -> None:
     """Say nothing of how a program is isolated."""
+
+
+def comparing(effort: Effort) -> Row:
+    """Play the same matches of Paint as a comparison, and as `cw play --jobs` does."""
+    rounds = {"compare": compared, "play": by_play}
+    seconds = medians(rounds, max(3, effort.matches // 2))
+    return Row(
+        "lab",
+        f"cw compare --jobs {JOBS}, {MATCHES} matches of Paint",
+        MATCHES / seconds["compare"],
+        "matches/s",
+        f"cw play --jobs {JOBS}, the same matches",
+        MATCHES / seconds["play"],
+        Goal(">=", 0.95),
+    )
+
+
+def line_up() -> LineUp:
+    """Return two bots that are equally strong, so that nothing is decided."""
+    bots = ("a=builtin:walker", "b=builtin:walker")
+    return read_line_up("paint", bots, options={"turns": 50})
+
+
+def compared() -> float:
+    """Return the seconds of a comparison, from the start of its workers to their end."""
+    contest = Contest(line_up(), Hypotheses(elo1=1), MATCHES, 1)
+
+    async def play(journal: Journal) -> Comparison:
+        async with players(JOBS, quietly) as playing:
+            return await compare(contest, journal, playing, lambda _: None)
+
+    with TemporaryDirectory() as folder, journals(Path(folder, "j"), contest.head) as journal:
+        began = perf_counter()
+        comparison = asyncio.run(play(journal))
+        seconds = perf_counter() - began
+    if len(comparison.matches) != MATCHES:
+        raise NotMeasured(f"the comparison has ended after {len(comparison.matches)} matches")
+    return seconds
+
+
+def by_play() -> float:
+    """Return the seconds in which `cw play` plays these matches and writes their replays."""
+    bots, options = line_up().bots, line_up().options
+    spec = MatchSpec("play", "paint", bots, 1, options)
+    specs = list(series(spec, MATCHES // 2, swap=True))
+    with TemporaryDirectory() as folder:
+        keep = keeper(specs, Path(folder))
+        began = perf_counter()
+        jobs = [Job(spec) for spec in specs]
+        asyncio.run(play_at_once(jobs, JOBS, keep, lambda _: None, quietly))
+        return perf_counter() - began

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any, Final
 from unicodedata import normalize
 
+from cw.arena.bot_folders import program_in
 from cw.arena.bot_settings import SECRET_SETTINGS, SETTINGS, from_environment
 from cw.arena.bots import BotSpec, program, read_bot, split_command
 from cw.arena.sources import on_search_path, program_folder
 from cw.championship.team_ids import TEAM_ID, team_id
 from cw.errors import UsageError
 
-CLIENT: Final = "game_ai.py"
-BOT: Final = "bot"
 ABOUT: Final = "team.toml"
+OTHERWISE: Final = f", or a command `run` or an argument `bot` in {ABOUT}"
 LARGEST: Final = 64 * 1024
 LONGEST_NAME: Final = 100
 """Characters of the name of a team, or of a member."""
@@ -162,7 +162,7 @@ def folder_spec(folder: Path, about: Mapping[str, Any], game: str) -> str:
     if "run" in about:
         return located(str(about["run"]), folder)
     if "bot" not in about:
-        return located(shlex.join(program(program_in(folder, game))), folder)
+        return located(shlex.join(program(program_in(folder, game, OTHERWISE))), folder)
     spec = str(about["bot"])
     kind, _, rest = spec.partition(":")
     if kind in ("http", "https", "builtin"):
@@ -173,21 +173,6 @@ def folder_spec(folder: Path, about: Mapping[str, Any], game: str) -> str:
         path, colon, name = rest.partition(":")
         return f"python:{within(folder, path)}{colon}{name}"
     return located(shlex.join(program(Path(within(folder, spec)))), folder)
-
-
-def program_in(folder: Path, game: str) -> Path:
-    """Return the program in a team's folder; raise UsageError unless there is just one."""
-    if game == "circuit-wars" and (folder / CLIENT).is_file():
-        return (folder / CLIENT).absolute()
-    programs = sorted(file for file in folder.iterdir() if file.is_file() and file.stem == BOT)
-    if len(programs) != 1:
-        names = ", ".join(file.name for file in programs) or "none"
-        wanted = f"{CLIENT} or bot.py" if game == "circuit-wars" else "bot.py, bot.js, ..."
-        raise UsageError(
-            f"{folder} must hold one program ({wanted}; there is {names}), or a command `run` or"
-            f" an argument `bot` in {ABOUT}"
-        )
-    return programs[0].absolute()
 
 
 def told_in(folder: Path) -> dict[str, Any]:

@@ -51,6 +51,10 @@ COMMANDS: Final[Mapping[str, Place]] = {
         "cw.cli.lab.compare:compare_command",
         "Play GAME in pairs until it is clear whether NEW is stronger.",
     ),
+    "league": Place(
+        "cw.cli.lab.league:league_command",
+        "Let the bots of DIR play on and on, and rate them.",
+    ),
     "tune": Place(
         "cw.cli.lab.tune:tune_command",
         "Find the numbers with which BOT plays GAME best.",

@@ -64,7 +64,7 @@ def bench(parts: tuple[str, ...], quick: bool, form: str | None) -> None:
       end-of-codes rounds of up to 150,000 creatures, beside dictionaries
       hexagon      random battles, beside python-chess and ataxx
       hub          pages and polls, beside bare routes; its share of a match
-      lab          a match asked again, beside the thinking of the bot
+      lab          a match asked again, and comparisons beside matches of cw play
       operation    back-ups, sweeps, workers and 500 browsers of a hub
       paint        turns on 20x20, beside the plain reference of the tests
       rated        leaderboard, ticks and results of 10,000 bots

@@ -114,7 +114,9 @@ def clients(server: str, fast: bool) -> Iterator[list[subprocess.Popen[bytes]]]:
         try:
             yield processes
         except ClientFailed as failure:
-            output = "".join(log.read_text() for log in Path(folder).iterdir())
+            output = "".join(
+                log.read_text(encoding="utf-8", errors="replace") for log in Path(folder).iterdir()
+            )
             raise ClientFailed(f"{failure.message}\n{output}") from None
         finally:
             stop(processes)

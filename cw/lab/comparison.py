@@ -126,6 +126,10 @@ class Contest:
             now = now.with_pair(pair, lines)
             yield now
 
+    def now(self, journal: Journal) -> Comparison:
+        """Return how it stands with all pairs of a journal."""
+        return advanced(self, journal, self.begin, lambda _: None)
+
 
 async def compare(contest: Contest, journal: Journal, playing: Players, watch: Watch) -> Comparison:
     """Play pairs until they decide, or until there are as many as may be; return how it ends.

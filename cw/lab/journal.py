@@ -151,9 +151,12 @@ def read_lines(file: Path) -> Iterator[MatchLine]:
 
 
 def map_lines(file: Path, stream: BinaryIO) -> Iterator[MatchLine]:
-    """Yield the matches of the lines that are left in a journal."""
+    """Yield the matches of the lines that are left in a journal; a torn last one is none."""
     number = 1
     while text := stream.readline(LONGEST_LINE):
+        if len(text) < LONGEST_LINE and not text.endswith(b"\n"):
+            # Somebody is writing it.
+            return
         number += 1
         try:
             yield msgspec.json.decode(text, type=MatchLine)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from cw.lab.journal import Journal, MatchLine, line_of
 from cw.matches.run import OnLaunch
@@ -12,6 +13,9 @@ from cw.matches.series import at_once
 from cw.matches.spec import MatchResult, MatchSpec, Secrets
 from cw.matches.worker import Job
 from cw.matches.workers import Workers
+
+Save: TypeAlias = Callable[[MatchSpec, MatchResult], None]
+"""Keeps something of a match that is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +27,16 @@ class Players:
     workers: Workers = field(default_factory=Workers)
 
     async def play(
-        self, specs: Iterable[MatchSpec], secrets: Secrets, journal: Journal
+        self,
+        specs: Iterable[MatchSpec],
+        secrets: Secrets,
+        journal: Journal,
+        save: Save = lambda *_: None,
     ) -> AsyncGenerator[MatchLine, None]:
-        """Play the matches that a journal does not hold; yield each, in their order."""
+        """Play the matches that a journal does not hold; yield each, in their order.
+
+        `save` is called on a thread, before a match is written down.
+        """
         asked: dict[int, MatchSpec] = {}
 
         def jobs() -> Iterator[Job]:
@@ -35,6 +46,7 @@ class Players:
                     yield Job(spec, {name: dict(values) for name, values in secrets.items()})
 
         def keep(number: int, result: MatchResult) -> MatchLine:
+            save(asked[number], result)
             line = line_of(asked[number], result)
             journal.add(line)
             return line

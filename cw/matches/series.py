@@ -71,17 +71,22 @@ async def at_once(
     """Let workers play matches, so many at once; yield what `keep` returns, in their order.
 
     `keep` is given each result and its number as soon as the match is over, on a thread. Whoever
-    leaves early closes the generator, and then the workers: they may be within a match. Raises the
-    error of the first match in order that cannot be played.
+    leaves early closes the generator, and then the workers: they may be within a match. A match
+    whose worker is gone is played once more. Raises the error of the first match in order that
+    cannot be played.
     """
     room = asyncio.Semaphore(most)
 
     async def play(number: int, job: Job) -> T:
         async with room:
             outcome = await workers.play(job, on_launch=on_launch)
-            if isinstance(outcome, MatchFailure):
-                raise outcome.error()
-            return await asyncio.to_thread(keep, number, outcome)
+            if isinstance(outcome, MatchFailure) and outcome.is_lost:
+                # The system may have killed the worker, for want of memory; a match is a value.
+                outcome = await workers.play(job, on_launch=on_launch)
+        if isinstance(outcome, MatchFailure):
+            raise outcome.error()
+        # The next match begins meanwhile: a line that is synced takes as long as a short match.
+        return await asyncio.to_thread(keep, number, outcome)
 
     playing: deque[asyncio.Task[T]] = deque()
     try:

@@ -43,6 +43,8 @@ class MatchFailure(msgspec.Struct, frozen=True):
 
     kind: Literal["usage", "capacity", "failure"]
     message: str
+    is_lost: bool = False
+    """Whether its worker is gone: another one may well play it."""
 
     def error(self) -> ArenaError:
         """Return the error that the match would have raised in this process."""
@@ -132,5 +134,5 @@ def lost(worker: StdioBot, detail: str) -> MatchFailure:
     """Return what is said of a match whose worker is gone, with the last it has written."""
     output = worker.stderr.end(500)
     return MatchFailure(
-        "failure", f"its worker failed: {detail}" + (f"\n{output}" if output else "")
+        "failure", f"its worker failed: {detail}" + (f"\n{output}" if output else ""), is_lost=True
     )

@@ -113,7 +113,8 @@ def test_matches_that_repeat_are_no_news(tmp_path: Path) -> None:
 def test_settings_of_a_bots_own_reach_its_program(tmp_path: Path) -> None:
     bot = painter(tmp_path)
     slow = ("--set", "old.patience=0")
-    result = report("compare", "paint", f"new={bot}", f"old={bot}", *slow, *SHORT)
+    board = ("--option", "board=rocks")
+    result = report("compare", "paint", f"new={bot}", f"old={bot}", *slow, *SHORT, *board)
     assert result["verdict"] == "stronger"
     head = read_head(Path(result["file"]))
     assert head["settings"] == {"new": {}, "old": {"patience": "0"}}
@@ -177,13 +178,62 @@ def killed_at(command: list[str], file: Path, matches: int, number: int) -> str:
     with subprocess.Popen(
         command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=os.environ
     ) as process:
-        while not file.exists() or len(ids(file)) < matches:
-            assert process.poll() is None, process.communicate()
-            time.sleep(0.01)
+        wait_for(process, file, matches)
         process.send_signal(number)
         _, errors = process.communicate()
     assert process.returncode == (130 if number == signal.SIGINT else -number)
     return errors
+
+
+def test_a_match_whose_worker_was_killed_is_played_once_more() -> None:
+    command = [sys.executable, "-m", "cw", *EVEN, "--games", "40", "--jobs", "2", "--json"]
+    file = Path("even.jsonl")
+    with subprocess.Popen(
+        [*command, "--resume", str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        wait_for(process, file, 2)
+        os.kill(workers_of(process.pid)[0], signal.SIGKILL)
+        told, errors = process.communicate()
+    assert process.returncode == 3, errors
+    alone = report(*EVEN, "--games", "40", "--resume", "alone.jsonl")
+    assert json.loads(told) | {"file": ""} == alone | {"file": ""}
+    assert set(ids(file).values()) == {1}
+
+
+def workers_of(process: int) -> list[int]:
+    """Return the processes that a process has started."""
+    tasks = Path("/proc", str(process), "task").glob("*/children")
+    return [int(child) for task in tasks for child in task.read_text().split()]
+
+
+def test_what_is_known_is_told_when_it_is_interrupted() -> None:
+    command = [sys.executable, "-m", "cw", *EVEN, "--games", "4000", "--json"]
+    file = Path("even.jsonl")
+    with subprocess.Popen(
+        [*command, "--resume", str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        # As many as may be over before the first pair is.
+        wait_for(process, file, 2 + 4 * (os.cpu_count() or 1))
+        process.send_signal(signal.SIGTERM)
+        told, _ = process.communicate()
+    assert process.returncode == 130
+    document = json.loads(told)
+    assert document["verdict"] == "undecided"
+    assert document["matches"] >= 2
+
+
+def test_a_failure_is_not_the_verdict_that_a_bot_is_not_stronger() -> None:
+    Path("comparisons").write_text("no folder", encoding="utf-8")
+    result = cw(*EVEN)
+    assert result.exit_code == 4
+    assert "cannot be created" in result.stderr
+
+
+def wait_for(process: subprocess.Popen[str], file: Path, matches: int) -> None:
+    """Wait until the file of a comparison that goes on holds so many matches."""
+    while not file.exists() or len(ids(file)) < matches:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
 
 
 @pytest.mark.thorough

@@ -51,11 +51,20 @@ def test_a_tuning_that_was_cut_off_goes_on_and_plays_no_match_again() -> None:
     refused = tune(*SHORT)
     assert refused.exit_code == 2
     assert "tuning holds a tuning: --resume goes on with it" in refused.stderr
-    # The bot draws lots of its own, so its numbers may move elsewhere.
-    assert report(*SHORT, "--resume")["steps"] == whole["steps"] == 4
+    assert report(*SHORT, "--resume") == whole
     resumed = steps.read_bytes().splitlines(keepends=True)
     assert resumed[:4] == lines[:4]
     assert len(resumed) == 9
     rows = list(csv.DictReader(Path(whole["csv"]).read_text(encoding="utf-8").splitlines()))
     assert [row["step"] for row in rows] == list("01234")
     assert "4 steps" in Path(whole["picture"]).read_text(encoding="utf-8")
+
+
+@pytest.mark.thorough
+def test_a_tuning_finds_the_number_with_which_a_bot_is_strongest() -> None:
+    board = ("--option", "board=rocks", "--option", "turns=12")
+    found = report(*board, "--steps", "20", "--pairs", "2", "--seed", "1", "--games", "60")
+    assert found["numbers"]["patience"]["start"] == 2
+    # It is strongest at 7.
+    assert abs(found["numbers"]["patience"]["result"] - 7) <= 1.5
+    assert found["comparison"]["verdict"] == "stronger"

@@ -9,8 +9,9 @@ from typing import Final
 import click
 
 from cw import kits
+from cw.arena.bot_folders import CLIENT
 from cw.assets import asset
-from cw.championship.teams import ABOUT, CLIENT
+from cw.championship.teams import ABOUT
 from cw.cli.championship.options import FOLDER, GAME
 from cw.errors import UsageError
 from cw.files import make_folder

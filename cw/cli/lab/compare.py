@@ -3,67 +3,38 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import click
 
-from cw.cli.lab.options import AMONG, JOBS, PLAYERS, SEED, SETTING, chosen_seed, hypotheses, tested
+from cw.cli.lab.options import Asked, ExperimentCommand, experiment
 from cw.cli.lab.progress import LabProgress
 from cw.cli.lab.running import run
 from cw.cli.lab.verdicts import EXIT_CODES, print_comparison
-from cw.cli.options import OPTION, SANDBOX, VERBOSE, read_option
 from cw.lab.comparison import Comparison, Contest, compare
 from cw.lab.journal import Journal, opened
-from cw.lab.line_up import read_line_up
 from cw.lab.playing import Players
 from cw.lab.words import document
-from cw.matches.spec import Isolation, SandboxPolicy
 from cw.visible import visible
 
 FOLDER: Final = Path("comparisons")
 
 
-@click.command("compare")
+@click.command("compare", cls=ExperimentCommand)
 @click.argument("game")
 @click.argument("new")
 @click.argument("old")
-@tested
-@JOBS
-@AMONG
-@PLAYERS
-@SEED
-@OPTION
-@SETTING
+@experiment
 @click.option(
     "--resume",
     "file",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Go on with the matches in this file, or begin it.  [default: a new one in comparisons/]",
 )
-@SANDBOX
-@VERBOSE
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def compare_command(
-    game: str,
-    new: str,
-    old: str,
-    elo0: float,
-    elo1: float,
-    alpha: float,
-    beta: float,
-    games: int,
-    jobs: int,
-    among: tuple[str, ...],
-    players: int | None,
-    seed: int | None,
-    options: tuple[str, ...],
-    settings: tuple[str, ...],
-    file: Path | None,
-    sandbox: SandboxPolicy,
-    verbose: bool,
-    as_json: bool,
+    game: str, new: str, old: str, asked: Asked, file: Path | None, as_json: bool
 ) -> None:
     """Play GAME in pairs until it is clear whether NEW is stronger.
 
@@ -77,26 +48,34 @@ def compare_command(
       cw compare paint ./bot.py ./old.py --players 4 --among builtin:greedy
       cw compare paint ./bot.py ./old.py --resume test.jsonl --json
 
-    Exit codes: 0 stronger, 1 not, 3 undecided after --games, 2 wrong usage; 130 after Ctrl-C. Each
-    match is written down when it is over: go on with --resume FILE. The same seed gives the same
-    verdict, whatever --jobs is, unless bots draw lots of their own or measure time.
+    Exit codes: 0 stronger, 1 not, 3 undecided after --games, 2 wrong usage, 4 something failed; 130
+    after Ctrl-C, when it tells what is known by then. Each match is written down when it is over:
+    go on with --resume FILE. The same seed gives the same verdict, whatever --jobs is, unless bots
+    draw lots of their own or measure time.
     """
-    test = hypotheses(elo0, elo1, alpha, beta)
-    options_of_game = dict(map(read_option, options))
-    line_up = read_line_up(game, (new, old, *among), players, settings, options_of_game)
-    line_up = replace(line_up, isolation=Isolation(sandbox))
-    first = chosen_seed(seed, file)
+    line_up = asked.line_up(game, (new, old))
+    first = asked.first_seed(file)
     journal_file = file or fresh_file(game, first)
-    contest = Contest(line_up, test, games, first)
+    contest = Contest(line_up, asked.hypotheses, asked.games, first)
     contest.begin  # noqa: B018 - raises for too few matches, before a file is made
     with opened(journal_file, contest.head) as journal:
-        comparison = played(contest, journal, jobs, verbose=verbose)
+        try:
+            comparison = played(contest, journal, asked.jobs, verbose=asked.verbose)
+        except SystemExit:
+            # Interrupted: what is known by then is told too.
+            show(contest.now(journal), journal_file, first, as_json=as_json)
+            raise
+    show(comparison, journal_file, first, as_json=as_json)
+    raise SystemExit(EXIT_CODES[comparison.decision])
+
+
+def show(comparison: Comparison, file: Path, seed: int, *, as_json: bool) -> None:
+    """Print a comparison, and where its matches are."""
     if as_json:
-        click.echo(json.dumps({**document(comparison), "seed": first, "file": str(journal_file)}))
+        click.echo(json.dumps({**document(comparison), "seed": seed, "file": str(file)}))
     else:
         print_comparison(comparison)
-        click.echo(visible(f"  seed {first}, matches: {journal_file}"), err=True)
-    raise SystemExit(EXIT_CODES[comparison.decision])
+        click.echo(visible(f"  seed {seed}, matches: {file}"), err=True)
 
 
 def played(contest: Contest, journal: Journal, jobs: int, *, verbose: bool) -> Comparison:

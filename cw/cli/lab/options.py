@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable
-from functools import reduce
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import reduce, wraps
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import click
 
-from cw.errors import UsageError
+from cw.cli.options import OPTION, SANDBOX, VERBOSE, read_option
+from cw.errors import CapacityError, Failure, UsageError
 from cw.lab.journal import read_head
+from cw.lab.line_up import LineUp, read_line_up
 from cw.league.sprt import Hypotheses
-
-Command = TypeVar("Command", bound=Callable[..., Any])
+from cw.matches.spec import Isolation, SandboxPolicy
+from cw.visible import visible
 
 JOBS: Final = click.option(
     "--jobs",
@@ -44,7 +47,7 @@ PLAYERS: Final = click.option(
     "  [default: 2 and those of --among]",
 )
 
-TEST: Final = (
+EXPERIMENT: Final = (
     click.option(
         "--elo0",
         type=float,
@@ -80,30 +83,85 @@ TEST: Final = (
         show_default=True,
         help="How many matches are played at most.",
     ),
+    JOBS,
+    AMONG,
+    PLAYERS,
+    SEED,
+    OPTION,
+    SETTING,
+    SANDBOX,
+    VERBOSE,
 )
-"""What is tested, and for how long."""
+"""What is tested, for how long, and how its matches are played."""
 
 
-def tested(command: Command) -> Command:
-    """Give a command the options of the test, in their order."""
-    return reduce(lambda inner, option: option(inner), reversed(TEST), command)
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the options of an experiment say."""
+
+    elo0: float
+    elo1: float
+    alpha: float
+    beta: float
+    games: int
+    jobs: int
+    among: tuple[str, ...]
+    players: int | None
+    seed: int | None
+    options: tuple[str, ...]
+    settings: tuple[str, ...]
+    sandbox: SandboxPolicy
+    verbose: bool
+
+    @property
+    def hypotheses(self) -> Hypotheses:
+        """What is tested; raise UsageError for what cannot be."""
+        try:
+            return Hypotheses(self.elo0, self.elo1, self.alpha, self.beta)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+
+    def line_up(self, game: str, bots: Sequence[str]) -> LineUp:
+        """Return two bots with those that fill the other seats; raise UsageError as it does."""
+        options = dict(map(read_option, self.options))
+        line_up = read_line_up(game, (*bots, *self.among), self.players, self.settings, options)
+        return replace(line_up, isolation=Isolation(self.sandbox))
+
+    def first_seed(self, file: Path | None) -> int:
+        """Return the seed that was given, or that of the file that is resumed, or a drawn one."""
+        if self.seed is not None:
+            return self.seed
+        known = read_head(file).get("seed") if file else None
+        if known is None:
+            return secrets.randbelow(2**31)
+        if not isinstance(known, int) or known < 0:
+            raise UsageError(f"{file} line 1 does not say what is played: give another file")
+        return known
 
 
-def chosen_seed(seed: int | None, file: Path | None) -> int:
-    """Return the seed that was given, or that of the file that is resumed, or a drawn one."""
-    if seed is not None:
-        return seed
-    known = read_head(file).get("seed") if file else None
-    if known is None:
-        return secrets.randbelow(2**31)
-    if not isinstance(known, int) or known < 0:
-        raise UsageError(f"{file} line 1 does not say what is played: give another file")
-    return known
+def experiment(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of an experiment; it gets what they say as `asked`."""
+
+    @wraps(command)
+    def collected(**options: Any) -> None:
+        values = {field.name: options.pop(field.name) for field in fields(Asked)}
+        command(asked=Asked(**values), **options)
+
+    return reduce(lambda inner, option: option(inner), reversed(EXPERIMENT), collected)
 
 
-def hypotheses(elo0: float, elo1: float, alpha: float, beta: float) -> Hypotheses:
-    """Return what is tested; raise UsageError for what cannot be."""
-    try:
-        return Hypotheses(elo0, elo1, alpha, beta)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
+class FailedExperiment(click.ClickException):
+    """Something has failed, which says nothing about the bots."""
+
+    exit_code = 4
+
+
+class ExperimentCommand(click.Command):
+    """A command whose exit code 1 says that a bot is not stronger: failures have their own."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except (CapacityError, Failure) as error:
+            raise FailedExperiment(visible(str(error))) from None

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from cw.arena.bots import BotSpec
 from cw.championship.pace import in_words
+from cw.cli.lab.league_table import live
 from cw.cli.output.announcements import Announcements
 from cw.cli.output.stderr import Stderr
 from cw.lab.comparison import Comparison
+from cw.lab.league.standing import Standing
 from cw.lab.tuning import Course, moves
-from cw.lab.words import progress
+from cw.lab.words import counted, progress
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 
 class LabProgress:
@@ -48,16 +53,23 @@ class LabProgress:
         """Say how a program is isolated."""
         self._announcements(bot, protection)
 
-    def show(self, text: str, number: int) -> None:
-        """Show a line about the state after so many steps."""
-        self._status.update(text)
+    def show(self, state: RenderableType, number: int) -> None:
+        """Show the state after so many steps, where nothing renews itself as a line."""
+        self._status.update(state)
         if not self._lives and number >= self._next:
             self._next = 2 * number
-            self._stderr.say(text, "dim", soft_wrap=True)
+            self._stderr.say(str(state), "dim", soft_wrap=True)
 
     def comparison(self, comparison: Comparison) -> None:
         """Show how a comparison stands."""
         self.show(f"{progress(comparison)}{self._left(comparison)}", comparison.scores.pairs)
+
+    def league(self, standing: Standing) -> None:
+        """Show how a league stands: in a terminal its table, elsewhere who leads."""
+        first = standing.places[0]
+        count = counted(standing.matches, "match")
+        text = f"{count}: {first.name} leads at {first.rating.mu:.0f} ± {first.margin:.0f}"
+        self.show(live(standing) if self._lives else text, standing.matches)
 
     def course(self, course: Course) -> None:
         """Show how far a tuning is."""

@@ -4,39 +4,37 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import click
 
 from cw.arena.bots import read_bots, split_name
-from cw.cli.lab.options import AMONG, JOBS, PLAYERS, SEED, SETTING, chosen_seed, hypotheses, tested
+from cw.cli.lab.options import Asked, ExperimentCommand, experiment
 from cw.cli.lab.progress import LabProgress
 from cw.cli.lab.running import run
 from cw.cli.lab.verdicts import EXIT_CODES, print_comparison
-from cw.cli.options import OPTION, SANDBOX, VERBOSE, read_option
 from cw.errors import UsageError
 from cw.games.registry import load_strategies
 from cw.games.rules import Json
 from cw.lab.comparison import Comparison, Contest, compare
 from cw.lab.course_files import CSV_FILE, PICTURE, write_course
 from cw.lab.journal import opened
-from cw.lab.line_up import LineUp, read_line_up
+from cw.lab.line_up import LineUp
 from cw.lab.parameters import read_parameters
 from cw.lab.playing import Players
 from cw.lab.tuning import Course, Tuning, moves, tune
 from cw.lab.words import document
 from cw.league.sprt import Hypotheses
-from cw.matches.spec import Isolation, SandboxPolicy
 from cw.visible import visible
 
 STEPS: Final = "steps.jsonl"
 COMPARISON: Final = "comparison.jsonl"
 
 
-@click.command("tune")
+@click.command("tune", cls=ExperimentCommand)
 @click.argument("game")
 @click.argument("bot")
 @click.argument(
@@ -56,13 +54,7 @@ COMPARISON: Final = "comparison.jsonl"
     show_default=True,
     help="Pairs of matches that each move is based on.",
 )
-@tested
-@JOBS
-@AMONG
-@PLAYERS
-@SEED
-@OPTION
-@SETTING
+@experiment
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
@@ -71,8 +63,6 @@ COMPARISON: Final = "comparison.jsonl"
     help="Folder of the matches, the CSV and the picture.",
 )
 @click.option("--resume", "resuming", is_flag=True, help="Go on with the tuning that OUT holds.")
-@SANDBOX
-@VERBOSE
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def tune_command(
     game: str,
@@ -80,21 +70,9 @@ def tune_command(
     parameters: Path,
     steps: int,
     pairs: int,
-    elo0: float,
-    elo1: float,
-    alpha: float,
-    beta: float,
-    games: int,
-    jobs: int,
-    among: tuple[str, ...],
-    players: int | None,
-    seed: int | None,
-    options: tuple[str, ...],
-    settings: tuple[str, ...],
+    asked: Asked,
     out: Path,
     resuming: bool,
-    sandbox: SandboxPolicy,
-    verbose: bool,
     as_json: bool,
 ) -> None:
     """Find the numbers with which BOT plays GAME best.
@@ -119,15 +97,13 @@ def tune_command(
       cw tune hexagon mine=./bot.py numbers.toml --steps 300 --out tuned
       cw tune hexagon mine=./bot.py numbers.toml --out tuned --resume
     """
-    test = hypotheses(elo0, elo1, alpha, beta)
     numbers = read_parameters(parameters)
-    base = read_base(game, bot, (players, among), settings, options)
+    base = read_base(game, bot, asked)
     if (out / STEPS).exists() and not resuming:
         raise UsageError(f"{out} holds a tuning: --resume goes on with it, or give another --out")
-    first = chosen_seed(seed, out / STEPS)
-    tuning = Tuning(replace(base, isolation=Isolation(sandbox)), numbers, steps, pairs, first)
-    plan = Plan(tuning, test, games, out)
-    course, comparison = plan.play(jobs, verbose=verbose)
+    tuning = Tuning(base, numbers, steps, pairs, asked.first_seed(out / STEPS))
+    plan = Plan(tuning, asked.hypotheses, asked.games, out)
+    course, comparison = plan.play(asked.jobs, verbose=asked.verbose)
     if as_json:
         click.echo(json.dumps(report(course, comparison, out)))
     else:
@@ -135,19 +111,11 @@ def tune_command(
     raise SystemExit(EXIT_CODES["not stronger" if comparison is None else comparison.decision])
 
 
-def read_base(
-    game: str,
-    bot: str,
-    table: tuple[int | None, Sequence[str]],
-    settings: Sequence[str],
-    options: Sequence[str],
-) -> LineUp:
-    """Read the bot twice, and who else plays at its `table`: the number of seats, and others."""
-    seats, among = table
+def read_base(game: str, bot: str, asked: Asked) -> LineUp:
+    """Read the bot twice, and who else plays; raise UsageError for one that gets no settings."""
     name = read_bots([bot], builtins=load_strategies(game)).bots[0].name
     _, spec = split_name(bot)
-    both = (f"{name}={spec}", f"{name}-again={spec}")
-    base = read_line_up(game, (*both, *among), seats, settings, dict(map(read_option, options)))
+    base = asked.line_up(game, (f"{name}={spec}", f"{name}-again={spec}"))
     if base.new_bot.kind not in ("exec", "python"):
         raise UsageError(
             f"a {base.new_bot.kind} bot gets no settings, so it cannot be tuned: give a program or"

@@ -15,10 +15,11 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from cw.arena.bot_folders import BOT, CLIENT
 from cw.arena.bots import INTERPRETERS, BotSpec
 from cw.arena.sandbox.owners import make_temporary
 from cw.arena.sandbox.removal import remove_later, remove_tree
-from cw.championship.teams import ABOUT, BOT, CLIENT, read_folder
+from cw.championship.teams import ABOUT, read_folder
 from cw.errors import UsageError
 
 KIB: Final = 1024

@@ -25,6 +25,7 @@ from cw.hub.bots.health import BotHosting
 from cw.hub.bots.views import BotView
 from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.news import News
 from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.matches.kinds import NOTHING, Kind, Kinds
 from cw.hub.matches.practice import PRACTICE
@@ -159,6 +160,8 @@ class Format:
     home: HomeCard = HomeCard()
     bot: BotCard | None = None
     profile: ProfileCard | None = None
+    news: News | None = None
+    """Gives what happened lately, for the feed of the site."""
     pages: Sequence[Family] = ()
     api: Sequence[Operation] = ()
     """Its routes of the API."""

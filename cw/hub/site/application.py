@@ -27,6 +27,7 @@ from cw.hub.site import (
     bot_page,
     documents,
     errors,
+    feed,
     home,
     layout,
     limits,
@@ -51,6 +52,7 @@ BLUEPRINTS: Final[tuple[Blueprint, ...]] = (
     profile_page.routes,
     admin.routes,
     documents.routes,
+    feed.routes,
     ready.routes,
     metrics.routes,
 )

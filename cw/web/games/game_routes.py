@@ -102,6 +102,7 @@ def strategies(game: str) -> dict[str, str]:
     return {name: text.partition("\n")[0] for name, text in texts.items()}
 
 
+@routes.app_template_global("picture_of")
 def picture(game: str) -> str:
     """Return the address of a game's picture: a file of ours, or what its package has."""
     name = f"games/{game}.png"

@@ -9,7 +9,15 @@ from sqlalchemy.orm import Session
 
 from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
-from cw.hub.competitions.daily import bot_pages, graph_page, home, match_page, readiness, verbs
+from cw.hub.competitions.daily import (
+    bot_pages,
+    graph_page,
+    home,
+    match_page,
+    news,
+    readiness,
+    verbs,
+)
 from cw.hub.competitions.daily import pages as ranking
 from cw.hub.competitions.daily.bots import PROBE
 from cw.hub.competitions.format import Format, HomeCard, ProfileCard
@@ -48,6 +56,7 @@ FORMAT: Final = Format(
         head=home.profile_head,
         settings=home.settings_part,
     ),
+    news=news.news,
     pages=(bot_pages.routes, ranking.routes, graph_page.routes),
     jobs={PROBE: readiness.probe_bot},
 )

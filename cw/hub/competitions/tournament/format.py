@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from cw.errors import UsageError
 from cw.hub.clock import Clock
 from cw.hub.competitions.format import Format, HomeCard
-from cw.hub.competitions.tournament import progress, sending, standings, words
+from cw.hub.competitions.tournament import news, progress, sending, standings, words
 from cw.hub.competitions.tournament import settings as tournament_settings
 from cw.hub.competitions.tournament.host import pages as host_pages
 from cw.hub.competitions.tournament.host.settings import change_settings
@@ -92,6 +92,7 @@ FORMAT: Final = Format(
     change=change,
     steer=steer,
     home=HomeCard(address=address, idle="teams on a ladder"),
+    news=news.news,
     pages=(ladder.routes, join.routes, team_pages.routes, host_pages.routes),
     install=install,
     hosting_of=hosting_of,

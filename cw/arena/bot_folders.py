@@ -1,0 +1,28 @@
+"""Which program of a folder is the bot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from cw.errors import UsageError
+
+CLIENT: Final = "game_ai.py"
+"""The program of a client of Circuit Wars."""
+
+BOT: Final = "bot"
+
+
+def program_in(folder: Path, game: str, otherwise: str = "") -> Path:
+    """Return the program of a bot; raise UsageError unless there is just one.
+
+    `otherwise` ends the sentence: how else the bot can be named.
+    """
+    if game == "circuit-wars" and (folder / CLIENT).is_file():
+        return (folder / CLIENT).absolute()
+    programs = sorted(file for file in folder.iterdir() if file.is_file() and file.stem == BOT)
+    if len(programs) != 1:
+        names = ", ".join(file.name for file in programs) or "none"
+        wanted = f"{CLIENT} or bot.py" if game == "circuit-wars" else "bot.py, bot.js, ..."
+        raise UsageError(f"{folder} must hold one program ({wanted}; there is {names}){otherwise}")
+    return programs[0].absolute()

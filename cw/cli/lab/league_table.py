@@ -1,0 +1,73 @@
+"""How `cw league` tells of a league: in a table of its versions, and one of their meetings."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rich.console import Console, Group
+from rich.table import Table
+from rich.text import Text
+
+from cw.lab.league.standing import Place, Standing
+from cw.lab.words import counted
+
+HEADINGS: Final = ("rating", "95 %", "matches", "faults", "since")
+MOST_CROSSED: Final = 8
+"""Versions in the table of meetings: more do not fit beside each other."""
+
+
+def print_league(standing: Standing) -> None:
+    """Print a league."""
+    console = Console(highlight=False)
+    console.print(Text(f"{counted(standing.matches, 'match')}\n"))
+    console.print(versions(standing))
+    if standing.matches:
+        console.print(Text("\nscore of each row against each column, of so many matches\n"))
+        console.print(meetings(standing))
+
+
+def live(standing: Standing) -> Group:
+    """Return what the terminal shows while a league is played."""
+    return Group(Text(counted(standing.matches, "match")), versions(standing))
+
+
+def versions(standing: Standing) -> Table:
+    """Return the table of the versions, the strongest first."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("version", overflow="fold")
+    for heading in HEADINGS:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for place in standing.places:
+        table.add_row(*map(Text, cells(place)), style="" if place.plays else "dim")
+    return table
+
+
+def cells(place: Place) -> list[str]:
+    """Return the line of a version."""
+    return [
+        place.name,
+        f"{place.rating.mu:.0f}",
+        f"± {place.margin:.0f}",
+        str(place.matches),
+        str(place.faults),
+        place.since or "-",
+    ]
+
+
+def meetings(standing: Standing) -> Table:
+    """Return what the strongest versions have scored against each other."""
+    names = [place.name for place in standing.places[:MOST_CROSSED]]
+    table = Table(box=None, pad_edge=False)
+    table.add_column("")
+    for number, _ in enumerate(names, start=1):
+        table.add_column(str(number), justify="right", no_wrap=True)
+    for number, name in enumerate(names, start=1):
+        scores = (scored(standing, name, other) for other in names)
+        table.add_row(Text(f"{number} {name}"), *map(Text, scores))
+    return table
+
+
+def scored(standing: Standing, name: str, other: str) -> str:
+    """Return what a version has scored against another one: `62% 13`; "" if they never met."""
+    score, matches = standing.cross.get((name, other), (0.0, 0))
+    return f"{score / matches:.0%} {matches}" if matches else ""

@@ -1,0 +1,172 @@
+"""Ratings of bots that never change, and the match that is likely to make them surest.
+
+The model is that of Glicko-2 with a strength that does not vary: all matches are one rating period,
+so their order does not matter. It is solved for all bots together, with their covariance: what is
+known of bots that never met comes over chains of others, whose errors add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from random import Random
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cw.league.glicko2 import BEGINNER, SCALE, Rating, result
+
+DOUBT: Final = 700.0
+"""The deviation of a bot before its first match, in points: bots are farther apart than people."""
+
+PRIOR: Final = (SCALE / DOUBT) ** 2
+"""How certain that is: the inverse of its variance."""
+
+LONGEST_STEP: Final = 2.0
+"""By how much a strength moves at once on the way to the solution, in units of SCALE."""
+
+CLOSE: Final = 1e-7
+MOST_STEPS: Final = 100
+
+Matrix: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Meetings:
+    """How often each two bots have met, and what one has scored against the other."""
+
+    number: Matrix
+    scores: Matrix
+    """By the bot, then by its opponent: a win is 1, a draw a half."""
+
+    @staticmethod
+    def of(bots: int, matches: Iterable[tuple[Sequence[int], Sequence[int]]]) -> Meetings:
+        """Count matches, each the numbers of its bots and their ranks; the lower rank wins."""
+        meetings = Meetings(np.zeros((bots, bots)), np.zeros((bots, bots)))
+        for seats, ranks in matches:
+            meetings.add(seats, ranks)
+        return meetings
+
+    def grown(self, bots: int) -> Meetings:
+        """Return them with room for so many bots; the new ones have met nobody."""
+        room = (0, bots - len(self.number))
+        return Meetings(np.pad(self.number, room), np.pad(self.scores, room))
+
+    def add(self, seats: Sequence[int], ranks: Sequence[int]) -> None:
+        """Count one more match: in it, each bot meets every other one."""
+        for (first, rank), (second, other) in combinations(zip(seats, ranks, strict=True), 2):
+            self.number[[first, second], [second, first]] += 1
+            self.scores[first, second] += result(rank, other)
+            self.scores[second, first] += result(other, rank)
+
+
+@dataclass(frozen=True, slots=True)
+class Strengths:
+    """What is known of bots, on the scale on which is reckoned."""
+
+    mu: Matrix
+    covariance: Matrix
+
+    @property
+    def ratings(self) -> list[Rating]:
+        """The rating of each bot, with its deviation from the mean of all bots."""
+        middle = centred(self.covariance)
+        phi = SCALE * np.sqrt(np.diag(middle - middle.mean(axis=1, keepdims=True)))
+        mu = BEGINNER + SCALE * self.mu
+        return [Rating(*both) for both in zip(mu.tolist(), phi.tolist(), strict=True)]
+
+
+def strengths(meetings: Meetings, start: Matrix | None = None) -> Strengths:
+    """Return the likeliest strengths; they do not depend on where the search starts.
+
+    >>> one_won = Meetings.of(3, [((0, 1), (1, 2))])
+    >>> [round(rating.mu) for rating in strengths(one_won).ratings]
+    [1691, 1309, 1500]
+    """
+    mu = np.zeros(len(meetings.number)) if start is None else start
+    for _ in range(MOST_STEPS):
+        # Newton's method: the logarithm of the likelihood is concave.
+        surplus = (meetings.scores - meetings.number * chances(mu)).sum(axis=1) - PRIOR * mu
+        step = np.linalg.solve(certainty(meetings.number, mu), surplus)
+        far = float(np.abs(step).max(initial=0.0))
+        mu = mu + step * min(1.0, LONGEST_STEP / far if far else 1.0)
+        if far < CLOSE:
+            break
+    return Strengths(mu, np.asarray(np.linalg.inv(certainty(meetings.number, mu)), np.float64))
+
+
+def chances(mu: Matrix) -> Matrix:
+    """Return how likely each bot wins against each other one."""
+    return np.asarray(1 / (1 + np.exp(np.clip(mu[None, :] - mu[:, None], -30, 30))))
+
+
+def certainty(number: Matrix, mu: Matrix) -> Matrix:
+    """Return what matches tell of strengths: the inverse of their covariance."""
+    weights = number * chances(mu) * (1 - chances(mu))
+    return np.asarray(np.diag(weights.sum(axis=1) + PRIOR) - weights)
+
+
+def most_informative(
+    known: Strengths, flying: Iterable[Sequence[int]], seats: int, rng: Random
+) -> tuple[int, ...]:
+    """Return the numbers of the bots after whose match the strengths are likely to be surest.
+
+    The first two are the pair that tells most; each further bot tells most beside those before.
+    Matches that are `flying` count as if they were over. `rng` draws among equals. Raises
+    ValueError for fewer bots than seats.
+    """
+    bots = len(known.mu)
+    if bots < seats:
+        raise ValueError(f"{bots} bots are too few for {seats} seats")
+    telling = reductions(known, flying)
+    chosen = list(divmod(largest(telling, rng), bots))
+    while len(chosen) < seats:
+        beside = telling[chosen].sum(axis=0)
+        beside[chosen] = -1
+        chosen.append(largest(beside, rng))
+    return tuple(chosen)
+
+
+def reductions(known: Strengths, flying: Iterable[Sequence[int]]) -> Matrix:
+    """Return by how much a match of each two lowers the sum of all variances; -1 on the diagonal.
+
+    The variances are those around the mean of all bots: only differences of strength matter.
+    """
+    covariance = known.covariance
+    weights = expected_weights(known.mu, apart(covariance))
+    for first, second in (pair for match in flying for pair in combinations(match, 2)):
+        # Sherman and Morrison: a match of weight w along u takes w Cuu'C / (1 + w u'Cu) from C.
+        along = covariance[first] - covariance[second]
+        weight = weights[first, second]
+        factor = weight / (1 + weight * (along[first] - along[second]))
+        covariance = covariance - factor * np.outer(along, along)
+    middle = centred(covariance)
+    lowered = weights * apart(middle.T @ middle) / (1 + weights * apart(covariance))
+    np.fill_diagonal(lowered, -1)
+    return np.asarray(lowered)
+
+
+def expected_weights(mu: Matrix, doubt: Matrix) -> Matrix:
+    """Return what a match of each two tells, as a mean over what their leads may be."""
+    lead = (mu[:, None] - mu[None, :]) / np.sqrt(1 + 3 * doubt / np.pi**2)
+    expected = 1 / (1 + np.exp(np.clip(lead, -30, 30)))
+    return np.asarray(expected * (1 - expected))
+
+
+def centred(covariance: Matrix) -> Matrix:
+    """Return a covariance with the mean of all bots, a line, taken from each."""
+    return np.asarray(covariance - covariance.mean(axis=0))
+
+
+def apart(inner: Matrix) -> Matrix:
+    """Return for each two vectors their squared distance, of their inner products."""
+    squares = np.diag(inner)
+    return np.asarray(squares[:, None] + squares[None, :] - 2 * inner)
+
+
+def largest(values: Matrix, rng: Random) -> int:
+    """Return the place of the largest value, by lot where several are as large."""
+    flat = values.ravel()
+    return int(rng.choice(np.flatnonzero(flat >= flat.max() - 1e-9).tolist()))
