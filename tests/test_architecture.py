@@ -33,6 +33,7 @@ LAYERS = (
     ("cw.matches",),
     ("cw.lab",),
     ("cw.championship",),
+    ("cw.workshop",),
     ("cw.web",),
     ("cw.hub.clock", "cw.hub.origin"),
     ("cw.hub.store",),
