@@ -15,8 +15,8 @@ from cw.league.information import (
     certainty,
     expected_weights,
     most_informative,
-    strengths,
     reductions,
+    strengths,
 )
 from tests.league.informative_matches import BOTS, course, matches_until
 
