@@ -9,6 +9,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Final
 
+from cw.arena.fault_text import on_one_line
 from cw.championship.config import ChampionshipSettings
 from cw.championship.entries import Entry, LineFormat
 from cw.championship.journal import Journal, shortened, stem_of
@@ -341,7 +342,7 @@ def own_document(entry: Entry, seat: int, played: Played) -> dict[str, Json]:
                 "turn": fault.turn,
                 "kind": fault.kind,
                 "words": fault_words(fault.kind),
-                "detail": fault.detail,
+                "detail": on_one_line(fault.detail),
             }
             for fault in entry.faults
             if fault.seat == seat

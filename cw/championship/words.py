@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
+from cw.arena.fault_text import on_one_line
 from cw.championship.entries import Entry, EntryFault
 from cw.championship.journal import shortened
 from cw.games.endings import FORFEITS
@@ -63,7 +64,7 @@ def never_started(entries: Sequence[Entry], names: Mapping[str, str]) -> list[st
     return [
         shortened(
             f"{names.get(team, team)}: {' '.join(counted(['startup'] * len(details)))}:"
-            f" {details[-1]}"
+            f" {on_one_line(details[-1])}"
         )
         for team, details in sorted(starts.items())
     ]
@@ -86,7 +87,8 @@ def mostly_at_fault(entries: Sequence[Entry], names: Mapping[str, str]) -> list[
     return [
         shortened(
             f"{names.get(team, team)}: faults in {wrong[team]} of {matches[team]} matches:"
-            f" {', '.join(counted(fault.kind for fault in own))}; the last: {own[-1].detail}"
+            f" {', '.join(counted(fault.kind for fault in own))}; the last:"
+            f" {on_one_line(own[-1].detail)}"
         )
         for team, own in sorted(faults.items())
         if 2 * wrong[team] > matches[team]

@@ -35,7 +35,9 @@ class TeamIdForm:
             )
 
 
-SHORT: Final = TeamIdForm(re.compile("[A-Za-z0-9]{1,10}"), "1 to 10 letters or digits")
+SHORT: Final = TeamIdForm(
+    re.compile("[A-Za-z0-9]{1,10}"), "1 to 10 letters or digits (a-z, A-Z, 0-9)"
+)
 GITHUB: Final = TeamIdForm(re.compile("[A-Za-z0-9-]{1,39}"), "1 to 39 letters, digits or hyphens")
 
 
