@@ -28,11 +28,14 @@ from cw.matches.run import run_match  # noqa: E402
 from cw.matches.spec import MatchSpec  # noqa: E402
 from cw.pictures.exports import animation  # noqa: E402
 from cw.replays import document as replay  # noqa: E402
-from cw.server.wsgi import listen, serving  # noqa: E402
+from cw.server.wsgi import address_of, listen, serving  # noqa: E402
 from cw.web import create_app  # noqa: E402
 from cw.web.live.live_matches import LiveMatches  # noqa: E402
 from cw.web.replays.export import drawn  # noqa: E402
 from cw.web.settings import SiteSettings  # noqa: E402
+from cw.web.workshop.app import create_workshop  # noqa: E402
+from cw.web.workshop.gate import Gate  # noqa: E402
+from cw.workshop.project import open_project  # noqa: E402
 
 IMAGES: Final = ROOT / "docs" / "images"
 STILLS: Final = ROOT / "static" / "games"
@@ -276,6 +279,46 @@ def take_hand(browser: Browser) -> None:
     matches.close()
 
 
+BROKEN: Final = """\
+        choice = random.choice(ACTIONS)
+        print("I am at", state.position(), "and take", choice, file=sys.stderr)
+        if state.turns_left < 40:
+            raise KeyError(choice)
+        return choice
+"""
+"""What a bot of Paint does on the picture of the workshop."""
+
+
+def take_workshop(browser: Browser) -> None:
+    """Keep a workshop in which a line has failed, and the same on a phone."""
+    with TemporaryDirectory() as folder:
+        place = Path(folder, "mybot")
+        listener = listen("127.0.0.1", 0)
+        gate = Gate(address_of(listener).removeprefix("http://"))
+        app = create_workshop(open_project("paint", place), gate)
+        kit = (place / "bot.py").read_text()
+        broken = kit.replace("        return random.choice(ACTIONS)\n", BROKEN)
+        (place / "bot.py").write_text(broken.replace("import random", "import random\nimport sys"))
+        with serving(app, listener):
+            page = browser.new_page(
+                viewport={"width": WIDE[0], "height": WIDE[1]}, reduced_motion="reduce"
+            )
+            page.goto(gate.address("/workshop/paint/"))
+            page.wait_for_selector(".cm-line")
+            page.keyboard.press("Control+Enter")
+            page.wait_for_selector("#run-marks button")
+            page.locator("#run-marks button").first.click()
+            page.locator(".block.shown").scroll_into_view_if_needed()
+            page.screenshot(path=IMAGES / "workshop.png")
+            page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+            page.emulate_media(color_scheme="dark")
+            page.locator(".cm-mark-words").first.wait_for()
+            page.screenshot(path=IMAGES / "workshop-phone.png")
+            page.close()
+        app.extensions["desk"].close()
+        app.extensions["matches"].close()
+
+
 def watched(browser: Browser, replay_store: str, match: Match) -> Page:
     """Open the viewer at a moment of a match."""
     width, height = match.screen
@@ -312,6 +355,7 @@ def main() -> None:
         for match in BOARDS:
             take_board(browser, replay_store, match)
         take_hand(browser)
+        take_workshop(browser)
         browser.close()
 
 

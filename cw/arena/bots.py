@@ -40,7 +40,8 @@ INTERPRETERS: Final[Mapping[str, Sequence[str]]] = {
     ".py": (sys.executable,),
     ".js": ("node",),
     ".mjs": ("node",),
-    ".php": ("php",),
+    # Without a php.ini, as in the sandbox, it tells its errors where answers belong.
+    ".php": ("php", "-d", "display_errors=stderr"),
     ".rb": ("ruby",),
     ".sh": ("bash",),
     ".java": ("java",),

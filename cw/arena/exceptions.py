@@ -74,6 +74,22 @@ class Place(NamedTuple):
         return f"{name[-LONGEST_PLACE:]}, line {self.line[:LONGEST_PLACE]}"
 
 
+class Raised(NamedTuple):
+    """An exception that an output tells of."""
+
+    text: str
+    """Its name and message, on one line."""
+    frames: list[Place]
+    innermost_first: bool
+    end: int
+    """Where in the output it is named."""
+
+    @property
+    def place(self) -> Place | None:
+        """Where the author's file raised it; None for what is installed."""
+        return author_place(self.frames, self.innermost_first)
+
+
 def last_exception(output: str) -> str:
     """Return the last exception in an error output, and where its author's file raised it.
 
@@ -82,21 +98,30 @@ def last_exception(output: str) -> str:
     >>> last_exception('  File "/b/bot.py", line 7, in choose\\n    1 / 0\\nKeyError: 3\\n')
     'KeyError: 3 (bot.py, line 7)'
     """
-    matches = [match for form in FORMS for match in form.finditer(output)]
-    if not matches:
+    sentences = exceptions(output)
+    if not sentences:
         return ""
-    match = max(matches, key=lambda each: each.end("exception"))
+    last = sentences[-1]
+    return f"{last.text} ({last.place})" if last.place else last.text
+
+
+def exceptions(output: str) -> list[Raised]:
+    """Return the exceptions in an error output, in their order."""
+    matches = [match for form in FORMS for match in form.finditer(output)]
+    return sorted((raised(match, output) for match in matches), key=lambda each: each.end)
+
+
+def raised(match: re.Match[str], output: str) -> Raised:
+    """Return the exception that one of FORMS has matched."""
     parts = match.groupdict()
     name = re.sub(r"^(?:[a-z]\w*\.)+(?=[A-Z])", "", parts["exception"].strip())
     message = parts.get("message")
     text = f"{name}: {message}" if message else name
-    innermost_first = match.re is not PYTHON
     frames = places(parts["frames"] + (parts.get("more") or ""))
     if match.re is AT:
         frames += places("\n".join(UNREADABLE_FILE.findall(output[: match.start()])[-1:]))
-    place = author_place(frames, innermost_first)
     text = text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
-    return f"{text} ({place})" if place else text
+    return Raised(text, frames, match.re is not PYTHON, match.end("exception"))
 
 
 def places(frames: str) -> list[Place]:

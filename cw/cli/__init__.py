@@ -21,6 +21,10 @@ COMMANDS: Final[Mapping[str, Place]] = {
         "cw.cli.new_bot:new_bot_command",
         "Copy a bot to start from into the folder DIR, ready to run.",
     ),
+    "workshop": Place(
+        "cw.cli.workshop:workshop",
+        "Write and run a bot for GAME in the browser.",
+    ),
     "new-game": Place(
         "cw.cli.new_game:new_game_command",
         "Write a package with a game of your own, ready to be played.",

@@ -49,6 +49,10 @@ Next, your own: rewrite choose() in game_ai.py.
   . .venv/bin/activate                      (Windows: .venv\\Scripts\\activate)
   python cw/game_server.py                  the server, in a terminal of its own
   python game_ai.py alice --against greedy  your AI against a built-in one
+
+Or in the browser, with the match beside the code:
+
+  cw workshop circuit-wars
 """
 
 NEXT_WITHOUT_CHECKOUT = """
@@ -57,6 +61,10 @@ Next, your own: rewrite choose() in mybot/bot.py.
   cw new-bot circuit-wars python mybot      a bot to start from
   cw play circuit-wars builtin:greedy mybot/bot.py
   cw serve                                  the server, in a terminal of its own
+
+Or in the browser, with the match beside the code:
+
+  cw workshop circuit-wars mybot
 """
 
 
@@ -114,7 +122,9 @@ def clients(server: str, fast: bool) -> Iterator[list[subprocess.Popen[bytes]]]:
         try:
             yield processes
         except ClientFailed as failure:
-            output = "".join(log.read_text() for log in Path(folder).iterdir())
+            output = "".join(
+                log.read_text(encoding="utf-8", errors="replace") for log in Path(folder).iterdir()
+            )
             raise ClientFailed(f"{failure.message}\n{output}") from None
         finally:
             stop(processes)

@@ -43,6 +43,7 @@ def next_steps(game: str, language: Language, folder: Path) -> list[str]:
     return [
         f"{folder} is made. Then:",
         *(f"  {step}" for step in [*(install * bool(lacking)), *steps]),
+        f"Or write it in the browser: cw workshop {game} {folder}",
     ]
 
 

@@ -9,9 +9,10 @@ from typing import Any, Final, Protocol
 
 from cw.arena.referee import MatchRecord
 from cw.arena.seats import Answer, Look, Seat
+from cw.arena.seats.heard import question_text
 from cw.arena.transports.lines import SILENT, HeadAndTail
 from cw.games.rules import Fault, Json, Player
-from cw.games.wire import LineMessage, Query, Request, Transport, compact
+from cw.games.wire import Query, Transport
 
 WITHOUT_LIMIT: Final = 24 * 3600.0
 """Seconds for an answer where somebody looks for a defect with a debugger."""
@@ -153,24 +154,13 @@ class AskedSeat:
         answer = await self.seat.ask(query, look)
         written = await self._fresh_output()
         turn, state, value = self.turns.now, self.turns.record.state, answer.value
-        question = self._text(query, look)
+        question = question_text(query, look, self.transport, self.turns.record.game.codec)
         self.listener.add(
             NewAnswer(turn, state, question, recorded, value, answer.seconds, written)
         )
         if isinstance(value, Fault) and value.lasting:
             raise EndOfQuestions
         return Answer(recorded, 0.0)
-
-    def _text(self, query: Query, look: Look) -> str:
-        """Return a question as text: what was sent, and what the bot is shown if that says less."""
-        message = query.message
-        if self.transport == "lines" and isinstance(message, LineMessage):
-            return message.text.decode()
-        view = compact(self.turns.record.game.codec.view_to_json(look())).decode()
-        if self.transport == "http" and isinstance(message, Request):
-            body = view if message.body is None else message.body.decode(errors="replace")
-            return f"{message.method} {message.path}\n{body}"
-        return view
 
     async def _fresh_output(self) -> str:
         """Return what the bot has written to its standard error since this was last asked."""

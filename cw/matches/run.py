@@ -18,6 +18,7 @@ from cw.arena.launch import LaunchPolicy, warn_of, with_secrets
 from cw.arena.referee import MatchRecord, MatchReferee
 from cw.arena.sandbox import Sandbox
 from cw.arena.seats import Seat
+from cw.arena.seats.heard import Hear, HeardSeat
 from cw.arena.seats.human import HumanSeat
 from cw.arena.seats.opening import SeatContext, open_seat
 from cw.arena.seats.wrappers import Meter, MeteredSeat, PacedSeat
@@ -61,6 +62,8 @@ class RunOptions:
     """Whether a match of clients is served to spectators."""
     open_seat: OpenSeat = open_seat
     """Seats a bot that is no person."""
+    hear: Hear | None = None
+    """Is told what each program was asked, and what it answered."""
 
 
 async def run_match(  # noqa: PLR0913 - each of them is a thing of its own
@@ -73,14 +76,16 @@ async def run_match(  # noqa: PLR0913 - each of them is a thing of its own
     meter: Meter | None = None,
     secrets: Secrets = NO_SECRETS,
     spectate: bool = False,
+    hear: Hear | None = None,
 ) -> MatchResult:
     """Play a match and return its result; afterwards, also when cancelled, nothing of it runs.
 
     `people` are the seats of `human` bots by name; `pace` is the seconds that every action of a bot
     takes at least, for spectators; `spectate` serves a match of clients to them. `meter` measures
     built-in bots and lets them rest. `secrets` may change while the match is played: requests are
-    signed by what they are then. Raises UsageError for a game, bots and options that cannot be
-    played, and Abandoned where a person or `on_turn` ends the match without a result.
+    signed by what they are then. `hear` is told what programs are asked, and what they answer.
+    Raises UsageError for a game, bots and options that cannot be played, and Abandoned where a
+    person or `on_turn` ends the match without a result.
 
     >>> spec = MatchSpec(
     ...     "final-1",
@@ -94,7 +99,7 @@ async def run_match(  # noqa: PLR0913 - each of them is a thing of its own
     (0, 'finished')
     """
     # Everything that cannot travel to another machine is separate from `spec`, which can.
-    run_options = RunOptions(on_turn, on_launch, people, pace, meter, secrets, spectate)
+    run_options = RunOptions(on_turn, on_launch, people, pace, meter, secrets, spectate, hear=hear)
     game, protocol = game_of(spec), load_protocol(spec.game)
     check_number(spec.game, game.rules.seats, len(spec.bots))
     rules_options, protocol_options = parted(spec.options, protocol)
@@ -242,6 +247,8 @@ async def opened(
         context = context_of(spec, protocol, record, policy, host)
         for player, bot in record.bots.items():
             seat = await seat_of(bot, player, context, options)
+            if options.hear is not None and bot.kind == "exec":
+                seat = HeardSeat(player, seat, record, options.hear)
             seats[player] = host.announced(seat, player, bot.name) if host else seat
         watch = partial(shown, progress, host, options.on_turn)
         referee = MatchReferee(record, seats, protocol_options, watch, options.secrets)

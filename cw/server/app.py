@@ -72,12 +72,13 @@ def create_server(
     if settings.rooms:
         app.register_blueprint(lobby.routes)
         app.register_blueprint(routes.routes, name="room", url_prefix="/rooms/<room:room>")
-    # Other origins may read the status, and nothing else.
-    CORS(
-        app,
-        resources={r"(/rooms/[^/]+)?/status": {"expose_headers": ["ETag"]}},
-        always_send=False,
-    )
+    if settings.desk or settings.rooms:
+        # Other origins may read the status, and nothing else.
+        CORS(
+            app,
+            resources={r"(/rooms/[^/]+)?/status": {"expose_headers": ["ETag"]}},
+            always_send=False,
+        )
     return app
 
 

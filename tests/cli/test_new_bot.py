@@ -27,7 +27,9 @@ def cw(*arguments: str) -> tuple[int, str]:
 def test_the_copy_has_every_file_of_the_kit(tmp_path: Path) -> None:
     code, said = run("hexagon", "ruby", str(tmp_path / "mine"))
     assert code == 0
-    assert said.splitlines()[-1] == "  cw check hexagon bot.rb"
+    *_, check, workshop = said.splitlines()
+    assert check == "  cw check hexagon bot.rb"
+    assert workshop.endswith(f"cw workshop hexagon {tmp_path / 'mine'}")
     copied = {file.name: file.read_bytes() for file in (tmp_path / "mine").iterdir()}
     assert copied == {name: file.read_bytes() for name, file in files("hexagon", "ruby").items()}
     assert {"README.md", "bot.rb", "bot_server.rb", "hexagon.rb"} <= copied.keys()

@@ -188,8 +188,8 @@ def keep_planned_address(session: Session, bot: Bot) -> None:
 
 def forget_planned_addresses(session: Session, bot: int) -> None:
     """Forget the addresses that matches of a bot were planned with."""
-    kept = and_(MatchParticipant.bot_id == bot, MatchParticipant.endpoint.is_not(None))
-    session.execute(update(MatchParticipant).where(kept).values(endpoint=None))
+    seats = and_(MatchParticipant.bot_id == bot, MatchParticipant.endpoint.is_not(None))
+    session.execute(update(MatchParticipant).where(seats).values(endpoint=None))
 
 
 def rotate(session: Session, clock: Clock, sealer: Sealer, view: BotView) -> str:

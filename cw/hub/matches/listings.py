@@ -52,10 +52,10 @@ class Part(Generic[T]):
     """None: there is no more."""
 
 
-def cut_by_name(found: Sequence[T], cut: Cut, name: Callable[[T], str]) -> Part[T]:
+def cut_by_name(rows: Sequence[T], cut: Cut, name: Callable[[T], str]) -> Part[T]:
     """Return a part of rows of which one more than wanted was asked for."""
-    items = found[: cut.limit]
-    return Part(items, name(items[-1]) if len(found) > cut.limit else None)
+    items = rows[: cut.limit]
+    return Part(items, name(items[-1]) if len(rows) > cut.limit else None)
 
 
 def cut_by_place(rows: Sequence[T], cut: Cut, first: int = 0, *, is_last: bool = True) -> Part[T]:
@@ -94,8 +94,8 @@ def bots_of_people(session: Session, choice: BotChoice, cut: Cut) -> Part[BotVie
         last = select(Bot.id).where(Bot.bot_id == cut.after).scalar_subquery()
         wanted = wanted.where(Bot.id < last)
     rows = session.execute(wanted.order_by(Bot.id.desc()).limit(cut.limit + 1))
-    found = [bot_views.view_of(bot, owner or "") for bot, owner in rows]
-    return cut_by_name(found, cut, lambda bot: bot.bot_id)
+    bots = [bot_views.view_of(bot, owner or "") for bot, owner in rows]
+    return cut_by_name(bots, cut, lambda bot: bot.bot_id)
 
 
 # Matches

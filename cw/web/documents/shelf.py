@@ -25,6 +25,7 @@ from cw.web.documents.markdown import (
 SHELVES: Final[Mapping[str, Mapping[str, str]]] = {
     "Begin": {
         "first-bot": "From nothing to a bot that beats random, for each of the five games.",
+        "workshop": "A bot written in the browser, beside its match, with the line that failed.",
         "first-game-ai": "Circuit Wars: from random moves to a bot that thinks ahead.",
         "kits": "A bot to start from for each game, in eight languages.",
         "notebook": "Play matches in Jupyter, and watch them below the cell.",

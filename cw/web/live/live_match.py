@@ -72,6 +72,8 @@ class LiveMatch:
     progress: MatchProgress | None = None
     version: int = 0
     """Grows with whatever a page may show."""
+    leaving: str = "the server needed its place, or was stopped"
+    """Why it ends where it is broken off."""
     result: Future[MatchResult] = field(default_factory=Future)
     replay: str = ""
     """The name of the replay that was kept of it, "" for none."""

@@ -6,11 +6,11 @@ import asyncio
 import logging
 import secrets
 from collections import Counter
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from threading import Lock
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from cw.arena.launch import warn_of
 from cw.arena.seats.human import HumanSeat
@@ -45,9 +45,11 @@ UNMOVED: Final = 5 * 60.0
 LONGEST: Final = 30 * 60.0
 """Seconds after which any match makes way for one that waits."""
 
-STOPPED: Final = "the server needed its place, or was stopped"
-
 T = TypeVar("T")
+
+Play: TypeAlias = Callable[..., Coroutine[Any, Any, MatchResult]]
+"""Plays a match as `run_match` does, whose arguments it takes."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -99,12 +101,14 @@ class LiveMatches:
         choices: tuple[str, ...] = (),
         guest: Guest | None = None,
         room: ExitStack | None = None,
+        play: Play = run_match,
     ) -> LiveMatch:
         """Begin a match, or let it wait for a place while somebody looks at it.
 
         `visitor` is who asks, who has a third of the places at most; "" for the owner, who may have
         all. `room` holds what its bots need: it is taken over, and left when the match is over.
-        Raises CapacityError if too many wait, and QuotaError if too many of that visitor do.
+        `play` plays it, where something else has to be done with it. Raises CapacityError if too
+        many wait, and QuotaError if too many of that visitor do.
         """
         with self._lock:
             self._check(visitor, guest)
@@ -115,7 +119,7 @@ class LiveMatches:
             )
             match.meter = MatchMeter(self.shares.of(visitor)) if visitor else None
             match.work = partial(
-                run_match,
+                play,
                 spec,
                 on_turn=match.watch,
                 on_launch=on_launch,
@@ -162,6 +166,18 @@ class LiveMatches:
 
         self.run(resign())
 
+    def stop(self, name: str, why: str) -> None:
+        """Break a match off; afterwards nothing of it runs. One that is over stays as it is."""
+        with self._lock:
+            match = self._kept.get(name)
+            if match is None or match.over:
+                return
+            match.leaving = why
+            if match.waits:
+                self._leave(match, why)
+            else:
+                self.run(self._cancel([name]))
+
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Let the thread of the matches do something, and wait for it."""
         if self._loop_thread is None:
@@ -172,7 +188,7 @@ class LiveMatches:
         """End all matches, and leave nothing of them running."""
         with self._lock:
             for match in self._waiting():
-                self._leave(match, STOPPED)
+                self._leave(match, match.leaving)
             if self._loop_thread is not None:
                 self._loop_thread.close()
                 self._loop_thread = None
@@ -189,7 +205,7 @@ class LiveMatches:
                 )
             match.result.set_result(result)
         except asyncio.CancelledError:
-            match.result.set_exception(Abandoned(STOPPED))
+            match.result.set_exception(Abandoned(match.leaving))
         except Exception as error:
             if not isinstance(error, ArenaError):
                 logger.exception("match %s of %s", match.name, match.spec.game)
@@ -290,8 +306,8 @@ class LiveMatches:
     def _forget(self) -> None:
         """Forget matches that are over if there are too many, of those first who have the most."""
         while len(self._kept) > MOST_KEPT:
-            kept = Counter(match.visitor for match in self._kept.values())
+            counts = Counter(match.visitor for match in self._kept.values())
             over = [match for match in self._kept.values() if match.over]
             if not over:
                 return
-            del self._kept[max(over, key=lambda match: kept[match.visitor]).name]
+            del self._kept[max(over, key=lambda match: counts[match.visitor]).name]

@@ -1,0 +1,90 @@
+"""A seat that is listened to: what its bot was asked, what it answered, and after which time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from cw.arena.referee import MatchRecord
+from cw.arena.seats import Answer, Look, Seat
+from cw.arena.transports.lines import HeadAndTail
+from cw.games.codec import Codec
+from cw.games.rules import Fault, Player
+from cw.games.wire import LineMessage, Query, Request, Transport, compact
+
+LONGEST_QUESTION: Final = 64 * 1024
+"""Characters of a question that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A question of a match, and what came of it."""
+
+    player: Player
+    turn: int
+    """From 1; 0 for what is asked before the first one."""
+    question: str
+    """What was sent, or for a bot that is shown the position, that as JSON; cut if it is long."""
+    answer: str
+    """The beginning of the reply, "" where none came."""
+    seconds: float
+    fault: Fault | None
+
+
+Hear: TypeAlias = Callable[[Exchange], None]
+"""Is told each exchange as it is over."""
+
+
+class HeardSeat:
+    """A seat whose exchanges are told."""
+
+    def __init__(self, player: Player, seat: Seat, record: MatchRecord, hear: Hear) -> None:
+        """Listen to the seat of a player in a match."""
+        self.player = player
+        self.seat = seat
+        self.record = record
+        self.hear = hear
+        self.transport = seat.transport
+
+    @property
+    def stderr(self) -> HeadAndTail:
+        """What the bot wrote."""
+        return self.seat.stderr
+
+    async def ask(self, query: Query, look: Look) -> Answer:
+        """Ask, and tell of it where an action was asked for, or something went wrong."""
+        question = question_text(query, look, self.transport, self.record.game.codec)
+        answer = await self.seat.ask(query, look)
+        fault = answer.value if isinstance(answer.value, Fault) else None
+        if query.action or fault is not None:
+            self.hear(self._exchange(question, answer, fault))
+        return answer
+
+    def _exchange(self, question: str, answer: Answer, fault: Fault | None) -> Exchange:
+        turn = 0 if self.record.state is None else len(self.record.turns) + 1
+        reply = answer.beginning.decode(errors="replace")
+        cut = question[:LONGEST_QUESTION]
+        return Exchange(self.player, turn, cut, reply, answer.seconds, fault)
+
+    async def close(self) -> None:
+        """Close the seat."""
+        await self.seat.close()
+
+
+def question_text(
+    query: Query, look: Look, transport: Transport, codec: Codec[Any, Any, Any]
+) -> str:
+    """Return a question as text: what is sent, and what the bot is shown if that says less."""
+    message = query.message
+    if transport == "lines" and isinstance(message, LineMessage):
+        return message.text.decode()
+    if transport == "http" and isinstance(message, Request):
+        body = shown(look, codec) if message.body is None else message.body.decode(errors="replace")
+        return f"{message.method} {message.path}\n{body}"
+    return shown(look, codec)
+
+
+def shown(look: Look, codec: Codec[Any, Any, Any]) -> str:
+    """Return what a player sees now, as JSON."""
+    return compact(codec.view_to_json(look())).decode()

@@ -1,0 +1,70 @@
+"""`cw workshop`: a bot is written and tried in the browser."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+
+import click
+
+from cw.cli.options import SANDBOX
+from cw.kits import LANGUAGES
+from cw.matches.spec import Isolation, SandboxPolicy
+from cw.server.wsgi import address_of, listen, serve
+from cw.web.live.live_matches import LiveMatches
+from cw.web.workshop.app import create_workshop
+from cw.web.workshop.desk import Desk
+from cw.web.workshop.gate import Gate
+from cw.workshop.project import USUAL, open_project
+
+
+@click.command("workshop")
+@click.argument("game")
+@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--language",
+    type=click.Choice(list(LANGUAGES)),
+    metavar="LANGUAGE",
+    help="Language of the bot.  [default: that of the files in FOLDER, else Python]",
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="0 for any."
+)
+@click.option("--no-browser", is_flag=True, help="Only print the address.")
+@SANDBOX
+def workshop(
+    game: str,
+    folder: Path | None,
+    language: str | None,
+    port: int,
+    no_browser: bool,
+    sandbox: SandboxPolicy,
+) -> None:
+    """Write and run a bot for GAME in the browser.
+
+    The page is there until Ctrl-C. The bot is in FOLDER; a new or empty one gets a bot to start
+    from. Without FOLDER it is GAME-LANGUAGE. What is typed is saved in its files. Only this machine
+    can reach the page, and only by the address that is printed: it holds a token, for the page runs
+    programs.
+
+    \b
+      cw workshop hexagon
+      cw workshop paint mybot --language javascript
+    """
+    place = folder or Path(f"{game}-{language or USUAL}")
+    project = open_project(game, place, language, Isolation(sandbox))
+    listener = listen("127.0.0.1", port)
+    gate = Gate(address_of(listener).removeprefix("http://"))
+    app = create_workshop(project, gate)
+    desk: Desk = app.extensions["desk"]
+    matches: LiveMatches = app.extensions["matches"]
+    address = gate.address(f"/workshop/{game}/")
+    click.echo(f"The bot is in {project.folder.place}. Write it in the browser: {address}")
+    click.echo("Stop with Ctrl-C.", err=True)
+    if not no_browser:
+        webbrowser.open(address)
+    try:
+        serve(app, listener)
+    finally:
+        desk.close()
+        matches.close()

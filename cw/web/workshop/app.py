@@ -1,0 +1,35 @@
+"""The application of a workshop on one's own machine: its page, and the pages that it leads to."""
+
+from __future__ import annotations
+
+from flask import Flask, redirect, url_for
+from werkzeug.wrappers import Response
+
+from cw.web.app import create_app
+from cw.web.live.live_matches import LiveMatches
+from cw.web.settings import SiteSettings
+from cw.web.workshop import run_routes, workshop_routes
+from cw.web.workshop.desk import Desk
+from cw.web.workshop.gate import Gate
+from cw.workshop.project import Project
+
+
+def create_workshop(project: Project, gate: Gate) -> Flask:
+    """Return the application for one bot, behind its gate; whoever is done closes its desk."""
+    app = create_app(SiteSettings(owner=True, desk=False, rooms=False, isolation=project.isolation))
+    gate.guard(app)
+    matches: LiveMatches = app.extensions["matches"]
+    app.extensions["desk"] = Desk(project, matches)
+    app.config["HOME"] = "home"
+    app.config["MAX_CONTENT_LENGTH"] = workshop_routes.LARGEST_BODY
+    app.config["LARGE_BODIES"] |= {"workshop.save"}
+    app.register_blueprint(workshop_routes.routes)
+    app.register_blueprint(run_routes.routes)
+    app.context_processor(lambda: {"workshop": project.game})
+
+    @app.get("/")
+    def home() -> Response:
+        """Lead to the workshop."""
+        return redirect(url_for("workshop.page", game=project.game))
+
+    return app

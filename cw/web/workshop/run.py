@@ -1,0 +1,29 @@
+"""A run of a bot: one match, with what the bot was asked in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cw.errors import UsageError
+from cw.games.rules import Player
+from cw.web.live.live_match import LiveMatch
+from cw.workshop.exchanges import Exchanges
+from cw.workshop.project import MINE
+
+
+@dataclass(slots=True)
+class Run:
+    """A match of the bot, while it is played and afterwards."""
+
+    match: LiveMatch
+    exchanges: Exchanges
+    protection: str = ""
+    """How the machine is protected from the program, "" before it is started."""
+
+
+def player_of(match: LiveMatch) -> Player:
+    """Return who the bot is to the game; raise UsageError before the match has begun."""
+    if match.progress is None:
+        raise UsageError("the match has not begun")
+    bots = match.progress.record.bots
+    return next(player for player, bot in bots.items() if bot.name == MINE)

@@ -1,0 +1,140 @@
+"""The page of a workshop, and the files of its bot."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from typing import Any, Final
+
+import msgspec
+from flask import Blueprint, Response, abort, current_app, make_response, render_template, request
+
+from cw.errors import ProtocolError, UsageError
+from cw.games.rules import Json
+from cw.web.games.game_pages import game_page
+from cw.web.games.game_routes import strategies
+from cw.web.workshop.desk import Desk
+from cw.workshop.building import digest_of
+from cw.workshop.folder import LARGEST_FILE, BotFolder, ChangedMeanwhile, TextFile
+from cw.workshop.series import FEWEST, MOST
+
+routes = Blueprint("workshop", __name__, url_prefix="/workshop")
+
+LARGEST_BODY: Final = 7 * LARGEST_FILE
+"""Bytes of a request that saves a file: JSON may take six for a character."""
+
+NONCE_BYTES: Final = 16
+
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self' data:;"
+    " connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+"""The editor puts its styles into the page, by a nonce; scripts are our files alone."""
+
+CHOOSE: Final = re.compile(r"\bchoose\w*\s*\(", re.IGNORECASE)
+RETURN: Final = re.compile(r"^[ \t]*return\b", re.MULTILINE)
+
+
+@routes.get("/<game:game>/")
+def page(game: str) -> Response:
+    """Return the page on which a bot is written and tried."""
+    desk = find(game)
+    nonce = secrets.token_urlsafe(NONCE_BYTES)
+    project = desk.project
+    answer = make_response(
+        render_template(
+            "workshop/workshop.html",
+            game=game,
+            page=game_page(game),
+            project=project,
+            strategies=strategies(game),
+            seats=range(1, project.seats() + 1),
+            fewest=FEWEST,
+            most=MOST,
+            nonce=nonce,
+            first=first_steps(project.folder, project.main),
+        )
+    )
+    answer.headers["Content-Security-Policy"] = POLICY.format(nonce=nonce)
+    return fresh(answer)
+
+
+def first_steps(folder: BotFolder, main: str) -> dict[str, int]:
+    """Return the lines of the main file that are worth changing first: where it chooses."""
+    try:
+        text = folder.read(main).text
+    except UsageError:
+        return {}
+    start = CHOOSE.search(text)
+    answer = start and RETURN.search(text, start.end())
+    places = {"choose": start, "answer": answer}
+    return {name: line_of(place) for name, place in places.items() if place}
+
+
+def line_of(place: re.Match[str]) -> int:
+    """Return the number of the line, from 1, in which something was found."""
+    return place.string.count("\n", 0, place.start()) + 1
+
+
+@routes.get("/<game:game>/files")
+def files(game: str) -> Response:
+    """Return the files of the bot, each with text and digest; 304 if they are known."""
+    desk = find(game)
+    order = sorted(desk.project.folder.files(), key=desk.project.rank)
+    answer = reply({"files": [file_document(file) for file in order]})
+    answer.set_etag(digest_of(order))
+    answer.make_conditional(request)
+    return answer
+
+
+class Saved(msgspec.Struct, frozen=True):
+    """What a page sends to save a file."""
+
+    text: str
+    base: str
+    """The digest of the content that was changed; "" for a new file."""
+
+
+@routes.put("/<game:game>/files/<name>")
+def save(game: str, name: str) -> Response:
+    """Save a file; 409 with what stands there where another program has changed it meanwhile."""
+    folder = find(game).project.folder
+    request.max_content_length = LARGEST_BODY
+    saved = body(Saved)
+    try:
+        return reply(file_document(folder.save(name, saved.text, saved.base)))
+    except ChangedMeanwhile as changed:
+        now = None if changed.now is None else file_document(changed.now)
+        return reply({"error": str(changed), "now": now}, 409)
+
+
+def file_document(file: TextFile) -> dict[str, Json]:
+    """Return a file for pages."""
+    return {"name": file.name, "text": file.text, "digest": file.digest}
+
+
+def find(game: str) -> Desk:
+    """Return the desk of a game; 404 for another one."""
+    desk: Desk = current_app.extensions["desk"]
+    if desk.project.game != game:
+        abort(404, f"this workshop is for {desk.project.game}")
+    return desk
+
+
+def body(kind: type[Any]) -> Any:
+    """Return what a request says; raise ProtocolError for anything else."""
+    try:
+        return msgspec.json.decode(request.get_data(cache=False), type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ProtocolError(f"this cannot be read: {error}") from None
+
+
+def reply(document: Json, code: int = 200) -> Response:
+    """Answer with JSON."""
+    return fresh(Response(msgspec.json.encode(document), code, content_type="application/json"))
+
+
+def fresh(answer: Response) -> Response:
+    """Let nobody store an answer."""
+    answer.headers["Cache-Control"] = "no-store"
+    return answer

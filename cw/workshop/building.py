@@ -1,0 +1,89 @@
+"""Compiles a bot whose language needs that: once for each change of its files."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Final
+
+from cw.arena.processes import KILL, kill_group
+from cw.errors import Failure
+from cw.workshop.folder import TextFile
+from cw.workshop.project import Project
+
+SECONDS: Final = 60.0
+"""The longest that a compiler may take."""
+
+MOST_OUTPUT: Final = 64 * 1024
+"""Bytes of its messages that are read."""
+
+
+class BuildFailed(Failure):
+    """A compiler that was not content."""
+
+    def __init__(self, why: str, output: str) -> None:
+        """Keep what it wrote."""
+        super().__init__(why)
+        self.output = output
+
+
+class Builder:
+    """Compiles one bot."""
+
+    def __init__(self, project: Project) -> None:
+        """Nothing is built yet."""
+        self._project = project
+        self._built = ""
+
+    async def build(self) -> None:
+        """Compile the bot if its files have changed; raise BuildFailed with what was said.
+
+        Afterwards, also when cancelled, nothing of the compiler runs.
+        """
+        command = self._project.how.build
+        digest = digest_of(self._project.folder.files())
+        if not command or digest == self._built:
+            return
+        missing = self._project.how.missing()
+        if missing:
+            packages = self._project.how.packages
+            raise BuildFailed(f"{', '.join(missing)} is not installed: apt install {packages}", "")
+        await self._compile(command)
+        self._built = digest
+
+    async def _compile(self, command: str) -> None:
+        process = await asyncio.create_subprocess_shell(
+            command,
+            cwd=self._project.folder.place,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=sys.platform != "win32",
+        )
+        try:
+            async with asyncio.timeout(SECONDS):
+                output = await read_some(process.stdout)
+                code = await process.wait()
+        except TimeoutError:
+            raise BuildFailed(f"the compiler took more than {SECONDS:g} s", "") from None
+        finally:
+            if process.returncode is None:
+                kill_group(process.pid, KILL)
+                await process.wait()
+        if code:
+            raise BuildFailed(f"it could not be built: `{command}` failed", output)
+
+
+async def read_some(stream: asyncio.StreamReader | None) -> str:
+    """Return the beginning of a stream, which is read to its end."""
+    output = b""
+    while stream is not None and (data := await stream.read(MOST_OUTPUT)):
+        output += data[: MOST_OUTPUT - len(output)]
+    return output.decode(errors="replace")
+
+
+def digest_of(files: Sequence[TextFile]) -> str:
+    """Return what changes whenever one of the files does."""
+    return sha256("".join(f"{file.name}\0{file.digest}\0" for file in files).encode()).hexdigest()

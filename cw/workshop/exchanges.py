@@ -1,0 +1,37 @@
+"""What a bot was asked in a match, and what it answered: as much of it as fits into memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from cw.arena.seats.heard import Exchange
+
+MOST_KEPT: Final = 32 * 1024 * 1024
+"""Characters of the questions of a match; of later ones only what came of them is kept."""
+
+MOST_EXCHANGES: Final = 100_000
+
+
+class Exchanges:
+    """The exchanges of one match, while it is played and afterwards."""
+
+    def __init__(self) -> None:
+        """Nothing was asked yet."""
+        self._by_turn: dict[int, list[Exchange]] = {}
+        self._number = 0
+        self._kept = 0
+
+    def add(self, exchange: Exchange) -> None:
+        """Take an exchange in."""
+        if self._number >= MOST_EXCHANGES:
+            return
+        self._number += 1
+        self._kept += len(exchange.question)
+        if self._kept > MOST_KEPT:
+            exchange = replace(exchange, question="")
+        self._by_turn.setdefault(exchange.turn, []).append(exchange)
+
+    def of(self, turn: int) -> list[Exchange]:
+        """Return the exchanges of a turn, from 1; of what comes before the first one, of 0."""
+        return list(self._by_turn.get(turn, ()))

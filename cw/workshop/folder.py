@@ -1,0 +1,152 @@
+"""The files of a bot in a folder: read and written one by one, and nothing outside of it.
+
+The files on disk are the draft. Whoever saves says which content was changed, so that what another
+editor has written meanwhile is never overwritten in silence.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+from cw.errors import Failure, UsageError, short
+from cw.files import write_whole
+from cw.kits import BUILT
+
+NAME: Final = re.compile(r"(?!\.)[^/\\\x00-\x1f\x7f]{1,100}(?<!\.)")
+"""The name of a file; hidden ones are no files of a bot."""
+
+LARGEST_FILE: Final = 512 * 1024
+"""Bytes of a file that is edited."""
+
+MOST_FILES: Final = 100
+NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+BINARY: Final = getattr(os, "O_BINARY", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A file as it stands on the disk."""
+
+    name: str
+    text: str
+    digest: str
+    """The SHA-256 of its bytes, in hexadecimal digits."""
+    returns: bool = False
+    """Whether its lines end in CR LF; the text has LF alone."""
+
+
+class ChangedMeanwhile(UsageError):
+    """Somebody else has written a file since it was read."""
+
+    def __init__(self, now: TextFile | None) -> None:
+        """Keep what stands there now; None if the file is gone."""
+        super().__init__("another program has changed this file meanwhile")
+        self.now = now
+
+
+class BotFolder:
+    """The folder of a bot."""
+
+    def __init__(self, place: Path) -> None:
+        """Open a folder, which is there."""
+        self.place = place.resolve()
+        self._lock = Lock()
+
+    def files(self) -> list[TextFile]:
+        """Return the files that can be edited, by name; links, folders and binaries are none."""
+        read = (self._read_if_text(name) for name in self.names())
+        return [file for file in read if file is not None]
+
+    def names(self) -> list[str]:
+        """Return the names of the files that are no links and not built, MOST_FILES at most."""
+        return sorted(self._names())[:MOST_FILES]
+
+    def _names(self) -> Iterator[str]:
+        try:
+            with os.scandir(self.place) as entries:
+                for entry in entries:
+                    is_ours = NAME.fullmatch(entry.name) and entry.name not in BUILT
+                    if is_ours and entry.is_file(follow_symlinks=False):
+                        yield entry.name
+        except OSError as error:
+            raise Failure(f"{self.place} cannot be read: {error.strerror}") from None
+
+    def _read_if_text(self, name: str) -> TextFile | None:
+        try:
+            return self.read(name)
+        except UsageError:
+            return None
+
+    def read(self, name: str) -> TextFile:
+        """Return a file; raise UsageError for one that is not there, or cannot be edited."""
+        data = self._bytes(name)
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            raise UsageError(f"{name} is no text in UTF-8: edit it elsewhere") from None
+        returns = "\r\n" in text
+        text = text.replace("\r\n", "\n") if returns else text
+        return TextFile(name, text, sha256(data).hexdigest(), returns)
+
+    def _bytes(self, name: str) -> bytes:
+        try:
+            handle = os.open(self.path(name), os.O_RDONLY | NO_LINK | BINARY)
+        except OSError as error:
+            raise UsageError(f"{name} cannot be read: {error.strerror}") from None
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            raise UsageError(f"{name} is no plain file")
+        with os.fdopen(handle, "rb") as stream:
+            data = stream.read(LARGEST_FILE + 1)
+        if len(data) > LARGEST_FILE:
+            raise UsageError(f"{name} has more than {LARGEST_FILE} bytes: edit it elsewhere")
+        return data
+
+    def save(self, name: str, text: str, base: str) -> TextFile:
+        """Write a file whose content had the digest `base`, "" for a new one; return it as it is.
+
+        Raises ChangedMeanwhile where it has another content, UsageError for what is no file of the
+        folder or too large, and Failure if it cannot be written.
+        """
+        with self._lock:
+            now = self._now(name)
+            if (now.digest if now else "") != base:
+                raise ChangedMeanwhile(now)
+            data = self._encoded(text, now)
+            self._write(name, data)
+        return TextFile(name, text, sha256(data).hexdigest(), bool(now and now.returns))
+
+    def _encoded(self, text: str, now: TextFile | None) -> bytes:
+        try:
+            data = (text.replace("\n", "\r\n") if now and now.returns else text).encode()
+        except UnicodeEncodeError:
+            raise UsageError("this is no text in UTF-8") from None
+        if len(data) > LARGEST_FILE:
+            raise UsageError(f"a file may have at most {LARGEST_FILE} bytes")
+        return data
+
+    def _now(self, name: str) -> TextFile | None:
+        """Return a file, None if there is none; raise UsageError for anything else of its name."""
+        return self.read(name) if os.path.lexists(self.path(name)) else None
+
+    def _write(self, name: str, data: bytes) -> None:
+        path = self.path(name)
+        mode = stat.S_IMODE(path.lstat().st_mode) if path.exists() else None
+        write_whole(path, data)
+        if mode is not None:
+            # The file is a new one in the place of the old: a script stays executable.
+            path.chmod(mode)
+
+    def path(self, name: str) -> Path:
+        """Return where a file of the folder is; raise UsageError for no name of one."""
+        if not NAME.fullmatch(name):
+            raise UsageError(f"{short(name)} is no name of a file of the folder")
+        return self.place / name

@@ -1,0 +1,86 @@
+"""Lines of a bot's files that its output complains of: tracebacks, and messages of compilers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import Final
+
+from cw.arena.exceptions import LONGEST, LONGEST_PLACE, Place, exceptions
+
+MOST_MARKS: Final = 50
+
+COMPLAINT: Final = re.compile(
+    r"^(?P<file>[^\s:][^\n:]{0,200}\.[A-Za-z]{1,5}):(?P<line>\d{1,7})(?::\d+)?:"
+    r" ?(?:fatal error|error|warning)?:? ?(?P<words>\S.*)$",
+    re.MULTILINE,
+)
+"""How gcc, g++, javac, go and ruby name a line."""
+
+UNPARSED: Final = re.compile(
+    r"^(?:PHP )?(?:Parse|Fatal) error: +(?P<words>.*)"
+    r" in (?P<file>\S+\.php) on line (?P<line>\d{1,7})$",
+    re.MULTILINE,
+)
+"""How PHP does."""
+
+ASIDE: Final = re.compile(r"^(?:note: |in [`']|In (?:file|function|member))")
+"""How words begin that explain another line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A line that something was wrong with."""
+
+    file: str
+    line: int
+    """From 1."""
+    words: str
+    turn: int = 0
+    """In which turn it was told; 0 before the first."""
+
+
+def marks_in(output: str, files: Collection[str], turn: int = 0) -> list[Mark]:
+    """Return the lines of these files that an output complains of, each once, in their order.
+
+    Whatever a program writes is text: only lines of the named files are taken from it.
+
+    >>> marks_in('  File "/bot/bot.py", line 7, in choose\\n    1 / 0\\nKeyError: 3\\n', ["bot.py"])
+    [Mark(file='bot.py', line=7, words='KeyError: 3', turn=0)]
+    >>> marks_in("bot.c:12:5: error: expected ';'\\n", ["bot.c"])[0].words
+    "expected ';'"
+    """
+    marks = [*raised_in(output, files, turn), *compiled_in(output, files, turn)]
+    first = {(mark.file, mark.line): mark for mark in reversed(marks)}
+    return [mark for mark in marks if first[mark.file, mark.line] is mark][:MOST_MARKS]
+
+
+def raised_in(output: str, files: Collection[str], turn: int) -> Iterator[Mark]:
+    """Yield where exceptions were raised: the author's line, and the innermost of the folder."""
+    for each in exceptions(output):
+        frames = each.frames if each.innermost_first else each.frames[::-1]
+        inner = next((place for place in frames if name_of(place, files)), None)
+        for place in dict.fromkeys((each.place, inner)):
+            if place is not None and (name := name_of(place, files)):
+                yield Mark(name, number(place.line), each.text, turn)
+
+
+def compiled_in(output: str, files: Collection[str], turn: int) -> Iterator[Mark]:
+    """Yield the lines that compilers name."""
+    for match in (*COMPLAINT.finditer(output), *UNPARSED.finditer(output)):
+        name = name_of(Place(match["file"], match["line"]), files)
+        if name and not ASIDE.match(match["words"]):
+            yield Mark(name, number(match["line"]), match["words"][:LONGEST], turn)
+
+
+def name_of(place: Place, files: Collection[str]) -> str:
+    """Return which of the files a place names, however its folder is written; "" for none."""
+    name = PurePosixPath(PureWindowsPath(place.file).as_posix()).name
+    return name if name in files else ""
+
+
+def number(line: str) -> int:
+    """Return the number of a line."""
+    return int(line[:LONGEST_PLACE])

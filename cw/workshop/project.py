@@ -1,0 +1,129 @@
+"""A bot that is being written: its game, its language, its folder, and how it is run."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from cw.arena.bots import BotSpec, read_bot
+from cw.errors import UsageError, choices
+from cw.games.registry import load_game, load_strategies
+from cw.kits import LANGUAGES, Language, kits_of, new_bot
+from cw.matches.spec import Isolation, MatchSpec
+from cw.workshop.folder import BotFolder, TextFile
+
+MINE: Final = "mine"
+"""What the bot is called in matches."""
+
+USUAL: Final = "python"
+
+MAIN: Final[Mapping[str, str]] = {
+    "python": "bot.py",
+    "javascript": "bot.js",
+    "php": "bot.php",
+    "ruby": "bot.rb",
+    "go": "bot.go",
+    "java": "Bot.java",
+    "c": "bot.c",
+    "cpp": "bot.cpp",
+}
+"""The file that kits of each language begin with."""
+
+LEAST_PLAYERS: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A bot in a folder."""
+
+    game: str
+    language: str
+    folder: BotFolder
+    isolation: Isolation
+
+    @property
+    def how(self) -> Language:
+        """How bots of its language are built and run."""
+        return LANGUAGES[self.language]
+
+    @property
+    def main(self) -> str:
+        """The file in which it begins."""
+        return MAIN[self.language]
+
+    def rank(self, file: TextFile) -> tuple[bool, bool, str]:
+        """Return what files are ordered by: the main one, others of the language, the rest."""
+        ending = Path(self.main).suffix
+        return file.name != self.main, not file.name.endswith(ending), file.name
+
+    def bot(self, place: Path | None = None) -> BotSpec:
+        """Return the bot; `place` is where a copy of its folder is, None for the folder itself.
+
+        Raises UsageError where what runs it is not installed.
+        """
+        there = place or self.folder.place
+        if not self.how.build:
+            return read_bot(MINE, str(there / self.main), {})
+        command = shlex.split(self.how.bot.removeprefix("exec:"))
+        return BotSpec(MINE, "exec", shlex.join([*command[:-1], str(there / command[-1])]))
+
+    def opponents(self) -> list[str]:
+        """Return the names of the built-in strategies, the weakest first."""
+        return list(load_strategies(self.game))
+
+    def match(self, opponent: str, seat: int, seed: int, place: Path | None = None) -> MatchSpec:
+        """Return a match of the bot in a seat, from 1; the opponent has all others.
+
+        Raises UsageError for an unknown opponent, and a seat that the game does not have.
+        """
+        if opponent not in load_strategies(self.game):
+            raise UsageError(f"{self.game}: {choices(opponent, self.opponents())}")
+        seats = self.seats()
+        if not 1 <= seat <= seats:
+            raise UsageError(f"the seat must be from 1 to {seats}, not {seat}")
+        names = [opponent, *(f"{opponent}{number}" for number in range(2, seats))]
+        bots = [BotSpec(name, "builtin", opponent) for name in names[: seats - 1]]
+        bots.insert(seat - 1, self.bot(place))
+        return MatchSpec("workshop", self.game, tuple(bots), seed, isolation=self.isolation)
+
+    def seats(self) -> int:
+        """Return how many players a match has."""
+        return max(LEAST_PLAYERS, load_game(self.game).rules.seats.start)
+
+
+def open_project(
+    game: str, place: Path, language: str | None = None, isolation: Isolation | None = None
+) -> Project:
+    """Return the bot in a folder, where a kit is put if it is new or empty.
+
+    The language is the given one, or that of the files that lie there. Raises UsageError for an
+    unknown game or language, for a folder without a bot, and where that cannot be told.
+    """
+    load_game(game)
+    if not place.exists() or (place.is_dir() and not any(place.iterdir())):
+        new_bot(game, language or USUAL, place)
+    if not place.is_dir():
+        raise UsageError(f"{place} is no folder: give the folder of the bot")
+    chosen = language or language_in(place)
+    if chosen not in LANGUAGES or not (place / MAIN[chosen]).is_file():
+        offered = choices(chosen, LANGUAGES if chosen not in LANGUAGES else kits_of(game))
+        named = f"no {MAIN[chosen]}" if chosen in LANGUAGES else f"no bot in {chosen}"
+        raise UsageError(
+            f"{place} holds {named}: give an empty folder for a bot to start from;"
+            f" languages: {offered}"
+        )
+    return Project(game, chosen, BotFolder(place), isolation or Isolation())
+
+
+def language_in(place: Path) -> str:
+    """Return the language of the bot in a folder; raise UsageError for none, and for several."""
+    there = [name for name, main in MAIN.items() if (place / main).is_file()]
+    if not there:
+        mains = ", ".join(MAIN.values())
+        raise UsageError(f"{place} is not empty and holds no bot: none of {mains} is there")
+    if len(there) > 1:
+        raise UsageError(f"{place} holds several bots: choose by --language {'|'.join(there)}")
+    return there[0]

@@ -1,0 +1,127 @@
+"""Many matches of a bot as it was when they began, and what they say of its strength."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import rmtree
+from typing import Final
+
+from cw.arena.sandbox.folders import contents, copy
+from cw.arena.sandbox.owners import make_temporary
+from cw.errors import UsageError
+from cw.games.rules import Json
+from cw.matches.series import at_once, series
+from cw.matches.spec import MatchResult, MatchSpec
+from cw.matches.tally import Part, Tally, part_of
+from cw.matches.verdict import verdict
+from cw.matches.worker import Job
+from cw.matches.workers import Workers
+from cw.replays.document import encode
+from cw.workshop.project import MINE, Project
+
+FEWEST: Final = 20
+MOST: Final = 400
+"""Matches of a series."""
+
+CORES: Final = 2
+"""A series takes one core of so many: the bot is being written on the same machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesMatch:
+    """A match of a series that is over."""
+
+    number: int
+    """From 1."""
+    seed: int
+    part: Part
+    words: str
+    """Who won, and by what."""
+    file: Path
+    """Its replay."""
+
+    def to_json(self) -> dict[str, Json]:
+        """Return it for pages."""
+        came, seat = self.part.came, self.part.seat
+        return {
+            "number": self.number,
+            "seed": self.seed,
+            "seat": seat,
+            "came": came,
+            "faults": self.part.faults,
+            "words": self.words,
+        }
+
+
+class Series:
+    """A series, while it is played and afterwards."""
+
+    def __init__(self, project: Project, opponent: str, number: int, seed: int) -> None:
+        """Prepare so many matches against an opponent, seats swapped.
+
+        Raises UsageError for an unknown opponent, and for too few or too many matches.
+        """
+        if not FEWEST <= number <= MOST:
+            raise UsageError(f"a series has {FEWEST} to {MOST} matches, not {number}")
+        self.opponent = opponent
+        self.room = make_temporary("series")
+        self.copy = self.room / "bot"
+        """The bot as it is now: what is changed later changes no match."""
+        self.copy.mkdir()
+        copy(contents(project.folder.place), self.copy)
+        template = project.match(opponent, 1, seed, self.copy)
+        self.specs = list(series(template, number // project.seats(), swap=True))
+        self.matches: list[SeriesMatch] = []
+
+    async def play(self) -> None:
+        """Play all matches; afterwards, also when cancelled, nothing of them runs."""
+        workers = Workers()
+        jobs = [Job(spec) for spec in self.specs]
+        most = max(1, (os.cpu_count() or 1) // CORES)
+        playing = at_once(workers, jobs, most, self._keep, lambda *_: None)
+        try:
+            async with aclosing(playing) as finished:
+                async for match in finished:
+                    self.matches.append(match)
+        finally:
+            await workers.close()
+
+    def _keep(self, number: int, result: MatchResult) -> SeriesMatch:
+        spec, file = self.specs[number], self.room / f"{number + 1}.json.gz"
+        file.write_bytes(encode(result.replay, packed=True))
+        part = part_of(result, place_of(spec))
+        return SeriesMatch(number + 1, spec.seed, part, verdict(spec, result), file)
+
+    def find(self, number: int) -> SeriesMatch | None:
+        """Return a match that is over by its number."""
+        return next((match for match in list(self.matches) if match.number == number), None)
+
+    def close(self) -> None:
+        """Forget the replays."""
+        rmtree(self.room, ignore_errors=True)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return how it stands, for pages."""
+        matches = list(self.matches)
+        return {
+            "opponent": self.opponent,
+            "total": len(self.specs),
+            "matches": [match.to_json() for match in matches],
+            "tally": tally_of(matches),
+        }
+
+
+def tally_of(matches: Sequence[SeriesMatch]) -> Json:
+    """Return the figures of a series, None before its first match is over."""
+    if not matches:
+        return None
+    return Tally(MINE, tuple(match.part for match in matches)).to_json()
+
+
+def place_of(spec: MatchSpec) -> int:
+    """Return the number of the bot's seat, from 0."""
+    return next(number for number, bot in enumerate(spec.bots) if bot.name == MINE)

@@ -1,0 +1,64 @@
+/** The check: each step that the game may ask of the bot, and what to do where one fails. */
+
+import { element } from "../shared/dom.js";
+import { byId } from "./elements.js";
+import { ask, follow, wordsOf } from "./server.js";
+
+const PAUSE = 400;
+
+/** @typedef {{step: string, ok: boolean, problem: string, fix: string}} Step */
+/** @typedef {{steps: Step[], goes_on: boolean, trouble: string}} Told */
+
+/** Checks the bot and shows the steps. */
+export class Check {
+  /** @param {{save: () => Promise<void>}} led */
+  constructor(led) {
+    this.led = led;
+    this.number = 0;
+    byId("check-start").addEventListener("click", () => void this.begin());
+    byId("check-stop").addEventListener("click", () => void ask("POST", "check/stop"));
+  }
+
+  /** Begin a check, and follow it to its end. */
+  async begin() {
+    const number = ++this.number;
+    byId("check-stop").disabled = false;
+    byId("check-steps").replaceChildren();
+    this.say("The first step is being tried...");
+    try {
+      await this.led.save();
+      await ask("POST", "check");
+      await follow("check", PAUSE, (/** @type {Told} */ told) => number !== this.number || this.take(told));
+    } catch (error) {
+      this.say(wordsOf(error));
+    }
+    byId("check-stop").disabled = true;
+  }
+
+  /**
+   * @param {Told} told
+   * @returns {boolean} whether the check is over
+   */
+  take({ steps, goes_on: goesOn, trouble }) {
+    byId("check-steps").replaceChildren(...steps.map(row));
+    const last = steps.at(-1);
+    const ended = last && !last.ok ? "One step failed; those after it were not tried." : "All fine.";
+    this.say(trouble || (goesOn ? `${steps.length} steps are fine so far...` : ended));
+    return !goesOn;
+  }
+
+  /** @param {string} words */
+  say(words) {
+    byId("check-words").textContent = words;
+  }
+}
+
+/**
+ * @param {Step} step
+ * @returns {HTMLElement}
+ */
+function row({ step, ok, problem, fix }) {
+  const name = element("b", "", ok ? "ok" : "failed");
+  const rest = ok ? [] : [element("pre", "lines refused", problem), element("p", "fix", `What to do: ${fix}`)];
+  return element("li", ok ? "fine" : "failed", name, " ", step, ...rest);
+}

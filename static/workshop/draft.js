@@ -1,0 +1,275 @@
+/** The files on the disk are the draft: what is typed is saved there soon, and what others write is taken in. */
+
+import { byId, element } from "../shared/dom.js";
+import { ask, Refused, wordsOf } from "./server.js";
+
+/** Milliseconds after the last key, and at most after the first one that is not saved. */
+const SOON = 500;
+const LATEST = 1500;
+
+/** Between two looks at the disk, and until what failed is tried again. */
+const LOOK = 2000;
+
+/**
+ * A file as the server tells it.
+ * @typedef {{name: string, text: string, digest: string}} File
+ */
+
+/** Keeps the editor and the disk in step. */
+export class Draft {
+  /**
+   * @param {import("./editor.js").Editor} editor
+   * @param {string} main the file that is shown first
+   */
+  constructor(editor, main) {
+    this.editor = editor;
+    this.main = main;
+    /** @type {Map<string, string>} the digest of the content that each file had on the disk */
+    this.digests = new Map();
+    /** @type {Map<string, number>} since when files have changes that are not saved */
+    this.dirty = new Map();
+    /** @type {Map<string, File | null>} what others have written where both have changed; null: the file is gone */
+    this.conflicts = new Map();
+    this.tag = "";
+    this.timer = 0;
+    this.saving = Promise.resolve();
+    this.isTaking = false;
+    byId("take-theirs").addEventListener("click", () => this.takeTheirs());
+    byId("keep-mine").addEventListener("click", () => this.keepMine());
+    byId("new-file").addEventListener("click", () => this.add());
+    byId("files").addEventListener("keydown", (event) => this.walk(event));
+    window.addEventListener("pagehide", () => void this.save(true));
+  }
+
+  /** Show the files, and look again and again what others write. */
+  async open() {
+    await this.look();
+    this.show(this.main);
+    setInterval(() => { if (!document.hidden) { void this.look(); } }, LOOK);
+  }
+
+  /** Take in what is on the disk. */
+  async look() {
+    try {
+      const headers = { Accept: "application/json", ...(this.tag ? { "If-None-Match": this.tag } : {}) };
+      const answer = await fetch(`${byId("workshop").dataset.base}files`, { headers, cache: "no-store" });
+      if (answer.ok) {
+        this.tag = answer.headers.get("ETag") ?? "";
+        this.takeAll((await answer.json()).files);
+      }
+    } catch (error) {
+      this.say(wordsOf(error), true);
+    }
+  }
+
+  /** @param {File[]} files */
+  takeAll(files) {
+    for (const file of files) {
+      this.takeIn(file);
+    }
+    const names = new Set(files.map(({ name }) => name));
+    for (const name of this.digests.keys()) {
+      if (!names.has(name) && !this.dirty.has(name) && name !== this.editor.name) {
+        this.digests.delete(name);
+        this.editor.forget(name);
+      }
+    }
+    this.showTabs();
+  }
+
+  /**
+   * Take in a file of the disk; where both have changed, the author is asked when it is saved.
+   * @param {File} file
+   */
+  takeIn({ name, text, digest }) {
+    if (this.digests.get(name) === digest || this.dirty.has(name)) {
+      return;
+    }
+    this.isTaking = true;
+    this.editor.take(name, text);
+    this.isTaking = false;
+    if (this.digests.has(name)) {
+      this.say(`${name} was changed by another program, and is taken in.`);
+    }
+    this.digests.set(name, digest);
+  }
+
+  /**
+   * Take note of what is typed.
+   * @param {string} name
+   */
+  typed(name) {
+    if (this.isTaking) {
+      return;
+    }
+    const since = this.dirty.get(name) ?? performance.now();
+    this.dirty.set(name, since);
+    this.showTabs();
+    clearTimeout(this.timer);
+    const left = since + LATEST - performance.now();
+    this.timer = setTimeout(() => void this.save(), Math.max(0, Math.min(SOON, left)));
+  }
+
+  /**
+   * Save all that is not saved.
+   * @param {boolean} [isLeaving] the page: the request outlives it
+   * @returns {Promise<void>}
+   */
+  save(isLeaving = false) {
+    clearTimeout(this.timer);
+    const save = async () => {
+      await Promise.all([...this.dirty.keys()].map((name) => this.saveFile(name, isLeaving)));
+    };
+    this.saving = isLeaving ? save() : this.saving.then(save);
+    return this.saving;
+  }
+
+  /**
+   * @param {string} name
+   * @param {boolean} isLeaving
+   */
+  async saveFile(name, isLeaving) {
+    if (this.conflicts.has(name)) {
+      return;
+    }
+    const text = this.editor.text(name);
+    const base = this.digests.get(name) ?? "";
+    try {
+      /** @type {File} */
+      const saved = await ask("PUT", `files/${encodeURIComponent(name)}`, { text, base }, { keepalive: isLeaving });
+      this.digests.set(name, saved.digest);
+      if (this.editor.text(name) === text) {
+        this.dirty.delete(name);
+      }
+      this.say("Saved");
+    } catch (error) {
+      this.fail(name, error);
+    }
+    this.showTabs();
+  }
+
+  /**
+   * @param {string} name
+   * @param {unknown} error
+   */
+  fail(name, error) {
+    if (error instanceof Refused && error.status === 409) {
+      this.conflicts.set(name, error.told.now);
+      this.showConflict();
+      return;
+    }
+    this.say(`${name} is not saved: ${wordsOf(error)}`, true);
+    this.timer = setTimeout(() => void this.save(), LOOK);
+  }
+
+  /** Take what is on the disk of a file that both have changed. */
+  takeTheirs() {
+    const [name, theirs] = [...this.conflicts][0] ?? ["", null];
+    this.conflicts.delete(name);
+    this.dirty.delete(name);
+    this.digests.delete(name);
+    if (theirs) {
+      this.takeIn(theirs);
+    }
+    this.tag = "";
+    void this.look();
+    this.showConflict();
+  }
+
+  /** Write what is here over what is on the disk. */
+  keepMine() {
+    const [name, theirs] = [...this.conflicts][0] ?? ["", null];
+    this.conflicts.delete(name);
+    this.digests.set(name, theirs?.digest ?? "");
+    this.showConflict();
+    void this.save();
+  }
+
+  /** Ask about the first file that both have changed. */
+  showConflict() {
+    const name = [...this.conflicts.keys()][0];
+    byId("conflict").hidden = name === undefined;
+    byId("conflict-file").textContent = name ?? "";
+    if (name !== undefined) {
+      this.show(name);
+    }
+  }
+
+  /** Add a file. */
+  add() {
+    const name = window.prompt("Name of the new file")?.trim();
+    if (name && !this.editor.has(name)) {
+      this.editor.take(name, "");
+      this.dirty.set(name, performance.now());
+      this.show(name);
+      void this.save();
+    }
+  }
+
+  /**
+   * Show a file.
+   * @param {string} name
+   * @param {number} [line] to which it goes
+   */
+  show(name, line) {
+    if (!this.editor.has(name)) {
+      return;
+    }
+    this.editor.show(name);
+    this.showTabs();
+    if (line) {
+      this.editor.goTo(line);
+    }
+  }
+
+  /** Show a tab for each file. */
+  showTabs() {
+    const names = [...new Set([...this.digests.keys(), ...this.dirty.keys()])];
+    const had = byId("files").contains(document.activeElement);
+    byId("files").replaceChildren(...names.map((name) => this.tab(name)));
+    if (had) {
+      /** @type {HTMLElement | null} */ (byId("files").querySelector("[aria-selected=true]"))?.focus();
+    }
+  }
+
+  /**
+   * @param {string} name
+   * @returns {HTMLElement}
+   */
+  tab(name) {
+    const isShown = name === this.editor.name;
+    const tab = element("button", "", name);
+    tab.type = "button";
+    tab.setAttribute("role", "tab");
+    tab.setAttribute("aria-selected", String(isShown));
+    tab.setAttribute("aria-controls", "editor");
+    tab.tabIndex = isShown ? 0 : -1;
+    tab.classList.toggle("dirty", this.dirty.has(name));
+    tab.addEventListener("click", () => this.show(name));
+    return tab;
+  }
+
+  /**
+   * Go through the tabs by the arrows.
+   * @param {KeyboardEvent} event
+   */
+  walk(event) {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (step) {
+      event.preventDefault();
+      event.stopPropagation();
+      const tabs = /** @type {HTMLElement[]} */ ([...byId("files").children]);
+      const now = tabs.findIndex((tab) => tab.getAttribute("aria-selected") === "true");
+      this.show(tabs[(now + step + tabs.length) % tabs.length].textContent ?? "");
+    }
+  }
+
+  /**
+   * @param {string} words
+   * @param {boolean} [isTrouble]
+   */
+  say(words, isTrouble = false) {
+    byId("saved").textContent = words;
+    byId("saved").classList.toggle("refused", isTrouble);
+  }
+}

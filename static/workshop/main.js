@@ -1,0 +1,124 @@
+/** The workshop: a bot is written, run, and asked. */
+
+import { Check } from "./check.js";
+import { Draft } from "./draft.js";
+import { Editor } from "./editor.js";
+import { byId } from "./elements.js";
+import { Match } from "./match.js";
+import { RunOutput } from "./output.js";
+import { Parts } from "./parts.js";
+import { Question } from "./question.js";
+import { Run } from "./run.js";
+import { Series } from "./series.js";
+
+const root = byId("workshop");
+const { nonce = "", main = "" } = root.dataset;
+
+const editor = new Editor(byId("editor"), nonce, {
+  typed: (name) => draft.typed(name),
+  run: () => void run.begin(),
+});
+const draft = new Draft(editor, main);
+const save = () => draft.save();
+const match = new Match(turned);
+
+const output = new RunOutput({
+  turn: (turn) => match.visit(turn),
+  line: ({ file, line, turn }) => {
+    match.visit(turn);
+    lead(file, line);
+  },
+});
+const question = new Question({ save, marks, visit: (turn) => match.visit(turn) });
+const parts = new Parts((part) => {
+  question.isSeen = part === "question";
+  question.point(match.turn);
+});
+
+const run = new Run({ save, begun, ended });
+new Series({ save, show: showOfSeries });
+new Check({ save });
+
+/**
+ * Take note of the turn that is shown.
+ * @param {number} turn
+ */
+function turned(turn) {
+  output.point(turn);
+  question.point(turn);
+}
+
+/**
+ * Lead to a line of a file.
+ * @param {string} file
+ * @param {number} line
+ */
+function lead(file, line) {
+  parts.show("code");
+  draft.show(file, line);
+}
+
+/**
+ * Mark what was wrong.
+ * @param {import("./output.js").Mark[]} found
+ */
+function marks(found) {
+  editor.mark(found);
+}
+
+/**
+ * Show a run that has begun.
+ * @param {string} name
+ */
+function begun(name) {
+  editor.mark([]);
+  output.show([], [], "");
+  question.isRun = true;
+  question.forget();
+  match.follow(name, () => {});
+  if (parts.chosen === "code") {
+    parts.show("picture");
+  }
+}
+
+/**
+ * Show what came of a run.
+ * @param {import("./run.js").Told} told
+ */
+function ended(told) {
+  output.show(told.output, told.marks, told.compiler);
+  output.point(match.turn);
+  marks(told.marks);
+  question.forget();
+  question.point(match.turn);
+  if (told.marks.length || told.compiler) {
+    parts.offer("output");
+  }
+}
+
+/**
+ * Show a match of a series.
+ * @param {string} address
+ * @param {import("./series.js").SeriesMatch} of
+ */
+async function showOfSeries(address, of) {
+  question.isRun = false;
+  output.show([], [], "");
+  run.say(`Match ${of.number} of the series, seat ${of.seat}: ${of.words}`);
+  if (parts.chosen === "series" && window.matchMedia("(max-width: 899px)").matches) {
+    parts.show("picture");
+  }
+  await match.show(address, of.came === "lost");
+}
+
+for (const button of root.querySelectorAll("[data-line]")) {
+  button.addEventListener("click", () => lead(main, Number(/** @type {HTMLElement} */ (button).dataset.line)));
+}
+root.querySelector("[data-run]")?.addEventListener("click", () => void run.begin());
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.defaultPrevented) {
+    event.preventDefault();
+    void run.begin();
+  }
+});
+void draft.open();

@@ -1,0 +1,101 @@
+/** The match that is shown: a run while it is played, or one of a series. */
+
+import { loadModule } from "../viewer/games/installed.js";
+import { Feed } from "../viewer/live.js";
+import { readReplay } from "../viewer/replay.js";
+import { Viewer } from "../viewer/viewer.js";
+import { byId } from "./elements.js";
+
+/** Milliseconds in which a replay is looked through. */
+const SURVEYING = 100;
+
+/** Shows matches with the viewer. */
+export class Match {
+  /** @param {(turn: number) => void} turned is told which turn is shown */
+  constructor(turned) {
+    this.viewer = new Viewer();
+    this.viewer.playback.addEventListener("turn", () => turned(this.turn));
+    this.turned = turned;
+    /** Counts what was shown: what an earlier one still says is for nobody. */
+    this.number = 0;
+  }
+
+  /** @returns {number} the turn that is shown */
+  get turn() {
+    return this.viewer.replay ? this.viewer.playback.turn : 0;
+  }
+
+  /**
+   * Go to a turn.
+   * @param {number} turn
+   */
+  visit(turn) {
+    const { playback, replay } = this.viewer;
+    playback.step(Math.min(turn, replay?.last ?? 0) - playback.turn);
+  }
+
+  /**
+   * Follow a match that is played.
+   * @param {string} name
+   * @param {(words: string) => void} said is told what there is to say
+   */
+  follow(name, said) {
+    const number = ++this.number;
+    const wanted = () => number === this.number;
+    const address = byId("workshop").dataset.matches?.replace(/-$/, `${name}/document`) ?? "";
+    const feed = new Feed(address, "", {
+      opened: (replay) => { if (wanted()) { this.open(replay); } },
+      grown: () => { if (wanted()) { this.viewer.grow(); } },
+      asked: () => {},
+      kept: () => {},
+      said: (words) => { if (wanted()) { said(words); } },
+    });
+    feed.poller.every = 100;
+    void feed.run();
+  }
+
+  /**
+   * Show a replay.
+   * @param {import("../viewer/replay.js").Replay} replay
+   */
+  open(replay) {
+    // The turn of the match before is no turn of this one.
+    history.replaceState(null, "", location.pathname);
+    byId("no-picture").hidden = true;
+    byId("viewer").hidden = false;
+    this.viewer.open(replay);
+    if (replay.over) {
+      this.viewer.playback.follow();
+    }
+    this.turned(this.turn);
+  }
+
+  /**
+   * Show a replay of the server; one that was lost at the turn in which the lead was lost.
+   * @param {string} address
+   * @param {boolean} isLost
+   */
+  async show(address, isLost) {
+    const number = ++this.number;
+    const answer = await fetch(address);
+    const replay = await readReplay(new Uint8Array(await answer.arrayBuffer()));
+    await loadModule(replay.document.game);
+    if (number === this.number) {
+      this.open(replay);
+      this.visit(isLost ? await this.turningPoint(number) ?? replay.last : replay.last);
+    }
+  }
+
+  /**
+   * Give the turn in which the lead changed last, once the replay is looked through.
+   * @param {number} number
+   * @returns {Promise<number | undefined>} undefined: it never changed
+   */
+  async turningPoint(number) {
+    while (number === this.number && byId("viewer").dataset.surveyed !== "true") {
+      await new Promise((resolve) => { setTimeout(resolve, SURVEYING); });
+    }
+    const leads = (this.viewer.overview.found?.events ?? []).filter(({ kind }) => kind === "lead");
+    return leads.at(-1)?.turn;
+  }
+}

@@ -1,0 +1,76 @@
+/** What the bot wrote to its standard error, by turn, and the lines of its files that this complains of. */
+
+import { element } from "../shared/dom.js";
+import { byId } from "./elements.js";
+
+/** @typedef {{file: string, line: number, words: string, turn: number}} Mark */
+
+/** Shows the output of a run. */
+export class RunOutput {
+  /**
+   * @param {{turn: (turn: number) => void, line: (mark: Mark) => void}} led is told where clicks lead
+   */
+  constructor(led) {
+    this.led = led;
+    /** @type {Map<number, HTMLElement>} */
+    this.blocks = new Map();
+  }
+
+  /**
+   * @param {[number, string][]} parts
+   * @param {Mark[]} marks
+   * @param {string} compiler what it wrote
+   */
+  show(parts, marks, compiler) {
+    this.blocks = new Map(parts.map(([turn, text]) => [turn, this.block(turn, text)]));
+    const built = compiler ? [element("pre", "lines", compiler)] : [];
+    byId("run-output").replaceChildren(...built, ...this.blocks.values());
+    byId("run-marks").replaceChildren(...marks.map((mark) => this.row(mark)));
+    byId("no-output").hidden = parts.length > 0 || compiler !== "";
+  }
+
+  /**
+   * @param {number} turn
+   * @param {string} text
+   * @returns {HTMLElement}
+   */
+  block(turn, text) {
+    const button = element("button", "link", turn ? `turn ${turn}` : "at the start");
+    button.type = "button";
+    const lines = element("pre", "lines", text.trimEnd());
+    const block = element("div", "block", button, lines);
+    block.addEventListener("click", () => {
+      // Whoever marks text to copy it goes nowhere.
+      if (getSelection()?.isCollapsed) {
+        this.led.turn(turn);
+      }
+    });
+    return block;
+  }
+
+  /**
+   * @param {Mark} mark
+   * @returns {HTMLElement}
+   */
+  row(mark) {
+    const place = element("b", "", `${mark.file}, line ${mark.line}`);
+    const button = element("button", "fault-line", place, ` ${mark.words}`, mark.turn ? element("span", "muted", ` turn ${mark.turn}`) : "");
+    button.type = "button";
+    button.addEventListener("click", () => this.led.line(mark));
+    return element("li", "", button);
+  }
+
+  /**
+   * Mark what was written in the turn that is shown.
+   * @param {number} turn
+   */
+  point(turn) {
+    for (const [number, block] of this.blocks) {
+      const isShown = number === turn;
+      if (isShown && !block.classList.contains("shown")) {
+        block.scrollIntoView({ block: "nearest" });
+      }
+      block.classList.toggle("shown", isShown);
+    }
+  }
+}

@@ -1,0 +1,91 @@
+/** The parts of the page: on a wide screen code and match stand beside the others, on a narrow one all are tabs. */
+
+import { byId } from "./elements.js";
+
+const NARROW = window.matchMedia("(max-width: 899px)");
+
+/** Parts that have a place of their own on a wide screen. */
+const BESIDE = ["code", "picture"];
+
+/** Shows one part at a time. */
+export class Parts {
+  /** @param {(part: string) => void} shown is told which part is looked at */
+  constructor(shown) {
+    this.shown = shown;
+    this.part = "code";
+    this.lower = "start";
+    byId("parts").addEventListener("click", ({ target }) => {
+      const tab = target instanceof Element ? target.closest("[data-part]") : null;
+      if (tab instanceof HTMLElement) {
+        this.show(tab.dataset.part ?? "");
+      }
+    });
+    byId("parts").addEventListener("keydown", (event) => this.walk(event));
+    NARROW.addEventListener("change", () => this.render());
+    this.render();
+  }
+
+  /** @returns {HTMLElement[]} the tabs that can be seen */
+  get tabs() {
+    const tabs = /** @type {HTMLElement[]} */ ([...byId("parts").children]);
+    return tabs.filter((tab) => NARROW.matches || !BESIDE.includes(tab.dataset.part ?? ""));
+  }
+
+  /** @returns {string} the part whose tab is chosen */
+  get chosen() {
+    return NARROW.matches ? this.part : this.lower;
+  }
+
+  /**
+   * Show a part.
+   * @param {string} part
+   */
+  show(part) {
+    this.part = part;
+    if (!BESIDE.includes(part)) {
+      this.lower = part;
+    }
+    this.render();
+    this.shown(part);
+  }
+
+  /**
+   * Show a part on a wide screen, where that takes nothing away from the code or the match.
+   * @param {string} part
+   */
+  offer(part) {
+    this.lower = part;
+    this.render();
+    this.shown(part);
+  }
+
+  /** Show what is chosen. */
+  render() {
+    byId("workshop").dataset.part = this.part;
+    for (const panel of document.querySelectorAll(".lower")) {
+      /** @type {HTMLElement} */ (panel).hidden = panel.id !== `part-${this.lower}`;
+    }
+    for (const tab of this.tabs) {
+      const isChosen = tab.dataset.part === this.chosen;
+      tab.setAttribute("aria-selected", String(isChosen));
+      tab.tabIndex = isChosen ? 0 : -1;
+    }
+  }
+
+  /**
+   * Go through the tabs by the arrows.
+   * @param {KeyboardEvent} event
+   */
+  walk(event) {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (step) {
+      event.preventDefault();
+      event.stopPropagation();
+      const { tabs } = this;
+      const now = tabs.findIndex((tab) => tab.dataset.part === this.chosen);
+      const next = tabs[(now + step + tabs.length) % tabs.length];
+      this.show(next.dataset.part ?? "");
+      next.focus();
+    }
+  }
+}

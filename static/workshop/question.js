@@ -1,0 +1,164 @@
+/** What the bot was asked in the turn that is shown, what it answered, and what it answers today. */
+
+import { element } from "../shared/dom.js";
+import { timeWords } from "../viewer/words.js";
+import { byId } from "./elements.js";
+import { ask, wordsOf } from "./server.js";
+
+/** Milliseconds that a turn is shown before the server is asked about it: playback goes through many. */
+const REST = 120;
+
+/**
+ * @typedef {{question: string, answer: string, ms: number, fault: string}} Exchange
+ * @typedef {{kind: string, words: string, expected: string, actual: string}} Fault
+ * @typedef {{turn: number, exchanges: Exchange[], faults: Fault[], action: unknown}} AskedTurn
+ */
+
+/** Shows the question of a turn. */
+export class Question {
+  /**
+   * @param {{save: () => Promise<void>, marks: (marks: import("./output.js").Mark[]) => void, visit: (turn: number) => void}} led
+   */
+  constructor(led) {
+    this.led = led;
+    this.timer = 0;
+    this.turn = -1;
+    /** Whether a run is shown, and the part is looked at. */
+    this.isRun = false;
+    this.isSeen = false;
+  }
+
+  /**
+   * Take note of the turn that is shown.
+   * @param {number} turn
+   */
+  point(turn) {
+    if (this.isRun && this.isSeen && turn !== this.turn) {
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => void this.load(turn), REST);
+    }
+  }
+
+  /** Forget what is shown: it is of another match, or of a turn that was not over. */
+  forget() {
+    this.turn = -1;
+  }
+
+  /** @param {number} turn */
+  async load(turn) {
+    this.turn = turn;
+    /** @type {AskedTurn} */
+    const told = await ask("GET", `run/turns/${turn}`);
+    if (turn === this.turn) {
+      byId("no-question").hidden = true;
+      byId("asked").replaceChildren(...this.parts(told));
+    }
+  }
+
+  /**
+   * @param {AskedTurn} told
+   * @returns {HTMLElement[]}
+   */
+  parts({ turn, exchanges, faults, action }) {
+    const title = element("h2", "", turn ? `Turn ${turn}` : "Before the first turn");
+    if (exchanges.length === 0) {
+      return [title, element("p", "muted", "Your bot was asked nothing in this turn."), this.earlier(turn)];
+    }
+    const again = element("button", "", "Ask again");
+    again.type = "button";
+    again.title = "Asks the bot as it is now about this turn, after all turns before it";
+    const today = element("div", "today");
+    again.addEventListener("click", () => void this.askAgain(turn, again, today));
+    return [
+      element("div", "line-form", title, again),
+      ...exchanges.flatMap((each) => exchangeParts(each, action)),
+      ...faults.map(faultPart),
+      today,
+    ];
+  }
+
+  /**
+   * @param {number} turn
+   * @returns {HTMLElement}
+   */
+  earlier(turn) {
+    const button = element("button", "link", "The turn before");
+    button.type = "button";
+    button.hidden = turn === 0;
+    button.addEventListener("click", () => this.led.visit(turn - 1));
+    return element("p", "", button);
+  }
+
+  /**
+   * Ask the bot as it is now, and set its answer beside the old one.
+   * @param {number} turn
+   * @param {HTMLButtonElement} button
+   * @param {HTMLElement} today
+   */
+  async askAgain(turn, button, today) {
+    button.disabled = true;
+    today.replaceChildren(element("p", "muted", "It is asked all earlier turns first..."));
+    try {
+      await this.led.save();
+      const told = await ask("POST", "ask", { turn });
+      today.replaceChildren(...todayParts(told));
+      this.led.marks(told.marks);
+    } catch (error) {
+      today.replaceChildren(element("p", "refused", wordsOf(error)));
+    }
+    button.disabled = false;
+    today.scrollIntoView({ block: "nearest" });
+  }
+}
+
+/**
+ * @param {Exchange} exchange
+ * @param {unknown} action what the match took of the answer
+ * @returns {HTMLElement[]}
+ */
+function exchangeParts({ question, answer, ms, fault }, action) {
+  const said = answer || (action === null || fault ? "" : JSON.stringify(action));
+  return [
+    element("h3", "", "It was asked"),
+    block(question || "The questions of this match took too much room: this one was not kept.", "question"),
+    element("h3", "", said ? "It answered " : "It gave no answer ", element("span", "muted", `after ${timeWords(ms)}`)),
+    ...(said ? [block(said)] : []),
+    ...(fault ? [block(fault, "refused")] : []),
+  ];
+}
+
+/**
+ * @param {Fault} fault
+ * @returns {HTMLElement}
+ */
+function faultPart({ kind, words, expected, actual }) {
+  const compared = expected ? `\nexpected: ${expected}\ncame: ${actual}` : "";
+  return block(`${kind}: ${words}${compared}`, "refused");
+}
+
+/**
+ * @param {any} told
+ * @returns {HTMLElement[]}
+ */
+function todayParts({ before, after, changed, verdict, ms, stderr }) {
+  const isFault = verdict !== "legal";
+  return [
+    element("h3", "", changed ? "Today it answers " : "Today it answers the same ", element("span", "muted", `after ${timeWords(ms)}`)),
+    block(JSON.stringify(after), changed ? "changed" : ""),
+    ...(changed ? [element("p", "muted", `then it was ${JSON.stringify(before)}`)] : []),
+    ...(isFault ? [block(verdict, "refused")] : []),
+    ...(stderr ? [element("h3", "", "and writes"), block(stderr)] : []),
+  ];
+}
+
+/**
+ * @param {string} text
+ * @param {string} [kind]
+ * @returns {HTMLElement}
+ */
+function block(text, kind = "") {
+  const lines = element("pre", `lines ${kind}`.trim(), text);
+  // What is scrolled by a mouse has to be scrolled by keys too.
+  lines.tabIndex = 0;
+  return lines;
+}

@@ -1,0 +1,181 @@
+"""A bot is written in Chromium: from an empty folder to one that beats random."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from cw.server.wsgi import address_of, listen, serving
+from cw.web.workshop.app import create_workshop
+from cw.web.workshop.gate import Gate
+from cw.workshop.project import open_project
+from tests.browser.axe import on_each_screen, show_on
+from tests.browser.conftest import Watcher, first_is_fast
+
+BETTER: dict[str, tuple[str, str]] = {
+    "paint": (
+        "return random.choice(ACTIONS)",
+        "row, col = state.position(); return next((('walk', d) for d in [(0, 1), (1, 0), (0, -1),"
+        " (-1, 0), (1, 1), (-1, -1)] if state.is_free(row + d[0], col + d[1]) and"
+        " state.colors[row + d[0]][col + d[1]] != state.player_id), random.choice(ACTIONS))",
+    ),
+    "hexagon": (
+        "return random.choice(board.legal_moves(color))",
+        "return max(board.legal_moves(color), key=lambda move: (after := board.copy(),"
+        " after.play(color, move), sum(row.count(color) for row in after.cells))[2])",
+    ),
+    "circuit-wars": (
+        "return random.choice(board.free_segments())",
+        "return max(board.free_segments(), key=lambda at: sum(board.has_border(at[0], at[1], side)"
+        " for side in ('top', 'right', 'bottom', 'left')) % 3 * random.random())",
+    ),
+}
+"""By game the line of the kit that is changed first, and a line that beats random."""
+
+
+MOST_RUNS = 5
+"""Against a random bot a better one loses now and then."""
+
+
+@dataclass
+class Bench:
+    """A workshop that is served."""
+
+    address: str
+    place: Path
+
+
+Open = Callable[[str], Bench]
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Open]:
+    """Serve workshops that end with the test."""
+    with ExitStack() as stack:
+
+        def open_one(game: str) -> Bench:
+            listener = listen("127.0.0.1", 0)
+            gate = Gate(address_of(listener).removeprefix("http://"))
+            place = tmp_path / game
+            app = create_workshop(open_project(game, place), gate)
+            stack.callback(app.extensions["matches"].close)
+            stack.callback(app.extensions["desk"].close)
+            stack.enter_context(serving(app, listener))
+            return Bench(gate.address(f"/workshop/{game}/"), place)
+
+        yield open_one
+
+
+def type_over(page: Page, line: str, better: str) -> None:
+    """Put a line in the place of another one, by the keyboard alone."""
+    page.locator(".cm-line", has_text=line).first.click()
+    page.keyboard.press("End")
+    page.keyboard.press("Shift+Home")
+    page.keyboard.insert_text(better)
+
+
+def run(page: Page) -> str:
+    """Run the bot by its key to the end of the match; return the result in words."""
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#run[aria-busy]")).to_have_count(0)
+    return page.inner_text("#words")
+
+
+@pytest.mark.parametrize("game", first_is_fast(BETTER))
+def test_from_an_empty_folder_to_a_bot_that_beats_random(
+    opened: Open, watcher: Watcher, game: str
+) -> None:
+    bench, page = opened(game), watcher.page
+    line, better = BETTER[game]
+    page.goto(bench.address)
+    expect(page.locator(".cm-line", has_text=line)).to_be_visible()
+    assert "token" not in page.url
+    page.select_option("#opponent", "random")
+    run(page)
+    expect(page.locator("#viewer[data-state=ready]")).to_be_visible()
+
+    type_over(page, line, "raise KeyError(7)")
+    assert "mine" in run(page)
+    expect(page.locator(".cm-mark-words").first).to_have_text("KeyError: 7")
+    expect(page.locator("#run-marks button").first).to_contain_text("bot.py, line")
+    assert on_each_screen(page) == []
+
+    type_over(page, "raise KeyError(7)", better)
+    assert any(run(page).startswith("mine won") for _ in range(MOST_RUNS))
+    expect(page.locator(".cm-mark-words")).to_have_count(0)
+    assert better in (bench.place / "bot.py").read_text()
+
+    page.click("#tab-question")
+    expect(page.locator("#asked h2")).to_contain_text("Turn")
+    page.click("#first")
+    page.click("#forward")
+    expect(page.locator("#asked h2")).to_have_text("Turn 1")
+    page.get_by_role("button", name="Ask again").click()
+    expect(page.locator(".today")).to_contain_text("Today it answers")
+    assert on_each_screen(page) == []
+
+
+def test_two_editors_never_overwrite_each_other(opened: Open, watcher: Watcher) -> None:
+    bench, page = opened("paint"), watcher.page
+    file = bench.place / "bot.py"
+    page.goto(bench.address)
+    expect(page.locator(".cm-line").first).to_be_visible()
+    file.write_text("theirs = 1\n")
+    expect(page.locator(".cm-line").first).to_have_text("theirs = 1")
+
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+Home")
+    page.keyboard.insert_text("mine = 1\n")
+    expect(page.locator("#saved")).to_have_text("Saved")
+    assert file.read_text() == "mine = 1\ntheirs = 1\n"
+
+    # The browser complains of an answer that is no success.
+    watcher.server_leaves = True
+    page.route("**/files", lambda route: route.abort())
+    file.write_text("theirs = 2\n")
+    page.keyboard.insert_text("mine = 2\n")
+    expect(page.locator("#conflict")).to_be_visible()
+    assert file.read_text() == "theirs = 2\n"
+    page.click("#keep-mine")
+    expect(page.locator("#saved")).to_have_text("Saved")
+    assert file.read_text() == "mine = 1\nmine = 2\ntheirs = 1\n"
+    page.unroute("**/files")
+
+
+@pytest.mark.thorough
+def test_a_phone_has_each_part_as_a_tab(opened: Open, watcher: Watcher) -> None:
+    bench, page = opened("paint"), watcher.page
+    show_on(page, "dark", 390)
+    page.goto(bench.address)
+    expect(page.locator(".cm-line").first).to_be_visible()
+    page.click("#run")
+    expect(page.locator("#viewer[data-state=ready]")).to_be_visible()
+    for part in ("code", "picture", "start", "output", "question", "series", "check"):
+        page.click(f"#tab-{part}")
+        expect(page.locator(f"#part-{part}")).to_be_visible()
+        assert on_each_screen(page) == []
+        show_on(page, "dark", 390)
+
+
+@pytest.mark.thorough
+def test_a_series_and_a_check_lead_on(opened: Open, watcher: Watcher) -> None:
+    bench, page = opened("paint"), watcher.page
+    page.goto(bench.address)
+    expect(page.locator(".cm-line").first).to_be_visible()
+    page.click("#tab-series")
+    page.fill("#series-number", "20")
+    page.get_by_role("button", name="Play against").click()
+    expect(page.locator(".square")).to_have_count(20)
+    expect(page.locator("#series-words")).to_contain_text("95 % interval")
+    page.locator(".square").nth(2).click()
+    expect(page.locator("#words")).to_contain_text("Match 3 of the series")
+    expect(page.locator("#viewer[data-state=ready]")).to_be_visible()
+    page.click("#tab-check")
+    page.click("#check-start")
+    expect(page.locator("#check-words")).to_have_text("All fine.")
+    assert on_each_screen(page) == []
