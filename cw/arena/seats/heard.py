@@ -73,11 +73,11 @@ class HeardSeat:
 
     def _fresh_output(self) -> str:
         """Return what the bot wrote since this was last asked."""
-        stderr, told = self.stderr, self._written
-        if stderr.length == told:
+        stderr, known = self.stderr, self._written
+        if stderr.length == known:
             return ""
         self._written = stderr.length
-        return stderr.text()[stderr.place(told) :]
+        return stderr.text()[stderr.place(known) :]
 
     async def close(self) -> None:
         """Close the seat."""
