@@ -21,6 +21,7 @@ from cw.hub.competitions.rated import (
     proof,
     verbs,
 )
+from cw.hub.competitions.rated.given import read_settings
 from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.matches.kinds import Kind
 from cw.hub.pages.parts import Application
@@ -38,8 +39,8 @@ KIND: Final = Kind(
 def change(
     session: Session, clock: Clock, facts: CompetitionFacts, values: Mapping[str, Any]
 ) -> None:
-    """Keep settings of a competition."""
-    competitions.set_values(session, clock, facts.id, values)
+    """Keep settings of a competition; raise UsageError for what cannot be."""
+    competitions.set_values(session, clock, facts.id, read_settings(values))
 
 
 def steer(session: Session, clock: Clock, facts: CompetitionFacts, state: CompetitionState) -> None:
