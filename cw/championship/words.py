@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
+from cw.arena.fault_text import on_one_line
 from cw.championship.entries import Entry, EntryFault
 from cw.championship.journal import shortened
 from cw.games.endings import FORFEITS
@@ -63,7 +64,7 @@ def never_started(entries: Sequence[Entry], names: Mapping[str, str]) -> list[st
     return [
         shortened(
             f"{names.get(team, team)}: {' '.join(counted(['startup'] * len(details)))}:"
-            f" {details[-1]}"
+            f" {on_one_line(details[-1])}"
         )
         for team, details in sorted(starts.items())
     ]
@@ -79,21 +80,22 @@ def mostly_at_fault(entries: Sequence[Entry], names: Mapping[str, str]) -> list[
     faults: dict[str, list[EntryFault]] = {}
     for entry in entries:
         matches.update(entry.players)
-        made = [fault for fault in entry.faults if fault.kind != "startup"]
-        wrong.update({entry.players[fault.seat] for fault in made})
-        for fault in made:
+        during = [fault for fault in entry.faults if fault.kind != "startup"]
+        wrong.update({entry.players[fault.seat] for fault in during})
+        for fault in during:
             faults.setdefault(entry.players[fault.seat], []).append(fault)
     return [
         shortened(
             f"{names.get(team, team)}: faults in {wrong[team]} of {matches[team]} matches:"
-            f" {', '.join(counted(fault.kind for fault in own))}; the last: {own[-1].detail}"
+            f" {', '.join(counted(fault.kind for fault in own))}; the last:"
+            f" {on_one_line(own[-1].detail)}"
         )
         for team, own in sorted(faults.items())
         if 2 * wrong[team] > matches[team]
     ]
 
 
-def told(
+def match_sentence(
     entry: Entry,
     result: Result,
     forfeits: Sequence[str | None],
@@ -144,7 +146,7 @@ def gathered(warnings: Iterable[str], teams: Collection[str]) -> list[str]:
             about.setdefault(rest, {}).update(dict.fromkeys(named))
         else:
             about.setdefault(warning, {})
-    return [f"{', '.join(names)}: {said}" if names else said for said, names in about.items()]
+    return [f"{', '.join(names)}: {text}" if names else text for text, names in about.items()]
 
 
 def number(score: float) -> str:

@@ -35,7 +35,9 @@ class TeamIdForm:
             )
 
 
-SHORT: Final = TeamIdForm(re.compile("[A-Za-z0-9]{1,10}"), "1 to 10 letters or digits")
+SHORT: Final = TeamIdForm(
+    re.compile("[A-Za-z0-9]{1,10}"), "1 to 10 letters or digits (a-z, A-Z, 0-9)"
+)
 GITHUB: Final = TeamIdForm(re.compile("[A-Za-z0-9-]{1,39}"), "1 to 39 letters, digits or hyphens")
 
 
@@ -96,7 +98,7 @@ def already_started() -> GameStarted:
     )
 
 
-def taken(team_id: str, when_free: str = "") -> TeamIdTaken:
+def duplicate(team_id: str, when_free: str = "") -> TeamIdTaken:
     """Return the refusal of a second registration of a name, and when that is free."""
     return TeamIdTaken(
         f"the team id {team_id!r} is taken: choose another and register again{when_free}"
@@ -206,7 +208,7 @@ class MatchSession(Generic[State, Action, View]):
             if len(self._teams) == len(self._seats) or self._match.outcome is not None:
                 raise already_started()
             if team_id in self._teams:
-                raise taken(team_id, self._when_free())
+                raise duplicate(team_id, self._when_free())
             self._teams += (team_id,)
             self._heard = now
             if len(self._teams) == len(self._seats):

@@ -80,7 +80,14 @@ class TestValidate:
         assert result.exit_code == 1
         assert "good: ok" in result.stdout
         assert "bad: turn 1: illegal: " in result.stdout
-        assert "illegal" in result.stdout
+        assert result.stderr.endswith("1 of 2 teams did not pass\n")
+
+    def test_a_team_has_its_name_and_what_it_wrote_is_one_line(self, tmp_path: Path) -> None:
+        sources = {"Lea Müller": "import sys\nsys.exit('one\\nno module numpy')\n"}
+        result = cw("validate", make_teams(tmp_path / "teams", sources))
+        (line,) = result.stdout.splitlines()
+        assert line.startswith("Lea Müller (Lea-Muller): turn 1: startup: ")
+        assert line.endswith("exit code 1: no module numpy")
 
     @pytest.mark.thorough
     def test_a_bot_that_cannot_be_asked_is_a_team_that_fails(self, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Final
 import click
 
 from cw.arena.bots import BotSpec
+from cw.arena.fault_text import on_one_line
 from cw.arena.sandbox import Sandbox
 from cw.championship.teams import Team, UnfitTeam, read_each
 from cw.cli.championship.options import GAME, PLACE
@@ -64,9 +65,18 @@ async def validated(teams: Sequence[Team | UnfitTeam], trial: Trial, as_json: bo
     failed = 0
     async for team, problem in problems(teams, trial):
         failed += problem is not None
-        said = {"team": team.id, "ok": problem is None, "problem": problem}
-        click.echo(json.dumps(said) if as_json else visible(f"{team.id}: {problem or 'ok'}"))
+        document = {"team": team.id, "ok": problem is None, "problem": problem}
+        click.echo(json.dumps(document) if as_json else visible(in_words(team, problem)))
+    if failed and not as_json:
+        click.echo(f"{failed} of {len(teams)} teams did not pass", err=True)
     return failed
+
+
+def in_words(team: Team | UnfitTeam, problem: str | None) -> str:
+    """Return a line about a team: by its name, and by its id where that differs."""
+    name = team.name if isinstance(team, Team) else team.id
+    who = team.id if name == team.id else f"{name} ({team.id})"
+    return f"{who}: {'ok' if problem is None else on_one_line(problem)}"
 
 
 async def problems(

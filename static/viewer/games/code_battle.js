@@ -148,7 +148,7 @@ export const CODE_BATTLE = {
     }] : [];
     const [then, now] = [counted(before), counted(after)];
     const out = replay.seats.filter(({ index }) => then[index] > 0 && now[index] === 0).map(({ name }) => ({
-      kind: /** @type {const} */ ("death"), text: `${doing(name, "has", "have")} no bots left`, weight: 70,
+      kind: /** @type {const} */ ("death"), text: `${doing(name, "has", "have")} no bots left`, short: `${doing(name, "is", "are")} out`, weight: 70,
     }));
     return [...razed, ...died, ...out];
   },
