@@ -103,7 +103,9 @@ class Instance:
         """Return what a command begins with that sees a read-only system, as the file says."""
         place = str(self.folder)
         line = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
-        return [*line, "--tmpfs", "/tmp", "--bind", place, place, "--cap-drop", "ALL", *more, "--"]
+        # The program itself may lie below /tmp.
+        line += ["--tmpfs", "/tmp", "--ro-bind", str(ROOT), str(ROOT), "--bind", place, place]
+        return [*line, "--cap-drop", "ALL", *more, "--"]
 
     def ended(self) -> int | None:
         """Return the exit code of a process that has ended."""
