@@ -19,9 +19,9 @@ from cw.hub.competitions.rated import (
     pages,
     pairing,
     proof,
+    settings,
     verbs,
 )
-from cw.hub.competitions.rated.given import read_settings
 from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.matches.kinds import Kind
 from cw.hub.pages.parts import Application
@@ -40,7 +40,7 @@ def change(
     session: Session, clock: Clock, facts: CompetitionFacts, values: Mapping[str, Any]
 ) -> None:
     """Keep settings of a competition; raise UsageError for what cannot be."""
-    competitions.set_values(session, clock, facts.id, read_settings(values))
+    competitions.set_values(session, clock, facts.id, settings.checked(facts.game, values))
 
 
 def steer(session: Session, clock: Clock, facts: CompetitionFacts, state: CompetitionState) -> None:
