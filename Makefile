@@ -61,7 +61,7 @@ docs: $(TEST_READY)
 
 # A hub of several processes plays, while all that plays and keeps its matches falls again and again.
 campaign: $(TEST_READY)
-	CW_REQUIRE_SERVICES=1 $(BIN)/python -m pytest -n 0 --log-cli-level INFO tests/soak/test_fault_campaign.py
+	CW_REQUIRE_SERVICES=1 $(BIN)/python -m pytest -n 0 --log-cli-level INFO tests/soak/test_fault_campaign.py tests/soak/test_compose.py
 
 # What takes too long for each change: all random games, all screens, and the hub under fire; about two hours.
 soak: export CW_MATCHES ?= 10000

@@ -348,3 +348,42 @@ def test_no_template_outside_a_format_asks_for_one() -> None:
         for asked in ASKS_FORMAT.finditer(file.read_text("utf-8"))
     ]
     assert not offenders, "show what `Format` gives"
+
+
+PARTICIPLES = frozenset("found given held kept made said taken told".split())
+"""Words that say what was done to a thing, and not what it is."""
+
+
+def names_bound(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Return the names of variables, arguments and functions, with their lines.
+
+    Annotated fields of classes are left out: some are booleans, others names in documents.
+    """
+    fields = {
+        id(field.target)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        for field in node.body
+        if isinstance(field, ast.AnnAssign)
+    }
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Name)
+            and isinstance(node.ctx, ast.Store)
+            and id(node) not in fields
+        ):
+            yield node.lineno, node.id
+        elif isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.lineno, node.name
+
+
+def test_things_are_named_by_nouns() -> None:
+    offenders = [
+        f"{module}:{line} {name}"
+        for module in IMPORTS
+        for line, name in names_bound(ast.parse(SOURCES[module]))
+        if name in PARTICIPLES
+    ]
+    assert not offenders, "name what it is: rows, text, hub, number, ..."

@@ -98,10 +98,10 @@ def last_exception(output: str) -> str:
     >>> last_exception('  File "/b/bot.py", line 7, in choose\\n    1 / 0\\nKeyError: 3\\n')
     'KeyError: 3 (bot.py, line 7)'
     """
-    found = exceptions(output)
-    if not found:
+    sentences = exceptions(output)
+    if not sentences:
         return ""
-    last = found[-1]
+    last = sentences[-1]
     return f"{last.text} ({last.place})" if last.place else last.text
 
 

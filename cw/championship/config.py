@@ -118,11 +118,11 @@ def begin(folder: Path, settings: ChampionshipSettings) -> None:
 def settings_of(folder: Path) -> ChampionshipSettings:
     """Read the settings of a championship; raise UsageError if the folder holds none."""
     try:
-        said: Any = json.loads((folder / SETTINGS).read_bytes())
+        document: Any = json.loads((folder / SETTINGS).read_bytes())
     except (OSError, ValueError) as error:
         raise UsageError(f"{folder} holds no championship: {error}") from None
     try:
-        return msgspec.convert(said, ChampionshipSettings)
+        return msgspec.convert(document, ChampionshipSettings)
     except msgspec.ValidationError as error:
         raise UsageError(f"{folder / SETTINGS}: the settings are broken: {error}") from None
 

@@ -175,7 +175,7 @@ def entry_of(fixture: Fixture, seed: int, result: MatchResult) -> Entry:
         faults=tuple(EntryFault(f.bot, f.turn, f.kind, f.detail) for f in result.faults),
         longest_ms=tuple(milliseconds(max(times, default=0.0)) for times in result.seconds),
         median_ms=tuple(milliseconds(median_high(times or (0.0,))) for times in result.seconds),
-        stderr=tuple(said[-STDERR_KEPT:] for said in result.stderr),
+        stderr=tuple(text[-STDERR_KEPT:] for text in result.stderr),
     )
 
 

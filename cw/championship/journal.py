@@ -152,14 +152,14 @@ class Progress:
 def load_progress(folder: Path) -> Progress:
     """Read what is going on; nothing where nobody plays."""
     try:
-        said = msgspec.json.decode((folder / PROGRESS).read_bytes(), type=ProgressDocument)
+        document = msgspec.json.decode((folder / PROGRESS).read_bytes(), type=ProgressDocument)
     except (OSError, msgspec.DecodeError):
         return Progress()
     return Progress(
-        running={match.fixture: on_this_machine(match.watch) for match in said.running},
-        failed={match.fixture: match.why for match in said.failed},
-        seconds_left=said.seconds_left,
-        warnings=said.warnings[:MOST_WARNINGS],
+        running={match.fixture: on_this_machine(match.watch) for match in document.running},
+        failed={match.fixture: match.why for match in document.failed},
+        seconds_left=document.seconds_left,
+        warnings=document.warnings[:MOST_WARNINGS],
     )
 
 

@@ -126,6 +126,6 @@ def stderr_of(played: Played, team: str) -> str:
         if team in entry.players and entry.stderr:
             seat = entry.players.index(team)
             others = " and ".join(other for other in entry.players if other != team)
-            said = entry.stderr[seat].strip()
-            parts += [f"against {others}\n{said}\n"] if said else []
+            text = entry.stderr[seat].strip()
+            parts += [f"against {others}\n{text}\n"] if text else []
     return "\n".join(parts)

@@ -14,7 +14,7 @@ from cw.championship.config import ChampionshipSettings
 from cw.championship.entries import Entry, LineFormat
 from cw.championship.journal import Journal, shortened, stem_of
 from cw.championship.ranking import ranking_document
-from cw.championship.words import TIES, counted, fault_words, told, troubles
+from cw.championship.words import TIES, counted, fault_words, match_sentence, troubles
 from cw.games.rules import Json
 from cw.league.bracket import Tie
 from cw.league.contests import Contest
@@ -248,7 +248,7 @@ def match_document(entry: Entry, played: Played) -> dict[str, Json]:
 def sentence(entry: Entry, played: Played) -> str:
     """Say how a match came out, and who has forfeited by what."""
     forfeits = played.lines.forfeits(entry)
-    return told(entry, played.results[entry.fixture], forfeits, played.names)
+    return match_sentence(entry, played.results[entry.fixture], forfeits, played.names)
 
 
 def bracket_document(contest: Contest, played: Played) -> list[Json]:

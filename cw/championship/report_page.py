@@ -102,10 +102,10 @@ def merits(
     """Return what the teams of a place have won."""
     words = []
     for team in teams:
-        said = f"won {records[team].get('won', 0)} of {sum(records[team].values())}"
+        merit = f"won {records[team].get('won', 0)} of {sum(records[team].values())}"
         points = document["bonus"].get(team, 0)
-        said += f", {points} bonus point{'s' * (points > 1)}" if points else ""
-        words.append(said if len(teams) == 1 else f"{document['team_names'][team]}: {said}")
+        merit += f", {points} bonus point{'s' * (points > 1)}" if points else ""
+        words.append(merit if len(teams) == 1 else f"{document['team_names'][team]}: {merit}")
     return words
 
 

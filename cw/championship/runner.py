@@ -174,8 +174,8 @@ class Runner:
         # Failed matches stay out of this run, so that one bad machine cannot loop for ever;
         # `resume` tries them again.
         apart = {*self.asked.values(), *self.failed}
-        found = [fixture for fixture in known if fixture not in apart]
-        return sorted(found, key=lambda fixture: not self.players.is_known(stem_of(fixture)))
+        fixtures = [fixture for fixture in known if fixture not in apart]
+        return sorted(fixtures, key=lambda fixture: not self.players.is_known(stem_of(fixture)))
 
     def startable(self) -> Fixture | None:
         """Return the first match whose bots can all play one more at the same time."""

@@ -163,16 +163,16 @@ def folder_spec(folder: Path, about: Mapping[str, Any], game: str) -> str:
         return located(str(about["run"]), folder)
     if "bot" not in about:
         return located(shlex.join(program(program_in(folder, game, OTHERWISE))), folder)
-    said = str(about["bot"])
-    kind, _, rest = said.partition(":")
+    spec = str(about["bot"])
+    kind, _, rest = spec.partition(":")
     if kind in ("http", "https", "builtin"):
-        return said
+        return spec
     if kind == "exec":
         return located(rest, folder)
     if kind == "python":
         path, colon, name = rest.partition(":")
         return f"python:{within(folder, path)}{colon}{name}"
-    return located(shlex.join(program(Path(within(folder, said)))), folder)
+    return located(shlex.join(program(Path(within(folder, spec)))), folder)
 
 
 def told_in(folder: Path) -> dict[str, Any]:
@@ -278,11 +278,11 @@ def settings_of(team: str, about: Mapping[str, Any], place: Path) -> dict[str, s
 
     Its username is the id of the team unless it says another: a client must register by that.
     """
-    said = {"username": team} | {key: about[key] for key in SETTINGS if key in about}
-    for key, value in said.items():
+    settings = {"username": team} | {key: about[key] for key in SETTINGS if key in about}
+    for key, value in settings.items():
         if not isinstance(value, str):
             raise UsageError(f"{place}: the {key} of {team} must be text")
-    return {key: from_environment(value) for key, value in said.items()}
+    return {key: from_environment(value) for key, value in settings.items()}
 
 
 def at_once(team: str, about: Mapping[str, Any], bot: BotSpec, place: Path) -> int | None:
@@ -291,10 +291,10 @@ def at_once(team: str, about: Mapping[str, Any], bot: BotSpec, place: Path) -> i
     Programs are started for each match, so any number of them can play.
     """
     usual = 1 if bot.kind == "http" else None
-    said = about.get("parallel", usual)
-    if said is not None and (type(said) is not int or said < 1):
-        raise UsageError(f"{place}: `parallel` of {team} must be a number from 1, not {said!r}")
-    return said
+    number = about.get("parallel", usual)
+    if number is not None and (type(number) is not int or number < 1):
+        raise UsageError(f"{place}: `parallel` of {team} must be a number from 1, not {number!r}")
+    return number
 
 
 def beside(spec: str, file: Path) -> str:

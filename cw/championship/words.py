@@ -80,9 +80,9 @@ def mostly_at_fault(entries: Sequence[Entry], names: Mapping[str, str]) -> list[
     faults: dict[str, list[EntryFault]] = {}
     for entry in entries:
         matches.update(entry.players)
-        made = [fault for fault in entry.faults if fault.kind != "startup"]
-        wrong.update({entry.players[fault.seat] for fault in made})
-        for fault in made:
+        during = [fault for fault in entry.faults if fault.kind != "startup"]
+        wrong.update({entry.players[fault.seat] for fault in during})
+        for fault in during:
             faults.setdefault(entry.players[fault.seat], []).append(fault)
     return [
         shortened(
@@ -95,7 +95,7 @@ def mostly_at_fault(entries: Sequence[Entry], names: Mapping[str, str]) -> list[
     ]
 
 
-def told(
+def match_sentence(
     entry: Entry,
     result: Result,
     forfeits: Sequence[str | None],
@@ -146,7 +146,7 @@ def gathered(warnings: Iterable[str], teams: Collection[str]) -> list[str]:
             about.setdefault(rest, {}).update(dict.fromkeys(named))
         else:
             about.setdefault(warning, {})
-    return [f"{', '.join(names)}: {said}" if names else said for said, names in about.items()]
+    return [f"{', '.join(names)}: {text}" if names else text for text, names in about.items()]
 
 
 def number(score: float) -> str:

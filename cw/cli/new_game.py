@@ -49,7 +49,7 @@ def new_game_command(
 
 def read_players(text: str) -> tuple[int, int]:
     """Return the fewest and the most players."""
-    found = re.fullmatch(r"(\d{1,3})(?:-(\d{1,3}))?", text)
-    if found is None:
+    match = re.fullmatch(r"(\d{1,3})(?:-(\d{1,3}))?", text)
+    if match is None:
         raise UsageError(f"--players takes a number or a range such as 2-4, not {text!r}")
-    return int(found[1]), int(found[2] or found[1])
+    return int(match[1]), int(match[2] or match[1])

@@ -53,7 +53,7 @@ class LeftOut:
     """Whose it is, what is wrong with it, and what to do."""
 
 
-def found_games(taken: Collection[str]) -> tuple[tuple[InstalledGame, ...], tuple[LeftOut, ...]]:
+def found_games(names: Collection[str]) -> tuple[tuple[InstalledGame, ...], tuple[LeftOut, ...]]:
     """Return the games of other packages, by name: those to be offered, and the others.
 
     The names `taken` are those of other games.
@@ -63,7 +63,7 @@ def found_games(taken: Collection[str]) -> tuple[tuple[InstalledGame, ...], tupl
     for point in points(tuple(sys.path)):
         package, version = source_of(point)
         try:
-            refuse_name(point.name, {*taken, *good})
+            refuse_name(point.name, {*names, *good})
             entry = trial(point, package, version).result()
             good[point.name] = InstalledGame(point.name, entry, package, version)
         # What code of others raises is its own fault, whatever it is.
@@ -86,14 +86,14 @@ def source_of(point: EntryPoint) -> tuple[str, str]:
     return (point.dist.name, point.dist.version) if point.dist else ("a package", "without version")
 
 
-def refuse_name(name: str, taken: Collection[str]) -> None:
+def refuse_name(name: str, names: Collection[str]) -> None:
     """Raise UsageError for a name that no game can have, or another game has."""
     if not NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         raise UsageError(
             f"its name must be words of small letters and digits with - between them, at most"
             f" {LONGEST_NAME} characters"
         )
-    if name in taken:
+    if name in names:
         raise UsageError("another game has this name")
 
 

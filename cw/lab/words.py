@@ -93,11 +93,11 @@ def counted(number: int, thing: str) -> str:
 
 def faults_by_bot(matches: Iterable[MatchLine]) -> dict[str, list[tuple[MatchLine, BotFaults]]]:
     """Return the matches in which each bot made faults, in their order."""
-    found: dict[str, list[tuple[MatchLine, BotFaults]]] = {}
+    by_bot: dict[str, list[tuple[MatchLine, BotFaults]]] = {}
     for line in matches:
         for faults in line.faults:
-            found.setdefault(faults.bot, []).append((line, faults))
-    return found
+            by_bot.setdefault(faults.bot, []).append((line, faults))
+    return by_bot
 
 
 def repeated_pairs(comparison: Comparison) -> int:

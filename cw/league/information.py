@@ -120,7 +120,7 @@ def most_informative(
     bots = len(known.mu)
     if bots < seats:
         raise ValueError(f"{bots} bots are too few for {seats} seats")
-    telling = told(known, flying)
+    telling = reductions(known, flying)
     chosen = list(divmod(largest(telling, rng), bots))
     while len(chosen) < seats:
         beside = telling[chosen].sum(axis=0)
@@ -129,7 +129,7 @@ def most_informative(
     return tuple(chosen)
 
 
-def told(known: Strengths, flying: Iterable[Sequence[int]]) -> Matrix:
+def reductions(known: Strengths, flying: Iterable[Sequence[int]]) -> Matrix:
     """Return by how much a match of each two lowers the sum of all variances; -1 on the diagonal.
 
     The variances are those around the mean of all bots: only differences of strength matter.
@@ -140,8 +140,8 @@ def told(known: Strengths, flying: Iterable[Sequence[int]]) -> Matrix:
         # Sherman and Morrison: a match of weight w along u takes w Cuu'C / (1 + w u'Cu) from C.
         along = covariance[first] - covariance[second]
         weight = weights[first, second]
-        taken = weight / (1 + weight * (along[first] - along[second]))
-        covariance = covariance - taken * np.outer(along, along)
+        factor = weight / (1 + weight * (along[first] - along[second]))
+        covariance = covariance - factor * np.outer(along, along)
     middle = centred(covariance)
     lowered = weights * apart(middle.T @ middle) / (1 + weights * apart(covariance))
     np.fill_diagonal(lowered, -1)

@@ -24,18 +24,18 @@ def junit(game: str, bot: BotSpec, findings: Sequence[Finding]) -> bytes:
     counts = {"tests": str(len(findings)), "failures": str(failed), "errors": "0"}
     suites = Xml.Element("testsuites", counts)
     suite = Xml.SubElement(
-        suites, "testsuite", {"name": said(f"cw check {game} {bot.public}"), **counts}
+        suites, "testsuite", {"name": xml_text(f"cw check {game} {bot.public}"), **counts}
     )
     for finding in findings:
-        case = {"classname": f"cw.{game}", "name": said(finding.name)}
+        case = {"classname": f"cw.{game}", "name": xml_text(finding.name)}
         step = Xml.SubElement(suite, "testcase", case)
         if finding.problem is not None:
-            failure = Xml.SubElement(step, "failure", {"message": said(finding.brief)})
-            failure.text = said(f"{finding.problem}\nfix: {finding.fix}")
+            failure = Xml.SubElement(step, "failure", {"message": xml_text(finding.brief)})
+            failure.text = xml_text(f"{finding.problem}\nfix: {finding.fix}")
     document: bytes = Xml.tostring(suites, encoding="utf-8", xml_declaration=True)
     return document
 
 
-def said(text: str) -> str:
+def xml_text(text: str) -> str:
     """Return text as a document may hold it."""
     return NO_XML.sub("\ufffd", visible(text))

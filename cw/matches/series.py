@@ -54,8 +54,8 @@ async def play_at_once(
     workers = Workers()
     try:
         async with aclosing(at_once(workers, jobs, most, keep, on_launch)) as results:
-            async for kept in results:
-                tell(kept)
+            async for result in results:
+                tell(result)
     finally:
         await workers.close()
     return workers.warnings()

@@ -90,14 +90,14 @@ async def answer(line: bytes) -> Json:
     try:
         job = msgspec.json.decode(line, type=Job)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        return said(ProtocolError(f"this is not a job: {error}"))
+        return error_line(ProtocolError(f"this is not a job: {error}"))
     with telling(job) as tell:
         try:
             result = await run_match(
                 job.spec, on_turn=tell, on_launch=launched, secrets=job.secrets, spectate=True
             )
         except (ArenaError, OSError) as error:
-            return said(error)
+            return error_line(error)
     return {"result": result.to_json()}
 
 
@@ -141,7 +141,7 @@ class Teller:
             say({"turn": progress.turns, "spectate": progress.spectate})
 
 
-def said(error: Exception) -> Json:
+def error_line(error: Exception) -> Json:
     """Return the line about an error: whose it is, and a sentence."""
     kind = "usage"
     if isinstance(error, CapacityError):

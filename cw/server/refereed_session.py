@@ -25,7 +25,7 @@ from cw.server.session import (
     Snapshot,
     TeamIdForm,
     already_started,
-    taken,
+    duplicate,
     unknown,
 )
 
@@ -134,7 +134,7 @@ class RefereedSession(Generic[State, Action]):
                 raise already_started()
             seat.form.check(team_id)
             if team_id in self._teams.values():
-                raise taken(team_id)
+                raise duplicate(team_id)
             self._open_seat = None
             self.seat(seat.player, team_id)
             self._tell(seat.registered.set)

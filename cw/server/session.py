@@ -98,7 +98,7 @@ def already_started() -> GameStarted:
     )
 
 
-def taken(team_id: str, when_free: str = "") -> TeamIdTaken:
+def duplicate(team_id: str, when_free: str = "") -> TeamIdTaken:
     """Return the refusal of a second registration of a name, and when that is free."""
     return TeamIdTaken(
         f"the team id {team_id!r} is taken: choose another and register again{when_free}"
@@ -208,7 +208,7 @@ class MatchSession(Generic[State, Action, View]):
             if len(self._teams) == len(self._seats) or self._match.outcome is not None:
                 raise already_started()
             if team_id in self._teams:
-                raise taken(team_id, self._when_free())
+                raise duplicate(team_id, self._when_free())
             self._teams += (team_id,)
             self._heard = now
             if len(self._teams) == len(self._seats):

@@ -43,9 +43,9 @@ def survival(subject: Subject) -> None:
         same = codec.state_to_json(known) == codec.state_to_json(state)
         require(same, "a state that was written and read is the same state")
         sent = {str(player): codec.action_to_json(action) for player, action in actions.items()}
-        taken = codec.actions_from_json(known, json.loads(json.dumps(sent)))
+        received = codec.actions_from_json(known, json.loads(json.dumps(sent)))
         after = codec.state_to_json(rules.step(state, actions))
-        same = codec.state_to_json(rules.step(known, taken)) == after
+        same = codec.state_to_json(rules.step(known, received)) == after
         require(same, "actions that were written and read do the same")
 
 
@@ -98,9 +98,9 @@ def any_actions(subject: Subject) -> None:
     usual = json.loads(json.dumps(codec.action_to_json(action)))
     altered = [changed(usual, place, value) for place in places(usual) for value in AWKWARD]
     for document in ({str(player): one} for one in (*altered, *AWKWARD)):
-        taken = read(partial(codec.actions_from_json, state, document))
-        if taken is not None:
-            subject.printed(rules.step(state, taken))
+        parsed = read(partial(codec.actions_from_json, state, document))
+        if parsed is not None:
+            subject.printed(rules.step(state, parsed))
     for document in (*AWKWARD, {"nobody": None}):
         known = read(partial(codec.actions_from_json, state, document))
         require(not known or document != {"nobody": None}, "an action of nobody is refused")

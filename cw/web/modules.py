@@ -53,7 +53,7 @@ def source_of(file: Path) -> str:
 def block(source: str, name: str, numbers: dict[str, int]) -> str:
     """Return a module as a block that leaves what it exports in a constant of its number."""
     exports = dict(exported(source))
-    body = IMPORT.sub(lambda match: taken(match, name, numbers), source)
+    body = IMPORT.sub(lambda match: assignment(match, name, numbers), source)
     body = LISTED.sub("", DECLARED.sub("", body))
     unread = LEFT_OVER.search(body)
     if unread is not None:
@@ -73,7 +73,7 @@ def exported(source: str) -> Iterator[tuple[str, str]]:
             yield outside or inside, inside
 
 
-def taken(match: re.Match[str], name: str, numbers: dict[str, int]) -> str:
+def assignment(match: re.Match[str], name: str, numbers: dict[str, int]) -> str:
     """Return the line that takes what an import names."""
     source = f"m{numbers[beside(name, match['place'])]}"
     if match["default"]:

@@ -78,10 +78,10 @@ class Builder:
 
 async def read_some(stream: asyncio.StreamReader | None) -> str:
     """Return the beginning of a stream, which is read to its end."""
-    kept = b""
+    output = b""
     while stream is not None and (data := await stream.read(MOST_OUTPUT)):
-        kept += data[: MOST_OUTPUT - len(kept)]
-    return kept.decode(errors="replace")
+        output += data[: MOST_OUTPUT - len(output)]
+    return output.decode(errors="replace")
 
 
 def digest_of(files: Sequence[TextFile]) -> str:

@@ -52,9 +52,9 @@ def marks_in(output: str, files: Collection[str], turn: int = 0) -> list[Mark]:
     >>> marks_in("bot.c:12:5: error: expected ';'\\n", ["bot.c"])[0].words
     "expected ';'"
     """
-    found = [*raised_in(output, files, turn), *compiled_in(output, files, turn)]
-    first = {(mark.file, mark.line): mark for mark in reversed(found)}
-    return [mark for mark in found if first[mark.file, mark.line] is mark][:MOST_MARKS]
+    marks = [*raised_in(output, files, turn), *compiled_in(output, files, turn)]
+    first = {(mark.file, mark.line): mark for mark in reversed(marks)}
+    return [mark for mark in marks if first[mark.file, mark.line] is mark][:MOST_MARKS]
 
 
 def raised_in(output: str, files: Collection[str], turn: int) -> Iterator[Mark]:

@@ -130,9 +130,26 @@ def test_every_game_is_drawn_at_any_turn(opened: Open, game: str) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("game", MATCHES)
-def test_frames_are_those_of_the_document(opened: Open, game: str) -> None:
+def test_frames_actions_and_result_are_those_of_the_document(opened: Open, game: str) -> None:
     page = opened(game)
-    found = page.evaluate(
+    assert frames_shown(page, game) == frames(game)
+    document = replay.decode(replay.encode(recorded(game), packed=False))
+    assert actions_shown(page, game) == [turn["actions"] for turn in document["turns"]]
+    result = page.get_by_role("region", name="Result")
+    expect(result.get_by_role("row")).to_have_count(len(MATCHES[game][0]) + 1)
+    reason = page.locator("#reason").inner_text()
+    assert re.fullmatch(r".+\. [A-Z][^_]+\.", reason), reason
+    match = page.get_by_role("region", name="Match", exact=True)
+    for option in MATCHES[game][1]:
+        expect(match.locator("#facts")).to_contain_text(option)
+    expect(page.get_by_role("link", name="Download the replay")).to_have_attribute(
+        "download", f"{game}.json"
+    )
+
+
+def frames_shown(page: Page, game: str) -> Any:
+    """Return the frames of all turns, which the viewer is asked for in a mixed order."""
+    return page.evaluate(
         """async (address) => {
           const { readReplay } = await import("/static/viewer/replay.js");
           const answer = await fetch(address);
@@ -146,14 +163,11 @@ def test_frames_are_those_of_the_document(opened: Open, game: str) -> None:
         }""",
         f"/replays/{game}/document",
     )
-    assert found == frames(game)
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("game", MATCHES)
-def test_actions_are_those_of_the_document(opened: Open, game: str) -> None:
-    page = opened(game)
-    found = page.evaluate(
+def actions_shown(page: Page, game: str) -> Any:
+    """Return the actions of all turns."""
+    return page.evaluate(
         """async (address) => {
           const { readReplay } = await import("/static/viewer/replay.js");
           const answer = await fetch(address);
@@ -161,24 +175,6 @@ def test_actions_are_those_of_the_document(opened: Open, game: str) -> None:
           return replay.document.turns.map((_, index) => replay.actions(index + 1));
         }""",
         f"/replays/{game}/document",
-    )
-    document = replay.decode(replay.encode(recorded(game), packed=False))
-    assert found == [turn["actions"] for turn in document["turns"]]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("game", MATCHES)
-def test_the_result_is_told(opened: Open, game: str) -> None:
-    page = opened(game)
-    result = page.get_by_role("region", name="Result")
-    expect(result.get_by_role("row")).to_have_count(len(MATCHES[game][0]) + 1)
-    reason = page.locator("#reason").inner_text()
-    assert re.fullmatch(r".+\. [A-Z][^_]+\.", reason), reason
-    match = page.get_by_role("region", name="Match", exact=True)
-    for option in MATCHES[game][1]:
-        expect(match.locator("#facts")).to_contain_text(option)
-    expect(page.get_by_role("link", name="Download the replay")).to_have_attribute(
-        "download", f"{game}.json"
     )
 
 
@@ -819,14 +815,6 @@ def test_embedded_there_is_no_navigation(opened: Open, watcher: Watcher) -> None
         assert page.evaluate("document.documentElement.scrollHeight") <= height
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("game", MATCHES)
-def test_a_phone_shows_everything_in_one_column(opened: Open, watcher: Watcher, game: str) -> None:
-    watcher.page.set_viewport_size({"width": 360, "height": 740})
-    page = opened(game)
-    assert page.evaluate("document.documentElement.scrollWidth") == 360
-
-
 @pytest.fixture
 def offline(browser: Browser) -> Iterator[Watcher]:
     """Return a page without a network."""
@@ -860,10 +848,9 @@ def test_axe_finds_nothing_serious_in_the_pages_of_replays(
     page.goto(f"{site}/replays/")
     assert on_each_screen(page, serious) == []
     for game in MATCHES:
-        for after in ("#turn=12&view=1", "?embed=1"):
-            page.goto(f"{site}/replays/{game}{after}")
-            page.wait_for_selector(READY)
-            assert on_each_screen(page, serious) == [], f"{game}{after}"
+        page.goto(f"{site}/replays/{game}?embed=1")
+        page.wait_for_selector(READY)
+        assert on_each_screen(page, serious) == [], game
     page.keyboard.press("?")
     assert on_each_screen(page, serious) == []
 
@@ -871,9 +858,10 @@ def test_axe_finds_nothing_serious_in_the_pages_of_replays(
 @pytest.mark.thorough
 def test_axe_finds_nothing_at_all_in_the_viewer(opened: Open) -> None:
     for game in MATCHES:
-        page = opened(game)
-        for key in ("Home", "End"):
-            page.keyboard.press(key)
-            assert on_each_screen(page) == []
+        page = opened(game, "#turn=12&view=1")
+        assert on_each_screen(page) == []
+        page.keyboard.press("0")
+        page.keyboard.press("End")
+        assert on_each_screen(page) == []
         page.get_by_role("button", name="Share").click()
         assert on_each_screen(page) == []

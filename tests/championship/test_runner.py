@@ -32,7 +32,7 @@ from tests.championship.contests import (
     tables_of,
 )
 
-KILLS = int(os.environ.get("CW_KILLS", "10"))
+KILLS = int(os.environ.get("CW_KILLS", "6"))
 
 SMALL = ("--size", "3", "--jobs", "3", "--groups", "1", "--timeout", "60")
 

@@ -1,6 +1,6 @@
 """OpenStack Swift with its S3 interface in one process: Debian's python3-swift, run by its Python.
 
-    /usr/bin/python3 tests/hub/swift_server.py FOLDER PORT
+    /usr/bin/python3 tests/hub/swift_server.py FOLDER PORT [ADDRESS]
 
 All lies in the folder: what was stored is there again when Swift is started on it once more.
 """
@@ -101,12 +101,12 @@ def write_rings(folder: Path, ports: dict[str, int]) -> None:
         builder.get_ring().save(str(folder / f"{kind}.ring.gz"))
 
 
-def main(folder: Path, port: int) -> None:
+def main(folder: Path, port: int, address: str = "127.0.0.1") -> None:
     """Serve until killed."""
     (folder / "device").mkdir(exist_ok=True)
     listeners = {kind: eventlet.listen(("127.0.0.1", 0)) for kind in KINDS}
     write_rings(folder, {kind: listener.getsockname()[1] for kind, listener in listeners.items()})
-    listeners["proxy"] = eventlet.listen(("127.0.0.1", port))
+    listeners["proxy"] = eventlet.listen((address, port))
     serving = []
     for kind, listener in listeners.items():
         conf = folder / f"{kind}.conf"
@@ -124,4 +124,4 @@ if __name__ == "__main__":
     (folder / "swift.conf").write_text(CLUSTER)
     utils.set_swift_dir(str(folder))
     utils.eventlet_monkey_patch()
-    main(folder, int(sys.argv[2]))
+    main(folder, int(sys.argv[2]), *sys.argv[3:])

@@ -15,8 +15,8 @@ from cw.league.information import (
     certainty,
     expected_weights,
     most_informative,
+    reductions,
     strengths,
-    told,
 )
 from tests.league.informative_matches import BOTS, course, matches_until
 
@@ -45,7 +45,7 @@ def test_bots_that_win_all_are_rated_and_those_that_never_met_are_ordered() -> N
 
 def test_of_each_match_it_is_known_what_it_tells() -> None:
     known = strengths(Meetings.of(4, MATCHES))
-    lowered = told(known, [])
+    lowered = reductions(known, [])
     spread = np.diag(known.covariance)
     doubt = spread[:, None] + spread[None, :] - 2 * known.covariance
     weights = expected_weights(known.mu, doubt)
@@ -56,7 +56,7 @@ def test_of_each_match_it_is_known_what_it_tells() -> None:
         information += weights[first, second] * np.outer(along, along)
         after = Strengths(known.mu, np.linalg.inv(information))
         assert variance(known) - variance(after) == pytest.approx(lowered[first, second])
-        assert told(known, [(first, second)])[first, second] < lowered[first, second]
+        assert reductions(known, [(first, second)])[first, second] < lowered[first, second]
 
 
 def test_a_newcomer_meets_those_who_are_as_strong_as_it_seems() -> None:

@@ -15,8 +15,11 @@ MINE = f"cw{os.getpid()}"
 """How the names of all that is made begin: they must not be another's, and are short."""
 
 BRIDGE = f"{MINE}s"
-SERVICES = "198.18.0.1"
-"""The address of this machine on their network; the block is kept for tries like these."""
+NETWORK = "198.18.0"
+"""How their addresses begin; the block is kept for tries like these."""
+
+SERVICES = f"{NETWORK}.1"
+"""The address of this machine on their network."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,13 @@ class Host:
     """A host on that network."""
 
     number: int
+    network: str = NETWORK
+    last: int = 0
+    """Of its address, where it is to have a certain one."""
+
+    @property
+    def address(self) -> str:
+        return f"{self.network}.{self.last or 10 + self.number}"
 
     @property
     def name(self) -> str:
@@ -51,7 +61,7 @@ class Host:
     def join(self) -> None:
         ip("link", "add", self.cable, "type", "veth", "peer", "name", "eth0", "netns", self.name)
         ip("link", "set", self.cable, "master", BRIDGE, "up")
-        ip("-n", self.name, "address", "add", f"198.18.0.{10 + self.number}/24", "dev", "eth0")
+        ip("-n", self.name, "address", "add", f"{self.address}/24", "dev", "eth0")
         for device in ("lo", "eth0"):
             ip("-n", self.name, "link", "set", device, "up")
 
@@ -67,14 +77,21 @@ def ip(*arguments: str) -> None:
 @contextmanager
 def hosts(number: int) -> Iterator[Sequence[Host]]:
     """Make so many hosts that reach this machine at SERVICES; skip the test where nobody can."""
+    made = [Host(one) for one in range(number)]
+    with joined(made):
+        yield made
+
+
+@contextmanager
+def joined(made: Sequence[Host]) -> Iterator[None]:
+    """Let hosts of one network reach each other and this machine, which is its first address."""
     if os.geteuid() != 0 or shutil.which("ip") is None:
         pytest.skip("networks are made by root, with the command ip")
-    made = [Host(one) for one in range(number)]
     with ExitStack() as stack:
         try:
             ip("link", "add", BRIDGE, "type", "bridge")
             stack.callback(ip, "link", "delete", BRIDGE)
-            ip("address", "add", f"{SERVICES}/24", "dev", BRIDGE)
+            ip("address", "add", f"{made[0].network}.1/24", "dev", BRIDGE)
             ip("link", "set", BRIDGE, "up")
             for host in made:
                 host.begin()
@@ -82,4 +99,4 @@ def hosts(number: int) -> Iterator[Sequence[Host]]:
                 host.join()
         except subprocess.CalledProcessError as error:
             pytest.skip(f"no network of our own can be made here: {error.stderr.strip()}")
-        yield made
+        yield

@@ -42,8 +42,8 @@ def new_command(folder: Path, game: str) -> None:
         about = f'name = "{team.capitalize()}"\nmembers = ["{team}@example.org"]\n'
         about += make_example(game, place, number)
         (place / ABOUT).write_text(about, encoding="utf-8")
-    said = "" if game == "circuit-wars" else f" --game {game}"
-    click.echo(f"{len(EXAMPLES)} teams in {folder}; play them: cw championship run {folder}{said}")
+    more = "" if game == "circuit-wars" else f" --game {game}"
+    click.echo(f"{len(EXAMPLES)} teams in {folder}; play them: cw championship run {folder}{more}")
 
 
 def make_example(game: str, place: Path, number: int) -> str:

@@ -94,8 +94,8 @@ def conclude(out: Path, runner: Runner) -> bool:
     click.echo(f"Show it with its replays: cw serve --replays {out}")
     for fixture, why in runner.failed.items():
         players = " against ".join(map(settings.name, fixture.players))
-        said = f"{players} could not be played: {why}"
-        click.echo(visible(said), err=True)
+        text = f"{players} could not be played: {why}"
+        click.echo(visible(text), err=True)
     for warning in report.document["warnings"]:
         click.echo(f"Warning: {visible(warning)}", err=True)
     is_over = not runner.failed and not runner.open_fixtures()

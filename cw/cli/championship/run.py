@@ -127,8 +127,8 @@ def run_command(
     CW_DATABASE_URL, CW_BROKER_URL and so on (docs/hub.md); results and report are the same.
     """
     own = {"openings": openings, "size": size, "timeout": timeout}
-    given = {name: value for name, value in own.items() if value is not None}
-    given |= dict(map(read_option, options))
+    chosen = {name: value for name, value in own.items() if value is not None}
+    chosen |= dict(map(read_option, options))
     entrants = read_entrants(place, game)
     teams = chosen_of(entrants, place, skip_broken=skip_broken)
     settings = ChampionshipSettings(
@@ -140,7 +140,7 @@ def run_command(
         groups=groups,
         players=players,
         rounds=rounds,
-        options=chosen_options(game, given),
+        options=chosen_options(game, chosen),
         sandbox=sandbox,
         names=names_of(teams),
         members={team.id: team.members for team in teams if team.members},
@@ -167,9 +167,9 @@ def chosen_of(entrants: Entrants, place: Path, *, skip_broken: bool) -> tuple[Te
     return enough(entrants.fit, place)
 
 
-def chosen_options(game: str, given: Mapping[str, Json]) -> dict[str, Json]:
+def chosen_options(game: str, options: Mapping[str, Json]) -> dict[str, Json]:
     """Return the options of a game with its usual ones."""
     if game != "circuit-wars":
-        return dict(given)
-    chosen = {**CIRCUIT_WARS, **given}
+        return dict(options)
+    chosen = {**CIRCUIT_WARS, **options}
     return chosen | {"openings": min(chosen["openings"], chosen["size"] ** 2)}

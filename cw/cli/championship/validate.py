@@ -65,8 +65,8 @@ async def validated(teams: Sequence[Team | UnfitTeam], trial: Trial, as_json: bo
     failed = 0
     async for team, problem in problems(teams, trial):
         failed += problem is not None
-        said = {"team": team.id, "ok": problem is None, "problem": problem}
-        click.echo(json.dumps(said) if as_json else visible(in_words(team, problem)))
+        document = {"team": team.id, "ok": problem is None, "problem": problem}
+        click.echo(json.dumps(document) if as_json else visible(in_words(team, problem)))
     if failed and not as_json:
         click.echo(f"{failed} of {len(teams)} teams did not pass", err=True)
     return failed

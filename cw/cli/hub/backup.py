@@ -48,13 +48,13 @@ def backup_group(
     if context.invoked_subcommand:
         return
     with opened(settings, CeleryQueue(settings)) as resources:
-        made = job.make(resources, objects or "")
+        backup = job.make(resources, objects or "")
     if as_json:
-        click.echo(json.dumps({**made._asdict(), "store": settings.store}))
+        click.echo(json.dumps({**backup._asdict(), "store": settings.store}))
         return
-    click.echo(f"{settings.store}/{made.key}: {made.rows} rows")
+    click.echo(f"{settings.store}/{backup.key}: {backup.rows} rows")
     if objects:
-        click.echo(f"{objects}: sealed there too; {made.objects} objects copied")
+        click.echo(f"{objects}: sealed there too; {backup.objects} objects copied")
 
 
 @backup_group.command("list")
@@ -63,11 +63,11 @@ def backup_group(
 def list_command(settings: HubSettings, as_json: bool) -> None:
     """List the back-ups of the hub's own store and of CW_BACKUP_OBJECTS, the newest first."""
     places = filter(None, (settings.store, settings.backup_objects))
-    found = [one for place in places for one in sources.stored_in(place)]
+    backups = [one for place in places for one in sources.stored_in(place)]
     if as_json:
-        click.echo(json.dumps([asdict(one) for one in found], default=str))
+        click.echo(json.dumps([asdict(one) for one in backups], default=str))
         return
-    for one in found:
+    for one in backups:
         click.echo(visible(row(one)))
 
 
@@ -127,17 +127,17 @@ def restore_command(settings: HubSettings, source: str, objects: bool, as_json: 
 
 def tell(result: recovery.Recovery, as_json: bool, objects: bool) -> None:
     """Print what came of a restoration."""
-    header, found = result.header, result.differences
+    header, differences = result.header, result.differences
     if as_json:
         about = {"rows": header.rows, "at": header.at.isoformat(), "objects": result.objects}
         about["deleted"] = result.deleted
-        click.echo(json.dumps({**about, "differences": found}))
+        click.echo(json.dumps({**about, "differences": differences}))
         return
     click.echo(f"{header.rows} rows as they were at {header.at:%Y-%m-%d %H:%M:%S} UTC")
     if objects:
         click.echo(f"{result.objects} objects copied")
     if result.deleted:
         click.echo(f"{result.deleted} accounts deleted again, as they were after the back-up")
-    for one in found:
+    for one in differences:
         click.echo(one)
-    click.echo("The ratings match the results." if not found else "They differ.")
+    click.echo("The ratings match the results." if not differences else "They differ.")

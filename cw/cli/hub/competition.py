@@ -39,10 +39,10 @@ def competition() -> None:
 
 def format_of(facts: CompetitionFacts) -> Format:
     """Return the format of a competition; raise UsageError for one that this site does not have."""
-    found = format_named(FORMATS, facts.format)
-    if found is None:
+    format_ = format_named(FORMATS, facts.format)
+    if format_ is None:
         raise UsageError(f"this program does not have the format {facts.format!r}")
-    return found
+    return format_
 
 
 @competition.command("list")
@@ -51,8 +51,8 @@ def format_of(facts: CompetitionFacts) -> Format:
 def list_command(settings: HubSettings, *, as_json: bool) -> None:
     """Print all competitions, one a line."""
     with opened(settings) as database, database.reading() as session:
-        found = competitions.everything(session)
-    for one in found:
+        rows = competitions.everything(session)
+    for one in rows:
         tell(asdict(one), f"{one.format}/{one.slug}  {one.state}  {one.title}", as_json=as_json)
 
 
@@ -63,8 +63,8 @@ def list_command(settings: HubSettings, *, as_json: bool) -> None:
 def show(settings: HubSettings, name: str, *, as_json: bool) -> None:
     """Print the details of a competition."""
     with opened(settings) as database, database.reading() as session:
-        said = asdict(competitions.named(session, name))
-    tell(said, "\n".join(f"{key}: {value}" for key, value in said.items()), as_json=as_json)
+        document = asdict(competitions.named(session, name))
+    tell(document, "\n".join(f"{key}: {value}" for key, value in document.items()), as_json=as_json)
 
 
 @competition.command()
@@ -117,8 +117,8 @@ def new(
         raise UsageError(f"there is no format {format_name!r}; {choices(format_name, names)}")
     load_game(game)
     with opened(settings) as database, database.writing() as session:
-        made = competitions.new(session, utc_now, format_name, game, slug=slug, title=title)
-    name = f"{made.format}/{made.slug}"
+        facts = competitions.new(session, utc_now, format_name, game, slug=slug, title=title)
+    name = f"{facts.format}/{facts.slug}"
     tell(
         {"competition": name},
         f"{name} is created; start it with: cw hub competition resume {name}",
@@ -168,17 +168,18 @@ def set_command(
 
     A daily one has time (18:00), zone (UTC) and options, a JSON object with options of the game:
     cw hub competition set end-of-codes zone=Europe/Athens options='{"M": 15}'
+    A rated one has formats (2,4), options, rest (seconds), matches, same_owner and house_plays.
     A tournament has parallel, per_bot, round_every and more: see docs/hub/tournaments.md.
     A cup has contest (round-robin), bots (Ada,Bob,Cid), options, groups, players and rounds.
     """
-    given = dict(read_value(text) for text in values)
+    changes = dict(read_value(text) for text in values)
 
     def act(session: Session, clock: Clock, of: CompetitionFacts) -> None:
-        format_of(of).change(session, clock, of, given)
+        format_of(of).change(session, clock, of, changes)
 
     do(settings, name, act)
-    words = ", ".join(f"{key} is {json.dumps(value)}" for key, value in given.items())
-    tell({"competition": name, "settings": given}, words, as_json=as_json)
+    words = ", ".join(f"{key} is {json.dumps(value)}" for key, value in changes.items())
+    tell({"competition": name, "settings": changes}, words, as_json=as_json)
 
 
 def read_value(text: str) -> tuple[str, Any]:

@@ -48,9 +48,9 @@ def check(settings: HubSettings) -> None:
         at, needed = migrations.current(database), migrations.head()
         if at != needed:
             raise Failure(f"the database is at {at or 'nothing'}, this program needs {needed}")
-        found = migrations.differences(database)
-        if found:
-            words = "; ".join(in_words(found))
+        differences = migrations.differences(database)
+        if differences:
+            words = "; ".join(in_words(differences))
             raise Failure(f"the tables differ from those of this program: {words}")
         click.echo(f"{at}: as this program needs it")
 

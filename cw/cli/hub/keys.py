@@ -44,12 +44,12 @@ def status(settings: HubSettings, as_json: bool) -> None:
         opened(settings, CeleryQueue(settings)) as resources,
         resources.database.reading() as session,
     ):
-        found = dict.fromkeys(resources.sealer.key_ids, 0) | dict(services.uses(session))
+        uses = dict.fromkeys(resources.sealer.key_ids, 0) | dict(services.uses(session))
         first = resources.sealer.key_id
     if as_json:
-        click.echo(json.dumps({"first": first, "secrets": found}))
+        click.echo(json.dumps({"first": first, "secrets": uses}))
         return
-    for key, number in found.items():
+    for key, number in uses.items():
         click.echo(f"{key}: {number}{' (the first: it encrypts)' if key == first else ''}")
 
 

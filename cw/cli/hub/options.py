@@ -28,14 +28,14 @@ def with_settings(command: Callable[Concatenate[HubSettings, P], T]) -> Callable
 
     @click.option(
         "--set",
-        "given",
+        "overrides",
         multiple=True,
         metavar="CW_NAME=VALUE",
         help="A setting, takes precedence over the environment; may be repeated.",
     )
     @wraps(command)
-    def reading(given: tuple[str, ...], *args: P.args, **kwargs: P.kwargs) -> T:
-        return command(read_settings(os.environ, given), *args, **kwargs)
+    def reading(overrides: tuple[str, ...], *args: P.args, **kwargs: P.kwargs) -> T:
+        return command(read_settings(os.environ, overrides), *args, **kwargs)
 
     return reading
 

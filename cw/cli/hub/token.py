@@ -62,8 +62,8 @@ def create(
         raise UsageError(f"the name must have 1 to {tokens.LONGEST_NAME} characters")
     new = NewToken(name, frozenset(scopes), days)
     user_id = find(settings, username)
-    made = do(settings, partial(tokens.create, user_id=user_id, new=new, actor=users.OPERATOR))
-    tell({"user": username, "token": made}, made, as_json=as_json)
+    secret = do(settings, partial(tokens.create, user_id=user_id, new=new, actor=users.OPERATOR))
+    tell({"user": username, "token": secret}, secret, as_json=as_json)
 
 
 @token.command("list")
@@ -87,13 +87,17 @@ def list_tokens(settings: HubSettings, username: str, as_json: bool) -> None:
 def revoke(settings: HubSettings, username: str, digest: str, as_json: bool) -> None:
     """Revoke the token of USERNAME whose line in `list` begins with DIGEST."""
     user_id = find(settings, username)
-    found = [one for one in of_user(settings, user_id) if digest and one.digest.startswith(digest)]
-    if len(found) != 1:
-        raise UsageError(f"{digest!r} is the beginning of {len(found)} tokens of {username}, not 1")
-    end = partial(tokens.revoke, user_id=user_id, digest=found[0].digest, actor=users.OPERATOR)
+    matching = [
+        one for one in of_user(settings, user_id) if digest and one.digest.startswith(digest)
+    ]
+    if len(matching) != 1:
+        raise UsageError(
+            f"{digest!r} is the beginning of {len(matching)} tokens of {username}, not 1"
+        )
+    end = partial(tokens.revoke, user_id=user_id, digest=matching[0].digest, actor=users.OPERATOR)
     do(settings, end)
-    said = {"user": username, "revoked": found[0].short}
-    tell(said, f"{found[0].name} is revoked", as_json=as_json)
+    document = {"user": username, "revoked": matching[0].short}
+    tell(document, f"{matching[0].name} is revoked", as_json=as_json)
 
 
 def find(settings: HubSettings, username: str) -> int:

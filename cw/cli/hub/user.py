@@ -50,9 +50,9 @@ def do(settings: HubSettings, act: Callable[..., Any]) -> Any:
         return act(session, utc_now)
 
 
-def tell(said: dict[str, Any], words: str, *, as_json: bool) -> None:
+def tell(document: dict[str, Any], words: str, *, as_json: bool) -> None:
     """Print what was done."""
-    click.echo(json.dumps(said, default=str) if as_json else visible(words))
+    click.echo(json.dumps(document, default=str) if as_json else visible(words))
 
 
 @user.command("list")
@@ -61,8 +61,8 @@ def tell(said: dict[str, Any], words: str, *, as_json: bool) -> None:
 def list_users(settings: HubSettings, *, as_json: bool) -> None:
     """Print all accounts, one a line."""
     with opened(settings) as database, database.reading() as session:
-        found = users.everybody(session)
-    for facts in found:
+        people = users.everybody(session)
+    for facts in people:
         tell(asdict(facts), line_of(facts), as_json=as_json)
 
 
@@ -79,9 +79,11 @@ def line_of(facts: users.Facts) -> str:
 def show(settings: HubSettings, name: str, *, as_json: bool) -> None:
     """Print the details of an account."""
     with opened(settings) as database, database.reading() as session:
-        said = asdict(users.find(session, name))
-    words = "\n".join(f"{key}: {'-' if value is None else value}" for key, value in said.items())
-    tell(said, words, as_json=as_json)
+        document = asdict(users.find(session, name))
+    words = "\n".join(
+        f"{key}: {'-' if value is None else value}" for key, value in document.items()
+    )
+    tell(document, words, as_json=as_json)
 
 
 @user.command()

@@ -76,13 +76,13 @@ def league_command(
     All it keeps is in DIR/.league: the matches, the versions and the replays. Exit codes: 0 fine,
     1 something failed, 2 wrong usage; 130 after Ctrl-C.
     """
-    said = {
+    wishes = {
         "game": game,
         "players": players,
         "options": dict(map(read_option, options)) or None,
         "builtins": True if include else None,
     }
-    league = chosen(folder, said, Isolation(sandbox))
+    league = chosen(folder, wishes, Isolation(sandbox))
     if only_table:
         show(looked_at(league), as_json=as_json)
         return
@@ -95,18 +95,18 @@ def league_command(
             show(planner.standing(), as_json=as_json)
 
 
-def chosen(folder: Path, said: dict[str, Any], isolation: Isolation) -> League:
+def chosen(folder: Path, wishes: dict[str, Any], isolation: Isolation) -> League:
     """Return the league of a folder: as it was begun, else as the command says.
 
     Raises UsageError for a folder that is none, without a game, and for what differs.
     """
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}: make one, with a bot or more in it")
-    given = {key: value for key, value in said.items() if value is not None}
+    stated = {key: value for key, value in wishes.items() if value is not None}
     known = read_head(League(folder, "", 2).file)
-    if not known and "game" not in given:
+    if not known and "game" not in stated:
         raise UsageError(f"{folder} is no league yet: say which game it plays, --game GAME")
-    return read_league(folder, {**known, **given}, isolation)
+    return read_league(folder, {**known, **stated}, isolation)
 
 
 def enough(field: Field, league: League) -> None:

@@ -143,9 +143,9 @@ def experiment(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of an experiment; it gets what they say as `asked`."""
 
     @wraps(command)
-    def collected(**given: Any) -> None:
-        said = {field.name: given.pop(field.name) for field in fields(Asked)}
-        command(asked=Asked(**said), **given)
+    def collected(**options: Any) -> None:
+        values = {field.name: options.pop(field.name) for field in fields(Asked)}
+        command(asked=Asked(**values), **options)
 
     return reduce(lambda inner, option: option(inner), reversed(EXPERIMENT), collected)
 

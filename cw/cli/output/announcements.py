@@ -31,9 +31,9 @@ class Announcements:
 
     def __call__(self, bot: BotSpec, protection: str) -> None:
         """Say how a program is isolated."""
-        told = protection if self._verbose else in_short(protection)
-        if told:
-            self.tell([f"{bot.name}: {told}"])
+        text = protection if self._verbose else in_short(protection)
+        if text:
+            self.tell([f"{bot.name}: {text}"])
 
     def tell(self, lines: Sequence[str]) -> None:
         """Print the lines that are new."""

@@ -110,7 +110,7 @@ def sentence(spec: MatchSpec, faults: Sequence[MatchFault]) -> str:
     first, last = faults[0], faults[-1]
     detail = first.detail.partition(ERROR_OUTPUT)[0]
     text = f"{spec.bots[first.bot].name}: {first.kind}: {detail}"
-    told = text if first.kind == "startup" else f"turn {first.turn + 1}: {text}"
+    words = text if first.kind == "startup" else f"turn {first.turn + 1}: {text}"
     if len(faults) == 1:
-        return told
-    return f"{told} (and {len(faults) - 1} more like it, the last in turn {last.turn + 1})"
+        return words
+    return f"{words} (and {len(faults) - 1} more like it, the last in turn {last.turn + 1})"

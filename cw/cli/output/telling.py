@@ -88,6 +88,6 @@ def grouped(faults: Sequence[MatchFault]) -> list[list[MatchFault]]:
     """
     groups: dict[tuple[int, str, str], list[MatchFault]] = {}
     for fault in faults:
-        told = NUMBER.sub("0", fault.detail)
-        groups.setdefault((fault.bot, fault.kind, told), []).append(fault)
+        pattern = NUMBER.sub("0", fault.detail)
+        groups.setdefault((fault.bot, fault.kind, pattern), []).append(fault)
     return list(groups.values())

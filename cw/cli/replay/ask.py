@@ -118,13 +118,13 @@ def asking_of(
     place = place_of(split_name(bot)[1], load_strategies(document["game"]))
     spec = BotSpec(place.name, place.kind, place.target)
     seat = seat_of(document, spec, player)
-    given = read_settings(settings, [seat["name"]]).get(seat["name"], {})
-    public = {key: value for key, value in given.items() if key not in SECRET_SETTINGS}
+    values = read_settings(settings, [seat["name"]]).get(seat["name"], {})
+    public = {key: value for key, value in values.items() if key not in SECRET_SETTINGS}
     return Asking(
         document,
         seat["player"],
         spec.with_settings(public),
-        {key: value for key, value in given.items() if key in SECRET_SETTINGS},
+        {key: value for key, value in values.items() if key in SECRET_SETTINGS},
         turn,
         is_cold=cold,
         is_patient=wait,
@@ -158,15 +158,15 @@ def whole(answers: Sequence[AskedAnswer]) -> list[str]:
         return []
     [answer] = answers
     lines = [f"Turn {answer.turn}. It was asked:", *indented(answer.question)]
-    lines += [said("Then", answer.before, answer.seconds_before, answer.verdict_before)]
-    lines += [said("Now", answer.after, answer.seconds, answer.verdict)]
+    lines += [answer_line("Then", answer.before, answer.seconds_before, answer.verdict_before)]
+    lines += [answer_line("Now", answer.after, answer.seconds, answer.verdict)]
     lines += ["The answers differ." if answer.is_changed else "The answers are the same."]
     if answer.stderr:
         lines += ["It wrote to its standard error:", *indented(answer.stderr)]
     return lines
 
 
-def said(when: str, action: Json, seconds: float | None, verdict: str) -> str:
+def answer_line(when: str, action: Json, seconds: float | None, verdict: str) -> str:
     """Return a line about an answer."""
     time = "" if seconds is None else f"after {in_milliseconds(seconds)}, "
     return f"{when}: {cut(printed(action), LONGEST)}  ({time}{verdict})"

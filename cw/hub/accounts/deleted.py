@@ -31,8 +31,8 @@ class Deletion(NamedTuple):
     @property
     def key(self) -> str:
         """Return the key of the empty object that notes it."""
-        made, ended = (f"{at.astimezone(UTC):{TIME}}" for at in self[1:])
-        return f"{PREFIX}/{self.user_id}-{made}-{ended}"
+        begin, end = (f"{at.astimezone(UTC):{TIME}}" for at in self[1:])
+        return f"{PREFIX}/{self.user_id}-{begin}-{end}"
 
 
 def deletion_of(key: str) -> Deletion | None:
@@ -77,8 +77,8 @@ def deletions(session: Session, since: datetime | None) -> Iterator[Deletion]:
 
 def noted(stores: Iterable[ObjectStore]) -> set[Deletion]:
     """Return all deletions that stores tell of; raise StoreAway if one cannot be reached."""
-    found = (deletion_of(key) for store in stores for key in store.keys(PREFIX))
-    return {one for one in found if one is not None}
+    notes = (deletion_of(key) for store in stores for key in store.keys(PREFIX))
+    return {one for one in notes if one is not None}
 
 
 def repeat(session: Session, deletions: Iterable[Deletion]) -> int:

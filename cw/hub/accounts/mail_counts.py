@@ -43,10 +43,10 @@ def count(session: Session, clock: Clock, key: str, kind: LinkKind, *, is_confir
     insert_missing(session, MailCount, [{"address": key, "sent": [], "last_at": now}])
     row = session.scalars(select(MailCount).where(MailCount.address == key).with_for_update()).one()
     recent = [[of, at] for of, at in row.sent if datetime.fromisoformat(at) > now - DAY]
-    kept = 0 if is_confirmed else 1
+    reserve = 0 if is_confirmed else 1
     of_kind = sum(of == kind for of, _ in recent)
-    most_of_kind = MOST_OF_A_KIND - (kept if kind == "reset" else 0)
-    if len(recent) >= MOST - kept or of_kind >= most_of_kind:
+    most_of_kind = MOST_OF_A_KIND - (reserve if kind == "reset" else 0)
+    if len(recent) >= MOST - reserve or of_kind >= most_of_kind:
         return False
     row.sent = [*recent, [kind, now.isoformat()]]
     row.last_at = now

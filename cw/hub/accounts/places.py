@@ -41,8 +41,8 @@ def remember(session: Session, clock: Clock, user_id: int, places: Collection[st
         update(KnownPlace).where(mine, KnownPlace.place.in_(places)).values(seen_at=now)
     )
     latest = select(KnownPlace.place).where(mine).order_by(KnownPlace.seen_at.desc()).limit(MOST)
-    kept = session.scalars(latest).all()
-    session.execute(delete(KnownPlace).where(mine, KnownPlace.place.not_in(kept)))
+    recent = session.scalars(latest).all()
+    session.execute(delete(KnownPlace).where(mine, KnownPlace.place.not_in(recent)))
 
 
 def known(session: Session, clock: Clock, username: str, places: Iterable[str]) -> set[str]:

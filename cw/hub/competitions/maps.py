@@ -50,8 +50,8 @@ def library(game: str) -> Iterator[StoredMap]:
         return
     maker = load_map_maker(game)
     for players in numbers_of_players(game):
-        for made in maker.stored(players):
-            yield StoredMap(game, players, maker.facts(made), maker.encode(made))
+        for map_ in maker.stored(players):
+            yield StoredMap(game, players, maker.facts(map_), maker.encode(map_))
 
 
 def numbers_of_players(game: str) -> list[int]:
@@ -64,7 +64,7 @@ def known(session: Session, game: str) -> set[str]:
     return set(session.scalars(select(Map.map_id).where(Map.game == game)))
 
 
-def put(session: Session, found: Iterable[StoredMap]) -> None:
+def put(session: Session, maps: Iterable[StoredMap]) -> None:
     """Make the rows of maps. Twice, or by two at once: what is there stays."""
     rows = [
         {
@@ -76,7 +76,7 @@ def put(session: Session, found: Iterable[StoredMap]) -> None:
             "meta": one.facts,
             "sha256": sha256(one.data).hexdigest(),
         }
-        for one in found
+        for one in maps
     ]
     insert_missing(session, Map, rows)
 

@@ -56,8 +56,8 @@ class CompetitionFacts:
     @property
     def since(self) -> datetime | None:
         """Since when it has been running; None before its first start."""
-        said = self.settings.get(SINCE)
-        return None if said is None else datetime.fromisoformat(said)
+        moment = self.settings.get(SINCE)
+        return None if moment is None else datetime.fromisoformat(moment)
 
 
 _COLUMNS = Competition.__table__.c
@@ -186,8 +186,8 @@ def new(  # noqa: PLR0913 - as many things as there are to be said
     return facts_of(row)
 
 
-def held(session: Session, competition: int) -> Competition:
-    """Return the row of a competition, which nobody else changes until this transaction ends."""
+def lock(session: Session, competition: int) -> Competition:
+    """Lock the row of a competition until this transaction ends, and return it."""
     query = select(Competition).where(Competition.id == competition).with_for_update()
     return session.scalars(query).one()
 
@@ -203,7 +203,7 @@ def set_state(
 
     Twice: the same, and `since` stays.
     """
-    row = held(session, competition)
+    row = lock(session, competition)
     if row.state == state:
         return
     row.state = state
@@ -222,7 +222,7 @@ def set_paused(
     Twice, or by two at once: False for the second.
     """
     before: CompetitionState = "running" if paused else "paused"
-    if held(session, competition).state != before:
+    if lock(session, competition).state != before:
         return False
     set_state(session, clock, competition, "paused" if paused else "running", actor)
     return True
@@ -230,7 +230,7 @@ def set_paused(
 
 def set_values(session: Session, clock: Clock, competition: int, values: Mapping[str, Any]) -> None:
     """Keep settings, which their format has checked; others stay as they are. Twice: the same."""
-    row = held(session, competition)
+    row = lock(session, competition)
     row.settings = {**row.settings, **values}
     row.revision += 1
     name = f"competition:{row.format}/{row.slug}"

@@ -44,8 +44,8 @@ class Signer(TimestampSigner):
 
 def signer() -> Signer:
     """Return what signs the links of this hub."""
-    held = resources()
-    return Signer(held.secret_key, held.clock)
+    hub = resources()
+    return Signer(hub.secret_key, hub.clock)
 
 
 def link_to(key: str) -> str:

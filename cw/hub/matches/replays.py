@@ -170,5 +170,5 @@ def strays(session: Session, keys: Iterable[str]) -> list[str]:
         Match.match_id.in_({match_id for match_id, _ in replays.values()}),
         Battle.pruned_at.is_(None),
     )
-    kept = set(session.scalars(known))
-    return [key for key, (_, replay) in replays.items() if replay not in kept]
+    keys_in_use = set(session.scalars(known))
+    return [key for key, (_, replay) in replays.items() if replay not in keys_in_use]

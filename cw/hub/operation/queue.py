@@ -26,6 +26,9 @@ JOBS: Final = "jobs"
 CHECKS: Final = "checks"
 """The queue of checks of bots."""
 
+PROGRAMS: Final = "programs"
+"""The queue of matches and checks in which uploaded programs are run."""
+
 PROBES: Final = "probes"
 """The queue of bots that are asked whether they are ready."""
 
@@ -124,8 +127,8 @@ class JobTaker:
         worker = name.partition("@")[2]
 
         def do(task: Task, job: str, *arguments: int | str) -> None:
-            given = (task.request.headers or {}).get(REQUEST_ID)
-            request_id = logs.request_id(given) if given else None
+            header = (task.request.headers or {}).get(REQUEST_ID)
+            request_id = logs.request_id(header) if header else None
             with logs.about(worker=worker, request_id=request_id):
                 run_job(self._resources, self._jobs, job, arguments)
 

@@ -185,6 +185,6 @@ def sample(session: Session) -> list[str]:
 
 def look_at_ratings(database: Database) -> Finding:
     """Compute all ratings from the matches, and compare."""
-    found = differences(database)
-    text = found[0] if found else "they match the results"
-    return Finding("ratings", not found, True, text, "see cw hub ratings verify")
+    wrong = differences(database)
+    text = wrong[0] if wrong else "they match the results"
+    return Finding("ratings", not wrong, True, text, "see cw hub ratings verify")

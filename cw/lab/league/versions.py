@@ -60,17 +60,17 @@ def stamps(folder: Path) -> dict[str, Stamp]:
     Bots are programs and folders; what begins with a dot or an underscore is none. Raises
     UsageError for two of one name, for too many files, and for a folder that cannot be read.
     """
-    found: dict[str, Stamp] = {}
+    by_name: dict[str, Stamp] = {}
     try:
         for place in filter(is_bot, sorted(folder.iterdir())):
-            if name_of(place) in found:
+            if name_of(place) in by_name:
                 raise UsageError(f"{folder} has two bots {name_of(place)}: rename one of them")
             # What an editor has just put aside is not there.
             with suppress(FileNotFoundError):
-                found[name_of(place)] = stamp_of(place)
+                by_name[name_of(place)] = stamp_of(place)
     except OSError as error:
         raise UsageError(f"{folder} cannot be read: {error.strerror}") from None
-    return found
+    return by_name
 
 
 def is_bot(place: Path) -> bool:

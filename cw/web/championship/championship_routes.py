@@ -140,7 +140,9 @@ def stamp(file: Path) -> str:
 def page() -> Response:
     """Return tables, bracket and matches as they stand."""
     now = shown().stand()
-    answer = make_response(render_template("championship.html", tag=f'"{now.tag}"', **told(now)))
+    answer = make_response(
+        render_template("championship.html", tag=f'"{now.tag}"', **values_of(now))
+    )
     answer.headers["Cache-Control"] = "no-store"
     return answer
 
@@ -152,7 +154,7 @@ def stand() -> Response:
     if request.if_none_match.contains(now.tag):
         answer = Response(status=304)
     else:
-        answer = make_response(render_template("championship_content.html", **told(now)))
+        answer = make_response(render_template("championship_content.html", **values_of(now)))
     answer.set_etag(now.tag)
     answer.headers["Cache-Control"] = "no-cache"
     return answer
@@ -243,7 +245,7 @@ def shown() -> Shown:
     return championship
 
 
-def told(now: Stand) -> dict[str, Json]:
+def values_of(now: Stand) -> dict[str, Json]:
     """Return what the templates are filled with."""
     return now.page | {
         "base": url_for("replays.index"),

@@ -306,8 +306,8 @@ class LiveMatches:
     def _forget(self) -> None:
         """Forget matches that are over if there are too many, of those first who have the most."""
         while len(self._kept) > MOST_KEPT:
-            kept = Counter(match.visitor for match in self._kept.values())
+            counts = Counter(match.visitor for match in self._kept.values())
             over = [match for match in self._kept.values() if match.over]
             if not over:
                 return
-            del self._kept[max(over, key=lambda match: kept[match.visitor]).name]
+            del self._kept[max(over, key=lambda match: counts[match.visitor]).name]

@@ -112,10 +112,10 @@ def source_of(static: Path, name: str) -> str:
             return read(file)
         raise UsageError(f"a module imports /static/{name}, and there is no such file")
     game, _, part = name.removeprefix(OF_PACKAGES).partition("/")
-    found = viewer_file(game, part)
-    if found is None:
+    own_file = viewer_file(game, part)
+    if own_file is None:
         raise UsageError(f"the viewer of {game} imports {part}, which its package does not have")
-    return read(found)
+    return read(own_file)
 
 
 def named(name: str, source: str) -> str:

@@ -77,7 +77,7 @@ class Desk:
         run = self.run
         if run is None or run.match.progress is None:
             raise UsageError("run the bot first: then it can be asked about a turn again")
-        found: list[AskedAnswer] = []
+        answers: list[AskedAnswer] = []
         asking = Asking(
             run.match.document(),
             player_of(run.match),
@@ -85,17 +85,17 @@ class Desk:
             turn=turn,
             isolation=self.project.isolation,
         )
-        self.asking.start(self._ask(asking, found))
+        self.asking.start(self._ask(asking, answers))
         self.asking.wait()
-        if not found:
+        if not answers:
             raise UsageError(self.asking.trouble or f"turn {turn} was not asked")
-        return found[0]
+        return answers[0]
 
-    async def _ask(self, asking: Asking, found: list[AskedAnswer]) -> None:
+    async def _ask(self, asking: Asking, answers: list[AskedAnswer]) -> None:
         await self._builder.build()
         try:
             async with asyncio.timeout(ASKING):
-                self.asking.trouble = await ask(asking, found.append, lambda *_: None)
+                self.asking.trouble = await ask(asking, answers.append, lambda *_: None)
         except TimeoutError:
             raise UsageError(f"the answers up to that turn took more than {ASKING:g} s") from None
 

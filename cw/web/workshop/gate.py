@@ -58,8 +58,8 @@ class Gate:
     def _bytes(self) -> bytes:
         return self.value.encode()
 
-    def _is_token(self, given: str) -> bool:
-        return hmac.compare_digest(given.encode(), self.token.encode())
+    def _is_token(self, text: str) -> bool:
+        return hmac.compare_digest(text.encode(), self.token.encode())
 
     def _with_cookie(self) -> Response:
         """Lead to the same page without the token, which shall not stay in the address."""

@@ -16,7 +16,7 @@ from cw.web.workshop.telling import (
     series_document,
     turn_document,
 )
-from cw.web.workshop.workshop_routes import body, find, fresh, told
+from cw.web.workshop.workshop_routes import body, find, fresh, reply
 
 routes = Blueprint("workshop_runs", __name__, url_prefix="/workshop/<game:game>")
 
@@ -50,7 +50,7 @@ def run(game: str) -> Response:
     """Begin a match of the bot in the place of the one before."""
     desk, wanted = find(game), body(WantedRun)
     begun = desk.begin(wanted.opponent, wanted.seat, wanted.seed)
-    return told({"match": begun.match.name, "seed": begun.match.spec.seed}, 201)
+    return reply({"match": begun.match.name, "seed": begun.match.spec.seed}, 201)
 
 
 @routes.get("/run")
@@ -59,14 +59,14 @@ def running(game: str) -> Response:
     desk = find(game)
     if desk.run is None:
         abort(404, "nothing was run yet")
-    return told(run_document(desk.run, names(desk)))
+    return reply(run_document(desk.run, names(desk)))
 
 
 @routes.post("/stop")
 def stop(game: str) -> Response:
     """End the run; afterwards none of its processes runs."""
     find(game).stop()
-    return told({})
+    return reply({})
 
 
 @routes.get("/run/turns/<int:turn>")
@@ -75,14 +75,14 @@ def turn(game: str, turn: int) -> Response:
     desk = find(game)
     if desk.run is None:
         abort(404, "nothing was run yet")
-    return told(turn_document(desk.run, turn))
+    return reply(turn_document(desk.run, turn))
 
 
 @routes.post("/ask")
 def ask(game: str) -> Response:
     """Ask the bot as it is now about a turn of the run, after all turns before it."""
     desk, wanted = find(game), body(WantedAnswer)
-    return told(answer_document(desk.ask_again(wanted.turn), names(desk)))
+    return reply(answer_document(desk.ask_again(wanted.turn), names(desk)))
 
 
 @routes.post("/series")
@@ -90,21 +90,21 @@ def begin_series(game: str) -> Response:
     """Begin a series in the place of the one before."""
     desk, wanted = find(game), body(WantedSeries)
     desk.begin_series(wanted.opponent, wanted.matches)
-    return told({}, 201)
+    return reply({}, 201)
 
 
 @routes.get("/series")
 def series(game: str) -> Response:
     """Return how the series stands."""
     desk = find(game)
-    return told(series_document(desk.series_work, desk.series))
+    return reply(series_document(desk.series_work, desk.series))
 
 
 @routes.post("/series/stop")
 def stop_series(game: str) -> Response:
     """End the series; its matches so far can be looked at."""
     find(game).series_work.stop()
-    return told({})
+    return reply({})
 
 
 @routes.get("/series/<int:number>/document")
@@ -123,21 +123,21 @@ def series_match(game: str, number: int) -> Response:
 def begin_check(game: str) -> Response:
     """Begin a check in the place of the one before."""
     find(game).begin_check()
-    return told({}, 201)
+    return reply({}, 201)
 
 
 @routes.get("/check")
 def check(game: str) -> Response:
     """Return how the check stands."""
     desk = find(game)
-    return told(check_document(desk.check_work, desk.check))
+    return reply(check_document(desk.check_work, desk.check))
 
 
 @routes.post("/check/stop")
 def stop_check(game: str) -> Response:
     """End the check."""
     find(game).check_work.stop()
-    return told({})
+    return reply({})
 
 
 def names(desk: Desk) -> list[str]:

@@ -120,11 +120,11 @@ def faults_of(record: MatchRecord, player: Player, turn: int) -> list[Json]:
 def answer_document(answer: AskedAnswer, files: Collection[str]) -> dict[str, Json]:
     """Return an answer of today beside that of the match."""
     document = msgspec.json.decode(msgspec.json.encode(answer.to_json()))
-    told = {name: cut(document[name]) for name in ("question", "verdict", "verdict_before")}
+    texts = {name: cut(document[name]) for name in ("question", "verdict", "verdict_before")}
     marks = marks_in(visible(answer.stderr), files, answer.turn)
     return {
         **document,
-        **told,
+        **texts,
         "stderr": visible(answer.stderr),
         "marks": list(map(asdict, marks)),
     }

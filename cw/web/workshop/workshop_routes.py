@@ -81,7 +81,7 @@ def files(game: str) -> Response:
     """Return the files of the bot, each with text and digest; 304 if they are known."""
     desk = find(game)
     order = sorted(desk.project.folder.files(), key=desk.project.rank)
-    answer = told({"files": [file_document(file) for file in order]})
+    answer = reply({"files": [file_document(file) for file in order]})
     answer.set_etag(digest_of(order))
     answer.make_conditional(request)
     return answer
@@ -102,10 +102,10 @@ def save(game: str, name: str) -> Response:
     request.max_content_length = LARGEST_BODY
     saved = body(Saved)
     try:
-        return told(file_document(folder.save(name, saved.text, saved.base)))
+        return reply(file_document(folder.save(name, saved.text, saved.base)))
     except ChangedMeanwhile as changed:
         now = None if changed.now is None else file_document(changed.now)
-        return told({"error": str(changed), "now": now}, 409)
+        return reply({"error": str(changed), "now": now}, 409)
 
 
 def file_document(file: TextFile) -> dict[str, Json]:
@@ -129,7 +129,7 @@ def body(kind: type[Any]) -> Any:
         raise ProtocolError(f"this cannot be read: {error}") from None
 
 
-def told(document: Json, code: int = 200) -> Response:
+def reply(document: Json, code: int = 200) -> Response:
     """Answer with JSON."""
     return fresh(Response(msgspec.json.encode(document), code, content_type="application/json"))
 

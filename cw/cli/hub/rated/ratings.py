@@ -43,22 +43,24 @@ def verify(settings: HubSettings, slug: str | None, tolerance: float, as_json: b
 
     Exit code 1 if anything differs.
     """
-    found: list[tuple[str, proof.Difference]] = []
+    differences: list[tuple[str, proof.Difference]] = []
     with (
         opened(settings, CeleryQueue(settings)) as resources,
         resources.database.reading() as session,
     ):
         for one in chosen(rated.rated_competitions(session), slug):
-            differences = islice(proof.verify(session, one.id, tolerance), MOST_SHOWN)
-            found += [(one.slug, difference) for difference in differences]
+            own = islice(proof.verify(session, one.id, tolerance), MOST_SHOWN)
+            differences += [(one.slug, difference) for difference in own]
     if as_json:
-        said = [{"competition": name, **difference._asdict()} for name, difference in found]
-        click.echo(json.dumps({"differences": said}, default=str))
+        documents = [
+            {"competition": name, **difference._asdict()} for name, difference in differences
+        ]
+        click.echo(json.dumps({"differences": documents}, default=str))
     else:
-        for name, difference in found:
+        for name, difference in differences:
             click.echo(f"{name}: {difference}")
-        click.echo("The ratings match the results." if not found else "They differ.")
-    if found:
+        click.echo("The ratings match the results." if not differences else "They differ.")
+    if differences:
         raise SystemExit(1)
 
 
@@ -81,7 +83,7 @@ def rebuild(settings: HubSettings, slug: str | None) -> None:
 
 def chosen(competitions: list[Competition], slug: str | None) -> list[Competition]:
     """Return the competition of a name, or all; raise UsageError if there is none of it."""
-    found = [one for one in competitions if slug in (None, one.slug)]
-    if slug is not None and not found:
+    rows = [one for one in competitions if slug in (None, one.slug)]
+    if slug is not None and not rows:
         raise UsageError(f"there is no rated competition {slug!r}")
-    return found
+    return rows

@@ -44,7 +44,7 @@ def advance(plan: TurnPlan, group: Collection[Tile], field: DistanceField) -> No
 
 def keeps_up(plan: TurnPlan, bot: Tile, tile: Tile) -> bool:
     """Return whether a bot on a tile is close to a friend, and not outnumbered there."""
-    others = (other for other in plan.taken if other != bot)
+    others = (other for other in plan.occupied if other != bot)
     steps = plan.known.steps
     return outnumbers(plan, bot, tile) and any(steps(tile, other) <= CLOSE for other in others)
 

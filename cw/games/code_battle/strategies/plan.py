@@ -41,7 +41,7 @@ class TurnPlan:
         self.own = [tile for tile, owner in view.bots if owner == 0]
         self.enemies = [tile for tile, owner in view.bots if owner != 0]
         self.free = set(self.own)
-        self.taken = set(self.own)
+        self.occupied = set(self.own)
         self.orders: dict[Tile, Direction] = {}
 
     def entries(self) -> list[Json]:
@@ -74,13 +74,13 @@ class TurnPlan:
     def send(self, bot: Tile, way: Direction) -> None:
         """Order a bot to move in a direction; it is no longer free."""
         self.free.discard(bot)
-        self.taken.discard(bot)
-        self.taken.add(self.torus.ahead[way][bot])
+        self.occupied.discard(bot)
+        self.occupied.add(self.torus.ahead[way][bot])
         self.orders[bot] = way
 
     def is_open(self, tile: Tile) -> bool:
         """Return whether a bot may be sent to a tile: it is neither a known wall nor taken."""
-        return tile not in self.taken and not self.known.walls >> tile & 1
+        return tile not in self.occupied and not self.known.walls >> tile & 1
 
     def is_safe(self, tile: Tile) -> bool:
         """Return whether no enemy can have a tile within attack reach after one step."""
@@ -88,7 +88,7 @@ class TurnPlan:
 
     def support(self, bot: Tile, tile: Tile) -> int:
         """Return how many other own bots are planned to be on or around a tile after the turn."""
-        return sum(near in self.taken for near in self.torus.discs(BESIDE)[tile] if near != bot)
+        return sum(near in self.occupied for near in self.torus.discs(BESIDE)[tile] if near != bot)
 
     def go(
         self, bot: Tile, field: DistanceField, allowed: Callable[[Tile], bool] | None = None

@@ -84,9 +84,9 @@ def content(reading: Reading, facts: CompetitionFacts) -> dict[str, Any]:
             abort(404, str(error))
         return document.page(progress, running=facts.state == "running")
 
-    kept = cast("Remembered[dict[str, Json]]", current_app.extensions["cups"])
+    cache = cast("Remembered[dict[str, Json]]", current_app.extensions["cups"])
     here = url_for("cups.page", slug=facts.slug)
-    return kept.find((facts.id, facts.revision), make) | {
+    return cache.find((facts.id, facts.revision), make) | {
         "base": f"{here}/matches/",
         "ending": "",
         "files": f"{here}/games/",

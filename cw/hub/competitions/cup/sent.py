@@ -112,7 +112,7 @@ def stop(session: Session, clock: Clock, cup: int, *, with_played: bool = False)
 
     Who plays one finds that it is not theirs any more, and stops. Twice: the same.
     """
-    if competitions.held(session, cup).state == "running":
+    if competitions.lock(session, cup).state == "running":
         competitions.set_state(session, clock, cup, "paused", ACTOR)
     states: tuple[MatchState, ...] = OPEN if with_played else ("queued", "interrupted")
     off = {

@@ -158,7 +158,7 @@ def plan_cup(session: Session, clock: Clock, competition: int) -> None:
 
     Whoever else plans waits, and then finds them planned.
     """
-    row = competitions.held(session, competition)
+    row = competitions.lock(session, competition)
     if row.state != "running":
         return
     cup = Cup.of(session, facts_of(row))
@@ -212,7 +212,7 @@ def claim(session: Session, claim: Claim) -> Claim:
 def hold(session: Session, claim: Claim) -> None:
     """Hold the cup of a match until the end of the transaction."""
     if claim.competition_id is not None:
-        competitions.held(session, claim.competition_id)
+        competitions.lock(session, claim.competition_id)
 
 
 def finish(session: Session, clock: Clock, claim: Claim, _: Sequence[BattleResult]) -> None:
@@ -242,7 +242,7 @@ def change(
     if session.scalar(begun) is not None:
         raise UsageError(f"the cup {cup.slug} has begun, so its settings stay as they are")
     competitions.set_values(session, clock, cup.id, values)
-    settings_of(facts_of(competitions.held(session, cup.id)))
+    settings_of(facts_of(competitions.lock(session, cup.id)))
 
 
 def steer(session: Session, clock: Clock, cup: CompetitionFacts, state: CompetitionState) -> None:

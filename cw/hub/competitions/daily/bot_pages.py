@@ -76,19 +76,19 @@ def page() -> ResponseReturnValue:
 
 def own_bot() -> GraderBot:
     """Return the bot of the player; the first time it is made."""
-    held, user = resources(), player()
-    with held.database.reading() as reading:
+    hub, user = resources(), player()
+    with hub.database.reading() as reading:
         bot = grader_bots.find(reading, user.user_id)
     if bot is not None and bot.secret is not None:
         return bot
-    with held.database.writing() as writing:
-        return grader_bots.make(writing, held.clock, held.sealer, user.user_id, user.username)
+    with hub.database.writing() as writing:
+        return grader_bots.make(writing, hub.clock, hub.sealer, user.user_id, user.username)
 
 
 def probe(bot: GraderBot) -> None:
     """Let a bot be asked, unless it was just now, or is too often."""
-    held = resources()
-    is_fresh = bot.checked_at is not None and held.clock() - bot.checked_at < FRESH
+    hub = resources()
+    is_fresh = bot.checked_at is not None and hub.clock() - bot.checked_at < FRESH
     if bot.kind != "url" or not bot.endpoint or is_fresh:
         return
     counter = current_app.extensions["limiter_of_hub"].limiter
@@ -103,22 +103,22 @@ def send_probe(bot: GraderBot) -> None:
 
     For who has not confirmed an e-mail address that is the first one alone.
     """
-    held = resources()
+    hub = resources()
     owner = asking.owner_named(player().user_id)
     if must_confirm() and not (
-        bot.is_new and held.rate_counts.take(asking.FIRST, "first", bot.bot_id)
+        bot.is_new and hub.rate_counts.take(asking.FIRST, "first", bot.bot_id)
     ):
         return
-    with held.database.reading() as reading:
-        if not asking.may_claim(reading, held.rate_counts, owner, bot.endpoint, asking.ONE):
+    with hub.database.reading() as reading:
+        if not asking.may_claim(reading, hub.rate_counts, owner, bot.endpoint, asking.ONE):
             return
-    asking.send(held, PROBE, bot.id, owner, check_requests.visitor(), PROBES)
+    asking.send(hub, PROBE, bot.id, owner, check_requests.visitor(), PROBES)
 
 
 def show(bot: GraderBot, form: BotSettingsForm, errors: dict[str, str]) -> str:
     """Return the page with the form as it was filled."""
-    held = resources()
-    with held.database.reading() as reading:
+    hub = resources()
+    with hub.database.reading() as reading:
         of = rankings.competition_of(reading, GAME)
         last = of and rankings.find(reading, of.id)
         earlier = history.behaviours(reading, player().user_id)
@@ -170,10 +170,10 @@ def save() -> ResponseReturnValue:
 @players_only
 def renew() -> ResponseReturnValue:
     """Give the bot a new key."""
-    held = resources()
+    hub = resources()
     own_bot()
-    with held.database.writing() as writing:
-        grader_bots.renew_key(writing, held.sealer, player().user_id)
+    with hub.database.writing() as writing:
+        grader_bots.renew_key(writing, hub.sealer, player().user_id)
     notice("Your bot has a new API key")
     return go(url_for("bot_settings.page"))
 

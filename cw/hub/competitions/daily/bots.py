@@ -136,10 +136,10 @@ def make(session: Session, clock: Clock, sealer: Sealer, user_id: int, username:
             session.add(row)
             session.flush()
     except IntegrityError:
-        made = find(session, user_id)
-        if made is None:
+        bot = find(session, user_id)
+        if bot is None:
             raise
-        return made
+        return bot
     return own(row)
 
 
@@ -182,7 +182,7 @@ def asked(session: Session, bot: int) -> Entrant | None:
     return None if row.status in ("SUSPENDED", "RETIRED") else entrant_of(row, row.user_id, "")
 
 
-def note_probe(session: Session, of: Entrant, said: Readiness, asked_at: datetime) -> bool:
+def note_probe(session: Session, of: Entrant, readiness: Readiness, asked_at: datetime) -> bool:
     """Keep what a bot has said, if it is still the one that was asked, and nothing newer is known.
 
     Twice: the same.
@@ -190,13 +190,13 @@ def note_probe(session: Session, of: Entrant, said: Readiness, asked_at: datetim
     is_older = or_(Bot.checked_at.is_(None), Bot.checked_at <= asked_at)
     same = (Bot.id == of.bot) & (Bot.endpoint == of.endpoint) & (Bot.secret_version == of.version)
     is_open = Bot.status.in_(("PENDING", "ACTIVE", "INACTIVE"))
-    fine = said.fault is None
+    fine = readiness.fault is None
     known: dict[str, Any] = {
-        "checks": steps_of(said),
+        "checks": steps_of(readiness),
         "checked_at": asked_at,
         "protocol_ok": fine,
         "status": "ACTIVE" if fine else "INACTIVE",
-        "reason": said.failed,
+        "reason": readiness.failed,
         "failures": 0 if fine else Bot.failures + 1,
         "failures_total": Bot.failures_total + (0 if fine else 1),
     }
@@ -206,17 +206,17 @@ def note_probe(session: Session, of: Entrant, said: Readiness, asked_at: datetim
     return session.execute(change).first() is not None
 
 
-def steps_of(said: Readiness) -> list[dict[str, Any]]:
+def steps_of(readiness: Readiness) -> list[dict[str, Any]]:
     """Return the steps that were judged; the last one says what was seen."""
-    steps: list[dict[str, Any]] = [{"step": name, "ok": True} for name in said.passed]
-    if said.fault is not None:
-        failed = {"step": said.failed, "ok": False, "problem": said.failed}
-        steps.append({**failed, "fix": said.fault.note[:LONGEST]})
+    steps: list[dict[str, Any]] = [{"step": name, "ok": True} for name in readiness.passed]
+    if readiness.fault is not None:
+        failed = {"step": readiness.failed, "ok": False, "problem": readiness.failed}
+        steps.append({**failed, "fix": readiness.fault.note[:LONGEST]})
     steps[-1]["seen"] = {
-        "request": said.request,
-        "code": None if said.reply is None else said.reply.status,
-        "ms": None if said.reply is None else round(said.reply.seconds * 1000),
-        "expected": "" if said.fault is None else said.fault.expected[:LONGEST],
-        "actual": "" if said.fault is None else said.fault.actual[:LONGEST],
+        "request": readiness.request,
+        "code": None if readiness.reply is None else readiness.reply.status,
+        "ms": None if readiness.reply is None else round(readiness.reply.seconds * 1000),
+        "expected": "" if readiness.fault is None else readiness.fault.expected[:LONGEST],
+        "actual": "" if readiness.fault is None else readiness.fault.actual[:LONGEST],
     }
     return steps

@@ -52,7 +52,7 @@ def part(reading: Reading, match: MatchView, _battle: int) -> MatchPart:
     more = {} if match.game == GAME else {"game": match.game}
     return MatchPart(
         part_of_page("hub/competitions/daily/match_head.html"),
-        part_of_page("hub/competitions/daily/match.html", match=match, found=around, more=more),
+        part_of_page("hub/competitions/daily/match.html", match=match, around=around, more=more),
         url_for("ranking.people", match_id=match.match_id) if match.game == GAME else None,
         has_places=False,
         brand=brand,

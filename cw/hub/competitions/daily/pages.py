@@ -119,7 +119,7 @@ def page() -> ResponseReturnValue:
             game=wanted_game(),
             is_of_bots=is_of_bots(),
             more=more(),
-            found=around,
+            around=around,
             is_last=around is not None and around.next is None,
             coming=coming,
             bot=bot,

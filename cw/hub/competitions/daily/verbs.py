@@ -110,7 +110,7 @@ def plan_one(session: Session, clock: Clock, competition: int) -> None:
     if is_planned(session, key_of(facts, due)):
         return
     # Who else plans, or begins a game, waits here, and then finds what was made meanwhile.
-    competitions.held(session, competition)
+    competitions.lock(session, competition)
     if is_planned(session, key_of(facts, due)):
         return
     is_free = open_game(session, competition) is None
@@ -183,7 +183,7 @@ def begin(session: Session, clock: Clock, competition: int) -> str:
 
     Twice, or by two at once: GameIsOpen, as long as the first one is not over.
     """
-    facts = competitions.facts_of(competitions.held(session, competition))
+    facts = competitions.facts_of(competitions.lock(session, competition))
     name = open_game(session, competition)
     if name is not None:
         raise GameIsOpen(f"a game is open: {name}")
@@ -193,7 +193,7 @@ def begin(session: Session, clock: Clock, competition: int) -> str:
 
 def skip(session: Session, clock: Clock, competition: int) -> datetime:
     """Call the next due time off; return it. Twice: the next two."""
-    facts = competitions.facts_of(competitions.held(session, competition))
+    facts = competitions.facts_of(competitions.lock(session, competition))
     due = next(next_due(session, clock, facts))
     call_off(session, clock, add_game(session, clock, facts, due), "skipped")
     return due

@@ -11,7 +11,7 @@ from sqlalchemy import Select, bindparam, func, select
 from sqlalchemy.orm import Session
 
 from cw.hub.bots import house
-from cw.hub.competitions.rated.verbs import RatedSettings
+from cw.hub.competitions.rated.settings import RatedSettings
 from cw.hub.store.tables import Bot, Competition, Match, MatchParticipant, Rating, RatingTotal
 from cw.league import matchmaking
 from cw.league.matchmaking import Candidate
@@ -31,7 +31,7 @@ def eligible_bots(
     )
     # Of columns, not of rows as objects: there may be ten thousand bots.
     of_bot = (Bot.id, Bot.bot_id, Bot.name, Bot.user_id, Bot.kind, Bot.healthy_at)
-    found: Iterable[Any] = session.execute(
+    rows: Iterable[Any] = session.execute(
         select(*of_bot, Rating.mu, Rating.phi, Rating.crash_streak, Rating.last_match_at)
         .join(Rating, Rating.bot_id == Bot.id)
         .where(
@@ -40,7 +40,7 @@ def eligible_bots(
             Bot.status == "ACTIVE",
         )
     )
-    for row, bot_id, name, user, kind, healthy_at, mu, phi, crash_streak, last_match_at in found:
+    for row, bot_id, name, user, kind, healthy_at, mu, phi, crash_streak, last_match_at in rows:
         last = unix(last_match_at)
         may = matchmaking.eligible(
             now.timestamp(),

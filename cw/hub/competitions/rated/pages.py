@@ -65,9 +65,9 @@ def wanted() -> Wanted:
 
 def address_with(**changed: object) -> str:
     """Return the address of this page with other choices; those that are empty are left out."""
-    said = {**request.args.to_dict(), **changed}
-    kept = {name: value for name, value in said.items() if value and name != "format"}
-    return f"{request.path}?{urlencode(kept)}" if kept else request.path
+    query = {**request.args.to_dict(), **changed}
+    choices = {name: value for name, value in query.items() if value and name != "format"}
+    return f"{request.path}?{urlencode(choices)}" if choices else request.path
 
 
 def install(app: Flask) -> None:
@@ -84,14 +84,14 @@ def board_of(reading: Reading, competition: CompetitionFacts, choice: Wanted) ->
 
 def kept_rows(reading: Reading, competition: CompetitionFacts, choice: Wanted) -> RowsOfBoard:
     """Return the rows of a page; they are made once for each revision of the competition."""
-    kept = cast("Remembered[RowsOfBoard]", current_app.extensions["boards"])
+    cache = cast("Remembered[RowsOfBoard]", current_app.extensions["boards"])
 
     def make() -> RowsOfBoard:
         board = board_of(reading, competition, choice)
         return RowsOfBoard(board, rows_html(board, None))
 
     now = minute(resources().clock())
-    return kept.find((competition.id, competition.revision, choice, now), make)
+    return cache.find((competition.id, competition.revision, choice, now), make)
 
 
 def rows_html(board: Board, own: int | None) -> Markup:
@@ -129,11 +129,11 @@ def read_board(choice: Wanted) -> ShownBoard | None:
         if not known:
             return None
         asked = request.args.get("game") or known[0].slug
-        found = next((one for one in known if one.slug == asked), None)
-        if found is None:
+        competition = next((one for one in known if one.slug == asked), None)
+        if competition is None:
             abort(404, "There is no such competition.")
-        rows = kept_rows(reading, found, choice)
-        return ShownBoard(found, known, rows, rated.settings_of(reading, found).formats)
+        rows = kept_rows(reading, competition, choice)
+        return ShownBoard(competition, known, rows, rated.settings_of(reading, competition).formats)
 
 
 @routes.get("/leaderboard")
@@ -190,10 +190,10 @@ def matches() -> ResponseReturnValue:
         number("page", 1000) or 1,
     )
     with one_reading() as session:
-        found = listings.listing(session, shown_kinds(), choice)
+        listing = listings.listing(session, shown_kinds(), choice)
     return render_template(
         "hub/matches/matches.html",
-        found=found,
+        listing=listing,
         choice=choice,
         places=PLACES,
         games={game: game_page(game).title for game in game_entries()},

@@ -18,7 +18,8 @@ from cw.hub.competitions import maps
 from cw.hub.competitions.rated import ratings
 from cw.hub.competitions.rated.candidates import eligible_bots, last_met
 from cw.hub.competitions.rated.entry import FORMAT
-from cw.hub.competitions.rated.verbs import RatedSettings, rated_competitions, settings_of
+from cw.hub.competitions.rated.settings import RatedSettings
+from cw.hub.competitions.rated.verbs import rated_competitions, settings_of
 from cw.hub.matches import planning, states
 from cw.hub.matches.planning import Plan, Seat
 from cw.hub.operation.health.heartbeats import LIVE
@@ -65,10 +66,10 @@ def plan_competition(session: Session, clock: Clock, competition: Competition) -
     if end is not None:
         wanted = min(wanted, end - number_made(session, competition.id))
     table = Table.of(session, clock, competition) if wanted > 0 else None
-    made = 0
-    while table is not None and made < wanted and table.seat_next(session):
-        made += 1
-    return made
+    number = 0
+    while table is not None and number < wanted and table.seat_next(session):
+        number += 1
+    return number
 
 
 def void_suspended(session: Session, clock: Clock, competition: int) -> None:
@@ -148,17 +149,17 @@ class Table:
     def seat_next(self, session: Session) -> bool:
         """Make the next match; False if none can be filled."""
         while True:
-            seed, found = secrets.randbits(planning.EXACT), None
+            seed, pairing = secrets.randbits(planning.EXACT), None
             first = self.pool.seed_bot(house=self.settings.house_plays)
             if first is not None:
                 met = last_met(session, self.rows[first.bot_id][0], self.competition.id)
-                found = self.pool.pair(first, met, self.drawn_maps(), Random(seed))
-            if found is None:
+                pairing = self.pool.pair(first, met, self.drawn_maps(), Random(seed))
+            if pairing is None:
                 return False
-            made = self.made(session, found, seed)
-            for bot_id in found.slots:
+            is_planned = self.plan_match(session, pairing, seed)
+            for bot_id in pairing.slots:
                 self.pool.remove(bot_id)
-            if made:
+            if is_planned:
                 return True
 
     def drawn_maps(self) -> dict[int, list[tuple[str, float | None]] | None]:
@@ -171,7 +172,7 @@ class Table:
             for players, all_maps in self.maps.items()
         }
 
-    def made(self, session: Session, pairing: Pairing, seed: int) -> bool:
+    def plan_match(self, session: Session, pairing: Pairing, seed: int) -> bool:
         """Make the rows of a match; False if one of its bots was sent into another meanwhile."""
         map_option = {} if pairing.map_id is None else {"map": pairing.map_id}
         level = sum(self.pool[bot_id].shown for bot_id in pairing.slots) / len(pairing.slots)

@@ -217,9 +217,9 @@ def rank_at(session: Session, competition: int, shown: float) -> int:
     return better + 1
 
 
-def shown_of(found: Any) -> float:
+def shown_of(row: Any) -> float:
     """Return the shown rating of a row that was found."""
-    shown: float = found.mu - 2 * found.phi
+    shown: float = row.mu - 2 * row.phi
     return shown
 
 

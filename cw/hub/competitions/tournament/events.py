@@ -62,7 +62,7 @@ def add_event(  # noqa: PLR0913
 
     Raises UsageError for an event in the past, unless `is_late`, and for impossible boards.
     """
-    row = competitions.held(session, competition)
+    row = competitions.lock(session, competition)
     if event.at < clock() and not is_late:
         raise UsageError(PAST)
     title, text = clean_texts(event)
@@ -123,7 +123,7 @@ def remove_event(
     session: Session, clock: Clock, competition: int, event: int, actor: str = OPERATOR
 ) -> None:
     """Call off an event that was not applied yet; raise UsageError for any other."""
-    row = competitions.held(session, competition)
+    row = competitions.lock(session, competition)
     planned = (Event.id == event, Event.competition_id == competition, Event.applied_at.is_(None))
     title = session.scalar(delete(Event).where(*planned).returning(Event.title))
     if title is None:

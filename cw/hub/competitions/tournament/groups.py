@@ -72,7 +72,7 @@ def add_group(
     Raises UsageError for a name that is taken, also by somebody who came first, and for a second
     final.
     """
-    row = competitions.held(session, competition)
+    row = competitions.lock(session, competition)
     others = groups_of(session, competition)
     name = clean_name(group.name, LONGEST_GROUP)
     kind = group.kind or KIND_BY_NAME.get(name_key(name), "public")

@@ -56,7 +56,7 @@ def advance(session: Session, clock: Clock, competition_id: int) -> int:
 
     Of two callers at once, the second waits for the first and then finds nothing to do.
     """
-    row = competitions.held(session, competition_id)
+    row = competitions.lock(session, competition_id)
     if row.format != FORMAT or row.state == "over":
         return 0
     tournament = read_state(session, clock, row)
@@ -162,7 +162,7 @@ def numbered(session: Session, claim: Claim) -> Claim:
 def hold(session: Session, claim: Claim) -> None:
     """Hold the tournament of a match until the end of the transaction."""
     if claim.competition_id is not None:
-        competitions.held(session, claim.competition_id)
+        competitions.lock(session, claim.competition_id)
 
 
 def finished(session: Session, clock: Clock, claim: Claim, battles: Sequence[BattleResult]) -> None:

@@ -49,7 +49,7 @@ def to_send_of(
     session: Session, clock: Clock, competition_id: int, lost_after: timedelta
 ) -> list[Message]:
     """Return the messages of a tournament that are due; see `to_send`."""
-    row = competitions.held(session, competition_id)
+    row = competitions.lock(session, competition_id)
     tournament = read_state(session, clock, row)
     load = Load(tournament.settings, sending.is_due(clock(), lost_after))
     load.read_under_way(session, row.id)

@@ -39,8 +39,8 @@ class Stored:
 def stored_in(place: str) -> list[Stored]:
     """Return the back-ups of a store, the newest first; raise StoreAway for one that is away."""
     sizes = store_at(place).sizes(backups.PREFIX)
-    found = ((backups.time_of(key), key, size) for key, size in sizes.items())
-    stored = [Stored(place, key, at, size) for at, key, size in found if at]
+    objects = ((backups.time_of(key), key, size) for key, size in sizes.items())
+    stored = [Stored(place, key, at, size) for at, key, size in objects if at]
     return sorted(stored, key=lambda one: one.at, reverse=True)
 
 

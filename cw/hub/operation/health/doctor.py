@@ -136,10 +136,10 @@ def look_at_database(settings: HubSettings, database: Database) -> Finding:
 
 def look_at_tables(database: Database, text: str) -> Finding:
     """Compare the tables of a database at the right revision with those of this program."""
-    found = in_words(differences(database))
-    if not found:
+    changes = in_words(differences(database))
+    if not changes:
         return Finding("database", True, True, text)
-    words = f"{text}, but {', '.join(found[:MOST_NAMED])}"
+    words = f"{text}, but {', '.join(changes[:MOST_NAMED])}"
     advice = "undo what was changed by hand, or restore a back-up into an empty database"
     return Finding("database", False, True, words, advice)
 

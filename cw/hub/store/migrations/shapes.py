@@ -18,17 +18,17 @@ def missing(inspector: Inspector) -> list[str]:
 
     That asks little, so that every process can ask it at its start.
     """
-    found = {
+    existing = {
         name: {column["name"] for column in columns}
         for (_, name), columns in inspector.get_multi_columns().items()
     }
     return [
-        *(table for table in Base.metadata.tables if table not in found),
+        *(table for table in Base.metadata.tables if table not in existing),
         *(
             f"{table.name}.{column.name}"
             for table in Base.metadata.sorted_tables
             for column in table.columns
-            if column.name not in found.get(table.name, {column.name})
+            if column.name not in existing.get(table.name, {column.name})
         ),
     ]
 

@@ -77,7 +77,7 @@ def at_once(kind: EventKind) -> Callable[[Request], None]:
     """Return the action that adds an event now."""
 
     def act(request: Request) -> None:
-        row = competitions.held(request.session, request.competition.id)
+        row = competitions.lock(request.session, request.competition.id)
         if row.state not in BUTTONS[kind]:
             raise UsageError("The tournament is not as you saw it.")
         title, text = kind.capitalize(), request.form.text.data

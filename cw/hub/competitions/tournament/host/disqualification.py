@@ -16,8 +16,7 @@ from cw.hub.competitions.tournament.groups import check_room, mark_all_changed
 from cw.hub.competitions.tournament.host.rounds import call_off
 from cw.hub.competitions.tournament.host.teams import note
 from cw.hub.competitions.tournament.progress import advance
-from cw.hub.competitions.verbs import OPERATOR
-from cw.hub.competitions.verbs import held as hold
+from cw.hub.competitions.verbs import OPERATOR, lock
 from cw.hub.store.tables import Bot, Competition, Entry, Group, Match, MatchParticipant, Round, Team
 
 DISQUALIFIED: Final = "disqualified"
@@ -38,7 +37,7 @@ def disqualify(  # noqa: PLR0913
     All its matches of open rounds are void, also those that were played: otherwise opponents would
     gain or lose by the order of play.
     """
-    row = hold(session, competition)
+    row = lock(session, competition)
     out = {"status": DISQUALIFIED, "reason": reason[:LONGEST_REASON]}
     if not set_status(session, row, team_id, "playing", out):
         return False
@@ -64,7 +63,7 @@ def reinstate(
     session: Session, clock: Clock, competition: int, team_id: int, *, actor: str = OPERATOR
 ) -> bool:
     """Let a disqualified team play from the next round on; return False if it is none."""
-    row = hold(session, competition)
+    row = lock(session, competition)
     if not set_status(session, row, team_id, DISQUALIFIED, {"status": "playing", "reason": ""}):
         return False
     check_room(session, row)

@@ -140,7 +140,7 @@ def carry_over(session: Session, clock: Clock, competition: int, *, actor: str =
 
     Returns False if it was due already. Raises UsageError if there is no group for it.
     """
-    row = competitions.held(session, competition)
+    row = competitions.lock(session, competition)
     groups = select(Group.id).where(Group.competition_id == row.id, Group.kind == "final")
     if session.scalar(groups) is None:
         raise UsageError("there is no final sandbox: add one first")
@@ -189,7 +189,7 @@ def hold_match(session: Session, competition: int, match_id: str) -> tuple[Match
 
 def hold_round(session: Session, competition: int, round_id: int) -> Competition:
     """Return the tournament of an open round, held; raise UsageError if the round is closed."""
-    row = competitions.held(session, competition)
+    row = competitions.lock(session, competition)
     rounds = select(Round.closed_at).join(Group, Group.id == Round.group_id)
     query = rounds.where(Group.competition_id == competition, Round.id == round_id)
     times = session.execute(query).first()

@@ -28,7 +28,7 @@ def change_settings(
 
     Raises UsageError for an impossible setting.
     """
-    row = competitions.held(session, competition)
+    row = competitions.lock(session, competition)
     before = stored_settings(row.game, row.settings)
     after = settings_of(row.game, {**row.settings, **values})
     fixed = [name for name in values if name not in CHANGEABLE]

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from cw.errors import UsageError, short
 from cw.hub.accounts import audit
+from cw.hub.bots.versions import verbs as versions
 from cw.hub.clock import Clock
 from cw.hub.competitions.tournament.groups import (
     check_room,
@@ -23,11 +24,9 @@ from cw.hub.competitions.tournament.groups import (
 from cw.hub.competitions.tournament.teams.assigned_bots import assign_bot, check_bot
 from cw.hub.competitions.tournament.teams.bots import lacks_secret
 from cw.hub.competitions.tournament.teams.machines import check_machine
-from cw.hub.competitions.verbs import OPERATOR
-from cw.hub.competitions.verbs import held as hold
+from cw.hub.competitions.verbs import OPERATOR, lock
 from cw.hub.store.tables import (
     Bot,
-    BotVersion,
     Competition,
     Entry,
     Match,
@@ -107,7 +106,7 @@ def move(  # noqa: PLR0913
     actor: str = OPERATOR,
 ) -> None:
     """Move teams to another group; raise UsageError after the first round of one."""
-    row = hold(session, competition)
+    row = lock(session, competition)
     group = named_group(groups_of(session, competition), group_name)
     teams = teams_by_id(session, competition, ids)
     for team in teams:
@@ -132,7 +131,7 @@ def set_out_of_competition(
 
     A team that was disqualified or withdrawn is so in all of them.
     """
-    row = hold(session, competition)
+    row = lock(session, competition)
     groups = groups_of(session, competition)
     for team in teams_by_id(session, competition, ids):
         team.out_of_competition = True
@@ -162,7 +161,7 @@ def compete(  # noqa: PLR0913
 
     They leave the other groups; where they have played, they are withdrawn.
     """
-    row = hold(session, competition)
+    row = lock(session, competition)
     group = named_group(groups_of(session, competition), group_name)
     for team in teams_by_id(session, competition, ids):
         if not team.out_of_competition:
@@ -183,7 +182,7 @@ def remove(
     session: Session, clock: Clock, competition: int, ids: Sequence[int], *, actor: str = OPERATOR
 ) -> None:
     """Delete teams; those that have played are withdrawn."""
-    row = hold(session, competition)
+    row = lock(session, competition)
     for team in teams_by_id(session, competition, ids):
         note(session, clock, row, team, "remove", actor)
         session.execute(delete(Ticket).where(Ticket.team_id == team.id))
@@ -193,7 +192,7 @@ def remove(
             playing = and_(Entry.team_id == team.id, Entry.status == "playing")
             session.execute(update(Entry).where(playing).values(status="withdrawn"))
             continue
-        session.execute(delete(BotVersion).where(BotVersion.bot_id == bot.id))
+        versions.forget(session, [bot.id])
         session.delete(bot)
         session.flush()
         session.delete(team)
@@ -216,7 +215,7 @@ def set_bot(  # noqa: PLR0913
 
     Returns whether one of the teams has yet to be shown the secret of its bot.
     """
-    row = hold(session, competition)
+    row = lock(session, competition)
     if not bot:
         raise UsageError("Please enter a bot URL or builtin:NAME")
     check_bot(row.game, bot)
@@ -242,7 +241,7 @@ def set_machine(  # noqa: PLR0913
     actor: str = OPERATOR,
 ) -> None:
     """Set the address of the machine of teams; "" for none."""
-    row = hold(session, competition)
+    row = lock(session, competition)
     check_machine(machine)
     for team in teams_by_id(session, competition, ids):
         team.machine = machine or None
@@ -254,7 +253,7 @@ def revoke_tokens(
     session: Session, clock: Clock, competition: int, ids: Sequence[int], *, actor: str = OPERATOR
 ) -> None:
     """End the tokens of teams, and the sessions that were begun with them."""
-    row = hold(session, competition)
+    row = lock(session, competition)
     for team in teams_by_id(session, competition, ids):
         tickets = (Ticket.team_id == team.id, Ticket.kind.in_(("card", "team")))
         session.execute(delete(Ticket).where(*tickets))

@@ -83,7 +83,7 @@ def issue(  # noqa: PLR0913
 
     Raises UsageError if a form with this nonce was sent before: tokens cannot be shown again.
     """
-    row = competitions.held(session, competition)
+    row = competitions.lock(session, competition)
     nonce = nonce or secrets.token_hex(16)
     subject = f"cards:{nonce}"
     if audit.history(session, subject):
@@ -137,7 +137,7 @@ def issue_to_host(
     session: Session, clock: Clock, competition: int, *, keep: bool = False, actor: str = OPERATOR
 ) -> str:
     """Return a new token for hosts; unless `keep`, earlier ones and their sessions end."""
-    row = competitions.held(session, competition)
+    row = competitions.lock(session, competition)
     if not keep:
         earlier = (Ticket.competition_id == competition, Ticket.kind == "host_card")
         session.execute(delete(Ticket).where(*earlier))

@@ -79,7 +79,7 @@ def add_teams(
 
     All or none: raises BadLines with a sentence for each team that cannot be added.
     """
-    enrolment = Enrolment(session, competitions.held(session, competition))
+    enrolment = Enrolment(session, competitions.lock(session, competition))
     problems, admitted = [], []
     for team in teams:
         try:
