@@ -58,12 +58,19 @@ class HeardSeat:
 
     async def ask(self, query: Query, look: Look) -> Answer:
         """Ask, and tell of it where an action was asked for, or something went wrong."""
-        question = question_text(query, look, self.transport, self.record.game.codec)
+        question = self._question(query, look)
         answer = await self.seat.ask(query, look)
         fault = answer.value if isinstance(answer.value, Fault) else None
         if query.action or fault is not None:
             self.hear(self._exchange(question, answer, fault))
         return answer
+
+    def _question(self, query: Query, look: Look) -> str:
+        if self.record.state is None:
+            # There is no position yet that could be shown.
+            message = query.message
+            return f"{message.method} {message.path}" if isinstance(message, Request) else ""
+        return question_text(query, look, self.transport, self.record.game.codec)
 
     def _exchange(self, question: str, answer: Answer, fault: Fault | None) -> Exchange:
         turn = 0 if self.record.state is None else len(self.record.turns) + 1
