@@ -114,12 +114,13 @@ export class Viewer {
     this.playOn.offer(replay);
     this.showLength(replay);
     byId("viewer").dataset.state = "ready";
+    const plays = byId("viewer").dataset.plays && this.address.read().turn === null && !this.stage.still.matches;
     this.obeyAddress();
     this.showTurn();
     this.overview.tell();
     this.overview.look(this.memo);
     void this.showOutput();
-    if (byId("viewer").dataset.plays && this.address.read().turn === null && !this.stage.still.matches) {
+    if (plays) {
       this.playback.play();
     }
   }

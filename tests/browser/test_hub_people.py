@@ -348,13 +348,15 @@ def test_a_card_opens_at_a_name_and_closes(walk: Walk) -> None:
 FOCUSED = """() => {
     const one = document.activeElement;
     if (one === document.body) return null;
-    const box = one.getBoundingClientRect();
-    const style = getComputedStyle(one);
-    const after = getComputedStyle(one, "::after");
+    // In a page within the page, what has the focus there is marked.
+    const within = one.contentDocument?.activeElement ?? one;
+    const box = within.getBoundingClientRect();
+    const style = getComputedStyle(within);
+    const after = getComputedStyle(within, "::after");
     const isSeen = box.width > 0 && box.height > 0;
     const isMarked = style.outlineStyle !== "none" || after.outlineStyle !== "none";
     const order = [...document.querySelectorAll("*")].indexOf(one);
-    return { html: one.outerHTML.slice(0, 120), order, isSeen, isMarked };
+    return { html: within.outerHTML.slice(0, 120), order, isSeen, isMarked };
 }"""
 """What has the focus, where it stands in the document, and whether that is seen."""
 

@@ -195,9 +195,9 @@ def replay(match_id: str) -> ResponseReturnValue:
     match = find(match_id)
     if match.replay_key is None:
         abort(404, sentence(match))
-    embedded = request.args.get("embed") == "1"
+    embedded, plays = (request.args.get(name) == "1" for name in ("embed", "play"))
     answer = make_response(
-        render_template("hub/matches/replay.html", match=match, embedded=embedded)
+        render_template("hub/matches/replay.html", match=match, embedded=embedded, plays=plays)
     )
     if embedded:
         answer.headers["Content-Security-Policy"] = EMBEDDED

@@ -44,6 +44,7 @@ def home() -> str:
     with one_reading() as reading:
         running = tops(reading, resources().clock, site_formats())
         playing = listings.open_to_all(reading, shown_kinds())
+        shown = listings.latest_to_watch(reading, shown_kinds())
         own_matches = listings.latest_of_user(reading, shown_kinds(), user.user_id) if user else []
     return render_template(
         "hub/site/home.html",
@@ -52,6 +53,7 @@ def home() -> str:
         offered=offered_games(),
         tops=running,
         playing=playing,
+        shown=shown,
         own=own_matches,
     )
 
