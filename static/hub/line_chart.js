@@ -10,6 +10,7 @@ import uPlot from "../vendor/uplot-1.6.32/uPlot.esm.js";
  * @property {boolean} dots whether each value has a dot
  * @property {uPlot.Scales} scales
  * @property {uPlot.Axis} [y] what is special about the vertical axis
+ * @property {{at: number, words: string}[]} [marks] moments that a line across the chart marks
  */
 
 /**
@@ -19,7 +20,7 @@ import uPlot from "../vendor/uplot-1.6.32/uPlot.esm.js";
  * @param {Look} look
  * @returns {uPlot}
  */
-export function lineChart(place, data, { width, height, dots, scales, y = {} }) {
+export function lineChart(place, data, { width, height, dots, scales, y = {}, marks = [] }) {
   const [line, text, accent] = ["--line", "--muted", "--accent"].map((name) => ink(place, name));
   const axis = { stroke: text, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
   return new uPlot({
@@ -29,8 +30,33 @@ export function lineChart(place, data, { width, height, dots, scales, y = {} }) 
     legend: { show: false },
     cursor: { drag: { x: false, y: false } },
     axes: [axis, { ...axis, ...y }],
+    hooks: { draw: [(chart) => drawMarks(chart, marks, text)] },
     series: [{}, { stroke: accent, width: 2, points: { show: dots, size: 7, fill: accent } }],
   }, data, place);
+}
+
+/**
+ * Mark moments by lines across a chart, with a word at the top of each.
+ * @param {uPlot} chart
+ * @param {{at: number, words: string}[]} marks
+ * @param {string} colour
+ */
+function drawMarks(chart, marks, colour) {
+  const { ctx: context, bbox: { left, top, width, height } } = chart;
+  const pixels = devicePixelRatio;
+  context.save();
+  Object.assign(context, { strokeStyle: colour, fillStyle: colour, lineWidth: pixels, font: `${11 * pixels}px sans-serif` });
+  context.setLineDash([3 * pixels, 3 * pixels]);
+  for (const { at, words } of marks) {
+    const x = chart.valToPos(at, "x", true);
+    if (x < left || x > left + width) continue;
+    context.beginPath();
+    context.moveTo(x, top);
+    context.lineTo(x, top + height);
+    context.stroke();
+    context.fillText(words, x + 4 * pixels, top + 11 * pixels);
+  }
+  context.restore();
 }
 
 /**

@@ -14,8 +14,8 @@ const none = byId("no-points");
 async function show() {
   const answer = await fetch(place.dataset.chart ?? "");
   if (!answer.ok) return;
-  /** @type {{times: number[], ratings: number[]}} */
-  const { times, ratings } = await answer.json();
+  /** @type {{times: number[], ratings: number[], versions: {at: number, number: number}[]}} */
+  const { times, ratings, versions } = await answer.json();
   /** @type {{destroy(): void} | null} */
   let chart = null;
 
@@ -41,12 +41,18 @@ async function show() {
       dots: at.length === 1,
       scales: { x: { range: () => [at[0] - around, at[at.length - 1] + around] } },
       y: { size: 56 },
+      marks: versions.map(({ at: time, number }) => ({ at: time, words: `v${number}` })),
     });
   }
 
   function list() {
     const [at, shown] = chosen();
-    rows.replaceChildren(...at.map((time, index) => rowOf(time, shown[index])).reverse());
+    const since = at[0] ?? Infinity;
+    const entries = [
+      ...at.map((time, index) => ({ time, words: String(Math.round(shown[index])) })),
+      ...versions.filter((one) => one.at >= since).map(({ at: time, number }) => ({ time, words: `version ${number} plays` })),
+    ].sort((one, other) => other.time - one.time);
+    rows.replaceChildren(...entries.map(({ time, words }) => rowOf(time, words)));
   }
 
   period.addEventListener("change", () => { draw(); list(); });
@@ -57,13 +63,13 @@ async function show() {
 
 /**
  * @param {number} time
- * @param {number} rating
+ * @param {string} words
  * @returns {HTMLElement}
  */
-function rowOf(time, rating) {
+function rowOf(time, words) {
   const row = element("tr", "");
   const moment = new Date(time * 1000).toISOString();
-  for (const text of [`${moment.slice(0, 10)} ${moment.slice(11, 16)} UTC`, String(Math.round(rating))]) {
+  for (const text of [`${moment.slice(0, 10)} ${moment.slice(11, 16)} UTC`, words]) {
     row.append(element("td", "", text));
   }
   return row;

@@ -45,4 +45,4 @@ def findings_of(settings: HubSettings) -> Iterator[Finding]:
         yield finding
     if has_database:
         yield tried("games", lambda: look_at_games(settings))
-    yield tried("programs", look_at_programs)
+    yield tried("programs", lambda: look_at_programs(settings))

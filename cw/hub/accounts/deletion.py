@@ -9,7 +9,7 @@ from cw.hub.accounts.access import tickets
 from cw.hub.accounts.people import Account, forget_places, touch
 from cw.hub.clock import Clock
 from cw.hub.store.revisions import show_anew
-from cw.hub.store.tables import Bot, Friend, MatchParticipant, User
+from cw.hub.store.tables import Bot, BotActivation, BotVersion, Friend, MatchParticipant, User
 
 
 def delete_account(session: Session, clock: Clock, account: Account) -> None:
@@ -56,6 +56,12 @@ def _retire_bots(session: Session, user_id: int) -> None:
         .where(Bot.user_id == user_id)
         .values(status="RETIRED", endpoint="", secret=None, key_id=None, check_due_at=None)
     )
+    its = select(Bot.id).where(Bot.user_id == user_id)
+    for table in (BotVersion, BotActivation):
+        # What was uploaded goes with the upkeep of the day, as no version names it any more.
+        session.execute(
+            delete(table).where(table.bot_id.in_(its)).execution_options(synchronize_session=False)
+        )
     # A bot of End of Codes bears the name of its user, in the games that it has played too.
     named = select(Bot.id).where(Bot.user_id == user_id, Bot.game == "end-of-codes")
     name = f"deleted-{user_id}"

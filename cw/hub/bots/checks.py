@@ -22,7 +22,7 @@ from cw.hub.bots import asking
 from cw.hub.bots import health as bot_health
 from cw.hub.bots.addresses import INSECURE, address_problem, isolation_of
 from cw.hub.bots.health import CheckTarget, HostingOf, always_sandboxed
-from cw.hub.bots.programs import sandbox_of, unpacked
+from cw.hub.bots.programs import hosting_of_people, sandbox_of, unpacked
 from cw.hub.bots.seats import ClaimedSeat
 from cw.hub.operation.health import logs
 from cw.hub.operation.resources import Resources
@@ -79,16 +79,19 @@ def check_bot(
 
 
 def check_now(resources: Resources, bot: int, hosting_of: HostingOf) -> None:
-    """Check a bot in full, and write what came of it."""
-    with resources.database.reading() as session:
-        target = bot_health.check_target(session, bot, hosting_of)
-    if target is None:
-        return
-    logs.note(bot_id=target.bot_id)
-    if target.seat is not None:
-        note(resources, target, steps_of_program(resources, target, target.seat))
-    else:
-        note(resources, target, asyncio.run(steps_of(resources, target)))
+    """Check a bot in full, and write what came of it; of a program each version that waits."""
+    while True:
+        with resources.database.reading() as session:
+            target = bot_health.check_target(session, bot, hosting_of)
+        if target is None:
+            return
+        logs.note(bot_id=target.bot_id)
+        if target.seat is not None:
+            steps = steps_of_program(resources, target, target.seat)
+        else:
+            steps = asyncio.run(steps_of(resources, target))
+        if not (note(resources, target, steps) and target.is_waiting):
+            return
 
 
 def steps_of_program(
@@ -97,7 +100,8 @@ def steps_of_program(
     """Run an upload for the steps of `cw check`; where the process runs none, say so."""
     settings = resources.settings
     isolation = isolation_of(settings, sandbox_of(settings, target.tournament))
-    with unpacked(resources.objects, target.game, [seat], target.hosting) as programs:
+    hosting = target.hosting if target.tournament else hosting_of_people(settings)
+    with unpacked(resources.objects, target.game, [seat], hosting) as programs:
         bot = programs[seat.name]
         if bot.kind == "absent":
             return [{"step": "program", "ok": False, "problem": bot.target, "fix": ""}]
@@ -149,14 +153,13 @@ async def ask_all(resources: Resources, due: Sequence[CheckTarget]) -> None:
 
 def note(
     resources: Resources, target: CheckTarget, steps: Sequence[Step], *, health_alone: bool = False
-) -> None:
-    """Write what came."""
+) -> bool:
+    """Write what came; False where it came too late."""
     with resources.database.writing() as session:
         if health_alone:
             problem = next((step["problem"] for step in steps if not step["ok"]), None)
-            bot_health.note_health(session, resources.clock, target, problem)
-        else:
-            bot_health.note_check(session, resources.clock, target, steps)
+            return bot_health.note_health(session, resources.clock, target, problem)
+        return bot_health.note_check(session, resources.clock, target, steps)
 
 
 async def steps_of(

@@ -75,11 +75,9 @@ def description_field() -> Any:
     )
 
 
-class BotForm(Form):
-    """Register a bot."""
-
-    game = SelectField("Game")
-    name = StringField(
+def name_field() -> Any:
+    """Return the field of the name of a bot."""
+    return StringField(
         "Bot name",
         [
             needs(is_filled, "Please enter a bot name"),
@@ -89,7 +87,28 @@ class BotForm(Form):
             needs(lambda name: set(name) <= LETTERS, NAMED),
         ],
     )
+
+
+class ProgramForm(Form):
+    """Register a bot whose program is uploaded with it."""
+
+    game = SelectField("Game")
+    name = name_field()
+    description = description_field()
+
+
+class BotForm(Form):
+    """Register a bot that is a web service."""
+
+    game = SelectField("Game")
+    name = name_field()
     endpoint = endpoint_field()
+    description = description_field()
+
+
+class DescriptionForm(Form):
+    """Change what is said of a program."""
+
     description = description_field()
 
 

@@ -12,8 +12,15 @@ from sqlalchemy.orm import Session
 
 from cw.hub.bots.asking import owner_of
 from cw.hub.bots.house import house_id
-from cw.hub.bots.seats import ClaimedSeat, Hosting, program_seat, settings_for_program
+from cw.hub.bots.seats import (
+    ClaimedSeat,
+    Hosting,
+    claimed_seat,
+    program_seat,
+    settings_for_program,
+)
 from cw.hub.bots.verbs import ASKED, LONGEST_REASON, change_status
+from cw.hub.bots.versions import verbs as versions
 from cw.hub.clock import Clock
 from cw.hub.store.sealing import Sealed
 from cw.hub.store.tables import Bot, BotStatus
@@ -71,6 +78,8 @@ class CheckTarget:
     """As counts name it."""
     is_house: bool = False
     """Whether it is one of the site's own."""
+    is_waiting: bool = False
+    """Whether the program is a version that has waited for its check."""
 
     @property
     def is_known(self) -> bool:
@@ -85,10 +94,9 @@ def check_target(
     row = session.get(Bot, bot)
     if row is None or row.kind == "builtin" or row.status in ("SUSPENDED", "RETIRED"):
         return None
-    if (row.secret is None and row.team_id is None) or (row.kind == "url" and not row.endpoint):
-        return None
-    seat = program_seat(session, row)
-    if row.kind == "program" and seat is None:
+    waiting = versions.unchecked(session, row.id) if row.kind == "program" else None
+    seat = claimed_seat(row, version=waiting) if waiting else program_seat(session, row)
+    if seat is None and not is_service(row):
         return None
     return CheckTarget(
         row.id,
@@ -106,7 +114,14 @@ def check_target(
         *hosting_of(session, row),
         owner_of(row),
         row.user_id is not None and row.user_id == house_id(session),
+        waiting is not None,
     )
+
+
+def is_service(bot: Bot) -> bool:
+    """Return whether a bot is a web service that can be asked: people's sign what they answer."""
+    has_secret = bot.secret is not None or bot.team_id is not None
+    return bot.kind == "url" and bool(bot.endpoint) and has_secret
 
 
 def note_check(
@@ -114,15 +129,19 @@ def note_check(
 ) -> bool:
     """Write what a full check has found; ACTIVE if all steps were fine, else INACTIVE, and why.
 
-    For a bot that is ACTIVE only its health counts. Late, when the bot has another address or
-    secret, or is gone: False, and nothing changes.
+    For a bot that is ACTIVE only its health counts, and nothing that a version comes to which
+    plays not. Late, when the bot has another address, secret or version, or is gone: False, and
+    nothing of it changes.
     """
     failed = next((step for step in steps if not step["ok"] and not step.get("warning")), None)
     report = {"checks": list(steps), "checked_at": clock()}
     is_ill = failed is not None and failed["step"] not in PROTOCOL_STEPS
     bot = same_bot(session, target)
-    if bot is None or program_seat(session, bot) != target.seat:
+    if bot is None:
         return False
+    version = None if target.seat is None else target.seat.version
+    if version is not None and not versions.note_check(session, clock, bot, version, steps):
+        return target.is_waiting
     for name, value in report.items():
         setattr(bot, name, value)
     if bot.status == "ACTIVE":

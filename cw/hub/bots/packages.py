@@ -7,7 +7,7 @@ import re
 import stat
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -56,6 +56,19 @@ PASSED_OVER: Final = "__MACOSX"
 EXECUTABLE: Final = (b"\x7fELF", b"#!")
 """How files begin that a machine runs by themselves."""
 
+LANGUAGES_BY_ENDING: Final = {
+    ".py": "python",
+    ".js": "javascript",
+    ".mjs": "javascript",
+    ".php": "php",
+    ".rb": "ruby",
+    ".go": "go",
+    ".java": "java",
+    ".jar": "java",
+    ".cpp": "cpp",
+    ".c": "c",
+}
+
 SIMPLE: Final = re.compile(r"[^\x00-\x1f\x7f\\:]+")
 """What paths consist of that are the same everywhere."""
 
@@ -86,6 +99,8 @@ class Package:
     sha256: str
     files: tuple[str, ...]
     """The paths of its files."""
+    language: str = ""
+    """As kits name it; "" for one that is not known."""
 
 
 @contextmanager
@@ -116,7 +131,19 @@ def package(name: str, data: bytes, game: str, folder: Path) -> Package:
     write(files, folder)
     program_in(folder, game)
     packed = pack(files)
-    return Package(packed, sha256(packed).hexdigest(), tuple(sorted(files)))
+    names = tuple(sorted(files))
+    return Package(packed, sha256(packed).hexdigest(), names, language_of(names))
+
+
+def language_of(files: Iterable[str]) -> str:
+    """Return the language of a program by the names of its files, as kits name it; "" if unknown.
+
+    That of the file which is run comes first, then those whose sources lie there.
+    """
+    names = [name for name in files if "/" not in name]
+    main = [name for name in names if PurePosixPath(name).stem == BOT or name == CLIENT]
+    endings = [PurePosixPath(name).suffix for name in (*main, *names)]
+    return next((LANGUAGES_BY_ENDING[one] for one in endings if one in LANGUAGES_BY_ENDING), "")
 
 
 def name_of(name: str, game: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final, cast
+from collections.abc import Collection
+from typing import Final, TypeVar, cast
 
 from flask import (
     Blueprint,
@@ -27,9 +28,13 @@ from cw.hub.bots.check_requests import CONFIRM
 from cw.hub.bots.competing import Competing
 from cw.hub.bots.forms import (
     BotForm,
+    DescriptionForm,
     EditForm,
+    ProgramForm,
 )
+from cw.hub.bots.programs import why_off
 from cw.hub.bots.verbs import NewBot, Registered
+from cw.hub.bots.versions import languages
 from cw.hub.bots.views import BotView
 from cw.hub.pages import polls
 from cw.hub.pages.parts import notice, show_once
@@ -39,6 +44,8 @@ from cw.hub.pages.times import machine_time
 from cw.web.games.game_pages import game_page
 
 routes = Blueprint("bots", __name__)
+
+F = TypeVar("F", BotForm, ProgramForm)
 
 OF_ITS_OWN: Final = "end-of-codes"
 """The game whose bots are set up on a page of their own."""
@@ -55,19 +62,35 @@ def competing() -> Competing:
 
 
 def new_form(values: MultiDict[str, str] | None = None) -> BotForm:
-    """Return the form with the games for which one registers bots now."""
-    form, games = BotForm(values), offered_games()
+    """Return the form with the games for which one registers web services now."""
+    return with_games(BotForm(values), games_of_services())
+
+
+def new_program_form(values: MultiDict[str, str] | None = None) -> ProgramForm:
+    """Return the form with the games for which one uploads programs now."""
+    return with_games(ProgramForm(values), games_of_programs())
+
+
+def with_games(form: F, fitting: Collection[str]) -> F:
+    """Return a form that offers those of some games in which new bots have where to play now."""
+    games = played(fitting)
     form.game.choices = [(game, game_page(game).title) for game in games]
     form.game.validators = [needs(lambda game: game in games, "Please choose a game")]
     form.game.validate_choice = False
     return form
 
 
-def offered_games() -> list[str]:
-    """Return the games for which one registers a web service now, so that it has where to play."""
+def played(games: Collection[str]) -> list[str]:
+    """Return those of some games in which new bots have where to play now."""
     with one_reading() as reading:
-        played = competing().games(reading)
-    return [game for game in games_of_services() if game in played]
+        competitive = competing().games(reading)
+    return [game for game in games if game in competitive]
+
+
+def offered_games() -> list[str]:
+    """Return the games for which one registers a bot now, of whatever kind the site takes."""
+    runs_programs = not why_off(resources().settings)
+    return played(games_of_programs() if runs_programs else games_of_services())
 
 
 def games_of_services() -> list[str]:
@@ -77,6 +100,11 @@ def games_of_services() -> list[str]:
         for game in game_entries()
         if "http" in load_protocol(game).transports and game != OF_ITS_OWN
     ]
+
+
+def games_of_programs() -> list[str]:
+    """Return the games whose bots may be programs, but for the one with a page of its own."""
+    return [game for game in game_entries() if game != OF_ITS_OWN]
 
 
 @routes.get("/bots")
@@ -97,8 +125,26 @@ def strategies_of(games: set[str]) -> dict[str, list[str]]:
 @routes.get("/bots/new")
 @players_only
 def new() -> ResponseReturnValue:
-    """Show the form."""
-    return render_template("hub/bots/new_bot.html", form=new_form(), errors={})
+    """Show the form of a program where the site runs those, unless another is asked for."""
+    usual = "address" if why_off(resources().settings) else "program"
+    if request.args.get("kind", usual) == "address":
+        return render_template("hub/bots/new_bot.html", form=new_form(), errors={})
+    return program_page(new_program_form(), {})
+
+
+def program_page(form: ProgramForm, errors: dict[str, str]) -> str:
+    """Return the form of a program, with what is wrong."""
+    hub = resources()
+    with one_reading() as reading:
+        running = languages.offered(reading, hub.clock)
+    return render_template(
+        "hub/bots/new_program.html",
+        form=form,
+        errors=errors,
+        confirm=errors.get("") == CONFIRM,
+        languages=running,
+        why_off=why_off(hub.settings),
+    )
 
 
 @routes.post("/bots/new", endpoint="register")
@@ -125,16 +171,20 @@ def register() -> ResponseReturnValue:
     return secret_page(values["game"], values["name"], registered.secret, "is registered")
 
 
-def add(new: NewBot) -> Registered:
-    """Register a bot of the player, enter it in the competitions of its game, and have it checked.
+def add(new: NewBot, *, is_program: bool = False) -> Registered:
+    """Register a bot of the player, and enter it in the competitions of its game.
 
-    Raises what `verbs.register` does.
+    A web service is checked at once, a program with its first version. Raises what
+    `verbs.register` does.
     """
     hub = resources()
     with hub.database.writing() as writing:
-        registered = bots.register(writing, hub.clock, hub.sealer, player().user_id, new)
+        registered = bots.register(
+            writing, hub.clock, hub.sealer, player().user_id, new, is_program=is_program
+        )
         competing().enter(writing, registered.id)
-    check_requests.send(registered.id)
+    if not is_program:
+        check_requests.send(registered.id)
     return registered
 
 
@@ -187,18 +237,19 @@ def polled(bot: BotView) -> Polled:
 @players_only
 def edit(name: str) -> ResponseReturnValue:
     """Change where a bot is, and what is said of it."""
-    bot, hub, form = find(name), resources(), EditForm(request.form)
+    bot, hub = find(name), resources()
+    form = (EditForm if bot.kind == "url" else DescriptionForm)(request.form)
     form.validate()
     errors = first_errors(form)
     if errors:
         notice(next(iter(errors.values())), "bad")
         return go(address(bot))
-    if form.endpoint.data != bot.endpoint:
-        check_requests.claim(form.endpoint.data or "")
+    endpoint = str(form.endpoint.data) if isinstance(form, EditForm) else bot.endpoint
+    if endpoint != bot.endpoint:
+        check_requests.claim(endpoint)
     try:
         with hub.database.writing() as writing:
-            values = (form.endpoint.data or "", form.description.data or "")
-            is_new = bots.edit(writing, hub.clock, bot, *values)
+            is_new = bots.edit(writing, hub.clock, bot, endpoint, form.description.data or "")
     except bots.WrongStatus as error:
         abort(409, str(error))
     if is_new:
@@ -212,7 +263,7 @@ def edit(name: str) -> ResponseReturnValue:
 def rotate(name: str) -> ResponseReturnValue:
     """Give a bot a new secret, and show it once."""
     bot, hub = find(name), resources()
-    check_requests.claim(bot.endpoint)
+    check_requests.claim_bot(bot)
     try:
         with hub.database.writing() as writing:
             secret = bots.rotate(writing, hub.clock, hub.sealer, bot)
@@ -227,8 +278,8 @@ def rotate(name: str) -> ResponseReturnValue:
 def check(name: str) -> ResponseReturnValue:
     """Let a bot be checked."""
     bot = find(name)
-    check_requests.claim(bot.endpoint)
-    if check_requests.send(bot.id):
+    check_requests.claim_bot(bot)
+    if check_requests.send(bot.id, is_program=bot.kind == "program"):
         notice("Your bot is being checked.", "plain")
     else:
         notice("Checks cannot be made right now. Please try again soon.", "bad")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from cw.arena.bots import BotSpec
+from cw.arena.sandbox import bubblewrap
 from cw.arena.sandbox.owners import make_temporary
 from cw.arena.sandbox.removal import remove_later, remove_tree
 from cw.errors import Failure
@@ -28,6 +29,24 @@ def sandbox_of(settings: HubSettings, tournament: str) -> SandboxPolicy:
     has a say in it.
     """
     return "auto" if tournament in settings.trusted_tournaments else "require"
+
+
+def hosting_of_people(settings: HubSettings) -> Hosting:
+    """Return how this process runs the programs of people."""
+    return "off" if why_off(settings) else "sandboxed"
+
+
+def why_off(settings: HubSettings) -> str:
+    """Return why no programs of people are run, for them to read; "" where they are."""
+    if settings.hosting == "off":
+        return f"{NO_PROGRAMS}."
+    problem = None if settings.hosting else bubblewrap.problem()
+    return "" if problem is None else f"{NO_PROGRAMS}: {problem}."
+
+
+def can_run(settings: HubSettings) -> bool:
+    """Return whether this process can run programs: in the sandbox, or trusted as they are."""
+    return bool(settings.trusted_tournaments) or bubblewrap.problem() is None
 
 
 @contextmanager
@@ -76,7 +95,7 @@ def fetched(objects: ObjectStore, bot_id: str, digest: str) -> bytes:
     return data
 
 
-NO_PROGRAMS: Final = "This tournament runs no uploaded programs"
+NO_PROGRAMS: Final = "No uploaded programs are run here"
 
 
 def object_key(bot_id: str, sha256: str) -> str:

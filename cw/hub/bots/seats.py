@@ -25,6 +25,9 @@ PROGRAM: Final = "program:"
 BUILTIN: Final = "builtin:"
 """Prefix of the specs of built-in strategies."""
 
+VERSION: Final = "version"
+"""The setting of a bot with the number of the version of its program that plays."""
+
 Hosting: TypeAlias = Literal["off", "sandboxed"]
 """How uploaded programs are run: not at all, or behind walls.
 
@@ -49,6 +52,8 @@ class ClaimedSeat:
     """What the secret is bound to."""
     owner: str = ""
     """The username; "" for a built-in strategy, and where it was deleted."""
+    version: int | None = None
+    """The number of the version that plays; None for what is no upload."""
 
     @property
     def public(self) -> str:
@@ -61,28 +66,39 @@ def is_version_played() -> ColumnElement[bool]:
     return and_(
         Bot.kind == "program",
         BotVersion.bot_id == Bot.id,
-        BotVersion.number == Bot.settings["version"].as_integer(),
+        BotVersion.number == Bot.settings[VERSION].as_integer(),
         BotVersion.state == "ready",
     )
 
 
+def version_played(bot: Bot) -> int | None:
+    """Return the number of the uploaded version that plays for a bot, None if none does."""
+    number: int | None = bot.settings.get(VERSION) if bot.kind == "program" else None
+    return number
+
+
 def claimed_seat(
-    bot: Bot, name: str = "", owner: str = "", program: str = "", endpoint: str = ""
+    bot: Bot,
+    name: str = "",
+    owner: str = "",
+    version: BotVersion | None = None,
+    endpoint: str = "",
 ) -> ClaimedSeat:
     """Return the seat of a bot as it is now, under a name or its own.
 
-    `program` is the SHA-256 of the upload that plays, "" without one; `endpoint` the address that
-    the bot had when its match was planned, "" if that is still its own.
+    `version` is the upload that plays, if any; `endpoint` the address that the bot had when its
+    match was planned, "" if that is still its own.
     """
     sealed = None if bot.secret is None else Sealed(bot.key_id or "", bot.secret)
     return ClaimedSeat(
         name or bot.name,
-        spec_of(bot, program, endpoint),
+        spec_of(bot, version.sha256 if version else "", endpoint),
         bot.bot_id,
         settings_for_program(bot),
         sealed,
         f"{bot.bot_id}.{bot.secret_version}",
         owner,
+        version.number if version else None,
     )
 
 
@@ -99,9 +115,8 @@ def spec_of(bot: Bot, program: str, endpoint: str = "") -> str:
 
 def seat_of(session: Session, bot: Bot) -> ClaimedSeat:
     """Return a bot as it would be seated now."""
-    plays = select(BotVersion.sha256).join(Bot, is_version_played()).where(Bot.id == bot.id)
-    program = session.scalar(plays) if bot.kind == "program" else None
-    return claimed_seat(bot, program=program or "")
+    plays = select(BotVersion).join(Bot, is_version_played()).where(Bot.id == bot.id)
+    return claimed_seat(bot, version=session.scalar(plays) if bot.kind == "program" else None)
 
 
 def program_seat(session: Session, bot: Bot) -> ClaimedSeat | None:

@@ -9,7 +9,9 @@ from cw import kits
 from cw.arena.bots import BotSpec
 from cw.arena.sandbox import bubblewrap
 from cw.hub.bots import packages
+from cw.hub.bots.programs import why_off
 from cw.hub.operation.health.doctor import Finding
+from cw.hub.operation.settings import HubSettings
 from cw.matches.run import run_match
 from cw.matches.spec import Isolation, MatchSpec
 
@@ -17,18 +19,27 @@ GAME: Final = "paint"
 OPTIONS: Final = {"width": 10, "height": 10, "turns": 20}
 
 NOT_NEEDED: Final = "only needed where uploaded programs are played"
+ELSEWHERE: Final = "CW_HOSTING=sandboxed lets them, where other machines are the workers"
 BROKEN: Final = "see that a program in the sandbox can run this Python: cw check paint BOT.py"
 
 
-def look_at_programs() -> Finding:
+def look_at_programs(settings: HubSettings) -> Finding:
     """Find out whether uploaded programs can be played on this machine, by playing a match."""
     problem = bubblewrap.problem()
     if problem is not None:
-        return Finding("programs", False, False, problem, NOT_NEEDED)
+        return Finding("programs", False, False, f"{problem}{told_people(settings)}", NOT_NEEDED)
     problem = problem_of_match()
     if problem is not None:
         return Finding("programs", False, True, f"a Python program failed: {problem}", BROKEN)
-    return Finding("programs", True, False, "bubblewrap works, and a Python program has played")
+    works = f"bubblewrap works, and a Python program has played{told_people(settings)}"
+    return Finding("programs", True, False, works)
+
+
+def told_people(settings: HubSettings) -> str:
+    """Return what doctor says of the uploads of people; nothing where they are taken."""
+    if settings.hosting == "off":
+        return "; people upload none, by CW_HOSTING=off"
+    return f"; people upload none: {ELSEWHERE}" if why_off(settings) else ""
 
 
 def problem_of_match() -> str | None:

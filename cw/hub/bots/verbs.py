@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlalchemy import and_, func, select, update
 from sqlalchemy.exc import IntegrityError
@@ -12,6 +12,9 @@ from sqlalchemy.orm import Session
 
 from cw.errors import CapacityError, UsageError
 from cw.hub.accounts import audit
+from cw.hub.bots.seats import version_played
+from cw.hub.bots.versions import verbs as versions
+from cw.hub.bots.versions.verbs import Upload
 from cw.hub.bots.views import BotView, name_key
 from cw.hub.clock import Clock
 from cw.hub.store.revisions import show_anew
@@ -29,6 +32,10 @@ CHECK: Final = "check_bot"
 
 MOST: Final = 10
 """Bots of one user that are not retired."""
+
+NO_PROGRAM: Final = "The bot is a web service: it has an address, and no versions."
+
+NO_SECRET: Final = "The bot is a program, which has no secret."  # noqa: S105
 
 ROTATED: Final = "The secret was rotated meanwhile. Look at the bot again."
 
@@ -67,17 +74,30 @@ class NewBot:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A new bot, and its secret: nobody is told that again."""
+    """A new bot, and its secret, "" for a program: nobody is told that again."""
 
     id: int
     bot_id: str
     secret: str
 
 
-def register(
-    session: Session, clock: Clock, sealer: Sealer, user_id: int, new: NewBot
+class Checked(NamedTuple):
+    """A bot that is to be checked: the id of its row, and whether it is a program."""
+
+    id: int
+    is_program: bool
+
+
+def register(  # noqa: PLR0913 - as many things as there are to be said
+    session: Session,
+    clock: Clock,
+    sealer: Sealer,
+    user_id: int,
+    new: NewBot,
+    *,
+    is_program: bool = False,
 ) -> Registered:
-    """Make a bot, PENDING until it is checked.
+    """Make a bot, PENDING until it is checked; a program has no secret, and no version yet.
 
     Twice, or by two at once: the unique key decides, and the others are told NameTaken. Raises
     TooManyBots where the user has ten.
@@ -85,8 +105,8 @@ def register(
     mine = select(func.count()).where(Bot.user_id == user_id, Bot.status != "RETIRED")
     if session.scalars(mine).one() >= MOST:
         raise TooManyBots(f"You have {MOST} bots. Please retire one first.")
-    bot = new_bot(session, clock, user_id, new, "url")
-    secret = give_secret(bot, sealer)
+    bot = new_bot(session, clock, user_id, new, "program" if is_program else "url")
+    secret = "" if is_program else give_secret(bot, sealer)
     return Registered(added(session, bot), bot.bot_id, secret)
 
 
@@ -198,6 +218,8 @@ def rotate(session: Session, clock: Clock, sealer: Sealer, view: BotView) -> str
     By two at once: one wins, and the other is told Busy. Raises WrongStatus as `edit` does.
     """
     bot = may_change(session, view.id)
+    if bot.kind != "url":
+        raise WrongStatus(NO_SECRET)
     if bot.secret_version != view.secret_version:
         raise Busy(ROTATED)
     secret = give_secret(bot, sealer)
@@ -241,6 +263,40 @@ def begin_again(session: Session, clock: Clock, bot: Bot, actor: str) -> None:
     change_status(session, clock, bot, "PENDING", "", actor)
 
 
+# Programs
+
+
+def save_version(session: Session, clock: Clock, bot: int, upload: Upload) -> int:
+    """Add a version of a bot of a person, which plays once it has passed its check.
+
+    Returns its number. Raises WrongStatus for a bot that is no program, suspended or retired, and
+    CapacityError where it has as many versions as one may have.
+    """
+    return versions.add(session, clock, changeable_program(session, bot), upload, "building")
+
+
+def use_version(session: Session, clock: Clock, view: BotView, number: int) -> None:
+    """Let an earlier version that has passed its check play, from the next match on.
+
+    Raises UsageError for one that has not, and WrongStatus as `save_version` does.
+    """
+    bot = changeable_program(session, view.id)
+    versions.ready(session, bot.id, number)
+    versions.activate(session, clock, bot, number)
+    bot.failures, bot.protocol_ok = 0, True
+    note = {"version": number}
+    audit.note(session, clock, view.owner, "version", f"bot:{bot.bot_id}", detail=note)
+    change_status(session, clock, bot, "ACTIVE", "", view.owner)
+
+
+def changeable_program(session: Session, bot: int) -> Bot:
+    """Return the row of a program, locked; raise WrongStatus for what is none, or is out."""
+    row = may_change(session, bot)
+    if row.kind != "program":
+        raise WrongStatus(NO_PROGRAM)
+    return row
+
+
 def suspend(session: Session, clock: Clock, bot_id: str, reason: str, actor: str) -> None:
     """Take a bot out until it is restored. Twice: WrongStatus, as for one that is retired."""
     bot = by_bot_id(session, bot_id)
@@ -249,15 +305,15 @@ def suspend(session: Session, clock: Clock, bot_id: str, reason: str, actor: str
     change_status(session, clock, bot, "SUSPENDED", reason, actor)
 
 
-def restore(session: Session, clock: Clock, bot_id: str, actor: str) -> int:
-    """Lift a suspension: the bot is checked again; return its id. Twice: WrongStatus."""
+def restore(session: Session, clock: Clock, bot_id: str, actor: str) -> Checked:
+    """Lift a suspension; return the bot, which is checked again. Twice: WrongStatus."""
     bot = by_bot_id(session, bot_id)
     if bot.status != "SUSPENDED":
         raise wrong_status(bot)
     begin_again(session, clock, bot, actor)
-    if bot.kind == "builtin":
+    if bot.kind == "builtin" or version_played(bot) is not None:
         change_status(session, clock, bot, "ACTIVE", "", actor)
-    return bot.id
+    return Checked(bot.id, bot.kind == "program")
 
 
 def by_bot_id(session: Session, bot_id: str) -> Bot:
@@ -272,7 +328,7 @@ def by_bot_id(session: Session, bot_id: str) -> Bot:
 def retire(session: Session, clock: Clock, bot: int, actor: str) -> bool:
     """Take a bot out for good: its name and matches stay, address and secret go. Twice: False.
 
-    It loses the matches that are planned: nobody answers in them.
+    It loses the matches that are planned: nobody answers in them. The versions of a program go.
     """
     gone = {
         "status": "RETIRED",
@@ -287,6 +343,7 @@ def retire(session: Session, clock: Clock, bot: int, actor: str) -> bool:
     if name is None:
         return False
     forget_planned_addresses(session, bot)
+    versions.forget(session, [bot])
     audit.note(session, clock, actor, "retire", f"bot:{name}")
     show_anew(session, Bot.id == bot)
     return True

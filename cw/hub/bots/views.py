@@ -10,6 +10,7 @@ from typing import Any, Final
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from cw.hub.bots.seats import version_played
 from cw.hub.store.tables import Bot, BotKind, BotStatus, Match, MatchParticipant, User
 
 FIRST_GAME: Final = "code-battle"
@@ -40,6 +41,8 @@ class BotView:
     """The username."""
     last_match: str | None = None
     last_match_at: datetime | None = None
+    version: int | None = None
+    """The number of the version that plays; None for what is no program, or has none yet."""
 
 
 def bots_of_user(session: Session, user_id: int) -> list[BotView]:
@@ -110,6 +113,7 @@ def view_of(
         owner,
         last_match,
         at,
+        version_played(bot),
     )
 
 

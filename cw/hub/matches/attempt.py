@@ -133,7 +133,9 @@ class Attempt:
         """Unpack the programs that play, and take the bots that the format itself brings."""
         claim, objects = self.claim, self.resources.objects
         uploads = [seat for seat in claim.seats if seat.bot_id]
-        unpacked = programs.unpacked(objects, claim.game, uploads, claim.hosting)
+        people = programs.hosting_of_people(self.resources.settings)
+        hosting = claim.hosting if claim.tournament else people
+        unpacked = programs.unpacked(objects, claim.game, uploads, hosting)
         self.programs.update(stack.enter_context(unpacked))
         if self.kind.invite is not None:
             guests = stack.enter_context(self.kind.invite(self.resources, claim))

@@ -114,6 +114,9 @@ def claim(  # noqa: PLR0913, PLR0917 - who takes what, for how long
     row = session.scalars(change).one_or_none()
     if row is None:
         return None
+    seats = claimed_seats(session, row.id)
+    if any(seat.version for seat in seats):
+        note_versions(session, row.id)
     return Claim(
         row.id,
         row.match_id,
@@ -123,7 +126,7 @@ def claim(  # noqa: PLR0913, PLR0917 - who takes what, for how long
         row.options,
         row.seed,
         row.at,
-        claimed_seats(session, row.id),
+        seats,
         competition_id=row.competition_id,
         key=row.key,
     )
@@ -132,7 +135,7 @@ def claim(  # noqa: PLR0913, PLR0917 - who takes what, for how long
 def claimed_seats(session: Session, match: int) -> tuple[ClaimedSeat, ...]:
     """Return the slots of a match in their order, as their bots are now."""
     rows = session.execute(
-        select(MatchParticipant, Bot, User.username, BotVersion.sha256)
+        select(MatchParticipant, Bot, User.username, BotVersion)
         .outerjoin(Bot, Bot.id == MatchParticipant.bot_id)
         .outerjoin(User, User.id == Bot.user_id)
         .outerjoin(BotVersion, is_version_played())
@@ -140,11 +143,23 @@ def claimed_seats(session: Session, match: int) -> tuple[ClaimedSeat, ...]:
         .order_by(MatchParticipant.slot)
     )
     return tuple(
-        claimed_seat(bot, seat.name, owner or "", program or "", seat.endpoint or "")
+        claimed_seat(bot, seat.name, owner or "", version, seat.endpoint or "")
         if bot is not None
         else ClaimedSeat(seat.name, seat.spec or "")
-        for seat, bot, owner, program in rows
+        for seat, bot, owner, version in rows
     )
+
+
+def note_versions(session: Session, match: int) -> None:
+    """Write down which versions of programs an attempt begins with: those that play now."""
+    plays = (
+        select(BotVersion.number)
+        .join(Bot, is_version_played())
+        .where(Bot.id == MatchParticipant.bot_id)
+        .scalar_subquery()
+    )
+    its = update(MatchParticipant).where(MatchParticipant.match_id == match)
+    session.execute(its.values(version=plays))
 
 
 def mine(claim: Claim) -> ColumnElement[bool]:

@@ -15,14 +15,12 @@ from cw.hub import origin
 from cw.hub.bots.seats import PROGRAM
 from cw.hub.clock import Clock
 from cw.hub.operation.health import logs
+from cw.hub.operation.queue import PROGRAMS
 from cw.hub.operation.resources import Resources
 from cw.hub.store.tables import Bot, Competition, Match, MatchParticipant
 
 PLAY: Final = "play_match"
 """The job that plays a match: told the id of its row, in the queue of its kind."""
-
-PROGRAMS: Final = "programs"
-"""The queue of matches and checks in which uploaded programs are run."""
 
 LOST_AFTER: Final = timedelta(minutes=5)
 """How long after its message a match that nobody has claimed is sent again."""
@@ -119,6 +117,11 @@ def send_due(resources: Resources, own: Mapping[str, Sending]) -> None:
         due = to_send(session, resources.clock, lost_after(resources), tuple(own))
     if send(resources, due):
         send_own(resources, own)
+
+
+def send_now(resources: Resources, match: int, kind: str) -> None:
+    """Send the message of a match that somebody waits for, at once."""
+    send(resources, [Message(match, kind, origin.present_id())])
 
 
 def send_of(resources: Resources, competition: int) -> None:

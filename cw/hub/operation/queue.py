@@ -26,6 +26,9 @@ JOBS: Final = "jobs"
 CHECKS: Final = "checks"
 """The queue of checks of bots."""
 
+PROGRAMS: Final = "programs"
+"""The queue of matches and checks in which uploaded programs are run."""
+
 PROBES: Final = "probes"
 """The queue of bots that are asked whether they are ready."""
 

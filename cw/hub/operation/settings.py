@@ -145,6 +145,12 @@ class HubSettings:
         " a local site always does.",
         switch,
     )
+    hosting: str = setting(
+        "",
+        "Uploaded programs of people: sandboxed or off.",
+        one_of("sandboxed", "off"),
+        "sandboxed where bubblewrap works, else off",
+    )
     trusted_tournaments: tuple[str, ...] = setting(
         "",
         "Tournaments whose uploaded programs may run without a sandbox, by slug (docs/sandbox.md).",

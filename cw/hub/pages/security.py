@@ -35,7 +35,14 @@ MOST_TEAMS: Final = 1100
 """Fields of a form in which teams are ticked."""
 
 WITH_PICTURE: Final = "settings.change_avatar"
-WITH_FILE: Final = (WITH_PICTURE, "my_team.upload")
+WITH_FILE: Final = (
+    WITH_PICTURE,
+    "my_team.upload",
+    "bots.upload",
+    "bots.register_program",
+    "api.register_bot",
+    "api.save_version",
+)
 
 SCRIPTED: Final = ("api", "games", "matches", "play_on", "replays", "room")
 """Blueprints whose requests come from scripts and bots; they refuse other sites by themselves."""

@@ -13,9 +13,9 @@ from cw.errors import UsageError
 from cw.hub.accounts import outbox
 from cw.hub.accounts.access.actor import actor, player, players_only
 from cw.hub.accounts.pages import go, send_soon
+from cw.hub.bots import check_requests
 from cw.hub.bots import verbs as bots
 from cw.hub.competitions import verbs as competitions
-from cw.hub.operation.queue import CHECKS
 from cw.hub.pages.parts import notice
 from cw.hub.pages.request import resources
 from cw.hub.site import overview
@@ -118,6 +118,6 @@ def restore(bot_id: str) -> ResponseReturnValue:
         abort(409, str(error))
     except UsageError as error:
         abort(404, str(error))
-    hub.queue.send(bots.CHECK, bot, queue=CHECKS)
+    check_requests.send_unasked(hub, bot)
     notice("The bot is being checked.")
     return go(url_for("admin.page"))

@@ -18,6 +18,7 @@ from cw.hub.bots import asking, check_requests
 from cw.hub.bots import pages as bots
 from cw.hub.bots import views as bot_views
 from cw.hub.bots.pages import address, find, strategies_of
+from cw.hub.bots.versions import pages as versions
 from cw.hub.bots.views import BotView
 from cw.hub.competitions.format import BotCard, BotPart
 from cw.hub.matches import listings, practice, sending
@@ -62,6 +63,7 @@ def page(name: str) -> ResponseReturnValue:
         sentence=sentence(bot, parts),
         parts=parts,
         practice=practice,
+        versions=versions.part(bot) if is_own and bot.kind == "program" else "",
         log=log,
     )
 
@@ -90,12 +92,12 @@ def practise(name: str) -> ResponseReturnValue:
     if strategy not in load_strategies(bot.game):
         abort(422, "Please choose an opponent.")
     if bot.status != "ACTIVE":
-        check_requests.claim(bot.endpoint, asking.PRACTICE)
+        check_requests.claim_bot(bot, asking.PRACTICE)
     try:
         with hub.database.writing() as writing:
             match, match_id = practice.practise(writing, hub.clock, bot.id, strategy)
     except (CapacityError, UsageError) as error:
         notice(str(error), "bad")
         return go(address(bot))
-    hub.queue.send(sending.PLAY, match, queue=practice.PRACTICE.name)
+    sending.send_now(hub, match, practice.PRACTICE.name)
     return go(url_for("match.page", match_id=match_id))

@@ -146,6 +146,15 @@ SMALL: Final = (
 
 KITS: Final = ("my_team.kit", "my_team.kit_of_tournament")
 """What makes a zip of the files of a kit."""
+VERSIONS: Final = (
+    "bots.version_file",
+    "bots.compare",
+    "api.bot_version",
+    "my_team.version_file",
+    "my_team.compare",
+)
+"""What reads uploads, and compares them."""
+
 CHECKED: Final = ("bots.check", "bots.edit", "api.check_bot", "api.change_bot")
 """What has a bot checked, or may have it checked: counted together."""
 
@@ -160,9 +169,17 @@ LIMITS: Final = (
     Limit("token", "10 per hour", user, ("tokens.create",)),
     Limit("forgot-network", "60 per hour", network, ("account.forgot",)),
     Limit("verify", "3 per hour", user, ("account.send_verification",)),
-    Limit("bot", "5 per hour; 20 per day", user, ("bots.register", "api.register_bot")),
+    Limit(
+        "bot",
+        "5 per hour; 20 per day",
+        user,
+        ("bots.register", "bots.register_program", "api.register_bot"),
+    ),
     Limit("check", "10 per hour", bot, CHECKED),
     Limit("rotate", "10 per hour", bot, ("bots.rotate", "api.rotate_secret")),
+    Limit("upload", "20 per hour", bot, ("bots.upload", "api.save_version")),
+    Limit("use-version", "30 per hour", bot, ("bots.use_version", "api.use_version")),
+    Limit("versions", "30 per minute", user, VERSIONS, ("GET",)),
     Limit("bot-settings", "20 per hour", user, ("bot_settings.save", "bot_settings.renew")),
     Limit("test-match", "6 per hour", bot, ("bots.practise", "api.test_match")),
     Limit("team-check", "6 per minute", team, ("my_team.check",)),
@@ -204,6 +221,7 @@ def told_of_api() -> dict[str, str]:
         "Registering bots, for each account": amounts["bot"],
         "Checks and changes, for each bot": amounts["check"],
         "New secrets, for each bot": amounts["rotate"],
+        "Versions, for each bot": amounts["upload"],
         "Practice matches, for each bot": amounts["test-match"],
     }
 

@@ -11,10 +11,12 @@ from sqlalchemy import Executable, select
 from sqlalchemy.orm import Session
 
 from cw.hub.accounts.pictures import avatars
+from cw.hub.bots.programs import object_key
 from cw.hub.store.objects import ObjectStore
 from cw.hub.store.tables import (
     Audit,
     Bot,
+    BotActivation,
     BotVersion,
     Competition,
     Friend,
@@ -87,10 +89,17 @@ def bots(user_id: int) -> Executable:
 
 def programs(user_id: int) -> Executable:
     """Return what was uploaded for the player's bots."""
-    columns = (BotVersion.number, BotVersion.sha256, BotVersion.size, BotVersion.state)
-    uploads = select(Bot.bot_id, *columns, BotVersion.log, BotVersion.created_at)
-    mine = uploads.join(Bot, Bot.id == BotVersion.bot_id).where(Bot.user_id == user_id)
-    return mine.order_by(BotVersion.id)
+    hidden = {"id", "bot_id"}
+    columns = [column for column in BotVersion.__table__.columns if column.name not in hidden]
+    uploads = select(Bot.bot_id, *columns).join(BotVersion, BotVersion.bot_id == Bot.id)
+    return uploads.where(Bot.user_id == user_id).order_by(BotVersion.id)
+
+
+def activations(user_id: int) -> Executable:
+    """Return when which version of a program was made to play."""
+    columns = (Bot.bot_id, BotActivation.number, BotActivation.at)
+    chosen = select(*columns).join(BotActivation, BotActivation.bot_id == Bot.id)
+    return chosen.where(Bot.user_id == user_id).order_by(BotActivation.id)
 
 
 def ratings(user_id: int) -> Executable:
@@ -107,7 +116,7 @@ def matches(user_id: int) -> Executable:
     seat = MatchParticipant
     about = (Match.match_id, Match.game, Match.kind, Match.state, Match.at, Match.finished_at)
     result = (seat.slot, seat.name, seat.rank, seat.score, seat.points, seat.crashed, seat.faults)
-    joined = select(*about, Bot.bot_id, *result).join(seat, seat.match_id == Match.id)
+    joined = select(*about, Bot.bot_id, seat.version, *result).join(seat, seat.match_id == Match.id)
     mine = joined.join(Bot, Bot.id == seat.bot_id).where(Bot.user_id == user_id)
     return mine.order_by(Match.id)
 
@@ -126,6 +135,7 @@ ROWS: Final[Mapping[str, Rows]] = {
     "mails": mails,
     "bots": bots,
     "programs": programs,
+    "activations": activations,
     "ratings": ratings,
     "matches": matches,
     "operators": operators,
@@ -140,7 +150,16 @@ def picture(session: Session, user_id: int) -> Iterator[OwnFile]:
         yield OwnFile("picture.webp", avatars.key_of(digest))
 
 
-FILES: Final[tuple[Files, ...]] = (picture,)
+def uploads(session: Session, user_id: int) -> Iterator[OwnFile]:
+    """Give the versions of the player's programs."""
+    columns = (Bot.bot_id, Bot.name, Bot.game, BotVersion.number, BotVersion.sha256)
+    stored = select(*columns).join(BotVersion, BotVersion.bot_id == Bot.id)
+    rows = session.execute(stored.where(Bot.user_id == user_id).order_by(BotVersion.id))
+    for bot_id, name, game, number, sha256 in rows.all():
+        yield OwnFile(f"programs/{game}/{name}-{number}.zip", object_key(bot_id, sha256))
+
+
+FILES: Final[tuple[Files, ...]] = (picture, uploads)
 
 
 def write_zip(session: Session, objects: ObjectStore, user_id: int, to: IO[bytes]) -> None:

@@ -16,6 +16,7 @@ import requests
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
+from cw.arena.sandbox import bubblewrap
 from cw.games.registry import load_game
 from cw.hub.accounts import audit
 from cw.hub.bots import health as bot_health
@@ -280,8 +281,9 @@ def test_what_is_wrong_stands_at_its_field(site: Site, field: str, value: str, s
 def test_the_games_with_a_running_competition_are_offered(site: Site) -> None:
     ann, none_runs = site.player("Ann"), "No competition that new bots can enter is running."
 
-    def offered() -> list[str]:
-        return re.findall('<option value="([^"]+)"', ann.open("/bots/new").text)
+    def offered(kind: str = "address") -> list[str]:
+        page = ann.open(f"/bots/new?kind={kind}")
+        return re.findall('<option value="([^"]+)"', page.text)
 
     def is_linked() -> bool:
         return "/bots/new?game=hexagon" in ann.open("/").text
@@ -291,8 +293,10 @@ def test_the_games_with_a_running_competition_are_offered(site: Site) -> None:
             made = competitions.new(session, site.clock, kind, game)
             competitions.set_state(session, site.clock, made.id, "running")
     assert offered() == ["code-battle", "hexagon"]
+    if bubblewrap.problem() is None:
+        assert offered("program") == ["code-battle", "hexagon", "paint"]
     assert is_linked()
-    form = ann.open("/bots/new").text
+    form = ann.open("/bots/new?kind=address").text
     assert none_runs not in form
     for kit in re.findall('href="([^"]+/kit/[a-z]+\\.zip)"', form):
         assert ann.open(kit).content.startswith(b"PK"), kit
@@ -304,7 +308,7 @@ def test_the_games_with_a_running_competition_are_offered(site: Site) -> None:
         made = competitions.new(session, site.clock, "tournament", "hexagon")
         competitions.set_state(session, site.clock, made.id, "running")
     assert not is_linked()
-    page = ann.open("/bots/new").text
+    page = ann.open("/bots/new?kind=address").text
     assert none_runs in page
     assert "Register bot</button>" not in page
     refused = register(ann)

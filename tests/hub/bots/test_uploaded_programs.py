@@ -20,12 +20,13 @@ from cw.games.registry import load_game
 from cw.hub.bots import checks, packages
 from cw.hub.bots import health as bot_health
 from cw.hub.bots.programs import NO_PROGRAMS, object_key, unpacked
+from cw.hub.bots.versions import verbs as versions
+from cw.hub.bots.versions.verbs import Upload
 from cw.hub.competitions.format import hosting_by
 from cw.hub.competitions.tournament.creation import TournamentConfig
 from cw.hub.competitions.tournament.groups import NewGroup
 from cw.hub.competitions.tournament.teams import bot_setup
 from cw.hub.competitions.tournament.teams import bots as team_bots
-from cw.hub.competitions.tournament.teams.bot_setup import Upload
 from cw.hub.competitions.tournament.teams.bots import TeamBot
 from cw.hub.competitions.tournament.teams.enrolment import NewTeam
 from cw.hub.competitions.tournament.teams.practice import last_faults, plan_practice
@@ -87,7 +88,7 @@ class Duel:
         of = self.bot(team)
         with packages.empty_folder() as folder:
             package = packages.package(name, data, of.game, folder)
-        bot_setup.store_upload(self.resources.objects, of, package.data, package.sha256)
+        versions.store(self.resources.objects, of.bot_id, package.data, package.sha256)
         upload = Upload(package.sha256, len(package.data), "")
         return self.do(lambda s: bot_setup.add_version(s, self.resources.clock, of, upload))
 
@@ -286,7 +287,7 @@ def test_where_programs_are_switched_off_none_is_run(without_programs: Duel) -> 
     faults = duel.do(lambda s: last_faults(s, duel.bot("alpha").id))
     assert faults[0].kind == "startup"
     assert faults[0].detail == NO_PROGRAMS
-    with pytest.raises(UsageError, match="runs no uploaded programs"):
+    with pytest.raises(UsageError, match="o uploaded programs"):
         duel.upload("alpha", "kit.zip", PAINTER)
 
 

@@ -75,6 +75,7 @@ WHO = {
     "GET /bots": "player",
     "GET /bots/new": "player",
     "POST /bots/new": "player",
+    "POST /bots/new/program": "player",
     "GET /bot/x": "missing",
     "GET /bot/x/ratings": "missing",
     "POST /bot/x/edit": "own",
@@ -102,6 +103,10 @@ WHO = {
     "POST /admin/rated/x/pause": "admin",
     "POST /admin/rated/x/resume": "admin",
     "GET /bot/x/state": "own json",
+    "GET /bot/x/version/1.zip": "own",
+    "GET /bot/x/compare": "own",
+    "POST /bot/x/upload": "own",
+    "POST /bot/x/use-version": "own",
     "POST /bot/x/check": "own",
     "POST /bot/x/test-match": "own",
     "POST /bot/x/retire": "own",
@@ -129,6 +134,8 @@ WHO = {
     "POST /t/x/my-team/upload": "missing",
     "POST /t/x/my-team/use-version": "missing",
     "POST /t/x/my-team/ssh-key": "missing",
+    "GET /t/x/my-team/version/1.zip": "missing",
+    "GET /t/x/my-team/compare": "missing",
     "POST /t/x/my-team/practice": "missing",
     "GET /t/x/kit/x.zip": "missing",
     "GET /games/x/kit/x.zip": "missing",
@@ -148,7 +155,7 @@ def routes_of(app: Flask) -> set[str]:
     """Return method and address of each route, with names put in."""
     names = {"ticket": "x", "username": "Bob", "digest": "x", "name": "x", "match_id": "x"}
     names |= {"bot_id": "x", "format_name": "rated", "slug": "x", "int:gameid": "1"}
-    names |= {"int:mail_id": "1"}
+    names |= {"int:mail_id": "1", "int:number": "1"}
     names |= {"group": "g", "team": "a", "verb": "start", "game": "x", "language": "x"}
     found = set()
     for rule in app.url_map.iter_rules():

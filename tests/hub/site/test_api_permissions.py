@@ -44,10 +44,14 @@ NEEDS = {
     "retire_bot": "bots",
     "suspend_bot": "admin",
     "restore_bot": "admin",
+    "bot_versions": "any",
+    "bot_version": "any",
+    "save_version": "bots",
+    "use_version": "bots",
 }
 """What a token must allow, by the name of each route."""
 
-NAMES = {"bot_id": "b_0", "match_id": "m_0", "username": "nobody", "map_id": "m0"}
+NAMES = {"bot_id": "b_0", "match_id": "m_0", "username": "nobody", "map_id": "m0", "number": "1"}
 PERMITTED = {200, 400, 404, 415}
 """What who is let through is answered: nothing of this is there."""
 

@@ -25,8 +25,8 @@ NOT_OF_ONE: set[str] = set()
 """Tables with users in them of which nothing is about one of them."""
 
 KNOWN = {
-    "account", "friends", "sessions-and-tokens", "places", "mails", "bots", "programs", "ratings",
-    "matches", "operators",
+    "account", "friends", "sessions-and-tokens", "places", "mails", "bots", "programs",
+    "activations", "ratings", "matches", "operators",
 }  # fmt: skip
 
 

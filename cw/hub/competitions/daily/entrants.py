@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Final
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, or_, select, update
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
 from cw.games.registry import load_game
 from cw.games.rules import Json
-from cw.hub.bots.seats import ClaimedSeat, claimed_seat
+from cw.hub.bots.seats import ClaimedSeat, claimed_seat, is_version_played
 from cw.hub.competitions.daily.reports import report
 from cw.hub.matches import claims
 from cw.hub.matches.claims import Claim
-from cw.hub.store.tables import Bot, Match, MatchParticipant, User
+from cw.hub.store.tables import Bot, BotVersion, Match, MatchParticipant, User
 
 GAME: Final = "end-of-codes"
 """The game whose bots are asked whether they are ready; those of others play if they are ACTIVE."""
@@ -50,12 +50,14 @@ def entrants(session: Session, game: str) -> list[Entrant]:
     """Return the bots that may play a game, by the id of their users."""
     users_now = (User.locked_at.is_(None), User.deleted_at.is_(None))
     rows = session.execute(
-        select(Bot, User.id, User.username)
+        select(Bot, User.id, User.username, BotVersion)
         .join(User, User.id == Bot.user_id)
-        .where(Bot.game == game, Bot.endpoint != "", *users_now, may_play(game))
+        .outerjoin(BotVersion, is_version_played())
+        .where(Bot.game == game, *users_now, may_play(game))
+        .where(or_(Bot.endpoint != "", BotVersion.id.is_not(None)))
         .order_by(User.id, Bot.id)
     )
-    return [entrant_of(bot, user_id, name or "") for bot, user_id, name in rows]
+    return [entrant_of(bot, user_id, name or "", version) for bot, user_id, name, version in rows]
 
 
 def may_play(game: str) -> Any:
@@ -65,9 +67,9 @@ def may_play(game: str) -> Any:
     return Bot.status == "ACTIVE"
 
 
-def entrant_of(bot: Bot, user_id: int, owner: str) -> Entrant:
-    """Return a bot as it is now."""
-    seat = claimed_seat(bot, owner=owner)
+def entrant_of(bot: Bot, user_id: int, owner: str, version: BotVersion | None = None) -> Entrant:
+    """Return a bot as it is now, with the version of its program that plays, if any."""
+    seat = claimed_seat(bot, owner=owner, version=version)
     is_active = bot.status == "ACTIVE"
     return Entrant(bot.id, user_id, seat, bot.endpoint, bot.secret_version, is_active)
 
@@ -116,7 +118,12 @@ def admit(session: Session, claim: Claim, admission: Admission) -> Claim | None:
     rows += [(entrant, [{**why, "gameid": claim.id}]) for entrant, why in admission.refused]
     session.add_all(
         MatchParticipant(
-            match_id=claim.id, slot=slot, bot_id=entrant.bot, name=entrant.seat.name, faults=faults
+            match_id=claim.id,
+            slot=slot,
+            bot_id=entrant.bot,
+            name=entrant.seat.name,
+            faults=faults,
+            version=entrant.seat.version,
         )
         for slot, (entrant, faults) in enumerate(rows)
     )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 from flask import Blueprint, Flask, abort, current_app, jsonify, request
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from cw.hub.bots import views as bot_views
+from cw.hub.bots.versions import views as versions
 from cw.hub.bots.views import BotView
 from cw.hub.competitions.format import BotPart
 from cw.hub.competitions.periods import PERIODS
@@ -49,27 +50,51 @@ def part(reading: Reading, bot: BotView, is_public: bool) -> BotPart:
     competition = rated.of_game(reading, bot.game)
     if competition is None:
         return BotPart()
-    page = number("opponents") or 1
+    wanted = wanted_of(reading, bot)
     if not is_public:
-        return new_part(reading, competition.id, bot, page)
+        return new_part(reading, competition.id, bot, wanted)
     parts = cast("Remembered[BotPart]", current_app.extensions["rated_parts"])
-    key = (bot.id, competition.id, competition.revision, page, minute(resources().clock()))
-    return parts.find(key, lambda: new_part(reading, competition.id, bot, page))
+    key = (bot.id, competition.id, competition.revision, wanted, minute(resources().clock()))
+    return parts.find(key, lambda: new_part(reading, competition.id, bot, wanted))
 
 
-def new_part(reading: Reading, competition: int, bot: BotView, page: int) -> BotPart:
-    """Make the part, with a page of those whom the bot has met."""
+class Wanted(NamedTuple):
+    """What the address of the page asks for."""
+
+    page: int
+    """Of those whom the bot has met."""
+    version: int
+    """Of its program, whose matches alone are shown; 0: all."""
+    versions: tuple[int, ...]
+    """Those that may be asked for."""
+
+
+def wanted_of(reading: Reading, bot: BotView) -> Wanted:
+    """Return what the address asks for; a version that is not there counts as none."""
+    is_program = bot.kind == "program"
+    its = versions.versions_of(reading, bot.id) if is_program else ()
+    numbers = tuple(version.number for version in its)
+    version = number("version")
+    return Wanted(number("opponents") or 1, version if version in numbers else 0, numbers)
+
+
+def new_part(reading: Reading, competition: int, bot: BotView, wanted: Wanted) -> BotPart:
+    """Make the part, with a page of those whom the bot, or a version of it, has met."""
     standing = bot_standings.standing(reading, competition, bot.id)
     if standing is None:
         return BotPart()
-    played = listings.rated_matches_of(reading, shown_kinds(), competition, bot.id)
+    page, version, _ = wanted
+    played = listings.rated_matches_of(reading, shown_kinds(), competition, bot.id, version)
     first = (page - 1) * leaderboard.PER_PAGE
-    met = bot_standings.opponents(reading, competition, bot.id, first)
+    met = bot_standings.opponents(reading, competition, bot.id, first, version=version)
+    if version:
+        standing = bot_standings.of_version(reading, competition, bot.id, version, standing)
     rating = part_of_page(
         "hub/competitions/rated/bot_rating.html",
         bot=bot,
         standing=standing,
         played=played,
+        wanted=wanted,
         periods=[(length.days if length else 0, words) for words, length in PERIODS.values()],
     )
     matches = part_of_page(
@@ -77,6 +102,7 @@ def new_part(reading: Reading, competition: int, bot: BotView, page: int) -> Bot
         bot=bot,
         played=played,
         opponents=met.rows,
+        wanted=wanted,
         part=page,
         parts=-(-met.number // leaderboard.PER_PAGE),
     )
@@ -104,7 +130,9 @@ def ratings(name: str) -> ResponseReturnValue:
         if bot is None or not competition:
             abort(404, "There is no such bot.")
         points = bot_standings.history(reading, competition.id, bot.id)
+        chosen = versions.activations_of(reading, bot.id) if bot.kind == "program" else []
     return jsonify(
         times=[point.at.timestamp() for point in points],
         ratings=[round(point.shown, 1) for point in points],
+        versions=[{"at": one.at.timestamp(), "number": one.number} for one in chosen],
     )

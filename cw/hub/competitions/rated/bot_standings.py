@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import and_, func, select
+from sqlalchemy import and_, func, select, true
 from sqlalchemy.orm import Session, aliased
 
 from cw.hub.competitions.rated.standings import LISTED, PER_PAGE, SHOWN, listed
@@ -76,6 +76,35 @@ def standing(session: Session, competition: int, bot: int) -> Standing | None:
         rating.playing_id is not None,
         *((counts.games, counts.wins, counts.draws, counts.losses) if counts else (0, 0, 0, 0)),
     )
+
+
+def of_version(
+    session: Session, competition: int, bot: int, version: int, its: Standing
+) -> Standing:
+    """Return how a bot stands, with the games alone that a version of its program has played."""
+    own, other = MatchParticipant, aliased(MatchParticipant)
+    winners = (
+        select(func.count())
+        .where(other.match_id == own.match_id, other.rank == 1)
+        .correlate(own)
+        .scalar_subquery()
+    )
+    played = (
+        select(own.rank, winners.label("winners"))
+        .join(Match, Match.id == own.match_id)
+        .where(own.bot_id == bot, own.version == version)
+        .where(Match.competition_id == competition, Match.seq.is_not(None))
+        .subquery()
+    )
+    is_first = played.c.rank == 1
+    games, wins, firsts = session.execute(
+        select(
+            func.count(),
+            func.count().filter(is_first, played.c.winners == 1),
+            func.count().filter(is_first),
+        ).select_from(played)
+    ).one()
+    return replace(its, games=games, wins=wins, draws=firsts - wins, losses=games - firsts)
 
 
 def shown_ratings(session: Session, user_id: int) -> dict[int, float]:
@@ -154,10 +183,18 @@ class Opponents:
     """How many there are in all; 0 behind the last one, too."""
 
 
-def opponents(
-    session: Session, competition: int, bot: int, first: int = 0, most: int = PER_PAGE
+def opponents(  # noqa: PLR0913, PLR0917 - whose, and which of them
+    session: Session,
+    competition: int,
+    bot: int,
+    first: int = 0,
+    most: int = PER_PAGE,
+    version: int = 0,
 ) -> Opponents:
-    """Return whom a bot has met in rated matches, most often met first, from a place on."""
+    """Return whom a bot has met in rated matches, most often met first, from a place on.
+
+    With the number of a version, whom that has met.
+    """
     own, other = aliased(MatchParticipant), aliased(MatchParticipant)
     met = (
         select(
@@ -172,6 +209,7 @@ def opponents(
         .join(Match, Match.id == own.match_id)
         .join(other, and_(other.match_id == own.match_id, other.slot != own.slot))
         .where(own.bot_id == bot, Match.competition_id == competition, Match.seq.is_not(None))
+        .where(own.version == version if version else true())
         .group_by(other.bot_id)
         .subquery()
     )

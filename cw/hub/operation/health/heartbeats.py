@@ -7,10 +7,10 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
@@ -43,6 +43,8 @@ class Process:
     version: str
     roles: Sequence[Role]
     started_at: datetime
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """What it says of itself beside its figures, by name."""
 
     def beat(self, resources: Resources) -> None:
         """Note that this process lives, and how it does. Twice: seen later."""
@@ -51,7 +53,7 @@ class Process:
             "version": self.version,
             "started_at": self.started_at,
             "seen_at": resources.clock(),
-            "figures": figures(resources.settings.data),
+            "figures": {**figures(resources.settings.data), **self.about},
         }
         rows = [{"role": role, **about} for role in self.roles]
         with resources.database.writing() as session:

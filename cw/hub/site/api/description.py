@@ -12,7 +12,7 @@ from cw.hub.api.operations import Operation, answer_with, permit
 from cw.hub.api.problems import Problem
 from cw.hub.competitions.format import Format
 from cw.hub.pages.request import resources
-from cw.hub.site.api import reading, writing
+from cw.hub.site.api import reading, versions, writing
 from cw.hub.site.formats import site_formats
 
 COMPONENT: Final = "#/components/schemas/{name}"
@@ -49,7 +49,12 @@ NAMES: Final[Mapping[str, str]] = {
 def operations_of(formats: Sequence[Format]) -> tuple[Operation, ...]:
     """Return all routes of the API of a site with these formats."""
     own = (operation for format_ in formats for operation in format_.api)
-    return (*reading.routes.operations, *own, *writing.routes.operations)
+    return (
+        *reading.routes.operations,
+        *own,
+        *writing.routes.operations,
+        *versions.routes.operations,
+    )
 
 
 def describe(address: str, operations: Sequence[Operation]) -> dict[str, Any]:

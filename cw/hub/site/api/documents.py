@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from cw.hub.accounts.access.tickets import Scope
 from cw.hub.api.documents import BotStanding
-from cw.hub.store.tables import BotKind, BotStatus, CompetitionState, MatchState
+from cw.hub.store.tables import BotKind, BotStatus, CompetitionState, MatchState, VersionState
 
 
 class BotRow(Struct, frozen=True, kw_only=True):
@@ -55,7 +55,8 @@ class BotWithSecret(Struct, frozen=True, kw_only=True):
     """A bot and its secret, which is told this once."""
 
     bot: BotFacts
-    shared_secret: str
+    shared_secret: str | None
+    """Null for a program, which has none."""
 
 
 class Step(Struct, frozen=True, kw_only=True):
@@ -66,6 +67,28 @@ class Step(Struct, frozen=True, kw_only=True):
     problem: str | None
     fix: str | None
     is_warning: bool
+
+
+class VersionFacts(Struct, frozen=True, kw_only=True):
+    """A version of a program, for its author; `checks` is null until it was checked."""
+
+    number: int
+    is_active: bool
+    sha256: str
+    size: int
+    language: str
+    note: str
+    state: VersionState
+    files: list[str]
+    checks: list[Step] | None
+    created_at: datetime
+
+
+class VersionFile(Struct, frozen=True, kw_only=True):
+    """A version of a program with its zip, as base64."""
+
+    version: VersionFacts
+    data: str
 
 
 class Fault(Struct, frozen=True, kw_only=True):

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
-from cw.hub.api.queries import BotIdOrNone, Limit, MatchIdOrNone, Name, Players, Query, Text
+from cw.hub.api.queries import (
+    NO_NUL,
+    BotIdOrNone,
+    Limit,
+    MatchIdOrNone,
+    Name,
+    Players,
+    Query,
+    Text,
+)
 from cw.hub.store.tables import BotStatus, MatchState
+
+LONGEST_DATA: Final = 2 * 1024 * 1024
+"""Characters of a program as base64: more than one may have, who is then told what is allowed."""
 
 
 class BotsQuery(Query, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -30,13 +42,22 @@ class MatchesQuery(Query, frozen=True, forbid_unknown_fields=True, kw_only=True)
     after: MatchIdOrNone = ""
 
 
+class ProgramFile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A program to be saved: the name and the bytes of a file, or of a zip of several."""
+
+    file: Annotated[str, Meta(pattern=NO_NUL, max_length=200)]
+    data: Annotated[str, Meta(max_length=LONGEST_DATA, description="The bytes as base64.")]
+    note: Annotated[Text, Meta(description="What is new, in a line.")] = ""
+
+
 class NewBot(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A bot to be registered."""
+    """A bot to be registered: a web service by its address, or a program."""
 
     game: Text
     name: Text
-    endpoint: Text
+    endpoint: Text = ""
     description: Text = ""
+    program: ProgramFile | None = None
 
 
 class BotChange(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Final
 
 from flask import abort
-from msgspec import structs
 from werkzeug.datastructures import MultiDict
 from wtforms import Form
 
@@ -21,23 +19,33 @@ from cw.hub.api.problems import Invalid
 from cw.hub.bots import asking, check_requests
 from cw.hub.bots import verbs as bots
 from cw.hub.bots.check_requests import CONFIRM
-from cw.hub.bots.forms import EditForm
-from cw.hub.bots.pages import OF_ITS_OWN, add, new_form
+from cw.hub.bots.forms import DescriptionForm, EditForm
+from cw.hub.bots.pages import OF_ITS_OWN, add, new_form, new_program_form
+from cw.hub.bots.versions import uploads
 from cw.hub.bots.views import BotView
 from cw.hub.matches import lookup, sending
 from cw.hub.matches.pages import shown_kinds
 from cw.hub.matches.practice import PRACTICE, practise
-from cw.hub.operation.queue import CHECKS
 from cw.hub.pages.request import one_reading, resources
-from cw.hub.site.api import facts
+from cw.hub.site.api import facts, versions
+from cw.hub.site.api.conflicts import conflicts
 from cw.hub.site.api.documents import BotFacts, BotWithSecret, Planned
-from cw.hub.site.api.queries import BotChange, NewBot, Retirement, Suspension, TestMatch
+from cw.hub.site.api.queries import (
+    BotChange,
+    NewBot,
+    ProgramFile,
+    Retirement,
+    Suspension,
+    TestMatch,
+)
 from cw.hub.site.api.reading import NO_BOT, find_bot
 
 routes: Final = Routes()
 
 NOT_YOURS: Final = "This is not your bot."
 ON_ITS_PAGE: Final = "Bots of End of Codes are set up on their page, /bots/end-of-codes."
+ONE_KIND: Final = "A bot is a web service or a program, not both."
+NO_ADDRESS: Final = "The bot is a program, which has no address."
 NO_OPPONENT: Final = "There is no such strategy; there are: {names}."
 OTHER_NAME: Final = "Say the name of the bot, {name}, to retire it."
 NO_CHECKS: Final = "Checks cannot be made right now. Please try again soon."
@@ -61,15 +69,6 @@ def find_changeable(bot_id: str) -> BotView:
     return bot
 
 
-@contextmanager
-def conflicts() -> Iterator[None]:
-    """Answer 409 where a bot, or its owner, cannot do something as they are."""
-    try:
-        yield
-    except (bots.WrongStatus, bots.Busy, bots.TooManyBots) as error:
-        abort(409, str(error))
-
-
 def check_form(form: Form) -> None:
     """Refuse what the form of the page would refuse, with the same words."""
     form.validate()
@@ -87,33 +86,58 @@ def as_it_is(bot_id: str) -> BotFacts:
 
 @routes.add("POST", "/bots", scope="bots", code=201)
 def register_bot(body: NewBot) -> BotWithSecret:
-    """Register a bot, which is checked at once; its secret is told this once."""
+    """Register a bot, which is checked at once; the secret of a web service is told this once."""
     if must_confirm():
         abort(403, CONFIRM)
-    fields = structs.asdict(body)
-    check_form(new_form(MultiDict(fields)))
-    new = bots.NewBot(**fields | {"endpoint": body.endpoint.strip()})
+    new = bots.NewBot(body.game, body.name, body.endpoint.strip(), body.description)
+    if body.program is not None:
+        return register_program(new, body.program)
+    check_form(new_form(form_of(new)))
     check_requests.claim(new.endpoint)
+    made = registered(new)
+    return BotWithSecret(bot=as_it_is(made.bot_id), shared_secret=made.secret)
+
+
+def register_program(new: bots.NewBot, program: ProgramFile) -> BotWithSecret:
+    """Register a bot that is a program; refuse one that has an address, too."""
+    if new.endpoint:
+        raise Invalid({"endpoint": ONE_KIND})
+    check_form(new_program_form(form_of(new)))
+    package, note = versions.packed(program, new.game)
+    made = registered(new, is_program=True)
+    uploads.save(resources(), made.id, made.bot_id, package, note)
+    check_requests.send(made.id, is_program=True)
+    return BotWithSecret(bot=as_it_is(made.bot_id), shared_secret=None)
+
+
+def form_of(new: bots.NewBot) -> MultiDict[str, str]:
+    """Return what is said of a bot as the form of the page sends it."""
+    return MultiDict({name: str(value) for name, value in asdict(new).items()})
+
+
+def registered(new: bots.NewBot, *, is_program: bool = False) -> bots.Registered:
+    """Make a bot; refuse a name that is taken."""
     try:
         with conflicts():
-            registered = add(new)
+            return add(new, is_program=is_program)
     except bots.NameTaken as error:
         raise Invalid({"name": str(error)}) from None
-    return BotWithSecret(bot=as_it_is(registered.bot_id), shared_secret=registered.secret)
 
 
 @routes.add("PATCH", "/bots/<bot_id>", scope="bots")
 def change_bot(bot_id: str, body: BotChange) -> BotFacts:
     """Change endpoint or description of a bot; a new endpoint is checked at once."""
     bot, hub = find_changeable(bot_id), resources()
-    endpoint = bot.endpoint if body.endpoint is None else body.endpoint
+    endpoint = (bot.endpoint if body.endpoint is None else body.endpoint).strip()
     description = bot.description if body.description is None else body.description
-    form = EditForm(MultiDict({"endpoint": endpoint, "description": description}))
-    check_form(form)
-    if form.endpoint.data != bot.endpoint:
-        check_requests.claim(form.endpoint.data or "")
+    if bot.kind != "url" and endpoint:
+        abort(409, NO_ADDRESS)
+    form = EditForm if bot.kind == "url" else DescriptionForm
+    check_form(form(MultiDict({"endpoint": endpoint, "description": description})))
+    if endpoint != bot.endpoint:
+        check_requests.claim(endpoint)
     with conflicts(), hub.database.writing() as writing:
-        is_new = bots.edit(writing, hub.clock, bot, form.endpoint.data or "", description)
+        is_new = bots.edit(writing, hub.clock, bot, endpoint, description)
     if is_new:
         check_requests.send(bot.id)
     return as_it_is(bot_id)
@@ -123,8 +147,8 @@ def change_bot(bot_id: str, body: BotChange) -> BotFacts:
 def check_bot(bot_id: str) -> BotFacts:
     """Let a bot be checked; its checks say soon what came of it."""
     bot = find_changeable(bot_id)
-    check_requests.claim(bot.endpoint)
-    if not check_requests.send(bot.id):
+    check_requests.claim_bot(bot)
+    if not check_requests.send(bot.id, is_program=bot.kind == "program"):
         abort(503, NO_CHECKS)
     return as_it_is(bot_id)
 
@@ -133,7 +157,7 @@ def check_bot(bot_id: str) -> BotFacts:
 def rotate_secret(bot_id: str) -> BotWithSecret:
     """Give a bot a new secret, which is told this once; the old one stops working at once."""
     bot, hub = find_own(bot_id), resources()
-    check_requests.claim(bot.endpoint)
+    check_requests.claim_bot(bot)
     with conflicts(), hub.database.writing() as writing:
         secret = bots.rotate(writing, hub.clock, hub.sealer, bot)
     check_requests.send(bot.id)
@@ -148,10 +172,10 @@ def test_match(bot_id: str, body: TestMatch) -> Planned:
     if body.opponent not in strategies:
         raise Invalid({"opponent": NO_OPPONENT.format(names=", ".join(strategies))})
     if bot.status != "ACTIVE":
-        check_requests.claim(bot.endpoint, asking.PRACTICE)
+        check_requests.claim_bot(bot, asking.PRACTICE)
     with conflicts(), hub.database.writing() as writing:
         planned, match_id = practise(writing, hub.clock, bot.id, body.opponent)
-    hub.queue.send(sending.PLAY, planned, queue=PRACTICE.name)
+    sending.send_now(hub, planned, PRACTICE.name)
     with one_reading() as reading:
         match = lookup.find(reading, shown_kinds(), match_id) or abort(404)
     return Planned(match=facts.match_facts(match))
@@ -191,5 +215,5 @@ def restore_bot(bot_id: str) -> BotFacts:
             bot = bots.restore(writing, hub.clock, bot_id, player().username)
     except UsageError:
         abort(404, NO_BOT)
-    hub.queue.send(bots.CHECK, bot, queue=CHECKS)
+    check_requests.send_unasked(hub, bot)
     return as_it_is(bot_id)

@@ -18,15 +18,16 @@ from cw import __version__
 from cw.arena.processes import KILL
 from cw.errors import Failure, UsageError
 from cw.hub.accounts import deleted, mail
+from cw.hub.bots import programs
+from cw.hub.bots.versions import languages
 from cw.hub.matches import sending, states
 from cw.hub.matches.play import Worker, worker_name
-from cw.hub.matches.sending import PROGRAMS
 from cw.hub.operation import upkeep
 from cw.hub.operation.backup import backup_job as backup
 from cw.hub.operation.health import certificate, counts, heartbeats
 from cw.hub.operation.health.clock_check import ClockCheck
 from cw.hub.operation.health.heartbeats import Process, Role
-from cw.hub.operation.queue import LANES, JobTaker
+from cw.hub.operation.queue import LANES, PROGRAMS, JobTaker
 from cw.hub.operation.resources import Resources
 from cw.hub.operation.settings import HubSettings
 from cw.hub.operation.tick import Ticker
@@ -75,10 +76,11 @@ def new_worker(
     )
 
 
-def begin_heartbeat(resources: Resources, *roles: Role) -> None:
-    """Let this process say again and again that it lives, and in which roles."""
+def begin_heartbeat(resources: Resources, *roles: Role, runs_programs: bool = False) -> None:
+    """Let this process say again and again that it lives, in which roles, and what it runs."""
     now = resources.clock()
-    process = Process(worker_name(os.getpid(), now), __version__, roles, now)
+    about = {languages.FIGURE: languages.installed()} if runs_programs else {}
+    process = Process(worker_name(os.getpid(), now), __version__, roles, now, about)
     repeat(resources, "heartbeat", lambda: process.beat(resources), heartbeats.EVERY)
 
 
@@ -88,22 +90,31 @@ def everything(resources: Resources, slots: int) -> Iterator[Worker]:
 
     Afterwards what was played is given back, and the threads go on until the process ends.
     """
-    worker = new_worker(resources, slots)
+    settings = resources.settings
+    # Alone, it takes all there is, and says of what cannot be played why.
+    runs_programs = settings.is_embedded or programs.can_run(settings)
+    worker = new_worker(resources, slots, runs_programs=runs_programs)
     if resources.settings.is_embedded:
         begin_alone(resources)
     begin_site(resources)
     taker = JobTaker(resources, jobs_of(worker))
     resources.threads.last_words = lambda: give_back(resources, worker)
-    taker.work_in_thread(f"matches@{worker.name}", (*KINDS.names(), PROGRAMS), slots)
+    taker.work_in_thread(f"matches@{worker.name}", queues_of(KINDS.names(), worker), slots)
     do_jobs(taker, worker.name)
     repeat(resources, "signs of life", lambda: see(resources, worker), heartbeats.EVERY)
-    begin_heartbeat(resources, *heartbeats.ROLES)
+    can_run = programs.can_run(settings)
+    begin_heartbeat(resources, *heartbeats.ROLES, runs_programs=can_run)
     look_after(resources, taker)
     try:
         yield worker
     finally:
         resources.threads.stopping.set()
         worker.leave(resources)
+
+
+def queues_of(kinds: Sequence[str], worker: Worker) -> tuple[str, ...]:
+    """Return the queues from which a worker takes matches of some kinds."""
+    return (*kinds, PROGRAMS) if worker.runs_programs else tuple(kinds)
 
 
 def begin_alone(resources: Resources) -> None:
@@ -154,14 +165,14 @@ def work(
     Where it runs programs, also those in which uploads play.
     """
     worker = new_worker(resources, slots, ends_itself=True, runs_programs=runs_programs)
-    queues = (*kinds, PROGRAMS) if runs_programs else kinds
+    queues = queues_of(kinds, worker)
     taker, threads = JobTaker(resources, jobs_of(worker)), resources.threads
     threads.last_words = lambda: give_back(resources, worker)
 
     def begin(**_: object) -> None:
         # Not before: what is started here would not live on in the processes that play.
         repeat(resources, "signs of life", lambda: see(resources, worker), heartbeats.EVERY)
-        begin_heartbeat(resources, "worker")
+        begin_heartbeat(resources, "worker", runs_programs=runs_programs)
         repeat(resources, "counts", lambda: taker.counts.write(resources.database), COUNTED)
 
     worker_ready.connect(begin, weak=False)

@@ -7,6 +7,7 @@ from functools import partial
 
 from cw.hub.accounts.people import release_names
 from cw.hub.accounts.pictures.avatars import unused_pictures
+from cw.hub.bots.versions.verbs import unused_uploads
 from cw.hub.competitions.format import Format, kinds_of
 from cw.hub.matches import replays
 from cw.hub.operation.resources import Resources
@@ -21,6 +22,7 @@ def chores_of(formats: Sequence[Format]) -> Chores:
         "replays": partial(replays.prune, kinds=kinds_of(formats)),
         "strays": partial(delete_unnamed, prefix="replays", unnamed=replays.strays),
         "pictures": partial(delete_unnamed, prefix="avatars", unnamed=unused_pictures),
+        "uploads": partial(delete_unnamed, prefix="bots", unnamed=unused_uploads),
         "names of deleted accounts": release_names,
         **own,
     }

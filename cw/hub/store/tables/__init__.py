@@ -12,7 +12,14 @@ from cw.hub.store.tables.accounts import (
     User,
 )
 from cw.hub.store.tables.base import Base, Json, Moment
-from cw.hub.store.tables.bots import Bot, BotKind, BotStatus, BotVersion, VersionState
+from cw.hub.store.tables.bots import (
+    Bot,
+    BotActivation,
+    BotKind,
+    BotStatus,
+    BotVersion,
+    VersionState,
+)
 from cw.hub.store.tables.competitions import Competition, CompetitionState, Event
 from cw.hub.store.tables.matches import Battle, Map, Match, MatchParticipant, MatchState
 from cw.hub.store.tables.operation import Audit, Count, Heartbeat, Mark, Worker
@@ -32,6 +39,7 @@ __all__ = [
     "Base",
     "Battle",
     "Bot",
+    "BotActivation",
     "BotKind",
     "BotStatus",
     "BotVersion",

@@ -26,6 +26,7 @@ from cw.hub.store.tables.base import (
     Str16,
     Str32,
     Str64,
+    Str120,
     Str500,
     one_of,
 )
@@ -90,7 +91,10 @@ class Bot(Base):
 
 
 class BotVersion(Base):
-    """A program that was uploaded for a bot; its bytes are in the object store."""
+    """A program that was uploaded for a bot; its bytes are in the object store.
+
+    Nothing of it changes but for what its one check has come to.
+    """
 
     __tablename__ = "bot_versions"
     __table_args__ = (UniqueConstraint("bot_id", "number"),)
@@ -100,6 +104,25 @@ class BotVersion(Base):
     number: Mapped[int]
     sha256: Mapped[Str64]
     size: Mapped[Big]
+    language: Mapped[Str16] = mapped_column(default="", server_default=text("''"))
+    """As kits name it; "" for one that is not known."""
+    note: Mapped[Str120] = mapped_column(default="", server_default=text("''"))
+    """What its author says of it, in a line."""
     state: Mapped[VersionState] = mapped_column(String(16))
     log: Mapped[Long] = mapped_column(default="")
+    """The names of its files."""
+    checks: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
+    """The steps of its check; null until it was checked."""
     created_at: Mapped[datetime]
+
+
+class BotActivation(Base):
+    """That a version of a bot was made the one that plays."""
+
+    __tablename__ = "bot_activations"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    bot_id: Mapped[BotId] = mapped_column(index=True)
+    number: Mapped[int]
+    """Of the version."""
+    at: Mapped[datetime]

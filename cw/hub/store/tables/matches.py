@@ -105,6 +105,8 @@ class MatchParticipant(Base):
     """`builtin:NAME` or `program:`, where no row of `bots` stands behind it."""
     endpoint: Mapped[Str500 | None]
     """The address of a web service that got another one after the match was planned."""
+    version: Mapped[int | None]
+    """The number of the version of a program that played, once the match was claimed."""
     rank: Mapped[int | None]
     score: Mapped[float | None]
     points: Mapped[float | None]

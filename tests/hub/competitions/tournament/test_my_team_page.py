@@ -14,6 +14,7 @@ from cw import kits
 from cw.errors import UsageError
 from cw.hub.bots import packages
 from cw.hub.bots import verbs as bots
+from cw.hub.bots.versions.verbs import NO_VERSION
 from cw.hub.competitions.tournament.teams import assigned_bots, bot_setup, machines
 from cw.hub.competitions.tournament.teams import bots as team_bots
 from cw.hub.competitions.tournament.teams.bots import TeamBot
@@ -195,7 +196,7 @@ def test_a_team_uploads_a_program_and_goes_back_to_an_earlier_one(site: Site) ->
     assert "version 2 ready, plays from the next match" in page
     assert page.count("Use this version") == 1
     wrong = alpha.fill(f"{PAGE}/use-version", on=PAGE, version="7")
-    assert (wrong.status_code, bot_setup.NO_VERSION in words_of(wrong)) == (422, True)
+    assert (wrong.status_code, NO_VERSION in words_of(wrong)) == (422, True)
     assert alpha.fill(f"{PAGE}/use-version", on=PAGE, version="1").status_code == 303
     assert bot_of(site, rows).version == 1
 

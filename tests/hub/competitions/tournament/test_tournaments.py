@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from cw.errors import UsageError
 from cw.hub.accounts.access import tickets
+from cw.hub.bots.versions.verbs import Upload
 from cw.hub.competitions.tournament.config import read_config, read_table, team_lines, with_teams
 from cw.hub.competitions.tournament.creation import NewTournament, TournamentConfig, create
 from cw.hub.competitions.tournament.events import NewEvent, add_event, remove_event
@@ -20,7 +21,6 @@ from cw.hub.competitions.tournament.settings import settings_of
 from cw.hub.competitions.tournament.teams import bot_setup
 from cw.hub.competitions.tournament.teams import bots as team_bots
 from cw.hub.competitions.tournament.teams import cards as tournament_cards
-from cw.hub.competitions.tournament.teams.bot_setup import Upload
 from cw.hub.competitions.tournament.teams.enrolment import BadLines, NewTeam, add_teams
 from cw.hub.competitions.verbs import CompetitionTaken
 from cw.hub.store.database import Database

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from cw.errors import UsageError, short
 from cw.hub.accounts import audit
+from cw.hub.bots.versions import verbs as versions
 from cw.hub.clock import Clock
 from cw.hub.competitions.tournament.groups import (
     check_room,
@@ -26,7 +27,6 @@ from cw.hub.competitions.tournament.teams.machines import check_machine
 from cw.hub.competitions.verbs import OPERATOR, lock
 from cw.hub.store.tables import (
     Bot,
-    BotVersion,
     Competition,
     Entry,
     Match,
@@ -192,7 +192,7 @@ def remove(
             playing = and_(Entry.team_id == team.id, Entry.status == "playing")
             session.execute(update(Entry).where(playing).values(status="withdrawn"))
             continue
-        session.execute(delete(BotVersion).where(BotVersion.bot_id == bot.id))
+        versions.forget(session, [bot.id])
         session.delete(bot)
         session.flush()
         session.delete(team)

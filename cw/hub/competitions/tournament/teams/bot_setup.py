@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
 from cw.hub.accounts import audit
 from cw.hub.bots import verbs as bots
-from cw.hub.bots.programs import NO_PROGRAMS, object_key
+from cw.hub.bots.programs import NO_PROGRAMS
+from cw.hub.bots.versions import verbs as versions
+from cw.hub.bots.versions.verbs import Upload
 from cw.hub.clock import Clock
-from cw.hub.competitions.tournament.teams.bots import (
-    VERSION,
-    TeamBot,
-    lacks_secret,
-)
-from cw.hub.pages.queries import whole_number
-from cw.hub.store.objects import ObjectStore
+from cw.hub.competitions.tournament.teams.bots import TeamBot, lacks_secret
 from cw.hub.store.sealing import Sealer
-from cw.hub.store.tables import Bot, BotVersion, Team
+from cw.hub.store.tables import Bot, Team
 
-NO_VERSION: Final = "There is no such version, or it cannot play"
 NO_URLS: Final = "Bots of this tournament are programs: upload one"
 NO_SECRET: Final = "Your bot has no secret."  # noqa: S105
 WHERE_SECRET: Final = "Each team is shown its secret when it saves its bot on MY TEAM."  # noqa: S105
-
-
-def locked(session: Session, bot: int) -> Bot:
-    """Return the row of a bot, locked."""
-    return session.scalars(select(Bot).where(Bot.id == bot).with_for_update(key_share=True)).one()
 
 
 def actor_of(bot: TeamBot) -> str:
@@ -64,7 +53,7 @@ def set_url(session: Session, clock: Clock, sealer: Sealer, bot: TeamBot, url: s
     """
     if "url" not in bot.kinds:
         raise UsageError(NO_URLS)
-    row = locked(session, bot.id)
+    row = versions.locked(session, bot.id)
     row.kind, row.endpoint = "url", url
     begin_again(session, clock, row, bot)
     note(session, clock, bot, "set bot")
@@ -76,7 +65,7 @@ def rotate(session: Session, clock: Clock, sealer: Sealer, bot: TeamBot) -> str:
 
     Raises UsageError for a bot without a secret, and for the second of two who rotate at once.
     """
-    row = locked(session, bot.id)
+    row = versions.locked(session, bot.id)
     if not bot.has_secret:
         raise UsageError(NO_SECRET)
     if row.secret_version != bot.secret_version:
@@ -89,41 +78,15 @@ def rotate(session: Session, clock: Clock, sealer: Sealer, bot: TeamBot) -> str:
 # Programs
 
 
-@dataclass(frozen=True, slots=True)
-class Upload:
-    """A program that is in the object store."""
-
-    sha256: str
-    size: int
-    log: str
-
-
-def store_upload(objects: ObjectStore, bot: TeamBot, data: bytes, sha256: str) -> None:
-    """Put an upload into the object store, where the same bytes have the same key."""
-    objects.put_new(object_key(bot.bot_id, sha256), data)
-
-
 def add_version(session: Session, clock: Clock, bot: TeamBot, upload: Upload) -> int:
     """Add a version of a team's bot, which plays from the next match; return its number.
 
-    Raises UsageError where no programs are run.
+    Raises UsageError where no programs are run, and CapacityError as `versions.add` does.
     """
     if "program" not in bot.kinds:
         raise UsageError(NO_PROGRAMS)
-    row = locked(session, bot.id)
-    last = select(func.max(BotVersion.number)).where(BotVersion.bot_id == row.id)
-    number = (session.scalar(last) or 0) + 1
-    session.add(
-        BotVersion(
-            bot_id=row.id,
-            number=number,
-            sha256=upload.sha256,
-            size=upload.size,
-            state="ready",
-            log=upload.log,
-            created_at=clock(),
-        )
-    )
+    row = versions.locked(session, bot.id)
+    number = versions.add(session, clock, row, upload, "ready")
     play_version(session, clock, row, bot, number)
     return number
 
@@ -132,27 +95,16 @@ def use_version(session: Session, clock: Clock, bot: TeamBot, number: int) -> No
     """Let an earlier version play; raise UsageError for one that cannot."""
     if "program" not in bot.kinds:
         raise UsageError(NO_PROGRAMS)
-    row = locked(session, bot.id)
-    is_ready = (BotVersion.number == number, BotVersion.state == "ready")
-    if session.scalar(select(BotVersion.id).where(BotVersion.bot_id == row.id, *is_ready)) is None:
-        raise UsageError(NO_VERSION)
+    row = versions.locked(session, bot.id)
+    versions.ready(session, row.id, number)
     play_version(session, clock, row, bot, number)
 
 
 def play_version(session: Session, clock: Clock, row: Bot, bot: TeamBot, number: int) -> None:
     """Make a version the one that plays."""
-    row.kind, row.endpoint = "program", ""
-    row.settings = {**row.settings, VERSION: number}
+    versions.activate(session, clock, row, number)
     begin_again(session, clock, row, bot)
     note(session, clock, bot, "version", version=number)
-
-
-def read_version(text: str) -> int:
-    """Return the number of a version; raise UsageError for anything else."""
-    number = whole_number(text, least=1)
-    if number is None:
-        raise UsageError(NO_VERSION)
-    return number
 
 
 # Machines

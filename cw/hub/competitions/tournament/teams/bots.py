@@ -12,7 +12,8 @@ from sqlalchemy.orm import Session
 
 from cw.games.registry import load_protocol
 from cw.hub.bots.health import BotHosting
-from cw.hub.bots.seats import ClaimedSeat, Hosting, seat_of
+from cw.hub.bots.seats import ClaimedSeat, Hosting, seat_of, version_played
+from cw.hub.bots.versions.views import Version, versions_of
 from cw.hub.competitions.tournament.settings import (
     TournamentSettings,
     defaults_of,
@@ -22,37 +23,16 @@ from cw.hub.store.tables import (
     Bot,
     BotKind,
     BotStatus,
-    BotVersion,
     Competition,
     Team,
-    VersionState,
 )
 
 NO_BOT: Final = "You have not set up your bot yet."
 
-MOST_VERSIONS: Final = 50
-"""Versions of a bot that are listed."""
-
 WITH_API_KEY: Final = ("end-of-codes",)
 """Games whose requests carry a key of the bot's own."""
 
-VERSION: Final = "version"
-"""The setting of a bot with the number of the version that plays."""
-
 Health: TypeAlias = Literal["none", "waiting", "fine", "wrong"]
-
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """A program that was uploaded."""
-
-    number: int
-    sha256: str
-    size: int
-    """In bytes."""
-    state: VersionState
-    log: str
-    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +131,7 @@ def find(session: Session, team_id: int) -> TeamBot | None:
         team.slug,
         bot.kind,
         bot.endpoint,
-        bot.settings.get(VERSION),
+        version_played(bot),
         bot.status,
         bot.checks,
         bot.checked_at,
@@ -163,20 +143,6 @@ def find(session: Session, team_id: int) -> TeamBot | None:
         bot.kind == "url" and bot.secret is not None,
         bot.secret_version,
         versions_of(session, bot.id),
-    )
-
-
-def versions_of(session: Session, bot: int) -> tuple[Version, ...]:
-    """Return the versions of a bot, the latest first."""
-    rows = session.scalars(
-        select(BotVersion)
-        .where(BotVersion.bot_id == bot)
-        .order_by(BotVersion.number.desc())
-        .limit(MOST_VERSIONS)
-    )
-    return tuple(
-        Version(row.number, row.sha256, row.size, row.state, row.log, row.created_at)
-        for row in rows
     )
 
 

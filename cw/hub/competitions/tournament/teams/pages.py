@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 from flask import Blueprint, Response, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -13,15 +14,14 @@ from cw.games.registry import load_protocol
 from cw.hub.accounts.access.actor import actor
 from cw.hub.accounts.pages import go
 from cw.hub.bots import asking, check_requests, packages
-from cw.hub.bots import verbs as bots
 from cw.hub.bots.addresses import check_address
-from cw.hub.bots.packages import LARGEST, NO_FILE
 from cw.hub.bots.programs import NO_PROGRAMS
+from cw.hub.bots.versions import answers, uploads
+from cw.hub.bots.versions.answers import Author
 from cw.hub.competitions.tournament import standings, timeline
 from cw.hub.competitions.tournament.pages.header import header_of, tournament_or_404
 from cw.hub.competitions.tournament.teams import bot_setup
 from cw.hub.competitions.tournament.teams.assigned_bots import read_url
-from cw.hub.competitions.tournament.teams.bot_setup import Upload
 from cw.hub.competitions.tournament.teams.bots import NO_BOT, TeamBot, find
 from cw.hub.competitions.tournament.teams.machines import PRIVATE_KEY, read_ssh_key
 from cw.hub.competitions.tournament.teams.practice import (
@@ -32,7 +32,6 @@ from cw.hub.competitions.tournament.teams.practice import (
 from cw.hub.competitions.tournament.views import home_group
 from cw.hub.matches import sending
 from cw.hub.matches.practice import PRACTICE
-from cw.hub.operation.queue import CHECKS
 from cw.hub.pages.parts import notice, show_once
 from cw.hub.pages.request import one_reading, resources
 
@@ -89,6 +88,7 @@ def render(bot: TeamBot, errors: dict[str, str] | None = None, **typed: str) -> 
         "hub/competitions/tournament/my_team.html",
         header=header,
         bot=bot,
+        author=author_of(bot),
         place=place,
         faults=faults,
         practice=practice,
@@ -163,9 +163,7 @@ def check(slug: str) -> ResponseReturnValue:
 
 def send_check(own: TeamBot) -> bool:
     """Ask for a check, of a program where programs are run; return whether it was queued."""
-    queue = sending.PROGRAMS if own.kind == "program" else CHECKS
-    visitor = check_requests.visitor()
-    return asking.send(resources(), bots.CHECK, own.id, owner_of(own), visitor, queue)
+    return check_requests.send_for(owner_of(own), own.id, is_program=own.kind == "program")
 
 
 def owner_of(own: TeamBot) -> str:
@@ -177,20 +175,14 @@ def owner_of(own: TeamBot) -> str:
 def upload(slug: str) -> ResponseReturnValue:
     """Add a version of a program, which plays from the next match."""
     own, hub = own_bot(slug), resources()
-    file = request.files.get("program")
     try:
-        if file is None or not file.filename:
-            raise UsageError(NO_FILE)
         if "program" not in own.kinds:
             raise UsageError(NO_PROGRAMS)
-        data = file.stream.read(LARGEST + 1)
-        with packages.empty_folder() as folder:
-            package = packages.package(file.filename, data, own.game, folder)
-        bot_setup.store_upload(hub.objects, own, package.data, package.sha256)
-        new = Upload(package.sha256, len(package.data), "\n".join(package.files))
+        package, note = uploads.sent(own.game)
+        new = uploads.stored(hub.objects, own.bot_id, package, note)
         with hub.database.writing() as writing:
             number = bot_setup.add_version(writing, hub.clock, own, new)
-    except UsageError as error:
+    except (CapacityError, UsageError) as error:
         return render(own, {"program": str(error)})
     notice(f"version {number} ready, {PLAYS_NEXT}")
     send_check(own_bot(slug))
@@ -202,7 +194,7 @@ def use_version(slug: str) -> ResponseReturnValue:
     """Let an earlier version play."""
     own, hub = own_bot(slug), resources()
     try:
-        number = bot_setup.read_version(request.form.get("version", ""))
+        number = uploads.number_sent()
         with hub.database.writing() as writing:
             bot_setup.use_version(writing, hub.clock, own, number)
     except UsageError as error:
@@ -210,6 +202,35 @@ def use_version(slug: str) -> ResponseReturnValue:
     notice(f"version {number} {PLAYS_NEXT}")
     send_check(own_bot(slug))
     return go(page_of(own))
+
+
+@routes.get("/t/<slug>/my-team/version/<int:number>.zip")
+def version_file(slug: str, number: int) -> ResponseReturnValue:
+    """Return a version of a program, to the team alone."""
+    return answers.file(author_of(member_bot(slug)), number)
+
+
+@routes.get("/t/<slug>/my-team/compare")
+def compare(slug: str) -> ResponseReturnValue:
+    """Show what differs between two versions of a program, to the team alone."""
+    return answers.comparison(author_of(member_bot(slug)))
+
+
+def member_bot(slug: str) -> TeamBot:
+    """Return the bot of the team that asks; answer 404 for others."""
+    if actor().team(slug) is None:
+        abort(404, answers.NO_VERSION)
+    return own_bot(slug)
+
+
+def author_of(bot: TeamBot) -> Author:
+    """Return the bot of a team as the author of its versions."""
+    return Author(bot.id, bot.bot_id, bot.slug, partial(url, bot), page_of(bot))
+
+
+def url(bot: TeamBot, name: str, **more: Any) -> str:
+    """Return the address of what a team does with its versions."""
+    return url_for(f"my_team.{name}", slug=bot.tournament, **more)
 
 
 @routes.post("/t/<slug>/my-team/ssh-key")
@@ -241,8 +262,7 @@ def practice(slug: str) -> ResponseReturnValue:
     except (CapacityError, UsageError) as error:
         notice(str(error), "bad")
         return go(page_of(own))
-    queue = sending.PROGRAMS if own.kind == "program" else PRACTICE.name
-    hub.queue.send(sending.PLAY, match, queue=queue)
+    sending.send_now(hub, match, PRACTICE.name)
     return go(url_for("match.page", match_id=match_id))
 
 

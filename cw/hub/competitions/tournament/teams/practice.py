@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
 from cw.hub.bots.verbs import Busy
+from cw.hub.bots.versions.verbs import locked
 from cw.hub.clock import Clock
-from cw.hub.competitions.tournament.teams.bot_setup import locked
 from cw.hub.competitions.tournament.teams.bots import NO_BOT, TeamBot
 from cw.hub.matches import planning
 from cw.hub.matches.planning import Plan, Seat

@@ -1,0 +1,1 @@
+"""The versions of uploaded programs, of people and of teams alike."""

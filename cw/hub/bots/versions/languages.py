@@ -1,0 +1,57 @@
+"""The languages of uploaded programs, with their versions: as workers have them, and tell."""
+
+from __future__ import annotations
+
+import platform
+import re
+import subprocess
+from collections.abc import Mapping
+from typing import Final
+
+from sqlalchemy.orm import Session
+
+from cw.hub.clock import Clock
+from cw.hub.operation.health import heartbeats
+from cw.kits import LANGUAGES
+
+FIGURE: Final = "languages"
+"""What processes that run programs say of themselves beside their figures."""
+
+ASKED: Final[Mapping[str, tuple[str, ...]]] = {
+    "javascript": ("node", "--version"),
+    "php": ("php", "--version"),
+    "ruby": ("ruby", "--version"),
+}
+"""How the version is asked of what runs a language; Python is our own."""
+
+NUMBER: Final = re.compile(r"\d+(\.\d+)+")
+PATIENCE: Final = 10.0
+"""Seconds that a program has to say its version."""
+
+
+def installed() -> dict[str, str]:
+    """Return the versions of the languages that this machine runs, by what kits call them."""
+    versions = {name: version_of(command) for name, command in ASKED.items()}
+    return {"python": platform.python_version()} | {
+        name: version for name, version in versions.items() if version
+    }
+
+
+def version_of(command: tuple[str, ...]) -> str:
+    """Return the version that a program says; "" for one that is not there, or says none."""
+    try:
+        said = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    number = NUMBER.search(said.decode(errors="replace"))
+    return number[0] if number else ""
+
+
+def offered(session: Session, clock: Clock) -> dict[str, str]:
+    """Return the versions of the languages that live workers run, by their names for people."""
+    told = [beat.figures.get(FIGURE) or {} for beat in heartbeats.live(session, clock)]
+    return {
+        language.title: next(versions[name] for versions in told if name in versions)
+        for name, language in LANGUAGES.items()
+        if any(name in versions for versions in told)
+    }

@@ -1,0 +1,69 @@
+"""Programs as forms and the API send them: read within bounds, and put into the object store."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from flask import request
+
+from cw.errors import UsageError
+from cw.hub.bots import packages, verbs
+from cw.hub.bots.packages import LARGEST, NO_FILE, Package
+from cw.hub.bots.versions import verbs as versions
+from cw.hub.bots.versions.verbs import NO_VERSION, Upload
+from cw.hub.operation.resources import Resources
+from cw.hub.pages.queries import whole_number
+from cw.hub.store.objects import ObjectStore
+
+LONGEST_NOTE: Final = 120
+"""Characters."""
+
+LONG_NOTE: Final = f"The note must be at most {LONGEST_NOTE} characters long"
+
+
+def sent(game: str) -> tuple[Package, str]:
+    """Return the program and the note of a form; raise UsageError for what cannot be taken in."""
+    file = request.files.get("program")
+    if file is None or not file.filename:
+        raise UsageError(NO_FILE)
+    note = line_of(request.form.get("note", ""))
+    return packed(file.filename, file.stream.read(LARGEST + 1), game), note
+
+
+def packed(name: str, data: bytes, game: str) -> Package:
+    """Return what is kept of a file that was sent; raise UnfitUpload for no program of a game."""
+    with packages.empty_folder() as folder:
+        return packages.package(name, data, game, folder)
+
+
+def line_of(text: str) -> str:
+    """Return a note in one line; raise UsageError for one that is too long."""
+    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    if len(line) > LONGEST_NOTE:
+        raise UsageError(LONG_NOTE)
+    return line
+
+
+def number_sent() -> int:
+    """Return the number of the version that a form names; raise UsageError for anything else."""
+    number = whole_number(request.form.get("version", ""), least=1)
+    if number is None:
+        raise UsageError(NO_VERSION)
+    return number
+
+
+def stored(objects: ObjectStore, bot_id: str, package: Package, note: str) -> Upload:
+    """Put a program into the object store; return it as a version of the bot says of it."""
+    versions.store(objects, bot_id, package.data, package.sha256)
+    names = "\n".join(package.files)
+    return Upload(package.sha256, len(package.data), names, package.language, note)
+
+
+def save(hub: Resources, bot: int, bot_id: str, package: Package, note: str) -> int:
+    """Save a version of a bot of a person, which waits for its check; return its number.
+
+    Raises WrongStatus and CapacityError as `verbs.save_version` does.
+    """
+    upload = stored(hub.objects, bot_id, package, note)
+    with hub.database.writing() as writing:
+        return verbs.save_version(writing, hub.clock, bot, upload)

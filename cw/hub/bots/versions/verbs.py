@@ -1,0 +1,165 @@
+"""What is done with versions: one is saved, checked once, and made the one that plays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
+
+from cw.errors import CapacityError, UsageError
+from cw.hub.bots.programs import object_key
+from cw.hub.bots.seats import VERSION, version_played
+from cw.hub.clock import Clock
+from cw.hub.store.objects import ObjectStore
+from cw.hub.store.tables import Bot, BotActivation, BotVersion, VersionState
+
+MOST: Final = 500
+"""Versions of a bot."""
+
+MOST_BYTES: Final = 100 * 1024 * 1024
+"""Of all versions of a bot, as they are stored."""
+
+NO_VERSION: Final = "There is no such version, or it cannot play"
+TOO_MANY: Final = "A bot has at most 500 versions of 100 MiB together. Please register another bot."
+
+
+class NotReady(UsageError):
+    """A version cannot play: it is not there, waits for its check, or has failed it."""
+
+
+Step: TypeAlias = Mapping[str, Any]
+"""A step of a check: `step`, `ok`, and where not `problem` and `fix`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A program that is in the object store."""
+
+    sha256: str
+    size: int
+    """In bytes, packed."""
+    files: str = ""
+    """Their names, one a line."""
+    language: str = ""
+    note: str = ""
+
+
+def store(objects: ObjectStore, bot_id: str, data: bytes, sha256: str) -> None:
+    """Put an upload into the object store, where the same bytes have the same key."""
+    objects.put_new(object_key(bot_id, sha256), data)
+
+
+def locked(session: Session, bot: int) -> Bot:
+    """Return the row of a bot, locked: its versions are counted and chosen by one at a time."""
+    return session.scalars(select(Bot).where(Bot.id == bot).with_for_update(key_share=True)).one()
+
+
+def add(session: Session, clock: Clock, bot: Bot, upload: Upload, state: VersionState) -> int:
+    """Add a version of a bot whose row is locked; return its number.
+
+    Saved twice, or from two windows: each has a number of its own. Raises CapacityError where the
+    bot has as many as one may have.
+    """
+    last, size = session.execute(
+        select(func.max(BotVersion.number), func.sum(BotVersion.size)).where(
+            BotVersion.bot_id == bot.id
+        )
+    ).one()
+    if (last or 0) >= MOST or (size or 0) + upload.size > MOST_BYTES:
+        raise CapacityError(TOO_MANY)
+    number = (last or 0) + 1
+    session.add(
+        BotVersion(
+            bot_id=bot.id,
+            number=number,
+            sha256=upload.sha256,
+            size=upload.size,
+            language=upload.language,
+            note=upload.note,
+            state=state,
+            log=upload.files,
+            created_at=clock(),
+        )
+    )
+    return number
+
+
+def ready(session: Session, bot: int, number: int) -> BotVersion:
+    """Return a version that can play; raise NotReady for one that cannot, or is not there."""
+    version = find(session, bot, number)
+    if version is None or version.state != "ready":
+        raise NotReady(NO_VERSION)
+    return version
+
+
+def find(session: Session, bot: int, number: int) -> BotVersion | None:
+    """Return a version of a bot, None if there is none."""
+    return session.scalars(
+        select(BotVersion).where(BotVersion.bot_id == bot, BotVersion.number == number)
+    ).one_or_none()
+
+
+def activate(session: Session, clock: Clock, bot: Bot, number: int) -> None:
+    """Make a version of a bot whose row is locked the one that plays, from the next match on."""
+    bot.kind, bot.endpoint = "program", ""
+    bot.settings = {**bot.settings, VERSION: number}
+    session.add(BotActivation(bot_id=bot.id, number=number, at=clock()))
+
+
+def unchecked(session: Session, bot: int) -> BotVersion | None:
+    """Return the first version of a bot that waits for its check, None if none does."""
+    waiting = (BotVersion.bot_id == bot, BotVersion.state == "building")
+    first = select(BotVersion).where(*waiting).order_by(BotVersion.number).limit(1)
+    return session.scalars(first).one_or_none()
+
+
+def note_check(
+    session: Session, clock: Clock, bot: Bot, number: int, steps: Sequence[Step]
+) -> bool:
+    """Write what the check of a version has come to, once; return whether that is what plays now.
+
+    One that has passed plays from the next match on, unless another was chosen since it was saved.
+    """
+    version = find(session, bot.id, number)
+    if version is None:
+        return False
+    if version.checks is None:
+        version.checks = list(steps)
+    if version.state == "building":
+        version.state = "ready" if passes(steps) else "failed"
+        if version.state == "ready" and not chosen_since(session, version):
+            activate(session, clock, bot, number)
+    return version_played(bot) in (None, number)
+
+
+def forget(session: Session, bots: Sequence[int]) -> None:
+    """Delete all versions of some bots; their objects go with the upkeep of the day."""
+    for table in (BotVersion, BotActivation):
+        session.execute(delete(table).where(table.bot_id.in_(bots)))
+
+
+def unused_uploads(session: Session, keys: Iterable[str]) -> list[str]:
+    """Return those objects of uploads that no version names any more."""
+    stored = {key: tuple(key.split("/")[1:]) for key in keys}
+    query = (
+        select(Bot.bot_id, BotVersion.sha256)
+        .join(Bot, Bot.id == BotVersion.bot_id)
+        .where(BotVersion.sha256.in_([parts[-1] for parts in stored.values()]))
+    )
+    used = {tuple(row) for row in session.execute(query)}
+    return [key for key, parts in stored.items() if parts not in used]
+
+
+def passes(steps: Sequence[Step]) -> bool:
+    """Return whether all steps of a check were fine, but for warnings."""
+    return all(step["ok"] or step.get("warning") for step in steps)
+
+
+def chosen_since(session: Session, version: BotVersion) -> bool:
+    """Return whether another version was made to play since this one was saved."""
+    last = select(func.max(BotActivation.at)).where(BotActivation.bot_id == version.bot_id)
+    at = session.scalar(last)
+    return at is not None and at > version.created_at

@@ -1,0 +1,120 @@
+"""The versions of a program by the API: saved, read and chosen by its author alone."""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from binascii import Error as NotBase64
+from typing import Final
+
+from flask import abort
+
+from cw.errors import UsageError
+from cw.hub.accounts.access.actor import actor
+from cw.hub.accounts.pages import must_confirm
+from cw.hub.api.documents import List, document
+from cw.hub.api.operations import Routes
+from cw.hub.api.problems import Invalid
+from cw.hub.bots import check_requests, programs
+from cw.hub.bots import verbs as bots
+from cw.hub.bots import views as bot_views
+from cw.hub.bots.check_requests import UNCONFIRMED
+from cw.hub.bots.packages import Package
+from cw.hub.bots.versions import uploads, views
+from cw.hub.bots.versions.answers import NO_VERSION
+from cw.hub.bots.versions.views import Version
+from cw.hub.bots.views import BotView
+from cw.hub.pages.queries import whole_number
+from cw.hub.pages.request import one_reading, resources
+from cw.hub.site.api import facts
+from cw.hub.site.api.conflicts import conflicts
+from cw.hub.site.api.documents import VersionFacts, VersionFile
+from cw.hub.site.api.queries import ProgramFile
+
+routes: Final = Routes()
+
+NO_BASE64: Final = "This must be the bytes of a file as base64."
+
+
+def find_own(bot_id: str) -> BotView:
+    """Return a program of the one who asks; answer 404 for all others, admins too."""
+    with one_reading() as reading:
+        bot = bot_views.find_by_id(reading, bot_id)
+    if bot is None or not actor().is_user(bot.user_id) or bot.status == "RETIRED":
+        abort(404, NO_VERSION)
+    return bot
+
+
+def find(bot: BotView, number: str) -> Version:
+    """Return a version of a bot; answer 404 if there is none."""
+    at = whole_number(number, least=1)
+    with one_reading() as reading:
+        version = None if at is None else views.find(reading, bot.id, at)
+    return version or abort(404, NO_VERSION)
+
+
+def version_facts(bot: BotView, version: Version) -> VersionFacts:
+    """Return a version as its author sees it."""
+    return document(
+        VersionFacts,
+        version,
+        is_active=version.number == bot.version,
+        files=version.log.split("\n"),
+        checks=None if version.checks is None else [facts.step(entry) for entry in version.checks],
+    )
+
+
+def packed(program: ProgramFile, game: str) -> tuple[Package, str]:
+    """Return a program that was sent, and its note; refuse what cannot be taken in."""
+    why = programs.why_off(resources().settings)
+    if why:
+        abort(409, why)
+    try:
+        data = b64decode(program.data, validate=True)
+        return uploads.packed(program.file, data, game), uploads.line_of(program.note)
+    except (NotBase64, ValueError) as error:
+        words = str(error) if isinstance(error, UsageError) else NO_BASE64
+        raise Invalid({"data": words}) from None
+    except UsageError as error:
+        raise Invalid({"data": str(error)}) from None
+
+
+@routes.add("GET", "/bots/<bot_id>/versions", is_owners=True)
+def bot_versions(bot_id: str) -> List[VersionFacts]:
+    """Return the last fifty versions of a program, the latest first, for its author alone."""
+    bot = find_own(bot_id)
+    with one_reading() as reading:
+        found = views.versions_of(reading, bot.id)
+    return List(items=[version_facts(bot, version) for version in found], next=None)
+
+
+@routes.add("POST", "/bots/<bot_id>/versions", scope="bots", code=201)
+def save_version(bot_id: str, body: ProgramFile) -> VersionFacts:
+    """Save a version of a program, which is checked at once and plays if it passes."""
+    bot, hub = find_own(bot_id), resources()
+    if must_confirm():
+        abort(403, UNCONFIRMED)
+    package, note = packed(body, bot.game)
+    with conflicts():
+        number = uploads.save(hub, bot.id, bot.bot_id, package, note)
+    check_requests.send(bot.id, is_program=True)
+    return version_facts(bot, find(bot, str(number)))
+
+
+@routes.add("GET", "/bots/<bot_id>/versions/<number>", is_owners=True)
+def bot_version(bot_id: str, number: str) -> VersionFile:
+    """Return a version with its zip as base64, for its author alone."""
+    bot = find_own(bot_id)
+    version = find(bot, number)
+    data = programs.fetched(resources().objects, bot.bot_id, version.sha256)
+    return VersionFile(version=version_facts(bot, version), data=b64encode(data).decode())
+
+
+@routes.add("POST", "/bots/<bot_id>/versions/<number>/use", scope="bots")
+def use_version(bot_id: str, number: str) -> VersionFacts:
+    """Let an earlier version that has passed its check play, from the next match on."""
+    bot, hub = find_own(bot_id), resources()
+    version = find(bot, number)
+    with conflicts(), hub.database.writing() as writing:
+        bots.use_version(writing, hub.clock, bot, version.number)
+    bot = find_own(bot_id)
+    return version_facts(bot, find(bot, number))
