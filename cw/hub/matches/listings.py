@@ -250,18 +250,6 @@ def open_to_all(session: Session, kinds: Kinds) -> list[MatchView]:
     return views_of(session, kinds, session.scalars(rows).all())
 
 
-def latest_to_watch(session: Session, kinds: Kinds) -> MatchView | None:
-    """Return the match that everybody may watch and that ended last; None where there is none."""
-    rows = (
-        select(Match)
-        .where(Match.state == "done", Match.kind.not_in(kinds.private))
-        .order_by(Match.id.desc())
-        .limit(ON_HOME)
-    )
-    views = views_of(session, kinds, session.scalars(rows).all())
-    return next((view for view in views if view.replay_key), None)
-
-
 @dataclass(frozen=True, slots=True)
 class Choice:
     """Which matches of a list are wanted; "" and None: all."""
