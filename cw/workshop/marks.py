@@ -9,6 +9,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import Final
 
 from cw.arena.exceptions import LONGEST, LONGEST_PLACE, Place, exceptions
+from cw.arena.program import SEARCHED
 
 MOST_MARKS: Final = 50
 
@@ -59,7 +60,8 @@ def marks_in(output: str, files: Collection[str], turn: int = 0) -> list[Mark]:
 
 def raised_in(output: str, files: Collection[str], turn: int) -> Iterator[Mark]:
     """Yield where exceptions were raised: the author's line, and the innermost of the folder."""
-    for each in exceptions(output):
+    # As much as the arena searches: of tracebacks that are mixed up, more takes very long.
+    for each in exceptions(output[-SEARCHED:]):
         frames = each.frames if each.innermost_first else each.frames[::-1]
         inner = next((place for place in frames if name_of(place, files)), None)
         for place in dict.fromkeys((each.place, inner)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 
 from cw.workshop.marks import MOST_MARKS, marks_in
@@ -118,6 +120,13 @@ def test_files_of_others_are_no_lines_of_the_bot() -> None:
         )
         == []
     )
+
+
+def test_tracebacks_that_are_mixed_up_cost_no_time() -> None:
+    mixed = '  File "/bot/bot.py", line 6, in choose\n    while True: os.fork()\n' * 1000
+    began = process_time()
+    assert marks_in(mixed + PYTHON, FILES)
+    assert process_time() - began < 5  # seconds; without a bound it takes minutes
 
 
 def test_what_a_bot_writes_is_bounded() -> None:

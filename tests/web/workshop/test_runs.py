@@ -34,10 +34,26 @@ return ("walk", (0, 1))"""
 WALK = '("walk", (0, 1))'
 
 
+HEXAGON = """\
+import os, random
+from hexagon import Bot, run
+class B(Bot):
+    def choose(self, board, color, jumps):
+{body}
+        return random.choice(board.legal_moves(color))
+if __name__ == "__main__":
+    run(B())
+"""
+
+
+def indented(body: str) -> str:
+    """Return lines as they stand in a method."""
+    return "\n".join(f"        {line}" for line in body.splitlines())
+
+
 def paint(body: str) -> str:
     """Return a bot of Paint that does something when it is asked."""
-    lines = (f"        {line}" for line in body.splitlines())
-    return PAINT.replace("{body}", "\n".join(lines))
+    return PAINT.replace("{body}", indented(body))
 
 
 def replay_of(workshop: Workshop, told: Json) -> Json:
@@ -170,7 +186,7 @@ def test_a_run_takes_the_place_of_the_one_before_and_stop_ends_it(workshop: Work
 
 
 ATTACKS = {
-    "a line of 10 MB": f"os.write(2, b'<b>' * 3333333)\nreturn {WALK}",
+    "a line of 10 MB": "os.write(2, b'<b>' * 3333333)",
     "loops": "while True: pass",
     "writes a gigabyte": "while True: os.write(2, b'x' * 1000000)",
     "floods its answers": "while True: os.write(1, b'x' * 1000000)",
@@ -181,10 +197,10 @@ ATTACKS = {
 
 @pytest.mark.limits_of_the_rules
 @pytest.mark.parametrize("attack", first_is_fast(ATTACKS))
-def test_whatever_a_bot_does_the_run_ends_and_the_next_one_works(
-    workshop: Workshop, attack: str
-) -> None:
-    workshop.write("bot.py", paint(ATTACKS[attack]))
+def test_whatever_a_bot_does_the_run_ends_and_the_next_one_works(make: Make, attack: str) -> None:
+    # Hexagon ends with the first answer that is late.
+    workshop = make("hexagon")
+    workshop.write("bot.py", HEXAGON.replace("{body}", indented(ATTACKS[attack])))
     told = workshop.run()
     assert told["words"]
     assert sum(len(text) for _, text in told["output"]) < 200_000
@@ -192,8 +208,8 @@ def test_whatever_a_bot_does_the_run_ends_and_the_next_one_works(
         assert any("bytes left out" in text for _, text in told["output"])
     else:
         assert "mine" in told["words"]
-    workshop.write("bot.py", paint(f"return {WALK}"))
-    assert "crashed" not in workshop.run()["words"]
+    workshop.write("bot.py", HEXAGON.replace("{body}\n", ""))
+    assert "by score" in workshop.run()["words"]
 
 
 def test_what_cannot_be_run_is_a_sentence(workshop: Workshop) -> None:
