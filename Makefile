@@ -10,6 +10,7 @@ VENV ?= .venv
 DEMO ?=
 HUB ?=
 TESTS ?=
+GAMEDAY ?= gameday.md
 
 BIN := $(VENV)/bin
 HUB_READY := $(VENV)/hub-ready
@@ -19,7 +20,7 @@ TEST_READY := $(VENV)/test-ready
 ENGINE ?= $(shell command -v podman || command -v docker)
 REGISTRY ?=
 
-.PHONY: demo serve hub test test-all docs campaign soak engine hub-image kit-images images test-containers push requirements clean
+.PHONY: demo serve hub test test-all docs campaign gameday soak engine hub-image kit-images images test-containers push requirements clean
 
 demo: $(DEMO_READY)
 	$(BIN)/python -m cw demo $(DEMO)
@@ -62,6 +63,11 @@ docs: $(TEST_READY)
 # A hub of several processes plays, while all that plays and keeps its matches falls again and again.
 campaign: $(TEST_READY)
 	CW_REQUIRE_SERVICES=1 $(BIN)/python -m pytest -n 0 --log-cli-level INFO tests/soak/test_fault_campaign.py tests/soak/test_compose.py
+
+# Each part of a hub is killed and hung; keys are rotated, and the hub is restored elsewhere. GAMEDAY is the report.
+gameday: $(TEST_READY)
+	$(BIN)/python -m tests.soak.gameday $(GAMEDAY)
+	@cat $(GAMEDAY)
 
 # What takes too long for each change: all random games, all screens, and the hub under fire; about two hours.
 soak: export CW_MATCHES ?= 10000

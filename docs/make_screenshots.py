@@ -90,8 +90,6 @@ class Match:
     options: tuple[tuple[str, Any], ...] = ()
     scheme: str = "light"
     screen: tuple[int, int] = WIDE
-    closer: int = 0
-    """How often the board is brought closer, for the picture of a game."""
 
 
 MATCHES: Final = (
@@ -127,10 +125,9 @@ BOARDS: Final = (
         "code-battle",
         "code-battle",
         ("a=gatherer", "b=hunter", "c=swarm", "d=rusher"),
-        "#turn=200",
+        "#turn=160",
         seed=7,
         scheme="dark",
-        closer=2,
     ),
     Match(
         "end-of-codes",
@@ -236,8 +233,6 @@ def take_replay(browser: Browser, replay_store: str, match: Match) -> None:
 def take_board(browser: Browser, replay_store: str, match: Match) -> None:
     """Keep the middle of the board of a moment, in few colours."""
     page = watched(browser, replay_store, match)
-    for _ in range(match.closer):
-        page.get_by_role("button", name="Zoom in").click()
     page.mouse.move(2, 2)
     page.evaluate("document.getElementById('minimap').hidden = true")
     shot = page.locator("#stage").screenshot()

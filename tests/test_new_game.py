@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 from flask.testing import FlaskClient
 
+from cw.assets import asset
 from cw.cli import main
 from cw.games.registry import installed_games, load_game
 from cw.new_game import NewGame, rendered
@@ -25,6 +29,23 @@ KINDS = {
     "made-rich": NewGame("made-rich", 2, 4, simultaneous=True, hidden=True),
 }
 
+STEP = {
+    "state": {
+        "size": 3,
+        "coins": [[0, 1]],
+        "tokens": [[0, 0], [2, 2]],
+        "taken": [0, 0],
+        "turns_left": 9,
+        "player": 0,
+    },
+    "actions": {"0": {"way": "right"}},
+}
+BROUGHT = {
+    "made_full/kits/python/bot.py": "# The bot of the package.\n",
+    "made_full/kits/python/README.md": "# A bot of its own\n",
+}
+CARD = (asset("static") / "games" / "paint.png").read_bytes()
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -36,6 +57,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         left_out = "viewer.js" if drawn == "picture" else "viewer.js|picture.py"
         files = {n: t for n, t in rendered(game) if not re.search(left_out, n)}
         place(folder, files)
+    place(folder, {**dict(rendered(NewGame("made-full"))), **BROUGHT})
+    (folder / "made_full" / "card.png").write_bytes(CARD)
     return folder
 
 
@@ -132,3 +155,99 @@ def test_frames_that_cannot_be_drawn_are_refused(
 ) -> None:
     for name in ("made-picture", "made-terminal"):
         assert frames(client, name, **changed)[0] == 400
+
+
+def test_a_package_may_bring_its_card(client: FlaskClient) -> None:
+    with client.get("/games/made-full/card") as card:
+        assert (card.mimetype, card.data) == ("image/png", CARD)
+
+
+def test_a_package_may_bring_kits_in_place_of_the_default_ones(tmp_path: Path) -> None:
+    for language, own in (("python", True), ("javascript", False)):
+        cw("new-bot", "made-full", language, str(tmp_path / language))
+        texts = [file.read_text("utf-8") for file in (tmp_path / language).glob("bot.*")]
+        assert ("# The bot of the package.\n" in texts) is own
+
+
+def test_recorded_steps_of_a_package_are_tried(site: Path) -> None:
+    file = site / "made_full" / "vectors.jsonl"
+    done = CliRunner().invoke(main, ["step", "made-full"], input=json.dumps(STEP))
+    expected = json.loads(done.output)
+    assert expected["state"]["taken"] == [1, 0]
+    file.write_text(json.dumps({**STEP, "expected": expected}) + "\n", encoding="utf-8")
+    assert "ok      vectors" in cw("test-game", "made-full", "--check", "vectors")
+    expected["state"]["taken"] = [0, 1]
+    file.write_text(json.dumps({**STEP, "expected": expected}) + "\n", encoding="utf-8")
+    assert "vectors.jsonl" in cw("test-game", "made-full", "--check", "vectors", code=1)
+    file.unlink()
+
+
+def test_options_of_play_are_offered_and_no_others_taken(client: FlaskClient) -> None:
+    assert "Squares of a side" in client.get("/games/made-full/").text
+    form = {"seat-1": "builtin:greedy", "seat-2": "builtin:random", "pace": "all"}
+    refused = client.post("/games/made-full/matches", data={**form, "size": "6"})
+    assert refused.status_code == 400
+    assert "size must be one of 7, 5, 9, 11" in refused.text
+    assert client.post("/games/made-full/matches", data={**form, "size": "9"}).status_code == 303
+
+
+OPTIONS = {
+    "plain": (),
+    "simultaneous": ("--simultaneous",),
+    "hidden": ("--hidden",),
+    "many": ("--players", "2-4"),
+    "all": ("--simultaneous", "--hidden", "--players", "2-4"),
+}
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a virtual environment that has what this one has."""
+    folder = tmp_path_factory.mktemp("environment")
+    command = [sys.executable, "-m", "venv", "--without-pip", str(folder)]
+    subprocess.run(command, check=True, timeout=120)
+    [packages] = folder.glob("lib/python*/site-packages")
+    here = [path for path in sys.path if path.endswith("site-packages")]
+    root = Path(__file__).resolve().parents[1]
+    (packages / "here.pth").write_text("\n".join([*here, str(root)]), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", OPTIONS)
+def test_a_new_game_is_installed_by_an_installer_and_played(
+    kind: str, environment: Path, tmp_path: Path
+) -> None:
+    """Do what the README of a new game says; the package is built with what the tests have."""
+    name, python = f"installed-{kind}", str(environment / "bin" / "python")
+
+    def run(*command: str) -> str:
+        done = subprocess.run(
+            command, cwd=tmp_path, timeout=300, text=True, capture_output=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def arena(*arguments: str) -> str:
+        return run(python, "-m", "cw", *arguments)
+
+    arena("new-game", name, *OPTIONS[kind])
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python)
+    run(*pip, "install", "--no-deps", "--no-index", "--no-build-isolation", "-e", name)
+    tried = arena("test-game", name, "--option", "size=5")
+    assert tried.count("ok      ") == len(CHECKS)
+    arena("play", name, "builtin:random", "builtin:greedy", "--out", "match.json")
+    assert arena("replay", "verify", "match.json") == "match.json: ok\n"
+
+
+@pytest.mark.thorough
+def test_the_tests_of_a_new_game_pass(site: Path, tmp_path: Path) -> None:
+    game = KINDS["made-rich"]
+    [text] = [text for name, text in rendered(game) if name.startswith("tests/")]
+    (tmp_path / "test_it.py").write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
+    paths = {"PYTHONPATH": os.pathsep.join((str(site), *sys.path))}
+    done = subprocess.run(
+        command, text=True, capture_output=True, check=False, env={**os.environ, **paths}
+    )
+    assert done.returncode == 0, done.stdout

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -63,6 +63,8 @@ class Instance:
     host: Host
     folder: Path
     process: subprocess.Popen[bytes] | None = field(default=None, init=False)
+    again: Callable[[], object] = field(default=lambda: None, init=False)
+    """Starts it once more, after it was killed."""
 
     @property
     def log(self) -> Path:
@@ -77,6 +79,7 @@ class Instance:
 
     def start(self, command: Sequence[str]) -> None:
         """Start a command on the host, in the environment of the service."""
+        self.again = partial(self.start, command)
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [*self.host.within, *command],
@@ -100,12 +103,23 @@ class Instance:
         """Return what a command begins with that sees a read-only system, as the file says."""
         place = str(self.folder)
         line = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
-        return [*line, "--tmpfs", "/tmp", "--bind", place, place, "--cap-drop", "ALL", *more, "--"]
+        # The program itself may lie below /tmp.
+        line += ["--tmpfs", "/tmp", "--ro-bind", str(ROOT), str(ROOT), "--bind", place, place]
+        return [*line, "--cap-drop", "ALL", *more, "--"]
 
     def ended(self) -> int | None:
         """Return the exit code of a process that has ended."""
         assert self.process is not None
         return self.process.poll()
+
+    def signal(self, number: int) -> None:
+        """Send a signal to all processes of the host."""
+        listing = subprocess.run(
+            ["ip", "netns", "pids", self.host.name], check=True, capture_output=True, text=True
+        )
+        for pid in map(int, listing.stdout.split()):
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
 
     def stop(self) -> None:
         if self.process is not None and self.process.poll() is None:
@@ -211,7 +225,8 @@ def start_postgresql(composed: Composed, one: Instance) -> None:
     with (server.folder / "pg_hba.conf").open("a") as rules:
         rules.write("host all all samenet scram-sha-256\n")
     server.start()
-    composed.stack.callback(server.kill)
+    one.again = server.start
+    composed.stack.callback(one.signal, 9)
     for statement in (
         f"CREATE ROLE {user} LOGIN SUPERUSER PASSWORD '{password}'",
         f"CREATE DATABASE {user} OWNER {user}",

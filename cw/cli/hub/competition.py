@@ -168,6 +168,7 @@ def set_command(
 
     A daily one has time (18:00), zone (UTC) and options, a JSON object with options of the game:
     cw hub competition set end-of-codes zone=Europe/Athens options='{"M": 15}'
+    A rated one has formats (2,4), options, rest (seconds), matches, same_owner and house_plays.
     A tournament has parallel, per_bot, round_every and more: see docs/hub/tournaments.md.
     A cup has contest (round-robin), bots (Ada,Bob,Cid), options, groups, players and rounds.
     """

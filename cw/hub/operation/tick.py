@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,11 +10,14 @@ from typing import TypeAlias
 
 from sqlalchemy.exc import DBAPIError
 
+from cw.errors import Failure
 from cw.hub import origin
 from cw.hub.operation.health import logs, marks
 from cw.hub.operation.health.clock_check import ClockCheck
 from cw.hub.operation.resources import Resources
 from cw.hub.store.database import is_away
+
+logger = logging.getLogger(__name__)
 
 Step: TypeAlias = Callable[[Resources], object]
 """Does what is due, in transactions of its own. Twice, late, by two at once: it says what then
@@ -29,13 +33,28 @@ class Steps:
     steps: Sequence[Step]
 
     def do(self, resources: Resources, *, reaps: bool = True) -> None:
-        """Do all that is due.
+        """Do all that is due; a step that fails keeps none of the others from it.
 
-        It has an id of its own, as a request has: what it plans and sends goes back to it.
+        It has an id of its own, as a request has: what it plans and sends goes back to it. Raises
+        Failure after the last step if any has failed, and at once what the database raises.
         """
         with logs.about(request_id=origin.new_id()):
-            for step in (*self.reaping, *self.steps) if reaps else self.steps:
-                step(resources)
+            steps = (*self.reaping, *self.steps) if reaps else self.steps
+            failed = sum(not succeeds(step, resources) for step in steps)
+        if failed:
+            raise Failure(f"{failed} of {len(steps)} steps of a tick have failed")
+
+
+def succeeds(step: Step, resources: Resources) -> bool:
+    """Do a step; return whether it has succeeded, and log why not."""
+    try:
+        step(resources)
+    except DBAPIError:
+        raise
+    except Exception:
+        logger.exception("a step of a tick has failed")
+        return False
+    return True
 
 
 class Ticker:

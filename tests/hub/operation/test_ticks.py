@@ -14,22 +14,24 @@ from pathlib import Path
 import pytest
 from sqlalchemy.exc import OperationalError
 
+from cw.errors import Failure
 from cw.hub.clock import utc_now
 from cw.hub.matches import claims, planning, sending, states
 from cw.hub.matches.planning import Plan, Seat
 from cw.hub.matches.play import Worker
+from cw.hub.operation.health import marks
 from cw.hub.operation.health.clock_check import ClockCheck
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import Resources, opened
 from cw.hub.operation.settings import HubSettings
-from cw.hub.operation.tick import Ticker
+from cw.hub.operation.tick import Steps, Ticker
 from cw.hub.site.formats import FORMATS, KINDS
 from cw.hub.site.processes.ticks import steps_of
 from cw.hub.store.database import Database
 from cw.hub.store.migrations import upgrade
 from cw.hub.store.tables import MatchState
 from tests.conftest import FakeClock
-from tests.hub.conftest import StillClock
+from tests.hub.conftest import ON_SQLITE, StillClock
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -45,6 +47,24 @@ def shared(tmp_path: Path, postgresql_url: str) -> Iterator[Resources]:
     )
     with opened(settings, CeleryQueue(settings)) as resources:
         yield resources
+
+
+@ON_SQLITE
+def test_a_step_that_fails_keeps_no_other_from_being_done(
+    resources: Resources, caplog: pytest.LogCaptureFixture
+) -> None:
+    done: list[str] = []
+
+    def fail(_: Resources) -> None:
+        raise TypeError("a setting is text")
+
+    steps = Steps([], [lambda _: done.append("first"), fail, lambda _: done.append("last")])
+    with pytest.raises(Failure, match="1 of 3 steps of a tick have failed"):
+        Ticker(steps).tick(resources)
+    assert done == ["first", "last"]
+    assert "a setting is text" in caplog.text
+    with resources.database.reading() as session:
+        assert marks.TICK not in marks.moments(session)
 
 
 def planned(resources: Resources) -> int:

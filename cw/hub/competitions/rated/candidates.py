@@ -11,7 +11,7 @@ from sqlalchemy import Select, bindparam, func, select
 from sqlalchemy.orm import Session
 
 from cw.hub.bots import house
-from cw.hub.competitions.rated.verbs import RatedSettings
+from cw.hub.competitions.rated.settings import RatedSettings
 from cw.hub.store.tables import Bot, Competition, Match, MatchParticipant, Rating, RatingTotal
 from cw.league import matchmaking
 from cw.league.matchmaking import Candidate

@@ -19,6 +19,7 @@ from cw.hub.competitions.rated import (
     pages,
     pairing,
     proof,
+    settings,
     verbs,
 )
 from cw.hub.competitions.verbs import CompetitionFacts
@@ -38,8 +39,8 @@ KIND: Final = Kind(
 def change(
     session: Session, clock: Clock, facts: CompetitionFacts, values: Mapping[str, Any]
 ) -> None:
-    """Keep settings of a competition."""
-    competitions.set_values(session, clock, facts.id, values)
+    """Keep settings of a competition; raise UsageError for what cannot be."""
+    competitions.set_values(session, clock, facts.id, settings.checked(facts.game, values))
 
 
 def steer(session: Session, clock: Clock, facts: CompetitionFacts, state: CompetitionState) -> None:

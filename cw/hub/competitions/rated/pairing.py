@@ -18,7 +18,8 @@ from cw.hub.competitions import maps
 from cw.hub.competitions.rated import ratings
 from cw.hub.competitions.rated.candidates import eligible_bots, last_met
 from cw.hub.competitions.rated.entry import FORMAT
-from cw.hub.competitions.rated.verbs import RatedSettings, rated_competitions, settings_of
+from cw.hub.competitions.rated.settings import RatedSettings
+from cw.hub.competitions.rated.verbs import rated_competitions, settings_of
 from cw.hub.matches import planning, states
 from cw.hub.matches.planning import Plan, Seat
 from cw.hub.operation.health.heartbeats import LIVE

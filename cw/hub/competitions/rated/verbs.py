@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sqlalchemy import select
@@ -17,6 +16,7 @@ from cw.hub.competitions import maps
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.rated import ratings
 from cw.hub.competitions.rated.entry import FORMAT, enter_all
+from cw.hub.competitions.rated.settings import RatedSettings
 from cw.hub.competitions.verbs import SINCE, CompetitionFacts
 from cw.hub.matches.claims import Claim
 from cw.hub.matches.results import BattleResult
@@ -28,24 +28,6 @@ FIRST_GAME: Final = "code-battle"
 """Whose competition a site begins with."""
 
 FIRST_TITLE: Final = "AI Code Battle"
-
-
-@dataclass(frozen=True, slots=True)
-class RatedSettings:
-    """How a rated competition is played."""
-
-    formats: tuple[int, ...]
-    """Numbers of players."""
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """Of the game."""
-    same_owner: bool = False
-    """Whether two bots of one owner may meet."""
-    rest: float = 60.0
-    """Seconds between two matches of a bot."""
-    house_plays: bool = False
-    """Whether house bots play each other when nobody else asks."""
-    matches: int | None = None
-    """After how many matches no more are made; None: there is no end."""
 
 
 def settings_of(session: Session, competition: Competition | CompetitionFacts) -> RatedSettings:

@@ -177,7 +177,7 @@ def test_what_is_done_to_teams(site: Site, host: Visitor, new: NewTournament) ->
     assert post(host, "reinstate", team=ids(new, 1))[0] == 303
     assert post(host, "start")[0] == 303
     assert "stays in its sandbox" in post(host, "move", team=ids(new, 0), group="MINSK")[1]
-    assert post(host, "remove", team=ids(new, 1))[0] == 303
+    assert post(host, "remove", team=ids(new, 1), sure="beta")[0] == 303
     with site.resources.database.reading() as session:
         statuses = select(Entry.status).where(Entry.team_id == new.teams[1])
         assert session.scalars(statuses).all() == ["withdrawn"]
@@ -255,10 +255,30 @@ def test_a_team_is_told_where_its_secret_is(site: Site, host: Visitor) -> None:
 
 
 def test_a_team_that_never_played_is_deleted(site: Site, host: Visitor, new: NewTournament) -> None:
-    assert post(host, "remove", team=ids(new, 1))[0] == 303
+    assert post(host, "remove", team=ids(new, 1), sure="Beta")[0] == 303
     with site.resources.database.reading() as session:
         assert new.teams[1] not in session.scalars(select(Team.id)).all()
     assert post(host, "add-teams", lines="Beta, GRODNO")[0] == 303
+
+
+def test_removal_and_the_end_are_confirmed_by_what_is_typed(
+    site: Site, host: Visitor, new: NewTournament
+) -> None:
+    several = {"team": ids(new, 0, 1)}
+    for typed, verb, more, expected in (
+        ("", "remove", {"team": ids(new, 1)}, "type Beta, not ''"),
+        ("Beta", "remove", several, "type 2 teams, not 'Beta'"),
+        ("Alpha", "end", {}, "type Duel, not 'Alpha'"),
+    ):
+        if verb == "end":
+            assert post(host, "start")[0] == 303
+        code, words = post(host, verb, sure=typed, **more)
+        assert (code, expected in words) == (422, True), words
+    with site.resources.database.reading() as session:
+        assert set(new.teams) <= set(session.scalars(select(Team.id)))
+    assert post(host, "remove", sure="2 teams", **several)[0] == 303
+    assert post(host, "end", sure="duel")[0] == 303
+    assert "The tournament is over" in words_of(host.open(HOST))
 
 
 def test_events_that_cannot_be_are_refused(site: Site, host: Visitor) -> None:

@@ -88,6 +88,26 @@ def at_once(kind: EventKind) -> Callable[[Request], None]:
     return act
 
 
+def confirm(typed: str, expected: str) -> None:
+    """Raise UsageError unless a host has typed what cannot be typed by mistake."""
+    if typed.casefold() != expected.casefold():
+        raise UsageError(f"Nothing has changed: to confirm, type {expected}, not {typed!r}.")
+
+
+def end(request: Request) -> None:
+    """End the tournament, whose name is typed."""
+    confirm(request.form.sure.data, request.competition.title)
+    at_once("end")(request)
+
+
+def remove(request: Request) -> None:
+    """Remove teams; the name of one is typed, or `5 teams`."""
+    ids = request.form.team.data
+    chosen = teams.teams_by_id(request.session, request.competition.id, ids)
+    confirm(request.form.sure.data, chosen[0].name if len(chosen) == 1 else f"{len(chosen)} teams")
+    request.do_to_teams(teams.remove)
+
+
 def carry_over(request: Request) -> str:
     """Begin the final."""
     if not request.do(rounds.carry_over):
@@ -117,6 +137,7 @@ ACTIONS: Final[Mapping[str, Action]] = {
         kind: Action(PAGE, forms.PauseForm, at_once(kind), f"{kind.capitalize()}: done.")
         for kind in BUTTONS
     },
+    "end": Action(PAGE, forms.EndForm, end, "End: done."),
     "add-sandbox": Action(
         PAGE,
         forms.SandboxForm,
@@ -176,8 +197,8 @@ ACTIONS: Final[Mapping[str, Action]] = {
     ),
     "remove": Action(
         TEAMS,
-        forms.TeamsForm,
-        lambda request: request.do_to_teams(teams.remove),
+        forms.RemoveForm,
+        remove,
         "The teams are removed.",
     ),
     "add-event": Action(

@@ -98,9 +98,17 @@ class IdField(Field):
 
 
 class PauseForm(HostForm):
-    """Start, pause, resume or end at once, with a text for everybody."""
+    """Start, pause or resume at once, with a text for everybody."""
 
     text = text_field(LONGEST_TEXT)
+
+
+class EndForm(PauseForm):
+    """End at once, for good: its name is typed."""
+
+    error_field = "sure"
+
+    sure = text_field()
 
 
 class SandboxForm(HostForm):
@@ -174,6 +182,14 @@ class TeamsForm(HostForm):
     """Do something to the teams that are ticked."""
 
     team = IdsField()
+
+
+class RemoveForm(TeamsForm):
+    """Remove teams: the name of one, or how many there are, is typed."""
+
+    error_field = "sure"
+
+    sure = text_field()
 
 
 class GroupForm(TeamsForm):
