@@ -21,8 +21,8 @@ def must_wait(session: Session, clock: Clock, match: int) -> bool:
     One match of an owner is always played. A match that waits is sent again by the next tick.
     """
     owners = owners_of(session, match)
-    held = most_held(session, owners) if owners else 0
-    if held == 0 or held < share_of(session, clock) or not others_wait(session, owners):
+    count = most_held(session, owners) if owners else 0
+    if count == 0 or count < share_of(session, clock) or not others_wait(session, owners):
         return False
     waiting = update(Match).where(Match.id == match, Match.state == "queued")
     session.execute(waiting.values(sent_at=None))

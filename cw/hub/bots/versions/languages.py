@@ -40,18 +40,18 @@ def installed() -> dict[str, str]:
 def version_of(command: tuple[str, ...]) -> str:
     """Return the version that a program says; "" for one that is not there, or says none."""
     try:
-        said = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False).stdout
+        output = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False).stdout
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    number = NUMBER.search(said.decode(errors="replace"))
+    number = NUMBER.search(output.decode(errors="replace"))
     return number[0] if number else ""
 
 
 def offered(session: Session, clock: Clock) -> dict[str, str]:
     """Return the versions of the languages that live workers run, by their names for people."""
-    told = [beat.figures.get(FIGURE) or {} for beat in heartbeats.live(session, clock)]
+    figures = [beat.figures.get(FIGURE) or {} for beat in heartbeats.live(session, clock)]
     return {
-        language.title: next(versions[name] for versions in told if name in versions)
+        language.title: next(versions[name] for versions in figures if name in versions)
         for name, language in LANGUAGES.items()
-        if any(name in versions for versions in told)
+        if any(name in versions for versions in figures)
     }

@@ -57,13 +57,13 @@ def register_program() -> ResponseReturnValue:
     except UsageError as error:
         return refused(form, {"program": str(error)})
     try:
-        made = add(NewBot(**values, endpoint=""), is_program=True)
+        bot = add(NewBot(**values, endpoint=""), is_program=True)
     except bots.NameTaken as error:
         return refused(form, {"name": str(error)})
     except bots.TooManyBots as error:
         return refused(form, {"": str(error)})
-    number = uploads.save(resources(), made.id, made.bot_id, package, note)
-    check_requests.send(made.id, is_program=True)
+    number = uploads.save(resources(), bot.id, bot.bot_id, package, note)
+    check_requests.send(bot.id, is_program=True)
     notice(CHECKED_NEXT.format(number).capitalize())
     return go(url_for("bots.page", name=values["name"], game=values["game"]))
 

@@ -83,8 +83,8 @@ def bot_versions(bot_id: str) -> List[VersionFacts]:
     """Return the last fifty versions of a program, the latest first, for its author alone."""
     bot = find_own(bot_id)
     with one_reading() as reading:
-        found = views.versions_of(reading, bot.id)
-    return List(items=[version_facts(bot, version) for version in found], next=None)
+        rows = views.versions_of(reading, bot.id)
+    return List(items=[version_facts(bot, version) for version in rows], next=None)
 
 
 @routes.add("POST", "/bots/<bot_id>/versions", scope="bots", code=201)

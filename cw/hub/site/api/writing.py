@@ -94,8 +94,8 @@ def register_bot(body: NewBot) -> BotWithSecret:
         return register_program(new, body.program)
     check_form(new_form(form_of(new)))
     check_requests.claim(new.endpoint)
-    made = registered(new)
-    return BotWithSecret(bot=as_it_is(made.bot_id), shared_secret=made.secret)
+    bot = registered(new)
+    return BotWithSecret(bot=as_it_is(bot.bot_id), shared_secret=bot.secret)
 
 
 def register_program(new: bots.NewBot, program: ProgramFile) -> BotWithSecret:
@@ -104,10 +104,10 @@ def register_program(new: bots.NewBot, program: ProgramFile) -> BotWithSecret:
         raise Invalid({"endpoint": ONE_KIND})
     check_form(new_program_form(form_of(new)))
     package, note = versions.packed(program, new.game)
-    made = registered(new, is_program=True)
-    uploads.save(resources(), made.id, made.bot_id, package, note)
-    check_requests.send(made.id, is_program=True)
-    return BotWithSecret(bot=as_it_is(made.bot_id), shared_secret=None)
+    bot = registered(new, is_program=True)
+    uploads.save(resources(), bot.id, bot.bot_id, package, note)
+    check_requests.send(bot.id, is_program=True)
+    return BotWithSecret(bot=as_it_is(bot.bot_id), shared_secret=None)
 
 
 def form_of(new: bots.NewBot) -> MultiDict[str, str]:
