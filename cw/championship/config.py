@@ -52,14 +52,14 @@ class ChampionshipSettings:
     sandbox: SandboxPolicy = "auto"
     """Whether programs run in bubblewrap: where it works, always, or never."""
     names: dict[str, str] = field(default_factory=dict)
-    """What people call the teams, by id, where that is not the id."""
+    """The display names of teams, by id, where they differ from it."""
     members: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The names of those who made the bots, by id of the team."""
     left_out: dict[str, str] = field(default_factory=dict)
     """Teams of the same place that do not take part, by id, and why."""
 
     def name(self, team: str) -> str:
-        """Return what people call a team."""
+        """Return the display name of a team."""
         return self.names.get(team, team)
 
     def contest(self) -> Contest:

@@ -66,7 +66,7 @@ def figures(record: Record, matches: Sequence[Mapping[str, Any]]) -> dict[str, J
 
 
 def as_number(value: Any) -> int | float:
-    """Return an exact number as JSON has it."""
+    """Return an exact number as a number of JSON."""
     return value if isinstance(value, int) else float(value)
 
 

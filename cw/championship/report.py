@@ -29,12 +29,12 @@ NOBODY_PLAYS: Final = Progress()
 
 @dataclass(frozen=True, slots=True)
 class ChampionshipReport:
-    """All that is told of a championship, as far as it is played."""
+    """Everything that is reported of a championship, as far as it has been played."""
 
     document: dict[str, Json]
 
     def as_json(self) -> str:
-        """Return it for programs."""
+        """Return the report as JSON."""
         return json.dumps(self.document, indent=1) + "\n"
 
     def as_csv(self) -> str:
@@ -50,7 +50,7 @@ class ChampionshipReport:
         return rendered("championship.md", self.document)
 
     def as_html(self) -> str:
-        """Return one page that needs nothing else, and leads to the files of the replays."""
+        """Return one self-contained page with links to the files of the replays."""
         style = "".join(
             (asset("static") / name).read_text(encoding="utf-8")
             for name in ("base.css", "championship.css")
@@ -67,12 +67,12 @@ class ChampionshipReport:
         return rendered("championship_file.html", {**shown, **places, "style": style})
 
     def page(self, progress: Progress, *, running: bool) -> dict[str, Json]:
-        """Return what the pages show beside where their links lead."""
+        """Return what the pages show, without the targets of their links."""
         return self.document | page_document(self.document, progress, running=running)
 
 
 def cell(text: str) -> str:
-    """Return a text that stands for itself in a table of Markdown."""
+    """Return a text escaped for a table in Markdown."""
     return re.sub(r"[\\|*_`\[\]<>]", r"\\\g<0>", text)
 
 

@@ -24,28 +24,28 @@ from cw.league.stage_tables import StageTable
 from cw.league.standings import Exact, Record, SeatAdvantage, TableRow, seat_advantage, within_noise
 
 SIGNS: Final[Mapping[str | None, str]] = {None: "", "timeout": "^", "illegal": "!"}
-"""What stands beside a team for a fault of this kind."""
+"""The mark of a team for a fault of this kind."""
 
 OTHER_SIGN: Final = "×"
-"""What stands beside a team for a fault of any other kind."""
+"""The mark of a team for a fault of any other kind."""
 
 PRIVATE: Final = ("stderr", "first", "second")
-"""Members of a journal's line that a report does not tell: they are a team's own, or repeated."""
+"""Members of a journal's line that a report leaves out: private to a team, or redundant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """The matches that are over, found by what a table asks for."""
+    """The matches that are over, indexed by what tables look up."""
 
     entries: Sequence[Entry]
     results: Results
     lines: LineFormat
     names: Mapping[str, str] = field(default_factory=dict)
-    """What people call the teams, by id, where that is not the id."""
+    """The display names of teams, by id, where they differ from it."""
     meetings: dict[tuple[str, tuple[str, ...]], Entry] = field(init=False, default_factory=dict)
     """By name of the table and players in seat order, without tie-break matches."""
     appearances: dict[tuple[int, str], Entry] = field(init=False, default_factory=dict)
-    """By round and team: in a round nobody has two."""
+    """By round and team; nobody plays twice in a round."""
     by_fixture: dict[Fixture, Entry] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -62,7 +62,7 @@ class Played:
 
 
 def snapshot(journal: Journal) -> Played:
-    """Return the matches that are over by now: what comes later does not change it."""
+    """Return the matches that are over now; later ones do not change it."""
     settings = journal.settings
     return Played(tuple(journal.entries), dict(journal.results), settings.lines(), settings.names)
 
@@ -73,9 +73,9 @@ def report_document(
     failed: Mapping[Fixture, str],
     warnings: Sequence[str] = (),
 ) -> dict[str, Json]:
-    """Return what is told of the matches that are over, and of those that could not be played.
+    """Return the report of the matches that are over, and of those that could not be played.
 
-    `warnings` are what the processes that played them have warned of.
+    `warnings` come from the processes that played them.
     """
     contest, results = settings.contest(), played.results
     teams = teams_document(settings, played)
@@ -109,7 +109,7 @@ def left_out(settings: ChampionshipSettings) -> list[str]:
 
 
 def named(team: str, played: Played) -> str:
-    """Return what people call a team."""
+    """Return the display name of a team."""
     return played.names.get(team, team)
 
 
@@ -132,7 +132,7 @@ def listed(entry: Entry, played: Played, game: str) -> dict[str, Json]:
 
 
 def seat_document(entry: Entry, seat: int, played: Played) -> dict[str, Json]:
-    """Return how a match came out for a seat, its score as the game gives it and as it counts."""
+    """Return the result of a seat: the score that the game gave it, and the score that counts."""
     kinds = [fault.kind for fault in entry.faults if fault.seat == seat]
     return {
         "player": entry.players[seat],
@@ -145,13 +145,13 @@ def seat_document(entry: Entry, seat: int, played: Played) -> dict[str, Json]:
 
 
 def stage_words(match: Entry | Fixture) -> str:
-    """Return what a match is played for."""
+    """Return the stage of a match in words."""
     stage = f"group {match.group}" if match.group else match.stage
     return f"{stage}, tie-break" if match.tie_break else stage
 
 
 def public_line(entry: Entry, lines: LineFormat) -> dict[str, Json]:
-    """Return a match as the report tells it: without what only its team may read."""
+    """Return a match as the report shows it, without what is private to a team."""
     line = {key: value for key, value in lines.write(entry).items() if key not in PRIVATE}
     detail = entry.faults[0].detail if entry.faults else ""
     return {"reason": detail, "detail": detail} | line | {"winner": entry.winner}
@@ -205,7 +205,7 @@ def row_document(row: TableRow) -> dict[str, Json]:
 
 
 def plain(number: Exact) -> float:
-    """Return an exact number as JSON has it."""
+    """Return an exact number as a number of JSON."""
     return float(number) if isinstance(number, Fraction) else number
 
 
@@ -222,7 +222,7 @@ def meeting(
 
 
 def appearance(team: str, number: int, played: Played) -> dict[str, Json] | None:
-    """Return a team's match of a round, as it has come out for the team."""
+    """Return a team's match of a round with its result for the team."""
     entry = played.appearances.get((number, team))
     if entry is None:
         return None
@@ -235,7 +235,7 @@ def appearance(team: str, number: int, played: Played) -> dict[str, Json] | None
 
 
 def match_document(entry: Entry, played: Played) -> dict[str, Json]:
-    """Return what a cell tells of a match."""
+    """Return what a cell shows of a match."""
     return {
         "score": list(played.results[entry.fixture].scores),
         "signs": played.signs(entry),
@@ -246,7 +246,7 @@ def match_document(entry: Entry, played: Played) -> dict[str, Json]:
 
 
 def sentence(entry: Entry, played: Played) -> str:
-    """Say how a match came out, and who has forfeited by what."""
+    """Return a sentence on how a match ended, with forfeits and their reasons."""
     forfeits = played.lines.forfeits(entry)
     return match_sentence(entry, played.results[entry.fixture], forfeits, played.names)
 
@@ -319,7 +319,7 @@ def teams_document(settings: ChampionshipSettings, played: Played) -> list[dict[
 
 
 def own_document(entry: Entry, seat: int, played: Played) -> dict[str, Json]:
-    """Return what a match was to the player of a seat."""
+    """Return a match from the point of view of one seat."""
     rank, best = entry.ranks[seat], min(entry.ranks)
     scores = played.results[entry.fixture].scores
     drew = rank == best and entry.winner is None

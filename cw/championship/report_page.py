@@ -1,4 +1,4 @@
-"""What the pages of a championship show beside its report: headline, podium, running matches."""
+"""What the pages of a championship add to its report: headline, podium, running matches."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ PODIUM: Final = 3
 """Places that are shown at the top."""
 
 SHORT: Final = 3
-"""Letters of a table's name up to which it is that of a group."""
+"""Longest name of a table that is taken for the letter of a group."""
 
 
 def page_document(
     document: Mapping[str, Any], progress: Progress, *, running: bool
 ) -> dict[str, Json]:
-    """Return what a page shows of a report; `running` says whether somebody plays it."""
+    """Return what a page shows of a report; `running`: whether it is being played."""
     phase = phase_of(document, running=running)
     left = progress.seconds_left
     return {
@@ -42,7 +42,7 @@ def page_document(
 
 
 def phase_of(document: Mapping[str, Any], *, running: bool) -> Phase:
-    """Return how far a championship is."""
+    """Return the phase of a championship."""
     if document["over"]:
         return "over"
     return "running" if running else "stopped"
@@ -59,7 +59,7 @@ def headline(document: Mapping[str, Any], phase: Phase) -> str:
 
 
 def final_words(document: Mapping[str, Any]) -> str:
-    """Return how the final came out, or how far the first of the only table is ahead."""
+    """Return the result of the final, or the lead in the only table."""
     final = document["bracket"][-1]["ties"][0] if document["bracket"] else None
     if final is None:
         return lead_words(document["standings"], document["team_names"])
@@ -73,7 +73,7 @@ def final_words(document: Mapping[str, Any]) -> str:
 
 
 def lead_words(standings: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> str:
-    """Return how far the first team of a table is ahead, "" for many tables."""
+    """Return the lead of the first team, "" where there are several tables."""
     if len(standings) != 1:
         return ""
     first, second = standings[0]["rows"][:2]
@@ -110,7 +110,7 @@ def merits(
 
 
 def title_of(game: str) -> str:
-    """Return the name of a game as a title has it."""
+    """Return the title of a game."""
     return game.replace("-", " ").title().replace(" Of ", " of ")
 
 

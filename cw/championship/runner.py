@@ -39,12 +39,12 @@ from cw.matches.workers import MatchFailure, Workers
 from cw.replays import document as replay
 
 ATTEMPTS: Final = 2
-"""How often a match is tried that cannot be played for a reason that may pass."""
+"""How often a match is tried that fails for a reason that may be temporary."""
 
 Watch: TypeAlias = Callable[[Progress], None]
 
 Note: TypeAlias = Callable[[str | None], None]
-"""Is told that a match has begun, and the address where it can be watched, if there is one."""
+"""Called when a match begins, with the address where it can be watched, if any."""
 
 
 class Players(Protocol):
@@ -52,7 +52,7 @@ class Players(Protocol):
 
     @property
     def room(self) -> int:
-        """How many matches they may be asked for at the same time."""
+        """How many matches may be requested of them at the same time."""
 
     @property
     def lanes(self) -> int:
@@ -75,7 +75,7 @@ class Players(Protocol):
 
 
 class OwnProcesses:
-    """Processes of this machine, so many at the same time."""
+    """Processes of this machine, up to a number at the same time."""
 
     def __init__(self, lanes: int) -> None:
         """Start none yet."""
@@ -83,11 +83,11 @@ class OwnProcesses:
         self._workers = Workers()
 
     def is_known(self, match: str) -> bool:
-        """Return that it is not: they end with their run."""
+        """Return False: these processes end with their run."""
         return False
 
     async def play(self, job: Job, note: Note) -> MatchResult | MatchFailure:
-        """Play a match, once more if it fails; what was asked for wrongly fails for good."""
+        """Play a match, retrying if it fails; an invalid request fails for good."""
         note(None)
         for _ in range(ATTEMPTS):
             outcome = await self._workers.play(job, spectate=note)
@@ -109,7 +109,7 @@ class OwnProcesses:
 
 
 class Runner:
-    """Plays the matches that are left of a championship."""
+    """Plays the remaining matches of a championship."""
 
     def __init__(
         self, journal: Journal, teams: Sequence[Team], players: Players, watch: Watch
@@ -137,7 +137,7 @@ class Runner:
     async def run(self) -> None:
         """Play until nothing is left that can be played, or until told to stop.
 
-        Raises Failure where this machine fails, with everything kept that is over.
+        Raises Failure where this machine fails; finished matches are kept.
         """
         self.forget_live()
         make_folder(self.journal.folder / LIVE)
@@ -154,7 +154,7 @@ class Runner:
             await self.close()
 
     def ask_for_matches(self) -> None:
-        """Ask for as many matches as there is room for."""
+        """Request as many matches as there is room for."""
         if self.stopping:
             return
         if not self.todo:
@@ -198,11 +198,11 @@ class Runner:
             self.journal.add(outcome)
 
     def tell(self) -> None:
-        """Tell how far it has come."""
+        """Report the progress."""
         self.watch(self.progress())
 
     def progress(self) -> Progress:
-        """Return how far it has come."""
+        """Return the progress."""
         running = {fixture: self.watched.get(fixture) for fixture in self.began}
         done = len(self.journal.entries)
         expected = self.settings.contest().expected(self.journal.results)
@@ -218,7 +218,7 @@ class Runner:
         )
 
     def warnings(self) -> list[str]:
-        """Return what players have warned of, also before the championship was resumed."""
+        """Return the warnings of players, including those from before a resumption."""
         lines = gathered((*self.earlier, *self.players.warnings()), self.settings.teams)
         return [shortened(line) for line in lines[:MOST_WARNINGS]]
 
@@ -235,7 +235,7 @@ class Runner:
         return entry
 
     def note(self, fixture: Fixture, address: str | None) -> None:
-        """Take note that a match has begun, and of where it can be watched."""
+        """Record that a match has begun, and where it can be watched."""
         is_known = fixture in self.began
         self.began.setdefault(fixture, asyncio.get_running_loop().time())
         if address is not None and self.watched.get(fixture) != address:
@@ -277,7 +277,7 @@ class Runner:
         self.forget_live()
 
     def forget_live(self) -> None:
-        """Remove what told matches in flight, also those of a run that was killed."""
+        """Remove the files of matches in flight, including those of a killed run."""
         rmtree(self.journal.folder / LIVE, ignore_errors=True)
 
 

@@ -10,22 +10,22 @@ from typing import Any, Final
 from cw.games.rules import Json
 
 BYTE_ORDER_MARK: Final = "\ufeff"
-"""Without it Excel takes the text for one of Windows, and spoils all accents."""
+"""Without it, Excel assumes a Windows encoding and garbles accents."""
 
 RANKING: Final = (
     "rank", "team", "name", "members", "reached", "matches", "won", "drawn", "lost", "score_for",
     "score_against", "ratio", "matches_with_faults",
 )  # fmt: skip
 FORMULA: Final = "=+-@\uff1d\uff0b\uff0d\uff20"
-"""Characters with which a formula begins, also those of full width."""
+"""Characters that begin a formula, full-width ones included."""
 
 BLANK: Final = "\t\r\n"
-"""Characters that spreadsheets may pass over before a formula."""
+"""Characters that spreadsheets may ignore before a formula."""
 
 BEFORE: Final = ("stage", "group", "round", "tie_break")
 AFTER: Final = ("winner", "winner_name", "reason", "turns", "seed")
 BY_SEAT: Final = ("player", "name", "rank", "score", "counted", "faults", "fault")
-"""Columns that come once for each seat, with its number behind."""
+"""Columns that occur once for each seat, with its number as a suffix."""
 
 
 def matches_csv(document: Mapping[str, Any]) -> str:
@@ -60,7 +60,7 @@ def ranking_csv(document: Mapping[str, Any]) -> str:
 
 
 def text_of(columns: Sequence[str], rows: Iterable[Mapping[str, Json]]) -> str:
-    """Return lines below their headings; numbers are numbers, and no text is a formula."""
+    """Return CSV with headings; numbers stay numbers, and no text is a formula."""
     out = io.StringIO()
     writer = csv.DictWriter(out, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
@@ -69,7 +69,7 @@ def text_of(columns: Sequence[str], rows: Iterable[Mapping[str, Json]]) -> str:
 
 
 def harmless(value: Json) -> Json:
-    """Keep a spreadsheet from taking a text for a formula, also behind spaces."""
+    """Keep a spreadsheet from taking a text for a formula, even after spaces."""
     if isinstance(value, str) and (value[:1] in BLANK or value.lstrip()[:1] in FORMULA):
         return f"'{value}" if value else value
     return value

@@ -1,4 +1,4 @@
-"""Ids of teams, made of the names of their folders."""
+"""Ids of teams, derived from the names of their folders."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LETTERS: Final = str.maketrans(
     {"ß": "ss", "Æ": "Ae", "æ": "ae", "Œ": "Oe", "œ": "oe", "Ø": "O", "ø": "o", "Å": "A", "å": "a",
      "Ł": "L", "ł": "l", "Đ": "D", "đ": "d", "Ð": "D", "ð": "d", "Þ": "Th", "þ": "th", "ı": "i"}
 )  # fmt: skip
-"""Letters that Unicode does not take apart into one of ASCII and a mark."""
+"""Letters that Unicode does not decompose into an ASCII letter and a mark."""
 
 
 def team_id(folder: str) -> str:

@@ -28,7 +28,7 @@ LONGEST_NAME: Final = 100
 
 MOST_MEMBERS: Final = 30
 KEYS: Final = ("name", "members", "run", "bot", "parallel", *SETTINGS)
-"""What a team may say of itself."""
+"""What a team may declare."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Team:
     members: tuple[str, ...]
     bot: BotSpec
     secrets: dict[str, str] = field(default_factory=dict, repr=False)
-    """The settings of the bot that nobody else may read."""
+    """The secret settings of the bot."""
     parallel: int | None = None
     """How many matches its bot plays at the same time; None for any number."""
 
@@ -62,7 +62,7 @@ class Entrants:
 
 
 def read_teams(place: Path, game: str) -> tuple[Team, ...]:
-    """Read the teams of a folder or of a TOML file, by id; raise UsageError for what is none."""
+    """Read the teams of a folder or a TOML file, by id; raise UsageError for anything else."""
     entrants = read_entrants(place, game)
     refuse(entrants.unfit)
     return enough(entrants.fit, place)
@@ -78,7 +78,7 @@ def read_entrants(place: Path, game: str) -> Entrants:
 
 
 def refuse(unfit: Sequence[UnfitTeam], advice: str = "") -> None:
-    """Raise UsageError with all that is wrong and with advice, if something is wrong."""
+    """Raise UsageError with all problems and advice, if there are any."""
     problems = list(dict.fromkeys(team.problem for team in unfit))
     if len(problems) == 1:
         raise UsageError(f"{problems[0]}{advice}")
@@ -95,7 +95,7 @@ def enough(teams: tuple[Team, ...], place: Path) -> tuple[Team, ...]:
 
 
 def read_each(place: Path, game: str) -> tuple[Team | UnfitTeam, ...]:
-    """Read every team, also where others cannot play.
+    """Read every team, even where others cannot play.
 
     Raises UsageError for a place that holds no team, and for two programs in one folder.
     """
@@ -135,7 +135,7 @@ def with_own_id(team: Team | UnfitTeam, folders: Sequence[Path]) -> Team | Unfit
 
 
 def fit_or_not(team: str, read: Callable[[], Team]) -> Team | UnfitTeam:
-    """Return what `read` returns, or what it raises of a team that cannot play."""
+    """Return what `read` returns, or an UnfitTeam made of what it raises."""
     try:
         return read()
     except UsageError as error:
@@ -143,7 +143,7 @@ def fit_or_not(team: str, read: Callable[[], Team]) -> Team | UnfitTeam:
 
 
 def read_folder(folder: Path, game: str) -> Team:
-    """Read the team of a folder: its program, or what team.toml tells.
+    """Read the team of a folder: its program, or what team.toml declares.
 
     The team has written it all, so it may name nothing outside of the folder, and nothing of our
     environment.
@@ -176,7 +176,7 @@ def folder_spec(folder: Path, about: Mapping[str, Any], game: str) -> str:
 
 
 def told_in(folder: Path) -> dict[str, Any]:
-    """Return what team.toml tells, {} without one.
+    """Return the contents of team.toml, {} without one.
 
     Raises UsageError for a link, which may lead to what other teams tell, and for a pipe, which
     would be read forever.
@@ -231,7 +231,7 @@ def refuse_common_folders(file: Path, teams: Sequence[Team]) -> None:
 
 
 def make_team(team: str, about: Any, spec: str | None, place: Path) -> Team:
-    """Make a team of what is said about it; `spec` is its bot where that is known otherwise."""
+    """Make a team of its declaration; `spec` is its bot where that comes from elsewhere."""
     if not TEAM_ID.fullmatch(team):
         raise UsageError(
             f"{place}: {team!r} must be 1 to 39 letters, digits or hyphens; what people call the"
@@ -265,7 +265,7 @@ def fits(name: Any) -> bool:
 
 
 def check_keys(about: Any, place: Path) -> None:
-    """Raise UsageError for what a team cannot say of itself."""
+    """Raise UsageError for keys that a team cannot declare."""
     if not isinstance(about, dict):
         raise UsageError(f"{place}: a team is a table, not {about!r}"[:300])
     for key in about:

@@ -31,11 +31,11 @@ TIES: Final[Mapping[str, str]] = {
     "tie-break matches": "in tie-break matches",
     "lot": "by lot",
 }
-"""By what the winner of a tie goes on."""
+"""How the winner of a tie is decided."""
 
 
 def fault_words(kind: str, number: int = 1) -> str:
-    """Return the name of a kind of faults, for so many of them."""
+    """Return the name of a kind of fault, in the singular or plural."""
     one, many = FAULTS.get(kind, (kind, kind))
     return one if number == 1 else many
 
@@ -115,7 +115,7 @@ def match_sentence(
 
 
 def outcome(entry: Entry, names: Mapping[str, str] = NO_NAMES) -> str:
-    """Return who won a match and by what."""
+    """Return who won a match, and how."""
     if entry.winner is None:
         return f"Draw{by(entry)}"
     won = " by forfeit" if entry.reason in FORFEITS else by(entry)
@@ -123,7 +123,7 @@ def outcome(entry: Entry, names: Mapping[str, str] = NO_NAMES) -> str:
 
 
 def by(entry: Entry) -> str:
-    """Return the reason of the end, "" for one that says no more than that."""
+    """Return the reason for the end, "" for one that adds nothing."""
     reason = entry.reason.replace("_", " ")
     return "" if reason == "finished" else f", {reason}"
 

@@ -76,7 +76,7 @@ COMMANDS: Final[Mapping[str, Place]] = {
     "hub": Place("cw.cli.hub:hub", "Run a site where people bring bots and watch them play."),
     "completion": Place(
         "cw.cli.completion:completion",
-        "Print what lets SHELL complete the commands and options of `cw`: bash, zsh or fish.",
+        "Print what lets bash, zsh or fish complete commands and options.",
     ),
 }
 """In the order in which a newcomer meets them."""

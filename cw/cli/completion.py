@@ -19,7 +19,7 @@ SHELLS: Final[Mapping[str, type[ShellComplete]]] = {
 @click.argument("shell", metavar="SHELL", type=click.Choice(list(SHELLS)))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print what lets SHELL complete the commands and options of `cw`: bash, zsh or fish.
+    """Print what lets bash, zsh or fish complete commands and options.
 
     \b
     For each new shell:

@@ -72,6 +72,8 @@ class Strengths:
     @property
     def ratings(self) -> list[Rating]:
         """The rating of each bot, with its deviation from the mean of all bots."""
+        if not len(self.mu):
+            return []
         middle = centred(self.covariance)
         phi = SCALE * np.sqrt(np.diag(middle - middle.mean(axis=1, keepdims=True)))
         mu = BEGINNER + SCALE * self.mu

@@ -12,7 +12,7 @@ BEYOND: Final = (
     (socket.AF_INET, "192.0.2.1"),
     (socket.AF_INET6, "2001:db8::1"),
 )
-"""Addresses that are nobody's: the way to them leads out of this machine."""
+"""Addresses that belong to nobody, so that the route to them leaves this machine."""
 
 
 def addresses_in_networks(listener: socket.socket) -> list[str]:

@@ -33,7 +33,7 @@ CONTENT_SECURITY_POLICY: Final = (
     " connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self';"
     " frame-ancestors "
 )
-"""The policy of pages, up to the sites that may show them within pages of theirs."""
+"""The security policy of pages, without the list of sites that may embed them."""
 
 
 REFUSALS: Final[Mapping[type[ArenaError], tuple[int, str]]] = {
@@ -42,7 +42,7 @@ REFUSALS: Final[Mapping[type[ArenaError], tuple[int, str]]] = {
     Failure: (500, "Something has failed"),
     ArenaError: (400, "That cannot be"),
 }
-"""The status and the title of the answer to an error, the special ones first."""
+"""Status and title of the answer to each kind of error, the most specific first."""
 
 
 class RoomConverter(BaseConverter):
@@ -57,7 +57,7 @@ def create_server(
     session: CircuitSession | None = None,
     keep_replay: KeepReplay | None = None,
 ) -> Flask:
-    """Return the application; `TIMEOUT` of cw/game.py is read here unless the settings say a limit.
+    """Return the application; without a limit in the settings, `TIMEOUT` of cw/game.py applies.
 
     `session` is the game at its root, where somebody else leads that; `keep_replay` takes the
     replays of games that are over. Raises UsageError if a setting is out of its range.
@@ -125,7 +125,7 @@ def _explain(error: HTTPException) -> Response:
 
 
 def _refuse(error: ArenaError) -> Response:
-    """Answer what was asked for and cannot be, cannot be now, or has failed."""
+    """Answer a request that is refused, cannot be served now, or has failed."""
     code, title = next(row for kind, row in REFUSALS.items() if isinstance(error, kind))
     return _answer(code, title, str(error), {})
 

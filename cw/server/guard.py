@@ -56,7 +56,7 @@ def is_from_our_page(host: str | None) -> bool:
 
 
 def hostname(url: str) -> str:
-    """Return the host of a URL in lower case, "" if there is none that can be read."""
+    """Return the host of a URL in lower case; "" for a malformed URL or one without a host."""
     try:
         return urlsplit(url).hostname or ""
     except ValueError:

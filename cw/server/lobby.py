@@ -1,4 +1,4 @@
-"""The lobby: the games of all rooms on one page, and those that ended lately."""
+"""The lobby: the games in all rooms on one page, and those that ended recently."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CircuitSnapshot: TypeAlias = Snapshot[State, Action]
 
 @routes.get("/")
 def page() -> AnyResponse:
-    """Return the lobby; with `?room=NAME` lead to that room, or say what a name may be."""
+    """Return the lobby; with `?room=NAME`, redirect to that room, or explain what a name may be."""
     room = request.args.get("room", "").strip()
     if re.fullmatch(ROOM, room):
         return redirect(url_for("room.monitor", room=room), 303)
@@ -47,7 +47,7 @@ def page() -> AnyResponse:
 
 @routes.get("/list.json")
 def listed() -> Response:
-    """Return all rooms as they stand, and the games that ended lately; 304 if nothing is new."""
+    """Return the state of all rooms and the games that ended recently; 304 if unchanged."""
     rooms = _rooms()
     seen = rooms.look()
     tag = sha256("".join(snapshot.tag for snapshot in seen.values()).encode()).hexdigest()[:16]
@@ -66,7 +66,7 @@ def listed() -> Response:
 
 
 def room_document(name: str | None, snapshot: CircuitSnapshot) -> dict[str, Json]:
-    """Return how a game stands; the room of the game at the root is null."""
+    """Return the state of a game; the room of the game at the root is null."""
     code = status_code(len(snapshot.teams), snapshot.state)
     return {
         "room": name,

@@ -23,13 +23,13 @@ from cw.server.wsgi import BACKLOG, WSGIApp, serving
 REFUSED: Final = "403 FORBIDDEN"
 
 READING: Final = re.compile(r"/(|status|history|static/.*)", re.DOTALL)
-"""The paths of the app that change nothing."""
+"""Paths of the app that only read."""
 
 MOST_TOLD: Final = 20
-"""Refused requests that are told one by one."""
+"""Refused requests that are reported one by one; the rest are counted."""
 
 LONGEST_TOLD: Final = 80
-"""Signs of the path of a refused request that are told."""
+"""Characters of the path of a refused request that are reported."""
 
 Environ: TypeAlias = dict[str, Any]
 
@@ -45,7 +45,7 @@ def path_of(environ: Environ) -> str:
 
 
 class SpectatorApp:
-    """The app for those who look on: nobody plays through it."""
+    """The app as spectators see it: nobody can play through it."""
 
     def __init__(self, app: WSGIApp) -> None:
         """Show an app."""
@@ -60,7 +60,7 @@ class SpectatorApp:
 
 @dataclass(slots=True)
 class Attempts:
-    """Requests of a client that were refused; only the first ones are kept."""
+    """Refused requests of a client; only the first ones are kept."""
 
     paths: list[str] = field(default_factory=list)
     count: int = 0
@@ -74,7 +74,7 @@ class Attempts:
                 self.paths.append(path[:LONGEST_TOLD])
 
     def sentences(self) -> list[str]:
-        """Return a sentence for each of the first ones, and one that counts the others."""
+        """Return a sentence for each of the first ones, and one with the number of the others."""
         texts = [f"it asked for {path!r}, which was refused" for path in self.paths]
         more = self.count - len(self.paths)
         return [*texts, f"{more} more of its requests were refused"] if more else texts
@@ -87,15 +87,15 @@ class Client:
     name: str
     """That of its bot."""
     must_be: str | None = None
-    """The name under which it must register; None leaves that to it."""
+    """The name under which it must register; None: any name."""
     others: frozenset[str] = frozenset()
     """The names of the other bots, under which it cannot register."""
 
 
 class PlayerProxy:
-    """The app as one client may use it: it looks, registers once, and moves for itself only.
+    """The app as one client may use it: it reads, registers once, and moves for itself only.
 
-    What it tries beside that is refused and counted in `attempts`; it never touches the game.
+    Anything else is refused and counted in `attempts`; it never reaches the game.
     """
 
     def __init__(self, app: WSGIApp, session: Session[Any, Any], client: Client) -> None:
@@ -203,7 +203,7 @@ def player_proxies(
 
 
 def listen_at(path: Path) -> socket.socket:
-    """Listen on a Unix socket that every user may use who can see it."""
+    """Listen on a Unix socket that any user who can see it may use."""
     listener = bound_unix(path)
     path.chmod(0o666)
     listener.listen(BACKLOG)

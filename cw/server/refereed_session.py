@@ -30,10 +30,10 @@ from cw.server.session import (
 )
 
 DECISION: Final = 30.0
-"""Seconds that the referee has to decide about a move; it takes far below one."""
+"""Seconds that the referee has to decide about a move; it needs far less than one."""
 
 FAREWELL: Final = 2.0
-"""Seconds that clients have to see the end and leave."""
+"""Seconds in which clients can see the end and exit."""
 
 
 @dataclass(slots=True)
@@ -49,7 +49,7 @@ class SentMove:
 
 
 class Inbox:
-    """What one client has sent and the referee has not taken; lives in the event loop."""
+    """The moves of one client that the referee has not taken yet; used in the event loop only."""
 
     def __init__(self) -> None:
         """Begin empty."""
@@ -121,7 +121,7 @@ class RefereedSession(Generic[State, Action]):
         return Snapshot(tag, teams, state, turns, self._clock(), ends_at)
 
     def look(self, *, as_client: bool = False) -> Observation[State, Action]:
-        """Return what there is to see now; the referee knows by itself who has left."""
+        """Return the current state; the referee notices by itself who has left."""
         snapshot = self._snapshot
         left = None if snapshot.ends_at is None else max(0.0, snapshot.ends_at - self._clock())
         return Observation(snapshot, left)
@@ -184,7 +184,7 @@ class RefereedSession(Generic[State, Action]):
             self._changed.notify_all()
 
     def end(self) -> None:
-        """Let everyone go who still waits for a decision."""
+        """Release everyone who is still waiting for a decision."""
         with self._changed:
             self.over = True
             self._changed.notify_all()
@@ -206,7 +206,7 @@ class RefereedSession(Generic[State, Action]):
         return await self._inboxes[player].take()
 
     async def out_of_turn(self, player: Player) -> Fault:
-        """Wait until a player moves who owes nothing now."""
+        """Wait until a player moves out of turn."""
         await self._inboxes[player].look()
         if len(self._teams) < len(self._inboxes):
             return NOT_STARTED
@@ -233,7 +233,7 @@ class ClientSeat:
         address: str,
         start: Start,
     ) -> None:
-        """Know where the client finds us, and how it is started; nothing runs yet."""
+        """Take the address of the server and what starts the client; nothing runs yet."""
         self._session = session
         self._address = address
         self._player = player
@@ -243,7 +243,7 @@ class ClientSeat:
 
     @property
     def stderr(self) -> HeadAndTail:
-        """Head and tail of what it wrote to standard output and standard error."""
+        """Beginning and end of what it wrote to standard output and standard error."""
         return self._program.stderr if self._program else SILENT
 
     async def ask(self, query: Query, look: Look) -> Answer:
@@ -285,7 +285,7 @@ class ClientSeat:
         return asyncio.get_running_loop().time()
 
     async def close(self) -> None:
-        """Let the program see the end and leave by itself for a moment, then end it."""
+        """Give the program a moment to see the end and exit, then end it."""
         if self._program is not None:
             await self._program.close(patience=FAREWELL if self._session.over else 0.0)
 

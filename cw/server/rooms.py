@@ -20,13 +20,13 @@ from cw.server.settings import ServerSettings
 
 MOST_ROOMS: Final = 256
 IDLE: Final = 3600.0
-"""Seconds without a registration or a move after which a room makes way for another."""
+"""Seconds without a registration or a move after which a room may be replaced by another."""
 
 MOST_FINISHED: Final = 50
-"""Games that are remembered when they are over, the latest."""
+"""Finished games that are remembered: the most recent ones."""
 
 KeepReplay: TypeAlias = Callable[[Document], str]
-"""Puts a replay where it stays, and returns its name, "" if it could not."""
+"""Stores a replay and returns its name; "" if that failed."""
 
 CircuitSession: TypeAlias = Session[State, Action]
 CircuitObservation: TypeAlias = Observation[State, Action]
@@ -132,17 +132,17 @@ class RoomRegistry:
         return {name: room.session.look().snapshot for name, room in rooms}
 
     def finished(self) -> list[FinishedGame]:
-        """Return the games that ended lately, the latest first, without their turns."""
+        """Return the games that ended recently, the latest first, without their turns."""
         return list(self._finished)
 
     def find(self, room: str | None) -> Room:
-        """Return the game of a room, empty if nobody has registered there; None is the root."""
+        """Return the game of a room, empty if nobody has registered there; None: the root."""
         return self._main if room is None else self._rooms.get(room, self._vacant)
 
     def enter(self, room: str | None) -> Room:
-        """Return the game of a room, which is made if it is new.
+        """Return the game of a room, creating the room if it is new.
 
-        The room in which nothing has happened for longest makes way when there are too many;
+        If there are too many rooms, the one that has been idle for longest is removed;
         raises CapacityError if a game is going on in each.
         """
         with self._lock:

@@ -27,7 +27,7 @@ routes = Blueprint("circuit_wars", __name__)
 
 @routes.get("/")
 def monitor(room: str | None = None) -> Response:
-    """Return the page that shows the game as it is played."""
+    """Return the page on which the game is watched."""
     page = make_response(render_template("monitor.html", room=room, restart=_settings().restart))
     page.headers["Cache-Control"] = "no-cache"
     return page
@@ -87,7 +87,7 @@ def restart(room: str | None = None) -> Response:
 
 @routes.get("/history")
 def history(room: str | None = None) -> Response:
-    """Return what the monitor shows beside the status: teams, moves, what ended the game."""
+    """Return what the monitor shows besides the status: teams, moves, why the game ended."""
     session = _rooms().find(room).session
     snapshot = session.look().snapshot
     turns = [turn.actions for turn in snapshot.turns]

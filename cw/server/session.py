@@ -1,4 +1,4 @@
-"""Bots that come to us: who has registered, what they see, and the match they play."""
+"""Clients of this server: who has registered, what they see, and the match they play."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ GITHUB: Final = TeamIdForm(re.compile("[A-Za-z0-9-]{1,39}"), "1 to 39 letters, d
 
 @dataclass(frozen=True, slots=True)
 class Snapshot(Generic[State, Action]):
-    """All that is to be known of a desk, as it stood at one moment."""
+    """The whole state of a session at one moment."""
 
     tag: str
-    """Differs from the tag of every other snapshot, of other desks and earlier runs too."""
+    """Unique among all snapshots, including those of other sessions and earlier runs."""
     teams: tuple[str, ...]
     """The registered teams; the first is player 1."""
     state: State
     turns: tuple[Turn[Action], ...]
     since: float
-    """When it came to be so, on the desk's clock."""
+    """When this state began, on the session's clock."""
     ends_at: float | None
-    """When the current turn times out, on the desk's clock; None if no clock runs."""
+    """When the current turn times out, on the session's clock; None if no clock runs."""
     replay: str = ""
     """The name of the replay of a game that is over; "" where none is kept."""
 
@@ -78,7 +78,7 @@ class Session(Protocol[State, Action]):
     start: State
 
     def look(self, *, as_client: bool = False) -> Observation[State, Action]:
-        """Return what there is to see now; `as_client` says that a program asks, not a page."""
+        """Return the current state; `as_client`: a program asks, not a page."""
 
     def register(self, team_id: str) -> int:
         """Seat a team and return its number, from 1; raise a RegistrationError with what to do."""
@@ -114,7 +114,7 @@ NOT_STARTED: Final = Fault("illegal", "the game has not started yet: wait for th
 
 
 class MatchSession(Generic[State, Action, View]):
-    """Seats two clients, player 1 first, and takes their moves; safe under threads.
+    """Seats two clients, player 1 first, and takes their moves; thread-safe.
 
     `limit` is the time for a turn in seconds, None for no limit. The clock of the first turn
     starts when the second team registers. Until then the first one has to ask now and then:
@@ -132,7 +132,7 @@ class MatchSession(Generic[State, Action, View]):
         *,
         keep: Keep = lambda _: "",
     ) -> None:
-        """Open the desk for one match that begins with `start`."""
+        """Open a session for one match that begins with `start`."""
         self._game = game
         self.limit = limit
         self.start = start
@@ -165,7 +165,7 @@ class MatchSession(Generic[State, Action, View]):
         self._snapshot = replace(snapshot, replay=self._keep(snapshot)) if is_played else snapshot
 
     def look(self, *, as_client: bool = False) -> Observation[State, Action]:
-        """Return what there is to see now; who is late has timed out, who has vanished has left."""
+        """Return the current state, after timing out who is late and removing who has vanished."""
         with self._lock:
             now = self._clock()
             self._free_seat(now)

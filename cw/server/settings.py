@@ -14,7 +14,7 @@ LOCAL_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 """The names by which a browser on this machine reaches the server."""
 
 LARGEST_REQUEST: Final = 16 * 1024
-"""Bytes of a request's head, and of its body, but for one that leaves a replay."""
+"""Bytes of a request's head, and of its body; uploads of replays have a limit of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,13 @@ class ServerSettings:
     openings: int = 0
     """Random segments with which every game starts."""
     seed: int = 0
-    """What they are drawn from."""
+    """The seed they are drawn from."""
     desk: bool = True
     """Whether a game is played at the root."""
     rooms: bool = True
     """Whether further games are played under /rooms/."""
     restart: bool = True
-    """Whether /restart is there: for development only."""
+    """Whether /restart exists: for development only."""
     team_ids: TeamIdForm = SHORT
     """What a team may call itself."""
     names: frozenset[str] = LOCAL_NAMES

@@ -26,7 +26,7 @@ WSGIApp: TypeAlias = Callable[[dict[str, Any], Any], Iterable[bytes]]
 THREADS = 8
 QUICK_THREADS = 2
 QUICK = ("/health", "/static/")
-"""How paths begin that are answered without asking anybody."""
+"""Prefixes of paths that are answered without waiting for anything."""
 
 MOST_CONNECTIONS = 1000
 """A class of 50 games keeps 150 connections open, and each browser several."""

@@ -1,4 +1,4 @@
-"""The settings of a site beside those of its server."""
+"""The settings of a site, in addition to those of its server."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ class SiteSettings(ServerSettings):
     """The settings of a server with pages."""
 
     matches: int = 8
-    """How many matches the pages may let the server play at once."""
+    """How many matches the server plays at once for its pages."""
     opponents: Mapping[str, Sequence[BotSpec]] = field(default_factory=dict)
-    """By game the bots that people may choose beside the built-in strategies."""
+    """By game, the bots that people may choose in addition to the built-in strategies."""
     isolation: Isolation = field(default_factory=Isolation)
     """How bots of matches that pages begin are isolated, and which addresses they may have."""
     secrets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """By name of such a bot the settings that nobody else may read."""
+    """By the name of such a bot, its secret settings."""
     replays: Path | None = None
     """The folder, or the one file, of the replays under /replays/; None for none."""
     save: bool = False
     """Whether games that are over are saved in that folder."""
     owner: bool = False
-    """Whether whoever asks owns the bots, and may read what they wrote to their standard error."""
+    """Whether visitors own the bots, and may read their standard error."""
     uploads: bool = False
     """Whether viewers may upload replays to that folder."""
 

@@ -127,6 +127,34 @@ def test_wrong_usage_is_told_in_a_sentence(arguments: tuple[str, ...], message: 
     assert "Traceback" not in result.output
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        '{"kind": "league"}',
+        '{"kind": "comparison", "game": "paint"}',
+        '{"game": 3}',
+        '{"game": "paint", "players": "2"}',
+        '{"game": "paint", "options": []}',
+        '{"game": "paint", "seed": -1}',
+    ],
+)
+def test_a_journal_of_something_else_is_named(head: str) -> None:
+    STORE.mkdir()
+    (STORE / "matches.jsonl").write_text(f"{head}\n", encoding="utf-8")
+    result = cw("--matches", "2")
+    assert result.exit_code == 2
+    assert "bots holds no league that can be played: " in result.stderr
+
+
+def test_a_league_without_bots_has_an_empty_table(tmp_path: Path) -> None:
+    (tmp_path / "none").mkdir()
+    result = CliRunner().invoke(main, ["league", "none", "--game", "paint", "--table", "--json"])
+    assert json.loads(result.stdout) == {"matches": 0, "versions": []}
+    builtin = cw("--game", "paint", "--include", "builtin", "--table")
+    assert "strong" in builtin.stdout
+    assert not STORE.exists()
+
+
 def test_a_league_of_another_game_is_not_gone_on_with() -> None:
     played(*SHORT, "--matches", "2")
     result = cw("--game", "hexagon", "--matches", "4")

@@ -79,7 +79,9 @@ def demo(settings: HubSettings, port: int) -> None:
 
     def begin(resources: Resources) -> None:
         password = fill(resources)
-        click.echo(f"Log in as {', '.join(PEOPLE[:-1])} or {PEOPLE[-1]}, password {password}")
+        admin, *players, last = PEOPLE
+        names = ", ".join((f"{admin} (an admin)", *players))
+        click.echo(f"Log in as {names} or {last}, password {password}")
 
     run_hub(replace(settings, port=port), SLOTS, begin)
 

@@ -175,30 +175,6 @@ def row_of(match_id: str) -> Any:
     return select(Match.id).where(Match.match_id == match_id).scalar_subquery()
 
 
-@dataclass(frozen=True, slots=True)
-class RatedPoint:
-    """The rating of a bot after a match."""
-
-    match_id: str
-    at: datetime
-    mu: float
-    phi: float
-
-    @property
-    def shown(self) -> float:
-        """The shown rating."""
-        return self.mu - 2 * self.phi
-
-
-def ratings_of_bot(session: Session, competition: int, bot: int, cut: Cut) -> Part[RatedPoint]:
-    """Return a part of the ratings of a bot, after each of its rated matches, the latest first."""
-    columns = (Match.match_id, Match.finished_at, MatchParticipant.mu, MatchParticipant.phi)
-    wanted = of_bot(select(*columns).select_from(Match), bot, cut)
-    rated = wanted.where(Match.competition_id == competition, Match.seq.is_not(None))
-    rows: list[Any] = list(session.execute(rated))
-    return cut_by_name([RatedPoint(*row) for row in rows], cut, lambda point: point.match_id)
-
-
 ON_HOME: Final = 6
 """Matches in a list of the home page."""
 
@@ -244,18 +220,6 @@ def open_to_all(session: Session, kinds: Kinds) -> list[MatchView]:
         .limit(ON_HOME)
     )
     return views_of(session, kinds, session.scalars(rows).all())
-
-
-def latest_to_watch(session: Session, kinds: Kinds) -> MatchView | None:
-    """Return the match that everybody may watch and that ended last; None where there is none."""
-    rows = (
-        select(Match)
-        .where(Match.state == "done", Match.kind.not_in(kinds.private))
-        .order_by(Match.id.desc())
-        .limit(ON_HOME)
-    )
-    views = views_of(session, kinds, session.scalars(rows).all())
-    return next((view for view in views if view.replay_key), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,9 @@ OVER: Final[tuple[MatchState, ...]] = ("done", "void")
 PODIUM: Final = 3
 """The places that lists name of a match that everybody plays."""
 
+RECENT: Final = 6
+"""Matches among which one is looked for that can be watched."""
+
 _MATCHES, _BATTLES = Match.__table__, Battle.__table__
 _SEATS, _BOTS, _USERS = MatchParticipant.__table__, Bot.__table__, User.__table__
 _TEAMS, _COMPETITIONS = Team.__table__, Competition.__table__
@@ -248,3 +251,15 @@ def seats_in(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[SeatView, ...]:
         )
         for seat in rows
     )
+
+
+def latest_to_watch(session: Session, kinds: Kinds) -> MatchView | None:
+    """Return the match that everybody may watch and that ended last; None where there is none."""
+    rows = (
+        select(Match)
+        .where(Match.state == "done", Match.kind.not_in(kinds.private))
+        .order_by(Match.id.desc())
+        .limit(RECENT)
+    )
+    views = views_of(session, kinds, session.scalars(rows).all())
+    return next((view for view in views if view.replay_key), None)

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import secrets
-from typing import Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from cw.games.registry import load_strategies
-from cw.hub.accounts import people, profiles
+from cw.hub.accounts import people, profiles, users
 from cw.hub.accounts.access.passwords import Passwords
 from cw.hub.bots import verbs as bots
 from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.cup import settings as cup
 from cw.hub.competitions.daily import verbs as daily
 from cw.hub.competitions.daily.entrants import GAME
+from cw.hub.competitions.rated import verbs as rated
 from cw.hub.matches.practice import practise
 from cw.hub.operation.resources import Resources
 from cw.hub.site.processes.begin import begin_site
 from cw.hub.store.sealing import stored_key
+from cw.hub.store.tables import Bot
 from cw.league.due_times import DAY
 
 
@@ -33,6 +38,7 @@ class DemoBot(NamedTuple):
 
 
 PEOPLE: Final = ("ada", "grace", "alan")
+"""The first is an admin."""
 LEAGUE: Final = (
     "Amber Basalt Cobalt Dune Ember Fjord Granite Harbor Indigo Juniper Kelp Lagoon Marble Nimbus"
     " Onyx Prism Quartz Ridge Sable Tundra Umber Vale Willow Xenon Yarrow Zephyr Aurora Breeze"
@@ -45,6 +51,19 @@ SHORT: Final = {"max_turns": 40}
 
 MATCHES: Final = 500
 """Rated matches after which the competition rests."""
+
+RATED: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
+    "circuit-wars": ("Circuit Wars", {}),
+    "hexagon": ("Hexagon", {}),
+    "paint": ("Paint", {"turns": 60}),
+}
+"""The title and the options of the rated competitions beside that which each site begins with."""
+
+RATED_MATCHES: Final = 60
+"""Matches of each of them after which it rests."""
+
+CUP: Final = ("hexagon", "Hexagon cup", {"contest": "round-robin"})
+"""A contest that is over within the first minutes: its game, title and settings."""
 
 BOTS: Final = (
     DemoBot("ada", "hexagon", "Honeycomb", "expert", "greedy"),
@@ -89,6 +108,8 @@ def fill(resources: Resources) -> str:
         if people.find_account(session, PEOPLE[0]) is None:
             make_everything(session, resources, hashed)
     begin_site(resources, house_plays=True, rest=0, options=SHORT, matches=MATCHES)
+    with resources.database.writing() as session:
+        begin_more(session, resources.clock)
     return password
 
 
@@ -110,9 +131,24 @@ def make_everything(session: Session, resources: Resources, password_hash: str) 
     for number, (name, user_id) in enumerate(ids.items()):
         bots.add_builtin(session, clock, user_id, GAME, name, "sample")
         profiles.save_profile(session, user_id, COUNTRIES[number % len(COUNTRIES)], None)
+    users.set_role(session, clock, PEOPLE[0], "admin")
     for friend in FRIENDS:
         profiles.befriend(session, clock, ids[PEOPLE[0]], friend)
     plan_history(session, clock)
+
+
+def begin_more(session: Session, clock: Clock) -> None:
+    """Begin rated play of more games, and a cup between bots of one of them. Twice: once."""
+    for game, (title, options) in RATED.items():
+        how = {"options": options, "house_plays": True, "rest": 0, "matches": RATED_MATCHES}
+        rated.begin(session, clock, game, title, same_owner=True, **how)
+    game, title, settings = CUP
+    if competitions.find(session, cup.NAME, game) is None:
+        names = session.scalars(select(Bot.name).where(Bot.game == game).order_by(Bot.id)).all()
+        new = competitions.new(
+            session, clock, cup.NAME, game, title=title, settings={**settings, "bots": [*names]}
+        )
+        competitions.set_state(session, clock, new.id, "running")
 
 
 def plan_history(session: Session, clock: Clock) -> None:

@@ -11,7 +11,7 @@ from cw.games.registry import game_entries
 from cw.hub.accounts.access.actor import actor
 from cw.hub.bots.pages import offered_games
 from cw.hub.competitions.home import tops
-from cw.hub.matches import listings
+from cw.hub.matches import listings, lookup
 from cw.hub.matches.pages import shown_kinds
 from cw.hub.pages.request import one_reading, resources
 from cw.hub.site.formats import site_formats
@@ -44,7 +44,7 @@ def home() -> str:
     with one_reading() as reading:
         running = tops(reading, resources().clock, site_formats())
         playing = listings.open_to_all(reading, shown_kinds())
-        shown = listings.latest_to_watch(reading, shown_kinds())
+        shown = lookup.latest_to_watch(reading, shown_kinds())
         own_matches = listings.latest_of_user(reading, shown_kinds(), user.user_id) if user else []
     return render_template(
         "hub/site/home.html",

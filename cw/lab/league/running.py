@@ -12,7 +12,10 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Final, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta
 
 from cw.arena.bots import BotSpec
 from cw.errors import UsageError
@@ -65,25 +68,32 @@ class League:
         return self.folder / STORE / MATCHES
 
 
-def read_league(folder: Path, head: dict[str, Json], isolation: Isolation) -> League:
+class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The first line of a journal: what is played."""
+
+    game: str
+    players: Annotated[int, Meta(ge=2, le=1000)] | None = None
+    options: dict[str, Json] = {}
+    builtins: bool = False
+    seed: Annotated[int, Meta(ge=0)] = 0
+    kind: Literal["league"] = "league"
+
+
+def read_league(folder: Path, stated: dict[str, Json], isolation: Isolation) -> League:
     """Return the league of a folder, from what its journal says, or is to say.
 
-    Raises UsageError for an unknown game, and a number of players that cannot play it.
+    Raises UsageError for what is no league, an unknown game, and a number of players that cannot
+    play it.
     """
-    game, players = str(head["game"]), head.get("players")
-    seats = load_game(game).rules.seats
-    number = seats.start if players is None else int(players)
-    check_number(game, seats, number)
-    options = {**load_play_options(game).measured, **head.get("options", {})}
-    return League(
-        folder,
-        game,
-        max(number, 2),
-        options,
-        bool(head.get("builtins")),
-        int(head.get("seed", 0)),
-        isolation,
-    )
+    try:
+        head = msgspec.convert(stated, Head)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"{folder} holds no league that can be played: {error}") from None
+    seats = load_game(head.game).rules.seats
+    players = head.players or max(2, seats.start)
+    check_number(head.game, seats, players)
+    options = {**load_play_options(head.game).measured, **head.options}
+    return League(folder, head.game, players, options, head.builtins, head.seed, isolation)
 
 
 class Field:
@@ -129,11 +139,11 @@ def versions_of(league: League, store: Store, bots: Iterable[str]) -> tuple[Vers
 
 def looked_at(league: League) -> Standing:
     """Return how a league stands that another process may be playing; nothing is changed."""
-    known = Known()
-    if league.file.exists():
-        known.take(tuple(read_lines(league.file)), ())
-    store = Store(league.folder, league.game)
-    return known.standing(versions_of(league, store, stamps(league.folder)))
+    known, store = Known(), Store(league.folder, league.game)
+    versions = versions_of(league, store, stamps(league.folder))
+    lines = tuple(read_lines(league.file)) if league.file.exists() else ()
+    known.take(lines, [version.name for version in versions])
+    return known.standing(versions)
 
 
 class Planner:

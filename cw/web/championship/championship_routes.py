@@ -58,7 +58,7 @@ KINDS: Final = {"json": "application/json", "csv": "text/csv", "md": "text/markd
 
 
 def championship_app(folder: Path) -> Flask:
-    """Make a server that shows the championship in a folder and its replays, whoever runs it."""
+    """Return an application that shows the championship in a folder and its replays."""
     app = bare_server(ServerSettings())
     app.config["HOME"] = "championship.page"
     app.config["NO_SUCH_PAGE"] = "there is no such page; the championship is at /championship/"
@@ -79,7 +79,7 @@ def add_championship(app: Flask, folder: Path) -> None:
 
 
 def championship_around(place: Path | None) -> Path | None:
-    """Return the folder of the championship that a folder holds, or is a part of; None for none."""
+    """Return the folder of the championship that a folder contains or belongs to, if any."""
     if place is None:
         return None
     place = place.resolve()
@@ -89,7 +89,7 @@ def championship_around(place: Path | None) -> Path | None:
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """A championship at one time."""
+    """The state of a championship at one time."""
 
     tag: str
     report: ChampionshipReport
@@ -97,7 +97,7 @@ class Stand:
 
 
 class Shown:
-    """Reads a championship again when something has changed, and only then."""
+    """Reads a championship anew when something has changed, and only then."""
 
     def __init__(self, folder: Path) -> None:
         """Read nothing yet."""
@@ -107,7 +107,7 @@ class Shown:
         self._alone = Lock()
 
     def stand(self) -> Stand:
-        """Return how it stands; raise UsageError for a journal that cannot be read."""
+        """Return the current state; raise UsageError for a journal that cannot be read."""
         with self._alone:
             running = is_run(self.folder)
             tag = self._tag(running)
@@ -116,7 +116,7 @@ class Shown:
             return self._last
 
     def _tag(self, running: bool) -> str:
-        """Return what changes with all that is shown."""
+        """Return a tag that changes with everything that is shown."""
         files = (self.folder / name for name in (SETTINGS, RESULTS, PROGRESS))
         seen = [*map(stamp, files), str(running)]
         return sha256(" ".join(seen).encode()).hexdigest()[:20]
@@ -128,7 +128,7 @@ class Shown:
 
 
 def stamp(file: Path) -> str:
-    """Return what changes with a file."""
+    """Return a value that changes whenever a file does."""
     try:
         status = file.stat()
     except OSError:
@@ -138,7 +138,7 @@ def stamp(file: Path) -> str:
 
 @routes.get("/")
 def page() -> Response:
-    """Return tables, bracket and matches as they stand."""
+    """Return the current tables, bracket and matches."""
     now = shown().stand()
     answer = make_response(
         render_template("championship.html", tag=f'"{now.tag}"', **values_of(now))
@@ -162,7 +162,7 @@ def stand() -> Response:
 
 @routes.get("/<any('report.json', 'report.md', 'games.csv', 'ranking.csv'):name>")
 def form(name: str) -> Response:
-    """Return the same for programs, spreadsheets and pages of text."""
+    """Return the report as JSON, CSV or Markdown."""
     report = shown().stand().report
     write = {
         "report.json": report.as_json,
@@ -215,7 +215,7 @@ def named(news: dict[str, Json]) -> dict[str, Json]:
 
 
 def over_document(document: Document, after: int | None) -> Document:
-    """Return a match that is over as one who has watched it so far is told."""
+    """Return a match that is over, for those who have watched it so far."""
     state = {"live": {"over": True, "trouble": ""}, "yours": None}
     if after is None:
         return document | state
@@ -224,7 +224,7 @@ def over_document(document: Document, after: int | None) -> Document:
 
 
 def told_live(document: Document, code: int, tag: str = "") -> Response:
-    """Return what is told of a match; with a tag whoever knows it is told nothing again."""
+    """Return the document of a match with a tag; 304 for those who have it."""
     data = b"" if code == NOT_MODIFIED else msgspec.json.encode(document)
     answer = Response(data, code, content_type="application/json")
     answer.headers["Cache-Control"] = "no-cache"
@@ -235,7 +235,7 @@ def told_live(document: Document, code: int, tag: str = "") -> Response:
 
 @routes.get("/games/<name>")
 def game(name: str) -> AnyResponse:
-    """Return the log or the replay of a match, to be kept."""
+    """Return the log or the replay of a match as a download."""
     return send_from_directory(shown().folder / MATCHES, name, as_attachment=True)
 
 
@@ -246,7 +246,7 @@ def shown() -> Shown:
 
 
 def values_of(now: Stand) -> dict[str, Json]:
-    """Return what the templates are filled with."""
+    """Return the values of the templates."""
     return now.page | {
         "base": url_for("replays.index"),
         "ending": "",

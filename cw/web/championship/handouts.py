@@ -1,4 +1,4 @@
-"""A hand-out for each team of a championship: what it may read, and nothing of others' output."""
+"""A hand-out for each team of a championship: what it may read, without the output of others."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OUTPUT: Final = "output.txt"
 def write_handouts(out: Path, played: Played, settings: ChampionshipSettings) -> list[Path]:
     """Write a folder for each team, and return the folders.
 
-    Each works by itself: its page, the replays of its matches, and what its program put out.
+    Each is self-contained: its page, the replays of its matches, and the output of its program.
     Raises Failure for a file that cannot be read or written.
     """
     document, viewer = report_of(played, settings).document, PackedViewer.of(settings.game)
@@ -37,7 +37,7 @@ def write_handouts(out: Path, played: Played, settings: ChampionshipSettings) ->
 
 
 def team_document(document: Mapping[str, Any], team: str) -> dict[str, Json]:
-    """Return what a team is told: of others their results alone."""
+    """Return what a team may read; of others, their results alone."""
     (own,) = (one for one in document["teams"] if one["id"] == team)
     rows = document["ranking"]
     return {
@@ -76,7 +76,7 @@ def write_handout(
 
 
 def outputs_of(entries: Iterable[Entry], team: str) -> Iterator[tuple[str, str]]:
-    """Return what the program of a team put out, by the name of the match."""
+    """Return the output of a team's program, by the name of the match."""
     for entry in entries:
         text = entry.stderr[entry.players.index(team)].strip() if entry.stderr else ""
         if text:

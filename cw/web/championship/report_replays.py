@@ -30,7 +30,7 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 });
 """
-"""Loads the modules of the viewer from addresses that hold them: a page on disk has no others."""
+"""Loads the modules of the viewer from data addresses: a page on disk cannot load others."""
 
 
 def write_replay_pages(championship: Path, report: Path) -> None:
@@ -64,7 +64,7 @@ class PackedViewer:
         return PackedViewer(game, modules_of(game), template)
 
     def write(self, pages: Path) -> bool:
-        """Write what all pages share; return whether the script was another one before."""
+        """Write what all pages share; return whether the script has changed."""
         is_new = renewed(pages / "viewer.js", script(self.modules))
         renewed(pages / "viewer.css", style())
         return is_new
@@ -91,7 +91,7 @@ def stem_of(file: Path) -> str:
 
 
 def renewed(file: Path, text: str) -> bool:
-    """Write a file unless it holds this text already; return whether it was written."""
+    """Write a file unless it already has this text; return whether it was written."""
     if file.exists() and read(file) == text:
         return False
     write_whole(file, text.encode())

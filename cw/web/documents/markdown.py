@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 
 
 class Renderer(RendererHTML):
-    """Puts what may be wider than a phone where it can be scrolled, with the keyboard too."""
+    """Wraps what may be wider than a phone in a region that scrolls, by the keyboard too."""
 
     def table_open(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
@@ -57,7 +57,7 @@ class Heading:
 
 
 def anchor_headings(tokens: Sequence[Token]) -> None:
-    """Return each heading the anchor that a hoster of repositories gives it."""
+    """Give each heading the anchor that hosts of repositories give it."""
     seen: Counter[str] = Counter()
     for opening, words in pairwise(tokens):
         if opening.type == "heading_open":

@@ -1,4 +1,4 @@
-"""Frames drawn for the viewer, of games that it cannot draw itself: as SVG, or as text."""
+"""Frames of games that the viewer cannot draw itself: drawn for it as SVG or as text."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from cw.replays.document import Document, frames
 from cw.web.games.game_files import MODULE, drawing_of, viewer_file
 
 MOST_AT_ONCE: Final = 16
-"""Frames that are drawn for one request."""
+"""Most frames that one request may have drawn."""
 
 MOST_SHAPES: Final = 20_000
 """Shapes of one of them."""
 
 MOST_PACKED: Final = 400
-"""Frames that a page without a server brings; of longer matches it brings some."""
+"""Most frames in a page without a server; longer matches are sampled."""
 
 LATEST: Final = 100_000
 """The last turn of which a frame is drawn."""
@@ -44,7 +44,7 @@ class Window(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     first: Annotated[int, Meta(ge=0, le=LATEST)]
     """The turn of the first frame."""
     skip: Annotated[int, Meta(ge=0, le=BEFORE)]
-    """How many of the frames only come before those that are wanted."""
+    """How many of the frames only precede those that are wanted."""
     frames: Annotated[list[Json], Meta(min_length=1, max_length=MOST_AT_ONCE + BEFORE)]
     actions: list[dict[str, Json]]
     """What was done in the turn that led to each frame; nothing for the start."""

@@ -1,4 +1,4 @@
-"""What a game of another package brings for its pages: its text, its picture, its viewer.
+"""The files of a game from another package for its pages: text, picture, viewer.
 
 In the folder of such a game may stand `rules.md`, `card.png`, and `viewer/` with `viewer.js` and
 all that it loads. Only what stands in `viewer/` is served.
@@ -29,7 +29,7 @@ KINDS: Final = {
     ".svg": "image/svg+xml",
     ".webp": "image/webp",
 }
-"""What a file of a viewer may be, by the end of its name."""
+"""The media types of a viewer's files, by the suffix of their names."""
 
 Drawing = Literal["svg", "text"]
 
@@ -37,7 +37,7 @@ Drawing = Literal["svg", "text"]
 def file_of(game: str, name: str) -> Path | None:
     """Return a file in the folder of a game, None if there is none of that name.
 
-    A name that leads out of the folder, by links too, names no file.
+    A name that leads out of the folder, even by a link, names no file.
     """
     entry = game_entries().get(game)
     folder = None if entry is None else files_of(entry)
@@ -56,7 +56,7 @@ def viewer_file(game: str, name: str) -> Path | None:
 
 
 def rules_text(game: str) -> str:
-    """Return the rules of a game as its package has written them down, "" if it has not."""
+    """Return the text of the rules in the package of a game, "" without one."""
     file = file_of(game, "rules.md")
     if file is None:
         return ""
@@ -75,13 +75,13 @@ def text_of(game: str) -> str:
 
 
 def game_title(game: str) -> str:
-    """Return the name of a game as its document has it."""
+    """Return the name of a game, as in its document."""
     heading = text_of(game).partition("\n")[0].removeprefix("# ")
     return heading.partition(":")[0].strip()
 
 
 def drawing_of(entry: GameEntry) -> Drawing | None:
-    """Return what the server can make of frames for the viewer: a picture, a text, or nothing."""
+    """Return how the server can draw frames for the viewer: as a picture, a text, or not at all."""
     if entry.picture is not None:
         return "svg"
     return None if entry.terminal is None else "text"

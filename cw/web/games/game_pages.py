@@ -29,7 +29,7 @@ SHORT: Final = "in-short"
 """The anchor of the section with the rules in short: a list."""
 
 FACTS: Final = ("Players:", "Bots:")
-"""The first words, in bold, of those items of the list that are no rules."""
+"""The bold first words of the list items that are not rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class GamePage:
     heading: str
     """The title of its rules."""
     about: Markup
-    """What one does in it: the first paragraph, without its element."""
+    """What it is about: the first paragraph, without its element."""
     players: Markup
     bots: Markup
     short: tuple[Markup, ...]
@@ -58,7 +58,7 @@ def game_page(game: str) -> GamePage:
 
 @lru_cache(maxsize=64)
 def page_from(text: str, game: str) -> GamePage:
-    """Make HTML of a document: once, as long as it does not change."""
+    """Return a document as HTML, rendered once for each version of it."""
     tokens = MARKDOWN.parse(text)
     anchor_headings(tokens)
     link_to(tokens, partial(place_of, game=game))
@@ -102,7 +102,7 @@ def items_of(tokens: Sequence[Token], section: str) -> Iterator[Token]:
 
 
 def split(item: Token) -> tuple[str, Markup]:
-    """Part the bold words with which an item begins, "" if it does not, from the others."""
+    """Split an item into its bold first words, "" without any, and the rest."""
     words = item.children or []
     # Before bold words stands an empty text.
     begun = [token for token in words if token.type != "text" or token.content]

@@ -42,7 +42,7 @@ LARGEST_WINDOW: Final = 2 * 1024 * 1024
 """Bytes of a request for frames to be drawn."""
 
 DRAWING: Final = Lock()
-"""Held while frames are drawn: they take a core for some time."""
+"""Lock for drawing frames, which keeps a core busy for some time."""
 
 PATIENCE: Final = 1.0
 """Seconds that a request waits for its turn to draw."""
@@ -66,7 +66,7 @@ def index() -> Response:
 
 @routes.get("/<game:game>/")
 def about(game: str) -> Response:
-    """Return a game in short, and the way to a bot that plays it."""
+    """Return a short description of a game, and how to write a bot for it."""
     _find(game)
     page = render_template(
         "game.html",
@@ -86,7 +86,7 @@ def about(game: str) -> Response:
 
 @routes.get("/<game:game>/rules")
 def rules(game: str) -> Response:
-    """Return the rules of a game as its document has them."""
+    """Return the rules of a game, from its document."""
     _find(game)
     page = game_page(game)
     if not page.rules:
@@ -95,7 +95,7 @@ def rules(game: str) -> Response:
 
 
 def strategies(game: str) -> dict[str, str]:
-    """Say of each built-in strategy in a sentence what it does, the weakest first."""
+    """Return a sentence on each built-in strategy, the weakest first."""
     texts = {
         name: inspect.getdoc(strategy) or "" for name, strategy in load_strategies(game).items()
     }
@@ -104,7 +104,7 @@ def strategies(game: str) -> dict[str, str]:
 
 @routes.app_template_global("picture_of")
 def picture(game: str) -> str:
-    """Return the address of a game's picture: a file of ours, or what its package has."""
+    """Return the address of a game's picture: one of our files, or one from its package."""
     name = f"games/{game}.png"
     if (asset("static") / name).is_file():
         return url_for("static", filename=name)

@@ -1,4 +1,4 @@
-"""A position of a game, played by its strategies: the picture of a game that brings none."""
+"""A position of a game, played by its strategies: the picture of a game without one."""
 
 from __future__ import annotations
 

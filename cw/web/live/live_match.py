@@ -1,4 +1,4 @@
-"""One match that the server plays: what pages are shown of it, and what people do in it."""
+"""One match that the server plays: what pages show of it, and what people do in it."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from cw.web.live.shares import MatchMeter
 
 @dataclass(frozen=True, slots=True)
 class Guest:
-    """Somebody who brings a bot to a match, of which nobody is told where it is."""
+    """Somebody who brings a bot to a match; the address of the bot stays private."""
 
     owner: str
     """Who it is: they play one such match at a time."""
     bot: str
     """The name of the bot in the match."""
     title: str
-    """What people call it."""
+    """Its display name."""
 
 
 @dataclass(slots=True)
@@ -46,32 +46,32 @@ class LiveMatch:
     people: dict[str, HumanSeat]
     """Those who play by hand, by the name of their bot."""
     key: str
-    """Whoever knows it plays by hand."""
+    """The key of the person who plays by hand."""
     choices: tuple[str, ...]
-    """Who was chosen for each seat, as forms name them; () if no form was."""
+    """Who was chosen for each seat, as forms name them; () without a form."""
     seen: float
     """When a page last looked."""
     moved: float
-    """When a person last moved, or else when it was asked for."""
+    """When a person last moved, or else when it was requested."""
     visitor: str = ""
-    """Who asked for it; "" for the owner of the server."""
+    """Who requested it; "" for the owner of the server."""
     guest: Guest | None = None
     tournament: str = ""
     """To whose page its form belongs; "" for none."""
     room: ExitStack = field(default_factory=ExitStack)
-    """What its bots need, to be left when it is over."""
+    """Resources of its bots, released when it is over."""
     name: str = field(default_factory=lambda: secrets.token_hex(8))
     """The name of the match in addresses."""
     work: Callable[[], Coroutine[Any, Any, MatchResult]] | None = None
-    """Plays it; None once that has begun."""
+    """Starts it; None once it has begun."""
     begun: float = 0.0
     """When it began to be played."""
     meter: MatchMeter | None = None
     place: int = 0
-    """Its place among those that wait, 1 for the next; 0 if it does not wait."""
+    """Its place in the queue, from 1; 0 if it does not wait."""
     progress: MatchProgress | None = None
     version: int = 0
-    """Grows with whatever a page may show."""
+    """Grows whenever something that pages show has changed."""
     leaving: str = "the server needed its place, or was stopped"
     """Why it ends where it is broken off."""
     result: Future[MatchResult] = field(default_factory=Future)
@@ -80,12 +80,12 @@ class LiveMatch:
 
     @property
     def over(self) -> bool:
-        """Whether nothing will happen any more."""
+        """Whether it has ended."""
         return self.result.done()
 
     @property
     def waits(self) -> bool:
-        """Whether it has not begun, and may."""
+        """Whether it has not begun, and still may."""
         return self.work is not None and not self.over
 
     @property
@@ -95,7 +95,7 @@ class LiveMatch:
 
     @property
     def trouble(self) -> str:
-        """Why there is no result, for people; "" if nothing has gone wrong."""
+        """Why there is no result, in a sentence; "" if nothing has gone wrong."""
         error = self.result.exception() if self.over else None
         if error is None:
             return ""
@@ -131,7 +131,7 @@ class LiveMatch:
         return {"after": after, "turns": whole["turns"][after:], **ending, **state}
 
     def public(self, document: Document) -> Document:
-        """Return a replay of the match without what may tell where the bot of a guest is."""
+        """Return a replay of the match that does not reveal where the bot of a guest is."""
         guest = self.guest
         if guest is None:
             return document

@@ -25,25 +25,25 @@ from cw.web.live.loop_thread import LoopThread
 from cw.web.live.shares import PART, MatchMeter, Shares
 
 MOST_KEPT: Final = 64
-"""Matches that can be looked at, running ones included; the oldest that is over makes way."""
+"""Most matches that are kept, running ones included; the oldest finished one is dropped."""
 
 MOST_WITH_GUESTS: Final = 16
 """Matches with bots of guests that are played at once, beside all others."""
 
 MOST_WAITING: Final = 24
-"""Matches that wait for a place."""
+"""Most matches that wait for a slot."""
 
 MOST_WAITING_OF_ONE: Final = 3
 """Of one visitor."""
 
 UNWATCHED: Final = 60.0
-"""Seconds without a look after which a match makes way for one that waits, or waits no more."""
+"""Seconds unwatched after which a match may be closed to make room, or leaves the queue."""
 
 UNMOVED: Final = 5 * 60.0
-"""Seconds without a move of its person after which a match makes way for one that waits."""
+"""Seconds without a move by its person after which a match may be closed to make room."""
 
 LONGEST: Final = 30 * 60.0
-"""Seconds after which any match makes way for one that waits."""
+"""Seconds after which any match may be closed to make room."""
 
 T = TypeVar("T")
 
@@ -222,7 +222,7 @@ class LiveMatches:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def _leave(self, match: LiveMatch, why: str) -> None:
-        """Let a match wait no more."""
+        """Take a match out of the queue."""
         match.result.set_exception(Abandoned(why))
         match.room.close()
 
@@ -243,11 +243,11 @@ class LiveMatches:
             raise CapacityError(f"{len(waiting)} matches are waiting: try again later")
 
     def _waiting(self) -> list[LiveMatch]:
-        """Return the matches that wait, the one that waits for longest first."""
+        """Return the waiting matches, the longest-waiting first."""
         return [match for match in self._kept.values() if match.waits]
 
     def _admit(self) -> None:
-        """Begin the matches that wait and have a place, and tell the others theirs."""
+        """Begin the waiting matches that have a slot, and update the places of the others."""
         for match in self._waiting():
             leaving = self._makes_way_for(match)
             if leaving is not None:
@@ -260,7 +260,7 @@ class LiveMatches:
             match.place = place
 
     def _makes_way_for(self, match: LiveMatch) -> list[LiveMatch] | None:
-        """Return the matches that leave for one that waits; None if it has no place yet."""
+        """Return the matches to close for a waiting one; None if it gets no slot yet."""
         # Two pools: matches of guests cannot crowd out those of the site, nor the other way round.
         most = self._most if match.guest is None else MOST_WITH_GUESTS
         alike = [
@@ -289,7 +289,7 @@ class LiveMatches:
         return [min(yielding, key=lambda match: match.seen)] if yielding else None
 
     def _yields(self, match: LiveMatch) -> bool:
-        """Return whether a match makes way for one that waits."""
+        """Return whether a match may be closed to make room."""
         now = self._clock()
         is_left = bool(match.people) and now - match.moved >= UNMOVED
         return is_left or now - match.seen >= UNWATCHED or now - match.begun >= LONGEST

@@ -30,10 +30,10 @@ IMPORT: Final = re.compile(
     r'((?:^|\n)import "|(?:^|\n)(?:import|export) [^;"]* from ")((?:\.|/static/)[^"]+)"'
 )
 IMAGES: Final = "img-src data:"
-"""What of a policy lets frames be shown that were drawn before."""
+"""The part of the policy that allows frames drawn in advance."""
 
 OF_PACKAGES: Final = "@"
-"""What the names of modules begin with that packages of games bring."""
+"""Prefix of the names of modules from packages of games."""
 
 
 def drawn(document: Document) -> DrawnReplay:

@@ -22,7 +22,7 @@ def page(name: str) -> Response:
 
 @routes.post("/<replay:name>/animation")
 def progress(name: str) -> Response:
-    """Let the animation be made, and tell how far it is; 503 while another one is made."""
+    """Start making the animation and return its progress; 503 while another one is made."""
     refuse_other_sites()
     answer = jsonify(msgspec.to_builtins(_animations().ask(_find(name))))
     answer.headers["Cache-Control"] = "no-store"
@@ -36,7 +36,7 @@ def animated(name: str) -> Response:
 
 
 def form_of(name: str, form: str, kind: str) -> Response:
-    """Return a file to save, or 304 where the client has it already."""
+    """Return a file as a download; 304 if the client already has it."""
     stored = _find(name)
     tag = f"{form}-{stored.tag}"
     answer = Response(content_type=kind)

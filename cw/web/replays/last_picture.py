@@ -16,7 +16,7 @@ from cw.web.replays.export import drawn
 from cw.web.replays.replay_summary import LARGEST_LISTED
 
 PATIENT = 10
-"""How much the process stands back behind those that answer."""
+"""Niceness of the process, so that those that answer requests come first."""
 
 
 def painted(document: Document, dark: bool) -> bytes:

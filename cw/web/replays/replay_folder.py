@@ -16,10 +16,10 @@ from cw.files import write_whole
 from cw.replays.document import Document, encode
 
 MOST_FILES: Final = 5000
-"""Files of the folder up to which more are taken in."""
+"""Most files in the folder; beyond that no more are accepted."""
 
 MOST_BYTES: Final = 1024 * 1024 * 1024
-"""Bytes of all files of the folder up to which more are taken in."""
+"""Most bytes in the folder; beyond that no more are accepted."""
 
 logger = logging.getLogger(__name__)
 
@@ -30,11 +30,11 @@ class Saved:
 
     name: str
     is_new: bool
-    """Whether it was not there before."""
+    """Whether it is new."""
 
 
 class ReplayFolder:
-    """A folder that takes replays in."""
+    """A folder that stores replays."""
 
     def __init__(self, folder: Path) -> None:
         """Take the folder of the store."""
@@ -42,7 +42,7 @@ class ReplayFolder:
         self._lock = Lock()
 
     def put(self, document: Document) -> Saved:
-        """Put a replay into the folder; the same one is there once.
+        """Put a replay into the folder; a duplicate is stored once.
 
         Raises CapacityError if there is no room for it, and Failure if the folder cannot be
         written.
@@ -86,6 +86,6 @@ class ReplayFolder:
 
 
 def name_of(document: Document) -> str:
-    """Name a replay: another one has another name."""
+    """Return the name of a replay; no two have the same."""
     day = date.fromisoformat(document["date"][:10]).isoformat()
     return f"{document['game']}-{day}-{sha256(encode(document, packed=False)).hexdigest()[:16]}"

@@ -61,13 +61,13 @@ def index() -> Response:
 
 
 def page_number(text: str) -> int:
-    """Read the number of a page, 1 for what is none."""
+    """Read the number of a page, 1 for anything else."""
     return int(text) if NUMBER.fullmatch(text) else 1
 
 
 @routes.post("/")
 def save() -> Response:
-    """Take a replay in, as a form with one file or as the body itself; give its name."""
+    """Store a replay, sent as a form with one file or as the body; return its name."""
     uploads = _uploads()
     if uploads is None:
         abort(403, "this server keeps no replays; its owner allows it with --uploads")
@@ -81,7 +81,7 @@ def save() -> Response:
 
 
 def sent() -> bytes:
-    """Return the bytes of the file that a request brings; nothing is asked of its name."""
+    """Return the bytes of the file in a request; its name is ignored."""
     try:
         if request.mimetype != "multipart/form-data":
             data = request.get_data(cache=False)

@@ -16,7 +16,7 @@ from typing import Final
 from cw.web.replays.replay_summary import ReplaySummary, Unreadable, read_summary
 
 NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}")
-"""What a replay may be called: nothing that means something in an address or a path."""
+"""What a replay may be called: no characters with a meaning in addresses or paths."""
 
 ENDINGS: Final = (".json.gz", ".json")
 LARGEST_FILE: Final = 64 * 1024 * 1024
@@ -29,10 +29,10 @@ PAGE: Final = 24
 """Replays on a page of the list."""
 
 PATIENCE: Final = 1.5
-"""Seconds that a filter waits for files that have not been read yet."""
+"""Seconds that a filter waits for unread files."""
 
 FARTHEST: Final = 50
-"""Files that are looked into for the next replay, past those that are none."""
+"""Files that are tried for the next replay, skipping those that are not replays."""
 
 Summary = ReplaySummary | Unreadable
 
@@ -42,12 +42,12 @@ class StoredFile:
     """A file as it stands: when it changes, so does its tag."""
 
     name: str
-    """How it is called in addresses; for a file that cannot be shown, its own name."""
+    """Its name in addresses; for a file that cannot be shown, its file name."""
     path: Path
     tag: str
     changed: int
     problem: str = ""
-    """Why it cannot be shown, whatever is in it; "" if it can."""
+    """Why it cannot be shown, regardless of its contents; "" if it can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +93,11 @@ class ReplayPage:
     """How many files fit the filter."""
     total: int
     unread: int
-    """How many files a filter has not looked into yet."""
+    """How many files a filter has not read yet."""
 
 
 class ReplayStore:
-    """Finds replays by name, and lists them; looks into a file once as long as it is the same."""
+    """Finds replays by name and lists them; reads a file again only when it has changed."""
 
     def __init__(self, place: Path | None, patience: float = PATIENCE) -> None:
         """Take a folder, one file, or nothing."""
@@ -172,7 +172,7 @@ class ReplayStore:
         return [file for file in files if replay_filter.fits(self._seen(file))]
 
     def _read_all(self, files: list[StoredFile]) -> None:
-        """Read what has not been read; whoever comes while another one does leaves it to that."""
+        """Read the unread files, unless another thread is doing so."""
         if self._reading.acquire(blocking=False):
             try:
                 for file in files:
@@ -190,7 +190,7 @@ class ReplayStore:
 
 
 def files_in(folder: Path) -> Iterator[StoredFile]:
-    """Yield the files of a folder that are called like replays, MOST_FILES at most.
+    """Yield the files of a folder that are named like replays, MOST_FILES at most.
 
     Of two that would have the same name in addresses, only the one that is not packed.
     """

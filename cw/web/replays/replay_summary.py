@@ -20,7 +20,7 @@ from cw.replays.ending import Ending, ending_of
 T = TypeVar("T")
 
 LARGEST_LISTED: Final = 64 * 1024 * 1024
-"""Bytes of a replay, unpacked, that is looked into for the list."""
+"""Most bytes of a replay, unpacked, that is read for the list."""
 
 LARGEST_MEMBER: Final = 1024 * 1024
 """Bytes of its players, and of its result."""
@@ -37,7 +37,7 @@ LONGEST: Final = 64
 
 
 class ListedPlayer(msgspec.Struct, frozen=True):
-    """Who played, as far as the list shows it."""
+    """A player, as far as the list shows one."""
 
     player: Player
     name: str
@@ -48,7 +48,7 @@ class ListedTurn(msgspec.Struct, frozen=True, gc=False):
 
 
 class ReplayHead(msgspec.Struct, frozen=True):
-    """The members of a replay that the list shows; what is large is not taken apart."""
+    """The members of a replay that the list shows; large ones are not parsed."""
 
     version: int
     date: str
@@ -66,7 +66,7 @@ class PlayerRow:
     letter: str
     name: str
     score: str
-    """"" if the replay tells none."""
+    """"" if the replay has none."""
     won: bool
 
 
@@ -108,13 +108,13 @@ class ReplaySummary:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A file that holds no replay."""
+    """A file that is not a replay."""
 
     reason: str
 
 
 def read_summary(path: Path) -> ReplaySummary | Unreadable:
-    """Look into a file."""
+    """Read the summary of a file."""
     try:
         return summary_of(path.read_bytes())
     except OSError as error:

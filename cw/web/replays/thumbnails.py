@@ -18,16 +18,16 @@ from cw.web.replays.replay_store import StoredFile
 from cw.web.replays.replay_summary import LARGEST_LISTED, decoded
 
 MOST_KEPT: Final = 300
-"""Pictures that are remembered; one has some kilobytes."""
+"""Pictures that are cached, of a few kilobytes each."""
 
 LARGEST_PLAYED: Final = 3 * 1024 * 1024
-"""Bytes of a replay, unpacked, up to which all its turns are followed at once."""
+"""Most bytes of a replay, unpacked, that is decoded in full at once."""
 
 MOST_DUE: Final = 48
 """Large replays whose pictures are awaited at the same time: a page of the list, dark and light."""
 
 LONGEST: Final = 60.0
-"""Seconds that the process for one of them has."""
+"""Time limit of the process for one of them, in seconds."""
 
 PAINTER: Final = (sys.executable, "-m", "cw.web.replays.last_picture")
 
@@ -52,7 +52,7 @@ class Thumbnail(NamedTuple):
 
     data: bytes
     lasting: bool
-    """Whether the file will have no other one: not yet while its end is being painted."""
+    """Whether it is final; not while the end of the match is still being painted."""
 
 
 class Thumbnails:
@@ -101,7 +101,7 @@ class Thumbnails:
             self._pictures.popitem(last=False)
 
     def _ask(self, key: Key, file: StoredFile) -> None:
-        """Let the end of a large replay be painted; with too many of them, when asked again."""
+        """Schedule the end of a large replay for painting; with too many, on the next request."""
         if key not in self._due and len(self._due) < MOST_DUE:
             self._due[key] = file
             if len(self._due) == 1:

@@ -17,14 +17,14 @@ from cw.web.replays.replay_folder import ReplayFolder, Saved
 from cw.web.replays.replay_summary import summary_of
 
 LARGEST_UNPACKED: Final = 16 * 1024 * 1024
-"""Bytes of a replay that is taken in, unpacked; most have a tenth of it."""
+"""Most bytes of an accepted replay, unpacked; most replays have a tenth of it."""
 
 MOST_PARTS: Final = 1_500_000
-"""Signs in it that begin a value: a million empty lists are few bytes, and take long to read."""
+"""Most characters that begin a value: a million empty lists are small but slow to parse."""
 
 
 class Uploads:
-    """Takes replays in, one at a time: to read a large one takes memory and time."""
+    """Accepts replays one at a time, since reading a large one takes memory and time."""
 
     def __init__(self, folder: ReplayFolder) -> None:
         """Take the folder into which they are put."""
@@ -48,7 +48,7 @@ class Uploads:
 
 
 def checked(data: bytes) -> Document:
-    """Read a replay that can be listed and drawn, and whose hash fits it.
+    """Read a replay that can be listed and drawn, and whose hash is right.
 
     Raises ProtocolError for anything else. The rules are not played again: that may take long.
     """

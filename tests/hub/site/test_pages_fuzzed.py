@@ -202,6 +202,9 @@ class Route:
 ENDS_A_SESSION = ("account.logout", "joining.leave")
 """What nobody asks who is needed later."""
 
+OF_THE_MACHINE = ("ready.ready",)
+"""What answers 503 on a machine that is too busy, whatever it is asked."""
+
 TEXTS = st.one_of(
     st.sampled_from(HOSTILE),
     st.sampled_from(HOSTILE),
@@ -250,7 +253,7 @@ def routes_of(site: Site) -> list[Route]:
         for rule in site.app.url_map.iter_rules()
         for method in sorted((rule.methods or set()) & {"GET", "POST"})
         if not rule.endpoint.startswith(("api.", "static", "room."))
-        and rule.endpoint not in ENDS_A_SESSION
+        and rule.endpoint not in (*ENDS_A_SESSION, *OF_THE_MACHINE)
     ]
 
 

@@ -49,9 +49,9 @@ def version_of(command: tuple[str, ...]) -> str:
 
 def offered(session: Session, clock: Clock) -> dict[str, str]:
     """Return the versions of the languages that live workers run, by their names for people."""
-    figures = [beat.figures.get(FIGURE) or {} for beat in heartbeats.live(session, clock)]
+    reports = [beat.figures.get(FIGURE) or {} for beat in heartbeats.live(session, clock)]
     return {
-        language.title: next(versions[name] for versions in figures if name in versions)
+        language.title: next(versions[name] for versions in reports if name in versions)
         for name, language in LANGUAGES.items()
-        if any(name in versions for versions in figures)
+        if any(name in versions for versions in reports)
     }

@@ -12,9 +12,10 @@ from cw.hub.api.queries import OfBotQuery, PlacesQuery
 from cw.hub.bots import views as bot_views
 from cw.hub.bots.views import BotView
 from cw.hub.competitions import verbs as competitions
-from cw.hub.competitions.rated import bot_standings
+from cw.hub.competitions.rated import bot_matches, bot_standings
 from cw.hub.competitions.rated import standings as leaderboard
 from cw.hub.competitions.rated import verbs as rated
+from cw.hub.competitions.rated.bot_matches import RatedPoint
 from cw.hub.competitions.rated.documents import (
     LeaderboardQuery,
     LeaderboardRow,
@@ -24,7 +25,7 @@ from cw.hub.competitions.rated.documents import (
 from cw.hub.competitions.rated.pages import board_of
 from cw.hub.competitions.rated.standings import PER_PAGE, Wanted
 from cw.hub.matches import listings
-from cw.hub.matches.listings import Cut, RatedPoint
+from cw.hub.matches.listings import Cut
 from cw.hub.pages.request import one_reading
 from cw.hub.store.database import Reading
 
@@ -72,7 +73,7 @@ def bot_ratings(bot_id: str, query: OfBotQuery) -> List[RatingPoint]:
     cut = Cut(query.limit, query.after)
     with one_reading() as reading:
         bot, competition = rated_bot(reading, bot_id)
-        part = listings.ratings_of_bot(reading, competition, bot, cut)
+        part = bot_matches.ratings_of_bot(reading, competition, bot, cut)
     return list_of(part, rating_point)
 
 

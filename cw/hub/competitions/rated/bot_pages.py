@@ -14,12 +14,11 @@ from cw.hub.bots.versions import views as versions
 from cw.hub.bots.views import BotView
 from cw.hub.competitions.format import BotPart
 from cw.hub.competitions.periods import PERIODS
-from cw.hub.competitions.rated import bot_standings
+from cw.hub.competitions.rated import bot_matches, bot_standings
 from cw.hub.competitions.rated import standings as leaderboard
 from cw.hub.competitions.rated import verbs as rated
 from cw.hub.competitions.rated.bot_standings import Standing
 from cw.hub.competitions.rated.pages import number
-from cw.hub.matches import rated_listing
 from cw.hub.matches.pages import shown_kinds
 from cw.hub.pages.parts import ago, part_of_page
 from cw.hub.pages.remembered import Remembered, minute
@@ -84,7 +83,7 @@ def new_part(reading: Reading, competition: int, bot: BotView, wanted: Wanted) -
     if standing is None:
         return BotPart()
     page, version, _ = wanted
-    played = rated_listing.rated_matches_of(reading, shown_kinds(), competition, bot.id, version)
+    played = bot_matches.rated_matches_of(reading, shown_kinds(), competition, bot.id, version)
     first = (page - 1) * leaderboard.PER_PAGE
     met = bot_standings.opponents(reading, competition, bot.id, first, version=version)
     if version:

@@ -10,12 +10,12 @@ from sqlalchemy import select
 
 from bench import rated_history
 from cw.hub.competitions import verbs as competitions
-from cw.hub.competitions.rated import bot_standings, pairing, proof
+from cw.hub.competitions.rated import bot_matches, bot_standings, pairing, proof
 from cw.hub.competitions.rated import standings as leaderboard
 from cw.hub.competitions.rated import verbs as rated
 from cw.hub.competitions.rated.standings import SORTS, Board, Row, SortKey, Wanted
 from cw.hub.competitions.rated.win_counts import WinCounts
-from cw.hub.matches import listings, lookup, rated_listing
+from cw.hub.matches import listings, lookup
 from cw.hub.operation import upkeep
 from cw.hub.site.formats import KINDS
 from cw.hub.site.processes.begin import begin_site
@@ -149,7 +149,7 @@ def test_the_rating_before_a_match_is_that_after_the_last_one(site: Site) -> Non
     with site.resources.database.reading() as session:
         (competition,) = rated.rated_competitions(session)
         bot = session.query(Bot.id).filter_by(name="bot-2").one()[0]
-        views = rated_listing.rated_matches_of(session, KINDS, competition.id, bot)
+        views = bot_matches.rated_matches_of(session, KINDS, competition.id, bot)
         rows = session.execute(
             select(Match.match_id, MatchParticipant.mu - 2 * MatchParticipant.phi)
             .join(Match, Match.id == MatchParticipant.match_id)

@@ -1,14 +1,16 @@
-"""The last rated matches of a bot, or of one version of its program."""
+"""The rated matches of one bot, and its rating after each."""
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from cw.hub.matches.kinds import Kinds
-from cw.hub.matches.listings import PER_PAGE
+from cw.hub.matches.listings import PER_PAGE, Cut, Part, cut_by_name, of_bot
 from cw.hub.matches.lookup import views_of
 from cw.hub.matches.views import MatchView
 from cw.hub.store.tables import Match, MatchParticipant
@@ -16,6 +18,30 @@ from cw.league.glicko2 import Rating
 
 NARROWED: Final = 2000
 """The last matches of a bot among which those of a version are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class RatedPoint:
+    """The rating of a bot after a match."""
+
+    match_id: str
+    at: datetime
+    mu: float
+    phi: float
+
+    @property
+    def shown(self) -> float:
+        """The shown rating."""
+        return self.mu - 2 * self.phi
+
+
+def ratings_of_bot(session: Session, competition: int, bot: int, cut: Cut) -> Part[RatedPoint]:
+    """Return a part of the ratings of a bot, after each of its rated matches, the latest first."""
+    columns = (Match.match_id, Match.finished_at, MatchParticipant.mu, MatchParticipant.phi)
+    wanted = of_bot(select(*columns).select_from(Match), bot, cut)
+    rated = wanted.where(Match.competition_id == competition, Match.seq.is_not(None))
+    rows: list[Any] = list(session.execute(rated))
+    return cut_by_name([RatedPoint(*row) for row in rows], cut, lambda point: point.match_id)
 
 
 def rated_matches_of(
