@@ -38,6 +38,7 @@ PARTS: Final[Mapping[str, str]] = {
     "replays": "bench.replays",
     "transports": "bench.transports",
     "viewer": "bench.viewer",
+    "workshop": "bench.workshop",
 }
 
 
@@ -71,6 +72,7 @@ def bench(parts: tuple[str, ...], quick: bool, form: str | None) -> None:
       replays      how large replays are, beside those with every frame whole
       transports   matches over pipes and HTTP, beside bare round trips
       viewer       large replays in Chromium, beside the time of a frame
+      workshop     from Run to the picture, from a key to the disk, and Stop
 
     Only the ratios can be compared between machines. Missing a goal is a result, not an error.
     """

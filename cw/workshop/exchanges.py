@@ -12,6 +12,9 @@ MOST_KEPT: Final = 32 * 1024 * 1024
 
 MOST_EXCHANGES: Final = 100_000
 
+MOST_WRITTEN: Final = 64 * 1024
+"""Characters of output that are told while a match is played; afterwards its record has more."""
+
 
 class Exchanges:
     """The exchanges of one match, while it is played and afterwards."""
@@ -21,6 +24,8 @@ class Exchanges:
         self._by_turn: dict[int, list[Exchange]] = {}
         self._number = 0
         self._kept = 0
+        self._written: list[tuple[int, str]] = []
+        self._room = MOST_WRITTEN
 
     def add(self, exchange: Exchange) -> None:
         """Take an exchange in."""
@@ -30,7 +35,20 @@ class Exchanges:
         self._kept += len(exchange.question)
         if self._kept > MOST_KEPT:
             exchange = replace(exchange, question="")
-        self._by_turn.setdefault(exchange.turn, []).append(exchange)
+        self._write(exchange.turn, exchange.written[: self._room])
+        self._by_turn.setdefault(exchange.turn, []).append(replace(exchange, written=""))
+
+    def _write(self, turn: int, text: str) -> None:
+        if not text:
+            return
+        self._room -= len(text)
+        if self._written and self._written[-1][0] == turn:
+            text = self._written.pop()[1] + text
+        self._written.append((turn, text))
+
+    def output(self) -> list[tuple[int, str]]:
+        """Return what the bot has written so far, by turn, as it came with its answers."""
+        return list(self._written)
 
     def of(self, turn: int) -> list[Exchange]:
         """Return the exchanges of a turn, from 1; of what comes before the first one, of 0."""

@@ -33,9 +33,10 @@ const question = new Question({ save, marks, visit: (turn) => match.visit(turn) 
 const parts = new Parts((part) => {
   question.isSeen = part === "question";
   question.point(match.turn);
+  output.reveal();
 });
 
-const run = new Run({ save, begun, ended });
+const run = new Run({ save, begun, ended, wrote: (written) => output.grow(written) });
 new Series({ save, show: showOfSeries });
 new Check({ save });
 

@@ -30,6 +30,19 @@ export class RunOutput {
   }
 
   /**
+   * Take in what was written since, while the match is played.
+   * @param {[number, string][]} parts all of them
+   */
+  grow(parts) {
+    for (const [turn, text] of parts.slice(this.blocks.size)) {
+      const block = this.block(turn, text);
+      this.blocks.set(turn, block);
+      byId("run-output").append(block);
+    }
+    byId("no-output").hidden = this.blocks.size > 0;
+  }
+
+  /**
    * @param {number} turn
    * @param {string} text
    * @returns {HTMLElement}
@@ -37,7 +50,7 @@ export class RunOutput {
   block(turn, text) {
     const button = element("button", "link", turn ? `turn ${turn}` : "at the start");
     button.type = "button";
-    const lines = element("pre", "lines", text.trimEnd());
+    const lines = element("pre", "lines", text.replace(/^\n+/, "").trimEnd());
     const block = element("div", "block", button, lines);
     block.addEventListener("click", () => {
       // Whoever marks text to copy it goes nowhere.
@@ -58,6 +71,11 @@ export class RunOutput {
     button.type = "button";
     button.addEventListener("click", () => this.led.line(mark));
     return element("li", "", button);
+  }
+
+  /** Bring what was written in the turn that is shown into view. */
+  reveal() {
+    byId("run-output").querySelector(".shown")?.scrollIntoView({ block: "nearest" });
   }
 
   /**

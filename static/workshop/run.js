@@ -13,7 +13,8 @@ const PAUSE = 250;
 /** Runs the bot. */
 export class Run {
   /**
-   * @param {{save: () => Promise<void>, begun: (match: string) => void, ended: (told: Told) => void}} led
+   * @param {{save: () => Promise<void>, begun: (match: string) => void, ended: (told: Told) => void,
+   *   wrote: (output: [number, string][]) => void}} led
    */
   constructor(led) {
     this.led = led;
@@ -61,6 +62,8 @@ export class Run {
     if (told.over) {
       this.say(told.words, told.failed);
       this.led.ended(told);
+    } else {
+      this.led.wrote(told.output);
     }
     return told.over;
   }

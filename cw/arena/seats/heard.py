@@ -30,6 +30,8 @@ class Exchange:
     """The beginning of the reply, "" where none came."""
     seconds: float
     fault: Fault | None
+    written: str
+    """What came on its standard error since the exchange before, as far as it is kept."""
 
 
 Hear: TypeAlias = Callable[[Exchange], None]
@@ -46,6 +48,8 @@ class HeardSeat:
         self.record = record
         self.hear = hear
         self.transport = seat.transport
+        self._written = 0
+        """Bytes of its standard error that were told."""
 
     @property
     def stderr(self) -> HeadAndTail:
@@ -54,18 +58,33 @@ class HeardSeat:
 
     async def ask(self, query: Query, look: Look) -> Answer:
         """Ask, and tell of it where an action was asked for, or something went wrong."""
-        question = question_text(query, look, self.transport, self.record.game.codec)
+        question = self._question(query, look)
         answer = await self.seat.ask(query, look)
         fault = answer.value if isinstance(answer.value, Fault) else None
         if query.action or fault is not None:
             self.hear(self._exchange(question, answer, fault))
         return answer
 
+    def _question(self, query: Query, look: Look) -> str:
+        if self.record.state is None:
+            # There is no position yet that could be shown.
+            message = query.message
+            return f"{message.method} {message.path}" if isinstance(message, Request) else ""
+        return question_text(query, look, self.transport, self.record.game.codec)
+
     def _exchange(self, question: str, answer: Answer, fault: Fault | None) -> Exchange:
         turn = 0 if self.record.state is None else len(self.record.turns) + 1
         reply = answer.beginning.decode(errors="replace")
         cut = question[:LONGEST_QUESTION]
-        return Exchange(self.player, turn, cut, reply, answer.seconds, fault)
+        return Exchange(self.player, turn, cut, reply, answer.seconds, fault, self._fresh_output())
+
+    def _fresh_output(self) -> str:
+        """Return what the bot wrote since this was last asked."""
+        stderr, known = self.stderr, self._written
+        if stderr.length == known:
+            return ""
+        self._written = stderr.length
+        return stderr.text()[stderr.place(known) :]
 
     async def close(self) -> None:
         """Close the seat."""

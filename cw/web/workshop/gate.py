@@ -63,7 +63,7 @@ class Gate:
 
     def _with_cookie(self) -> Response:
         """Lead to the same page without the token, which shall not stay in the address."""
-        answer = redirect(request.path, 303)
+        answer = redirect("/" + request.path.lstrip("/"), 303)
         answer.set_cookie(self.cookie, self.value, httponly=True, samesite="Strict")
         answer.headers["Cache-Control"] = "no-store"
         answer.headers["Referrer-Policy"] = "no-referrer"

@@ -30,7 +30,7 @@ LONGEST_SHOWN: Final = 20_000
 def run_document(run: Run, files: Collection[str]) -> dict[str, Json]:
     """Return how a run stands: in words, with the output by turn and the lines it complains of."""
     match, error = run.match, failure_of(run.match)
-    parts = output_of(match)
+    parts = output_of(match) if match.over else run.exchanges.output()
     compiler = error.output if isinstance(error, BuildFailed) else ""
     return {
         "match": match.name,

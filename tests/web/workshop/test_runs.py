@@ -112,6 +112,18 @@ def test_the_output_stands_by_turn_and_leads_to_the_line(workshop: Workshop) -> 
     assert "crashed" in asked["exchanges"][0]["fault"]
 
 
+def test_output_is_told_while_the_match_is_played(workshop: Workshop) -> None:
+    waits = 'print("here", state.turns_left, file=sys.stderr)\ntime.sleep(0.3)\n'
+    workshop.write("bot.py", paint(f"{waits}return {WALK}"))
+    workshop.ask("POST", "run", {"opponent": "random"}, 201)
+    told = workshop.wait("run", lambda told: len(told["output"]) > 2 or told["over"])
+    workshop.ask("POST", "stop")
+    assert not told["over"]
+    assert [turn for turn, _ in told["output"]][-2:] == [2, 3]
+    assert told["output"][-1][1].startswith("here 98\n")
+    assert workshop.ask("GET", "run")["output"]
+
+
 def test_the_bot_is_asked_again_as_it_is_now(workshop: Workshop) -> None:
     workshop.write("bot.py", paint(f"return {WALK}"))
     workshop.run()
@@ -158,10 +170,10 @@ def test_a_run_takes_the_place_of_the_one_before_and_stop_ends_it(workshop: Work
 
 
 ATTACKS = {
+    "a line of 10 MB": f"os.write(2, b'<b>' * 3333333)\nreturn {WALK}",
     "loops": "while True: pass",
     "writes a gigabyte": "while True: os.write(2, b'x' * 1000000)",
     "floods its answers": "while True: os.write(1, b'x' * 1000000)",
-    "a line of 10 MB": f"os.write(2, b'<b>' * 3333333)\nreturn {WALK}",
     "forks": "while True: os.fork()",
     "fills memory": "x = []\nwhile True: x.append(bytearray(10**8))",
 }
