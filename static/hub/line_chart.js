@@ -45,7 +45,7 @@ function drawMarks(chart, marks, colour) {
   const { ctx: context, bbox: { left, top, width, height } } = chart;
   const pixels = devicePixelRatio;
   context.save();
-  Object.assign(context, { strokeStyle: colour, fillStyle: colour, lineWidth: pixels, font: `${11 * pixels}px sans-serif` });
+  Object.assign(context, { strokeStyle: colour, fillStyle: colour, lineWidth: pixels, textAlign: "left", font: `${11 * pixels}px sans-serif` });
   context.setLineDash([3 * pixels, 3 * pixels]);
   for (const { at, words } of marks) {
     const x = chart.valToPos(at, "x", true);

@@ -19,6 +19,7 @@ DEFECTS: Final[tuple[Defect, ...]] = (
     *of_playing.REPLAYS,
     *of_playing.SERVER,
     *of_playing.PAGES,
+    *of_playing.WORKSHOP,
     *of_playing.COMMANDS,
     *of_the_hub.ACCOUNTS,
     *of_the_hub.SITE,

@@ -276,6 +276,37 @@ PAGES: Final = (
     ),
 )
 
+WORKSHOP: Final = (
+    defect(
+        "cw/workshop/folder.py",
+        '            if (now.digest if now else "") != base:',
+        "            if False:",
+        "What another editor has written is overwritten in silence.",
+        "workshop/test_folder.py",
+    ),
+    defect(
+        "cw/workshop/folder.py",
+        'NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)',
+        "NO_LINK: Final = 0",
+        "A link leads out of the folder of a bot.",
+        "workshop/test_folder.py",
+    ),
+    defect(
+        "cw/web/workshop/gate.py",
+        'if request.headers.get("Host") != self.host:',
+        "if False:",
+        "A name that leads here lets another site run programs.",
+        "web/workshop/test_gate.py",
+    ),
+    defect(
+        "cw/web/workshop/gate.py",
+        'if not hmac.compare_digest(request.cookies.get(self.cookie, "").encode(), self._bytes):',
+        "if False:",
+        "Nobody needs the token of a workshop.",
+        "web/workshop/test_gate.py",
+    ),
+)
+
 COMMANDS: Final = (
     defect(
         "cw/cli/step.py",

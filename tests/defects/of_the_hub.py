@@ -335,7 +335,7 @@ COMPETITIONS: Final = (
     ),
     defect(
         "cw/hub/competitions/verbs.py",
-        "    if held(session, competition).state != before:",
+        "    if lock(session, competition).state != before:",
         "    if False:",
         "A competition that is over goes on.",
         "hub/competitions/daily/test_daily.py",

@@ -75,8 +75,9 @@ def answers(hub: Composed, seconds: float) -> str:
 def well_again(hub: Composed) -> float:
     """Wait until another match is done and the site answers; return the seconds."""
     began = time.monotonic()
+    wait_until(lambda: done_or_none(hub) >= 0, "the database")
     matches = done_or_none(hub)
-    wait_until(lambda: done_or_none(hub) > max(matches, 0), "another match")
+    wait_until(lambda: done_or_none(hub) > matches, "another match")
     wait_until(lambda: answer(hub, "/ready?full=1") == "200", "all parts")
     return time.monotonic() - began
 

@@ -20,7 +20,7 @@ from cw.arena.bots import BotSpec
 from cw.errors import ArenaError, Failure, UsageError
 from cw.games.registry import load_game
 from cw.hub.bots import programs
-from cw.hub.bots.seats import ClaimedSeat
+from cw.hub.bots.seats import ClaimedSeat, Hosting
 from cw.hub.matches import claims, replays, states
 from cw.hub.matches.claims import Claim
 from cw.hub.matches.kinds import Kind, Kinds
@@ -76,6 +76,8 @@ class Attempt:
     kinds: Kinds
     ends_itself: bool = False
     turn: int = 0
+    runs_programs: bool = True
+    """Whether programs are run that were seated only as the match began."""
     turns_before: int = 0
     """Of the games of the match that are over."""
     stored: list[str] = field(default_factory=list)
@@ -89,6 +91,14 @@ class Attempt:
     def kind(self) -> Kind:
         """What is played here."""
         return self.kinds.of(self.claim.kind)
+
+    @property
+    def hosting(self) -> Hosting:
+        """How uploaded programs are run here."""
+        if not self.runs_programs:
+            return "off"
+        people = programs.hosting_of_people(self.resources.settings)
+        return self.claim.hosting if self.claim.tournament else people
 
     def run(self) -> None:
         """Play it to its end, or give it back."""
@@ -133,9 +143,7 @@ class Attempt:
         """Unpack the programs that play, and take the bots that the format itself brings."""
         claim, objects = self.claim, self.resources.objects
         uploads = [seat for seat in claim.seats if seat.bot_id]
-        people = programs.hosting_of_people(self.resources.settings)
-        hosting = claim.hosting if claim.tournament else people
-        unpacked = programs.unpacked(objects, claim.game, uploads, hosting)
+        unpacked = programs.unpacked(objects, claim.game, uploads, self.hosting)
         self.programs.update(stack.enter_context(unpacked))
         if self.kind.invite is not None:
             guests = stack.enter_context(self.kind.invite(self.resources, claim))

@@ -12,7 +12,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from cw import __version__
-from cw.hub.matches import states
+from cw.hub.matches import fair_use, states
 from cw.hub.matches.attempt import AWAY_PAUSE, Attempt
 from cw.hub.matches.claims import Claim
 from cw.hub.matches.kinds import Kinds
@@ -66,7 +66,9 @@ class Worker:
                 claim.attempt,
                 extra={"counted": "matches begun"},
             )
-            Attempt(resources, claim, self.kinds, self.ends_itself).run()
+            Attempt(
+                resources, claim, self.kinds, self.ends_itself, runs_programs=self.runs_programs
+            ).run()
             self.send_next(resources, claim)
 
     def claimed(self, resources: Resources, match: int) -> Claim | None:
@@ -87,10 +89,15 @@ class Worker:
             time.sleep(AWAY_PAUSE)
 
     def claim_in(self, session: Session, resources: Resources, match: int) -> Claim | None:
-        """Claim a match; one whose game is not installed here is left to other workers."""
+        """Claim a match; one whose game is not installed here is left to other workers.
+
+        None, too, where its owner has to let others play first.
+        """
         game = pass_on(session, match)
         if game is not None:
             logger.warning("the game %s is not installed here: match %s is passed on", game, match)
+            return None
+        if fair_use.must_wait(session, resources.clock, match):
             return None
         lease = timedelta(seconds=resources.settings.lease)
         return self.kinds.claim(session, resources.clock, match, self.name, lease)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
-from sqlalchemy import ColumnElement, and_, or_, select, update
+from sqlalchemy import ColumnElement, Select, and_, or_, select, update
 from sqlalchemy.orm import Session
 
 from cw.games.registry import game_entries
@@ -95,7 +95,10 @@ def pass_on(session: Session, match: int) -> str | None:
 
 
 def of_programs(session: Session, matches: Collection[int]) -> set[int]:
-    """Return those of some matches in which an uploaded program plays."""
+    """Return those of some matches in which an uploaded program plays, or may.
+
+    Who plays a daily game is found as it begins: any program of its game may.
+    """
     if not matches:
         return set()
     is_program = or_(Bot.kind == "program", MatchParticipant.spec.startswith(PROGRAM))
@@ -105,7 +108,15 @@ def of_programs(session: Session, matches: Collection[int]) -> set[int]:
         .where(MatchParticipant.match_id.in_(matches), is_program)
         .distinct()
     )
-    return set(session.scalars(query))
+    return {*session.scalars(query), *session.scalars(open_to_programs(matches))}
+
+
+def open_to_programs(matches: Collection[int]) -> Select[int]:
+    """Return the query for those of some matches without seats yet, which programs may take."""
+    seated = select(MatchParticipant.match_id).where(MatchParticipant.match_id == Match.id)
+    its = (Bot.game == Match.game, Bot.kind == "program", Bot.user_id.is_not(None))
+    programs = select(Bot.id).where(*its, Bot.status == "ACTIVE")
+    return select(Match.id).where(Match.id.in_(matches), ~seated.exists(), programs.exists())
 
 
 def send_due(resources: Resources, own: Mapping[str, Sending]) -> None:

@@ -47,7 +47,8 @@ HIDDEN: Final = frozenset(
 RIGHTS: Final[Mapping[str, Rights]] = {
     "users": Rights("id, username, locked_at, deleted_at"),
     "bots": Rights(changes=all_but("bots", *WHAT_BOTS_ARE)),
-    "bot_versions": READS,
+    "bot_versions": Rights(changes="checks, state"),
+    "bot_activations": Rights(adds=True),
     "teams": READS,
     "maps": READS,
     "competitions": Rights(changes="last_seq, revision, settings, state"),

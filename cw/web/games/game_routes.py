@@ -28,7 +28,7 @@ from cw.games.rules import Json
 from cw.kits import LANGUAGES, languages_of
 from cw.server.guard import refuse_other_sites
 from cw.web.games.frames import Window, drawn_window
-from cw.web.games.game_files import KINDS, file_of, viewer_file, viewer_games
+from cw.web.games.game_files import KINDS, file_of, game_title, viewer_file, viewer_games
 from cw.web.games.game_pages import game_page
 from cw.web.games.sample_position import sample_picture
 
@@ -155,6 +155,9 @@ def frames(game: str) -> Response:
         return jsonify(drawn=drawn_window(game, window))
     finally:
         DRAWING.release()
+
+
+routes.add_app_template_global(game_title, "game_title")
 
 
 @routes.app_template_global("viewer_games")

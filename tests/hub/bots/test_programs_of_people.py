@@ -9,23 +9,32 @@ import zipfile
 from base64 import b64decode, b64encode
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import TypeVar
 
 import pytest
 import requests
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from cw import kits
 from cw.arena.sandbox import bubblewrap
+from cw.hub.accounts import users
 from cw.hub.bots import packages
+from cw.hub.bots import verbs as bots
 from cw.hub.bots import views as bot_views
 from cw.hub.bots.programs import NO_PROGRAMS
+from cw.hub.bots.verbs import NewBot
 from cw.hub.bots.versions import views as versions
 from cw.hub.bots.views import BotView
+from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.daily import verbs as daily
 from cw.hub.competitions.rated import pairing
+from cw.hub.matches.fair_use import SLOTS, must_wait
+from cw.hub.matches.planning import Plan, Seat, plan
 from cw.hub.matches.play import Worker
-from cw.hub.matches.sending import PLAY, send_due
+from cw.hub.matches.sending import PLAY, of_programs, send_due
+from cw.hub.operation.health.heartbeats import Process
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import KINDS
 from cw.hub.site.processes.jobs import jobs_of
@@ -327,3 +336,102 @@ def test_an_api_program_saves_reads_and_chooses_versions_of_its_owner_alone(owne
         assert other.do(f"{at}/1/use").status_code == 404
         assert other.do(at, program).status_code == 404
     assert owner.versions() == [(1, "ready"), (2, "ready")]
+
+
+def test_a_daily_game_of_paint_is_played_by_programs_of_people(owner: Owner) -> None:
+    held = owner.site.resources
+    other = Owner(owner.site, "bob")
+    assert register(owner.browser).status_code == 303
+    assert register(other.browser, name="Roller").status_code == 303
+    owner.do_jobs()
+    with held.database.writing() as session:
+        of = competitions.new(session, held.clock, "daily", "paint")
+        competitions.set_state(session, held.clock, of.id, "running")
+        competitions.set_values(session, held.clock, of.id, {"options": {"turns": 20}})
+        game = daily.begin(session, held.clock, of.id)
+        row = session.scalars(select(Match.id).where(Match.match_id == game)).one()
+        assert of_programs(session, [row]) == {row}
+    Worker("me", 1, KINDS).play(held, row)
+    played = owner.played(game)
+    assert {name: played[name] for name in ("Painter", "Roller")} == {
+        "Painter": (1, []),
+        "Roller": (1, []),
+    }
+
+
+def test_a_worker_that_runs_no_programs_leaves_the_match_to_those_that_do(owner: Owner) -> None:
+    assert register(owner.browser).status_code == 303
+    owner.do_jobs()
+    owner.browser.fill(f"{PAGE}/test-match", on=PAGE, opponent="walker", game="paint")
+    ((_, (match, *_), _),) = owner.site.queue.jobs
+    Worker("other", 1, KINDS, runs_programs=False).play(owner.site.resources, int(match))
+    state = select(Match.state).where(Match.id == int(match))
+    assert owner.read(lambda session: session.scalars(state).one()) == "interrupted"
+
+
+def test_an_owner_holds_no_more_than_half_of_the_slots_while_others_wait(owner: Owner) -> None:
+    """Of four slots two are ann's: her third match waits for as long as one of bob's does."""
+    clock, database = owner.site.clock, owner.site.resources.database
+    owner.site.player("bob")
+    about = {SLOTS: 4}
+    Process("one", "1", ("worker", "pages"), clock(), about).beat(owner.site.resources)
+    with database.writing() as session:
+        owners = {name: users.find(session, name).id for name in ("ann", "bob")}
+        of_ann, of_bob = (
+            [planned(session, clock, owners[name], f"{name}{number}") for number in range(3)]
+            for name in ("ann", "bob")
+        )
+        claims = [KINDS.claim(session, clock, match, "me", timedelta(45)) for match in of_ann[:2]]
+        assert None not in claims
+        session.execute(update(Match).where(Match.id == of_bob[0]).values(sent_at=clock()))
+        assert must_wait(session, clock, of_ann[2])
+        assert not must_wait(session, clock, of_bob[0])
+        session.execute(update(Match).where(Match.id == of_bob[0]).values(sent_at=None))
+        assert not must_wait(session, clock, of_ann[2])
+
+
+def planned(session: Session, clock: StillClock, user_id: int, name: str) -> int:
+    """Plan a practice match of a new program; return its id."""
+    bot = bots.new_bot(session, clock, user_id, NewBot("paint", name, ""), "program")
+    bots.added(session, bot)
+    seats = (Seat(name, bot_id=bot.id), Seat("walker", spec="builtin:walker"))
+    return plan(session, clock, Plan("practice", name, "paint", seats))
+
+
+def zipped(*names: str, mode: int = 0o100644) -> bytes:
+    """Return a zip of empty files of these names, each said to be of a kind."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as file:
+        for name in names:
+            about = zipfile.ZipInfo(name)
+            about.external_attr = mode << 16
+            file.writestr(about, b"/etc/passwd")
+    return packed.getvalue()
+
+
+HOSTILE = {
+    "leads out": zipped("bot.py", "../../bot.py"),
+    "is a link": zipped("bot.py", mode=0o120777),
+    "explodes": packages.pack({"bot.py": b"#" * (packages.LARGEST_UNPACKED + 1)}),
+    "lies": b"PK\x03\x04" + b"bot.py" * 100,
+    "is cut": PAINTER[:-40],
+    "has too many files": zipped(*(f"bot{number}.py" for number in range(packages.MOST_FILES + 1))),
+    "holds nothing to run": zipped("readme.txt"),
+}
+
+
+def test_hostile_zips_are_refused_with_a_sentence_and_leave_nothing(owner: Owner) -> None:
+    sentences = {
+        packages.LEADS_OUT,
+        packages.TOO_LARGE,
+        packages.UNREADABLE,
+        packages.NOTHING,
+    }
+    for how, data in HOSTILE.items():
+        refused = register(owner.browser, data)
+        assert refused.status_code == 422, how
+        assert any(sentence in words_of(refused) for sentence in sentences), how
+        # Refused uploads count towards the limit of new bots too.
+        owner.site.clock.advance(86_400)
+    assert owner.read(lambda session: session.scalars(select(BotVersion)).all()) == []
+    assert list(owner.site.resources.objects.keys("bots/")) == []

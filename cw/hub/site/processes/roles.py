@@ -20,7 +20,7 @@ from cw.errors import Failure, UsageError
 from cw.hub.accounts import deleted, mail
 from cw.hub.bots import programs
 from cw.hub.bots.versions import languages
-from cw.hub.matches import sending, states
+from cw.hub.matches import fair_use, sending, states
 from cw.hub.matches.play import Worker, worker_name
 from cw.hub.operation import upkeep
 from cw.hub.operation.backup import backup_job as backup
@@ -76,10 +76,10 @@ def new_worker(
     )
 
 
-def begin_heartbeat(resources: Resources, *roles: Role, runs_programs: bool = False) -> None:
+def begin_heartbeat(resources: Resources, *roles: Role, program_slots: int = 0) -> None:
     """Let this process say again and again that it lives, in which roles, and what it runs."""
     now = resources.clock()
-    about = {languages.FIGURE: languages.installed()} if runs_programs else {}
+    about = about_programs(program_slots) if program_slots else {}
     process = Process(worker_name(os.getpid(), now), __version__, roles, now, about)
     repeat(resources, "heartbeat", lambda: process.beat(resources), heartbeats.EVERY)
 
@@ -103,13 +103,18 @@ def everything(resources: Resources, slots: int) -> Iterator[Worker]:
     do_jobs(taker, worker.name)
     repeat(resources, "signs of life", lambda: see(resources, worker), heartbeats.EVERY)
     can_run = programs.can_run(settings)
-    begin_heartbeat(resources, *heartbeats.ROLES, runs_programs=can_run)
+    begin_heartbeat(resources, *heartbeats.ROLES, program_slots=slots if can_run else 0)
     look_after(resources, taker)
     try:
         yield worker
     finally:
         resources.threads.stopping.set()
         worker.leave(resources)
+
+
+def about_programs(slots: int) -> dict[str, object]:
+    """Return what a process says of itself that runs programs, so many at once."""
+    return {languages.FIGURE: languages.installed(), fair_use.SLOTS: slots}
 
 
 def queues_of(kinds: Sequence[str], worker: Worker) -> tuple[str, ...]:
@@ -172,7 +177,7 @@ def work(
     def begin(**_: object) -> None:
         # Not before: what is started here would not live on in the processes that play.
         repeat(resources, "signs of life", lambda: see(resources, worker), heartbeats.EVERY)
-        begin_heartbeat(resources, "worker", runs_programs=runs_programs)
+        begin_heartbeat(resources, "worker", program_slots=slots if runs_programs else 0)
         repeat(resources, "counts", lambda: taker.counts.write(resources.database), COUNTED)
 
     worker_ready.connect(begin, weak=False)
