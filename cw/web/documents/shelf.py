@@ -44,6 +44,7 @@ SHELVES: Final[Mapping[str, Mapping[str, str]]] = {
         "championship": "Many teams on your own machine: formats, ranking, tie-breaks.",
     },
     "Look up": {
+        "mistakes": "What the author of a bot that breaks reads, and what to do.",
         "faults": "Each mistake of a bot: its name, and the sentence that its author reads.",
         "default-protocol": "How bots of a new game communicate, over lines or HTTP.",
         "commands": "Everything that cw can do.",

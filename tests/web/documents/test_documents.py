@@ -10,6 +10,7 @@ from markupsafe import escape
 
 from cw.assets import asset
 from cw.web.documents.shelf import NAMES
+from tests.typed import ROOT
 
 
 def test_all_documents_are_listed_by_their_titles(client: FlaskClient) -> None:
@@ -42,3 +43,9 @@ def test_links_to_files_that_are_no_pages_are_words(client: FlaskClient) -> None
     page = client.get("/docs/kits").text
     assert "its README" in page
     assert "sample_bots/vectors/README.md" not in page
+
+
+def test_a_wheel_has_each_document() -> None:
+    packed = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    outside = [name for name in NAMES if not name.startswith("hub/")]
+    assert [name for name in outside if f'"docs/{name}.md" = "cw/_assets' not in packed] == []
