@@ -70,7 +70,7 @@ def test_the_navigation_of_all_pages_fits_a_phone(
         for path in ("", "games/", "games/paint/rules", "replays/"):
             page.goto(f"{game.address}/{path}")
             nav = page.get_by_role("navigation", name="Pages")
-            expect(nav.get_by_role("link")).to_have_count(5)
+            expect(nav.get_by_role("link")).to_have_count(6)
             for link in nav.get_by_role("link").all():
                 box = link.bounding_box()
                 assert box is not None
