@@ -41,6 +41,8 @@ def test_a_bot_is_registered_checked_and_watched(walk: Walk) -> None:  # noqa: F
     expect(page.get_by_text("You have no bots yet.")).to_be_visible()
     check_page(page)
     page.get_by_role("link", name="Register Bot").click()
+    check_page(page)
+    page.get_by_role("link", name="A web service").click()
     page.get_by_role("button", name="Register bot").click()
     expect(page.get_by_text("Please enter a bot name")).to_be_visible()
     assert page.evaluate("document.activeElement.id") == "name"
@@ -86,7 +88,7 @@ def test_the_home_page_is_for_visitors_too(walk: Walk) -> None:  # noqa: F811
 def test_a_bot_that_fails_its_check_says_at_which_step(walk: Walk) -> None:  # noqa: F811
     walk.site.open_competition("hexagon")
     walk.be("Ann")
-    page = walk.open("/bots/new")
+    page = walk.open("/bots/new?kind=address")
     page.get_by_label("Game").select_option("hexagon")
     page.get_by_label("Bot name").fill("Absent")
     page.get_by_label("Endpoint URL").fill(NOBODY)

@@ -60,6 +60,7 @@ def names_of(program: Program) -> dict[str, str]:
         "match_id": program.read("/matches", state="done")["items"][0]["match_id"],
         "username": "house",
         "map_id": "m2_001",
+        "number": "1",
     }
 
 

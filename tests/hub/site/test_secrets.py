@@ -244,7 +244,7 @@ def all_pages(visitor: Visitor, start: str = "/") -> dict[str, str]:
 
 def all_answers(program: Program, bot: str, match: str) -> dict[str, str]:
     """Return what the API answers to who asks it for all that there is to read."""
-    names = {"bot_id": bot, "match_id": match, "username": "Ann", "map_id": "m2_001"}
+    names = {"bot_id": bot, "match_id": match, "username": "Ann", "map_id": "m2_001", "number": "1"}
     found = {}
     for one in OPERATIONS:
         if one.method == "GET":
