@@ -172,7 +172,7 @@ def test_a_profile_and_the_list_of_bots_show_what_they_have_come_to(
 ) -> None:
     ann = site.player("Ann")
     register(ann, game="code-battle")
-    row = "code-battle Swarm pending"
+    row = "Code Battle Swarm pending"
     assert f"Game Bot Status Rating Last match {row} none yet none yet" in words_of(
         ann.open("/bots")
     )
