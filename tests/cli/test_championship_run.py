@@ -64,7 +64,7 @@ class TestNew:
         keep_two(folder)
         result = cw("validate", folder, "--game", "paint", "--option", "turns=5")
         assert result.exit_code == 0, result.output + result.stderr
-        assert result.stdout == "ada: ok\nalan: ok\n"
+        assert result.stdout == "Ada (ada): ok\nAlan (alan): ok\n"
 
     def test_an_unknown_game_is_refused_before_anything_is_made(self, tmp_path: Path) -> None:
         result = cw("new", tmp_path / "teams", "--game", "chess")

@@ -54,12 +54,8 @@ def rated_matches_of(
     # A bot plays one match at a time, so they end in the order in which they were made, and its
     # own index leads from one to the next.
     played = session.execute(
-        select(
-            MatchParticipant.match_id,
-            MatchParticipant.mu - 2 * MatchParticipant.phi,
-            MatchParticipant.version,
-        )
-        .join(Match, Match.id == MatchParticipant.match_id)
+        select(Match, MatchParticipant.mu - 2 * MatchParticipant.phi, MatchParticipant.version)
+        .join(MatchParticipant, MatchParticipant.match_id == Match.id)
         .where(
             MatchParticipant.bot_id == bot,
             Match.competition_id == competition,
@@ -70,12 +66,10 @@ def rated_matches_of(
     ).all()
     unrated = Rating().shown
     before = [*(unrated if shown is None else shown for _, shown, _ in played[1:]), unrated]
-    wanted = {
-        match: shown
+    chosen = [
+        (match, shown)
         for (match, _, by), shown in zip(played, before, strict=False)
         if version in (0, by)
-    }
-    ids = list(wanted)[:PER_PAGE]
-    rows = session.scalars(select(Match).where(Match.id.in_(ids)).order_by(Match.id.desc())).all()
-    views = views_of(session, kinds, rows)
-    return [view.with_before({bot: wanted[row.id]}) for row, view in zip(rows, views, strict=True)]
+    ][:PER_PAGE]
+    views = views_of(session, kinds, [match for match, _ in chosen])
+    return [view.with_before({bot: shown}) for view, (_, shown) in zip(views, chosen, strict=True)]

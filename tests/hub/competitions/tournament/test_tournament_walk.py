@@ -157,7 +157,7 @@ def finish(evening: Evening) -> None:
     assert "Gamma prize" not in words
     assert evening.points("final") == {"Alpha": 0, "Beta": 0}
     assert evening.do_jobs() == 1
-    evening.does("end")
+    evening.does("end", sure="Duel")
     assert "Beta super prize" in evening.words("/t/t1/final/")
     assert "The tournament is over" in evening.words(LADDER)
 
