@@ -197,7 +197,8 @@ def test_a_game_of_another_package_has_its_championships(tmp_path: Path) -> None
         return done.stdout
 
     run("new", "teams", "--game", "nim")
-    for team in ("grace", "ken"):
+    unnamed = ("grace", "ken")
+    for team in unnamed:
         folder = tmp_path / "teams" / team
         shutil.rmtree(folder)
         folder.mkdir()
@@ -205,7 +206,8 @@ def test_a_game_of_another_package_has_its_championships(tmp_path: Path) -> None
     slow = ("--option", "timeout=60")
     said = run("validate", "teams", "--game", "nim", *slow)
     teams = sorted(team.name for team in (tmp_path / "teams").iterdir())
-    assert said.splitlines() == [f"{team}: ok" for team in teams]
+    names = [team if team in unnamed else f"{team.title()} ({team})" for team in teams]
+    assert said.splitlines() == [f"{name}: ok" for name in names]
     run("run", "teams", "--game", "nim", "--out", "out", "--format", "swiss", *slow)
     lines = [line for line in lines_of(tmp_path / "out") if not line["tie_break"]]
     assert len(lines) == 3 * 8
