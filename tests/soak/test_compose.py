@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from playwright.sync_api import expect, sync_playwright
+from sqlalchemy.orm import Session
 
 from cw.cli import main
+from cw.hub.competitions import verbs as competitions
 from cw.hub.matches import states
 from cw.hub.store.database import Database
 from tests.browser.conftest import ARGUMENTS, find_chromium
@@ -35,18 +38,32 @@ def environment() -> dict[str, str]:
     return {name: value for name, _, value in lines} | swift | {"HUB_TLS": "tls internal"}
 
 
-def done(hub: Composed) -> int:
-    """Return how many matches are done, asked of the database."""
+@contextmanager
+def reading(hub: Composed) -> Iterator[Session]:
+    """Ask the database of the hub."""
     (server,) = hub.of("postgresql")
     password = server.about["environment"]["POSTGRES_PASSWORD"]
     url = f"postgresql://cw:{password}@{server.host.address}/cw"
     with closing(Database(url)) as database, database.reading() as session:
+        yield session
+
+
+def has_begun(hub: Composed) -> bool:
+    """Return whether the hub has the competitions that it begins with: a process makes them."""
+    with reading(hub) as session:
+        return any(row.format == "rated" for row in competitions.everything(session))
+
+
+def done(hub: Composed) -> int:
+    """Return how many matches are done."""
+    with reading(hub) as session:
         return states.counts(session).get("done", 0)
 
 
 def test_a_rated_match_is_played_and_its_replay_opened(tmp_path: Path) -> None:
     with composed(tmp_path, environment()) as hub:
         (scheduler,) = hub.of("acb-scheduler")
+        wait_until(lambda: has_begun(hub), "the competitions of a new hub")
         # There is no player yet, and the strategies belong to one owner: the site.
         scheduler.type("competition", "set", "rated/code-battle", "house_plays=true", "rest=0")
         wait_until(lambda: done(hub) > 0, "a rated match")
