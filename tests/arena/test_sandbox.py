@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tarfile
 import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -28,7 +29,7 @@ from cw.arena.sandbox import (
     Source,
     bubblewrap,
 )
-from cw.arena.sandbox.folders import contents, copy
+from cw.arena.sandbox.folders import contents, copy, pack
 from cw.arena.sandbox.installation import installation, installations, passed_through
 from cw.arena.sandbox.limits import MIB, ResourceLimits, by_shell, own_tasks
 from cw.arena.sandbox.shares import places
@@ -461,3 +462,19 @@ def test_folders_that_are_left_again_are_named_and_shown_empty(tmp_path: Path) -
     program = tmp_path / "link" / ".." / "tool"
     assert passed_through([program, Path("/usr/lib/../bin/env")]) == (tmp_path / "real",)
     assert set(installation(program)) == {tmp_path / "link", tmp_path / "tool"}
+
+
+@pytest.mark.parametrize("text", ["short", "much longer than before"])
+def test_a_file_that_was_replaced_meanwhile_is_packed_as_it_is(tmp_path: Path, text: str) -> None:
+    folder, archive = tmp_path / "bot", tmp_path / "bot.tar"
+    folder.mkdir()
+    file = folder / "match-2.json"
+    file.write_text("as it was")
+    entries = contents(folder)
+    file.write_text(text)
+    pack(entries, archive)
+    with tarfile.open(archive) as packed:
+        (member,) = packed.getmembers()
+        extracted = packed.extractfile(member)
+        assert extracted is not None
+        assert extracted.read().decode() == text

@@ -148,8 +148,9 @@ def _pack_one(packed: tarfile.TarFile, entry: Entry) -> None:
         info.type, info.linkname = tarfile.SYMTYPE, os.readlink(entry.path)  # noqa: PTH115
         packed.addfile(info)
     else:
-        info.size = entry.size
         with _open(entry) as source:
+            # Another file may have taken its place since the folder was listed.
+            info.size = min(os.fstat(source.fileno()).st_size, MOST_BYTES)
             packed.addfile(info, source)
 
 
