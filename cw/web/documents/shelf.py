@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -64,6 +65,10 @@ SHELVES: Final[Mapping[str, Mapping[str, str]]] = {
 NAMES: Final = tuple(name for documents in SHELVES.values() for name in documents)
 
 
+COMMENT: Final = re.compile(r"^<!--.*?-->\n", re.MULTILINE)
+"""What a document says to the tests, in a line of its own."""
+
+
 @dataclass(frozen=True, slots=True)
 class PlayersDocument:
     """A document as its page shows it."""
@@ -79,7 +84,8 @@ class PlayersDocument:
 @lru_cache
 def document(name: str) -> PlayersDocument:
     """Read one of NAMES, once: documents do not change while a process runs."""
-    tokens = MARKDOWN.parse(asset(f"docs/{name}.md").read_text(encoding="utf-8"))
+    text = asset(f"docs/{name}.md").read_text(encoding="utf-8")
+    tokens = MARKDOWN.parse(COMMENT.sub("", text))
     anchor_headings(tokens)
     link_to(tokens, partial(place_of, name=name))
     body = tokens[3:]

@@ -49,3 +49,8 @@ def test_a_wheel_has_each_document() -> None:
     packed = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     outside = [name for name in NAMES if not name.startswith("hub/")]
     assert [name for name in outside if f'"docs/{name}.md" = "cw/_assets' not in packed] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_document_says_to_the_tests_is_not_shown(client: FlaskClient, name: str) -> None:
+    assert "&lt;!--" not in client.get(f"/docs/{name}").text
