@@ -3,6 +3,7 @@
 # make test-all  all tests, and types for every platform
 # make docs      the documents as a site, searchable, in build/docs
 # make hub       a site with people, bots and matches, to look around in
+# make sbom      the packages of a hub's image, with versions and licences, in build/sbom.json
 # All set up a virtual environment of their own in $(VENV).
 
 PYTHON ?= python3
@@ -20,7 +21,7 @@ TEST_READY := $(VENV)/test-ready
 ENGINE ?= $(shell command -v podman || command -v docker)
 REGISTRY ?=
 
-.PHONY: demo serve hub test test-all docs campaign composed gameday soak engine hub-image kit-images images test-containers push requirements clean
+.PHONY: demo serve hub test test-all docs sbom campaign composed gameday soak engine hub-image kit-images images test-containers push requirements clean
 
 demo: $(DEMO_READY)
 	$(BIN)/python -m cw demo $(DEMO)
@@ -60,6 +61,17 @@ docs: $(TEST_READY)
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -c docs/site docs build/docs
 	@echo "Open build/docs/index.html"
 
+# What the image of a hub installs from PyPI, with versions and licences, as CycloneDX: build/sbom.json.
+sbom: $(BIN)/python
+	rm -rf build/image build/sbom
+	$(PYTHON) -m venv build/image
+	build/image/bin/python -m pip install --quiet --disable-pip-version-check --constraint requirements.txt ".[hub]"
+	$(PYTHON) -m venv build/sbom
+	build/sbom/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom==7.5.0
+	build/sbom/bin/python -m cyclonedx_py environment build/image/bin/python --pyproject pyproject.toml \
+	  --output-reproducible --no-validate --output-file build/sbom.json
+	@echo "Wrote build/sbom.json"
+
 # A hub of several processes plays, while all that plays and keeps its matches falls again and again.
 campaign: $(TEST_READY)
 	CW_REQUIRE_SERVICES=1 $(BIN)/python -m pytest -n 0 --log-cli-level INFO tests/soak/test_fault_campaign.py
@@ -68,7 +80,7 @@ campaign: $(TEST_READY)
 composed: $(TEST_READY)
 	CW_REQUIRE_SERVICES=1 $(BIN)/python -m pytest -n 0 tests/soak/test_compose.py
 
-# Each part of a hub is killed and hung; keys are rotated, and the hub is restored elsewhere. GAMEDAY is the report.
+# Each part of a hub is killed and hung, a disk is full, keys are replaced, the hub is restored elsewhere. GAMEDAY is the report.
 gameday: $(TEST_READY)
 	$(BIN)/python -m tests.soak.gameday $(GAMEDAY)
 	@cat $(GAMEDAY)

@@ -25,11 +25,11 @@ FRONT: Final = 12
 def rows(effort: Effort) -> list[Row]:
     """Compare turns per second: the rules and the views of both slots, and the rules alone."""
     state, actions = record()
-    document, said = CODEC.state_to_json(state), {str(slot): m for slot, m in actions.items()}
+    document, moves = CODEC.state_to_json(state), {str(slot): m for slot, m in actions.items()}
     runs: dict[str, Callable[[], float]] = {
         "whole": partial(rate, lambda: played(state, actions), effort.seconds),
         "rules": partial(rate, lambda: len([GAME.step(state, actions)]), effort.seconds),
-        "reference": partial(rate, lambda: len([reference_step(document, said)]), effort.seconds),
+        "reference": partial(rate, lambda: len([reference_step(document, moves)]), effort.seconds),
     }
     figures = medians(runs, effort.repeats)
     return [

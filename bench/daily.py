@@ -29,21 +29,21 @@ LARGEST_WITH_GRAPH: Final = 90
 @contextmanager
 def visitors() -> Iterator[tuple[Browser, Browser, str]]:
     """Run a hub with a long history while the block runs; gives as `browsers` does."""
-    with browsers("--players", str(PLAYERS), "--games", str(GAMES)) as found:
-        yield found
+    with browsers("--players", str(PLAYERS), "--games", str(GAMES)) as hub:
+        yield hub
 
 
 def rows(effort: Effort) -> list[Row]:
     """Compare the time of pages, count their statements and bytes."""
     with visitors() as (player, visitor, match):
         pages = {"ranking": "/ranking", "profile": "/user/player2", "match": f"/match/{match}"}
-        found = [
+        results = [
             row
             for name, path in pages.items()
             for who, browser in enumerate((visitor, player))
             for row in page(browser, name, path, who, effort)
         ]
-        return [*found, poll(visitor, effort)]
+        return [*results, poll(visitor, effort)]
 
 
 def page(browser: Browser, name: str, path: str, who: int, effort: Effort) -> list[Row]:

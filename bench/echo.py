@@ -22,11 +22,11 @@ def lines() -> None:
     for line in sys.stdin.buffer:
         start = line.find(b'"turns_left":')
         if start < 0:
-            said = b'{"ready":true}'
+            reply = b'{"ready":true}'
         else:
             turn = int(line[start + 13 :].split(b",", 1)[0].rstrip(b"}\n"))
-            said = json.dumps({"turns_left": turn, "type": "walk", "direction": [0, 1]}).encode()
-        sys.stdout.buffer.write(said + b"\n")
+            reply = json.dumps({"turns_left": turn, "type": "walk", "direction": [0, 1]}).encode()
+        sys.stdout.buffer.write(reply + b"\n")
         sys.stdout.buffer.flush()
 
 

@@ -36,8 +36,10 @@ def rows(effort: Effort) -> list[Row]:
 def installed() -> dict[str, Any]:
     """Make our environment and the yardsticks; without PettingZoo, none."""
     try:
-        made = {OURS: import_module("cw.envs").aec_env("circuit-wars", size=3)}
-        return made | {name: import_module(place).env() for name, place in YARDSTICKS.items()}
+        environments = {OURS: import_module("cw.envs").aec_env("circuit-wars", size=3)}
+        return environments | {
+            name: import_module(place).env() for name, place in YARDSTICKS.items()
+        }
     except ImportError:
         return {}
 

@@ -107,13 +107,13 @@ def rows(effort: Effort) -> list[Row]:
 
 def installed() -> dict[str, Playout]:
     """Make the yardsticks that can be imported."""
-    made: dict[str, Playout] = {}
+    playouts: dict[str, Playout] = {}
     for name, make in YARDSTICKS.items():
         try:
-            made[name] = make(Random(1))
+            playouts[name] = make(Random(1))
         except ImportError:
             continue
-    return made
+    return playouts
 
 
 def compare(

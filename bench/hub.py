@@ -75,8 +75,8 @@ class Browser:
 @contextmanager
 def browsers(*options: str) -> Iterator[tuple[Browser, Browser, str]]:
     """Run a hub while the block runs; gives a player, a visitor, and the name of a match."""
-    with TemporaryDirectory() as folder, served(folder, *options) as found:
-        yield found
+    with TemporaryDirectory() as folder, served(folder, *options) as visitors:
+        yield visitors
 
 
 @contextmanager
@@ -94,10 +94,10 @@ def rows(effort: Effort) -> list[Row]:
     from bench.hub_match import share_of_match  # noqa: PLC0415
 
     with browsers() as (player, visitor, match):
-        found = [session_check(player), *poll(visitor, f"/match/{match}/state", effort)]
+        results = [session_check(player), *poll(visitor, f"/match/{match}/state", effort)]
         for name, path in PAGES.items():
-            found += page(visitor if path == FOR_VISITORS else player, name, path, effort)
-    return [*found, share_of_match(effort)]
+            results += page(visitor if path == FOR_VISITORS else player, name, path, effort)
+    return [*results, share_of_match(effort)]
 
 
 def page(browser: Browser, name: str, path: str, effort: Effort) -> list[Row]:
@@ -116,8 +116,8 @@ def page(browser: Browser, name: str, path: str, effort: Effort) -> list[Row]:
 
 def session_check(player: Browser) -> Row:
     """Count the statements of a page that asks nothing but who asks."""
-    found = player.statements(partial(player.ask, "/forgot", 303))
-    return Row("hub", "session check", found, "statements", "one", 1, Goal("=", 1, "ours"))
+    count = player.statements(partial(player.ask, "/forgot", 303))
+    return Row("hub", "session check", count, "statements", "one", 1, Goal("=", 1, "ours"))
 
 
 def poll(visitor: Browser, path: str, effort: Effort) -> list[Row]:

@@ -188,11 +188,11 @@ def add_bots(session: Session, clock: Clock, sealer: Sealer, address: str) -> No
     now = clock()
     session.execute(insert(User), [{"username": "o", "username_key": "o", "created_at": now}])
     owner = session.scalars(select(User.id).where(User.username == "o")).one()
-    found = []
+    values = []
     for number in range(BOTS):
         name, bot_id = f"bot-{number}", f"b_{number:08x}"
         sealed = sealer.seal(b"secret", f"{bot_id}.1")
-        found.append(
+        values.append(
             {
                 "bot_id": bot_id,
                 "game": rated_history.GAME,
@@ -210,7 +210,7 @@ def add_bots(session: Session, clock: Clock, sealer: Sealer, address: str) -> No
                 "check_due_at": now,
             }
         )
-    session.execute(insert(Bot), found)
+    session.execute(insert(Bot), values)
 
 
 # Several processes
@@ -277,12 +277,12 @@ def workers(environment: Mapping[str, str], number: int) -> Iterator[None]:
 def planned(resources: Resources, bots: str, number: int) -> list[int]:
     """Plan so many matches of two bots that take their time; return their ids."""
     seats = tuple(Seat(name, spec=f"{bots}/fine") for name in ("one", "other"))
-    made = []
+    ids = []
     with resources.database.writing() as session:
         for _ in range(number):
             wanted = Plan("practice", token_hex(8), "hexagon", seats, {"size": 3})
-            made.append(planning.plan(session, resources.clock, wanted))
-    return made
+            ids.append(planning.plan(session, resources.clock, wanted))
+    return ids
 
 
 def done(resources: Resources, wanted: list[int]) -> list[float]:
@@ -295,11 +295,11 @@ def done(resources: Resources, wanted: list[int]) -> list[float]:
 def wait_for(resources: Resources, wanted: list[int]) -> list[float]:
     """Wait until matches have ended; return when."""
     given_up = perf_counter() + PATIENCE
-    while len(found := done(resources, wanted)) < len(wanted):
+    while len(matches := done(resources, wanted)) < len(wanted):
         if perf_counter() > given_up:
-            raise NotMeasured(f"{len(found)} of {len(wanted)} matches have ended")
+            raise NotMeasured(f"{len(matches)} of {len(wanted)} matches have ended")
         sleep(0.2)
-    return found
+    return matches
 
 
 def scaling(resources: Resources, environment: Mapping[str, str], bots: str) -> list[Row]:

@@ -64,11 +64,11 @@ def rows(effort: Effort) -> list[Row]:
     with TemporaryDirectory() as folder:
         options = ("--bots", str(BOTS), "--matches", str(MATCHES))
         with served(folder, *options) as (_, visitor, _):
-            found = [*leaderboard(visitor, effort), *bot_page(visitor, effort)]
+            results = [*leaderboard(visitor, effort), *bot_page(visitor, effort)]
         settings = HubSettings(data=Path(folder))
         with opened(settings, CeleryQueue(settings)) as resources:
-            found += work(resources, "SQLite", 200)
-    return [*found, *on_postgresql()]
+            results += work(resources, "SQLite", 200)
+    return [*results, *on_postgresql()]
 
 
 def leaderboard(visitor: Browser, effort: Effort) -> list[Row]:
@@ -76,7 +76,7 @@ def leaderboard(visitor: Browser, effort: Effort) -> list[Row]:
     # Ranges first: what is read once is kept for a while.
     first, again = (seconds(visitor, partial(visitor.ask, RANGE)) for _ in range(2))
     pages = [f"{BOARD}?page={number}" for number in range(2, 22)]
-    made = 1000 * seconds(visitor, lambda: [visitor.ask(at) for at in pages]) / len(pages)
+    duration = 1000 * seconds(visitor, lambda: [visitor.ask(at) for at in pages]) / len(pages)
     ours, bare = compare(visitor, effort, *(partial(visitor.ask, at) for at in (BOARD, HUNDRED)))
     packed, whole = (size / 1000 for size in sizes(visitor, BOARD))
     poll = f"{BOARD}?format=json"
@@ -85,7 +85,7 @@ def leaderboard(visitor: Browser, effort: Effort) -> list[Row]:
     what = "leaderboard"
     return [
         Row("rated", what, ours, "ms", "a fixed page of 100 rows", bare, Goal("<=", 5)),
-        Row("rated", f"{what}, uncached", made, "ms", "a fixed page of 100 rows", bare),
+        Row("rated", f"{what}, uncached", duration, "ms", "a fixed page of 100 rows", bare),
         Row("rated", what, packed, "KB", "plain", whole),
         Row("rated", f"{what}, 304", polled, "statements", "one", 1, Goal("=", 0, "ours")),
         Row("rated", f"{what}, 30 days", first, "s", "kept", again, Goal("<=", 0.4, "ours")),
@@ -97,7 +97,7 @@ def bot_page(visitor: Browser, effort: Effort) -> list[Row]:
     path = f"/bot/{SOME_BOT}"
     asked = visitor.statements(partial(visitor.ask, path))
     others = [f"/bot/bot-{number}" for number in OTHERS]
-    made = 1000 * seconds(visitor, lambda: [visitor.ask(at) for at in others]) / len(others)
+    duration = 1000 * seconds(visitor, lambda: [visitor.ask(at) for at in others]) / len(others)
     ours, bare = compare(visitor, effort, *(partial(visitor.ask, at) for at in (path, LAYOUT)))
     bots = "/api/v1/bots/b_00000000"
     busy = seconds(visitor, partial(visitor.ask, f"{bots}/opponents"))
@@ -105,7 +105,7 @@ def bot_page(visitor: Browser, effort: Effort) -> list[Row]:
     what = "opponents after 60,000 matches"
     return [
         Row("rated", "page of a bot", ours, "ms", "bare layout", bare, Goal("<=", 4)),
-        Row("rated", "page of a bot, uncached", made, "ms", "bare layout", bare),
+        Row("rated", "page of a bot, uncached", duration, "ms", "bare layout", bare),
         Row("rated", "page of a bot", asked, "statements", "one", 1, Goal("<=", 8, "ours")),
         Row("rated", what, busy, "s", "the bot alone", own, Goal("<=", 0.4, "ours")),
     ]
@@ -162,12 +162,14 @@ def new_postgresql() -> Iterator[str]:
 
 def work(resources: Resources, where: str, goal: int) -> list[Row]:
     """Time the tick, and the results of the matches that it has made."""
-    tick, made = timed_tick(resources)
-    found = [Row("rated", f"tick, {where}", tick, "s", "matches made", made, Goal("<=", 2, "ours"))]
+    tick, matches = timed_tick(resources)
+    results = [
+        Row("rated", f"tick, {where}", tick, "s", "matches made", matches, Goal("<=", 2, "ours"))
+    ]
     alone, together = (results_a_second(resources, writers) for writers in (1, WRITERS))
     what = f"results, {where}, {WRITERS} writers"
     return [
-        *found,
+        *results,
         Row("rated", what, together, "1/s", "one writer", alone, Goal(">=", goal, "ours")),
     ]
 
@@ -182,8 +184,8 @@ def timed_tick(resources: Resources) -> tuple[float, int]:
         upkeep.see_worker(session, resources.clock, "bench", "1", SLOTS)
     start = timer()
     with resources.database.writing() as session:
-        made = pairing.plan(session, resources.clock)
-    return timer() - start, made
+        matches = pairing.plan(session, resources.clock)
+    return timer() - start, matches
 
 
 def results_a_second(resources: Resources, writers: int) -> float:
@@ -195,8 +197,8 @@ def results_a_second(resources: Resources, writers: int) -> float:
             if not taken_claims:
                 raise NotMeasured("no bots are free for a match")
             start = perf_counter()
-            for said in threads.map(partial(end, resources), taken_claims):
-                number += said == "done"
+            for result in threads.map(partial(end, resources), taken_claims):
+                number += result == "done"
             taken += perf_counter() - start
     return number / taken
 
@@ -208,8 +210,10 @@ def claimed(resources: Resources) -> list[Claim]:
         pairing.plan(session, resources.clock)
         waiting = session.scalars(select(Match.id).where(Match.state == "queued")).all()
         lease = sending.LOST_AFTER
-        found = (claims.claim(session, resources.clock, one, "bench", lease) for one in waiting)
-        return [one for one in found if one is not None]
+        candidates = (
+            claims.claim(session, resources.clock, one, "bench", lease) for one in waiting
+        )
+        return [one for one in candidates if one is not None]
 
 
 def end(resources: Resources, claim: Claim) -> Finish:

@@ -148,7 +148,7 @@ def write_day(
     """Write the matches from one number to another, all of which ended at the same moment."""
     (bot, number), (first, last) = bots, matches
     others = number - 1
-    said = {
+    fields = {
         "competition": competition,
         "first": first,
         "last": last,
@@ -158,9 +158,9 @@ def write_day(
         "day": int(at.timestamp()) // DAY,
     }
     moment = bindparam("at", type_=Moment())
-    connection.execute(text(MATCHES).bindparams(moment), {**said, "at": at})
+    connection.execute(text(MATCHES).bindparams(moment), {**fields, "at": at})
     for statement in (BATTLES, SEATS, TOTALS_OF_A_DAY):
-        connection.execute(text(statement), said)
+        connection.execute(text(statement), fields)
 
 
 def write_sums(connection: Connection, competition: int) -> None:

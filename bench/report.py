@@ -1,4 +1,4 @@
-"""The rows as a table for the terminal, as one for the documentation, and as JSON."""
+"""The rows as a page or a table for the terminal, as a table for the documentation, and as JSON."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import asdict
 from datetime import date
 from typing import Any, Final
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from bench.rows import Row
@@ -16,6 +17,43 @@ from bench.rows import Row
 HEADINGS: Final = ("what", "ours", "yardstick", "ratio", "goal", "met")
 NUMBERS: Final = frozenset({"ours", "ratio"})
 MET: Final[Mapping[bool | None, str]] = {True: "yes", False: "no", None: "n/a"}
+
+
+def page(rows: Sequence[Row]) -> Table:
+    """Lay out what all parts came to: for each its missed goals, else the one it met least."""
+    judged = [row for row in rows if row.met is not None]
+    title = f"{machine()}: {counted(judged)} goals met"
+    grid = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for heading in ("part", "met", "nearest to its goal, or missed"):
+        grid.add_column(heading, no_wrap=heading != "nearest to its goal, or missed")
+    grid.add_column("figure", justify="right", no_wrap=True)
+    grid.add_column("goal", no_wrap=True)
+    for part in dict.fromkeys(row.part for row in rows):
+        of_part = [row for row in rows if row.part == part]
+        heads = (part, counted([row for row in of_part if row.met is not None]))
+        for row in telling(of_part):
+            what = f"{row.what} ({row.note})" if row.note else row.what
+            grid.add_row(*heads, what, figure(row), row.goal or "none")
+            heads = ("", "")
+    return grid
+
+
+def counted(rows: Sequence[Row]) -> str:
+    """Say how many of some goals are met."""
+    return f"{sum(row.met is True for row in rows)}/{len(rows)}"
+
+
+def telling(rows: Sequence[Row]) -> Sequence[Row]:
+    """Return the rows that say most of a part: the missed ones, else one alone."""
+    missed = [row for row in rows if row.met is False]
+    judged = sorted((row for row in rows if row.met), key=lambda row: row.margin or 0)
+    return missed or judged[:1] or rows[:1]
+
+
+def figure(row: Row) -> str:
+    """Print what the goal of a row is about."""
+    unit = row.unit if row.aim and row.aim.of == "ours" else "x"
+    return "n/a" if row.figure is None else f"{number(row.figure)} {unit}"
 
 
 def table(rows: Sequence[Row]) -> Table:

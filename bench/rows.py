@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import inf
 from statistics import median
 from time import perf_counter
 from types import MappingProxyType
@@ -83,12 +84,29 @@ class Row:
         return f"{self.aim.sign} {self.aim.bound:g} {'x' if self.aim.of == 'ratio' else self.unit}"
 
     @property
+    def figure(self) -> float | None:
+        """What the goal bounds; without a goal the ratio."""
+        return self.ours if self.aim and self.aim.of == "ours" else self.ratio
+
+    @property
     def met(self) -> bool | None:
         """Whether the goal is met; None without a goal or without figures."""
-        if self.aim is None:
+        if self.aim is None or self.figure is None:
             return None
-        figure = self.ratio if self.aim.of == "ratio" else self.ours
-        return None if figure is None else bool(SIGNS[self.aim.sign](figure, self.aim.bound))
+        return bool(SIGNS[self.aim.sign](self.figure, self.aim.bound))
+
+    @property
+    def margin(self) -> float | None:
+        """How many times better than its goal the figure is; None where `met` is None.
+
+        What must equal its goal is infinitely good, or 0.
+        """
+        if self.aim is None or self.figure is None:
+            return None
+        if self.aim.sign == "=" or not self.figure:
+            return inf if self.met else 0.0
+        times = self.figure / self.aim.bound
+        return times if self.aim.sign in (">=", ">") else 1 / times
 
 
 def rate(step: Callable[[], int], seconds: float) -> float:

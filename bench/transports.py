@@ -16,7 +16,9 @@ from cw.arena.bots import read_bots
 from cw.arena.transports.http import HttpBot
 from cw.arena.transports.stdio import StdioBot
 from cw.games.end_of_codes.codec import creatures
+from cw.games.end_of_codes.protocol import FORM_HEADERS, urlencoded
 from cw.games.end_of_codes.rules import EndOfCodes
+from cw.games.end_of_codes.state import State
 from cw.games.paint.rules import Paint
 from cw.games.rules import Fault, Json
 from cw.games.wire import QueryLimits, Request, compact
@@ -128,18 +130,24 @@ def http_match(address: str) -> float:
 
 
 async def http_bare(address: str) -> float:
-    """Send requests of the same size to two such services, at the same time."""
-    world = compact(creatures(EndOfCodes().new(2, 1, M=5, MAX_HP=5)))
+    """Send requests like those of a match to two such services, at the same time."""
+    request = round_request(EndOfCodes().new(2, 1, M=5, MAX_HP=5))
     bots = [HttpBot(f"{address}/{name}") for name in ("one", "two")]
     try:
         began = perf_counter()
         for _ in range(TURNS):
-            await asyncio.gather(
-                *(bot.request(Request("POST", "/round", world), QueryLimits(10)) for bot in bots)
-            )
+            await asyncio.gather(*(bot.request(request, QueryLimits(10)) for bot in bots))
         return 2 * TURNS / (perf_counter() - began)
     finally:
         await asyncio.gather(*(bot.close() for bot in bots))
+
+
+def round_request(state: State) -> Request:
+    """Return what a match sends for a round, with its headers and its form."""
+    fields = {"method": "create", "api_key": "0" * 32, "round": state.round}
+    fields |= {"map": compact(creatures(state)), "gameid": 1, "myid": 1}
+    form = urlencoded({**fields, "W": state.width, "H": state.height}, {})
+    return Request("POST", "/round", form, FORM_HEADERS)
 
 
 async def crowd(address: str, number: int) -> float:

@@ -1,3 +1,3 @@
 """Circuit Wars: one arena for bot-programming games."""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"

@@ -1,6 +1,17 @@
-"""`python -m cw`: the same as the command `cw`."""
+"""The command `cw`, also as `python -m cw`."""
 
-from cw.cli import main
+from __future__ import annotations
+
+from cw.interruption import leave_at_once
+
+
+def main() -> None:
+    """Run the command line; until it is loaded, Ctrl-C ends it at once."""
+    leave_at_once()
+    from cw.cli import main as command_line  # noqa: PLC0415
+
+    command_line()
+
 
 if __name__ == "__main__":
-    main(prog_name="python -m cw")
+    main()

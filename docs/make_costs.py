@@ -24,7 +24,7 @@ from cw.hub.site import limits  # noqa: E402
 from cw.hub.site.application import create_hub  # noqa: E402
 
 FILE: Final = ROOT / "docs" / "hub" / "costs.md"
-METHODS: Final = frozenset({"GET", "POST", "PATCH"})
+METHODS: Final = frozenset({"GET", "POST", "PUT", "PATCH"})
 ROW: Final = re.compile(r"\| (.+?) \| (.+?) \| (.+?) \| (.+) \|")
 
 COUNTED_FOR: Final[Mapping[object, str]] = {
@@ -68,7 +68,8 @@ def words(known: Sequence[Limit], endpoint: str, method: str) -> str:
 def amount_of(limit: Limit) -> str:
     """Return how often something may be tried, in words."""
     if not callable(limit.amount):
-        return limit.amount.replace("; ", ", ")
+        amount = limit.amount.replace("; ", ", ")
+        return f"{amount} that succeed" if limit.only_done else amount
     return f"{limits.READS}, with a token {limits.READS_WITH_TOKEN.removesuffix(' per minute')}"
 
 
@@ -79,8 +80,8 @@ def names_of(cell: str) -> list[str]:
 
 def rows(text: str) -> list[tuple[str, ...]]:
     """Return the cells of the rows of the page."""
-    found = [ROW.fullmatch(line) for line in text.splitlines()]
-    return [row.groups() for row in found if row and names_of(row[1])]
+    matches = [ROW.fullmatch(line) for line in text.splitlines()]
+    return [row.groups() for row in matches if row and names_of(row[1])]
 
 
 def renewed(text: str, known: Mapping[str, str]) -> str:

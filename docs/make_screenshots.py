@@ -328,8 +328,8 @@ def watched(browser: Browser, replay_store: str, match: Match) -> Page:
 def animate(match: Match) -> None:
     """Keep a whole match as an animation."""
     document = record(match)
-    made = animation(drawn(document), (0, -1), 8)
-    (IMAGES / f"animation-{match.game}.gif").write_bytes(made.data)
+    gif = animation(drawn(document), (0, -1), 8)
+    (IMAGES / f"animation-{match.game}.gif").write_bytes(gif.data)
 
 
 def main() -> None:

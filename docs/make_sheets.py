@@ -129,11 +129,13 @@ def sheet(pictures: Sequence[Image.Image], columns: int) -> Image.Image:
     """Return pictures of one size side by side, in rows of so many."""
     width, height = pictures[0].size
     rows = -(-len(pictures) // columns)
-    made = Image.new("RGB", (columns * (width + GAP) - GAP, rows * (height + GAP) - GAP), "magenta")
+    image = Image.new(
+        "RGB", (columns * (width + GAP) - GAP, rows * (height + GAP) - GAP), "magenta"
+    )
     for number, picture in enumerate(pictures):
         row, column = divmod(number, columns)
-        made.paste(picture, (column * (width + GAP), row * (height + GAP)))
-    return made
+        image.paste(picture, (column * (width + GAP), row * (height + GAP)))
+    return image
 
 
 def make(browser: Browser, address: str, turns: Sequence[int], target: Path, game: str) -> None:
@@ -164,8 +166,8 @@ def take(path: str, folder: Path, turns: Mapping[str, Sequence[int]], target: Pa
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         app = create_app(SiteSettings(replays=folder, owner=True))
         with serving(app, listen("127.0.0.1", 0)) as address:
-            for game, shown in turns.items():
-                make(browser, f"{address}/replays/{game}", shown, target, game)
+            for game, turn in turns.items():
+                make(browser, f"{address}/replays/{game}", turn, target, game)
         browser.close()
 
 

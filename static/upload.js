@@ -9,7 +9,7 @@ const words = byId("upload-words");
 const largest = Number(panel.dataset.largest);
 
 /** @type {File | null} */
-let shown = null;
+let watched = null;
 
 /**
  * Say how it stands beside the button.
@@ -36,16 +36,16 @@ async function send(file) {
   } catch {
     throw new Error("The server does not answer, or the file has changed.");
   }
-  const said = await answer.json().catch(() => ({}));
+  const payload = await answer.json().catch(() => ({}));
   if (!answer.ok) {
-    throw new Error(`The server refused it: ${said.error ?? answer.status}.`);
+    throw new Error(`The server refused it: ${payload.error ?? answer.status}.`);
   }
-  return said;
+  return payload;
 }
 
 /** Upload the file that is watched, and link to its page. */
 async function uploadShown() {
-  const file = shown;
+  const file = watched;
   if (!file) {
     return;
   }
@@ -53,13 +53,13 @@ async function uploadShown() {
   say(false, "Uploading.");
   try {
     const { address, name, is_new: isNew } = await send(file);
-    if (file === shown) {
+    if (file === watched) {
       const link = element("a", "", name);
       link.href = address;
       say(false, isNew ? "Uploaded: " : "Already on this server: ", link);
     }
   } catch (error) {
-    if (file === shown) {
+    if (file === watched) {
       button.disabled = false;
       say(true, error instanceof Error ? error.message : String(error));
     }
@@ -68,7 +68,7 @@ async function uploadShown() {
 
 button.addEventListener("click", () => void uploadShown());
 document.addEventListener("file-shown", (event) => {
-  shown = /** @type {CustomEvent<File>} */ (event).detail;
+  watched = /** @type {CustomEvent<File>} */ (event).detail;
   button.disabled = false;
   panel.hidden = false;
   say(false, "Only this browser has it so far.");

@@ -47,8 +47,9 @@ def report(command: Command) -> tuple[Command, str, bool]:
 
 def prepare(everything: bool) -> None:
     """Set the environment of the checks."""
-    # Tests wait for processes and pages for half of their time: two workers to a core.
-    os.environ.setdefault("PYTEST_XDIST_AUTO_NUM_WORKERS", str(2 * (os.cpu_count() or 1)))
+    # Tests wait for processes, pages and time limits most of their time, the thorough ones less.
+    workers = (2 if everything else 3) * (os.cpu_count() or 1)
+    os.environ.setdefault("PYTEST_XDIST_AUTO_NUM_WORKERS", str(workers))
     # Hundreds of programs start; each would compile all that it imports.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if everything:

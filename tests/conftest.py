@@ -30,7 +30,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A slow machine is no reason to fail.
-settings.register_profile("cw", deadline=None, max_examples=amount(40, 100))
+settings.register_profile("cw", deadline=None, max_examples=amount(25, 60))
 settings.load_profile("cw")
 
 routes.compile_once()

@@ -35,11 +35,11 @@ def install_nim(folder: Path) -> Path:
 def tron() -> dict[str, str]:
     """Return the files of the other package; as the page says, two of them are made of Nim's."""
     files = on_page()
-    made = {
+    copies = {
         name.replace("nim", "tron"): files[name].replace("nim", "tron").replace("Nim", "Tron")
         for name in ("pyproject.toml", "nim/__init__.py")
     }
-    return made | {name: text for name, text in files.items() if name.startswith("tron/")}
+    return copies | {name: text for name, text in files.items() if name.startswith("tron/")}
 
 
 def on_page() -> dict[str, str]:
@@ -50,13 +50,13 @@ def on_page() -> dict[str, str]:
 def place(folder: Path, files: dict[str, str]) -> Path:
     """Write the files of a package, and what an installer writes beside it; return the folder."""
     project = tomllib.loads(files.pop("pyproject.toml"))["project"]
-    said = f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    metadata = f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
     points = "\n".join(
         f"[{group}]\n" + "\n".join(f"{name} = {where}" for name, where in entries.items())
         for group, entries in project["entry-points"].items()
     )
     information = f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
-    files |= {f"{information}/METADATA": said, f"{information}/entry_points.txt": points}
+    files |= {f"{information}/METADATA": metadata, f"{information}/entry_points.txt": points}
     for name, text in files.items():
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)

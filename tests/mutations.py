@@ -84,10 +84,10 @@ def mutated(rng: Random, document: Any) -> Any:
 
 def changed(rng: Random, document: Any) -> Any:
     """Change one value of a document in place; return it."""
-    found = places(document)
-    *above, last = rng.choice(found) or [None]
+    all_places = places(document)
+    *above, last = rng.choice(all_places) or [None]
     if last is None:
-        return document if len(found) > 1 else nasty(rng)
+        return document if len(all_places) > 1 else nasty(rng)
     holder = document
     for key in above:
         holder = holder[key]

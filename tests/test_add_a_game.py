@@ -65,9 +65,9 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / name).write_text(text, encoding="utf-8")
 
 
-def cw(*arguments: str, said: str = "", code: int = 0) -> str:
+def cw(*arguments: str, stdin: str = "", code: int = 0) -> str:
     """Run a command; return what it prints."""
-    done = CliRunner().invoke(main, arguments, input=said)
+    done = CliRunner().invoke(main, arguments, input=stdin)
     assert done.exit_code == code, f"{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -75,10 +75,10 @@ def cw(*arguments: str, said: str = "", code: int = 0) -> str:
 def wait(look: Callable[[], Any]) -> Any:
     """Look again and again until there is something."""
     until = time.monotonic() + PATIENCE
-    while not (found := look()):
+    while not (value := look()):
         assert time.monotonic() < until
         time.sleep(0.02)
-    return found
+    return value
 
 
 @contextmanager
@@ -121,8 +121,8 @@ def play(*bots: str) -> dict[str, Any]:
 
 
 def test_strategies_play_by_themselves() -> None:
-    said = json.loads(cw("simulate", "nim", "random", "balanced", "--games", "20", "--json"))
-    assert said["games"] == 20
+    payload = json.loads(cw("simulate", "nim", "random", "balanced", "--games", "20", "--json"))
+    assert payload["games"] == 20
     assert "Leaves heaps" in cw("bots", "nim")
 
 
@@ -153,11 +153,11 @@ def test_a_web_service_plays_at_its_address() -> None:
 def test_a_recorded_turn_is_tried_again() -> None:
     play("builtin:random", "builtin:balanced")
     line = cw("replay", "line", "match.json", "--turn", "1")
-    stepped = json.loads(cw("step", "nim", said=line))
+    stepped = json.loads(cw("step", "nim", stdin=line))
     assert stepped["state"]["player"] == 1
     assert stepped["outcome"] is None
     seen = cw("replay", "line", "match.json", "--turn", "2", "--player", "1")
-    assert json.loads(cw("observe", "nim", said=seen))["view"] == stepped["state"]
+    assert json.loads(cw("observe", "nim", stdin=seen))["view"] == stepped["state"]
 
 
 def test_states_are_drawn_as_text() -> None:
@@ -168,8 +168,8 @@ def test_states_are_drawn_as_text() -> None:
 
 def checked(*bot: str, code: int = 0) -> list[dict[str, Any]]:
     """Check a bot; return the steps."""
-    said = cw("check", "nim", *bot, "--json", code=code)
-    return [json.loads(line) for line in said.splitlines()]
+    output = cw("check", "nim", *bot, "--json", code=code)
+    return [json.loads(line) for line in output.splitlines()]
 
 
 def test_good_bots_pass_the_check() -> None:
@@ -229,6 +229,7 @@ def test_a_time_limit_that_is_none_is_refused() -> None:
         cw("play", "nim", "bot.py", "bot.py", "--option", f"timeout={limit}", code=2)
 
 
+@pytest.mark.thorough
 def test_strategies_are_served() -> None:
     command = (sys.executable, "-m", "cw", "bots", "serve", "nim", "balanced", "--port", "0")
     with running(*command) as process:
@@ -267,16 +268,16 @@ def test_it_has_its_pages_and_is_played_there(client: FlaskClient) -> None:
 
 def ended(client: FlaskClient, address: str) -> Any:
     answer = client.get(f"{address}/document")
-    said = answer.get_json()
-    return said if answer.status_code == 200 and said["live"]["over"] else None
+    payload = answer.get_json()
+    return payload if answer.status_code == 200 and payload["live"]["over"] else None
 
 
 def test_many_who_move_at_once_play_a_match_of_tron() -> None:
     bots = ("builtin:roomy", "bot=rider.py", "builtin:random", "python:player.py:Rider")
     Path("rider.py").write_text(RIDER, encoding="utf-8")
     Path("player.py").write_text(RIDER_CLASS, encoding="utf-8")
-    said = cw("play", "tron", *bots, *SLOW, "--seed", "3", "--out", "match.json", "--json")
-    report = json.loads(said)
+    output = cw("play", "tron", *bots, *SLOW, "--seed", "3", "--out", "match.json", "--json")
+    report = json.loads(output)
     assert report["reason"] in ("others_crashed", "all_crashed")
     assert sorted(player["rank"] for player in report["players"])[0] == 1
     assert [player["faults"] for player in report["players"]] == [[], [], [], []]
@@ -290,7 +291,7 @@ def test_two_who_come_to_a_square_at_once_both_crash() -> None:
     riders = [{"wall": [[2, column]], "rides": True} for column in (1, 3)]
     line = {"state": {"size": 5, "riders": riders}, "actions": {}}
     line["actions"] = {"0": {"way": "right"}, "1": {"way": "left"}}
-    stepped = json.loads(cw("step", "tron", said=json.dumps(line)))
+    stepped = json.loads(cw("step", "tron", stdin=json.dumps(line)))
     assert stepped["outcome"]["reason"] == "all_crashed"
     assert stepped["outcome"]["winner"] is None
 
@@ -308,5 +309,5 @@ def test_pages_show_tron_in_its_own_words(client: FlaskClient) -> None:
 
 
 def may_move(client: FlaskClient, address: str) -> Any:
-    said = client.get(address).get_json()
-    return said if said and said.get("yours") else None
+    payload = client.get(address).get_json()
+    return payload if payload and payload.get("yours") else None

@@ -7,6 +7,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -16,7 +17,15 @@ ROOT = Path(__file__).resolve().parents[1]
 MODULES = sorted((ROOT / "cw").rglob("*.py"))
 
 LAYERS = (
-    ("cw.errors", "cw.assets", "cw.time_limit", "cw.visible", "cw"),
+    (
+        "cw.errors",
+        "cw.assets",
+        "cw.documents",
+        "cw.interruption",
+        "cw.time_limit",
+        "cw.visible",
+        "cw",
+    ),
     ("cw.drawing", "cw.files", "cw.line_files", "cw.version"),
     ("cw.games.rules",),
     ("cw.games.codec",),
@@ -105,9 +114,15 @@ NAMED = re.compile(r"(cw(?:\.\w+)+)(?::\w+)?")
 """A module, or something in it, that is named by text: it is imported by that."""
 
 
-def imports(path: Path) -> Iterator[str]:
-    """Name every module that a file imports, wherever in it, and be it by text."""
-    for node in ast.walk(ast.parse(SOURCES[name_of(path)])):
+@cache
+def tree_of(module: str) -> ast.Module:
+    """Return the syntax of a module."""
+    return ast.parse(SOURCES[module])
+
+
+def imports(module: str) -> Iterator[str]:
+    """Name every module that a module imports, wherever in it, and be it by text."""
+    for node in ast.walk(tree_of(module)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             named = NAMED.fullmatch(node.value)
             if named and named[1] in NAMES:
@@ -122,23 +137,25 @@ def imports(path: Path) -> Iterator[str]:
                 yield f"{node.module}.{alias.name}" if nested else node.module or ""
 
 
-IMPORTS = {name_of(path): frozenset(imports(path)) for path in MODULES}
-"""What each module imports."""
+@cache
+def imported(module: str) -> frozenset[str]:
+    """Return what a module imports; none is parsed while tests are only collected."""
+    return frozenset(imports(module))
 
 
 def libraries(module: str) -> set[str]:
     """Return the packages a module imports, by their first names."""
-    return {target.partition(".")[0] for target in IMPORTS[module]}
+    return {target.partition(".")[0] for target in imported(module)}
 
 
 def own(module: str) -> Iterator[str]:
     """Return the modules of this project that a module imports."""
-    return (target for target in IMPORTS[module] if target.startswith("cw."))
+    return (target for target in imported(module) if target.startswith("cw."))
 
 
 def in_packages(*packages: str) -> Iterator[str]:
     """Return the names of all modules in these packages."""
-    return (module for module in IMPORTS if package_of(module) in packages)
+    return (module for module in SOURCES if package_of(module) in packages)
 
 
 def test_no_folder_holds_more_modules_than_one_can_overlook() -> None:
@@ -162,7 +179,7 @@ def test_no_module_is_longer_than_one_can_read_at_once() -> None:
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    graph = {module: [name for name in own(module) if name != module] for module in IMPORTS}
+    graph = {module: [name for name in own(module) if name != module] for module in SOURCES}
     # Raises CycleError, which names the modules of a circle.
     TopologicalSorter(graph).prepare()
 
@@ -170,7 +187,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 def test_imports_point_down_only() -> None:
     offenders = [
         f"{module} imports {target}"
-        for module in IMPORTS
+        for module in SOURCES
         for target in own(module)
         if package_of(target) != package_of(module)
         and layer_of(package_of(target)) >= layer_of(package_of(module))
@@ -184,7 +201,7 @@ def test_the_folders_of_code_battle_know_only_those_below() -> None:
     offenders = [
         f"{module} imports {target}"
         for number, folder in enumerate(order)
-        for module in IMPORTS
+        for module in SOURCES
         if module.startswith(folder)
         for target in own(module)
         if target.startswith(game) and not target.startswith(tuple(order[: number + 1]))
@@ -214,7 +231,7 @@ def test_the_arena_knows_no_game_and_the_league_only_the_interface(
 
 
 def test_pictures_know_no_rules() -> None:
-    allowed = {"cw.drawing", "cw.errors", "cw.pictures"}
+    allowed = {"cw.documents", "cw.drawing", "cw.errors", "cw.pictures"}
     offenders = {
         module: known
         for module in in_packages("cw.pictures")
@@ -230,7 +247,7 @@ CALENDAR = "cw.league.due_times"
 def test_rules_and_league_are_pure() -> None:
     offenders = {
         module: impure
-        for module in IMPORTS
+        for module in SOURCES
         if module.startswith(("cw.games", "cw.league"))
         and (impure := libraries(module) & IMPURE - ({"datetime"} if module == CALENDAR else set()))
     }
@@ -241,7 +258,7 @@ def test_rules_and_league_are_pure() -> None:
 def test_rules_and_league_draw_from_a_seeded_random_alone() -> None:
     offenders = [
         module
-        for module in IMPORTS
+        for module in SOURCES
         if module.startswith(("cw.games", "cw.league")) and "import random\n" in SOURCES[module]
     ]
     assert not offenders, "draw from a Random(seed) only"
@@ -251,9 +268,9 @@ def test_pages_of_the_hub_ask_verbs_and_never_a_table_or_the_queue() -> None:
     forbidden = {"celery", "kombu", "sqlalchemy", "cw.hub.store.tables"}
     offenders = {
         module: known
-        for module in IMPORTS
+        for module in SOURCES
         if module.startswith("cw.hub.") and "flask" in libraries(module)
-        if (known := (libraries(module) | IMPORTS[module]) & forbidden)
+        if (known := (libraries(module) | imported(module)) & forbidden)
     }
     assert not offenders
 
@@ -261,7 +278,7 @@ def test_pages_of_the_hub_ask_verbs_and_never_a_table_or_the_queue() -> None:
 def test_the_hub_is_imported_by_its_commands_alone() -> None:
     offenders = [
         f"{module} imports {target}"
-        for module in IMPORTS
+        for module in SOURCES
         if not module.startswith(("cw.hub", "cw.cli.hub."))
         for target in own(module)
         if f"{target}.".startswith("cw.hub.")
@@ -296,7 +313,7 @@ def outside_formats() -> Iterator[str]:
     """Return the modules that work alike for all formats."""
     return (
         module
-        for module in IMPORTS
+        for module in SOURCES
         if not module.startswith(KNOWS_FORMATS)
         and not any(belongs_to(module, name) for name in FORMAT_NAMES)
     )
@@ -315,7 +332,7 @@ def test_no_format_is_known_outside_its_folder() -> None:
     assert len(FORMAT_NAMES) >= 4
     offenders = [
         f"{module} imports {target}"
-        for module in IMPORTS
+        for module in SOURCES
         for name in FORMAT_NAMES
         if not belongs_to(module, name) and not module.startswith(KNOWS_FORMATS)
         for target in own(module)
@@ -329,7 +346,7 @@ def test_nothing_outside_a_format_asks_which_kind_a_match_is() -> None:
         f"{module} compares with {word!r}"
         for module in outside_formats()
         if module.startswith(("cw.hub", "cw.cli.hub"))
-        for word in words_compared(ast.parse(SOURCES[module]))
+        for word in words_compared(tree_of(module))
         if word in FORMAT_NAMES
     ]
     assert not offenders, "ask `Format` or `Kind` for it"
@@ -382,8 +399,8 @@ def names_bound(tree: ast.AST) -> Iterator[tuple[int, str]]:
 def test_things_are_named_by_nouns() -> None:
     offenders = [
         f"{module}:{line} {name}"
-        for module in IMPORTS
-        for line, name in names_bound(ast.parse(SOURCES[module]))
+        for module in SOURCES
+        for line, name in names_bound(tree_of(module))
         if name in PARTICIPLES
     ]
     assert not offenders, "name what it is: rows, text, hub, number, ..."

@@ -33,8 +33,8 @@ def check(tsc: Path, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_browser_code_keeps_its_types(tsc: Path) -> None:
-    found = check(tsc, ROOT)
-    assert found.returncode == 0, found.stdout + found.stderr
+    result = check(tsc, ROOT)
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 @pytest.mark.thorough
@@ -46,7 +46,7 @@ def test_wrong_types_are_found(tsc: Path, tmp_path: Path) -> None:
     for name in WRONG:
         with (tmp_path / name).open("a", encoding="utf-8") as file:
             file.write("\nMath.abs('one');\n")
-    found = check(tsc, tmp_path)
-    assert found.returncode != 0
-    lines = [line for line in found.stdout.splitlines() if "TS2345" in line]
+    result = check(tsc, tmp_path)
+    assert result.returncode != 0
+    lines = [line for line in result.stdout.splitlines() if "TS2345" in line]
     assert sorted(line.partition("(")[0] for line in lines) == sorted(WRONG)

@@ -38,6 +38,7 @@ def test_the_workflow_passes_for_a_good_bot(terminal: Terminal) -> None:
         terminal.type(Typed(command, ()))
     assert "<testcase" in (repository / "check.xml").read_text("utf-8")
     assert len(list((repository / "replays").glob("*.json.gz"))) == 10
+    terminal.type(Typed("cw new-bot paint python best", ()))
     (repository / "enough.py").write_text(programs(PAGE.name)["enough.py"])
     for one in typed(re.sub(r"^```(yaml|python)\n.*?^```$", "", TEXT, flags=re.M | re.S)):
         terminal.type(one)

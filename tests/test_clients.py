@@ -14,6 +14,7 @@ import requests
 from click.testing import CliRunner
 
 from cw.cli import main
+from cw.interruption import INTERRUPTED
 from cw.server.session import ABSENCE
 from cw.web import create_app
 from cw.web.settings import SiteSettings
@@ -44,13 +45,13 @@ def run(server: str, *command: str) -> tuple[int, str, str]:
 def test_two_clients_play_a_whole_game(serve: Serve) -> None:
     server = serve(create_app(SiteSettings(timeout=60)))
     players = [start(server, "game_ai.py", team) for team in ("a", "b")]
-    said = [player.communicate(timeout=300) for player in players]
-    assert [player.returncode for player in players] == [0, 0], said
+    outputs = [player.communicate(timeout=300) for player in players]
+    assert [player.returncode for player in players] == [0, 0], outputs
     status = requests.get(f"{server}/status", timeout=60).json()
     assert status["status_code"] in (301, 302)
     assert status["score_1"] + status["score_2"] == 49
-    assert sorted(out.splitlines()[-1] for out, _ in said) == ["You lost.", "You won."]
-    assert f"Watch the game at {server}/" in said[0][0]
+    assert sorted(out.splitlines()[-1] for out, _ in outputs) == ["You lost.", "You won."]
+    assert f"Watch the game at {server}/" in outputs[0][0]
 
 
 def test_without_a_name_the_client_takes_its_team_id(serve: Serve) -> None:
@@ -125,14 +126,16 @@ def test_an_opponent_that_cannot_be_is_refused(team: str, against: str, says: st
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGINT for one process")
 @pytest.mark.parametrize(
-    "command",
+    ("command", "code"),
     [
-        ("game_ai.py", "alice"),
-        pytest.param(("-m", "cw", "bots", "join", "URL", "greedy"), marks=pytest.mark.thorough),
+        (("game_ai.py", "alice"), 1),
+        pytest.param(
+            ("-m", "cw", "bots", "join", "URL", "greedy"), INTERRUPTED, marks=pytest.mark.thorough
+        ),
     ],
 )
 def test_who_leaves_while_waiting_gives_the_seat_back(
-    serve: Serve, command: tuple[str, ...]
+    serve: Serve, command: tuple[str, ...], code: int
 ) -> None:
     server = serve(create_app(SiteSettings(timeout=60)))
     client = start(server, *(server if part == "URL" else part for part in command))
@@ -140,7 +143,7 @@ def test_who_leaves_while_waiting_gives_the_seat_back(
         assert client.stdout is not None
         assert "is player 1." in client.stdout.readline()
         client.send_signal(signal.SIGINT)
-        assert client.wait(300) == 1
+        assert client.wait(300) == code
     finally:
         client.kill()
         client.communicate()

@@ -66,11 +66,12 @@ def test_the_hooks_before_a_commit_call_what_is_here() -> None:
     assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
-def test_the_version_is_the_same_everywhere() -> None:
+def test_the_version_and_its_date_are_the_same_everywhere() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.findall(r"^## (\S+), (\S+)$", changes, re.M)[0]
+    assert newest == (__version__, citation["date-released"])
     assert citation["version"] == __version__
-    assert re.findall(r"^## (\S+?),? ", changes, re.M)[0] == __version__
 
 
 @pytest.mark.thorough

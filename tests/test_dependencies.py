@@ -108,9 +108,9 @@ def test_no_version_with_a_known_hole_is_admitted(package: str) -> None:
 
 def test_a_bound_that_a_hole_has_set_names_it() -> None:
     lines = {
-        canonicalize_name(Requirement(found[1]).name): found[2]
-        for found in re.finditer(r'^  "([^"]+)",(.*)$', PROJECT, re.MULTILINE)
-        if ">=" in found[1]
+        canonicalize_name(Requirement(match[1]).name): match[2]
+        for match in re.finditer(r'^  "([^"]+)",(.*)$', PROJECT, re.MULTILINE)
+        if ">=" in match[1]
     }
     bounds = {canonicalize_name(one.name): lowest(one) for one in REQUIREMENTS}
     for package, holes in MENDED.items():

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any, Final
@@ -30,13 +31,15 @@ STRATEGIES: Final = {
 ROLES: Final = {"acb-api", "acb-worker", "acb-scheduler"} | STRATEGIES
 
 
+@cache
 def services() -> Mapping[str, Any]:
-    found: Mapping[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
-    return found
+    compose: Mapping[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+    return compose
 
 
-def documents() -> list[Any]:
-    return list(yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text()))
+@cache
+def documents() -> tuple[Any, ...]:
+    return tuple(yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text()))
 
 
 def deployments() -> Mapping[str, Any]:
@@ -63,7 +66,7 @@ def commands() -> Iterator[tuple[str, list[str]]]:
 
 
 @pytest.mark.parametrize(
-    ("place", "command"), [*commands()], ids=[place for place, _ in commands()]
+    ("place", "command"), [pytest.param(*one, id=one[0]) for one in commands()]
 )
 def test_each_command_and_its_options_are_known(
     place: str,
@@ -316,10 +319,10 @@ def test_compose_trusts_its_proxy_alone_and_opens_its_network_to_no_player() -> 
 def test_units_are_exposed_little(unit: Path) -> None:
     command = ["systemd-analyze", "security", "--offline=true", "--no-pager", str(unit)]
     ended = subprocess.run(command, check=False, capture_output=True, text=True)
-    found = re.search(r"exposure level for \S+: ([0-9.]+)", ended.stdout)
-    if found is None:
+    match = re.search(r"exposure level for \S+: ([0-9.]+)", ended.stdout)
+    if match is None:
         pytest.skip("this systemd cannot judge files")
-    assert float(found[1]) <= 3.0
+    assert float(match[1]) <= 3.0
 
 
 def test_the_pooler_lends_connections_for_a_transaction() -> None:

@@ -26,17 +26,17 @@ ALL = "\n".join(TEXTS.values())
 
 
 def command(name: str) -> click.Command:
-    found = main.get_command(click.Context(main), name)
-    assert found is not None
-    return found
+    subcommand = main.get_command(click.Context(main), name)
+    assert subcommand is not None
+    return subcommand
 
 
 def section(name: str) -> str:
     """Return the section of docs/commands.md about a command."""
     text = TEXTS[ROOT / "docs" / "commands.md"]
-    found = re.search(rf"^## cw {name}$(.*?)(?=^## |\Z)", text, re.M | re.S)
-    assert found, f"docs/commands.md has no section 'cw {name}'"
-    return found[1]
+    match = re.search(rf"^## cw {name}$(.*?)(?=^## |\Z)", text, re.M | re.S)
+    assert match, f"docs/commands.md has no section 'cw {name}'"
+    return match[1]
 
 
 def parameters(of: click.Command) -> list[click.Parameter]:
@@ -125,13 +125,13 @@ def test_every_strategy_is_documented(game: str) -> None:
 
 def test_every_environment_variable_is_documented() -> None:
     sources = [*ROOT.glob("*.py"), *(ROOT / "cw").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]
-    found = {
+    names = {
         name
         for source in sources
         for name in re.findall(r'"(CW_[A-Z_]+)"', source.read_text(encoding="utf-8"))
     }
-    assert found
-    assert {name for name in found if name not in ALL} == set()
+    assert names
+    assert {name for name in names if name not in ALL} == set()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -163,3 +163,20 @@ def test_every_requirement_is_pinned() -> None:
     pinned = (ROOT / "requirements.txt").read_text(encoding="utf-8")
     for name in re.findall(r'^  "([\w-]+)>=', project, re.M):
         assert re.search(rf"^{name}==", pinned, re.M), name
+
+
+FOR_PEOPLE = ("README.md", "docs/index.md", "docs/first-bot.md", "docs/hub.md")
+
+
+@pytest.mark.parametrize("page", FOR_PEOPLE)
+def test_what_make_does_for_people_has_lines_without_it(page: str) -> None:
+    targets = set(re.findall(r"(?:`|\$ |^    )make ([a-z-]+)", TEXTS[ROOT / page], re.M))
+    lines = TEXTS[ROOT / "docs" / "platforms.md"]
+    assert [target for target in sorted(targets) if f"| `make {target}` |" not in lines] == []
+
+
+def test_what_nobody_has_tried_elsewhere_stands_on_one_page() -> None:
+    words = re.compile(
+        r"untested|nobody has (?:yet )?tried|(?:not|never) (?:been )?tested on", re.I
+    )
+    assert [page.name for page in PAGES if words.search(TEXTS[page])] == ["platforms.md"]

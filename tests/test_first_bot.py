@@ -27,9 +27,9 @@ def test_what_the_page_says_is_what_happens(title: str, terminal: Terminal) -> N
     for one in typed(PARTS[title]):
         printed = "\n".join(terminal.type(one))
         if "--swap" in one.command:
-            found = re.search(r"^bot\.(?:py|js) +(\d+) ", printed, re.M)
-            assert found, printed
-            assert int(found[1]) >= LEAST_WINS, printed
+            match = re.search(r"^bot\.(?:py|js) +(\d+) ", printed, re.M)
+            assert match, printed
+            assert int(match[1]) >= LEAST_WINS, printed
             compared += 1
     programs = len(re.findall(r"^```(?:python|javascript)$", PARTS[title], re.M))
     assert compared == programs

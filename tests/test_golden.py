@@ -28,11 +28,11 @@ def lines(name: str, seed: int) -> Iterator[str]:
         if not before:
             before = codec.state_to_json(state)
             yield json.dumps({"start": before})
-        said = {str(player): codec.action_to_json(action) for player, action in actions.items()}
+        replies = {str(player): codec.action_to_json(action) for player, action in actions.items()}
         after_state = game.rules.step(state, actions)
         after = json.loads(json.dumps(codec.state_to_json(after_state)))
         changed = {key: after[key] for key in after if after[key] != before.get(key)}
-        yield json.dumps({"actions": said, "changed": changed})
+        yield json.dumps({"actions": replies, "changed": changed})
         before = after
     yield json.dumps({"result": codec.result_to_json(after_state)})
 

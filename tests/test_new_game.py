@@ -1,4 +1,4 @@
-"""`cw new-game`: a package that is complete, on pages too, and holds what every game is held to."""
+"""`cw new-game`: a complete package that has pages and passes what `cw test-game` checks."""
 
 from __future__ import annotations
 

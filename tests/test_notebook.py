@@ -37,14 +37,14 @@ def test_the_cells_of_the_page_show_matches() -> None:
     assert repr(match).startswith("hexagon, seed 1: mine won by score")
     assert ranks == {"random": 2, "mine": 1}
     assert repr(largest).startswith("paint, seed ")
-    for shown in (match, largest):
+    for report in (match, largest):
         frame = re.fullmatch(
-            rf"<p>{re.escape(escape(repr(shown)))}</p>"
+            rf"<p>{re.escape(escape(repr(report)))}</p>"
             r'<iframe srcdoc="([^"]*)" title="[^"]*" sandbox="[^"]*" style="[^"]*"></iframe>',
-            shown._repr_html_(),
+            report._repr_html_(),
         )
         assert frame
-        height = re.search(r"height: (\d+)px", shown._repr_html_()[-200:])
+        height = re.search(r"height: (\d+)px", report._repr_html_()[-200:])
         # Below this height the viewer leaves the turn out, as its style sheet says.
         assert height
         assert int(height[1]) > 600

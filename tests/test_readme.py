@@ -23,8 +23,8 @@ DEPLOYED = re.findall(r"^    (?:CW_\w+=\S+ )*cw ((?:\S+ )*\S+)(?:  .*)?$", DEPLO
 def test_each_line_of_the_readme_works_after_the_one_before(terminal: Terminal) -> None:
     needs("make")
     terminal.type(Typed("make demo", ()))
-    said = [terminal.type(one) for one in chain.from_iterable(map(typed, PARTS.values()))]
-    printed = "\n".join(chain.from_iterable(said))
+    outputs = [terminal.type(one) for one in chain.from_iterable(map(typed, PARTS.values()))]
+    printed = "\n".join(chain.from_iterable(outputs))
     assert re.search(r"^You (won|lost)\.$", printed, re.M), printed
     assert "paint, seed" in printed
     assert (terminal.folder / "results" / "report" / "index.html").is_file()
@@ -32,9 +32,9 @@ def test_each_line_of_the_readme_works_after_the_one_before(terminal: Terminal) 
 
 @pytest.mark.parametrize("line", DEPLOYED)
 def test_each_command_of_a_deployed_hub_is_there(line: str) -> None:
-    shown = CliRunner().invoke(main, [*line.split(), "--help"])
-    assert shown.exit_code == 0, shown.output
-    known = re.findall(r"--[a-z-]+", shown.output)
+    result = CliRunner().invoke(main, [*line.split(), "--help"])
+    assert result.exit_code == 0, result.output
+    known = re.findall(r"--[a-z-]+", result.output)
     assert set(re.findall(r"--[a-z-]+", line)) <= set(known)
 
 

@@ -8,7 +8,7 @@ from cw.visible import visible
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "printable"),
     [
         ("plain äöü 🙂\tand\nso on", "plain äöü 🙂\tand\nso on"),
         ("\x1b[31mred\x07", "\\x1b[31mred\\x07"),
@@ -18,6 +18,6 @@ from cw.visible import visible
         ("\ud800", "\\ud800"),
     ],
 )
-def test_what_a_terminal_would_obey_comes_as_its_escape(text: str, shown: str) -> None:
-    assert visible(text) == shown
-    assert visible(shown) == shown
+def test_what_a_terminal_would_obey_comes_as_its_escape(text: str, printable: str) -> None:
+    assert visible(text) == printable
+    assert visible(printable) == printable

@@ -104,9 +104,9 @@ def test_it_is_the_wheel_that_runs(user: Terminal, installed: Path) -> None:
 
 
 def test_a_demo_is_played_and_says_what_comes_next(user: Terminal) -> None:
-    said = typed(user, "cw demo --fast --port 0")
-    assert "won by" in said
-    commands = re.findall(r"^  (cw .*?)(?:   .*)?$", said, re.M)
+    output = typed(user, "cw demo --fast --port 0")
+    assert "won by" in output
+    commands = re.findall(r"^  (cw .*?)(?:   .*)?$", output, re.M)
     assert [command.split()[1] for command in commands] == ["new-bot", "play", "serve", "workshop"]
     assert "mybot is made" in typed(user, commands[0])
     assert "def choose" in (user.folder / "mybot" / "bot.py").read_text("utf-8")
@@ -122,8 +122,8 @@ def test_a_bot_is_made_checked_and_played(user: Terminal) -> None:
     assert "replay-data" in (user.folder / "match.html").read_text("utf-8")
     typed(user, "cw replay export match.json --gif && cw replay export match.json --svg")
     typed(user, "cw championship new teams --game paint")
-    shown = "from cw.notebook import show; print(len(show('match.json')._repr_html_()))"
-    assert int(typed(user, f'python -c "{shown}"').split()[0]) > 10_000
+    program = "from cw.notebook import show; print(len(show('match.json')._repr_html_()))"
+    assert int(typed(user, f'python -c "{program}"').split()[0]) > 10_000
 
 
 def test_every_kit_is_the_one_of_the_checkout(user: Terminal) -> None:
@@ -159,16 +159,16 @@ def test_all_pages_are_served_with_all_that_they_need(user: Terminal) -> None:
     typed(user, "cw play hexagon builtin:random builtin:greedy --seed 1")
     user.type(Typed("cw serve --port 5000 &", ("Monitor: http://127.0.0.1:5000/",)))
     base = f"http://127.0.0.1:{user.port}"
-    due, found = ["/"], set[str]()
+    due, pages = ["/"], set[str]()
     while due:
         path = due.pop()
-        if path not in found:
-            found.add(path)
+        if path not in pages:
+            pages.add(path)
             answer = requests.get(f"{base}{path}", timeout=PATIENCE)
             assert answer.status_code == 200, path
             if path.endswith((".css", ".js")) or "html" in answer.headers["Content-Type"]:
                 links = (next(filter(None, link)) for link in LINK.findall(answer.text))
                 due += [urljoin(path, link) for link in links]
     for game in GAMES:
-        assert {f"/games/{game}/", f"/games/{game}/rules", f"/static/games/{game}.png"} <= found
-    assert {"/static/viewer/viewer.js", "/static/viewer/games/hexagon.js"} <= found
+        assert {f"/games/{game}/", f"/games/{game}/rules", f"/static/games/{game}.png"} <= pages
+    assert {"/static/viewer/viewer.js", "/static/viewer/games/hexagon.js"} <= pages

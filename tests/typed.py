@@ -36,7 +36,7 @@ class Typed:
     """A command, and the lines that the page shows below it."""
 
     command: str
-    shown: tuple[str, ...]
+    output: tuple[str, ...]
 
 
 def parts(page: str) -> dict[str, str]:
@@ -54,8 +54,8 @@ def typed(part: str) -> Iterator[Typed]:
             assert language == "console"
             assert text.startswith("$ ")
             for block in re.split(r"^\$ ", text, flags=re.M)[1:]:
-                command, *shown = block.splitlines()
-                yield Typed(command, tuple(line for line in shown if line != "..."))
+                command, *output = block.splitlines()
+                yield Typed(command, tuple(line for line in output if line != "..."))
 
 
 def shape(line: str) -> str:
@@ -141,7 +141,7 @@ class Terminal:
 
     def wanted(self, one: Typed) -> set[str]:
         """Return the lines that the page shows, as they are compared."""
-        return {shape(self.with_free_port(line)) for line in one.shown}
+        return {shape(self.with_free_port(line)) for line in one.output}
 
     def with_free_port(self, text: str) -> str:
         """Exchange the port that a text names."""

@@ -104,7 +104,11 @@ def alone(source: Source) -> str:
 async def start(prepared: Launch) -> StdioBot | Fault:
     """Start a program that is prepared; the fault is `startup`."""
     started = await StdioBot.start(
-        prepared.argv, env=prepared.env, cwd=prepared.cwd, pass_fds=prepared.pass_fds
+        prepared.argv,
+        env=prepared.env,
+        cwd=prepared.cwd,
+        pass_fds=prepared.pass_fds,
+        bounds=prepared.bounds,
     )
     for inherited in prepared.inherited:
         inherited.close()

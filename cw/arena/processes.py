@@ -21,8 +21,6 @@ PROC: Final = Path("/proc")
 KILL: Final[int] = getattr(signal, "SIGKILL", signal.SIGTERM)
 """The signal that no program can catch; Windows has none."""
 
-ENDING: Final = ("SIGTERM", "SIGHUP", "SIGBREAK")
-
 MOST_ROUNDS: Final = 200
 YOUNG: Final = 1.0
 """Seconds after its start in which a process may still be loading its program."""
@@ -32,34 +30,11 @@ LOOK: Final = 0.002
 
 HINTS: Final[Mapping[str, str]] = {
     "SIGKILL": "it was killed, perhaps because it took too much memory",
-    "SIGSEGV": "it touched memory that is not its own",
+    "SIGSEGV": "it touched memory that is not its own; malloc gives NULL where memory is refused",
     "SIGXCPU": "it used up its CPU time",
     "SIGXFSZ": "it wrote a file that is too large",
     "SIGABRT": "it gave up by itself",
 }
-
-
-def end_as_interrupted() -> None:
-    """Let what ends this process end it as Ctrl-C does: with all that it has started.
-
-    That is SIGTERM, the end of the terminal (SIGHUP), and on Windows Ctrl-Break. What a shell has
-    had us ignore, as SIGINT in its background, is ignored further.
-    """
-    for name in ENDING:
-        number: int | None = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, _interrupt)
-    if sys.platform != "win32" and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        # asyncio ends its tasks in order for the usual handler only.
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def _interrupt(*_: object) -> None:
-    """Do what Ctrl-C does."""
-    if sys.platform != "win32":
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    signal.raise_signal(signal.SIGINT)
 
 
 def new_mark() -> str:

@@ -13,6 +13,7 @@ from typing import Any, Final, Self, cast
 
 from cw.arena.exceptions import last_exception
 from cw.arena.processes import KILL, MARK, describe_exit, kill_group, kill_marked, new_mark
+from cw.arena.sandbox.bounds import CAUSE, UNBOUND, Bounds
 from cw.arena.transports.lines import HeadAndTail
 from cw.games.rules import Fault
 
@@ -29,6 +30,9 @@ GRACE: Final = 0.5
 QUOTED: Final = 300
 SEARCHED: Final = 8 * 1024
 """Bytes at the end of standard error in which an exception is looked for."""
+
+LIMIT_SEARCHED: Final = 2 * 1024
+"""Bytes at the end of standard error that may name a limit where no exception does."""
 
 ERROR_OUTPUT: Final = "; the end of its error output: "
 """Stands in the sentence of a fault between how a program ended and what it wrote last."""
@@ -63,10 +67,11 @@ class Program(asyncio.SubprocessProtocol):
     Its standard error is always read; head and tail are kept in `stderr`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, bounds: Bounds = UNBOUND) -> None:
         """Prepare for a program; `start` starts it."""
         self.stderr = HeadAndTail(KEPT)
         self.mark = new_mark()
+        self._bounds = bounds
         self._loop = asyncio.get_running_loop()
         self._started = False
         self._open = {STDIN, STDOUT, STDERR}
@@ -139,12 +144,15 @@ class Program(asyncio.SubprocessProtocol):
     def gone(self) -> Fault | None:
         """Why the bot can do nothing more; None while it can, as far as is known yet."""
         if self._exit_code is not None:
-            how = f"{describe_exit(self._exit_code)}{self._why()}{self._last_words()}"
-            detail = f"its program ended before the end of the match: {how}"
-            return Fault("crashed" if self._exit_code else "disconnected", detail)
+            how = f"{describe_exit(self._exit_code)}{self._why()}"
+            detail = f"its program ended before the end of the match: {how}{self._last_words()}"
+            cause = CAUSE if self._exit_code and self.limit else ""
+            return Fault("crashed" if self._exit_code else "disconnected", detail, cause)
         for pipe, name in ((STDOUT, "output"), (STDIN, "input")):
             if pipe not in self._open:
-                return Fault("disconnected", f"it closed its standard {name}, but runs on")
+                # Whoever was ended for too much memory closes its pipes before that is given back.
+                limit = f"; {self.limit}" if self.limit else ""
+                return Fault("disconnected", f"it closed its standard {name}, but runs on{limit}")
         return None
 
     async def ended(self, seconds: float = SETTLE) -> Fault | None:
@@ -255,8 +263,16 @@ class Program(asyncio.SubprocessProtocol):
             self._exception = last_exception(self.stderr.end(SEARCHED))
         return self._exception
 
+    @property
+    def limit(self) -> str:
+        """Which limit it met, what is allowed and what to do; "" for none."""
+        return self._bounds.met((self.exception, self.stderr.end(LIMIT_SEARCHED)), self._exit_code)
+
     def _why(self) -> str:
-        return f": {self.exception}" if self._exit_code and self.exception else ""
+        if not self._exit_code:
+            return ""
+        exception = f": {self.exception}" if self.exception else ""
+        return f"{exception}; {self.limit}" if self.limit else exception
 
     def _last_words(self) -> str:
         quote = self.stderr.end(QUOTED)

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from cw import documents
 from cw.championship.entries import LineFormat, MatchLines
 from cw.championship.recorded import RecordedLines
 from cw.championship.teams import Team, read_entrants, refuse
@@ -122,7 +123,7 @@ def settings_of(folder: Path) -> ChampionshipSettings:
     except (OSError, ValueError) as error:
         raise UsageError(f"{folder} holds no championship: {error}") from None
     try:
-        return msgspec.convert(document, ChampionshipSettings)
+        return documents.convert(document, ChampionshipSettings)
     except msgspec.ValidationError as error:
         raise UsageError(f"{folder / SETTINGS}: the settings are broken: {error}") from None
 

@@ -10,6 +10,7 @@ from typing import Annotated, Final, Protocol, TypeVar
 import msgspec
 from msgspec import Meta
 
+from cw import documents
 from cw.errors import ProtocolError
 from cw.games.endings import FORFEITS, Forfeit, nothing_for_losers
 from cw.games.rules import Json
@@ -153,7 +154,7 @@ def has_answered(entry: Entry, seat: int) -> bool:
 def decoded(text: bytes, form: type[Line]) -> Line:
     """Read a line of JSON; raise ProtocolError with what is wrong."""
     try:
-        return msgspec.json.decode(text, type=form)
+        return documents.decode(text, form)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ProtocolError(f"not a result of a game: {error}") from None
 

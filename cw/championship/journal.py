@@ -19,6 +19,7 @@ import msgspec
 from filelock import FileLock, Timeout
 from msgspec import Meta
 
+from cw import documents
 from cw.championship.config import SETTINGS, ChampionshipSettings
 from cw.championship.entries import Entry
 from cw.errors import ProtocolError, UsageError
@@ -152,7 +153,7 @@ class Progress:
 def load_progress(folder: Path) -> Progress:
     """Read what is going on; nothing where nobody plays."""
     try:
-        document = msgspec.json.decode((folder / PROGRESS).read_bytes(), type=ProgressDocument)
+        document = documents.decode((folder / PROGRESS).read_bytes(), ProgressDocument)
     except (OSError, msgspec.DecodeError):
         return Progress()
     return Progress(

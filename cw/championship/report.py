@@ -63,8 +63,8 @@ class ChampionshipReport:
             "folder": "",
             "ranking_file": RANKING,
         }
-        shown = self.page(NOBODY_PLAYS, running=False)
-        return rendered("championship_file.html", {**shown, **places, "style": style})
+        content = self.page(NOBODY_PLAYS, running=False)
+        return rendered("championship_file.html", {**content, **places, "style": style})
 
     def page(self, progress: Progress, *, running: bool) -> dict[str, Json]:
         """Return what the pages show, without the targets of their links."""

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import click
 
-from cw.arena.processes import end_as_interrupted
 from cw.cli.groups import LazyGroup, Place
 from cw.errors import ArenaError, CapacityError, Failure
+from cw.interruption import INTERRUPTED, end_as_interrupted
 from cw.visible import visible
 
 COMMANDS: Final[Mapping[str, Place]] = {
@@ -31,7 +31,7 @@ COMMANDS: Final[Mapping[str, Place]] = {
     ),
     "test-game": Place(
         "cw.cli.game_suite:test_game",
-        "Test GAME with what every game is held to.",
+        "Run the checks that every game must pass.",
     ),
     "step": Place("cw.cli.step:step", "Apply actions to a state by the rules of GAME."),
     "observe": Place("cw.cli.step:observe", "Show what a player of GAME sees of a state."),
@@ -57,11 +57,11 @@ COMMANDS: Final[Mapping[str, Place]] = {
     ),
     "league": Place(
         "cw.cli.lab.league:league_command",
-        "Let the bots of DIR play on and on, and rate them.",
+        "Play and rate the bots of DIR until Ctrl-C.",
     ),
     "tune": Place(
         "cw.cli.lab.tune:tune_command",
-        "Find the numbers with which BOT plays GAME best.",
+        "Tune the numeric parameters of BOT for GAME.",
     ),
     "maps": Place("cw.cli.maps:maps", "Make, check and show the maps of GAME."),
     "championship": Place(
@@ -76,7 +76,7 @@ COMMANDS: Final[Mapping[str, Place]] = {
     "hub": Place("cw.cli.hub:hub", "Run a site where people bring bots and watch them play."),
     "completion": Place(
         "cw.cli.completion:completion",
-        "Print what lets bash, zsh or fish complete commands and options.",
+        "Print the completion script for bash, zsh or fish.",
     ),
 }
 """In the order in which a newcomer meets them."""
@@ -86,13 +86,18 @@ class Commands(LazyGroup):
     """The commands of `cw`."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; an error of the arena is one line: exit code 2 for wrong usage, else 1."""
+        """Run a command; an error of the arena is one line: exit code 2 for wrong usage, else 1.
+
+        Ctrl-C needs no line: who pressed it knows.
+        """
         try:
             return super().invoke(ctx)
         except (CapacityError, Failure) as error:
             raise click.ClickException(visible(str(error))) from None
         except ArenaError as error:
             raise click.UsageError(visible(str(error))) from None
+        except KeyboardInterrupt:
+            raise SystemExit(INTERRUPTED) from None
 
 
 def show_version(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
@@ -126,6 +131,6 @@ def main() -> None:
       cw bots kits            bots to start from, for all games in eight languages
 
     Results go to standard output, progress and errors to standard error. Exit codes: 0 fine,
-    1 something failed, 2 wrong usage.
+    1 something failed, 2 wrong usage, 130 after Ctrl-C.
     """
     end_as_interrupted()

@@ -72,14 +72,17 @@ def bench(parts: tuple[str, ...], quick: bool, form: str | None) -> None:
       replays      how large replays are, beside those with every frame whole
       transports   matches over pipes and HTTP, beside bare round trips
       viewer       large replays in Chromium, beside the time of a frame
-      workshop     from Run to the picture, from a key to the disk, and Stop
+      workshop     from Run to the picture, from a key to the disk, Stop
+
+    Without PART all are measured, and one page says what each came to: the goals that it missed, or
+    the one that it met least. Of the parts named, all figures are shown.
 
     Only the ratios can be compared between machines. Missing a goal is a result, not an error.
     """
     check_checkout()
     effort: Effort = getattr(import_module("bench.rows"), "QUICK" if quick else "FULL")
     rows = [row for part in dict.fromkeys(parts or PARTS) for row in measure(part, effort)]
-    show(rows, form)
+    show(rows, form or ("table" if parts else "page"))
 
 
 def check_checkout() -> None:
@@ -101,7 +104,7 @@ def measure(part: str, effort: Effort) -> list[Row]:
     return rows
 
 
-def show(rows: list[Row], form: str | None) -> None:
+def show(rows: list[Row], form: str) -> None:
     """Print the rows in the form that was asked for."""
     report: Any = import_module("bench.report")
     if form == "json":
@@ -109,4 +112,4 @@ def show(rows: list[Row], form: str | None) -> None:
     elif form == "markdown":
         click.echo(report.markdown(rows))
     else:
-        Console().print(report.table(rows))
+        Console().print(report.page(rows) if form == "page" else report.table(rows))

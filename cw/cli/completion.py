@@ -19,7 +19,7 @@ SHELLS: Final[Mapping[str, type[ShellComplete]]] = {
 @click.argument("shell", metavar="SHELL", type=click.Choice(list(SHELLS)))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print what lets bash, zsh or fish complete commands and options.
+    """Print the completion script for bash, zsh or fish.
 
     \b
     For each new shell:

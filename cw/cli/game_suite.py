@@ -1,4 +1,4 @@
-"""`cw test-game`: what every game is held to."""
+"""`cw test-game`: the checks that every game must pass."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Answer(NamedTuple):
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 def test_game(game: str, options: tuple[str, ...], chosen: tuple[str, ...], as_json: bool) -> None:
-    """Test GAME with what every game is held to.
+    """Run the checks that every game must pass.
 
     Random matches are played, altered documents are read, and the parts that the game has are
     tried. With --option matches are played by options of the game, such as a small board. Exit

@@ -163,7 +163,7 @@ def show(maker: AnyMapMaker, file: Path, svg: Path | None, png: Path | None) -> 
     \b
       #        wall
       *        where energy appears
-      A, B...  where the slots start
+      A, B...  start positions of the players
     """
     game_map = read(maker, file)
     if svg:

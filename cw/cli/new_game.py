@@ -17,7 +17,7 @@ from cw.new_game import NewGame, new_game
 @click.option("--simultaneous", is_flag=True, help="All players act at the same time.")
 @click.option("--hidden", is_flag=True, help="Players see only a part of the state.")
 @click.option(
-    "--players", default="2", show_default=True, metavar="2-4", help="How many play: 2, 3, 4, 2-4."
+    "--players", default="2", show_default=True, metavar="2-4", help="Players: 2, 3, 4, 2-4."
 )
 def new_game_command(
     name: str, folder: Path | None, simultaneous: bool, hidden: bool, players: str

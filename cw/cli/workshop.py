@@ -13,8 +13,8 @@ from cw.matches.spec import Isolation, SandboxPolicy
 from cw.server.wsgi import address_of, listen, serve
 from cw.web.live.live_matches import LiveMatches
 from cw.web.workshop.app import create_workshop
-from cw.web.workshop.desk import Desk
 from cw.web.workshop.gate import Gate
+from cw.web.workshop.own_desk import OwnDesk
 from cw.workshop.project import USUAL, open_project
 
 
@@ -56,7 +56,7 @@ def workshop(
     listener = listen("127.0.0.1", port)
     gate = Gate(address_of(listener).removeprefix("http://"))
     app = create_workshop(project, gate)
-    desk: Desk = app.extensions["desk"]
+    desk: OwnDesk = app.extensions["desk"]
     matches: LiveMatches = app.extensions["matches"]
     address = gate.address(f"/workshop/{game}/")
     click.echo(f"The bot is in {project.folder.place}. Write it in the browser: {address}")

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, Generic, TypeVar
 import msgspec
 from msgspec import Meta
 
+from cw import documents
 from cw.drawing.palette import Inks, colour_of, inks
 from cw.drawing.shapes import Shape
 
@@ -121,6 +122,6 @@ def fitting(extent: tuple[float, float], pixels: int, largest: int) -> float:
 def understood(value: Any, kind: type[T]) -> T | None:
     """Return an action as a value of a type; None if it is not one, as refused actions may be."""
     try:
-        return msgspec.convert(value, kind)
+        return documents.convert(value, kind)
     except msgspec.ValidationError:
         return None

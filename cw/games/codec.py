@@ -9,6 +9,7 @@ from typing import Any, Final, Generic, Protocol, get_type_hints
 
 import msgspec
 
+from cw import documents
 from cw.errors import ProtocolError, UsageError, short
 from cw.games.rules import Action, Fault, Json, Outcome, Player, Rules, State, View, View_contra
 
@@ -80,6 +81,11 @@ def restarted(
     return rules.new(list(players) if named else len(players), seed, **options)
 
 
+def numbered_name(player: Player) -> str:
+    """Return what a player is called where nobody shall be named."""
+    return f"player{player}"
+
+
 @dataclass(frozen=True, slots=True)
 class Conduct:
     """What the protocol of a game may make of a match that its rules do not tell.
@@ -95,6 +101,9 @@ class Conduct:
     """Whether a fault counts that comes after the end by the rules."""
     figures: Callable[[Any], Mapping[Player, Mapping[str, Json]]] = lambda _: {}
     """Returns what is kept of players beside rank and score, from the last state."""
+    numbered: Callable[[Json], Json] = lambda state: state
+    """Returns the document of a state, or of a view of all of it, with `numbered_name` in place of
+    the names that people have given themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +235,7 @@ def from_json(what: str, document: Json, kind: Any) -> Any:
     """
     try:
         # `str_keys`: JSON has only text as keys, while players may be numbers.
-        return msgspec.convert(document, kind, str_keys=True)
+        return documents.convert(document, kind, str_keys=True)
     except UNREADABLE as error:
         raise ProtocolError(
             f"this is not a valid {what}: {explained(str(error), document)}"

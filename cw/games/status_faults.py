@@ -34,8 +34,8 @@ def status_fault(reply: Reply, expected: int = 200) -> Fault:
 def plain_text(body: bytes) -> str:
     """Return a body on one line, cut; "" for a page in HTML, which says nothing to its author."""
     text = body[: 4 * LONGEST].decode(errors="replace")
-    shown = "".join(sign if sign.isprintable() else " " for sign in text)
-    line = " ".join(shown.split())
+    printable = "".join(sign if sign.isprintable() else " " for sign in text)
+    line = " ".join(printable.split())
     if line.startswith("<"):
         return ""
     return line if len(line) <= LONGEST else line[: LONGEST - len(CUT)] + CUT

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
@@ -26,6 +26,9 @@ Expectation: TypeAlias = Literal["registration", "move", "nothing"]
 
 DEEPEST: Final = 100
 """Lists and objects that may stand in each other in a reply; none needs more than 4."""
+
+CONTAINERS: Final = (dict, list)
+"""The types of JSON values that hold others."""
 
 TOO_DEEP: Final = f"it is nested more than {DEEPEST} times"
 
@@ -214,17 +217,16 @@ def read_json(body: bytes) -> Json:
 
 def is_deep(value: Json, most: int) -> bool:
     """Return whether lists and objects of a value stand in each other more than `most` times."""
-    level = [value]
-    for _ in range(most + 1):
-        level = [inner for container in level for inner in members(container)]
-    return bool(level)
-
-
-def members(value: Json) -> Iterable[Json]:
-    """Return what a list or an object holds, nothing for any other value."""
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
+    # Numbers and text, of which a frame has thousands, are left out level by level.
+    level = [value] if isinstance(value, CONTAINERS) else []
+    for _ in range(most):
+        level = [
+            inner
+            for container in level
+            for inner in (container.values() if isinstance(container, dict) else container)
+            if isinstance(inner, CONTAINERS)
+        ]
+    return any(level)
 
 
 def null_list(name: str) -> str:

@@ -73,6 +73,13 @@ class Comparison:
         )
 
 
+def check_games(line_up: LineUp, games: int) -> None:
+    """Raise UsageError if so many matches are less than a pair."""
+    in_pair = len(line_up.seatings)
+    if games < in_pair:
+        raise UsageError(f"--games must be at least {in_pair}, the matches of a pair")
+
+
 Watch: TypeAlias = Callable[[Comparison], None]
 """Is told how a comparison stands after each pair."""
 
@@ -87,13 +94,15 @@ class Contest:
     """At most so many matches; the last pair is played whole."""
     seed: int
 
+    def __post_init__(self) -> None:
+        """Raise UsageError if there are too few matches for a pair."""
+        check_games(self.line_up, self.games)
+
     @property
     def begin(self) -> Comparison:
-        """The comparison before its first pair; raise UsageError if there is room for none."""
-        in_pair = len(self.line_up.seatings)
-        if self.games < in_pair:
-            raise UsageError(f"--games must be at least {in_pair}, the matches of a pair")
-        return Comparison(self.line_up, self.hypotheses, self.games // in_pair)
+        """The comparison before its first pair."""
+        pairs = self.games // len(self.line_up.seatings)
+        return Comparison(self.line_up, self.hypotheses, pairs)
 
     @property
     def head(self) -> dict[str, Json]:

@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 import msgspec
 
+from cw import documents
 from cw.errors import Failure, UsageError, short
 from cw.files import make_folder
 from cw.games.rules import Json
@@ -80,36 +81,47 @@ def faults_of(result: MatchResult, number: int, name: str) -> BotFaults | None:
 class Journal:
     """The matches of an experiment that are over, by id; those of a file, or of this run alone."""
 
-    def __init__(self, file: Path | None = None) -> None:
-        """Know of no match; without a file none is kept."""
+    def __init__(self, file: Path | None = None, head: Mapping[str, Json] | None = None) -> None:
+        """Know of no match; without a file none is kept.
+
+        `head` is what the file says before its first match, None if it does so already.
+        """
         self.file = file
         self.lines: dict[str, MatchLine] = {}
+        self._head = head
         self._adding = threading.Lock()
 
     def add(self, line: MatchLine) -> None:
         """Write down a match, from whichever thread; raise Failure if that is not possible."""
         with self._adding:
             if self.file is not None:
+                if self._head is not None:
+                    append_line(self.file, msgspec.json.encode(self._head) + b"\n")
+                    self._head = None
                 append_line(self.file, msgspec.json.encode(line) + b"\n")
             self.lines[line.id] = line
 
 
 @contextmanager
 def opened(file: Path, head: Mapping[str, Json]) -> Iterator[Journal]:
-    """Open the journal of an experiment, alone, and begin it if there is none.
+    """Open the journal of an experiment, alone; its first match begins it if there is none.
 
-    `head` says what is played. Raises UsageError if the file is in use, broken, or of another
-    experiment, and Failure if it cannot be written.
+    `head` says what is played. What cannot be played leaves no file. Raises UsageError if the file
+    is in use, broken, or of another experiment, and Failure if it cannot be written.
     """
     make_folder(file.parent)
     with alone(file):
         mend(file)
-        if file.stat().st_size == 0:
-            append_line(file, msgspec.json.encode(head) + b"\n")
-        check_head(file, head)
-        journal = Journal(file)
+        is_new = file.stat().st_size == 0
+        if not is_new:
+            check_head(file, head)
+        journal = Journal(file, head if is_new else None)
         journal.lines = {line.id: line for line in read_lines(file)}
-        yield journal
+        try:
+            yield journal
+        finally:
+            if file.stat().st_size == 0:
+                file.unlink()
 
 
 def read_head(file: Path) -> dict[str, Json]:
@@ -141,24 +153,24 @@ def check_head(file: Path, head: Mapping[str, Json]) -> None:
 
 
 def read_lines(file: Path) -> Iterator[MatchLine]:
-    """Yield the matches of a journal; raise UsageError for a line that is none."""
+    """Yield the matches of a journal; raise UsageError for a line that is none.
+
+    A torn last line is none either, and no error: somebody may be writing it.
+    """
     try:
         with file.open("rb") as stream:
             stream.readline(LONGEST_LINE)
-            yield from map_lines(file, stream)
+            for number, text in enumerate(iter(lambda: stream.readline(LONGEST_LINE), b""), 2):
+                if len(text) < LONGEST_LINE and not text.endswith(b"\n"):
+                    return
+                yield match_in(file, number, text)
     except OSError as error:
         raise Failure(f"{file} cannot be read: {error.strerror}") from None
 
 
-def map_lines(file: Path, stream: BinaryIO) -> Iterator[MatchLine]:
-    """Yield the matches of the lines that are left in a journal; a torn last one is none."""
-    number = 1
-    while text := stream.readline(LONGEST_LINE):
-        if len(text) < LONGEST_LINE and not text.endswith(b"\n"):
-            # Somebody is writing it.
-            return
-        number += 1
-        try:
-            yield msgspec.json.decode(text, type=MatchLine)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            raise UsageError(f"{file} line {number} is no match: {error}") from None
+def match_in(file: Path, number: int, text: bytes) -> MatchLine:
+    """Return the match of a line; raise UsageError if it is none."""
+    try:
+        return documents.decode(text, MatchLine)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise UsageError(f"{file} line {number} is no match: {error}") from None

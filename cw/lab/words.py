@@ -8,8 +8,9 @@ from math import isinf
 
 from cw.games.rules import Json
 from cw.lab.comparison import Comparison
+from cw.lab.evidence import Evidence, counted, standing, verdict
 from cw.lab.journal import BotFaults, MatchLine
-from cw.league.sprt import Estimate, ratio_of
+from cw.league.sprt import ratio_of
 
 
 def sentence(comparison: Comparison) -> str:
@@ -22,73 +23,25 @@ def sentence(comparison: Comparison) -> str:
     >>> sentence(Comparison(line_up, Hypotheses(), 90, PairScores(50, 25.5, 14.0)))
     'undecided after 0 matches: v2 is at +7 ± 33 Elo against v1 (LLR -0.21 between -2.94 and 2.94)'
     """
-    line_up, decided = comparison.line_up, comparison.decision
-    lead = elo_in_words(comparison.scores.estimate)
-    count = counted(len(comparison.matches), "match")
-    if decided is None:
-        return (
-            f"undecided after {count}: {line_up.new} is at {lead} against {line_up.old}"
-            f" ({ratio_in_words(comparison)})"
-        )
-    hypotheses = comparison.hypotheses
-    stronger = decided == "stronger"
-    error = hypotheses.alpha if stronger else hypotheses.beta
-    passed = "passed" if stronger else "failed"
-    return (
-        f"{line_up.new} is {claim(comparison)} {line_up.old}: {lead} after {count}"
-        f" (SPRT {passed}, {100 * error:g} % error)"
-    )
-
-
-def claim(comparison: Comparison) -> str:
-    """Return what has been decided, with the Elo that are in question beside 0.
-
-    At 5 % error, `not stronger` means that the lead is less than `elo1`.
-    """
-    hypotheses = comparison.hypotheses
-    if comparison.decision == "stronger":
-        return (
-            f"stronger by more than {hypotheses.elo0:g} Elo than"
-            if hypotheses.elo0
-            else ("stronger than")
-        )
-    return f"not {hypotheses.elo1:g} Elo stronger than"
+    return verdict(evidence_of(comparison))
 
 
 def progress(comparison: Comparison) -> str:
     """Return in one line how a comparison stands."""
-    return (
-        f"{counted(len(comparison.matches), 'match')}, score {comparison.scores.mean:.1%},"
-        f" {elo_in_words(comparison.scores.estimate)}, {ratio_in_words(comparison)}"
+    return standing(evidence_of(comparison))
+
+
+def evidence_of(comparison: Comparison) -> Evidence:
+    """Return what a comparison says of its two bots."""
+    line_up = comparison.line_up
+    return Evidence(
+        line_up.new,
+        line_up.old,
+        comparison.hypotheses,
+        comparison.scores,
+        comparison.decision,
+        len(comparison.matches),
     )
-
-
-def ratio_in_words(comparison: Comparison) -> str:
-    """Return the log-likelihood ratio and its bounds."""
-    low, high = comparison.hypotheses.bounds
-    ratio = ratio_of(comparison.scores, comparison.hypotheses)
-    return f"LLR {ratio:.2f} between {low:.2f} and {high:.2f}"
-
-
-def elo_in_words(estimate: Estimate) -> str:
-    """Return a lead with its 95 % interval, as far as it has bounds.
-
-    >>> elo_in_words(Estimate(43.2, 26.0, 60.4)), elo_in_words(Estimate(float("inf"), 338, 900))
-    ('+43 ± 17 Elo', 'at least +338 Elo')
-    """
-    elo, low, high = estimate
-    if isinf(low) and isinf(high):
-        return "any number of Elo"
-    if isinf(high) or (isinf(elo) and elo > 0):
-        return f"at least {low:+.0f} Elo"
-    if isinf(low) or isinf(elo):
-        return f"at most {high:+.0f} Elo"
-    return f"{elo:+.0f} ± {(high - low) / 2:.0f} Elo"
-
-
-def counted(number: int, thing: str) -> str:
-    """Return a number with what it counts: `1 match`, `2 matches`."""
-    return f"{number} {thing}{'' if number == 1 else 'es' if thing.endswith('ch') else 's'}"
 
 
 def faults_by_bot(matches: Iterable[MatchLine]) -> dict[str, list[tuple[MatchLine, BotFaults]]]:

@@ -29,7 +29,7 @@ class Rating:
     sigma: float = 0.06
 
     @property
-    def shown(self) -> float:
+    def shown_rating(self) -> float:
         """The rating that is shown: the bot is almost surely stronger."""
         return self.mu - 2 * self.phi
 
@@ -111,13 +111,35 @@ def evidence(strength: float, results: Sequence[tuple[Rating, float]]) -> Eviden
     """Return what the results against these opponents say."""
     certainty = surplus = 0.0
     for opponent, score in results:
-        # The g function: an opponent whose rating is uncertain says less.
-        weight = 1 / sqrt(1 + 3 * (opponent.phi / SCALE) ** 2 / pi**2)
-        lead = weight * (strength - (opponent.mu - BEGINNER) / SCALE)
+        weight = weight_of(opponent)
+        lead = lead_over(strength, opponent)
         expected = chance(lead)
         certainty += weight**2 * expected * chance(-lead)
         surplus += weight * (score - expected)
     return Evidence(1 / certainty, surplus)
+
+
+def weight_of(opponent: Rating) -> float:
+    """Return how much a result against an opponent says, 0 to 1; Glickman calls it g.
+
+    An opponent whose rating is uncertain says less.
+    """
+    return 1 / sqrt(1 + 3 * (opponent.phi / SCALE) ** 2 / pi**2)
+
+
+def lead_over(strength: float, opponent: Rating) -> float:
+    """Return by how much who is of a strength leads an opponent, weighed."""
+    return weight_of(opponent) * (strength - (opponent.mu - BEGINNER) / SCALE)
+
+
+def expected_score(rating: Rating, opponents: Sequence[Rating]) -> float:
+    """Return how many points of one for each opponent `update` expects of a rating.
+
+    >>> round(expected_score(Rating(1500), [Rating(1500), Rating(1700, 50)]), 2)
+    0.74
+    """
+    strength = (rating.mu - BEGINNER) / SCALE
+    return sum(chance(lead_over(strength, opponent)) for opponent in opponents)
 
 
 def chance(lead: float) -> float:

@@ -34,7 +34,7 @@ class Candidate:
     bot_id: str
     owner: str | None
     """None: a house bot."""
-    shown: float
+    shown_rating: float
     last_match_at: float | None
     """None: never."""
     games_24h: int
@@ -226,7 +226,7 @@ class Pool:
 
 def place_of(candidate: Candidate) -> tuple[float, str]:
     """Return the key by which a bot stands among others: the strongest first."""
-    return -candidate.shown, candidate.bot_id
+    return -candidate.shown_rating, candidate.bot_id
 
 
 def owner_of(candidate: Candidate, *, same_owner: bool) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from cw.arena.bots import BotSpec
 from cw.arena.launch import LaunchPolicy, warn_of, with_secrets
 from cw.arena.referee import MatchRecord, MatchReferee
 from cw.arena.sandbox import Sandbox
+from cw.arena.sandbox.bounds import CAUSE as LIMIT
 from cw.arena.seats import STRAY
 from cw.arena.seats.opening import open_seat
 from cw.errors import FaultKind
@@ -48,6 +49,7 @@ CAUSES: Final[Mapping[str, str]] = {
     "timeout": LATE,
     "broken": FIXES["disconnected"],
     SERVER_ERROR: RAISED,
+    LIMIT: "stay within that limit: `cw check` on your own machine sets the same ones",
     STRAY: "print nothing but answers to standard output, everything else to standard error",
 }
 """What to do about a failure of the exchange itself, by its cause, whatever was asked."""

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from cw import documents
 from cw.errors import ArenaError, ProtocolError
 from cw.games.registry import load_game
 from cw.games.rules import Json, Player
@@ -56,7 +57,7 @@ def spec_of(document: replay.Document) -> MatchSpec:
 def result_of(document: replay.Document, outcome: Json) -> MatchResult:
     """Return what came of it; raise ProtocolError for an outcome that cannot be read."""
     try:
-        ended = msgspec.convert(outcome, Ended)
+        ended = documents.convert(outcome, Ended)
     except msgspec.ValidationError as error:
         raise ProtocolError(f"the outcome of the replay cannot be read: {error}") from None
     players = [str(seat["player"]) for seat in document["players"]]

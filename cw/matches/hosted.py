@@ -74,7 +74,9 @@ class Host:
         needs = ProgramNeeds(
             {
                 "CW_SERVER": self.address,
+                # game_ai.py takes its team from the one, the kits from the other.
                 "BOT_USERNAME": team_id(bot),
+                "TEAM_ID": team_id(bot),
                 "PYTHONPATH": str(PACKAGE.parent),
             }
             | pause(),

@@ -6,13 +6,14 @@ as it then stood. The file is gone when the match is over: then there is a repla
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from cw import documents
 from cw.matches.progress import MatchProgress
 from cw.replays.document import ending_of
 
@@ -38,6 +39,37 @@ class LiveLine(msgspec.Struct, frozen=True):
     result: msgspec.Raw
 
 
+Part: TypeAlias = Callable[[LiveDocument], LiveDocument]
+"""Makes of a head or a line what its readers may know."""
+
+
+class LiveLines:
+    """A match told in lines: its head, and again and again what is new."""
+
+    def __init__(self, public: Part = lambda part: part) -> None:
+        """Begin before the head; `public` gives what is written of each line."""
+        self._public = public
+        self.turns = self._faults = 0
+        """How many are told."""
+
+    def head(self, progress: MatchProgress) -> bytes:
+        """Return the first line; all turns are to be told after it."""
+        self.turns = self._faults = 0
+        return self._line(progress.document() | {"turns": [], "faults": []})
+
+    def news(self, progress: MatchProgress, most: int | None = None) -> bytes:
+        """Return a line with what came after the one before, so many turns of it at most."""
+        ending = ending_of(progress.record)
+        turns = progress.recorder.turns[self.turns :][:most]
+        line = {"after": self.turns, "turns": turns, **ending}
+        data = self._line(line | {"faults": ending["faults"][self._faults :]})
+        self.turns, self._faults = self.turns + len(turns), len(ending["faults"])
+        return data
+
+    def _line(self, part: LiveDocument) -> bytes:
+        return msgspec.json.encode(self._public(part)) + b"\n"
+
+
 class LiveFile:
     """Writes a match while it is played; a disk that fails ends the telling, not the match."""
 
@@ -45,10 +77,9 @@ class LiveFile:
         """Write nothing before the start of the match; `clock` gives seconds."""
         self._place = place
         self._clock = clock
+        self._lines = LiveLines()
         self._written = 0
         """Bytes."""
-        self._turns = self._faults = 0
-        """How many are told."""
         self._next = 0.0
 
     def watch(self, progress: MatchProgress) -> None:
@@ -56,9 +87,10 @@ class LiveFile:
         if self._written > LARGEST:
             return
         if self._written == 0:
-            self._write(progress.document() | {"turns": [], "faults": []}, "wb")
+            self._write(self._lines.head(progress), "wb")
         elif self._clock() >= self._next:
-            self._tell(progress)
+            self._write(self._lines.news(progress), "ab")
+            self._next = self._clock() + STEADY
 
     def close(self) -> None:
         """Remove the file."""
@@ -67,16 +99,7 @@ class LiveFile:
         except OSError:
             return
 
-    def _tell(self, progress: MatchProgress) -> None:
-        ending = ending_of(progress.record)
-        turns = progress.recorder.turns[self._turns :]
-        line = {"after": self._turns, "turns": turns, **ending}
-        self._write(line | {"faults": ending["faults"][self._faults :]}, "ab")
-        self._turns, self._faults = progress.turns, len(ending["faults"])
-        self._next = self._clock() + STEADY
-
-    def _write(self, document: LiveDocument, mode: str) -> None:
-        data = msgspec.json.encode(document) + b"\n"
+    def _write(self, data: bytes, mode: str) -> None:
         try:
             with self._place.open(mode) as file:
                 file.write(data)
@@ -94,11 +117,18 @@ def read_live(place: Path, after: int | None) -> LiveDocument | None:
     try:
         with place.open("rb") as file:
             # The last line may still be being written.
-            lines = file.read(2 * LARGEST).split(b"\n")[:-1]
+            return live_document(file.read(2 * LARGEST).split(b"\n")[:-1], after)
+    except OSError:
+        return None
+
+
+def live_document(lines: Sequence[bytes], after: int | None) -> LiveDocument | None:
+    """Return what lines tell of a match, as `read_live` does; None where there is no head."""
+    try:
         head = msgspec.json.decode(lines[0], type=dict[str, msgspec.Raw])
-        entries = [msgspec.json.decode(line, type=LiveLine) for line in lines[1:]]
+        entries = [documents.decode(line, LiveLine) for line in lines[1:]]
         result = entries[-1].result if entries else head["result"]
-    except (OSError, LookupError, msgspec.DecodeError, UnicodeDecodeError):
+    except (LookupError, msgspec.DecodeError, UnicodeDecodeError):
         return None
     turns = [*chain.from_iterable(line.turns for line in entries)]
     news, size = turns[after or 0 :], 0

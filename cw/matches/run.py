@@ -43,6 +43,7 @@ OnLaunch: TypeAlias = Callable[[BotSpec, str], None]
 OpenSeat: TypeAlias = Callable[[BotSpec, Player, SeatContext], Awaitable[Seat]]
 
 NOBODY: Final[Mapping[str, HumanSeat]] = {}
+UNHEARD: Final[Mapping[str, Hear]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +63,8 @@ class RunOptions:
     """Whether a match of clients is served to spectators."""
     open_seat: OpenSeat = open_seat
     """Seats a bot that is no person."""
-    hear: Hear | None = None
-    """Is told what each program was asked, and what it answered."""
+    hear: Mapping[str, Hear] = field(default_factory=dict)
+    """By the name of a program, who is told what it was asked, and what it answered."""
 
 
 async def run_match(  # noqa: PLR0913 - each of them is a thing of its own
@@ -76,14 +77,14 @@ async def run_match(  # noqa: PLR0913 - each of them is a thing of its own
     meter: Meter | None = None,
     secrets: Secrets = NO_SECRETS,
     spectate: bool = False,
-    hear: Hear | None = None,
+    hear: Mapping[str, Hear] = UNHEARD,
 ) -> MatchResult:
     """Play a match and return its result; afterwards, also when cancelled, nothing of it runs.
 
     `people` are the seats of `human` bots by name; `pace` is the seconds that every action of a bot
     takes at least, for spectators; `spectate` serves a match of clients to them. `meter` measures
     built-in bots and lets them rest. `secrets` may change while the match is played: requests are
-    signed by what they are then. `hear` is told what programs are asked, and what they answer.
+    signed by what they are then. `hear` says who is told what a program is asked, and its answers.
     Raises UsageError for a game, bots and options that cannot be played, and Abandoned where a
     person or `on_turn` ends the match without a result.
 
@@ -247,10 +248,10 @@ async def opened(
         context = context_of(spec, protocol, record, policy, host)
         for player, bot in record.bots.items():
             seat = await seat_of(bot, player, context, options)
-            if options.hear is not None and bot.kind == "exec":
-                seat = HeardSeat(player, seat, record, options.hear)
+            if bot.name in options.hear and bot.kind == "exec":
+                seat = HeardSeat(player, seat, record, options.hear[bot.name])
             seats[player] = host.announced(seat, player, bot.name) if host else seat
-        watch = partial(shown, progress, host, options.on_turn)
+        watch = partial(show, progress, host, options.on_turn)
         referee = MatchReferee(record, seats, protocol_options, watch, options.secrets)
         yield ReadyMatch(referee, host)
 
@@ -260,7 +261,7 @@ async def close_all(seats: Mapping[Player, Seat]) -> None:
     await asyncio.gather(*(seat.close() for seat in seats.values()))
 
 
-def shown(progress: MatchProgress, host: Host | None, on_turn: OnTurn, record: MatchRecord) -> None:
+def show(progress: MatchProgress, host: Host | None, on_turn: OnTurn, record: MatchRecord) -> None:
     """Show a match after its start or a turn to all who watch it."""
     progress.recorder(record)
     if host is not None:

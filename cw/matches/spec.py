@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
+from cw import documents
 from cw.arena.bot_settings import SECRET_SETTINGS
 from cw.arena.bots import BotSpec
 from cw.errors import FaultKind, ProtocolError
@@ -77,7 +78,7 @@ class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def from_json(document: Json) -> MatchSpec:
         """Read a specification; raise ProtocolError, with the place of what is wrong."""
         try:
-            return msgspec.convert(document, MatchSpec)
+            return documents.convert(document, MatchSpec)
         except (msgspec.ValidationError, RecursionError) as error:
             raise ProtocolError(f"this is not a match specification: {error}") from None
 
@@ -155,7 +156,7 @@ class MatchResult(msgspec.Struct, frozen=True):
     def from_json(document: Json) -> MatchResult:
         """Read a result; raise ProtocolError, with the place of what is wrong."""
         try:
-            return msgspec.convert(document, MatchResult)
+            return documents.convert(document, MatchResult)
         except (msgspec.ValidationError, RecursionError) as error:
             raise ProtocolError(f"this is not a match result: {error}") from None
 

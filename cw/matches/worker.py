@@ -23,6 +23,7 @@ from typing import Final
 
 import msgspec
 
+from cw import documents
 from cw.arena.bots import BotSpec
 from cw.arena.launch import warn_of
 from cw.errors import Abandoned, ArenaError, CapacityError, Failure, ProtocolError
@@ -88,7 +89,7 @@ async def lines() -> AsyncIterator[bytes]:
 async def answer(line: bytes) -> Json:
     """Play the match of a line; return what came of it."""
     try:
-        job = msgspec.json.decode(line, type=Job)
+        job = documents.decode(line, Job)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         return error_line(ProtocolError(f"this is not a job: {error}"))
     with telling(job) as tell:

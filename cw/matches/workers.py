@@ -10,6 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
+from cw import documents
 from cw.arena.transports.stdio import Answer, StdioBot
 from cw.errors import ArenaError, CapacityError, Failure, UsageError
 from cw.matches.run import OnLaunch
@@ -96,7 +97,7 @@ class Workers:
             try:
                 # A result holds a replay of many megabytes: decoding it here would stall all other
                 # matches.
-                line = await asyncio.to_thread(msgspec.json.decode, answer.line, type=WorkerLine)
+                line = await asyncio.to_thread(documents.decode, answer.line, WorkerLine)
             except msgspec.DecodeError as error:
                 return lost(worker, f"it wrote no line of a worker: {error}")
             if line.launched is not None:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from msgspec import Meta
 
+from cw import documents
 from cw.drawing.scenes import BEFORE, MOST_PLAYERS, DrawnPlayer, Picture, Scene, fitting
 from cw.errors import ProtocolError
 
@@ -57,6 +58,6 @@ def scenes(
 def read(value: Any, kind: type[T], what: str) -> T:
     """Return a document as a value of a type; raise ProtocolError, with the place of an error."""
     try:
-        return msgspec.convert(value, kind)
+        return documents.convert(value, kind)
     except msgspec.ValidationError as error:
         raise ProtocolError(f"{what} cannot be drawn: {error}") from None

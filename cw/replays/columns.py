@@ -11,6 +11,7 @@ from typing import Final
 
 from cw.errors import ProtocolError
 from cw.games.rules import Json
+from cw.games.wire import CONTAINERS
 
 COLUMNS: Final = "@"
 """The only key of a table."""
@@ -51,7 +52,8 @@ def from_columns(document: Json) -> Json:
     Raises ProtocolError for a broken table.
     """
     if isinstance(document, list):
-        return [from_columns(item) for item in document]
+        # Columns hold thousands of numbers, which are passed on without a call for each.
+        return [from_columns(item) if isinstance(item, CONTAINERS) else item for item in document]
     if not isinstance(document, dict):
         return document
     if set(document) != {COLUMNS}:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from cw import documents
 from cw.arena.bots import without_folder
 from cw.arena.referee import MatchRecord
 from cw.errors import FaultKind, ProtocolError
@@ -226,7 +227,7 @@ def checked(document: Json) -> Document:
     if is_deep(document, DEEPEST_REPLAY):
         raise ProtocolError(f"the replay is nested more than {DEEPEST_REPLAY} times")
     try:
-        msgspec.convert(document, Told)
+        documents.convert(document, Told)
     except msgspec.ValidationError as error:
         raise ProtocolError(f"the replay cannot be read: {error}") from None
     document["turns"] = [from_file(turn, n) for n, turn in enumerate(document["turns"])]

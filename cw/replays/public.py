@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from cw.games.codec import numbered_name
 from cw.games.registry import load_game
 from cw.replays.document import Document, digest, frame_of, states
 from cw.replays.json_diff import difference
@@ -24,22 +25,36 @@ def public_replay(
     players = [
         {**player, "bot": name} for player, name in zip(document["players"], names, strict=True)
     ]
-    turns = [
-        {
-            **turn,
-            "actions": without_sentences(turn["actions"], readers),
-            "ms": {player: ms for player, ms in turn["ms"].items() if player in readers},
-        }
-        for turn in document["turns"]
-    ]
-    faults = [
-        fault if str(fault["player"]) in readers else {**fault, "detail": ""}
-        for fault in document["faults"]
-    ]
+    turns = [public_turn(turn, readers) for turn in document["turns"]]
+    faults = [public_fault(fault, readers) for fault in document["faults"]]
     public = {**document, "players": players, "turns": turns, "faults": faults}
     if any(map(frame_tells, document["turns"])):
         public["turns"] = redrawn(public)
     return {**public, "hash": digest(public)}
+
+
+def numbered_replay(document: Document) -> Document:
+    """Return a replay whose players are called by their numbers; its hash is not proven anew."""
+    numbered = load_game(document["game"]).conduct.numbered
+    players = [
+        {**player, "name": numbered_name(player["player"])} for player in document["players"]
+    ]
+    seen = {key: numbered(document[key]) for key in ("start", "frame") if document[key] is not None}
+    return {**document, "players": players, **seen}
+
+
+def public_turn(turn: Mapping[str, Any], readers: Collection[str] = ()) -> dict[str, Any]:
+    """Return a turn without latencies and sentences of faults; its frame stays as it is."""
+    return {
+        **turn,
+        "actions": without_sentences(turn["actions"], readers),
+        "ms": {player: ms for player, ms in turn["ms"].items() if player in readers},
+    }
+
+
+def public_fault(fault: Mapping[str, Any], readers: Collection[str] = ()) -> dict[str, Any]:
+    """Return a fault without its sentence."""
+    return dict(fault) if str(fault["player"]) in readers else {**fault, "detail": ""}
 
 
 def frame_tells(turn: Mapping[str, Any]) -> bool:

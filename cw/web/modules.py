@@ -1,7 +1,8 @@
 """A script of a page with all modules that it imports, as one module: one request in place of many.
 
 Each module becomes a block with names of its own; it takes from an object what another one exports.
-The modules are ours, and written in one way: what is written otherwise is refused.
+The modules are ours, and written in one way: what is written otherwise is refused, but for bundles
+of others, which stay modules of their own.
 """
 
 from __future__ import annotations
@@ -9,10 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from posixpath import dirname, relpath
 from typing import Final
 
 from cw.errors import Failure
 from cw.web.replays.export import beside, read
+
+BUNDLES: Final = "vendor/"
+"""The folder of what others have written."""
 
 IMPORT: Final = re.compile(
     r'^import (?:(?P<default>\w+) from |\{(?P<names>[^}]*)\}\s*from )?"(?P<place>\.[^"]+)";\n', re.M
@@ -31,7 +36,23 @@ def one_module(static: Path, entry: str) -> str:
     order: list[str] = []
     place_after_imports(static, entry, order, ())
     numbers = {name: number for number, name in enumerate(order)}
-    return "".join(block(source_of(static / name), name, numbers) for name in order)
+    return "".join(
+        apart(name, entry, numbers[name])
+        if is_bundle(name, source)
+        else block(source, name, numbers)
+        for name, source in ((name, source_of(static / name)) for name in order)
+    )
+
+
+def is_bundle(name: str, source: str) -> bool:
+    """Return whether a module is a bundle of others, whose exports are not written as ours."""
+    return name.startswith(BUNDLES) and not dict(exported(source))
+
+
+def apart(name: str, entry: str, number: int) -> str:
+    """Return the line that takes all that a module exports which stays one of its own."""
+    place = relpath(name, dirname(entry))
+    return f'import * as m{number} from "{place if place[0] == "." else f"./{place}"}";\n'
 
 
 def place_after_imports(static: Path, name: str, order: list[str], above: tuple[str, ...]) -> None:

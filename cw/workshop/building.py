@@ -6,7 +6,7 @@ import asyncio
 import sys
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import Final
+from typing import Final, Protocol
 
 from cw.arena.processes import KILL, kill_group
 from cw.errors import Failure
@@ -29,8 +29,18 @@ class BuildFailed(Failure):
         self.output = output
 
 
-class Builder:
+class Builder(Protocol):
     """Compiles one bot."""
+
+    async def build(self) -> None:
+        """Compile the bot where that has to be done; raise BuildFailed with what was said.
+
+        Afterwards, also when cancelled, nothing of the compiler runs.
+        """
+
+
+class FolderBuilder:
+    """Compiles a bot in its folder, as the author would by hand."""
 
     def __init__(self, project: Project) -> None:
         """Nothing is built yet."""
@@ -38,10 +48,7 @@ class Builder:
         self._built = ""
 
     async def build(self) -> None:
-        """Compile the bot if its files have changed; raise BuildFailed with what was said.
-
-        Afterwards, also when cancelled, nothing of the compiler runs.
-        """
+        """Compile the bot if its files have changed; raise BuildFailed with what was said."""
         command = self._project.how.build
         digest = digest_of(self._project.folder.files())
         if not command or digest == self._built:

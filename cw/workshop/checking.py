@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from cw import documents
 from cw.arena.processes import KILL, kill_group
 from cw.errors import Failure
 from cw.workshop.project import MINE, Project
@@ -67,7 +68,7 @@ class Check:
     def _take(self, line: bytes) -> None:
         """Take in a line: a step, or words about why there is none."""
         try:
-            self.steps.append(msgspec.json.decode(line, type=Step))
+            self.steps.append(documents.decode(line, Step))
         except msgspec.DecodeError:
             self._other = (self._other + line.decode(errors="replace"))[-QUOTED:]
 

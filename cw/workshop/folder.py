@@ -46,9 +46,11 @@ class TextFile:
 class ChangedMeanwhile(UsageError):
     """Somebody else has written a file since it was read."""
 
-    def __init__(self, now: TextFile | None) -> None:
+    def __init__(
+        self, now: TextFile | None, why: str = "another program has changed this file meanwhile"
+    ) -> None:
         """Keep what stands there now; None if the file is gone."""
-        super().__init__("another program has changed this file meanwhile")
+        super().__init__(why)
         self.now = now
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from cw.arena.bots import BotSpec, read_bot
 from cw.errors import UsageError, choices
@@ -43,6 +45,8 @@ class Project:
     language: str
     folder: BotFolder
     isolation: Isolation
+    others: Mapping[str, BotSpec] = field(default_factory=dict)
+    """Opponents beside the built-in strategies, by name."""
 
     @property
     def how(self) -> Language:
@@ -70,28 +74,35 @@ class Project:
         command = shlex.split(self.how.bot.removeprefix("exec:"))
         return BotSpec(MINE, "exec", shlex.join([*command[:-1], str(there / command[-1])]))
 
-    def opponents(self) -> list[str]:
-        """Return the names of the built-in strategies, the weakest first."""
-        return list(load_strategies(self.game))
-
     def match(self, opponent: str, seat: int, seed: int, place: Path | None = None) -> MatchSpec:
         """Return a match of the bot in a seat, from 1; the opponent has all others.
 
         Raises UsageError for an unknown opponent, and a seat that the game does not have.
         """
-        if opponent not in load_strategies(self.game):
-            raise UsageError(f"{self.game}: {choices(opponent, self.opponents())}")
-        seats = self.seats()
-        if not 1 <= seat <= seats:
-            raise UsageError(f"the seat must be from 1 to {seats}, not {seat}")
+        refuse_unfit(self.game, opponent, seat, self.others)
+        other = self.others.get(opponent, BotSpec(opponent, "builtin", opponent))
+        seats = seats_of(self.game)
         names = [opponent, *(f"{opponent}{number}" for number in range(2, seats))]
-        bots = [BotSpec(name, "builtin", opponent) for name in names[: seats - 1]]
+        bots = [replace(other, name=name) for name in names[: seats - 1]]
         bots.insert(seat - 1, self.bot(place))
         return MatchSpec("workshop", self.game, tuple(bots), seed, isolation=self.isolation)
 
-    def seats(self) -> int:
-        """Return how many players a match has."""
-        return max(LEAST_PLAYERS, load_game(self.game).rules.seats.start)
+
+def seats_of(game: str) -> int:
+    """Return how many players a match of a game has."""
+    return max(LEAST_PLAYERS, load_game(game).rules.seats.start)
+
+
+def refuse_unfit(game: str, opponent: str, seat: int, others: Collection[str] = ()) -> None:
+    """Raise UsageError for a seat that a game does not have, and for an unknown opponent.
+
+    The built-in strategies are known, and `others`.
+    """
+    known = [*load_strategies(game), *others]
+    if opponent not in known:
+        raise UsageError(f"{game}: {choices(opponent, known)}")
+    if not 1 <= seat <= seats_of(game):
+        raise UsageError(f"the seat must be from 1 to {seats_of(game)}, not {seat}")
 
 
 def open_project(

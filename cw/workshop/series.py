@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
-from typing import Final
+from typing import Any, Final
 
 from cw.arena.sandbox.folders import contents, copy
 from cw.arena.sandbox.owners import make_temporary
@@ -21,14 +20,11 @@ from cw.matches.verdict import verdict
 from cw.matches.worker import Job
 from cw.matches.workers import Workers
 from cw.replays.document import encode
-from cw.workshop.project import MINE, Project
+from cw.workshop.project import MINE, Project, seats_of
 
 FEWEST: Final = 20
 MOST: Final = 400
 """Matches of a series."""
-
-CORES: Final = 2
-"""A series takes one core of so many: the bot is being written on the same machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +37,14 @@ class SeriesMatch:
     part: Part
     words: str
     """Who won, and by what."""
-    file: Path
-    """Its replay."""
+    file: Path | None
+    """Its replay; None if that is not here."""
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> SeriesMatch:
+        """Return a match that `to_json` tells of, without its replay and its score."""
+        part = Part(document["seat"], document["came"], None, document["faults"])
+        return cls(document["number"], document["seed"], part, document["words"], None)
 
     def to_json(self) -> dict[str, Json]:
         """Return it for pages."""
@@ -60,8 +62,15 @@ class SeriesMatch:
 class Series:
     """A series, while it is played and afterwards."""
 
-    def __init__(self, project: Project, opponent: str, number: int, seed: int) -> None:
-        """Prepare so many matches against an opponent, seats swapped.
+    def __init__(
+        self,
+        project: Project,
+        opponent: str,
+        number: int,
+        seed: int,
+        before: Sequence[SeriesMatch] = (),
+    ) -> None:
+        """Prepare so many matches against an opponent, seats swapped; some may be over before.
 
         Raises UsageError for an unknown opponent, and for too few or too many matches.
         """
@@ -74,15 +83,22 @@ class Series:
         self.copy.mkdir()
         copy(contents(project.folder.place), self.copy)
         template = project.match(opponent, 1, seed, self.copy)
-        self.specs = list(series(template, number // project.seats(), swap=True))
-        self.matches: list[SeriesMatch] = []
+        self.specs = list(series(template, number // seats_of(project.game), swap=True))
+        self.matches = list(before)
 
-    async def play(self) -> None:
-        """Play all matches; afterwards, also when cancelled, nothing of them runs."""
+    async def play(self, most: int) -> None:
+        """Play all matches that are not over, so many at once.
+
+        Afterwards, also when cancelled, nothing of them runs.
+        """
         workers = Workers()
-        jobs = [Job(spec) for spec in self.specs]
-        most = max(1, (os.cpu_count() or 1) // CORES)
-        playing = at_once(workers, jobs, most, self._keep, lambda *_: None)
+        first = len(self.matches)
+        jobs = [Job(spec) for spec in self.specs[first:]]
+
+        def keep(number: int, result: MatchResult) -> SeriesMatch:
+            return self._keep(first + number, result)
+
+        playing = at_once(workers, jobs, most, keep, lambda *_: None)
         try:
             async with aclosing(playing) as finished:
                 async for match in finished:

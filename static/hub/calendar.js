@@ -12,9 +12,9 @@ class Calendar {
   constructor(picker) {
     this.picker = picker;
     this.body = /** @type {HTMLElement} */ (picker.querySelector("[popover]"));
-    const shown = new Date(picker.dataset.shown ?? "");
-    this.year = shown.getUTCFullYear();
-    this.month = shown.getUTCMonth();
+    const month = new Date(picker.dataset.shown ?? "");
+    this.year = month.getUTCFullYear();
+    this.month = month.getUTCMonth();
     this.body.addEventListener("beforetoggle", (event) => {
       if (/** @type {ToggleEvent} */ (event).newState === "open") {
         void this.show();
@@ -100,15 +100,15 @@ class Calendar {
    * @returns {(Node | string)[]}
    */
   day(day, games) {
-    const found = games[`${this.name}-${String(day).padStart(2, "0")}`] ?? [];
-    if (!day || !found.length) {
+    const played = games[`${this.name}-${String(day).padStart(2, "0")}`] ?? [];
+    if (!day || !played.length) {
       return day ? [String(day)] : [];
     }
     const button = Object.assign(element("button", "", String(day)), { type: "button" });
-    if (found.some(({ match }) => match === this.picker.dataset.match)) {
+    if (played.some(({ match }) => match === this.picker.dataset.match)) {
       button.setAttribute("aria-current", "date");
     }
-    button.addEventListener("click", () => (found.length === 1 ? this.go(found[0]) : this.list(found)));
+    button.addEventListener("click", () => (played.length === 1 ? this.go(played[0]) : this.list(played)));
     return [button];
   }
 

@@ -7,7 +7,7 @@ const PATIENCE = 300;
 /** @type {Map<string, Promise<string>>} */
 const fetched = new Map();
 /** @type {HTMLElement | null} */
-let shown = null;
+let card = null;
 let waiting = 0;
 
 /**
@@ -30,8 +30,8 @@ function fetchCard(address) {
 function close() {
   clearTimeout(waiting);
   waiting = 0;
-  shown?.remove();
-  shown = null;
+  card?.remove();
+  card = null;
 }
 
 /**
@@ -44,9 +44,9 @@ async function open(link) {
   if (!html || ticket !== waiting) {
     return;
   }
-  shown = element("div", "card-of-user", ...parsed(html).body.childNodes);
-  document.body.append(shown);
-  place(shown, link.getBoundingClientRect());
+  card = element("div", "card-of-user", ...parsed(html).body.childNodes);
+  document.body.append(card);
+  place(card, link.getBoundingClientRect());
 }
 
 /**

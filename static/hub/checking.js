@@ -4,8 +4,8 @@ import { keepAsking } from "./asking.js";
 
 const panel = /** @type {HTMLElement} */ (document.querySelector("[data-state]"));
 
-keepAsking(panel.dataset.state ?? "", (said) => {
-  const isOver = said.status !== "PENDING";
+keepAsking(panel.dataset.state ?? "", (check) => {
+  const isOver = check.status !== "PENDING";
   if (isOver) location.reload();
   return !isOver;
 });

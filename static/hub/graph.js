@@ -19,11 +19,11 @@ let chart = null;
  * Give the points that the table has.
  * @returns {[number[], number[]]} seconds since 1970, and ranks
  */
-function shown() {
-  const found = [...rows.querySelectorAll("tr")].map(({ dataset }) => dataset);
+function series() {
+  const points = [...rows.querySelectorAll("tr")].map(({ dataset }) => dataset);
   return [
-    found.map(({ at }) => Date.parse(at ?? "") / 1000),
-    found.map(({ rank }) => Number(rank)),
+    points.map(({ at }) => Date.parse(at ?? "") / 1000),
+    points.map(({ rank }) => Number(rank)),
   ];
 }
 
@@ -42,7 +42,7 @@ function draw() {
   chart?.destroy();
   chart = null;
   plot.replaceChildren();
-  const [times, ranks] = shown();
+  const [times, ranks] = series();
   byId("no-points").hidden = times.length > 0;
   if (times.length === 0) {
     return;

@@ -2,16 +2,14 @@
 
 import { byId, parsed } from "../shared/dom.js";
 import { Poller, Source } from "../shared/poller.js";
+import { countDown } from "./next_round.js";
 
 const EVERY = 2_000;
 const WHOLE = 10_000;
-const SECOND = 1000;
+const TICK = 250;
 
 /** When the whole page was asked for last, as only the number of matches had changed. */
 let wholeAt = performance.now();
-
-/** Milliseconds by which the server's clock is ahead of this page's own. */
-const origin = Date.parse(document.body.dataset.now ?? "") - performance.now();
 
 /** What else than the number of matches that were played was told last. */
 let rest = "";
@@ -52,7 +50,7 @@ function put(fresh) {
   fresh.querySelectorAll("[tabindex='0']").forEach((one, index) => {
     [one.scrollLeft, one.scrollTop] = scrolled[index] ?? [0, 0];
   });
-  if (key !== null) found(fresh, key)?.focus({ preventScroll: true });
+  if (key !== null) counterpart(fresh, key)?.focus({ preventScroll: true });
   dispatchEvent(new Event("renewed"));
 }
 
@@ -78,7 +76,7 @@ function nameOf(one) {
  * @param {[string, number]} key
  * @returns {HTMLElement | undefined}
  */
-function found(within, [name, index]) {
+function counterpart(within, [name, index]) {
   const same = [...within.querySelectorAll("a, [tabindex], summary")].filter((one) => nameOf(one) === name);
   return /** @type {HTMLElement | undefined} */ (same[index]);
 }
@@ -89,9 +87,9 @@ function found(within, [name, index]) {
  */
 function count(round) {
   if (round?.played === undefined) return;
-  const said = `${round.played} of ${round.matches} matches played`;
+  const words = `${round.played} of ${round.matches} matches played`;
   for (const line of live().querySelectorAll(".top-lines p")) {
-    line.textContent = (line.textContent ?? "").replace(/\d+ of \d+ matches played/, said);
+    line.textContent = (line.textContent ?? "").replace(/\d+ of \d+ matches played/, words);
   }
 }
 
@@ -110,17 +108,5 @@ async function look() {
   if (isStale && performance.now() - wholeAt >= WHOLE) await renew();
 }
 
-/** Write how long it is until the next round. */
-function countDown() {
-  const { next } = live().dataset;
-  const line = live().querySelector(".top-lines p");
-  if (!next || !line) return;
-  const left = Math.max(0, Math.floor((Date.parse(next) - origin - performance.now()) / SECOND));
-  const parts = [Math.floor(left / 3600), Math.floor(left / 60) % 60, left % 60];
-  const words = (parts[0] ? parts : parts.slice(1)).map((part) => String(part).padStart(2, "0")).join(":");
-  const said = (line.textContent ?? "").replace(/starts in [\d:]+\.$/, `starts in ${words}.`);
-  if (line.textContent !== said) line.textContent = said;
-}
-
-setInterval(countDown, SECOND / 4);
+setInterval(() => countDown(live()), TICK);
 void new Poller(look, EVERY).run({ later: true });

@@ -12,7 +12,7 @@ const DAY = 86_400;
 /** @typedef {{at: string, title: string | null}} Coming */
 /** @typedef {{at: string, title: string, text: string}} Happened */
 
-const button = /** @type {HTMLButtonElement} */ (byId("count"));
+const button = byId("count");
 const list = byId("past");
 const nothing = byId("nothing");
 const events = new Source(button.dataset.events ?? "");
@@ -21,7 +21,7 @@ const events = new Source(button.dataset.events ?? "");
 let origin = Date.parse(document.body.dataset.now ?? "") - performance.now();
 
 /** @type {{next: Coming | null, over: boolean, preparing: boolean, now: string, past: Happened[]}} */
-let told = {
+let state = {
   now: "",
   past: [],
   next: button.dataset.at ? { at: button.dataset.at, title: button.dataset.title ?? null } : null,
@@ -52,17 +52,17 @@ function clockOf(seconds) {
 
 /** @returns {boolean} whether the next event should have happened by now */
 function isDue() {
-  return told.next !== null && Date.parse(told.next.at) <= now();
+  return state.next !== null && Date.parse(state.next.at) <= now();
 }
 
 /** @returns {string} what the counter says */
 function words() {
-  if (told.over) return "The tournament is over";
-  if (!told.next) return "No event planned";
-  if (told.preparing) return "FINAL is being prepared";
-  const title = told.next.title ?? "Next event";
+  if (state.over) return "The tournament is over";
+  if (!state.next) return "No event planned";
+  if (state.preparing) return "FINAL is being prepared";
+  const title = state.next.title ?? "Next event";
   if (isDue()) return `${title}: now`;
-  return `${title} in ${clockOf((Date.parse(told.next.at) - now()) / SECOND)}`;
+  return `${title} in ${clockOf((Date.parse(state.next.at) - now()) / SECOND)}`;
 }
 
 /**
@@ -82,18 +82,18 @@ async function look() {
   const asked = performance.now();
   const answer = await events.ask();
   if (!answer) return;
-  told = await answer.json();
+  state = await answer.json();
   // The server has looked at its clock halfway between question and answer.
-  origin = Date.parse(told.now) - (asked + performance.now()) / 2;
-  list.replaceChildren(...told.past.map(lineOf));
-  nothing.hidden = told.past.length > 0;
+  origin = Date.parse(state.now) - (asked + performance.now()) / 2;
+  list.replaceChildren(...state.past.map(lineOf));
+  nothing.hidden = state.past.length > 0;
   write();
 }
 
 /** Write what is true now. */
 function write() {
-  const said = words();
-  if (button.textContent !== said) button.textContent = said;
+  const text = words();
+  if (button.textContent !== text) button.textContent = text;
 }
 
 /** Write what is true now, and ask when the next event becomes due. */
@@ -104,7 +104,7 @@ function tick() {
   wasDue = due;
 }
 
-const poller = new Poller(look, () => (isDue() && !told.over ? WHEN_DUE : EVERY));
+const poller = new Poller(look, () => (isDue() && !state.over ? WHEN_DUE : EVERY));
 // While a machine sleeps its own clock may stand still.
 document.addEventListener("visibilitychange", () => {
   events.forget();

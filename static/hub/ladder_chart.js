@@ -17,7 +17,7 @@ let chart = null;
  * Give what the table has.
  * @returns {{names: string[], data: [number[], ...number[][]]}}
  */
-function shown() {
+function totals() {
   const head = [...document.querySelectorAll("#totals thead th")].slice(1);
   const rows = [...document.querySelectorAll("#totals tbody tr")];
   const rounds = rows.map((_, index) => index);
@@ -33,7 +33,7 @@ function draw() {
   const place = document.getElementById("chart");
   const legend = document.getElementById("legend");
   if (!place || !legend) return;
-  const { names, data } = shown();
+  const { names, data } = totals();
   const [line, text] = [ink(place, "--line"), ink(place, "--muted")];
   const axis = { stroke: text, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
   const last = data[0].length - 1;

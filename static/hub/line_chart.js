@@ -79,7 +79,7 @@ export function ink(place, name) {
   const probe = document.createElement("span");
   probe.style.color = `var(${name})`;
   place.append(probe);
-  const found = getComputedStyle(probe).color;
+  const colour = getComputedStyle(probe).color;
   probe.remove();
-  return found;
+  return colour;
 }

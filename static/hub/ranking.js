@@ -37,10 +37,10 @@ async function look() {
   if (!answer) {
     return;
   }
-  const said = await answer.json();
-  tell(said);
-  last ??= said.last ?? "";
-  if ((said.last ?? "") !== last) {
+  const ranking = await answer.json();
+  tell(ranking);
+  last ??= ranking.last ?? "";
+  if ((ranking.last ?? "") !== last) {
     byId("ended").hidden = false;
   }
 }

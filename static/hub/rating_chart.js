@@ -46,10 +46,10 @@ async function show() {
   }
 
   function list() {
-    const [at, shown] = chosen();
+    const [at, points] = chosen();
     const since = at[0] ?? Infinity;
     const entries = [
-      ...at.map((time, index) => ({ time, words: String(Math.round(shown[index])) })),
+      ...at.map((time, index) => ({ time, words: String(Math.round(points[index])) })),
       ...versions.filter((one) => one.at >= since).map(({ at: time, number }) => ({ time, words: `version ${number} plays` })),
     ].sort((one, other) => other.time - one.time);
     rows.replaceChildren(...entries.map(({ time, words }) => rowOf(time, words)));

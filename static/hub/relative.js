@@ -19,11 +19,11 @@ const LONGEST_NOW = 10;
  * @returns {string}
  */
 function distance(seconds) {
-  const found = UNITS.find(([, size]) => size <= seconds);
-  if (seconds <= LONGEST_NOW || !found) {
+  const match = UNITS.find(([, size]) => size <= seconds);
+  if (seconds <= LONGEST_NOW || !match) {
     return "now";
   }
-  const [unit, size] = found;
+  const [unit, size] = match;
   const number = Math.floor(seconds / size);
   return number === 1 ? `1 ${unit}` : `${number} ${unit}s`;
 }

@@ -1,4 +1,4 @@
-/** Says how a match stands that cannot be watched yet, and shows it when it can. */
+/** Says how a match stands, and shows it when it can be watched: while it is played, or when it is over. */
 
 import { keepAsking } from "./asking.js";
 
@@ -8,8 +8,11 @@ const sentence = /** @type {HTMLElement} */ (document.querySelector("#sentence")
 /** @type {ReadonlySet<string>} */
 const OPEN = new Set(["queued", "in_progress", "interrupted"]);
 
-keepAsking(panel.dataset.state ?? "", (said) => {
-  if (said.state === "done") location.reload();
-  if (sentence.textContent !== said.sentence) sentence.textContent = said.sentence;
-  return OPEN.has(said.state);
+const isWatched = document.querySelector("#viewer") !== null;
+
+keepAsking(panel.dataset.state ?? "", (state) => {
+  const isOpen = OPEN.has(state.state);
+  if (state.state === "done" || (isWatched ? !isOpen : state.watched)) location.reload();
+  if (!isWatched && sentence.textContent !== state.sentence) sentence.textContent = state.sentence;
+  return isOpen;
 }).then(() => document.querySelector(".bar")?.remove());

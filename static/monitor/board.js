@@ -172,10 +172,10 @@ export class BoardPicture {
 
   /**
    * Add new areas and remove those of an earlier game; the others stay as they are.
-   * @param {Area[]} found
+   * @param {Area[]} areas
    */
-  showAreas(found) {
-    const named = new Map(found.map((area) => [JSON.stringify(area), area]));
+  showAreas(areas) {
+    const named = new Map(areas.map((area) => [JSON.stringify(area), area]));
     for (const [name, element] of this.areas) {
       if (!named.has(name)) {
         element.remove();

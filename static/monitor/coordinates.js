@@ -73,8 +73,8 @@ export class Coordinates {
       event.preventDefault();
       const most = this.view.status.board_size - 1;
       const [x, y] = this.square ?? [0, 0];
-      const held = (/** @type {number} */ at) => Math.min(most, Math.max(0, at));
-      this.point([held(x + arrow[0]), held(y + arrow[1])]);
+      const within = (/** @type {number} */ at) => Math.min(most, Math.max(0, at));
+      this.point([within(x + arrow[0]), within(y + arrow[1])]);
     }
   }
 

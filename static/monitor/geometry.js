@@ -117,14 +117,14 @@ export function condition(board, segment) {
 export function areas(board) {
   const seen = new Set();
   /** @type {{owner: 1 | 2, squares: number[][]}[]} */
-  const found = [];
+  const closed = [];
   board.forEach((row, y) => row.forEach((square, x) => {
     const player = owner(square);
     if (player && !seen.has(`${x},${y}`)) {
-      found.push({ owner: player, squares: spread(board, x, y, seen) });
+      closed.push({ owner: player, squares: spread(board, x, y, seen) });
     }
   }));
-  return found;
+  return closed;
 }
 
 /**

@@ -103,8 +103,8 @@ export function reason(view) {
     return `Score ${won}:${lost}.`;
   }
   const what = view.status.status_code < 500 ? "Illegal move" : "Time-out";
-  const said = view.history.fault?.detail;
-  return `${what} by ${nameOf(view, view.loser)}${said ? `: ${said}` : ""}.`;
+  const detail = view.history.fault?.detail;
+  return `${what} by ${nameOf(view, view.loser)}${detail ? `: ${detail}` : ""}.`;
 }
 
 /**

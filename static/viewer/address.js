@@ -15,12 +15,12 @@ export class Address {
    * @returns {{turn: number | null, speed: number, view: string, hides: boolean}} `hides`: the result is kept back
    */
   read() {
-    const said = new URLSearchParams(location.hash.length > 1 ? location.hash.slice(1) : location.search);
+    const parameters = new URLSearchParams(location.hash.length > 1 ? location.hash.slice(1) : location.search);
     return {
-      turn: said.has("turn") ? Number(said.get("turn")) || 0 : null,
-      speed: Number(said.get("speed")) || 1,
-      view: said.get("view") ?? "",
-      hides: said.get("hide") === "1",
+      turn: parameters.has("turn") ? Number(parameters.get("turn")) || 0 : null,
+      speed: Number(parameters.get("speed")) || 1,
+      view: parameters.get("view") ?? "",
+      hides: parameters.get("hide") === "1",
     };
   }
 
@@ -33,15 +33,15 @@ export class Address {
       return; // A page that stands in the code of another has no address.
     }
     clearTimeout(this.timer);
-    const said = new URLSearchParams(turn === null ? {} : { turn: String(turn) });
-    said.set("speed", String(speed));
+    const parameters = new URLSearchParams(turn === null ? {} : { turn: String(turn) });
+    parameters.set("speed", String(speed));
     if (view) {
-      said.set("view", view);
+      parameters.set("view", view);
     }
     if (hides) {
-      said.set("hide", "1");
+      parameters.set("hide", "1");
     }
-    const save = () => history.replaceState(null, "", `#${said}`);
+    const save = () => history.replaceState(null, "", `#${parameters}`);
     if (hides === this.hides) {
       this.timer = setTimeout(save, SOON);
     } else {

@@ -120,8 +120,8 @@ export class Camera {
 
   /** Keep the board in sight. */
   hold() {
-    this.x = held(this.x, this.width / this.scale, this.board.width, this.slack);
-    this.y = held(this.y, this.height / this.scale, this.board.height, this.slack);
+    this.x = clamped(this.x, this.width / this.scale, this.board.width, this.slack);
+    this.y = clamped(this.y, this.height / this.scale, this.board.height, this.slack);
   }
 
   /**
@@ -151,7 +151,7 @@ export class Camera {
  * @param {number} part of the window that may show what is beyond
  * @returns {number}
  */
-function held(from, seen, board, part) {
+function clamped(from, seen, board, part) {
   if (seen >= board) {
     return (board - seen) / 2;
   }

@@ -32,8 +32,8 @@ export class Deeds {
     }
     const { replay, memo } = this;
     const before = replay.frame(turn - 1);
-    const found = this.game.happened({ replay, turn, before, after: replay.frame(turn), actions: replay.actions(turn), memo });
-    this.known.set(turn, found);
-    return found;
+    const deeds = this.game.happened({ replay, turn, before, after: replay.frame(turn), actions: replay.actions(turn), memo });
+    this.known.set(turn, deeds);
+    return deeds;
   }
 }

@@ -117,14 +117,14 @@ export function forfeit(end) {
  * @returns {string} "" if nobody did
  */
 export function faulty({ replay }, kind, words) {
-  const found = replay.document.faults.filter((fault) => kind === "" || fault.kind === kind);
-  const told = found.slice(0, MOST_FAULTS).map((fault) => {
+  const faults = replay.document.faults.filter((fault) => kind === "" || fault.kind === kind);
+  const lines = faults.slice(0, MOST_FAULTS).map((fault) => {
     // What stands for one kind of fault need not be named.
     const why = (kind && shortened(fault)) || `it ${detailed(fault)}`;
     return `${atTurn(Math.min(Number(fault.turn) + 1, replay.last))} ${replay.name(fault.player)} ${words}: ${why}.`;
   });
-  const rest = found.length - told.length;
-  return [...told, ...(rest > 0 ? [`So did ${rest} more.`] : [])].join(" ");
+  const rest = faults.length - lines.length;
+  return [...lines, ...(rest > 0 ? [`So did ${rest} more.`] : [])].join(" ");
 }
 
 /**

@@ -31,19 +31,19 @@ export function patched(old, patch) {
  * @returns {Record<string, Json>}
  */
 function patchedObject(old, patch) {
-  const made = { ...old };
+  const fresh = { ...old };
   const gone = patch[GONE];
   for (const key of Array.isArray(gone) ? gone : []) {
-    delete made[String(key)];
+    delete fresh[String(key)];
   }
   for (const key of Object.keys(patch)) {
     if (key !== GONE) {
       // Assigning would set a prototype where the key is called __proto__.
-      const value = patched(made[key], patch[key]);
-      Object.defineProperty(made, key, { value, enumerable: true, writable: true, configurable: true });
+      const value = patched(fresh[key], patch[key]);
+      Object.defineProperty(fresh, key, { value, enumerable: true, writable: true, configurable: true });
     }
   }
-  return made;
+  return fresh;
 }
 
 /**
@@ -56,9 +56,9 @@ function patchedArray(old, patch) {
   if (typeof length !== "number" || !Number.isInteger(length) || length < 0 || length > old.length + Object.keys(patch).length) {
     throw new Error("a frame of the replay has a list of an impossible length");
   }
-  const made = old.slice(0, length);
+  const fresh = old.slice(0, length);
   for (const [key, column] of Object.entries(fields(patch[STEPS]))) {
-    takeSteps(made, key, column);
+    takeSteps(fresh, key, column);
   }
   for (const key of Object.keys(patch)) {
     if (key !== LENGTH && key !== STEPS) {
@@ -66,28 +66,28 @@ function patchedArray(old, patch) {
       if (!Number.isInteger(index) || index < 0 || index >= length) {
         throw new Error("a frame of the replay changes what is not there");
       }
-      made[index] = patched(old[index], patch[key]);
+      fresh[index] = patched(old[index], patch[key]);
     }
   }
-  return made;
+  return fresh;
 }
 
 /**
  * Change a whole number in many elements of a list.
- * @param {Json[]} made
+ * @param {Json[]} rows
  * @param {string} key
  * @param {unknown} column distances between the elements, and by how much each changes
  */
-function takeSteps(made, key, column) {
+function takeSteps(rows, key, column) {
   const [gaps = [], steps = []] = listed(column).map(listed);
   let index = 0;
   gaps.forEach((gap, place) => {
     index += Number(gap);
-    const old = fields(made[index]);
+    const old = fields(rows[index]);
     const value = Number(old[key]) + Number(steps[place]);
     if (!Number.isInteger(value)) {
       throw new Error("a frame of the replay changes what is not there");
     }
-    made[index] = /** @type {Json} */ ({ ...old, [key]: value });
+    rows[index] = /** @type {Json} */ ({ ...old, [key]: value });
   });
 }

@@ -17,13 +17,13 @@ const UNKNOWN = "The server no longer has this match.";
 
 /**
  * A replay as far as it is played, or only what came after the turns that are known.
- * @typedef {import("./replay.js").ReplayDocument & {live: {over: boolean, trouble: string}, yours: Yours | null,
- *   replay: string | null}} Said `replay` is the address where the replay stays
+ * @typedef {import("./replay.js").ReplayDocument & {live: {over: boolean, trouble: string, run?: string}, yours: Yours | null,
+ *   replay: string | null}} Payload `replay` is the address where the replay stays
  */
 
 /**
  * Who is told what is new.
- * @typedef {object} Told
+ * @typedef {object} Listener
  * @property {(replay: Replay) => void} opened
  * @property {() => void} grown
  * @property {(replay: Replay, yours: Yours | null) => void} asked null: the person has to wait
@@ -36,17 +36,20 @@ export class Feed {
   /**
    * @param {string} address of the match's document
    * @param {string} key with which actions are played; "" to watch only
-   * @param {Told} told
+   * @param {Listener} listener
+   * @param {number} pause milliseconds between two questions
    */
-  constructor(address, key, told) {
+  constructor(address, key, listener, pause = PAUSE) {
     this.address = address;
     this.key = key;
-    this.told = told;
+    this.listener = listener;
     this.words = "";
+    /** Which attempt and game of a match it is, "" where there is but one. */
+    this.part = "";
     /** @type {Replay | null} */
     this.replay = null;
     this.source = new Source(address);
-    this.poller = new Poller(() => this.look(), PAUSE, (answers) => { if (!answers) this.say(LOST); });
+    this.poller = new Poller(() => this.look(), pause, (answers) => { if (!answers) this.say(LOST); });
   }
 
   /** Ask for news until the match is over. */
@@ -80,14 +83,14 @@ export class Feed {
       this.say("");
       return false;
     }
-    const said = await answer.json();
+    const payload = await answer.json();
     if (answer.status === 202) {
-      this.say(said.over ? said.waiting : `Please wait: ${said.waiting}.`);
-      return said.over;
+      this.say(payload.over ? payload.waiting : `Please wait: ${payload.waiting}.`);
+      return payload.over;
     }
-    await loadModule(String(said.game ?? ""));
-    this.take(said);
-    return said.live.over;
+    await loadModule(String(payload.game ?? ""));
+    this.take(payload);
+    return payload.live.over;
   }
 
   /** @returns {string} */
@@ -95,25 +98,27 @@ export class Feed {
     const query = new URLSearchParams(this.key ? { hand: this.key } : {});
     if (this.replay) {
       query.set("after", String(this.replay.last));
+      if (this.part) query.set("run", this.part);
     }
     return `${this.address}?${query}`;
   }
 
   /**
    * Take in what the server says.
-   * @param {Said} said
+   * @param {Payload} payload
    */
-  take(said) {
-    const { over, trouble } = said.live;
-    if (this.replay) {
-      this.replay.extend(said, over);
-      this.told.grown();
+  take(payload) {
+    const { over, trouble, run = "" } = payload.live;
+    if (this.replay && this.part === run) {
+      this.replay.extend(payload, over);
+      this.listener.grown();
     } else {
-      this.replay = new Replay(checked(said), over);
-      this.told.opened(this.replay);
+      this.part = run;
+      this.replay = new Replay(checked(payload), over);
+      this.listener.opened(this.replay);
     }
-    this.told.asked(this.replay, said.yours);
-    this.told.kept(said.replay ?? "");
+    this.listener.asked(this.replay, payload.yours);
+    this.listener.kept(payload.replay ?? "");
     this.say(trouble);
   }
 
@@ -121,7 +126,7 @@ export class Feed {
   say(words) {
     if (words !== this.words) {
       this.words = words;
-      this.told.said(words);
+      this.listener.said(words);
     }
   }
 

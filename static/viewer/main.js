@@ -111,11 +111,12 @@ function watchLive(address, key) {
     grown: () => viewer.grow(),
     asked: (replay, yours) => play?.show(replay, yours),
     kept: (address) => {
+      if (!byId("kept")) return;
       linkTo(byId("kept").getElementsByTagName("a")[0], address);
       byId("kept").hidden = address === "";
     },
     said: (words) => { Object.assign(byId("trouble"), { textContent: words, hidden: words === "" }); },
-  });
+  }, Number(root.dataset.every) || undefined);
   play = key ? new Play(viewer, feed) : null;
   void feed.run();
 }
@@ -125,13 +126,13 @@ function watchLive(address, key) {
  * @param {File} file
  */
 async function showFile(file) {
-  const shown = await show(async () => {
+  const isShown = await show(async () => {
     if (file.size > LARGEST_FILE) {
       throw new Error(`This file is larger than ${LARGEST_FILE} bytes.`);
     }
     return new Uint8Array(await file.arrayBuffer());
   });
-  if (shown) {
+  if (isShown) {
     byId("shelf")?.setAttribute("hidden", "");
     document.dispatchEvent(new CustomEvent("file-shown", { detail: file }));
     byId("title").focus();

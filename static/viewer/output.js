@@ -49,10 +49,10 @@ export class Output {
   sort(players, last) {
     for (const [seat, parts] of players.entries()) {
       for (const [turn, text] of parts) {
-        const shown = Math.min(turn, last);
-        const texts = this.turns.get(shown) ?? [];
+        const at = Math.min(turn, last);
+        const texts = this.turns.get(at) ?? [];
         texts[seat] = (texts[seat] ?? "") + text;
-        this.turns.set(shown, texts);
+        this.turns.set(at, texts);
       }
     }
   }

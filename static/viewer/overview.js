@@ -123,17 +123,17 @@ export class Overview {
 
   /**
    * Take in what is known of the whole replay.
-   * @param {import("./survey.js").Survey} found
+   * @param {import("./survey.js").Survey} survey
    * @returns {boolean} whether it is still wanted
    */
-  learn(found) {
-    if (found !== this.found) {
+  learn(survey) {
+    if (survey !== this.found) {
       return false;
     }
-    this.events = grouped(found.events);
+    this.events = grouped(survey.events);
     this.showEvents();
     this.plot(this.measure);
-    byId("viewer").dataset.surveyed = String(found.turns === this.replay?.last);
+    byId("viewer").dataset.surveyed = String(survey.turns === this.replay?.last);
     this.changes.learned();
     return true;
   }

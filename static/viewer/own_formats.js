@@ -16,9 +16,9 @@ const READERS = [fromCodeBattle];
  */
 export function inArenaFormat(file) {
   for (const read of READERS) {
-    const found = read(file);
-    if (found) {
-      return found;
+    const replay = read(file);
+    if (replay) {
+      return replay;
     }
   }
   return file;

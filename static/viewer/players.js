@@ -123,10 +123,10 @@ function deciding(replay) {
  * @returns {HTMLElement}
  */
 function shareElement(share, seat) {
-  const made = element("span", "share");
-  paintElement(made, seat);
-  made.style.setProperty("--share", String(share));
-  return made;
+  const bar = element("span", "share");
+  paintElement(bar, seat);
+  bar.style.setProperty("--share", String(share));
+  return bar;
 }
 
 /**

@@ -16,10 +16,10 @@ const CLICK = 4;
  * Let wheel, drag and pinch move a camera.
  * @param {HTMLElement} place
  * @param {import("./camera.js").Camera} camera
- * @param {Told} told
+ * @param {Told} listener
  */
-export function bindPointer(place, camera, told) {
-  const hand = new Hand(place, camera, told);
+export function bindPointer(place, camera, listener) {
+  const hand = new Hand(place, camera, listener);
   place.addEventListener("wheel", (event) => hand.wheel(event), { passive: false });
   place.addEventListener("pointerdown", (event) => hand.down(event));
   place.addEventListener("pointermove", (event) => hand.move(event));
@@ -33,12 +33,12 @@ class Hand {
   /**
    * @param {HTMLElement} place
    * @param {import("./camera.js").Camera} camera
-   * @param {Told} told
+   * @param {Told} listener
    */
-  constructor(place, camera, told) {
+  constructor(place, camera, listener) {
     this.place = place;
     this.camera = camera;
-    this.told = told;
+    this.told = listener;
     /** @type {Map<number, {left: number, top: number}>} */
     this.fingers = new Map();
     this.way = 0;

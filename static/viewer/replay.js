@@ -161,12 +161,12 @@ function seatOf({ player, name, bot }, index) {
  * @returns {Map<number, Fault[]>}
  */
 function faultsByTurn(faults, last) {
-  const found = new Map();
+  const byTurn = new Map();
   for (const fault of faults) {
     const turn = Math.min(Number(fault.turn) + 1, last);
-    found.set(turn, [...(found.get(turn) ?? []), fault]);
+    byTurn.set(turn, [...(byTurn.get(turn) ?? []), fault]);
   }
-  return found;
+  return byTurn;
 }
 
 /**

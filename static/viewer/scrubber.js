@@ -91,10 +91,10 @@ export class Scrubber {
   neighbour(direction) {
     const turns = this.events.map(({ turn }) => turn);
     const { turn: now } = this.playback;
-    const found = turns.filter((turn) => (turn - now) * direction > 0);
-    if (found.length === 0) {
+    const ahead = turns.filter((turn) => (turn - now) * direction > 0);
+    if (ahead.length === 0) {
       return null;
     }
-    return found.reduce((one, other) => ((other - one) * direction < 0 ? other : one));
+    return ahead.reduce((one, other) => ((other - one) * direction < 0 ? other : one));
   }
 }

@@ -55,10 +55,10 @@ export class Share {
 
   /** Fill the dialog; whoever wants no result told gets no link to the end either. */
   fill() {
-    const shown = this.shared();
-    if (shown) {
+    const link = this.shared();
+    if (link) {
       const told = !byId("share-hide").checked;
-      const shared = { ...shown, told, turn: told || shown.turn < shown.replay.last ? shown.turn : 0 };
+      const shared = { ...link, told, turn: told || link.turn < link.replay.last ? link.turn : 0 };
       byId("share-turn").textContent = String(shared.turn);
       byId("share-link").value = addressOf(shared, false);
       byId("share-embed").value = embedCode(shared);
@@ -78,7 +78,7 @@ export class Share {
     button.disabled = true;
     words.textContent = "The server is making the animation. This takes a few seconds.";
     try {
-      await made(address.replace(/\.gif$/, ""), (part) => {
+      await animationReady(address.replace(/\.gif$/, ""), (part) => {
         button.textContent = `${name}: ${Math.floor(100 * part)} %`;
       });
       const answer = await checked(await fetch(address, { headers: { Accept: "application/json" } }));
@@ -115,7 +115,7 @@ class Refused extends Error {}
  * @param {string} address
  * @param {(part: number) => void} tell is told how much of it is there, 0 to 1
  */
-async function made(address, tell) {
+async function animationReady(address, tell) {
   for (;;) {
     const answer = await checked(await fetch(address, { method: "POST", headers: { Accept: "application/json" } }));
     const { painted, frames, ready } = await answer.json();
@@ -168,8 +168,8 @@ function saveFile(blob, name) {
  */
 function addressOf({ turn, view, told, replay }, embedded) {
   const address = new URL(location.pathname, location.href);
-  const said = { embed: embedded ? "1" : "", turn: String(turn), view, hide: replay.over && !told ? "1" : "" };
-  address.search = String(new URLSearchParams(Object.entries(said).filter(([, value]) => value !== "")));
+  const parameters = { embed: embedded ? "1" : "", turn: String(turn), view, hide: replay.over && !told ? "1" : "" };
+  address.search = String(new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== "")));
   return address.href;
 }
 

@@ -90,13 +90,13 @@ export class Stage {
 
   /**
    * Show a moment of a replay.
-   * @param {Shown} shown
+   * @param {Shown} view
    */
-  show(shown) {
-    const isNew = this.shown?.replay !== shown.replay;
-    const padded = this.shown?.coordinates !== shown.coordinates;
-    this.shown = shown;
-    const { replay, game, turn } = shown;
+  show(view) {
+    const isNew = this.shown?.replay !== view.replay;
+    const padded = this.shown?.coordinates !== view.coordinates;
+    this.shown = view;
+    const { replay, game, turn } = view;
     if (isNew) {
       const { width, height } = game.extent(replay.frame(0));
       this.camera.open({ width, height }, Boolean(game.wraps));
@@ -303,10 +303,10 @@ export class Stage {
 
   /**
    * Draw the overview, where only a part of a large map is seen.
-   * @param {Shown} shown
+   * @param {Shown} view
    * @param {number} now
    */
-  drawMinimap(shown, now) {
+  drawMinimap(view, now) {
     const { board } = this.camera;
     const wanted = this.camera.isClose && Math.max(board.width, board.height) >= LARGE_MAP;
     this.minimap.hidden = !wanted;
@@ -316,9 +316,9 @@ export class Stage {
       const camera = new Camera();
       Object.assign(camera, { board, scale, width: board.width * scale, height: board.height * scale });
       fitCanvas(this.minimap, camera.width, camera.height);
-      const scene = this.scene(shown, this.minimap, camera, now);
-      paint(this.minimap, { ...scene, coordinates: false }, (to) => shown.game.draw(to));
-      frameSeen(scene, this.camera, Boolean(shown.game.wraps));
+      const scene = this.scene(view, this.minimap, camera, now);
+      paint(this.minimap, { ...scene, coordinates: false }, (to) => view.game.draw(to));
+      frameSeen(scene, this.camera, Boolean(view.game.wraps));
     }
   }
 }

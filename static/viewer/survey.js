@@ -25,20 +25,20 @@ const REPORT = 12;
  * @param {import("./replay.js").Replay} replay
  * @param {import("./games/game.js").Game} game
  * @param {unknown} memo
- * @param {Survey} found what was found before; it is added to
+ * @param {Survey} result what was found before; it is added to
  * @param {() => boolean} report is called when there is more in it; false stops
  */
-export async function survey(replay, game, memo, found, report) {
-  if (found.busy) {
+export async function survey(replay, game, memo, result, report) {
+  if (result.busy) {
     return;
   }
-  found.busy = true;
+  result.busy = true;
   let since = performance.now();
   let slices = 0;
-  let before = replay.frame(Math.max(0, found.turns));
-  for (let turn = found.turns + 1; turn <= replay.last; turn++) {
+  let before = replay.frame(Math.max(0, result.turns));
+  for (let turn = result.turns + 1; turn <= replay.last; turn++) {
     const after = replay.frame(turn);
-    look(found, game, { replay, turn, before, after, actions: replay.actions(turn), memo });
+    look(result, game, { replay, turn, before, after, actions: replay.actions(turn), memo });
     before = after;
     if (performance.now() - since > SLICE) {
       slices += 1;
@@ -49,7 +49,7 @@ export async function survey(replay, game, memo, found, report) {
       since = performance.now();
     }
   }
-  found.busy = false;
+  result.busy = false;
   report();
 }
 
@@ -66,43 +66,43 @@ export function newSurvey(replay, game) {
 
 /**
  * Take in one turn.
- * @param {Survey} found
+ * @param {Survey} result
  * @param {import("./games/game.js").Game} game
  * @param {import("./games/game.js").Moment} moment
  */
-function look(found, game, moment) {
+function look(result, game, moment) {
   const { replay, turn, after } = moment;
   game.measures.forEach(({ of }, index) => {
-    of(after, replay).forEach((value, seat) => found.measures[index].series[seat]?.push(value));
+    of(after, replay).forEach((value, seat) => result.measures[index].series[seat]?.push(value));
   });
   if (turn > 0) {
-    found.events.push(...game.events(moment).map((event) => ({ ...event, turn })));
+    result.events.push(...game.events(moment).map((event) => ({ ...event, turn })));
   }
-  found.events.push(...leadOfTurn(found, replay, turn), ...faultsOf(replay, turn));
+  result.events.push(...leadOfTurn(result, replay, turn), ...faultsOf(replay, turn));
   if (turn === replay.last && replay.over) {
     // What is seen all along does not tell who won.
     const text = `${winnerOf(replay)}. ${endingOf(replay, game)}`;
-    found.events.push({ kind: "end", turn, text, short: "the end" });
+    result.events.push({ kind: "end", turn, text, short: "the end" });
   }
-  found.turns = turn;
+  result.turns = turn;
 }
 
 /**
  * Tell of a turn in which another player came to lead.
- * @param {Survey} found the leader is noted in it
+ * @param {Survey} result the leader is noted in it
  * @param {import("./replay.js").Replay} replay
  * @param {number} turn
  * @returns {Event[]}
  */
-function leadOfTurn(found, replay, turn) {
-  const { name, series } = found.measures[0] ?? { name: "", series: [] };
+function leadOfTurn(result, replay, turn) {
+  const { name, series } = result.measures[0] ?? { name: "", series: [] };
   const values = series.map((numbers) => numbers[turn] ?? 0);
   const most = Math.max(...values);
   const ahead = values.indexOf(most);
-  if (values.length < 2 || values.lastIndexOf(most) !== ahead || ahead === found.leader) {
+  if (values.length < 2 || values.lastIndexOf(most) !== ahead || ahead === result.leader) {
     return [];
   }
-  found.leader = ahead;
+  result.leader = ahead;
   const next = Math.max(...values.filter((_, seat) => seat !== ahead));
   const who = replay.seats[ahead].name;
   const text = `${doing(who, "takes")} the lead in ${name}, ${most} to ${next}`;

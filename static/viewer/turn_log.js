@@ -13,12 +13,12 @@ const PART = 200;
 export class TurnLog {
   /**
    * @param {HTMLDetailsElement} root with a list, and a button for more of it
-   * @param {() => {source: Source, last: number} | null} told gives what may be told, up to which turn
+   * @param {() => {source: Source, last: number} | null} content gives what may be told, up to which turn
    */
-  constructor(root, told) {
+  constructor(root, content) {
     this.list = /** @type {HTMLElement} */ (root.querySelector("ol"));
     this.more = /** @type {HTMLButtonElement} */ (root.querySelector("button"));
-    this.told = told;
+    this.told = content;
     root.addEventListener("toggle", () => { this.list.replaceChildren(); this.tell(root.open); });
     this.more.addEventListener("click", () => this.tell(true));
   }
@@ -28,14 +28,14 @@ export class TurnLog {
    * @param {boolean} open
    */
   tell(open) {
-    const told = open ? this.told() : null;
-    if (told) {
+    const content = open ? this.told() : null;
+    if (content) {
       const first = this.list.childElementCount + 1;
-      const end = Math.min(told.last, first + PART - 1);
+      const end = Math.min(content.last, first + PART - 1);
       for (let turn = first; turn <= end; turn++) {
-        this.list.append(element("li", "", element("b", "", `Turn ${turn}`), sentencesOf(turn, told.source)));
+        this.list.append(element("li", "", element("b", "", `Turn ${turn}`), sentencesOf(turn, content.source)));
       }
-      this.more.hidden = end >= told.last;
+      this.more.hidden = end >= content.last;
     }
   }
 }
@@ -48,6 +48,6 @@ export class TurnLog {
  */
 function sentencesOf(turn, { replay, happened, events }) {
   const deeds = happened(turn).map(({ seat, text }) => `${replay.seats[seat]?.name ?? ""}: ${text}`);
-  const said = [...deeds, ...events(turn).map(({ text }) => text)];
-  return element("ul", "", ...(said.length ? said : ["nothing"]).map((text) => element("li", "", text)));
+  const lines = [...deeds, ...events(turn).map(({ text }) => text)];
+  return element("ul", "", ...(lines.length ? lines : ["nothing"]).map((text) => element("li", "", text)));
 }

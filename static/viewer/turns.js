@@ -236,10 +236,10 @@ function contentOf(turn, { replay, happened, events }, lines) {
   if (turn === 0) {
     return [number, element("span", "deeds muted", "The start")];
   }
-  const found = happened(turn);
-  const rest = found.length - lines;
-  const told = rest > 0 ? found.slice(0, lines - 1) : found;
-  const deeds = told.map((one) => deedOf(replay.seats[one.seat]?.name ?? "", one));
+  const happenings = happened(turn);
+  const rest = happenings.length - lines;
+  const visible = rest > 0 ? happenings.slice(0, lines - 1) : happenings;
+  const deeds = visible.map((one) => deedOf(replay.seats[one.seat]?.name ?? "", one));
   if (rest > 0) {
     deeds.push(element("span", "deed muted", `and ${rest + 1} more`));
   }

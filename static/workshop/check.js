@@ -7,7 +7,7 @@ import { ask, follow, wordsOf } from "./server.js";
 const PAUSE = 400;
 
 /** @typedef {{step: string, ok: boolean, problem: string, fix: string}} Step */
-/** @typedef {{steps: Step[], goes_on: boolean, trouble: string}} Told */
+/** @typedef {{steps: Step[], goes_on: boolean, trouble: string, waits?: string}} Report */
 
 /** Checks the bot and shows the steps. */
 export class Check {
@@ -28,23 +28,24 @@ export class Check {
     try {
       await this.led.save();
       await ask("POST", "check");
-      await follow("check", PAUSE, (/** @type {Told} */ told) => number !== this.number || this.take(told));
+      await follow("check", PAUSE, (/** @type {Report} */ report) => {
+        if (number === this.number) {
+          this.take(report);
+        }
+        return number !== this.number;
+      });
     } catch (error) {
       this.say(wordsOf(error));
     }
     byId("check-stop").disabled = true;
   }
 
-  /**
-   * @param {Told} told
-   * @returns {boolean} whether the check is over
-   */
-  take({ steps, goes_on: goesOn, trouble }) {
+  /** @param {Report} report */
+  take({ steps, goes_on: goesOn, trouble, waits }) {
     byId("check-steps").replaceChildren(...steps.map(row));
     const last = steps.at(-1);
     const ended = last && !last.ok ? "One step failed; those after it were not tried." : "All fine.";
-    this.say(trouble || (goesOn ? `${steps.length} steps are fine so far...` : ended));
-    return !goesOn;
+    this.say(trouble || waits || (goesOn ? `${steps.length} steps are fine so far...` : ended));
   }
 
   /** @param {string} words */

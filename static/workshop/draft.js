@@ -89,7 +89,7 @@ export class Draft {
     this.editor.take(name, text);
     this.isTaking = false;
     if (this.digests.has(name)) {
-      this.say(`${name} was changed by another program, and is taken in.`);
+      this.say(`${name} was changed elsewhere, and is taken in.`);
     }
     this.digests.set(name, digest);
   }
@@ -154,7 +154,7 @@ export class Draft {
    */
   fail(name, error) {
     if (error instanceof Refused && error.status === 409) {
-      this.conflicts.set(name, error.told.now);
+      this.conflicts.set(name, error.report.now);
       this.showConflict();
       return;
     }
@@ -162,7 +162,7 @@ export class Draft {
     this.timer = setTimeout(() => void this.save(), LOOK);
   }
 
-  /** Take what is on the disk of a file that both have changed. */
+  /** Load from disk a file that both have changed. */
   takeTheirs() {
     const [name, theirs] = [...this.conflicts][0] ?? ["", null];
     this.conflicts.delete(name);

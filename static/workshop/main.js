@@ -18,7 +18,7 @@ const editor = new Editor(byId("editor"), nonce, {
   typed: (name) => draft.typed(name),
   run: () => void run.begin(),
 });
-const draft = new Draft(editor, main);
+export const draft = new Draft(editor, main);
 const save = () => draft.save();
 const match = new Match(turned);
 
@@ -30,13 +30,13 @@ const output = new RunOutput({
   },
 });
 const question = new Question({ save, marks, visit: (turn) => match.visit(turn) });
-const parts = new Parts((part) => {
+export const parts = new Parts((part) => {
   question.isSeen = part === "question";
   question.point(match.turn);
   output.reveal();
 });
 
-const run = new Run({ save, begun, ended, wrote: (written) => output.grow(written) });
+const run = new Run({ save, begun, played, wrote: (written) => output.grow(written), ended });
 new Series({ save, show: showOfSeries });
 new Check({ save });
 
@@ -67,32 +67,37 @@ function marks(found) {
   editor.mark(found);
 }
 
-/**
- * Show a run that has begun.
- * @param {string} name
- */
-function begun(name) {
+/** Forget the run before the one that begins. */
+function begun() {
   editor.mark([]);
   output.show([], [], "");
-  question.isRun = true;
-  question.forget();
-  match.follow(name, () => {});
+  question.isRun = false;
   if (parts.chosen === "code") {
     parts.show("picture");
   }
 }
 
 /**
- * Show what came of a run.
- * @param {import("./run.js").Told} told
+ * Show the match of a run while it is played.
+ * @param {string} address
  */
-function ended(told) {
-  output.show(told.output, told.marks, told.compiler);
+function played(address) {
+  question.isRun = true;
+  question.forget();
+  match.follow(address);
+}
+
+/**
+ * Show what came of a run.
+ * @param {import("./run.js").Report} report
+ */
+function ended(report) {
+  output.show(report.output, report.marks, report.compiler);
   output.point(match.turn);
-  marks(told.marks);
+  marks(report.marks);
   question.forget();
   question.point(match.turn);
-  if (told.marks.length || told.compiler) {
+  if (report.marks.length || report.compiler) {
     parts.offer("output");
   }
 }

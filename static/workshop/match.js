@@ -36,19 +36,17 @@ export class Match {
 
   /**
    * Follow a match that is played.
-   * @param {string} name
-   * @param {(words: string) => void} said is told what there is to say
+   * @param {string} address of its document
    */
-  follow(name, said) {
+  follow(address) {
     const number = ++this.number;
     const wanted = () => number === this.number;
-    const address = byId("workshop").dataset.matches?.replace(/-$/, `${name}/document`) ?? "";
     const feed = new Feed(address, "", {
       opened: (replay) => { if (wanted()) { this.open(replay); } },
       grown: () => { if (wanted()) { this.viewer.grow(); } },
       asked: () => {},
       kept: () => {},
-      said: (words) => { if (wanted()) { said(words); } },
+      said: () => {},
     });
     feed.poller.every = 100;
     void feed.run();

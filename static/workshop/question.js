@@ -3,15 +3,20 @@
 import { element } from "../shared/dom.js";
 import { timeWords } from "../viewer/words.js";
 import { byId } from "./elements.js";
-import { ask, wordsOf } from "./server.js";
+import { ask, follow, wordsOf } from "./server.js";
 
 /** Milliseconds that a turn is shown before the server is asked about it: playback goes through many. */
 const REST = 120;
+
+/** Milliseconds between two looks whether it has answered. */
+const PAUSE = 150;
+const ASKING = "It is asked all earlier turns first...";
 
 /**
  * @typedef {{question: string, answer: string, ms: number, fault: string}} Exchange
  * @typedef {{kind: string, words: string, expected: string, actual: string}} Fault
  * @typedef {{turn: number, exchanges: Exchange[], faults: Fault[], action: unknown}} AskedTurn
+ * @typedef {{answer: any, goes_on: boolean, trouble: string, waits?: string}} Report of a question that is asked again
  */
 
 /** Shows the question of a turn. */
@@ -48,15 +53,15 @@ export class Question {
   async load(turn) {
     this.turn = turn;
     /** @type {AskedTurn} */
-    const told = await ask("GET", `run/turns/${turn}`);
+    const report = await ask("GET", `run/turns/${turn}`);
     if (turn === this.turn) {
       byId("no-question").hidden = true;
-      byId("asked").replaceChildren(...this.parts(told));
+      byId("asked").replaceChildren(...this.parts(report));
     }
   }
 
   /**
-   * @param {AskedTurn} told
+   * @param {AskedTurn} report
    * @returns {HTMLElement[]}
    */
   parts({ turn, exchanges, faults, action }) {
@@ -97,17 +102,32 @@ export class Question {
    */
   async askAgain(turn, button, today) {
     button.disabled = true;
-    today.replaceChildren(element("p", "muted", "It is asked all earlier turns first..."));
+    today.replaceChildren(element("p", "muted", ASKING));
     try {
       await this.led.save();
-      const told = await ask("POST", "ask", { turn });
-      today.replaceChildren(...todayParts(told));
-      this.led.marks(told.marks);
+      await ask("POST", "ask", { turn });
+      await follow("ask", PAUSE, (/** @type {Report} */ report) => this.take(report, today));
     } catch (error) {
       today.replaceChildren(element("p", "refused", wordsOf(error)));
     }
     button.disabled = false;
     today.scrollIntoView({ block: "nearest" });
+  }
+
+  /**
+   * Show how the question that is asked again stands.
+   * @param {Report} report
+   * @param {HTMLElement} today
+   */
+  take({ answer, goes_on: goesOn, trouble, waits }, today) {
+    if (goesOn) {
+      today.replaceChildren(element("p", "muted", waits || ASKING));
+    } else if (answer) {
+      today.replaceChildren(...todayParts(answer));
+      this.led.marks(answer.marks);
+    } else {
+      today.replaceChildren(element("p", "refused", trouble));
+    }
   }
 }
 
@@ -137,7 +157,7 @@ function faultPart({ kind, words, expected, actual }) {
 }
 
 /**
- * @param {any} told
+ * @param {any} report
  * @returns {HTMLElement[]}
  */
 function todayParts({ before, after, changed, verdict, ms, stderr }) {

@@ -1,26 +1,31 @@
 /** A run: one match of the bot as it is now, which is shown while it is played. */
 
+import { element } from "../shared/dom.js";
 import { byId } from "./elements.js";
 import { ask, follow, wordsOf } from "./server.js";
 
-const PAUSE = 250;
+const PAUSE = 200;
+const REPLACED = "Another run took its place, in another window.";
 
 /**
- * @typedef {{match: string, seed: number, over: boolean, failed: boolean, words: string, protection: string,
- *   compiler: string, output: [number, string][], marks: import("./output.js").Mark[]}} Told
+ * @typedef {{match: string, seed: number, goes_on: boolean, ready: boolean, failed: boolean, words: string,
+ *   protection: string, compiler: string, output: [number, string][], marks: import("./output.js").Mark[],
+ *   waits?: string, is_lost?: boolean}} Report
+ * @typedef {{match: string, document: string, seed: number}} Begun a run, and the address of its match
  */
 
 /** Runs the bot. */
 export class Run {
   /**
-   * @param {{save: () => Promise<void>, begun: (match: string) => void, ended: (told: Told) => void,
-   *   wrote: (output: [number, string][]) => void}} led
+   * @param {{save: () => Promise<void>, begun: () => void, played: (address: string) => void,
+   *   wrote: (output: [number, string][]) => void, ended: (report: Report) => void}} led
    */
   constructor(led) {
     this.led = led;
     this.number = 0;
     /** @type {number | null} of the run before */
     this.seed = null;
+    this.words = "";
     byId("run-form").addEventListener("submit", (event) => {
       event.preventDefault();
       void this.begin();
@@ -41,10 +46,26 @@ export class Run {
       await this.led.save();
       const seed = again?.seed ?? (byId("same-seed").checked ? this.seed : null);
       const wanted = { opponent: byId("opponent").value, seat: again?.seat ?? Number(byId("seat").value), seed };
+      /** @type {Begun} */
       const begun = await ask("POST", "run", wanted);
       this.seed = begun.seed;
-      this.led.begun(begun.match);
-      await follow("run", PAUSE, (/** @type {Told} */ told) => number !== this.number || this.take(told));
+      this.led.begun();
+      let isShown = false;
+      await follow("run", PAUSE, (/** @type {Report} */ report) => {
+        if (number !== this.number) {
+          return true;
+        }
+        if (report.match !== begun.match) {
+          this.say(REPLACED);
+          return true;
+        }
+        if (report.ready && !isShown) {
+          isShown = true;
+          this.led.played(begun.document);
+        }
+        this.take(report);
+        return false;
+      });
     } catch (error) {
       this.say(wordsOf(error), true);
     }
@@ -54,18 +75,17 @@ export class Run {
     }
   }
 
-  /**
-   * @param {Told} told
-   * @returns {boolean} whether the run is over
-   */
-  take(told) {
-    if (told.over) {
-      this.say(told.words, told.failed);
-      this.led.ended(told);
+  /** @param {Report} report */
+  take(report) {
+    if (!report.goes_on) {
+      this.say(report.words, report.failed, report.is_lost);
+      this.led.ended(report);
+    } else if (report.waits) {
+      this.say(report.waits);
     } else {
-      this.led.wrote(told.output);
+      this.say(report.ready ? "" : "It starts...");
+      this.led.wrote(report.output);
     }
-    return told.over;
   }
 
   /** Stop the run. */
@@ -77,9 +97,23 @@ export class Run {
   /**
    * @param {string} words
    * @param {boolean} [isTrouble]
+   * @param {boolean} [isLost] whether it is offered to run the bot again
    */
-  say(words, isTrouble = false) {
-    byId("words").textContent = words;
+  say(words, isTrouble = false, isLost = false) {
+    if (words === this.words) {
+      // A reader of screens would say it again.
+      return;
+    }
+    this.words = words;
+    byId("words").replaceChildren(words, ...(isLost ? [" ", this.again()] : []));
     byId("words").classList.toggle("refused", isTrouble);
+  }
+
+  /** @returns {HTMLElement} what runs the bot again */
+  again() {
+    const button = element("button", "link", "Run again");
+    button.type = "button";
+    button.addEventListener("click", () => void this.begin());
+    return button;
   }
 }

@@ -11,7 +11,7 @@ const LETTERS = { won: "W", drawn: "D", lost: "L" };
 /**
  * @typedef {{number: number, seed: number, seat: number, came: string, faults: number, words: string}} SeriesMatch
  * @typedef {{wins: number, draws: number, losses: number, win_rate: number, interval: [number, number], faults: number}} Tally
- * @typedef {{opponent: string, total: number, matches: SeriesMatch[], tally: Tally | null, goes_on: boolean, trouble: string}} Told
+ * @typedef {{opponent: string, total: number, matches: SeriesMatch[], tally: Tally | null, goes_on: boolean, trouble: string, waits?: string}} Report
  */
 
 /** Plays series and shows them. */
@@ -47,31 +47,32 @@ export class Series {
     try {
       await this.led.save();
       await ask("POST", "series", { opponent: byId("opponent").value, matches: byId("series-number").valueAsNumber });
-      await follow("series", PAUSE, (/** @type {Told} */ told) => number !== this.number || this.take(told));
+      await follow("series", PAUSE, (/** @type {Report} */ report) => {
+        if (number === this.number) {
+          this.take(report);
+        }
+        return number !== this.number;
+      });
     } catch (error) {
       byId("series-words").textContent = wordsOf(error);
       byId("series-stop").disabled = true;
     }
   }
 
-  /**
-   * @param {Told} told
-   * @returns {boolean} whether the series is over
-   */
-  take(told) {
-    const fresh = told.matches.slice(this.shown);
+  /** @param {Report} report */
+  take(report) {
+    const fresh = report.matches.slice(this.shown);
     byId("series-matches").append(...fresh.map((match) => this.square(match)));
-    this.shown = told.matches.length;
-    byId("series-words").textContent = [wordsOfSeries(told), told.trouble].filter(Boolean).join(" ");
-    byId("series-bar").hidden = told.tally === null;
-    if (told.tally) {
-      const [low, high] = told.tally.interval;
+    this.shown = report.matches.length;
+    byId("series-words").textContent = [report.waits || wordsOfSeries(report), report.trouble].filter(Boolean).join(" ");
+    byId("series-bar").hidden = report.tally === null;
+    if (report.tally) {
+      const [low, high] = report.tally.interval;
       byId("series-bar").style.setProperty("--low", String(low));
       byId("series-bar").style.setProperty("--high", String(high));
-      byId("series-bar").style.setProperty("--rate", String(told.tally.win_rate));
+      byId("series-bar").style.setProperty("--rate", String(report.tally.win_rate));
     }
-    byId("series-stop").disabled = !told.goes_on;
-    return !told.goes_on;
+    byId("series-stop").disabled = !report.goes_on;
   }
 
   /**
@@ -96,7 +97,7 @@ export class Series {
 }
 
 /**
- * @param {Told} told
+ * @param {Report} report
  * @returns {string}
  */
 function wordsOfSeries({ opponent, total, matches, tally }) {

@@ -1,17 +1,17 @@
 /** What the page asks of its server. */
 
-const BASE = document.getElementById("workshop")?.dataset.base ?? "";
+const { base: BASE = "", token = "" } = document.getElementById("workshop")?.dataset ?? {};
 
 /** The server has refused something, and says why. */
 export class Refused extends Error {
   /**
    * @param {number} status
-   * @param {any} told what it says
+   * @param {any} report what it says
    */
-  constructor(status, told) {
-    super(String(told?.error ?? `The server refused this (${status}).`));
+  constructor(status, report) {
+    super(String(report?.error ?? `The server refused this (${status}).`));
     this.status = status;
-    this.told = told;
+    this.report = report;
   }
 }
 
@@ -26,28 +26,71 @@ export class Refused extends Error {
  */
 export async function ask(method, path, document, options = {}) {
   const body = document === undefined ? undefined : JSON.stringify(document);
-  const answer = await fetch(BASE + path, { method, body, headers: { Accept: "application/json" }, ...options });
+  const answer = await fetch(BASE + path, { method, body, headers: { Accept: "application/json", "X-CSRFToken": token }, ...options });
   if (answer.status === 304) {
     return null;
   }
-  const told = await answer.json().catch(() => ({}));
+  const report = await answer.json().catch(() => ({}));
   if (!answer.ok) {
-    throw new Refused(answer.status, told);
+    throw new Refused(answer.status, report);
   }
-  return told;
+  return report;
+}
+
+/** Milliseconds between two questions about what waits for a machine, or after a question without an answer. */
+const WAITING = 1000;
+
+/** Questions in a row without an answer after which nobody is asked any more. */
+const MOST_FAILURES = 5;
+
+/**
+ * What is told of something that goes on.
+ * @typedef {{goes_on: boolean, waits?: string, is_lost?: boolean}} Going `waits` says for what, "" for nothing
+ */
+
+/**
+ * Ask again and again while something goes on.
+ * @template {Going} T
+ * @param {string} path
+ * @param {number} pause milliseconds between two questions
+ * @param {(report: T) => boolean | void} take takes an answer; true where no more is wanted
+ */
+export async function follow(path, pause, take) {
+  for (;;) {
+    /** @type {T} */
+    const report = await askPatiently(path);
+    if (take(report) || !report.goes_on) {
+      return;
+    }
+    await rest(report.waits ? WAITING : pause);
+  }
 }
 
 /**
- * Ask again and again until an answer is the last one.
- * @template T
+ * Ask the server, again where it is silent, or fails.
  * @param {string} path
- * @param {number} pause milliseconds between two questions
- * @param {(told: T) => boolean} take takes an answer; returns whether it was the last one
+ * @returns {Promise<any>}
  */
-export async function follow(path, pause, take) {
-  while (!take(await ask("GET", path))) {
-    await new Promise((resolve) => { setTimeout(resolve, pause); });
+async function askPatiently(path) {
+  for (let failures = 1; ; failures++) {
+    try {
+      return await ask("GET", path);
+    } catch (error) {
+      const isFinal = error instanceof Refused && error.status < 500 && error.status !== 429;
+      if (isFinal || failures >= MOST_FAILURES) {
+        throw error;
+      }
+      await rest(failures * WAITING);
+    }
   }
+}
+
+/**
+ * @param {number} pause milliseconds
+ * @returns {Promise<void>}
+ */
+function rest(pause) {
+  return new Promise((resolve) => { setTimeout(resolve, pause); });
 }
 
 /**

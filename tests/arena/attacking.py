@@ -54,11 +54,11 @@ def stderr(played: MatchRecord) -> Mapping[str, str]:
 
 async def started(bot: BotSpec, stack: ExitStack, policy: Policy = "require") -> StdioBot:
     """Start the program of a bot as a match would."""
-    found = await launch(bot, bot.command, LaunchPolicy(Sandbox(policy)), stack)
-    assert isinstance(found, StdioBot), found
-    return found
+    stdio_bot = await launch(bot, bot.command, LaunchPolicy(Sandbox(policy)), stack)
+    assert isinstance(stdio_bot, StdioBot), stdio_bot
+    return stdio_bot
 
 
-async def said(bot: StdioBot) -> str:
+async def next_line(bot: StdioBot) -> str:
     """Return the next line that a program writes."""
     return line_of(await bot.receive(PATIENCE)).decode()

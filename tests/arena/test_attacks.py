@@ -30,8 +30,8 @@ from tests.arena.attacking import (
     BWRAP,
     faults,
     match,
+    next_line,
     program,
-    said,
     started,
     stderr,
     written,
@@ -90,10 +90,10 @@ def test_a_bot_that_spins_in_many_sessions_leaves_an_honest_one_its_share(tmp_pa
             honest = await started(written(tmp_path / "honest", "honest", WORKS), stack)
             greedy = await started(written(tmp_path / "greedy", "greedy", SPINS), stack)
             async with honest, greedy:
-                assert await said(honest) == "ready"
-                assert int(await said(greedy)) == 150
+                assert await next_line(honest) == "ready"
+                assert int(await next_line(greedy)) == 150
                 await honest.send(b"go", 60)
-                return float(await said(honest))
+                return float(await next_line(honest))
 
     assert asyncio.run(play()) > 0.03
 

@@ -53,7 +53,7 @@ def test_a_program_is_named_after_its_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("texts", "found"),
+    ("texts", "expected"),
     [
         (["builtin:greedy", "builtin:greedy"], ["greedy-1", "greedy-2"]),
         (["builtin:a", "builtin:b", "builtin:a"], ["a-1", "b", "a-2"]),
@@ -62,14 +62,14 @@ def test_a_program_is_named_after_its_file(tmp_path: Path) -> None:
         (["a-2=builtin:x", "builtin:a", "builtin:a"], ["a-2", "a-1", "a-3"]),
     ],
 )  # fmt: skip
-def test_equal_names_are_numbered(texts: list[str], found: list[str]) -> None:
-    assert names(*texts) == found
+def test_equal_names_are_numbered(texts: list[str], expected: list[str]) -> None:
+    assert names(*texts) == expected
 
 
 def test_long_names_stay_different() -> None:
-    found = numbered(["n" * 64] * 12)
-    assert len(set(found)) == 12
-    assert max(map(len, found)) == 64
+    result = numbered(["n" * 64] * 12)
+    assert len(set(result)) == 12
+    assert max(map(len, result)) == 64
 
 
 def test_a_setting_is_about_the_bot_before_the_last_dot(tmp_path: Path) -> None:

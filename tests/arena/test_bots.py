@@ -117,7 +117,7 @@ def test_the_path_of_a_program_survives_in_its_command(
 
 
 @pytest.mark.parametrize(
-    ("target", "found"),
+    ("target", "parts"),
     [
         ("bot.py", ("bot.py", "")),
         ("bot.py:Mine", ("bot.py", "Mine")),
@@ -125,8 +125,8 @@ def test_the_path_of_a_program_survives_in_its_command(
         (r"C:\bots\bot.py:Mine", (r"C:\bots\bot.py", "Mine")),
     ],
 )
-def test_the_file_and_the_player_in_it_are_told_apart(target: str, found: tuple[str, str]) -> None:
-    assert BotSpec("me", "python", target).python_player == found
+def test_the_file_and_the_player_in_it_are_told_apart(target: str, parts: tuple[str, str]) -> None:
+    assert BotSpec("me", "python", target).python_player == parts
 
 
 def test_a_command_is_split_as_it_is_written_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +140,7 @@ def test_a_command_is_split_as_it_is_written_on_windows(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    ("spec", "told"),
+    ("spec", "public"),
     [
         ("builtin:greedy", "builtin:greedy"),
         ("http://127.0.0.1:3000/bot", "http://127.0.0.1:3000/bot"),
@@ -152,6 +152,6 @@ def test_a_command_is_split_as_it_is_written_on_windows(monkeypatch: pytest.Monk
         ),
     ],
 )
-def test_replays_name_a_bot_without_folders(spec: str, told: str) -> None:
+def test_replays_name_a_bot_without_folders(spec: str, public: str) -> None:
     (bot,) = read_bots([spec]).bots
-    assert bot.public == told
+    assert bot.public == public

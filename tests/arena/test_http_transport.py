@@ -49,7 +49,7 @@ def answer_of(answer: Reply | Fault) -> Reply:
     return answer
 
 
-def told(answer: Reply | Fault) -> tuple[str, str, str]:
+def fault_parts(answer: Reply | Fault) -> tuple[str, str, str]:
     """Return kind, cause and sentence of what must be a fault."""
     fault_of(answer)
     assert isinstance(answer, Fault)
@@ -80,8 +80,8 @@ def told(answer: Reply | Fault) -> tuple[str, str, str]:
 def test_misbehaviour_is_a_fault_that_names_it(
     name: str, seconds: float, kind: FaultKind, cause: Cause, says: str
 ) -> None:
-    *found, detail = told(ask(name, seconds))
-    assert found == [kind, cause], detail
+    *fault, detail = fault_parts(ask(name, seconds))
+    assert fault == [kind, cause], detail
     assert re.search(says, detail), detail
 
 
@@ -170,7 +170,7 @@ def test_an_answer_that_breaks_off_is_not_asked_again(method: str) -> None:
     async def play() -> tuple[str, bytes]:
         async with serving_bot("hangs_up_in_the_second_answer") as base, HttpBot(base) as bot:
             await get(bot)
-            kind, _, _ = told(await (get(bot) if method == "GET" else post(bot, b"{}")))
+            kind, _, _ = fault_parts(await (get(bot) if method == "GET" else post(bot, b"{}")))
             return kind, answer_of(await get(bot)).body
 
     assert asyncio.run(play()) == ("disconnected", b"2")
@@ -190,7 +190,7 @@ def test_after_a_timeout_the_late_answer_is_gone_with_its_connection() -> None:
     async def play() -> str:
         async with serving_bot("tells_what_came") as base, HttpBot(base) as bot:
             answer_of(await post(bot, b"early"))
-            told(await post(bot, b"x" * 60000, seconds=0))
+            fault_parts(await post(bot, b"x" * 60000, seconds=0))
             answer = answer_of(await post(bot, b"newest"))
             assert answer.body.endswith(b"newest")
             return answer.headers["Connection-Number"]
@@ -202,7 +202,7 @@ def test_requests_to_one_bot_wait_for_each_other_without_a_clock() -> None:
     async def play() -> list[str]:
         async with serving_bot("accepts_and_hangs") as base, HttpBot(base) as bot:
             return [
-                told(answer)[1]
+                fault_parts(answer)[1]
                 for answer in await asyncio.gather(*(get(bot, seconds=SHORT) for _ in range(3)))
             ]
 
@@ -218,7 +218,7 @@ def test_a_large_request_arrives_and_one_that_is_not_read_times_out() -> None:
             return await bot.request(Request("POST", "/", body), limits)
 
     assert answer_of(asyncio.run(play("tells_what_came", PATIENCE))).body.endswith(body)
-    assert told(asyncio.run(play("reads_nothing", SHORT)))[:2] == ("timeout", "timeout")
+    assert fault_parts(asyncio.run(play("reads_nothing", SHORT)))[:2] == ("timeout", "timeout")
 
 
 @LINUX
@@ -241,7 +241,7 @@ def ask_at(base: str, *, private: bool = True, connect: float | None = None) -> 
             limits = QueryLimits(PATIENCE, connect_seconds=connect)
             return await bot.request(Request("GET", "/"), limits)
 
-    return told(asyncio.run(play()))
+    return fault_parts(asyncio.run(play()))
 
 
 def test_nobody_listens() -> None:
@@ -261,7 +261,7 @@ def test_a_server_without_tls() -> None:
         async with serving_bot("greets_first") as base:
             bot = HttpBot(base.replace("http:", "https:"))
             async with bot:
-                return told(await get(bot))
+                return fault_parts(await get(bot))
 
     assert asyncio.run(play())[:2] == ("disconnected", "tls")
 
@@ -313,15 +313,15 @@ def test_private_addresses_can_be_refused(host: str, wanted: str) -> None:
         async with serving_bot("answers_html") as base:
             port = base.rpartition(":")[2]
             async with HttpBot(f"http://{host}:{port}", reachable=Reachable(private=False)) as bot:
-                return told(await get(bot))
+                return fault_parts(await get(bot))
 
     kind, cause, detail = asyncio.run(play())
     assert (kind, cause) == ("disconnected", wanted)
-    said = {
+    sentences = {
         "forbidden": "is a private address, which is not allowed here",
         "unresolved": "the bot's name has no address",
     }
-    assert said[wanted] in detail
+    assert sentences[wanted] in detail
 
 
 @pytest.mark.parametrize(
@@ -423,6 +423,6 @@ def test_cancelled_in_the_middle_of_a_request() -> None:
             asking.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await asking
-            assert told(await get(bot, seconds=SHORT))[1] == "timeout"
+            assert fault_parts(await get(bot, seconds=SHORT))[1] == "timeout"
 
     asyncio.run(play())

@@ -101,10 +101,10 @@ def test_a_command_of_windows_is_played_and_checked_as_it_is_written(
     given = ["paint", bot, "--sandbox", "off", "--json"]
     options = ["--option", "turns=1", "--out", "match.json"]
     played = CliRunner().invoke(main, ["play", *given, "builtin:random", *options])
-    told = json.loads(played.stdout)["players"][0]
+    player = json.loads(played.stdout)["players"][0]
     # It plays nowhere but in a folder with a mark, so what comes is what it says.
-    assert told["name"] == name
-    assert "this is not my folder" in told["faults"][0]["detail"]
+    assert player["name"] == name
+    assert "this is not my folder" in player["faults"][0]["detail"]
     assert "C:" not in (here / "match.json").read_text()
     checked = CliRunner().invoke(main, ["check", *given])
     assert "this is not my folder" in checked.stdout
@@ -119,6 +119,6 @@ def test_a_program_without_walls_is_warned_of(caplog: pytest.LogCaptureFixture, 
     bots = ["builtin:random", "me=exec:sh mine/bot.sh"]
     for _ in range(2):
         play_match("paint", bots, 1, {"turns": 1}, sandbox="off")
-    said = [record.getMessage() for record in caplog.records]
-    assert len(said) == 2
-    assert all(line.startswith("me: LIMITS ONLY, it can read your files") for line in said)
+    messages = [record.getMessage() for record in caplog.records]
+    assert len(messages) == 2
+    assert all(line.startswith("me: LIMITS ONLY, it can read your files") for line in messages)

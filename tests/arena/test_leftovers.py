@@ -67,27 +67,27 @@ def holder() -> Iterator[tuple[subprocess.Popen[str], list[Path]]]:
 def test_what_a_killed_process_held_is_removed_and_not_before(
     holder: tuple[subprocess.Popen[str], list[Path]],
 ) -> None:
-    process, held = holder
-    assert all(place.is_dir() for place in held)
+    process, folders = holder
+    assert all(place.is_dir() for place in folders)
     sweep()
-    assert all(place.is_dir() for place in held)
+    assert all(place.is_dir() for place in folders)
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert sweep().folders == 1
     # Another process of the tests may have begun to remove the groups, which all of them see.
-    wait_until(lambda: not any(place.exists() for place in held))
+    wait_until(lambda: not any(place.exists() for place in folders))
     assert sweep().folders == 0
 
 
 def test_who_has_ended_but_is_not_waited_for_holds_nothing(
     holder: tuple[subprocess.Popen[str], list[Path]],
 ) -> None:
-    process, held = holder
+    process, folders = holder
     os.kill(process.pid, signal.SIGKILL)
     until = time.monotonic() + 300
     while owner_of(process.pid) is not None and time.monotonic() < until:
         time.sleep(0.01)
-    assert is_left(held[0].name)
+    assert is_left(folders[0].name)
 
 
 def test_a_killed_match_is_swept_by_the_next_one(own_folder: Path, tmp_path: Path) -> None:
@@ -185,10 +185,10 @@ def test_a_disk_without_room_for_temporary_files_is_told(monkeypatch: pytest.Mon
 
 
 def test_the_doctor_sweeps(holder: tuple[subprocess.Popen[str], list[Path]]) -> None:
-    process, held = holder
+    process, folders = holder
     process.kill()
     process.wait()
     command = [sys.executable, "-m", "cw", "doctor", "--json"]
-    said = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-    assert "removed 1 folders" in said
-    assert not held[0].exists()
+    output = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    assert "removed 1 folders" in output
+    assert not folders[0].exists()

@@ -21,15 +21,15 @@ def expected(data: bytes) -> list[bytes | None]:
 
 @given(PIECES)
 def test_lines_do_not_depend_on_the_pieces(pieces: list[bytes]) -> None:
-    buffer, found = LineBuffer(CAP), list[bytes | None]()
+    buffer, texts = LineBuffer(CAP), list[bytes | None]()
     for number, piece in enumerate(pieces):
         buffer.feed(piece, number)
         while (line := buffer.take()) is not None:
-            found.append(None if isinstance(line, TooLong) else line.text)
+            texts.append(None if isinstance(line, TooLong) else line.text)
         assert not buffer.full
     data = b"".join(pieces)
     begun = data.rpartition(b"\n")[2].lstrip(b"\r")
-    assert found == expected(data) + ([None] if len(begun) > CAP else [])
+    assert texts == expected(data) + ([None] if len(begun) > CAP else [])
 
 
 @given(PIECES)

@@ -113,9 +113,9 @@ class Adding:
             raise IllegalAction(f"{action} is below 0")
 
     def step(self, state: Sums, actions: Mapping[Player, int | Fault]) -> Sums:
-        said = [action for action in actions.values() if isinstance(action, int)]
+        numbers = [action for action in actions.values() if isinstance(action, int)]
         faults = tuple(player for player in sorted(actions) if isinstance(actions[player], Fault))
-        return Sums(state.turn + 1, state.total + sum(said), state.faults + faults)
+        return Sums(state.turn + 1, state.total + sum(numbers), state.faults + faults)
 
     def observe(self, state: Sums, player: Player | None) -> Sums:
         return state

@@ -111,9 +111,9 @@ def run(launch: Launch) -> subprocess.CompletedProcess[str]:
 @BWRAP
 def test_a_fork_bomb_stays_small_also_for_root() -> None:
     sandbox = Sandbox("require", ResourceLimits(processes=40))
-    said = first_line("forks_without_end", sandbox=sandbox)
-    assert said.startswith("refused:"), said
-    assert int(said.split()[-1]) < 40
+    line = first_line("forks_without_end", sandbox=sandbox)
+    assert line.startswith("refused:"), line
+    assert int(line.split()[-1]) < 40
 
 
 @BWRAP
@@ -139,14 +139,14 @@ def test_memory_is_limited(policy: Policy) -> None:
 @LIMITED
 def test_files_are_limited_in_size(policy: Policy) -> None:
     sandbox = Sandbox(policy, ResourceLimits(file_size=8 * MIB))
-    said = first_line("writes_2_gb", sandbox=sandbox)
-    assert said == f"refused: File too large wrote {8 * MIB}"
+    line = first_line("writes_2_gb", sandbox=sandbox)
+    assert line == f"refused: File too large wrote {8 * MIB}"
 
 
 @LIMITED
 def test_open_files_are_limited(policy: Policy) -> None:
-    said = first_line("opens_many_files", sandbox=Sandbox(policy, ResourceLimits(files=64)))
-    assert 32 < int(said) < 64
+    line = first_line("opens_many_files", sandbox=Sandbox(policy, ResourceLimits(files=64)))
+    assert 32 < int(line) < 64
 
 
 @LIMITED
@@ -208,8 +208,8 @@ def test_no_other_processes_are_seen() -> None:
 def test_there_is_no_network() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = str(server.getsockname()[1])
-        said = json.loads(first_line("opens_sockets", port, sandbox=Sandbox("require")))
-    assert said == {"127.0.0.1": "Connection refused", "192.0.2.1": "Network is unreachable"}
+        errors = json.loads(first_line("opens_sockets", port, sandbox=Sandbox("require")))
+    assert errors == {"127.0.0.1": "Connection refused", "192.0.2.1": "Network is unreachable"}
 
 
 @BOTH
@@ -321,6 +321,20 @@ def test_what_protects_us_is_said_loudly(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 @BWRAP
+def test_a_null_device_that_cannot_be_used_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # A file that is not there: root may read and write whatever there is.
+    null = str(tmp_path / "null")
+    monkeypatch.setattr(os, "devnull", null)
+    bubblewrap.problem.cache_clear()
+    try:
+        assert bubblewrap.problem() == f"this user may not read and write {null}; chmod 666 {null}"
+    finally:
+        bubblewrap.problem.cache_clear()
+
+
+@BWRAP
 def test_auto_takes_bubblewrap_where_it_works() -> None:
     with Sandbox().prepare([sys.executable]) as launch:
         walls, each, together = launch.protection.split("; ")
@@ -337,8 +351,8 @@ def test_auto_takes_bubblewrap_where_it_works() -> None:
 def test_without_prlimit_the_shell_limits(tmp_path: Path) -> None:
     command = ["sh", "-c", 'ulimit -n; ulimit -t; ulimit -f; echo "$1"', "sh", "a b"]
     limits = ResourceLimits(files=50, cpu_seconds=9, file_size=MIB)
-    shown = subprocess.check_output(by_shell(limits, command), text=True)
-    assert shown.split("\n") == ["50", "9", "2048", "a b", ""]
+    output = subprocess.check_output(by_shell(limits, command), text=True)
+    assert output.split("\n") == ["50", "9", "2048", "a b", ""]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
@@ -376,14 +390,14 @@ def test_a_folder_that_is_too_deep_is_refused(tmp_path: Path) -> None:
 
 @POSIX
 def test_links_stay_links_and_pipes_stay_away(tmp_path: Path) -> None:
-    source, made = tmp_path / "source", tmp_path / "copy"
+    source, target = tmp_path / "source", tmp_path / "copy"
     source.mkdir()
-    made.mkdir()
+    target.mkdir()
     (source / "link").symlink_to("/etc/passwd")
     os.mkfifo(source / "pipe")
-    copy(contents(source), made)
-    assert [path.name for path in made.iterdir()] == ["link"]
-    assert (made / "link").is_symlink()
+    copy(contents(source), target)
+    assert [path.name for path in target.iterdir()] == ["link"]
+    assert (target / "link").is_symlink()
 
 
 def test_hidden_files_and_virtual_environments_stay_away(tmp_path: Path) -> None:

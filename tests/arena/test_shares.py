@@ -34,8 +34,8 @@ def test_version_2_is_taken_in_the_nearest_group_that_passes_on_what_is_needed(
 ) -> None:
     """As on a desktop: the terminal's group has processes and passes on nothing."""
     machine(monkeypatch, {"": ALL, "user": ALL - {"cpu"}, "user/terminal": NONE})
-    found = places_of(mount(str(ROOT), "cgroup2"), "0::/user/terminal\n")
-    assert found == (Place(ROOT / "user", ALL - {"cpu"}, unified=True),)
+    result = places_of(mount(str(ROOT), "cgroup2"), "0::/user/terminal\n")
+    assert result == (Place(ROOT / "user", ALL - {"cpu"}, unified=True),)
 
 
 def test_in_a_container_the_groups_above_are_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,8 +72,8 @@ def test_what_is_written_into_a_group() -> None:
 
 
 def test_what_is_bounded_is_said() -> None:
-    said = "all its processes together: NO BOUND on their use of the CPU and their memory"
-    assert NO_SHARE.describe(ResourceLimits()) == said
+    sentence = "all its processes together: NO BOUND on their use of the CPU and their memory"
+    assert NO_SHARE.describe(ResourceLimits()) == sentence
 
 
 @FAIR

@@ -14,6 +14,7 @@ from typing import Any
 from cw.arena.processes import marked
 from cw.arena.transports.stdio import Answer, StdioBot
 from cw.games.rules import Fault
+from tests.processes import is_running
 
 BOTS = Path(__file__).resolve().parents[1] / "bots"
 MOST_GROWTH = 10 * 2**20
@@ -62,24 +63,15 @@ async def playing(name: str, *arguments: str, **caps: Any) -> AsyncIterator[Stdi
     wait_until(lambda: not is_running(bot.pid))
 
 
-def is_running(process: int) -> bool:
-    """Return whether there is a process of this number that is more than a zombie."""
-    try:
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"
-
-
 def commands_with(sign: str) -> list[str]:
     """List the command lines that hold a word."""
-    found = []
+    commands = []
     for folder in Path("/proc").iterdir():
         try:
-            found.append((folder / "cmdline").read_text())
+            commands.append((folder / "cmdline").read_text())
         except OSError:
             continue
-    return [command for command in found if sign in command]
+    return [command for command in commands if sign in command]
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

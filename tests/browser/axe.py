@@ -69,9 +69,9 @@ def on_each_screen(page: Page, find: Callable[[Page], list[str]] = complaints) -
     wrong: list[str] = []
     for scheme, width in LOOKED_AT:
         show_on(page, scheme, width)
-        found: list[Any] = find(page)
+        problems: list[Any] = find(page)
         if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-            found.append("it is wider than the screen")
-        wrong += [f"{scheme}, {width}: {one}" for one in found]
+            problems.append("it is wider than the screen")
+        wrong += [f"{scheme}, {width}: {one}" for one in problems]
     show_on(page, *SCREENS[0])
     return wrong

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from _pytest.mark import ParameterSet
 from flask import Flask
 from flask.testing import FlaskClient
 from playwright.sync_api import (
@@ -27,11 +28,14 @@ from cw.web import create_app
 from cw.web.settings import SiteSettings
 from tests.browser.axe import SCREENS
 from tests.conftest import FakeClock, Serve
+from tests.effort import first_is_fast
 
 SLOW = 60_000
 """Milliseconds in which a page has done what is waited for, on the slowest machine too."""
 
 expect.set_options(timeout=SLOW)
+
+FOLDER = Path(__file__).parent
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -42,13 +46,6 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-
-
-def first_is_fast(values: Iterable[object]) -> list[ParameterSet]:
-    """Return parameters of which the fast suite has the first alone."""
-    first, *others = (value if isinstance(value, tuple) else (value,) for value in values)
-    thorough = (pytest.param(*value, marks=pytest.mark.thorough) for value in others)
-    return [pytest.param(*first), *thorough]
 
 
 each_screen = pytest.mark.parametrize(("scheme", "width"), first_is_fast(SCREENS))
@@ -65,17 +62,43 @@ def find_chromium() -> str:
     return path
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Run one browser for the tests of a module.
+@dataclass(frozen=True)
+class Running:
+    """A browser, and what ends it."""
 
-    While Playwright runs, so does its event loop; tests beyond the module run loops of their own.
+    browser: Browser
+    end: ExitStack
+
+
+RUNNING = pytest.StashKey[Running]()
+
+
+@pytest.fixture(scope="module")
+def browser(pytestconfig: pytest.Config) -> Browser:
+    """Return the browser that the tests of this folder share; it runs until they are left."""
+    running = pytestconfig.stash.get(RUNNING, None)
+    if running is None:
+        path = find_chromium()
+        with ExitStack() as stack:
+            playwright = stack.enter_context(sync_playwright())
+            browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+            stack.callback(browser.close)
+            running = Running(browser, stack.pop_all())
+        pytestconfig.stash[RUNNING] = running
+    return running.browser
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """End the browser before a test of another folder.
+
+    While Playwright runs, so does its event loop, and the thread cannot run another.
     """
-    path = find_chromium()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield browser
-        browser.close()
+    stays = nextitem is not None and nextitem.path.is_relative_to(FOLDER)
+    if not stays and RUNNING in item.config.stash:
+        running = item.config.stash[RUNNING]
+        del item.config.stash[RUNNING]
+        running.end.close()
 
 
 @dataclass

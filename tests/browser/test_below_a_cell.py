@@ -9,8 +9,9 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from cw.notebook import ShownReplay
-from tests.browser.conftest import Watcher, first_is_fast, watch
+from tests.browser.conftest import Watcher, watch
 from tests.browser.recorded import recorded
+from tests.effort import first_is_fast
 
 GAMES = ("circuit-wars", "code-battle")
 

@@ -19,9 +19,10 @@ from cw.line_files import alone
 from cw.server.wsgi import listen, serving
 from cw.web.championship.championship_routes import championship_app
 from tests.browser.axe import on_each_screen, serious
-from tests.browser.conftest import Watcher, first_is_fast
+from tests.browser.conftest import Watcher
 from tests.championship.contests import built_in, run_in_background
 from tests.championship.test_report import by_name
+from tests.effort import first_is_fast
 
 LONG = "a-team-whose-name-is-very-long"
 TEAMS = ("ada", "alan", "barbara", "donald", "edsger", "grace", "ken", LONG)

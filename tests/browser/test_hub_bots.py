@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from playwright.sync_api import Page, expect
 
+from cw.hub.accounts import users
 from cw.hub.matches.play import Worker
 from cw.hub.site.formats import KINDS
 from cw.hub.site.processes.jobs import jobs_of
@@ -17,6 +18,15 @@ from tests.browser.test_hub_people import (
     walk,  # noqa: F401 - a fixture
 )
 from tests.hub.bots.test_player_bots import NOBODY, served
+from tests.hub.matches.test_comparisons import (
+    WON,
+    end_match,
+    new_bot,
+    sweep,
+    view_of,
+    waiting,
+)
+from tests.hub.program import make_admin
 from tests.hub.sites import Site
 
 
@@ -96,4 +106,73 @@ def test_a_bot_that_fails_its_check_says_at_which_step(walk: Walk) -> None:  # n
     do_jobs(walk.site)
     walk.open("/bot/Absent")
     expect(page.get_by_role("listitem").filter(has_text="takes POST /games")).to_be_visible()
+    check_page(page)
+
+
+def test_versions_are_compared_and_the_verdict_shows_itself(walk: Walk) -> None:  # noqa: F811
+    walk.be("Ann")
+    resources = walk.site.resources
+    with resources.database.reading() as session:
+        ann = users.find(session, "Ann").id
+    bot = new_bot(resources, ann)
+    page = walk.open("/bot/Painter?game=paint")
+    check_page(page)
+    page.get_by_role("button", name="Compare versions").click()
+    expect(page.get_by_text("No match is planned yet.")).to_be_visible()
+    check_page(page)
+    sweep(resources)
+    for match in waiting(resources):
+        end_match(resources, match, *WON)
+    sweep(resources)
+    # The page has asked for itself.
+    expect(page.get_by_role("status")).to_contain_text("8 matches, score 100.0%")
+    while view_of(resources, bot, 1).state == "running":
+        end_match(resources, waiting(resources)[0], *WON)
+        sweep(resources)
+    expect(page.get_by_text("Painter-2 is stronger than Painter-1")).to_be_visible()
+    check_page(page)
+    page.get_by_role("link", name="Painter", exact=True).click()
+    expect(page.get_by_text("Painter-2 is stronger than Painter-1")).to_be_visible()
+    check_page(page)
+
+
+@pytest.mark.thorough
+def test_a_comparison_is_stopped_and_admins_see_those_that_go_on(walk: Walk) -> None:  # noqa: F811
+    walk.be("Ann")
+    resources = walk.site.resources
+    with resources.database.reading() as session:
+        ann = users.find(session, "Ann").id
+    new_bot(resources, ann)
+    page = walk.open("/bot/Painter?game=paint")
+    page.get_by_label("against").select_option("built-in walker")
+    page.get_by_role("button", name="Compare versions").click()
+    expect(page.get_by_role("status")).to_have_text("No match is over yet")
+    running = page.url.removeprefix(walk.site.address)
+    walk.open("/bot/Painter?game=paint")
+    page.get_by_role("button", name="Compare versions").click()
+    expect(page.get_by_text("You are comparing versions already.")).to_be_visible()
+    check_page(page)
+    cookies = walk.context.cookies()
+    walk.be("Bob")
+    make_admin(walk.site, "Bob")
+    walk.open("/admin")
+    going_on = page.get_by_role("region", name="Comparisons that go on")
+    expect(going_on.get_by_role("row")).to_have_count(2)
+    expect(going_on.get_by_role("row").last).to_contain_text("Painter-2 against walker")
+    expect(going_on.get_by_role("row").last).to_contain_text("0 of 400")
+    check_page(page)
+    walk.context.add_cookies(cookies)  # type: ignore[arg-type]
+    walk.open(running)
+    sweep(resources)
+    end_match(resources, waiting(resources)[0], *WON)
+    sweep(resources)
+    expect(page.get_by_role("status")).to_contain_text("2 matches, score 100.0%")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text("Stopped, as its owner wished: undecided after 2")).to_be_visible()
+    expect(page.get_by_role("button", name="Stop")).to_have_count(0)
+    expect(page.get_by_text("called off").first).to_be_visible()
+    assert waiting(resources) == []
+    check_page(page)
+    page.get_by_role("link", name="Painter", exact=True).click()
+    expect(page.get_by_role("button", name="Compare versions")).to_be_visible()
     check_page(page)

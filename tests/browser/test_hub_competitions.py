@@ -28,14 +28,14 @@ PLAYERS = 24
 
 def play_all(site: Site) -> list[str]:
     """Play a daily game and rated matches; return the pages that show them to everybody."""
-    held = site.resources
-    arena = Arena(held, site.clock, options={"max_turns": 5})
+    resources = site.resources
+    arena = Arena(resources, site.clock, options={"max_turns": 5})
     arena.play(7, Random(1))
     arena.clock.advance(600)
     arena.plan()
-    Worker("me", 1, KINDS).play(held, rated := arena.queued()[0])
+    Worker("me", 1, KINDS).play(resources, rated := arena.queued()[0])
     game = play_game(site, PLAYERS)
-    with held.database.reading() as session:
+    with resources.database.reading() as session:
         name = session.query(Match.match_id).filter_by(id=rated).scalar()
     lists = ["/leaderboard", "/matches", "/bot/SwarmBot", "/user/player3"]
     return ["/", "/ranking", *lists, f"/match/{name}", f"/match/{game}"]
@@ -54,7 +54,18 @@ def be_admin(walk: Walk) -> None:  # noqa: F811
         users.set_role(session, walk.site.clock, "Ada", "admin")
 
 
-MINE = ("/", "/ranking", "/bots/end-of-codes", "/bots", "/settings", "/bot/SwarmBot", "/admin")
+MINE = (
+    "/",
+    "/ranking",
+    "/bots/end-of-codes",
+    "/bots",
+    "/settings",
+    "/bot/SwarmBot",
+    "/admin",
+    "/competitions/new",
+    "/competitions/new?format=rated&game=paint",
+    "/competitions/rated/code-battle",
+)
 
 
 def test_pages_of_competitions_are_for_all(walk: Walk) -> None:  # noqa: F811
@@ -65,6 +76,21 @@ def test_pages_of_competitions_are_for_all(walk: Walk) -> None:  # noqa: F811
     be_admin(walk)
     for path in (*MINE, *pages[-2:]):
         look(walk, path)
+
+
+CUT_OFF = """
+    [...document.querySelectorAll(".wide, .scroller")]
+        .filter((list) => list.scrollWidth > list.clientWidth + 1)
+        .map((list) => list.getAttribute("aria-label"))
+"""
+
+
+def test_nothing_is_cut_off_on_a_phone(walk: Walk) -> None:  # noqa: F811
+    pages = [path for path in played(walk.site) if path not in {"/", "/ranking"}]
+    for path in pages:
+        page = walk.open(path)
+        page.set_viewport_size({"width": 390, "height": 800})
+        assert page.evaluate(CUT_OFF) == [], path
 
 
 @pytest.mark.thorough

@@ -259,12 +259,12 @@ CLICKED = """async (gaps) => {
 
 @pytest.mark.thorough
 def test_any_order_of_clicks_shows_what_a_plain_list_has(visit: Visit) -> None:
-    shown = {
+    windows = {
         tuple(rankings.windows(number, own))
         for number in range(61)
         for own in (None, *range(1, number + 1))
     }
-    gaps = sorted({(one[0][1] + 1, one[1][0] - 1) for one in shown if len(one) > 1})
+    gaps = sorted({(one[0][1] + 1, one[1][0] - 1) for one in windows if len(one) > 1})
     assert gaps[0] == (11, 11)
     assert gaps[-1] == (11, 49)
     visit.open("/ranking")
@@ -459,11 +459,11 @@ def test_each_standing_of_a_bot_is_told_on_three_pages(
     request.addfinalizer(lambda: stand(player.played, "passed"))
     notice, block, status = SAID[standing]
     page = player.open("/ranking")
-    shown = page.locator("main > .notice").first
-    expect(shown).to_contain_text(notice[1])
-    expect(shown).to_have_class(f"notice {notice[0]}")
+    notice_box = page.locator("main > .notice").first
+    expect(notice_box).to_contain_text(notice[1])
+    expect(notice_box).to_have_class(f"notice {notice[0]}")
     assert complaints(page) == []
-    shown.get_by_role("button", name="Dismiss").click()
+    notice_box.get_by_role("button", name="Dismiss").click()
     expect(page.get_by_text(notice[1])).to_have_count(0)
     page.reload()
     page.locator("main > .notice a").first.click()

@@ -61,9 +61,9 @@ def served(tmp_path: Path) -> Iterator[Served]:
         role = Role(["serve", "--port", "0"], environment, tmp_path / "hub.log")
         with roles(role):
             wait_until(lambda: "Hub: " in role.log.read_text(), "the hub")
-            found = re.search(r"Hub: (\S+)/", role.log.read_text())
-            assert found
-            yield Served(hub, found[1], environment)
+            match = re.search(r"Hub: (\S+)/", role.log.read_text())
+            assert match
+            yield Served(hub, match[1], environment)
 
 
 @pytest.fixture(scope="module")
@@ -80,9 +80,9 @@ def kits(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Kit]:
 
 
 def key_on(page: str) -> str:
-    found = re.search(r'id="api-key" value="([0-9a-f]{32})"', page)
-    assert found
-    return found[1]
+    match = re.search(r'id="api-key" value="([0-9a-f]{32})"', page)
+    assert match
+    return match[1]
 
 
 @contextmanager
@@ -122,10 +122,10 @@ def test_a_new_player_comes_into_a_game_and_learns_what_went_wrong(
 
         page.goto(f"{served.address}/ranking")
         expect(page.get_by_text("Your bot is working correctly")).to_be_visible(timeout=SLOWLY)
-        with slow.held_at("round", 3) as held:
+        with slow.held_at("round", 3) as hold:
             begun = run("competition", "run", GAME, **served.environment)
             assert begun.returncode == 0, begun.stderr
-            held.wait()
+            hold.wait()
             expect(page.get_by_text("Game is currently running")).to_be_visible(timeout=SLOWLY)
             with pytest.raises(GameIsOpen):
                 hub.begin()

@@ -77,8 +77,8 @@ def with_faults(site: Site) -> None:
     rows.set_faults("m_00000001", 1, [fault])
     with site.resources.database.writing() as session:
         its = (MatchParticipant.match_id == 1, MatchParticipant.slot == 1)
-        said = {"outputs": ["Traceback\n  File bot.py, line 1\n" * 20]}
-        session.execute(update(MatchParticipant).where(*its).values(stats=said))
+        stats = {"outputs": ["Traceback\n  File bot.py, line 1\n" * 20]}
+        session.execute(update(MatchParticipant).where(*its).values(stats=stats))
 
 
 def test_pages_of_the_host_and_of_teams_are_for_all(walk: Walk) -> None:  # noqa: F811

@@ -56,5 +56,5 @@ def test_a_team_joins_and_plays_against_its_own_bot(walk: Walk) -> None:  # noqa
         page.get_by_role("button", name="Swap sides").click()
         expect(page.locator("#title")).to_have_text("Alpha against you", timeout=SLOW)
         page.get_by_role("link", name="Hexagon").click()
-        expect(page.get_by_role("link", name="Duel <1>")).to_be_visible()
+        expect(page.get_by_role("link", name="Duel <1>").first).to_be_visible()
     off_the_loop(walk.site.app.extensions["matches"].close)

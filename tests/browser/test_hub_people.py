@@ -61,7 +61,11 @@ class Walk:
         return self.page
 
     def be(self, name: str) -> None:
-        """Go on as a player who has just registered."""
+        """Go on as a player who has just registered.
+
+        The page is left first: what it polls may be for the player alone who was there before.
+        """
+        self.page.goto("about:blank")
         cookie = self.site.player(name).cookies["cw"]
         self.context.add_cookies([{"name": "cw", "value": cookie, "url": self.site.address}])
 

@@ -50,10 +50,10 @@ def test_a_replay_is_watched_from_where_it_lies(
     with ThreadPoolExecutor(1) as thread:
         path = thread.submit(play, remote.resources).result()
     alone = path.replace("match", "replay")
-    for shown in (path, alone, f"{alone}?embed=1"):
+    for target in (path, alone, f"{alone}?embed=1"):
         with browser.new_context() as context:
             watcher = watch(context)
-            watcher.page.goto(f"{remote.address}{shown}")
+            watcher.page.goto(f"{remote.address}{target}")
             expect(watcher.page.locator("#reason")).to_contain_text("rusher")
             assert watcher.origins() == {remote.address, swift.address}
             assert watcher.complaints == []

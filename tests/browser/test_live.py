@@ -21,9 +21,10 @@ from cw.web import create_app
 from cw.web.live.live_matches import LiveMatches
 from cw.web.settings import SiteSettings
 from tests.browser.axe import on_each_screen, serious
-from tests.browser.conftest import SLOW, Watcher, first_is_fast, watch
+from tests.browser.conftest import SLOW, Watcher, watch
 from tests.browser.test_viewer import middle
 from tests.conftest import Serve
+from tests.effort import first_is_fast
 
 PLAIN, NUMBERED = 12, 30
 """Pixels around the board without and with coordinates."""
@@ -124,10 +125,10 @@ def play_to_the_end(address: str) -> None:
     until = monotonic() + SLOW / 1000
     while True:
         assert monotonic() < until
-        said = requests.get(f"{path}/document?{key}", timeout=60).json()
-        if said.get("live", {}).get("over"):
+        document = requests.get(f"{path}/document?{key}", timeout=60).json()
+        if document.get("live", {}).get("over"):
             return
-        if yours := said.get("yours"):
+        if yours := document.get("yours"):
             move = {"turn": yours["turn"], "action": yours["moves"][0]}
             requests.post(f"{path}/move?{key}", json=move, timeout=60)
         sleep(0.02)
@@ -163,8 +164,8 @@ def hexagon_place(page: Page, size: int, cell: list[int]) -> tuple[float, float]
 
 
 def cells(label: str) -> tuple[list[int], list[int]]:
-    found = [int(digits) for digits in re.findall(r"\d+", label)]
-    return found[:2], found[2:]
+    numbers = [int(digits) for digits in re.findall(r"\d+", label)]
+    return numbers[:2], numbers[2:]
 
 
 def drag(page: Page, start: tuple[float, float], end: tuple[float, float]) -> None:
@@ -511,8 +512,8 @@ def test_nothing_is_said_of_keys_where_there_are_none(
 ) -> None:
     page = show(phone, site.begin(game, bot="builtin:random", hand="1"))
     assert wait_for_turn(page) is not None
-    said = f"{page.inner_text('#hand')} {page.inner_text('#hand-words')}"
-    assert not re.search(r"\b([Kk]eys?|Shift|arrows|clicks?)\b", said), said
+    text = f"{page.inner_text('#hand')} {page.inner_text('#hand-words')}"
+    assert not re.search(r"\b([Kk]eys?|Shift|arrows|clicks?)\b", text), text
     assert page.locator("#hand-legend li").count() >= 2
 
 

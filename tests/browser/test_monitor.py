@@ -221,12 +221,12 @@ def test_screen_readers_are_told(host: Host, watcher: Watcher) -> None:
     game = host()
     game.play([])
     page = watcher.open(game.address)
-    told = page.locator("[aria-live=polite]#announcer")
-    expect(told).to_have_text("alpha to move.")
+    announcer = page.locator("[aria-live=polite]#announcer")
+    expect(announcer).to_have_text("alpha to move.")
     game.get("move/alpha/1,2,top")
-    expect(told).to_have_text("Move 1: alpha 1,2,top. beta to move.")
+    expect(announcer).to_have_text("Move 1: alpha 1,2,top. beta to move.")
     game.clock.advance(3.1)
-    expect(told).to_have_text("alpha won. Time-out by beta: no action within 3 s.")
+    expect(announcer).to_have_text("alpha won. Time-out by beta: no action within 3 s.")
 
 
 # Polling
@@ -246,24 +246,24 @@ def test_an_unchanged_board_costs_a_304(host: Host, watcher: Watcher) -> None:
 
 @pytest.mark.thorough
 def test_no_two_polls_are_in_flight(host: Host, watcher: Watcher) -> None:
-    held: list[Route] = []
+    routes: list[Route] = []
 
     def hold(route: Route) -> None:
-        held.append(route)
+        routes.append(route)
 
     page = watcher.page
     page.clock.install()
     watcher.open(host().address)
     page.clock.pause_at(page.evaluate("Date.now() / 1000") + 60)
     page.route("**/status", hold)
-    while not held:
+    while not routes:
         # The answer to a poll from before may still be on its way. A step is short beside the
         # patience of the page, after which it would ask once more.
         page.clock.run_for(20)
         page.wait_for_timeout(50)
     page.clock.run_for(1000)
-    assert len(held) == 1
-    held[0].continue_()
+    assert len(routes) == 1
+    routes[0].continue_()
 
 
 @pytest.mark.thorough

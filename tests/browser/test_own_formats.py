@@ -68,8 +68,8 @@ def drawn(frame: Any) -> Any:
 
 def test_frames_are_those_of_the_rules(site: str, watcher: Watcher) -> None:
     watcher.page.goto(f"{site}/replays/")
-    [found] = watcher.page.evaluate(READ, [exported().decode()])
-    assert found["frames"] == [drawn(frame) for frame in frames("code-battle")]
+    [match] = watcher.page.evaluate(READ, [exported().decode()])
+    assert match["frames"] == [drawn(frame) for frame in frames("code-battle")]
 
 
 @pytest.mark.thorough
@@ -97,7 +97,7 @@ def test_an_address_of_this_site_is_watched(site: str, watcher: Watcher) -> None
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    ("address", "said"),
+    ("address", "message"),
     [
         ("http://127.0.0.1:9/x.json", "only replays of this site and its store"),
         ("data:application/json,{}", "only replays of this site and its store"),
@@ -105,9 +105,11 @@ def test_an_address_of_this_site_is_watched(site: str, watcher: Watcher) -> None
         ("/games/", "This file is not JSON."),
     ],
 )
-def test_another_address_is_refused(site: str, watcher: Watcher, address: str, said: str) -> None:
+def test_another_address_is_refused(
+    site: str, watcher: Watcher, address: str, message: str
+) -> None:
     watcher.page.goto(f"{site}/replays/?url={address}")
-    expect(watcher.page.get_by_role("alert")).to_contain_text(said)
+    expect(watcher.page.get_by_role("alert")).to_contain_text(message)
     expect(watcher.page.locator("#shelf")).to_be_visible()
     assert watcher.origins() == {site}
 
@@ -120,8 +122,8 @@ def test_hostile_files_end_in_a_sentence(site: str, watcher: Watcher) -> None:
     rng = Random(5)
     texts = [spoiled(rng, document).decode("utf-8", "replace") for _ in range(200)]
     watcher.page.goto(f"{site}/replays/")
-    found = watcher.page.evaluate(READ, texts)
-    said = [one["said"] for one in found if "said" in one]
-    assert {one["name"] for one in found if "name" in one} == {"Error"}
-    assert len(said) > 40
-    assert all(sentence.endswith(".") for sentence in said)
+    results = watcher.page.evaluate(READ, texts)
+    sentences = [one["said"] for one in results if "said" in one]
+    assert {one["name"] for one in results if "name" in one} == {"Error"}
+    assert len(sentences) > 40
+    assert all(sentence.endswith(".") for sentence in sentences)

@@ -50,10 +50,10 @@ def test_svg_and_png_show_the_same(tmp_path: Path, browser: Browser, game: str) 
     file.write_bytes(svg(sheet))
     page = browser.new_page(viewport={"width": sheet.width, "height": sheet.height})
     page.goto(file.as_uri())
-    shown = Image.open(BytesIO(page.screenshot())).convert("RGB")
+    screenshot = Image.open(BytesIO(page.screenshot())).convert("RGB")
     page.close()
     ours = np.asarray(image_of(sheet)).astype(int)
-    difference = np.abs(np.asarray(shown) - ours).max(axis=2)
+    difference = np.abs(np.asarray(screenshot) - ours).max(axis=2)
     # Letters differ, for the browser has other fonts, and so do the dots of edges.
     assert (difference > 12).mean() < 0.06
     assert (difference > 100).mean() < 0.015

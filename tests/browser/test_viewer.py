@@ -17,9 +17,10 @@ from cw.web import create_app
 from cw.web.replays.export import html
 from cw.web.settings import SiteSettings
 from tests.browser.axe import on_each_screen, serious
-from tests.browser.conftest import Watcher, first_is_fast, watch
+from tests.browser.conftest import Watcher, watch
 from tests.browser.recorded import MATCHES, fill, frames, recorded
 from tests.conftest import Serve
+from tests.effort import first_is_fast
 
 TWO = ("circuit-wars", "code-battle")
 READY = "#viewer[data-surveyed=true]"
@@ -234,8 +235,8 @@ def test_the_line_of_turns_is_dragged(opened: Open, game: str) -> None:
     page.mouse.move(box["x"] + box["width"] - 1, height)
     page.mouse.up()
     turn(page).to_have_text(str(last))
-    said = re.compile(rf"^Turn {last} of {last}\. .+")
-    expect(page.locator("#scrubber")).to_have_attribute("aria-valuetext", said)
+    pattern = re.compile(rf"^Turn {last} of {last}\. .+")
+    expect(page.locator("#scrubber")).to_have_attribute("aria-valuetext", pattern)
 
 
 @pytest.mark.thorough
@@ -497,7 +498,7 @@ def test_a_painted_square_has_its_owners_colour(opened: Open) -> None:
     for owner, pixel in zip(owners.values(), page.evaluate(PIXELS, places), strict=True):
         colours.setdefault(owner, set()).add(tuple(pixel))
     assert set(colours) == {None, *players}
-    assert all(len(found) == 1 for found in colours.values())
+    assert all(len(hues) == 1 for hues in colours.values())
     assert len(set.union(*colours.values())) == 3
 
 
@@ -562,15 +563,15 @@ def test_the_keyboard_points_at_cells_too(opened: Open) -> None:
         for _ in range(times):
             page.keyboard.press(key)
     assert "(0, 0)" in spot(page)
-    found = set()
+    ids = set()
     for _ in range(frame["W"]):
         for way in ("ArrowUp", "ArrowDown"):
             for _ in range(frame["H"]):
                 text = page.evaluate(BUBBLE)
-                found.add(text and int(text.partition("id ")[2].split()[0]))
+                ids.add(text and int(text.partition("id ")[2].split()[0]))
                 page.keyboard.press(way)
         page.keyboard.press("ArrowRight")
-    assert found - {None} == {one["creatureid"] for one in frame["creatures"]}
+    assert ids - {None} == {one["creatureid"] for one in frame["creatures"]}
     expect(page.locator("#turn")).to_have_text("0")
     page.keyboard.press("Tab")
     expect(page.locator("#bubble")).to_be_hidden()
@@ -707,11 +708,13 @@ def test_an_address_that_says_nonsense(opened: Open, after: str) -> None:
 @pytest.mark.thorough
 def test_screen_readers_are_told_events(opened: Open) -> None:
     page = opened("circuit-wars")
-    told = page.locator("[aria-live=polite]#announcer")
+    announcer = page.locator("[aria-live=polite]#announcer")
     page.keyboard.press("e")
-    expect(told).to_have_text(re.compile(r"^Turn \d+: bot\d closed \d+ squares?\b"))
+    expect(announcer).to_have_text(re.compile(r"^Turn \d+: bot\d closed \d+ squares?\b"))
     page.keyboard.press("End")
-    expect(told).to_have_text(re.compile(r" won\. The last free segment was drawn in turn \d+: "))
+    expect(announcer).to_have_text(
+        re.compile(r" won\. The last free segment was drawn in turn \d+: ")
+    )
     expect(page.get_by_role("img", name=re.compile("^Board of 5 by 5 squares"))).to_be_visible()
 
 
@@ -748,7 +751,7 @@ def test_a_file_is_dropped(site: str, folder: Path, watcher: Watcher) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"", "This file is not JSON."),
         (b"{}", "This file is not a replay."),
@@ -757,12 +760,14 @@ def test_a_file_is_dropped(site: str, folder: Path, watcher: Watcher) -> None:
         (b"[" * 100_000, "This file is not JSON."),
     ],
 )
-def test_a_file_that_is_no_replay(site: str, watcher: Watcher, content: bytes, said: str) -> None:
+def test_a_file_that_is_no_replay(
+    site: str, watcher: Watcher, content: bytes, message: str
+) -> None:
     page = watcher.page
     page.goto(f"{site}/replays/")
     payload: Any = {"name": "x.json", "mimeType": "application/json", "buffer": content}
     page.get_by_label("Watch a file").set_input_files(payload)
-    expect(page.get_by_role("alert")).to_have_text(said)
+    expect(page.get_by_role("alert")).to_have_text(message)
     expect(page.locator("#shelf")).to_be_visible()
 
 

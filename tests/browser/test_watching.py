@@ -94,8 +94,8 @@ def last_turn(game: str) -> int:
     return len(recorded(game)["turns"])
 
 
-def box(found: Locator) -> dict[str, float]:
-    place = found.bounding_box()
+def box(element: Locator) -> dict[str, float]:
+    place = element.bounding_box()
     assert place is not None
     return {side: float(place[side]) for side in ("x", "y", "width", "height")}
 
@@ -151,7 +151,7 @@ def test_the_bar_shows_how_the_squares_are_shared(opened: Open) -> None:
 @pytest.mark.thorough
 def test_a_tie_is_led_by_the_tie_break(opened: Open) -> None:
     page = opened("code-battle")
-    found = page.evaluate(
+    results = page.evaluate(
         """async () => {
           const { leadOf, leadWords, tieWords } = await import("/static/viewer/lead.js");
           const { CODE_BATTLE } = await import("/static/viewer/games/code_battle.js");
@@ -168,7 +168,7 @@ def test_a_tie_is_led_by_the_tie_break(opened: Open) -> None:
           ];
         }"""
     )
-    assert found == [
+    assert results == [
         "ada leads 3 to 1",
         "bob leads 9 to 2 in collected energy; tied in score",
         "bob leads 2 to 1 in living bots; tied in score and collected energy",
@@ -207,8 +207,8 @@ def look_at_the_room(page: Page, size: tuple[int, int]) -> None:
 def test_bots_of_code_battle_are_large_enough(opened: Open) -> None:
     page = opened("code-battle", "#turn=100")
     ground = "#0b1118"
-    found = page.evaluate(DRAWN_DISCS)
-    sizes = [arc["pixels"] for arc in found if arc["style"] != ground]
+    discs = page.evaluate(DRAWN_DISCS)
+    sizes = [arc["pixels"] for arc in discs if arc["style"] != ground]
     bots = len(frames("code-battle")[100]["bots"])
     assert len([size for size in sizes if 14 <= size < 20]) >= bots
 
@@ -459,16 +459,16 @@ def test_a_change_of_the_lead_is_an_event(opened: Open) -> None:
                 f"{turn}bot{ahead} takes the lead in squares, {max(scores)} to {min(scores)}"
             )
     events = page.get_by_role("region", name="List of events").get_by_role("button")
-    found = [text.replace("\n", "") for text in events.all_inner_texts()]
-    assert [text[1:] for text in found if "takes the lead" in text] == wanted
+    texts = [text.replace("\n", "") for text in events.all_inner_texts()]
+    assert [text[1:] for text in texts if "takes the lead" in text] == wanted
 
 
 @pytest.mark.thorough
 def test_the_line_of_turns_says_what_happened(opened: Open) -> None:
     page = opened("circuit-wars")
     page.keyboard.press("e")
-    said = page.locator("#scrubber").get_attribute("aria-valuetext") or ""
-    assert re.fullmatch(r"Turn \d+ of \d+\. bot\d closed \d+ squares?(\. bot\d takes .+)?", said)
+    text = page.locator("#scrubber").get_attribute("aria-valuetext") or ""
+    assert re.fullmatch(r"Turn \d+ of \d+\. bot\d closed \d+ squares?(\. bot\d takes .+)?", text)
 
 
 # The list of turns
@@ -483,9 +483,9 @@ def test_every_turn_is_listed_in_words_and_leads_there(opened: Open, game: str) 
     rows.nth(2).click()
     expect(page.locator("#turn")).to_have_text("2")
     expect(page.locator(".turn-row[aria-current]")).to_have_attribute("data-turn", "2")
-    said = page.locator("#happened .did").first.inner_text()
+    text = page.locator("#happened .did").first.inner_text()
     deed = page.locator(".turn-row[aria-current] .deed").first
-    expect(deed).to_have_attribute("title", said)
+    expect(deed).to_have_attribute("title", text)
     expect(deed).not_to_be_empty()
 
 

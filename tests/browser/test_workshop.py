@@ -15,7 +15,8 @@ from cw.web.workshop.app import create_workshop
 from cw.web.workshop.gate import Gate
 from cw.workshop.project import open_project
 from tests.browser.axe import on_each_screen, show_on
-from tests.browser.conftest import Watcher, first_is_fast
+from tests.browser.conftest import Watcher
+from tests.effort import first_is_fast
 
 BETTER: dict[str, tuple[str, str]] = {
     "paint": (

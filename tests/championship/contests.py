@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -65,6 +66,15 @@ def service(program: Path, **more: str) -> Iterator[str]:
             process.kill()
 
 
+def wait_for_a_result(out: Path) -> None:
+    """Wait until a match is over: from then on, Ctrl-C finishes those in flight."""
+    until = time.monotonic() + 300
+    file = out / "results.jsonl"
+    while not (file.exists() and file.stat().st_size):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
 def lines_of(out: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
 
@@ -81,5 +91,5 @@ def tables_of(out: Path) -> Any:
 
 def entry(first: str, second: str, round_: int = 1, **changed: Any) -> Entry:
     """Return a match of a gauntlet that the first team has won by 5:4."""
-    said: dict[str, Any] = {"tie_break": 0, "ranks": (1, 2), "scores": (5, 4), "reason": "finished"}
-    return Entry("gauntlet", None, round_, (first, second), **(said | changed))
+    base: dict[str, Any] = {"tie_break": 0, "ranks": (1, 2), "scores": (5, 4), "reason": "finished"}
+    return Entry("gauntlet", None, round_, (first, second), **(base | changed))

@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -28,12 +27,13 @@ from tests.championship.contests import (
     run_in_background,
     service,
     tables_of,
+    wait_for_a_result,
 )
 from tests.documented import installed, programs
 from tests.effort import amount
 
 QUICK = ("--option", "turns=10")
-KILLS = amount(2, 6, "CW_KILLS")
+KILLS = amount(1, 3, "CW_KILLS")
 
 
 def verify_replays(game: str, out: Path) -> None:
@@ -85,6 +85,7 @@ def strategy(name: str) -> Iterator[str]:
             process.kill()
 
 
+@pytest.mark.thorough
 def test_three_hexagon_web_services(tmp_path: Path) -> None:
     new_bot("hexagon", "python", tmp_path / "bot")
     with ExitStack() as running:
@@ -112,7 +113,9 @@ def test_three_hexagon_web_services(tmp_path: Path) -> None:
         assert b"hush" not in text, kept
 
 
-@pytest.mark.parametrize("game", ["end-of-codes", "code-battle"])
+@pytest.mark.parametrize(
+    "game", ["end-of-codes", pytest.param("code-battle", marks=pytest.mark.thorough)]
+)
 def test_the_other_games_play_too(tmp_path: Path, game: str) -> None:
     names = {"end-of-codes": ("idle", "sample", "hunter"), "code-battle": ("random", "gatherer")}
     options = {"end-of-codes": ("M=3", "max_rounds=5"), "code-battle": ("max_turns=20",)}
@@ -144,6 +147,7 @@ def test_killed_at_any_instant_paint_loses_nothing(tmp_path: Path) -> None:
     verify_replays("paint", killed)
 
 
+@pytest.mark.thorough
 def test_a_match_that_cannot_be_played_does_not_stop_the_others(tmp_path: Path) -> None:
     file = built_in(tmp_path / "teams.toml", ("random", "gatherer"))
     # Web services of Code Battle cannot be asked without a secret.
@@ -170,13 +174,11 @@ def test_a_match_that_cannot_be_played_does_not_stop_the_others(tmp_path: Path) 
 
 
 def test_ctrl_c_finishes_the_matches_in_flight(tmp_path: Path) -> None:
-    file = built_in(tmp_path / "teams.toml", ("random", "strong", "greedy"))
+    file = built_in(tmp_path / "teams.toml", ("random", "walker", "greedy", "still"))
     out = tmp_path / "out"
-    more = ("--game", "paint", "--format", "double-round-robin", "--option", "turns=40")
+    more = ("--game", "paint", "--format", "double-round-robin", "--option", "turns=200")
     runner = run_in_background(file, out, *more)
-    until = time.monotonic() + 300
-    while time.monotonic() < until and not (out / "results.jsonl").exists():
-        time.sleep(0.05)
+    wait_for_a_result(out)
     runner.send_signal(signal.SIGINT)
     assert runner.wait(300) in (0, 1)
     assert all(line["reason"] == "turns_over" for line in lines_of(out))
@@ -204,10 +206,10 @@ def test_a_game_of_another_package_has_its_championships(tmp_path: Path) -> None
         folder.mkdir()
         (folder / "bot.py").write_text(programs()["bot.py"])
     slow = ("--option", "timeout=60")
-    said = run("validate", "teams", "--game", "nim", *slow)
+    output = run("validate", "teams", "--game", "nim", *slow)
     teams = sorted(team.name for team in (tmp_path / "teams").iterdir())
     names = [team if team in unnamed else f"{team.title()} ({team})" for team in teams]
-    assert said.splitlines() == [f"{name}: ok" for name in names]
+    assert output.splitlines() == [f"{name}: ok" for name in names]
     run("run", "teams", "--game", "nim", "--out", "out", "--format", "swiss", *slow)
     lines = [line for line in lines_of(tmp_path / "out") if not line["tie_break"]]
     assert len(lines) == 3 * 8

@@ -224,11 +224,11 @@ def test_an_honest_client_wins_against_a_team_that_tries_everything(tmp_path: Pa
         assert line["status_code"] in (400 + lost, 500 + lost), line
         assert {noted["player"] for noted in line["reasons"]} == {lost}, line
         assert line["turns"] > MOVES, line
-        said = json.dumps(line)
-        assert "move/honest/9,9,top" in said
-        assert "more of its requests were refused" in said
+        text = json.dumps(line)
+        assert "move/honest/9,9,top" in text
+        assert "more of its requests were refused" in text
         assert line["longest_ms"][2 - lost] < 1000 * LIMIT
-        assert "found" not in said
+        assert "found" not in text
     assert report_of(out)["order"][0] == ["honest"]
     assert b"\x1b" not in played.stdout + played.stderr
     game = load_game("circuit-wars")

@@ -51,6 +51,7 @@ ENTRIES = st.builds(
 )
 
 
+@pytest.mark.thorough
 @given(ENTRIES)
 def test_a_line_of_any_game_is_read_as_it_was_written(written: Entry) -> None:
     lines = MatchLines()

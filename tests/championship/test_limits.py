@@ -91,7 +91,10 @@ def serving(wanted: int) -> Iterator[Service]:
         service.shutdown()
 
 
-@pytest.mark.parametrize(("about", "wanted"), [("", 1), ("parallel = 2", 2)])
+@pytest.mark.parametrize(
+    ("about", "wanted"),
+    [("", 1), pytest.param("parallel = 2", 2, marks=pytest.mark.thorough)],
+)
 def test_a_web_service_plays_as_many_matches_at_once_as_it_says(
     tmp_path: Path, about: str, wanted: int
 ) -> None:
@@ -112,19 +115,24 @@ def test_a_web_service_plays_as_many_matches_at_once_as_it_says(
 
 
 @pytest.mark.parametrize(
-    ("program", "said"),
+    ("program", "reason"),
     [
         ("raise SystemExit('no memory')", "no memory"),
-        ("input(); print('{}{'); input()", "it wrote no line of a worker"),
-        (
+        pytest.param(
+            "input(); print('{}{'); input()",
+            "it wrote no line of a worker",
+            marks=pytest.mark.thorough,
+        ),
+        pytest.param(
             "import json; [print(json.dumps({'error': {'kind': 'capacity', 'message': 'full'}}),"
             " flush=True) for _ in iter(input, '')]",
             "full",
+            marks=pytest.mark.thorough,
         ),
     ],
 )
 def test_a_worker_that_fails_ends_no_championship(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, reason: str
 ) -> None:
     monkeypatch.setattr(workers, "WORKER", (sys.executable, "-c", program))
     file = built_in(tmp_path / "teams.toml", ("random", "greedy"))
@@ -132,7 +140,7 @@ def test_a_worker_that_fails_ends_no_championship(
     result = cw("run", file, "--game", "paint", "--option", "turns=5", "--out", out)
     assert result.exit_code == 1
     assert f"could not be played; go on with: cw championship resume {out}" in result.stdout
-    assert [said in match["why"] for match in report_of(out)["failed"]] == [True, True]
+    assert [reason in match["why"] for match in report_of(out)["failed"]] == [True, True]
     assert lines_of(out) == []
     monkeypatch.undo()
     assert cw("resume", out).exit_code == 0
@@ -148,6 +156,7 @@ cw.matches.worker.main()
 """
 
 
+@pytest.mark.thorough
 def test_what_workers_warn_of_is_told_once_at_the_end_and_in_the_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,14 +166,14 @@ def test_what_workers_warn_of_is_told_once_at_the_end_and_in_the_report(
     arguments = ("--game", "paint", "--option", "turns=5", "--jobs", 2, "--out", out)
     result = cw("run", file, *arguments, "--format", "double-round-robin")
     assert result.exit_code == 0, result.output + result.stderr
-    told = [line for line in result.stderr.splitlines() if line.startswith("Warning: ")]
-    assert told[0] == "Warning: random, greedy: it has no walls"
-    assert told[1].startswith("Warning: \\x1b[31mno room in /tmp...")
+    warning_lines = [line for line in result.stderr.splitlines() if line.startswith("Warning: ")]
+    assert warning_lines[0] == "Warning: random, greedy: it has no walls"
+    assert warning_lines[1].startswith("Warning: \\x1b[31mno room in /tmp...")
     assert (
-        told[2]
+        warning_lines[2]
         == "Warning: still: faults in 4 of 4 matches: 20 illegal moves; the last: stands still"
     )
-    assert len(told) == 3
+    assert len(warning_lines) == 3
     warnings = report_of(out)["warnings"]
     assert warnings[0] == "random, greedy: it has no walls"
     assert len(warnings[1]) <= 1000

@@ -76,12 +76,12 @@ def test_every_match_leads_to_its_replay(form: str) -> None:
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_all_formats_are_told_in_all_forms(form: str) -> None:
-    told = report(played_out(settings(form)))
-    assert told.document["over"]
-    assert told.document["order"][0] == ["t0"]
-    assert "t0" in told.as_markdown()
-    rows = list(csv.DictReader(io.StringIO(told.as_csv())))
-    assert len(rows) == told.document["played"]
+    result = report(played_out(settings(form)))
+    assert result.document["over"]
+    assert result.document["order"][0] == ["t0"]
+    assert "t0" in result.as_markdown()
+    rows = list(csv.DictReader(io.StringIO(result.as_csv())))
+    assert len(rows) == result.document["played"]
     assert {row["winner"] for row in rows} <= {"t0", "t1", "t2", "t3"}
 
 
@@ -147,10 +147,10 @@ def test_circuit_wars_keeps_the_members_of_its_report() -> None:
 def test_a_match_that_could_not_be_played_is_told() -> None:
     chosen = settings("round-robin", 2)
     fixture = Fixture("round-robin", None, 1, ("t0", "t1"))
-    told = report(Journal(Path(), chosen), {fixture: "the disk is full"})
-    assert "<b>t0 against t1</b>: the disk is full" in told.as_html()
-    assert "t0 against t1: the disk is full" in told.as_markdown()
-    assert not told.document["over"]
+    result = report(Journal(Path(), chosen), {fixture: "the disk is full"})
+    assert "<b>t0 against t1</b>: the disk is full" in result.as_html()
+    assert "t0 against t1: the disk is full" in result.as_markdown()
+    assert not result.document["over"]
 
 
 def test_a_page_says_how_far_it_is() -> None:
@@ -187,22 +187,25 @@ def test_a_team_that_never_started_is_a_warning() -> None:
         by_name(fixture), ranks=(1, 2), scores=(0, 0), reason="illegal", faults=(fault,)
     )
     journal.take(lost)
-    told = report_of(snapshot(journal), chosen, Progress(warnings=["no bubblewrap"]))
+    result = report_of(snapshot(journal), chosen, Progress(warnings=["no bubblewrap"]))
     absent = fixture.players[1]
-    assert told.document["warnings"] == ["no bubblewrap", f"{absent}: 1 failed start: exit code 1"]
-    (listed,) = told.document["listing"]
+    assert result.document["warnings"] == [
+        "no bubblewrap",
+        f"{absent}: 1 failed start: exit code 1",
+    ]
+    (listed,) = result.document["listing"]
     winner = fixture.players[0]
     assert listed["told"] == f"{winner} won by forfeit (49 : 0); {absent}: failed start"
-    assert "<b>49</b>:0×" in told.as_html()
-    assert "1 failed start</span>" in told.as_html()
+    assert "<b>49</b>:0×" in result.as_html()
+    assert "1 failed start</span>" in result.as_html()
 
 
 def test_what_a_bot_wrote_to_its_error_output_is_for_its_team_alone(tmp_path: Path) -> None:
     chosen = settings("round-robin", 2)
     with opened(tmp_path, chosen) as journal:
         fixture = Fixture("round-robin", None, 1, ("t0", "t1"))
-        said = msgspec.structs.replace(by_name(fixture), stderr=("my plan", ""))
-        journal.take(said)
+        entry = msgspec.structs.replace(by_name(fixture), stderr=("my plan", ""))
+        journal.take(entry)
         write_report(tmp_path / "report", snapshot(journal), chosen, Progress())
     written = [file for file in (tmp_path / "report").rglob("*.*") if file.is_file()]
     files = {file.name: file.read_text() for file in written}
@@ -214,16 +217,16 @@ def test_what_a_bot_wrote_to_its_error_output_is_for_its_team_alone(tmp_path: Pa
 def test_spreadsheets_get_a_value_in_each_column() -> None:
     chosen = settings("free-for-all", 3)
     chosen = replace(chosen, names={"t0": "=1+1"}, members={"t1": ("Jörg", "@x")})
-    told = report(played_out(chosen))
-    assert told.as_csv().startswith("\ufeff")
-    rows = list(csv.DictReader(io.StringIO(told.as_csv().removeprefix("\ufeff"))))
-    first, document = rows[0], told.document["games"][0]
+    result = report(played_out(chosen))
+    assert result.as_csv().startswith("\ufeff")
+    rows = list(csv.DictReader(io.StringIO(result.as_csv().removeprefix("\ufeff"))))
+    first, document = rows[0], result.document["games"][0]
     seats = range(1, 4)
     assert [first[f"player_{seat}"] for seat in seats] == list(document["players"])
     assert [first[f"score_{seat}"] for seat in seats] == list(map(str, document["scores"]))
     assert first["winner_name"] == "'=1+1"
     assert not [value for row in rows for value in row.values() if value.startswith(tuple("=+-@("))]
-    ranking = list(csv.DictReader(io.StringIO(told.ranking_as_csv().removeprefix("\ufeff"))))
+    ranking = list(csv.DictReader(io.StringIO(result.ranking_as_csv().removeprefix("\ufeff"))))
     assert [row["rank"] for row in ranking] == ["1", "2", "3"]
     assert [row["name"] for row in ranking] == ["'=1+1", "t1", "t2"]
     assert ranking[1]["members"] == "Jörg, @x"
@@ -245,8 +248,8 @@ def test_teams_that_mostly_made_faults_are_warned_of() -> None:
     journal = Journal(Path(), chosen)
     crash = EntryFault(0, 3, "crashed", "KeyError: 'x'")
     for number, fixture in enumerate(next(chosen.contest().rounds({})), 1):
-        made = (crash,) if fixture.players[0] == "t0" else ()
-        journal.take(entry_like(fixture, (2, 1), (number, 8), made))
+        faults = (crash,) if fixture.players[0] == "t0" else ()
+        journal.take(entry_like(fixture, (2, 1), (number, 8), faults))
     (warning,) = report(journal).document["warnings"]
     assert warning == "t0: faults in 1 of 1 matches: 1 crash; the last: KeyError: 'x'"
 

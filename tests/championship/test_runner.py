@@ -30,9 +30,10 @@ from tests.championship.contests import (
     make_teams,
     run_in_background,
     tables_of,
+    wait_for_a_result,
 )
 
-KILLS = int(os.environ.get("CW_KILLS", "6"))
+KILLS = int(os.environ.get("CW_KILLS", "3"))
 
 SMALL = ("--size", "3", "--jobs", "3", "--groups", "1", "--timeout", "60")
 
@@ -141,6 +142,7 @@ def test_killed_at_any_instant_it_loses_nothing(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not WALLED, reason="bubblewrap does not work here")
 def test_logs_and_replays_tell_every_game(tmp_path: Path) -> None:
     teams = make_teams(tmp_path / "teams", {"ann": FIRST_FREE, "bob": CLIENT})
@@ -177,9 +179,7 @@ def test_ctrl_c_finishes_the_games_in_flight(tmp_path: Path) -> None:
     teams = make_teams(tmp_path / "teams", dict.fromkeys(("ann", "bob", "cid"), CLIENT))
     out = tmp_path / "out"
     runner = run_in_background(teams, out, *SMALL)
-    until = time.monotonic() + 300
-    while time.monotonic() < until and not (out / "results.jsonl").exists():
-        time.sleep(0.05)
+    wait_for_a_result(out)
     runner.send_signal(signal.SIGINT)
     assert runner.wait(300) in (0, 1)
     for line in lines_of(out):
@@ -187,13 +187,13 @@ def test_ctrl_c_finishes_the_games_in_flight(tmp_path: Path) -> None:
 
 
 def test_built_in_teams_of_a_file_play_a_championship(tmp_path: Path) -> None:
-    file = built_in(tmp_path / "teams.toml", ("random", "mirror", "greedy", "safe"))
+    file = built_in(tmp_path / "teams.toml", ("random", "mirror", "greedy"))
     out = tmp_path / "out"
     result = cw("run", file, "--out", out, "--size", 3, "--format", "double-round-robin")
     assert result.exit_code == 0, result.output + result.stderr
     table = cw("table", out / "results.jsonl", "--json")
     stages = json.loads(table.stdout)["stages"]
-    assert [len(rows) for rows in stages.values()] == [4]
+    assert [len(rows) for rows in stages.values()] == [3]
     assert cw("run", file, "--out", out).exit_code == 2
     assert cw("resume", out).exit_code == 0
     html = (out / "report" / "index.html").read_text()

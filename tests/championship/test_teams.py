@@ -87,7 +87,7 @@ def test_a_folder_holds_one_program(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "id_", "shown"),
+    ("name", "id_", "display_name"),
     [
         ("Lea Müller", "Lea-Muller", "Lea Müller"),
         ("Zoe\u0308 & Co.", "Zoe-Co", "Zoë & Co."),
@@ -97,11 +97,11 @@ def test_a_folder_holds_one_program(folder: Path) -> None:
     ],
 )
 def test_a_folder_of_any_name_is_a_team_of_that_name(
-    folder: Path, name: str, id_: str, shown: str
+    folder: Path, name: str, id_: str, display_name: str
 ) -> None:
     (folder / "ann").rename(folder / name)
     teams = {team.id: team for team in read_teams(folder, "paint")}
-    assert teams[id_].name == shown
+    assert teams[id_].name == display_name
     assert teams[id_].bot.name == id_
     assert str(folder / name / "bot.py") in teams[id_].bot.command
 

@@ -1,19 +1,23 @@
 """`cw bench` measures what it says; how fast this machine is, is not tested."""
 
+import asyncio
 import json
+import re
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import import_module
+from math import inf
 from pathlib import Path
 from random import Random
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
 import pytest
 import requests
 from click.testing import CliRunner, Result
+from rich.console import Console
 
 from bench import (
     agents,
@@ -23,6 +27,7 @@ from bench import (
     envs,
     fast_board,
     hub,
+    hub_workshop,
     match,
     operation,
     rated,
@@ -34,6 +39,8 @@ from bench.client import connect, get
 from bench.plain_server import PLAIN
 from bench.rows import INSTALL, Effort, Goal, NotMeasured, Row, medians, rate
 from bench.server import FIXED, running
+from cw.arena.sandbox import bubblewrap
+from cw.assets import asset
 from cw.cli import main
 from cw.cli.bench import PARTS
 
@@ -102,10 +109,10 @@ def test_a_yardstick_that_is_installed_plays_a_game(name: str) -> None:
 
 
 def test_environments_play_whole_games_in_the_same_loop() -> None:
-    made = envs.installed()
-    if not made:
+    environments = envs.installed()
+    if not environments:
         pytest.skip(f"PettingZoo's games are {INSTALL}")
-    assert 9 <= envs.play(made[envs.OURS], Random(1)) <= 24
+    assert 9 <= envs.play(environments[envs.OURS], Random(1)) <= 24
     rows = envs.rows(TINY)
     check(rows, "envs")
     assert {row.yardstick for row in rows} == set(envs.YARDSTICKS)
@@ -147,13 +154,16 @@ def test_the_server_offers_fixed_bytes_of_the_same_length_and_ends(
         socket.create_connection((parts.hostname, parts.port))
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("processes")
 def test_the_plain_server_shows_the_same_status_as_ours() -> None:
     with running(*status.MID_GAME) as ours, running(*status.MOVES, module=PLAIN) as plain:
-        shown = [requests.get(f"{server}/status", timeout=60).json() for server in (ours, plain)]
-    assert shown[0].keys() == shown[1].keys()
-    assert [document["status_code"] for document in shown] == [201, 201]
-    assert shown[0]["board"] == shown[1]["board"]
+        documents = [
+            requests.get(f"{server}/status", timeout=60).json() for server in (ours, plain)
+        ]
+    assert documents[0].keys() == documents[1].keys()
+    assert [document["status_code"] for document in documents] == [201, 201]
+    assert documents[0]["board"] == documents[1]["board"]
 
 
 def test_the_server_ends_when_the_measurement_fails(processes: list[subprocess.Popen[str]]) -> None:
@@ -169,6 +179,7 @@ def test_a_server_that_does_not_start_is_explained(capfd: pytest.CaptureFixture[
     assert "odd" in capfd.readouterr().err
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("processes")
 def test_status_compares_fixed_bytes_and_unchanged_answers() -> None:
     rows = status.rows(TINY)
@@ -176,6 +187,7 @@ def test_status_compares_fixed_bytes_and_unchanged_answers() -> None:
     assert [row.goal for row in rows] == [">= 0.85 x", "> 1 x", ">= 1 x"]
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("processes")
 def test_an_answer_of_another_status_is_no_figure() -> None:
     with running() as address:
@@ -231,6 +243,81 @@ def test_goals(ours: float, theirs: float | None, aim: Goal | None, met: bool | 
     assert Row("part", "what", ours, "ms", "yardstick", theirs, aim).met is met
 
 
+@pytest.mark.parametrize(
+    ("ours", "aim", "margin"),
+    [
+        (200, Goal(">=", 1.0), 2),
+        (50, Goal(">", 1.0), 0.5),
+        (25, Goal("<", 100, "ours"), 4),
+        (400, Goal("<=", 2.0), 0.5),
+        (0, Goal("<=", 2.0), inf),
+        (0, Goal("=", 0, "ours"), inf),
+        (1, Goal("=", 0, "ours"), 0),
+        (1, None, None),
+    ],
+)
+def test_a_margin_is_below_one_where_a_goal_is_missed(
+    ours: float, aim: Goal | None, margin: float | None
+) -> None:
+    row = Row("part", "what", ours, "ms", "yardstick", 100, aim)
+    assert row.margin == margin
+    assert row.met is (None if margin is None else margin >= 1)
+
+
+def test_a_page_says_of_each_part_what_it_missed_or_met_least() -> None:
+    def row(part: str, what: str, ours: float | None, aim: Goal | None = None) -> Row:
+        return Row(part, what, ours, "ms", "yardstick", 2, aim)
+
+    page = printed(
+        [
+            row("fast", "easily", 9, Goal(">=", 1.0)),
+            row("fast", "just", 2.1, Goal(">=", 1.0)),
+            row("slow", "missed", 5, Goal("<=", 4, "ours")),
+            row("slow", "met", 1, Goal("<=", 4, "ours")),
+            row("slow", "missed too", 9, Goal("<", 4.0)),
+            row("open", "no goal", 3),
+            row("gone", "no figure", None, Goal("<", 4.0)),
+        ]
+    )
+    assert page[0].endswith(": 3/5 goals met")
+    assert [line.split() for line in page[-5:]] == [
+        ["fast", "2/2", "just", "1.05", "x", ">=", "1", "x"],
+        ["slow", "1/3", "missed", "5", "ms", "<=", "4", "ms"],
+        ["missed", "too", "4.5", "x", "<", "4", "x"],
+        ["open", "0/0", "no", "goal", "1.5", "x", "none"],
+        ["gone", "0/0", "no", "figure", "n/a", "<", "4", "x"],
+    ]
+
+
+def printed(rows: list[Row]) -> list[str]:
+    console = Console(width=80)
+    with console.capture() as captured:
+        console.print(report.page(rows))
+    return [line.rstrip() for line in captured.get().splitlines() if line.strip()]
+
+
+def test_the_figures_of_the_documentation_are_of_all_parts_and_fit_on_a_page() -> None:
+    text = (asset("docs") / "performance.md").read_text("utf-8")
+    rows = [*documented(text)]
+    assert {row.part for row in rows} == set(PARTS)
+    page = printed(rows)
+    assert len(page) <= 60
+    assert max(map(len, page)) <= 80
+    marks = re.findall(r"^\| .* \| [\d.,]+ \S+ \| .* \| (yes|no|n/a) \|$", text, re.M)
+    assert marks == [report.MET[row.met] for row in rows]
+
+
+def documented(text: str) -> Iterator[Row]:
+    """Yield the rows of the table of figures."""
+    form = r"\| ([\w-]+): (.*) \| ([\d.,]+) (\S+) \| (.*): [\d.,]+ \| ([\d.,]+) \| (.*) \| \S+ \|"
+    for part, what, ours, unit, yardstick, ratio, goal in re.findall(form, text):
+        mine, times = (float(figure.replace(",", "")) for figure in (ours, ratio))
+        sign, *bound = goal.split(" ", 2)
+        of: Literal["ratio", "ours"] = "ratio" if bound and bound[1] == "x" else "ours"
+        aim = Goal(sign, float(bound[0].replace(",", "")), of) if bound else None
+        yield Row(part, what, mine, unit, yardstick, mine / times if times else None, aim)
+
+
 def test_the_median_does_not_mind_one_slow_repeat() -> None:
     figures = {"a": iter([3.0, 900.0, 4.0]), "b": iter([1.0, 2.0, 0.0])}
     runs = {name: values.__next__ for name, values in figures.items()}
@@ -272,8 +359,8 @@ def test_rated_times_pages_ticks_and_results(monkeypatch: pytest.MonkeyPatch) ->
     rows = rated.rows(TINY)
     check(rows, "rated")
     assert all(row.met for row in rows if row.unit == "statements")
-    made = [row.theirs for row in rows if row.yardstick == "matches made"]
-    assert set(made) == {100}
+    counts = [row.theirs for row in rows if row.yardstick == "matches made"]
+    assert set(counts) == {100}
     assert [row.what for row in rows][-1] == "results, PostgreSQL, 8 writers"
 
 
@@ -347,3 +434,12 @@ def test_replays_are_smaller_than_with_whole_frames() -> None:
     assert packed.ours is not None
     assert plain.ours is not None
     assert packed.ours < plain.ours
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap")
+def test_runs_on_a_hub_are_timed_beside_pages_of_others() -> None:
+    with hub_workshop.hub() as address:
+        ends, pages = asyncio.run(hub_workshop.many(address, 2))
+    assert len(ends) == 2
+    assert min(ends + pages) > 0

@@ -41,11 +41,12 @@ def keep_two(folder: Path) -> None:
 
 
 class TestNew:
+    @pytest.mark.thorough
     def test_eight_example_teams_of_circuit_wars_are_made_and_valid(self, tmp_path: Path) -> None:
         folder = tmp_path / "teams"
-        made = cw("new", folder)
-        assert made.exit_code == 0
-        assert f"cw championship run {folder}\n" in made.stdout
+        scaffold = cw("new", folder)
+        assert scaffold.exit_code == 0
+        assert f"cw championship run {folder}\n" in scaffold.stdout
         assert len(read_teams(folder, "circuit-wars")) == 8
         assert cw("new", folder).exit_code == 2
         keep_two(folder)
@@ -57,9 +58,9 @@ class TestNew:
     @pytest.mark.skipif(bool(LANGUAGES["python"].missing()), reason="python3 is missing")
     def test_example_teams_of_another_game_are_made_and_valid(self, tmp_path: Path) -> None:
         folder = tmp_path / "teams"
-        made = cw("new", folder, "--game", "paint")
-        assert made.exit_code == 0, made.output
-        assert f"cw championship run {folder} --game paint\n" in made.stdout
+        scaffold = cw("new", folder, "--game", "paint")
+        assert scaffold.exit_code == 0, scaffold.output
+        assert f"cw championship run {folder} --game paint\n" in scaffold.stdout
         assert len(read_teams(folder, "paint")) == 8
         keep_two(folder)
         result = cw("validate", folder, "--game", "paint", "--option", "turns=5")
@@ -82,6 +83,7 @@ class TestValidate:
         assert "bad: turn 1: illegal: " in result.stdout
         assert result.stderr.endswith("1 of 2 teams did not pass\n")
 
+    @pytest.mark.thorough
     def test_a_team_has_its_name_and_what_it_wrote_is_one_line(self, tmp_path: Path) -> None:
         sources = {"Lea Müller": "import sys\nsys.exit('one\\nno module numpy')\n"}
         result = cw("validate", make_teams(tmp_path / "teams", sources))
@@ -111,21 +113,22 @@ class TestValidate:
             (folder / team / "team.toml").write_text(about)
         result = cw("validate", folder, "--json")
         assert result.exit_code == 1
-        told = {
+        problems = {
             line["team"]: line["problem"]
             for line in map(json.loads, result.stdout.split("\n")[:-1])
         }
-        assert list(told) == ["ann", "bare", "broken", "lost", "quote", "strange", "zoe"]
-        assert (told["ann"], told["zoe"]) == (None, None)
-        assert "must hold one program" in told["bare"]
-        assert "team.toml: " in told["broken"]
-        assert "there is no program 'no-such-program'" in told["lost"]
-        assert "No closing quotation" in told["quote"]
-        assert "not 'hat'" in told["strange"]
+        assert list(problems) == ["ann", "bare", "broken", "lost", "quote", "strange", "zoe"]
+        assert (problems["ann"], problems["zoe"]) == (None, None)
+        assert "must hold one program" in problems["bare"]
+        assert "team.toml: " in problems["broken"]
+        assert "there is no program 'no-such-program'" in problems["lost"]
+        assert "No closing quotation" in problems["quote"]
+        assert "not 'hat'" in problems["strange"]
         refused = cw("run", folder, "--out", tmp_path / "out")
         assert refused.exit_code == 2
         assert "must hold one program" in " ".join(refused.stderr.split())
 
+    @pytest.mark.thorough
     def test_a_team_is_told_and_not_obeyed(self, tmp_path: Path) -> None:
         folder = make_teams(tmp_path / "teams", {"ann": FIRST_FREE})
         shout = 'import sys\nsys.exit("\\x1b[2J\\x1b]0;won\\x07")\n'
@@ -163,6 +166,7 @@ class TestRun:
         assert error in " ".join(result.stderr.split())
         assert not out.exists()
 
+    @pytest.mark.thorough
     def test_circuit_wars_is_played_as_usual_if_nothing_is_said(self, tmp_path: Path) -> None:
         file = built_in(tmp_path / "teams.toml", ("random", "greedy"))
         out = tmp_path / "out"
@@ -188,6 +192,7 @@ class TestRun:
         assert cw("report", out).exit_code == 0
         assert (out / "report" / "report.json").read_bytes() == report
 
+    @pytest.mark.thorough
     def test_other_teams_than_those_it_began_with_are_refused(self, tmp_path: Path) -> None:
         file = built_in(tmp_path / "teams.toml", PAINTERS)
         out = tmp_path / "out"
@@ -233,6 +238,7 @@ class TestNames:
             (folder / name / "team.toml").write_text(about, encoding="utf-8")
         return folder
 
+    @pytest.mark.thorough
     def test_names_and_members_are_in_terminal_report_replays_and_tables(
         self, tmp_path: Path, teams: Path
     ) -> None:
@@ -261,6 +267,7 @@ class TestNames:
         assert '"Jörg, Ana"' in ranking
         assert cw("resume", out).stdout == ended.stdout
 
+    @pytest.mark.thorough
     def test_every_team_that_cannot_play_is_told_and_left_out_if_wanted(
         self, tmp_path: Path, teams: Path
     ) -> None:
@@ -272,9 +279,9 @@ class TestNames:
         refused = cw(*arguments)
         assert refused.exit_code == 2
         assert "2 teams cannot play; mend them, or leave them out with --skip-b" in refused.stderr
-        told = " ".join(refused.stderr.split())
-        assert "empty must hold one program" in told
-        assert "not 'hat'" in told
+        output = " ".join(refused.stderr.split())
+        assert "empty must hold one program" in output
+        assert "not 'hat'" in output
         played = cw(*arguments, "--skip-broken")
         assert played.exit_code == 0, played.output + played.stderr
         assert "Left out: empty: " in played.stderr
@@ -346,6 +353,7 @@ class TestSandbox:
                 result.stderr.split()
             )
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize(
         "command",
         [
@@ -367,6 +375,7 @@ class TestSandbox:
         assert (result.returncode, result.stdout.splitlines()[-1]) == (0, "all fine")
         assert result.stderr.count("LIMITS ONLY") == 1
 
+    @pytest.mark.thorough
     def test_a_server_says_it_at_its_start(self, tmp_path: Path) -> None:
         (tmp_path / "bot.py").write_text("")
         command = [sys.executable, "-m", "cw", "serve", "--port", "0"]
@@ -392,10 +401,9 @@ runpy.run_module("cw", run_name="__main__")
 """Runs a command whose files may have so many bytes: more of one cannot be written."""
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="needs limits of POSIX")
-@pytest.mark.parametrize(
-    "most", [400, *(pytest.param(most, marks=pytest.mark.thorough) for most in (0, 3000, 20_000))]
-)
+@pytest.mark.parametrize("most", [0, 400, 20_000])
 def test_what_cannot_be_written_ends_in_a_sentence_and_is_resumed(
     tmp_path: Path, most: int
 ) -> None:
@@ -409,12 +417,12 @@ def test_what_cannot_be_written_ends_in_a_sentence_and_is_resumed(
         check=False,
     )
     assert stopped.returncode == 1
-    said = " ".join(stopped.stderr.split())
-    assert "Traceback" not in said
-    assert "File too large" in said
+    output = " ".join(stopped.stderr.split())
+    assert "Traceback" not in output
+    assert "File too large" in output
     before = lines_of(out) if (out / "results.jsonl").exists() else []
     if most:
-        assert f"go on with: cw championship resume {out}" in said
+        assert f"go on with: cw championship resume {out}" in output
         assert cw("resume", out).exit_code == 0
     else:
         assert cw(*arguments).exit_code == 0

@@ -104,20 +104,20 @@ class TestJson:
 
 class TestText:
     def test_recorded_groups(self) -> None:
-        shown = table(str(EXTRACT)).stdout
-        assert "Group 1A" in shown
-        assert "Group 1B" in shown
-        (row,) = (line for line in shown.splitlines() if "team05" in line)
+        output = table(str(EXTRACT)).stdout
+        assert "Group 1A" in output
+        assert "Group 1B" in output
+        (row,) = (line for line in output.splitlines() if "team05" in line)
         assert row.replace("│", " ").split() == [
             *("1", "team05", "14", "0", "644:42", "93.9%"),
             *("78.5%", "to", "100.0%", "≈"),
         ]
-        assert "Player 1 won 50 of 112 games, 44.6% (35.8% to 53.9%): within noise" in shown
+        assert "Player 1 won 50 of 112 games, 44.6% (35.8% to 53.9%): within noise" in output
 
     def test_names_are_no_markup(self) -> None:
-        shown = table("-", given=line(player_1="[red]ann[/]", group="[b]")).stdout
-        assert "[red]ann[/]" in shown
-        assert "Group [b]" in shown
+        output = table("-", given=line(player_1="[red]ann[/]", group="[b]")).stdout
+        assert "[red]ann[/]" in output
+        assert "Group [b]" in output
 
     def test_no_game_is_over(self) -> None:
         assert table("-").stdout == "No game is over yet.\n"

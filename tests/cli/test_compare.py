@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,9 @@ from cw.cli import main
 from cw.games.registry import GAMES
 from cw.lab.journal import read_head
 from tests.lab.bots import painter
+from tests.lab.journals import matches, wait_for
 from tests.matches.bots_of_games import PAINT, write
+from tests.processes import descendants
 
 pytestmark = pytest.mark.usefixtures("patient_painters")
 
@@ -27,14 +28,14 @@ SHORT = ("--option", "turns=12", "--seed", "1")
 DUEL = ("compare", "paint", "v2=builtin:walker", "v1=builtin:random", *SHORT)
 EVEN = ("compare", "paint", "a=builtin:random", "b=builtin:random", *SHORT)
 
-EXPERTS = {
-    "circuit-wars": ("expert", "greedy"),
-    "hexagon": ("expert", "greedy"),
-    "code-battle": ("strategist", "random"),
-    "end-of-codes": ("hunter", "sample"),
-    "paint": ("strong", "walker"),
+STRONGER = {
+    "circuit-wars": ("safe", "greedy", "size=5"),
+    "hexagon": ("greedy", "random", "size=3"),
+    "code-battle": ("strategist", "random", "max_turns=500"),
+    "end-of-codes": ("hunter", "sample", "M=10"),
+    "paint": ("greedy", "random", "turns=100"),
 }
-"""Of each game the strongest strategy, and one that is well below it."""
+"""Of each game two quick strategies, the stronger one first, and an option of short matches."""
 
 
 def cw(*arguments: str | Path) -> Result:
@@ -48,8 +49,7 @@ def report(*arguments: str | Path) -> dict[str, Any]:
 
 
 def ids(file: Path) -> Counter[str]:
-    lines = file.read_bytes().splitlines(keepends=True)[1:]
-    return Counter(json.loads(line)["id"] for line in lines if line.endswith(b"\n"))
+    return Counter(match["id"] for match in matches(file))
 
 
 @pytest.fixture(autouse=True)
@@ -70,6 +70,7 @@ def test_a_stronger_bot_is_told_in_a_sentence_and_by_exit_code_0() -> None:
     assert ids(Path("comparisons", "paint-1.jsonl"))["pair-10-1"] == 1
 
 
+@pytest.mark.thorough
 def test_the_same_seed_gives_the_same_verdict_however_many_are_played_at_once() -> None:
     first, second = (report(*DUEL, "--jobs", jobs, "--resume", jobs) for jobs in "13")
     assert first | {"file": ""} == second | {"file": ""}
@@ -77,12 +78,14 @@ def test_the_same_seed_gives_the_same_verdict_however_many_are_played_at_once() 
     assert first["faults"] == {}
 
 
+@pytest.mark.thorough
 def test_a_weaker_bot_is_not_stronger_and_exit_code_1_says_so() -> None:
     result = cw("compare", "paint", "v2=builtin:random", "v1=builtin:walker", *SHORT)
     assert result.exit_code == 1
     assert result.stdout.startswith("v2 is not 20 Elo stronger than v1: at most -")
 
 
+@pytest.mark.thorough
 def test_few_matches_leave_it_undecided_and_more_of_them_go_on() -> None:
     undecided = cw(*EVEN, "--games", "20", "--resume", "even.jsonl")
     assert undecided.exit_code == 3
@@ -93,6 +96,7 @@ def test_few_matches_leave_it_undecided_and_more_of_them_go_on() -> None:
     assert len(ids(Path("even.jsonl"))) == 24
 
 
+@pytest.mark.thorough
 def test_faults_are_listed_beside_a_result_that_counts_them(tmp_path: Path) -> None:
     broken = write(tmp_path, PAINT.replace('"walk"', '"fly"'))
     result = cw("compare", "paint", f"mine={broken}", "v1=builtin:walker", *SHORT)
@@ -101,15 +105,17 @@ def test_faults_are_listed_beside_a_result_that_counts_them(tmp_path: Path) -> N
     assert "the first in turn 1 of seed 1, mine against v1: " in result.stdout
 
 
+@pytest.mark.thorough
 def test_matches_that_repeat_are_no_news(tmp_path: Path) -> None:
     file = write(tmp_path, PAINT)
     bots = (f"a={file}", f"b={file}")
     result = report("compare", "paint", *bots, *SHORT, "--games", "20")
     assert result["repeated_pairs"] == 9
-    said = cw("compare", "paint", *bots, *SHORT, "--games", "8").stdout
-    assert "3 of 4 pairs were the same matches again, so this says little" in said
+    output = cw("compare", "paint", *bots, *SHORT, "--games", "8").stdout
+    assert "3 of 4 pairs were the same matches again, so this says little" in output
 
 
+@pytest.mark.thorough
 def test_settings_of_a_bots_own_reach_its_program(tmp_path: Path) -> None:
     bot = painter(tmp_path)
     slow = ("--set", "old.patience=0")
@@ -120,12 +126,14 @@ def test_settings_of_a_bots_own_reach_its_program(tmp_path: Path) -> None:
     assert head["settings"] == {"new": {}, "old": {"patience": "0"}}
 
 
+@pytest.mark.thorough
 def test_among_others_every_seat_is_played() -> None:
     result = report(*DUEL, "--among", "still=builtin:still", "--games", "12", "--jobs", "2")
     assert (result["matches"], result["pairs"], result["among"]) == (12, 2, ["still"])
     assert result["score"] > 0.5
 
 
+@pytest.mark.thorough
 def test_another_comparison_is_not_gone_on_with() -> None:
     cw(*EVEN, "--games", "2", "--resume", "even.jsonl")
     result = cw(*DUEL, "--games", "2", "--resume", "even.jsonl")
@@ -155,8 +163,10 @@ def test_wrong_usage_is_exit_code_2_and_leaves_nothing(
     assert result.exit_code == 2
     assert message in result.stderr
     assert "Traceback" not in result.output
+    assert not list(Path().rglob("*.jsonl"))
 
 
+@pytest.mark.thorough
 def test_a_match_that_ends_a_comparison_in_any_order_is_lost_by_no_kill() -> None:
     command = [sys.executable, "-m", "cw", *EVEN, "--games", "60", "--resume", "even.jsonl"]
     file = Path("even.jsonl")
@@ -185,6 +195,7 @@ def killed_at(command: list[str], file: Path, matches: int, number: int) -> str:
     return errors
 
 
+@pytest.mark.thorough
 def test_a_match_whose_worker_was_killed_is_played_once_more() -> None:
     command = [sys.executable, "-m", "cw", *EVEN, "--games", "40", "--jobs", "2", "--json"]
     file = Path("even.jsonl")
@@ -192,20 +203,15 @@ def test_a_match_whose_worker_was_killed_is_played_once_more() -> None:
         [*command, "--resume", str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         wait_for(process, file, 2)
-        os.kill(workers_of(process.pid)[0], signal.SIGKILL)
-        told, errors = process.communicate()
+        os.kill(descendants(process.pid)[0], signal.SIGKILL)
+        output, errors = process.communicate()
     assert process.returncode == 3, errors
     alone = report(*EVEN, "--games", "40", "--resume", "alone.jsonl")
-    assert json.loads(told) | {"file": ""} == alone | {"file": ""}
+    assert json.loads(output) | {"file": ""} == alone | {"file": ""}
     assert set(ids(file).values()) == {1}
 
 
-def workers_of(process: int) -> list[int]:
-    """Return the processes that a process has started."""
-    tasks = Path("/proc", str(process), "task").glob("*/children")
-    return [int(child) for task in tasks for child in task.read_text().split()]
-
-
+@pytest.mark.thorough
 def test_what_is_known_is_told_when_it_is_interrupted() -> None:
     command = [sys.executable, "-m", "cw", *EVEN, "--games", "4000", "--json"]
     file = Path("even.jsonl")
@@ -215,9 +221,9 @@ def test_what_is_known_is_told_when_it_is_interrupted() -> None:
         # As many as may be over before the first pair is.
         wait_for(process, file, 2 + 4 * (os.cpu_count() or 1))
         process.send_signal(signal.SIGTERM)
-        told, _ = process.communicate()
+        output, _ = process.communicate()
     assert process.returncode == 130
-    document = json.loads(told)
+    document = json.loads(output)
     assert document["verdict"] == "undecided"
     assert document["matches"] >= 2
 
@@ -229,18 +235,31 @@ def test_a_failure_is_not_the_verdict_that_a_bot_is_not_stronger() -> None:
     assert "cannot be created" in result.stderr
 
 
-def wait_for(process: subprocess.Popen[str], file: Path, matches: int) -> None:
-    """Wait until the file of a comparison that goes on holds so many matches."""
-    while not file.exists() or len(ids(file)) < matches:
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.01)
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("game", GAMES)
-def test_the_strongest_strategy_is_told_from_a_weaker_one_within_30_pairs(game: str) -> None:
-    better, worse = EXPERTS[game]
+def test_a_stronger_strategy_is_told_from_a_weaker_one_within_30_pairs(game: str) -> None:
+    better, worse, option = STRONGER[game]
     bots = (f"v2=builtin:{better}", f"v1=builtin:{worse}")
-    result = report("compare", game, *bots, "--seed", "1", "--games", "60")
+    result = report("compare", game, *bots, "--option", option, "--seed", "1", "--games", "60")
     assert result["verdict"] == "stronger", result["sentence"]
     assert result["pairs"] <= 30
+
+
+def test_an_interruption_before_the_first_match_is_no_verdict(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    command = ["compare", "paint", "builtin:greedy", "builtin:random", "--json"]
+    # As the progress is set up: what is known is told all the same.
+    monkeypatch.setattr("cw.cli.lab.running.Announcements", interrupted)
+    early = CliRunner().invoke(main, command)
+    assert early.exit_code == 130
+    assert json.loads(early.stdout)["verdict"] == "undecided"
+    # Before there is anything to tell.
+    monkeypatch.setattr("cw.cli.lab.compare.opened", interrupted)
+    earlier = CliRunner().invoke(main, command)
+    assert (earlier.exit_code, earlier.stdout) == (130, "")

@@ -37,7 +37,7 @@ def test_another_shell_is_refused_with_those_that_there_are() -> None:
         ("cw champ", "championship"),
         ("cw championship val", "validate"),
         ("cw play --see", "--seed"),
-        ("cw hub backup li", "list"),
+        pytest.param("cw hub backup li", "list", marks=pytest.mark.thorough),
     ],
 )
 def test_bash_completes_commands_and_options(tmp_path: Path, line: str, completed: str) -> None:

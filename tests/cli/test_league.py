@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +14,15 @@ from click.testing import CliRunner, Result
 
 from cw.cli import main
 from tests.effort import amount
+from tests.lab.journals import matches, wait_for
 from tests.matches.bots_of_games import PAINT
-from tests.patience import PROGRAM, SECONDS
+from tests.patience import PROGRAM
 
 pytestmark = pytest.mark.usefixtures("patient_painters")
 
 SHORT = ("--game", "paint", "--option", "turns=6")
 STORE = Path("bots", ".league")
+JOURNAL = STORE / "matches.jsonl"
 
 
 @pytest.fixture(autouse=True)
@@ -51,13 +51,6 @@ def versions(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {version["name"]: version for version in document["versions"]}
 
 
-def lines() -> list[dict[str, Any]]:
-    """Return the matches that are written down."""
-    text = (STORE / "matches.jsonl").read_bytes()
-    whole = text[: text.rfind(b"\n") + 1].splitlines()[1:]
-    return [json.loads(line) for line in whole]
-
-
 def test_a_league_goes_on_as_it_was_begun() -> None:
     first = played(*SHORT, "--include", "builtin", "--matches", "10")
     assert first["matches"] == 10
@@ -68,19 +61,21 @@ def test_a_league_goes_on_as_it_was_begun() -> None:
     assert json.loads(cw("--table", "--json").stdout) == second
     assert "strong" in cw("--table").stdout
     replays = {file.name.partition(".")[0] for file in (STORE / "replays").iterdir()}
-    assert replays == {line["id"] for line in lines()}
+    assert replays == {line["id"] for line in matches(JOURNAL)}
 
 
+@pytest.mark.thorough
 def test_each_pair_plays_a_seed_from_both_seats() -> None:
     played(*SHORT, "--include", "builtin", "--matches", "12")
     meetings: dict[str, list[dict[str, Any]]] = {}
-    for line in lines():
+    for line in matches(JOURNAL):
         meetings.setdefault(line["id"].partition("-")[0], []).append(line)
     for one, other in meetings.values():
         assert one["seed"] == other["seed"]
         assert one["bots"] == other["bots"][::-1]
 
 
+@pytest.mark.thorough
 def test_a_change_is_a_new_version_and_the_earlier_one_plays_on(bots: Path) -> None:
     played(*SHORT, "--matches", "4")
     (bots / "right.py").write_text(PAINT.replace("[1, 0]", "[0, -1]"), encoding="utf-8")
@@ -96,17 +91,19 @@ def test_a_change_is_a_new_version_and_the_earlier_one_plays_on(bots: Path) -> N
     assert gone["still.py-1"]["faults"] > 0
 
 
+@pytest.mark.thorough
 def test_many_seats_are_played_in_all_rotations() -> None:
     played(*SHORT, "--include", "builtin", "--players", "4", "--matches", "4")
-    seats = [line["bots"] for line in lines()]
+    seats = [line["bots"] for line in matches(JOURNAL)]
     assert len({tuple(order) for order in seats}) == 4
     assert {frozenset(order) for order in seats} == {frozenset(seats[0])}
 
 
 def test_a_bot_that_cannot_play_is_named_and_the_others_play(bots: Path) -> None:
     (bots / "empty").mkdir()
-    result = cw(*SHORT, "--matches", "2")
+    result = cw(*SHORT, "--matches", "2", "--port", "0")
     assert result.exit_code == 0
+    assert "Watch it in the browser: http://127.0.0.1:" in result.stderr
     assert "empty does not play: " in result.stderr
     assert "must hold one program" in result.stderr
 
@@ -117,7 +114,9 @@ def test_a_bot_that_cannot_play_is_named_and_the_others_play(bots: Path) -> None
         ((), "bots is no league yet: say which game it plays, --game GAME"),
         (("--game", "chess"), "chess"),
         (("--game", "hexagon", "--players", "3"), "hexagon needs exactly 2 bots"),
+        (("--game", "paint", "--table", "--port", "0"), "leave out --table or --port"),
         (("--game", "paint", "--players", "3"), "bots has 2 bots, and a match needs 3"),
+        (("--game", "paint", "--option", "turns=0"), "turns must be a whole number from 1"),
     ],
 )
 def test_wrong_usage_is_told_in_a_sentence(arguments: tuple[str, ...], message: str) -> None:
@@ -125,6 +124,8 @@ def test_wrong_usage_is_told_in_a_sentence(arguments: tuple[str, ...], message: 
     assert result.exit_code == 2
     assert message in result.stderr
     assert "Traceback" not in result.output
+    # Another game, and other options, can still be chosen.
+    assert not JOURNAL.exists()
 
 
 @pytest.mark.parametrize(
@@ -140,7 +141,7 @@ def test_wrong_usage_is_told_in_a_sentence(arguments: tuple[str, ...], message: 
 )
 def test_a_journal_of_something_else_is_named(head: str) -> None:
     STORE.mkdir()
-    (STORE / "matches.jsonl").write_text(f"{head}\n", encoding="utf-8")
+    JOURNAL.write_text(f"{head}\n", encoding="utf-8")
     result = cw("--matches", "2")
     assert result.exit_code == 2
     assert "bots holds no league that can be played: " in result.stderr
@@ -155,6 +156,7 @@ def test_a_league_without_bots_has_an_empty_table(tmp_path: Path) -> None:
     assert not STORE.exists()
 
 
+@pytest.mark.thorough
 def test_a_league_of_another_game_is_not_gone_on_with() -> None:
     played(*SHORT, "--matches", "2")
     result = cw("--game", "hexagon", "--matches", "4")
@@ -162,40 +164,27 @@ def test_a_league_of_another_game_is_not_gone_on_with() -> None:
     assert "is of another experiment: its game is 'paint', not 'hexagon'" in result.stderr
 
 
-def until(is_so: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    """Wait until something is so, while a process runs."""
-    end = time.monotonic() + SECONDS
-    while not is_so():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
-def written() -> int:
-    return len(lines()) if (STORE / "matches.jsonl").exists() else 0
-
-
 def test_no_kill_loses_or_doubles_a_match(bots: Path) -> None:
     """Kill a league again and again, the last time by Ctrl-C, while bots come and change."""
     command = [*PROGRAM, "league", "bots", *SHORT, "--include", "builtin", "--jobs", "2"]
     before: list[dict[str, Any]] = []
-    kills = amount(2, 5, "CW_KILLS")
+    kills = amount(1, 3, "CW_KILLS")
     for kill in range(kills + 1):
         (bots / f"bot-{kill % 5}.py").write_text(f"{PAINT}# {kill}\n", encoding="utf-8")
-        wanted = written() + 3
+        wanted = len(matches(JOURNAL)) + 3
         with subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as process:
-            until(lambda wanted=wanted: written() >= wanted, process)  # type: ignore[misc]
+            wait_for(process, JOURNAL, wanted)
             process.send_signal(signal.SIGINT if kill == kills else signal.SIGKILL)
             table, errors = process.communicate()
-        assert lines()[: len(before)] == before
-        before = lines()
+        assert matches(JOURNAL)[: len(before)] == before
+        before = matches(JOURNAL)
     assert process.returncode == 130
     assert "strong" in table
     assert "the same command goes on" in errors
     document = played("--matches", str(len(before)))
-    everything = lines()
+    everything = matches(JOURNAL)
     assert set(Counter(line["id"] for line in everything).values()) == {1}
     meetings = Counter(line["id"].partition("-")[0] for line in everything)
     assert set(meetings.values()) == {2}

@@ -61,8 +61,8 @@ class TestGenerate:
         given = ("--wall-density", "0.3", "--energy-nodes", "32")
         done = generate(tmp_path, *given)
         assert "walls 396, wall_density 0.3" in done.stdout
-        made = decode_map((tmp_path / "m4_001.json").read_bytes(), "m")
-        assert (made.wall_density, len(made.nodes), made.cores_per_player) == (0.3, 32, 2)
+        grid = decode_map((tmp_path / "m4_001.json").read_bytes(), "m")
+        assert (grid.wall_density, len(grid.nodes), grid.cores_per_player) == (0.3, 32, 2)
 
     def test_nothing_is_overwritten_unasked(self, tmp_path: Path) -> None:
         old = tmp_path / "m4_002.json"

@@ -25,9 +25,9 @@ def cw(*arguments: str) -> tuple[int, str]:
 
 
 def test_the_copy_has_every_file_of_the_kit(tmp_path: Path) -> None:
-    code, said = run("hexagon", "ruby", str(tmp_path / "mine"))
+    code, output = run("hexagon", "ruby", str(tmp_path / "mine"))
     assert code == 0
-    *_, check, workshop = said.splitlines()
+    *_, check, workshop = output.splitlines()
     assert check == "  cw check hexagon bot.rb"
     assert workshop.endswith(f"cw workshop hexagon {tmp_path / 'mine'}")
     copied = {file.name: file.read_bytes() for file in (tmp_path / "mine").iterdir()}
@@ -47,48 +47,48 @@ def test_what_building_left_is_not_copied(tmp_path: Path, monkeypatch: pytest.Mo
 def test_an_empty_folder_will_do_and_a_full_one_will_not(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     assert run("paint", "c", str(tmp_path / "empty"))[0] == 0
-    code, said = run("paint", "c", str(tmp_path / "empty"))
+    code, output = run("paint", "c", str(tmp_path / "empty"))
     assert code == 2
-    assert "exists already and is not an empty folder" in said
+    assert "exists already and is not an empty folder" in output
     (tmp_path / "file").touch()
     assert run("paint", "c", str(tmp_path / "file"))[0] == 2
 
 
 def test_unknown_games_and_languages_are_refused_with_those_that_there_are(tmp_path: Path) -> None:
-    code, said = run("chess", "c", str(tmp_path / "x"))
+    code, output = run("chess", "c", str(tmp_path / "x"))
     assert code == 2
-    assert all(game in said for game in games())
-    code, said = run("paint", "cobol", str(tmp_path / "x"))
+    assert all(game in output for game in games())
+    code, output = run("paint", "cobol", str(tmp_path / "x"))
     assert code == 2
-    assert all(language in said for language in LANGUAGES)
+    assert all(language in output for language in LANGUAGES)
     assert not (tmp_path / "x").exists()
 
 
 def test_two_words_are_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    code, said = run("paint")
+    code, output = run("paint")
     assert code == 2
-    assert "GAME and LANGUAGE; `cw bots kits` names" in said
-    code, said = run("paint", "c")
+    assert "GAME and LANGUAGE; `cw bots kits` names" in output
+    code, output = run("paint", "c")
     assert code == 0
-    assert "paint-c is made" in said
+    assert "paint-c is made" in output
     assert (tmp_path / "paint-c" / "bot.c").is_file()
 
 
 def test_the_list_names_every_game_and_language() -> None:
-    code, said = cw("bots", "kits")
+    code, output = cw("bots", "kits")
     assert code == 0
-    assert all(name in said for name in (*games(), *LANGUAGES))
-    assert max(map(len, said.splitlines())) <= 80
+    assert all(name in output for name in (*games(), *LANGUAGES))
+    assert max(map(len, output.splitlines())) <= 80
 
 
 def test_the_list_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for program in ("ruby", "javac", "jar"):
         (tmp_path / program).touch(mode=0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    code, said = cw("bots", "kits", "--json")
+    code, output = cw("bots", "kits", "--json")
     assert code == 0
-    listed = json.loads(said)
+    listed = json.loads(output)
     assert listed["games"] == list(games())
     assert list(listed["languages"]) == list(LANGUAGES)
     ruby, java = listed["languages"]["ruby"], listed["languages"]["java"]
@@ -100,9 +100,9 @@ def test_the_list_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    code, said = run("paint", "ruby", str(tmp_path / "mine"))
+    code, output = run("paint", "ruby", str(tmp_path / "mine"))
     assert code == 0
-    assert "apt install ruby" in said
+    assert "apt install ruby" in output
     assert "missing: ruby (Debian: ruby)" in cw("bots", "kits")[1]
 
 

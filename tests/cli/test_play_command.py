@@ -19,6 +19,7 @@ from click.testing import CliRunner, Result
 from cw.cli import main
 from cw.replays import document as replay
 from tests.matches.bots_of_games import PAINT, write
+from tests.processes import NEEDS_PROC, descendants, is_running
 
 pytestmark = pytest.mark.usefixtures("patient_painters")
 
@@ -75,9 +76,9 @@ def test_every_game_is_played_shown_and_verified(
     assert f"replay: {out}" in result.stdout
     assert cw("replay", "verify", out).stdout == f"{out}: ok\n"
     for turn in ("0", "1", "-1"):
-        shown = cw("replay", "show", out, "--turn", turn)
-        assert shown.exit_code == 0
-        assert "turn " in shown.stdout
+        turn_output = cw("replay", "show", out, "--turn", turn)
+        assert turn_output.exit_code == 0
+        assert "turn " in turn_output.stdout
     packed = tmp_path / "packed.json.gz"
     assert cw("replay", "export", out, "--gz", "--out", packed).exit_code == 0
     assert cw("replay", "verify", packed, "--json").exit_code == 0
@@ -100,13 +101,13 @@ def test_seats_are_swapped_and_seeds_go_on(tmp_path: Path) -> None:
 
 
 def test_several_matches_are_one_table() -> None:
-    def said(*bots: str) -> list[str]:
+    def table_lines(*bots: str) -> list[str]:
         options = ("--option", "turns=10", "--seed", 1)
         result = cw("play", "paint", *bots, *options)
         assert len(result.stderr.splitlines()) >= 2 * ("--games" in bots)
         return [" ".join(line.split()) for line in result.stdout.splitlines()]
 
-    lines = said("builtin:still", "me=builtin:walker", "--games", "2", "--swap")
+    lines = table_lines("builtin:still", "me=builtin:walker", "--games", "2", "--swap")
     assert lines[:4] == [
         "4 matches of paint, seeds 1 to 2",
         "",
@@ -119,11 +120,11 @@ def test_several_matches_are_one_table() -> None:
         "ended by: turns over 4",
         "replays: replays/paint-1-1.json.gz to replays/paint-2-4.json.gz",
     ]
-    drawn = said("builtin:still", "builtin:still", "--games", "2")
+    drawn = table_lines("builtin:still", "builtin:still", "--games", "2")
     assert drawn[4:6] == [
         f"still-{n} 0 2 0 50.0% 9%-91% 1.0 20 {seats}" for n, seats in ((1, "0/2"), (2, "0/2"))
     ]
-    assert said("builtin:still", "builtin:walker")[0].startswith(
+    assert table_lines("builtin:still", "builtin:walker")[0].startswith(
         "paint, seed 1: walker won by score"
     )
 
@@ -180,11 +181,11 @@ def test_a_refused_reply_is_explained(tmp_path: Path) -> None:
     bot = write(tmp_path, PAINT, ('"direction": [1, 0]', '"direction": "up"'))
     result = cw("play", "paint", "builtin:random", f"me={bot}", "--option", "turns=2")
     assert result.exit_code == 0
-    said = " ".join(result.stderr.split())
-    assert "turn 1: me: illegal: expected type" in said
-    assert '"up"' in said
-    assert "cw replay line replays/paint-" in said
-    assert "| cw step paint" in said
+    output = " ".join(result.stderr.split())
+    assert "turn 1: me: illegal: expected type" in output
+    assert '"up"' in output
+    assert "cw replay line replays/paint-" in output
+    assert "| cw step paint" in output
     assert len(list(Path("replays").iterdir())) == 1
     assert cw("replay", "verify", *Path("replays").iterdir()).exit_code == 0
 
@@ -196,6 +197,7 @@ def test_no_replay_is_written_where_none_is_wanted() -> None:
     assert not Path("replays").exists()
 
 
+@pytest.mark.thorough
 def test_matches_at_the_same_time_end_as_one_after_the_other(tmp_path: Path) -> None:
     bot = write(tmp_path, PAINT)
     options = ("--games", 2, "--swap", "--seed", 3, "--option", "turns=12", "--json", "-v")
@@ -218,6 +220,7 @@ def test_matches_at_the_same_time_end_as_one_after_the_other(tmp_path: Path) -> 
         ]
 
 
+@pytest.mark.thorough
 def test_the_first_match_that_cannot_be_played_ends_matches_at_the_same_time() -> None:
     bots = ("builtin:random", "builtin:random", "--games", 3, "--option", "hat=1")
     alone, together = (cw("play", "paint", *bots, "--jobs", jobs) for jobs in (1, 2))
@@ -269,8 +272,8 @@ def test_a_crash_is_told_once_and_its_turn_can_be_typed(tmp_path: Path) -> None:
     result = cw("play", "paint", "builtin:random", bot, "--option", "turns=10", "--seed", 1)
     assert result.stderr.count("Traceback") == 1
     assert "POST /games" not in result.stderr
-    *_, told, repeat, see = result.stderr.splitlines()
-    assert told == (
+    *_, line, repeat, see = result.stderr.splitlines()
+    assert line == (
         "turn 4: me: crashed: its program ended before the end of the match: exit code 1:"
         " ValueError: my bug (bot.py, line 11)"
     )
@@ -342,7 +345,7 @@ def test_wrong_usage_is_said_in_a_line(arguments: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("play", "pant", "builtin:random"), "there is no game 'pant'; did you mean paint? "),
         (("play", "paint", "greedy", "random"), "no file 'greedy'; did you mean builtin:greedy? "),
@@ -367,10 +370,10 @@ def test_wrong_usage_is_said_in_a_line(arguments: tuple[str, ...]) -> None:
     ],
     ids=str,
 )
-def test_what_was_meant_is_said(arguments: tuple[str, ...], said: str) -> None:
+def test_what_was_meant_is_said(arguments: tuple[str, ...], message: str) -> None:
     result = cw(*arguments)
     assert result.exit_code == 2, result.output
-    assert said in result.stderr
+    assert message in result.stderr
 
 
 def test_a_changed_replay_fails(tmp_path: Path) -> None:
@@ -384,30 +387,7 @@ def test_a_changed_replay_fails(tmp_path: Path) -> None:
     assert "the file was changed" in result.stdout
 
 
-def children(parent: int) -> list[int]:
-    """Name the processes below one, from the list of the system."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            text = stat.read_text()
-        except OSError:
-            continue
-        if int(text.rpartition(")")[2].split()[1]) == parent:
-            pid = int(stat.parent.name)
-            found += [pid, *children(pid)]
-    return found
-
-
-def runs(pid: int) -> bool:
-    """Return whether a process does something; a dead one may wait for its parent."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return False
-    return text.rpartition(")")[2].split()[0] not in "ZX"
-
-
-@pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs the list of processes in /proc")
+@NEEDS_PROC
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.thorough)])
 def test_ctrl_c_leaves_no_process(tmp_path: Path, jobs: int) -> None:
     bot = write(tmp_path, PAINT, ("turn = state", "import time; time.sleep(0.4); turn = state"))
@@ -419,16 +399,16 @@ def test_ctrl_c_leaves_no_process(tmp_path: Path, jobs: int) -> None:
         # Two bots for each match, and where there are several a process that plays it.
         expected = 2 if jobs == 1 else 3 * jobs
         while len(started) < expected and time.monotonic() < until:
-            started = children(match.pid)
+            started = descendants(match.pid)
             time.sleep(0.05)
         assert len(started) >= expected
         os.kill(match.pid, signal.SIGINT)
         assert match.wait(300) != 0
     # The system takes a moment to bury what was killed with its namespace.
     until = time.monotonic() + 300
-    while any(map(runs, started)) and time.monotonic() < until:
+    while any(map(is_running, started)) and time.monotonic() < until:
         time.sleep(0.05)
-    assert not any(map(runs, started))
+    assert not any(map(is_running, started))
 
 
 def test_a_match_is_watched_in_the_browser_until_ctrl_c(tmp_path: Path) -> None:

@@ -86,9 +86,9 @@ def test_its_owner_reads_it_on_this_machine(
     ) as server:
         try:
             assert server.stdout is not None
-            found = re.search(r"http://[^/]+:(\d+)/", server.stdout.readline())
-            assert found
-            page = f"http://127.0.0.1:{found[1]}/replays/match/output"
+            match = re.search(r"http://[^/]+:(\d+)/", server.stdout.readline())
+            assert match
+            page = f"http://127.0.0.1:{match[1]}/replays/match/output"
             answer = requests.get(page, timeout=60)
             assert answer.status_code == code
             assert ("hello" in answer.text) == (code == 200)

@@ -73,7 +73,7 @@ def test_a_bot_that_is_wrong_gives_exit_code_1(run: Run, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("builtin:walker",), "--turn N, or --every"),
         (("builtin:walker", "--turn", "1", "--every"), "--turn N, or --every"),
@@ -87,8 +87,8 @@ def test_a_bot_that_is_wrong_gives_exit_code_1(run: Run, tmp_path: Path) -> None
     ],
 )
 def test_what_cannot_be_asked_is_one_sentence(
-    run: Run, arguments: tuple[str, ...], said: str
+    run: Run, arguments: tuple[str, ...], message: str
 ) -> None:
     result = run(*arguments, code=2)
-    assert said in " ".join(result.stderr.split())
+    assert message in " ".join(result.stderr.split())
     assert "Traceback" not in result.output

@@ -141,17 +141,18 @@ def test_a_frame_that_cannot_be_drawn(tmp_path: Path, form: str) -> None:
 
 def drained(place: int) -> bytes:
     """Read a terminal until its last writer is gone."""
-    found = b""
+    output = b""
     while True:
         try:
             data = os.read(place, 10_000)
         except OSError:
-            return found
+            return output
         if not data:
-            return found
-        found += data
+            return output
+        output += data
 
 
+@pytest.mark.thorough
 def test_a_terminal_is_shown_how_far_it_is_and_a_pipe_is_not(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "cw", "replay", "export", str(written(tmp_path))]
     command += ["--gif", "--to", "8"]
@@ -162,7 +163,7 @@ def test_a_terminal_is_shown_how_far_it_is_and_a_pipe_is_not(tmp_path: Path) -> 
     output = subprocess.PIPE
     with subprocess.Popen(command, stdout=output, stderr=theirs, env=environment) as run:
         os.close(theirs)
-        shown = drained(ours)
+        bar = drained(ours)
         os.close(ours)
     assert run.returncode == 0
-    assert b"Painting frames" in shown
+    assert b"Painting frames" in bar

@@ -70,9 +70,9 @@ def test_every_file_is_read_or_refused_with_a_sentence(match: Match, tmp_path: P
     for number in range(CASES or FEW):
         text = spoiled(rng, document)
         file.write_bytes(with_fitting_hash(text) if rng.random() < 0.8 else text)
-        said = run(file, COMMANDS[number % len(COMMANDS)])
-        assert b"\x1b" not in said
-        assert b"\x07" not in said
+        output = run(file, COMMANDS[number % len(COMMANDS)])
+        assert b"\x1b" not in output
+        assert b"\x07" not in output
 
 
 def test_names_are_shown_and_not_obeyed(tmp_path: Path) -> None:

@@ -23,26 +23,26 @@ Line = tuple[str, dict[str, Any]]
 
 def lines(game: Game) -> list[Line]:
     """Return lines of a game that are right, each with its command."""
-    found: list[Line] = [
+    requests: list[Line] = [
         ("step", {"state": None, "options": {**SMALL[game.name], "seed": 1, "players": 2}})
     ]
     for state, actions in tried(game.name).some(4, most=6):
         document = game.codec.state_to_json(state)
-        said = {str(player): game.codec.action_to_json(one) for player, one in actions.items()}
+        replies = {str(player): game.codec.action_to_json(one) for player, one in actions.items()}
         player = game.rules.players(state)[0]
-        found.append(("step", {"state": document, "actions": said, "options": {}}))
-        found.append(("observe", {"state": document, "player": player}))
-    return found
+        requests.append(("step", {"state": document, "actions": replies, "options": {}}))
+        requests.append(("observe", {"state": document, "player": player}))
+    return requests
 
 
-def answers(command: str, game: str, said: list[bytes]) -> list[dict[str, Any]]:
+def answers(command: str, game: str, requests: list[bytes]) -> list[dict[str, Any]]:
     """Return what a command answers to lines; one that holds no line end asks once."""
-    data = b"".join(line.replace(b"\n", b" ") + b"\n" for line in said)
+    data = b"".join(line.replace(b"\n", b" ") + b"\n" for line in requests)
     done = CliRunner().invoke(main, [command, game], input=data, catch_exceptions=False)
     assert done.exit_code == 0
-    found = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(found) == sum(bool(line.strip()) for line in said)
-    return found
+    replies = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(replies) == sum(bool(line.strip()) for line in requests)
+    return replies
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -52,8 +52,8 @@ def test_every_line_gets_an_answer(name: str) -> None:
     for _ in range(CASES or 300):
         command, document = rng.choice(right)
         wrong[command].append(spoiled(rng, document))
-    for command, said in wrong.items():
-        for answer in answers(command, name, said):
+    for command, requests in wrong.items():
+        for answer in answers(command, name, requests):
             assert isinstance(answer, dict)
             assert isinstance(answer.get("error", ""), str)
 
@@ -61,12 +61,12 @@ def test_every_line_gets_an_answer(name: str) -> None:
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("option", ["self", "document", "players_", "\x1b[2J"])
 def test_an_option_may_have_any_name(name: str, option: str) -> None:
-    said = json.dumps({"state": None, "options": {option: 1}}).encode()
-    (answer,) = answers("step", name, [said])
+    request = json.dumps({"state": None, "options": {option: 1}}).encode()
+    (answer,) = answers("step", name, [request])
     assert "unknown option" in answer["error"]
     start = json.dumps({"state": None, "options": {"seed": 1}}).encode()
-    (made,) = answers("step", name, [start])
-    look = json.dumps({"state": made["state"], option: 1}).encode()
+    (start_answer,) = answers("step", name, [start])
+    look = json.dumps({"state": start_answer["state"], option: 1}).encode()
     assert answers("observe", name, [look])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,16 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cw.cli import main
+from tests.arena.zoo import wait_until
+from tests.effort import amount
 from tests.lab.bots import PATIENCE, painter
+from tests.lab.journals import matches, wait_for
+from tests.patience import PROGRAM
+from tests.processes import descendants, is_running
 
 pytestmark = pytest.mark.usefixtures("patient_painters")
 
+TUNE = ("tune", "paint", "mine=python:painter.py", "numbers.toml")
 SHORT = ("--option", "turns=6", "--steps", "4", "--pairs", "1", "--games", "4", "--seed", "1")
 
 
@@ -27,8 +34,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def tune(*arguments: str) -> Result:
-    bot = "mine=python:painter.py"
-    return CliRunner().invoke(main, ["tune", "paint", bot, "numbers.toml", *arguments])
+    return CliRunner().invoke(main, [*TUNE, *arguments])
 
 
 def report(*arguments: str) -> dict[str, Any]:
@@ -60,11 +66,46 @@ def test_a_tuning_that_was_cut_off_goes_on_and_plays_no_match_again() -> None:
     assert "4 steps" in Path(whole["picture"]).read_text(encoding="utf-8")
 
 
+def test_a_comparison_without_a_pair_is_refused_before_anything_is_played() -> None:
+    refused = tune(*SHORT, "--players", "4")
+    assert refused.exit_code == 2
+    assert "--games must be at least 8, the matches of a pair" in refused.stderr
+    assert not Path("tuning").exists()
+
+
+@pytest.mark.thorough
+def test_no_kill_loses_or_doubles_a_step() -> None:
+    """Kill a tuning again and again: it ends where one that nobody has killed does."""
+    kills, journal = amount(2, 4, "CW_KILLS"), Path("tuning", "steps.jsonl")
+    plan = (*SHORT, "--steps", str(6 * kills), "--jobs", "2")
+    command = [*PROGRAM, *TUNE, *plan, "--resume"]
+    before: list[dict[str, Any]] = []
+    for _ in range(kills):
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as process:
+            wait_for(process, journal, len(before) + 3)
+            below = descendants(process.pid)
+            process.kill()
+        wait_until(lambda below=below: not any(map(is_running, below)))  # type: ignore[misc]
+        assert matches(journal)[: len(before)] == before
+        before = matches(journal)
+    killed, alone = report(*plan, "--resume"), report(*plan, "--out", "alone")
+    paths = {"csv": "", "picture": ""}
+    assert killed | paths == alone | paths
+    assert Path(killed["csv"]).read_bytes() == Path(alone["csv"]).read_bytes()
+    steps = matches(journal)
+    assert steps[: len(before)] == before
+    # Two matches of each step, each of them once.
+    assert len(steps) == 12 * kills
+    assert sorted(steps, key=str) == sorted(matches(Path("alone", "steps.jsonl")), key=str)
+
+
 @pytest.mark.thorough
 def test_a_tuning_finds_the_number_with_which_a_bot_is_strongest() -> None:
     board = ("--option", "board=rocks", "--option", "turns=12")
-    found = report(*board, "--steps", "20", "--pairs", "2", "--seed", "1", "--games", "60")
-    assert found["numbers"]["patience"]["start"] == 2
+    result = report(*board, "--steps", "20", "--pairs", "2", "--seed", "1", "--games", "60")
+    assert result["numbers"]["patience"]["start"] == 2
     # It is strongest at 7.
-    assert abs(found["numbers"]["patience"]["result"] - 7) <= 1.5
-    assert found["comparison"]["verdict"] == "stronger"
+    assert abs(result["numbers"]["patience"]["result"] - 7) <= 1.5
+    assert result["comparison"]["verdict"] == "stronger"

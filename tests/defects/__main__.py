@@ -146,9 +146,9 @@ def judge(defect: Defect, copy: Path, options: argparse.Namespace) -> Verdict:
 
 def row(verdict: Verdict) -> str:
     """Return the line of a verdict."""
-    found = f"{verdict.stage}: {verdict.test}" if verdict.test else "NOT FOUND"
+    finding = f"{verdict.stage}: {verdict.test}" if verdict.test else "NOT FOUND"
     sentence = f"{verdict.defect.package}: {verdict.defect.sentence}"
-    return f"{verdict.seconds:6.1f} s  {sentence:<90} {found}"
+    return f"{verdict.seconds:6.1f} s  {sentence:<90} {finding}"
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:
@@ -157,8 +157,8 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     for package in sorted({verdict.defect.package for verdict in verdicts}):
         own = [verdict for verdict in verdicts if verdict.defect.package == package]
         lines.append(f"{package:16} {sum(bool(one.test) for one in own):3} of {len(own):3}")
-    found = sum(bool(verdict.test) for verdict in verdicts)
-    return "\n".join([*lines, f"{'all':16} {found:3} of {len(verdicts):3}"])
+    number = sum(bool(verdict.test) for verdict in verdicts)
+    return "\n".join([*lines, f"{'all':16} {number:3} of {len(verdicts):3}"])
 
 
 def to_json(verdict: Verdict) -> dict[str, object]:

@@ -132,7 +132,7 @@ SITE: Final = (
         "hub/site/test_api.py",
     ),
     defect(
-        "cw/hub/site/admin.py",
+        "cw/hub/site/admin/pages.py",
         "        if not actor().is_admin:",
         "        if False:",
         "The page of admins is for every player.",

@@ -21,13 +21,13 @@ def source(name: str) -> str:
 
 class TestPalette:
     def test_players_have_the_colours_of_the_viewer(self) -> None:
-        found = re.findall(r'\["(#\w{6})", "(#\w{6})"\]', source("palette.js"))
-        assert tuple(found) == COLOURS
+        pairs = re.findall(r'\["(#\w{6})", "(#\w{6})"\]', source("palette.js"))
+        assert tuple(pairs) == COLOURS
 
     @pytest.mark.parametrize(("name", "inks"), [("light", LIGHT), ("dark", DARK)])
     def test_the_other_inks_are_those_of_the_viewer(self, name: str, inks: palette.Inks) -> None:
-        [said] = re.findall(rf"^  {name}: {{(.*?)}},$", source("drawing.js"), re.M | re.S)
-        pairs = re.findall(r'(\w+): "(#\w{6})"', said)
+        [table] = re.findall(rf"^  {name}: {{(.*?)}},$", source("drawing.js"), re.M | re.S)
+        pairs = re.findall(r'(\w+): "(#\w{6})"', table)
         assert dict(pairs) == {key: getattr(inks, key) for key, _ in pairs}
         assert {key for key, _ in pairs} == {*palette.Inks.__slots__} - {"letter"}
 

@@ -254,11 +254,11 @@ REFUSED: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("game", "action", "said"), REFUSED, ids=str)
-def test_what_is_no_action_is_refused(game: str, action: Any, said: str) -> None:
+@pytest.mark.parametrize(("game", "action", "message"), REFUSED, ids=str)
+def test_what_is_no_action_is_refused(game: str, action: Any, message: str) -> None:
     env = aec_env(game, **small(game))
     env.reset(seed=1)
-    with pytest.raises(UsageError, match=f"player_0: .*{said}".replace("[", r"\[")):
+    with pytest.raises(UsageError, match=f"player_0: .*{message}".replace("[", r"\[")):
         env.step(action)
     assert not any(env.terminations.values())
     env.step(chosen(env))
@@ -286,11 +286,11 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize("make", [aec_env, parallel_env])
-@pytest.mark.parametrize(("game", "arguments", "said"), WRONG, ids=str)
+@pytest.mark.parametrize(("game", "arguments", "message"), WRONG, ids=str)
 def test_what_makes_no_game_is_refused(
-    make: Callable[..., Any], game: str, arguments: dict[str, Any], said: str
+    make: Callable[..., Any], game: str, arguments: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         make(game, **arguments)
 
 
@@ -385,8 +385,8 @@ def test_the_page_names_all_planes(game: str) -> None:
     spaces = load_spaces(game)
     assert spaces is not None
     page = (DOCS / "envs.md").read_text("utf-8")
-    said = "; ".join(spaces.planes).replace("; border drawn: ", ", ")
-    assert f"| {said} |" in page
+    planes = "; ".join(spaces.planes).replace("; border drawn: ", ", ")
+    assert f"| {planes} |" in page
 
 
 def run(name: str, *changes: tuple[str, str]) -> str:
@@ -413,8 +413,9 @@ def test_the_programs_of_the_page_run() -> None:
     assert shape == "(992, 992, 3)\n"
 
 
+@pytest.mark.thorough
 def test_the_program_of_the_page_learns() -> None:
-    said = run("learn.py", ("GAMES = 2000", "GAMES = 400"))
-    before, after = (int(line.split()[1].rstrip("%")) for line in said.splitlines())
+    output = run("learn.py", ("GAMES = 2000", "GAMES = 400"))
+    before, after = (int(line.split()[1].rstrip("%")) for line in output.splitlines())
     assert before < 65
     assert after > 80

@@ -67,8 +67,8 @@ def test_a_refusal_says_where_what_came_and_what_was_expected(change: Any, messa
 
 def test_actions_and_faults_are_read_by_player() -> None:
     state = load_game("circuit-wars").rules.new(2, 0)
-    said = {"1": [1, 2], "2": {"fault": "timeout", "error": "too late"}}
-    assert codec().actions_from_json(state, said) == {
+    actions = {"1": [1, 2], "2": {"fault": "timeout", "error": "too late"}}
+    assert codec().actions_from_json(state, actions) == {
         1: Point(1, 2),
         2: Fault("timeout", "too late"),
     }

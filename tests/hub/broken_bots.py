@@ -23,8 +23,8 @@ NO_MOVES = b'{"moves":[]}'
 def sign(headers: Message[str, str], body: bytes, secret: str = SECRET) -> str:
     """Sign an answer as the seed says."""
     head = f"{headers['X-ACB-Match-Id']}.{headers['X-ACB-Turn']}"
-    said = f"{head}.{sha256(body).hexdigest()}"
-    return hmac.new(secret.encode(), said.encode(), sha256).hexdigest()
+    message = f"{head}.{sha256(body).hexdigest()}"
+    return hmac.new(secret.encode(), message.encode(), sha256).hexdigest()
 
 
 class Exchange(BaseHTTPRequestHandler):
@@ -47,8 +47,8 @@ class Exchange(BaseHTTPRequestHandler):
     def is_genuine(self) -> bool:
         names = ("Match-Id", "Turn", "Timestamp")
         head = ".".join(self.headers[f"X-ACB-{name}"] for name in names)
-        said = f"{head}.{sha256(self.body).hexdigest()}"
-        mark = hmac.new(SECRET.encode(), said.encode(), sha256).hexdigest()
+        message = f"{head}.{sha256(self.body).hexdigest()}"
+        mark = hmac.new(SECRET.encode(), message.encode(), sha256).hexdigest()
         return hmac.compare_digest(mark, self.headers["X-ACB-Signature"])
 
     def say(self, status: int, body: bytes = b"", **headers: str) -> None:
@@ -138,8 +138,8 @@ def careless(exchange: Exchange) -> None:
 def as_bytes_of_the_key(exchange: Exchange) -> None:
     """Sign with the secret read as hexadecimal digits."""
     head = f"{exchange.headers['X-ACB-Match-Id']}.{exchange.headers['X-ACB-Turn']}"
-    said = f"{head}.{sha256(NO_MOVES).hexdigest()}"
-    mark = hmac.new(bytes.fromhex(SECRET), said.encode(), sha256).hexdigest()
+    message = f"{head}.{sha256(NO_MOVES).hexdigest()}"
+    mark = hmac.new(bytes.fromhex(SECRET), message.encode(), sha256).hexdigest()
     exchange.say(200, NO_MOVES, X_ACB_Signature=mark)
 
 
@@ -189,7 +189,12 @@ BROKEN = (
     ),
     Broken("no turn", "turn", f"{POST} answered 404; 200 is needed.", turn=status(404)),
     Broken("crashes", "turn", f"{POST} answered 500; 200 is needed.", turn=status(500)),
-    Broken("refuses us", "turn", f"{POST} answered 401; 200 is needed.", turn=status(401)),
+    Broken(
+        "refuses us",
+        "turn",
+        "Your bot refused our signature (HTTP status 401): does it have the current secret?",
+        turn=status(401),
+    ),
     Broken("late", "turn", f"{POST} was not answered within 3 seconds.", turn=silent),
     Broken("hangs up on turns", "turn", NOT_HTTP.format(POST), turn=raw(b"")),
     Broken(
@@ -228,9 +233,9 @@ def serving(bot: Broken, certificate: Path | None = None) -> Iterator[str]:
 
 def self_signed(folder: Path) -> Path:
     """Make a certificate that nobody trusts."""
-    made = folder / "certificate.pem"
+    cert = folder / "certificate.pem"
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
-    files = ["-keyout", str(made), "-out", str(folder / "public.pem"), "-subj", "/CN=127.0.0.1"]
+    files = ["-keyout", str(cert), "-out", str(folder / "public.pem"), "-subj", "/CN=127.0.0.1"]
     subprocess.run([*command, *files], check=True, capture_output=True)
-    made.write_bytes(made.read_bytes() + (folder / "public.pem").read_bytes())
-    return made
+    cert.write_bytes(cert.read_bytes() + (folder / "public.pem").read_bytes())
+    return cert

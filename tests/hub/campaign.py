@@ -30,9 +30,10 @@ from cw.hub.site.processes.upkeep import keep_in_order
 from cw.hub.store.tables import Battle, Match, MatchParticipant
 from cw.replays.document import decode
 from cw.replays.verify import verify
+from tests.effort import amount
 
 ROOT = Path(__file__).resolve().parents[2]
-KILLS = int(os.environ.get("CW_KILLS", "4"))
+KILLS = amount(1, 4, "CW_KILLS")
 PATIENCE = 600.0
 """Seconds in which a campaign must have come to its end; it is over long before that."""
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from cw.hub.accounts.pictures import avatars
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import Resources, opened
 from cw.hub.operation.settings import HubSettings
@@ -126,8 +127,9 @@ def bucket(swift: Swift, monkeypatch: pytest.MonkeyPatch) -> str:
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a process needs has a minute to answer, as the machine of the tests may be slow.
 
-    It is asked each time, as tests do not wait.
+    It is asked each time, as tests do not wait. A picture may be read for five minutes.
     """
+    monkeypatch.setattr(avatars, "LONGEST", 300.0)
     monkeypatch.setattr(ready, "PATIENCE", 60.0)
     monkeypatch.setattr(ready, "FRESH", 0.0)
 

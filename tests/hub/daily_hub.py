@@ -49,7 +49,7 @@ class Hub:
         with self.resources.database.reading() as session:
             return list(session.scalars(select(Match).order_by(Match.id)))
 
-    def told(self) -> list[tuple[str, str | None]]:
+    def outcomes(self) -> list[tuple[str, str | None]]:
         """Return the states of all games, and why they ended."""
         return [(game.state, game.reason) for game in self.games()]
 
@@ -70,16 +70,16 @@ class Hub:
             user = User(username=name, username_key=name, created_at=self.clock())
             session.add(user)
             session.flush()
-            made = grader_bots.make(session, self.clock, self.resources.sealer, user.id, name)
+            bot = grader_bots.make(session, self.clock, self.resources.sealer, user.id, name)
             grader_bots.save(session, user.id, endpoint, "urlencoded")
-            return user.id, made.id
+            return user.id, bot.id
 
     def bot_of(self, user_id: int) -> grader_bots.GraderBot:
         """Return the bot of a user."""
         with self.resources.database.reading() as session:
-            found = grader_bots.find(session, user_id)
-        assert found is not None
-        return found
+            bot = grader_bots.find(session, user_id)
+        assert bot is not None
+        return bot
 
     def seats(self) -> list[MatchParticipant]:
         """Return the participants of all games, by game and seat."""

@@ -37,9 +37,9 @@ class Evening:
         self.site.app.extensions["tags"] = Tags(Seconds())
         clock = self.site.clock
         with self.site.resources.database.writing() as session:
-            made = create(session, clock, self.config)
-            token = tournament_cards.issue_to_host(session, clock, made.id)
-            cards = tournament_cards.issue(session, clock, made.id, made.teams)
+            tournament = create(session, clock, self.config)
+            token = tournament_cards.issue_to_host(session, clock, tournament.id)
+            cards = tournament_cards.issue(session, clock, tournament.id, tournament.teams)
         self.host = self.joined(printed(token))
         self.teams = {card.team: self.joined(printed(card.token).lower()) for card in cards}
         self.ids = {card.team: card.team_id for card in cards}
@@ -85,13 +85,13 @@ class Evening:
             for plan in [format_.plan for format_ in FORMATS]:
                 plan(session, self.site.clock)
 
-    def told(self, path: str) -> Any:
+    def payload(self, path: str) -> Any:
         """Return what scripts are told now."""
         self.site.app.extensions["tags"] = Tags(Seconds())
         return self.site.visitor().open(path).json()
 
     def points(self, group: str = "grodno") -> dict[str, int]:
-        entries = self.told(f"/t/t1/{group}/ladder.json")["entries"]
+        entries = self.payload(f"/t/t1/{group}/ladder.json")["entries"]
         return {one["team"]: one["points"] for one in entries}
 
     def words(self, path: str) -> str:

@@ -81,15 +81,15 @@ class Handler(BaseHTTPRequestHandler):
         path, query = urlsplit(self.path).path, parse_qs(urlsplit(self.path).query)
         self.github.asked.append(path)
         if path == "/login/oauth/authorize":
-            said = {name: values[0] for name, values in query.items()}
+            parameters = {name: values[0] for name, values in query.items()}
             self.send_response(302)
-            self.send_header("Location", self.github.authorize(said))
+            self.send_header("Location", self.github.authorize(parameters))
             self.end_headers()
         elif path == "/avatar.png":
             self.answer(picture(), "image/png")
         elif self.headers.get("Authorization", "").removeprefix("Bearer ") in self.github.tokens:
-            told = {"/user": self.github.user, "/user/emails": self.github.emails}[path]
-            self.answer(b"{" if self.github.is_broken else json.dumps(told).encode())
+            payload = {"/user": self.github.user, "/user/emails": self.github.emails}[path]
+            self.answer(b"{" if self.github.is_broken else json.dumps(payload).encode())
         else:
             self.answer(b'{"message": "Bad credentials"}', code=401)
 
@@ -97,8 +97,8 @@ class Handler(BaseHTTPRequestHandler):
         """Give a token."""
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
         form = {name: values[0] for name, values in parse_qs(body).items()}
-        told = self.github.give_token(form, self.headers.get("Authorization", ""))
-        self.answer(json.dumps(told).encode())
+        payload = self.github.give_token(form, self.headers.get("Authorization", ""))
+        self.answer(json.dumps(payload).encode())
 
     def answer(self, body: bytes, kind: str = "application/json", code: int = 200) -> None:
         """Send a body."""

@@ -236,8 +236,8 @@ def totals_by_replays(of: Tournament, group: str, points: Mapping[str, int]) -> 
         board = BoardSpec.from_json(one.board)
         played = [replayed(of, match, board) for match in of.matches(one.number)
                   if match.round_id == one.id and match.state == "done"]  # fmt: skip
-        made = summed(crosstable(played, places, Scoring(points, board.factor)))
-        for name, own in made.items():
+        table = summed(crosstable(played, places, Scoring(points, board.factor)))
+        for name, own in table.items():
             totals[name] += own.points
     return totals
 

@@ -50,10 +50,10 @@ class Program:
 def new_token(site: Site, username: str, *scopes: Scope, days: int = 30, name: str = "ci") -> str:
     """Make a token for a user, as the operator does."""
     new = NewToken(name, frozenset(scopes or ("read",)), days)
-    held = site.resources
-    with held.database.writing() as session:
+    resources = site.resources
+    with resources.database.writing() as session:
         user_id = users.find(session, username).id
-        return tokens.create(session, held.clock, user_id, new, users.OPERATOR)
+        return tokens.create(session, resources.clock, user_id, new, users.OPERATOR)
 
 
 def program_of(site: Site, username: str, *scopes: Scope) -> Program:

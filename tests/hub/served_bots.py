@@ -34,8 +34,8 @@ class Asked(NamedTuple):
 
     @property
     def creatures(self) -> list[dict[str, int]]:
-        found: list[dict[str, int]] = json.loads(self.fields["map"])
-        return found
+        creatures: list[dict[str, int]] = json.loads(self.fields["map"])
+        return creatures
 
     def mine(self, *, alive: bool = True) -> list[dict[str, int]]:
         """Return the living creatures of the bot, or the dead ones."""
@@ -67,7 +67,7 @@ def proper(asked: Asked) -> Answer:
 
 
 @dataclass
-class Held:
+class Hold:
     """A request at which a bot holds its answer back."""
 
     request: str
@@ -75,7 +75,7 @@ class Held:
     caught: Event = field(default_factory=Event)
     released: Event = field(default_factory=Event)
 
-    def hold(self, asked: Asked) -> None:
+    def delay(self, asked: Asked) -> None:
         if (asked.request, asked.round) == (self.request, self.round):
             self.caught.set()
             self.released.wait(PATIENCE)
@@ -94,26 +94,26 @@ class Bots:
     behave: dict[str, Behave] = field(default_factory=dict)
     otherwise: Callable[[Asked], Answer] = proper
     """What all others answer."""
-    held: Held | None = None
+    hold: Hold | None = None
 
     def at(self, name: str) -> str:
         """Return the bot base of a bot."""
         return f"http://127.0.0.1:{self.server.server_port}/{name}"
 
     @contextmanager
-    def held_at(self, request: str, number: int | None = None) -> Iterator[Held]:
+    def held_at(self, request: str, number: int | None = None) -> Iterator[Hold]:
         """Hold the answers to a request back until the block ends."""
-        self.held = Held(request, number)
+        self.hold = Hold(request, number)
         try:
-            yield self.held
+            yield self.hold
         finally:
-            self.held.released.set()
-            self.held = None
+            self.hold.released.set()
+            self.hold = None
 
     def answer(self, asked: Asked) -> Answer:
         self.asked.append(asked)
-        if self.held is not None:
-            self.held.hold(asked)
+        if self.hold is not None:
+            self.hold.delay(asked)
         behave = self.behave.get(asked.name)
         return (behave(asked) if behave else None) or self.otherwise(asked)
 
@@ -143,17 +143,17 @@ class Handler(BaseHTTPRequestHandler):
 
     def reply(self, fields: dict[str, str]) -> None:
         _, name, request = urlsplit(self.path).path.split("/")
-        said = self.bots.answer(Asked(name, request, fields))
+        answer = self.bots.answer(Asked(name, request, fields))
         # Who has asked may have been killed meanwhile.
         with suppress(ConnectionError):
-            if said.body is None:
+            if answer.body is None:
                 self.close_connection = True
                 self.connection.shutdown(socket.SHUT_RDWR)
                 return
-            self.send_response(said.status)
-            self.send_header("Content-Length", str(len(said.body)))
+            self.send_response(answer.status)
+            self.send_header("Content-Length", str(len(answer.body)))
             self.end_headers()
-            self.wfile.write(said.body)
+            self.wfile.write(answer.body)
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""

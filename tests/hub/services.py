@@ -152,10 +152,10 @@ class PostgreSQL:
 
     def __init__(self, log: Path, address: str = "127.0.0.1") -> None:
         demand("PostgreSQL")
-        found = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
-        if not found:
+        folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+        if not folders:
             missing("PostgreSQL")
-        self.bin, self.log, self.port = found[-1], log, free_port()
+        self.bin, self.log, self.port = folders[-1], log, free_port()
         self.addresses = ",".join(dict.fromkeys(("127.0.0.1", address)))
         self.url = f"postgresql://postgres@{address}:{self.port}/postgres"
         # It does not run as root, and must reach its folder.
@@ -226,8 +226,8 @@ class Swift:
             secret_access_key=self.environment["AWS_SECRET_ACCESS_KEY"],
             client_options={"allow_http": True},
         )
-        made = requests.put(obstore.sign(bucket, "PUT", "", timedelta(minutes=1)), timeout=30)
-        assert made.status_code == 200, made.text
+        answer = requests.put(obstore.sign(bucket, "PUT", "", timedelta(minutes=1)), timeout=30)
+        assert answer.status_code == 200, answer.text
         return f"s3://{name}/hub"
 
 

@@ -61,8 +61,8 @@ class Visitor(requests.Session):
 
     def token(self, path: str = "/login") -> str:
         """Return the token of the first form of a page."""
-        found = re.search('name="csrf_token" value="([^"]+)"', self.open(path).text)
-        return found[1] if found else ""
+        match = re.search('name="csrf_token" value="([^"]+)"', self.open(path).text)
+        return match[1] if match else ""
 
     def fill(self, path: str, on: str | None = None, **values: str) -> requests.Response:
         """Post the form of a page, with its token; `on` is the page it stands on."""
@@ -131,11 +131,11 @@ class Site:
 
     def link(self) -> str:
         """Return the path of the link in the last mail."""
-        found = re.search(
+        match = re.search(
             rf"^{re.escape(self.resources.settings.address)}(/.*)$", self.mails()[-1], re.M
         )
-        assert found
-        return found[1]
+        assert match
+        return match[1]
 
 
 class CompiledTemplates(BytecodeCache):

@@ -46,10 +46,10 @@ def scripted(name: str, player: int, turns: int, code: int | None = None) -> Vec
 
 def names(squares: circuit.Squares) -> list[str]:
     """Return both names of every free segment."""
-    found = []
+    words = []
     for move in circuit.free_moves(squares):
-        found += [str(move)]
+        words += [str(move)]
         across = move.from_across()
         if across.is_on(len(squares)):
-            found.append(str(across))
-    return found
+            words.append(str(across))
+    return words

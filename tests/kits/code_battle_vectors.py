@@ -38,8 +38,8 @@ def signed(match_id: str, turn: int | str, body: str, **more: Any) -> Step:
 
 
 def turn_step(match_id: str, turn: int, tiles: list[tuple[int, int]], **more: Any) -> Step:
-    said = signed(match_id, turn, compact(view(match_id, turn, tiles)), **more)
-    return expect(said, orders=[list(tile) for tile in tiles])
+    step = signed(match_id, turn, compact(view(match_id, turn, tiles)), **more)
+    return expect(step, orders=[list(tile) for tile in tiles])
 
 
 def code_battle() -> Iterator[Vector]:
@@ -91,13 +91,15 @@ def signature_example() -> Vector:
     body, reply = '{"turn":42}', '{"moves":[]}'
     text = f"m_7f3a9b2c.42.1711200000.{hashlib.sha256(body.encode()).hexdigest()}"
     back = f"m_7f3a9b2c.42.{hashlib.sha256(reply.encode()).hexdigest()}"
-    made = {
-        name: hmac.new(SECRET.encode(), said.encode(), hashlib.sha256).hexdigest()
-        for name, said in (("request", text), ("reply", back))
+    signatures = {
+        name: hmac.new(SECRET.encode(), message.encode(), hashlib.sha256).hexdigest()
+        for name, message in (("request", text), ("reply", back))
     }
-    headers = {"X-ACB-Timestamp": "1711200000", "X-ACB-Signature": made["request"]}
-    said = signed("m_7f3a9b2c", 42, body, headers=headers)
-    return vector("the document's example", [expect(said, 401, body="")]) | {"signatures": made}
+    headers = {"X-ACB-Timestamp": "1711200000", "X-ACB-Signature": signatures["request"]}
+    step = signed("m_7f3a9b2c", 42, body, headers=headers)
+    return vector("the document's example", [expect(step, 401, body="")]) | {
+        "signatures": signatures
+    }
 
 
 def unsigned() -> list[Step]:
@@ -111,7 +113,7 @@ def unsigned() -> list[Step]:
     wrong += [{"X-ACB-Turn": text} for text in ("x", "-3", "3.0", "0x3", "4", "")]
     stamps = ("x", "", "1711200000", "-1", "99999999999999999999999", "17112e5")
     wrong += [{"X-ACB-Timestamp": text} for text in stamps]
-    made = [
+    steps = [
         expect(signed("m_7f3a9b2c", 3, body, headers=headers), 401, body="") for headers in wrong
     ]
     late = [
@@ -122,7 +124,7 @@ def unsigned() -> list[Step]:
         expect(signed("m_7f3a9b2c", turn, body), 401, body="") for turn in ("x", "-3", "3.0")
     ]
     unreadable = signed("m_7f3a9b2c", 3, "{", headers={"X-ACB-Signature": "0" * 64})
-    return [*made, *late, *strange, expect(unreadable, 401, body="")]
+    return [*steps, *late, *strange, expect(unreadable, 401, body="")]
 
 
 def wrong_bodies() -> list[Step]:

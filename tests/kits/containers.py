@@ -59,8 +59,8 @@ def build_all(engine: str) -> None:
 def container(engine: str, language: str, secret: str) -> Iterator[str]:
     """Run a kit of Code Battle in a container; give its address, and leave nothing of it."""
     port = PORTS[GAME]
-    told = ("--rm", "--detach", "--publish", f"127.0.0.1::{port}", "--env", f"BOT_SECRET={secret}")
-    name = run(engine, "run", *told, *SIZE, image(GAME, language))
+    flags = ("--rm", "--detach", "--publish", f"127.0.0.1::{port}", "--env", f"BOT_SECRET={secret}")
+    name = run(engine, "run", *flags, *SIZE, image(GAME, language))
     try:
         published = run(engine, "port", name, f"{port}/tcp").splitlines()[0]
         yield f"http://127.0.0.1:{published.rpartition(':')[2]}"
@@ -90,8 +90,8 @@ def play(engine: str) -> None:
             address = stack.enter_context(container(engine, language, key))
             wait_for(address)
             bots += [f"{language}={address}", "--set", f"{language}.secret=env:{language}_secret"]
-        said = cw(keys, folder, "play", GAME, *bots, "--option", "max_turns=60", "--json")
-    report: Document = json.loads(re.findall(r"^\{.*\}$", said, re.M)[-1])
+        output = cw(keys, folder, "play", GAME, *bots, "--option", "max_turns=60", "--json")
+    report: Document = json.loads(re.findall(r"^\{.*\}$", output, re.M)[-1])
     faults = {player["name"]: player["faults"] for player in report["players"]}
     if any(faults.values()):
         sys.exit(f"a bot in a container made faults: {faults}")
@@ -100,14 +100,14 @@ def play(engine: str) -> None:
 
 def cw(keys: dict[str, str], folder: str, *arguments: str) -> str:
     """Run a command of the arena in a folder of its own; give what it said."""
-    told = {f"{language}_secret": key for language, key in keys.items()}
+    bot_secrets = {f"{language}_secret": key for language, key in keys.items()}
     done = subprocess.run(
         [sys.executable, "-m", "cw", *arguments],
         check=False,
         capture_output=True,
         text=True,
         cwd=Path(folder),
-        env=os.environ | told | {"PYTHONPATH": str(ROOT)},
+        env=os.environ | bot_secrets | {"PYTHONPATH": str(ROOT)},
     )
     if done.returncode:
         sys.exit(done.stderr)

@@ -21,15 +21,15 @@ def creatures(*all_: Creature) -> str:
 
 
 def form(path: str, fields: dict[str, Any], encoding: str = "urlencoded") -> Step:
-    made = request("POST", path)
+    plain = request("POST", path)
     if encoding == "urlencoded":
-        return made | {"type": URLENCODED, "body": urlencode(fields)}
+        return plain | {"type": URLENCODED, "body": urlencode(fields)}
     parts = [
         f'--{encoding}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
         for name, value in fields.items()
     ]
     kind = f"multipart/form-data; boundary={encoding}"
-    return made | {"type": kind, "body": f"{''.join(parts)}--{encoding}--\r\n"}
+    return plain | {"type": kind, "body": f"{''.join(parts)}--{encoding}--\r\n"}
 
 
 def game_fields(gameid: int, **more: Any) -> dict[str, Any]:
@@ -121,18 +121,18 @@ def near() -> str:
     return creatures((7, 1, 0, 2, 2), (8, 2, 1, 2, 2))
 
 
-def quoted(said: Step) -> Step:
+def quoted(step: Step) -> Step:
     kind = 'multipart/form-data; charset=utf-8; Boundary="in quotes"'
-    return expect(said | {"type": kind}, json=[])
+    return expect(step | {"type": kind}, json=[])
 
 
-def lower_case(said: Step) -> Step:
+def lower_case(step: Step) -> Step:
     """Write the codes of the encoding with small letters."""
     body = "".join(
         part if number == 0 else part[:2].lower() + part[2:]
-        for number, part in enumerate(f"%{piece}" for piece in said["body"].split("%"))
+        for number, part in enumerate(f"%{piece}" for piece in step["body"].split("%"))
     )
-    return said | {"body": body.removeprefix("%")}
+    return step | {"body": body.removeprefix("%")}
 
 
 def moving() -> list[Step]:
@@ -204,7 +204,7 @@ def unanswerable() -> list[Step]:
     wrong += [round_fields(6, 0, near(), method="purge"), without("method")]
     plain = form("/round", round_fields(6, 0, near())) | {"type": "text/plain"}
     untyped = {key: value for key, value in plain.items() if key != "type"}
-    no_form = [expect(said, 400, has_key="error") for said in (plain, untyped)]
+    no_form = [expect(step, 400, has_key="error") for step in (plain, untyped)]
     return [
         *(expect(form("/round", fields), 400, has_key="error") for fields in wrong),
         *no_form,

@@ -42,7 +42,7 @@ class Hosting:
     """What installs the packages that the file of the language names."""
     left: tuple[str, ...] = ()
     """What building or running leaves in the folder."""
-    told: Mapping[str, str] | None = None
+    language_files: Mapping[str, str] | None = None
     """Files that tell the language; None where hosts need the Dockerfile for it."""
 
 
@@ -101,14 +101,14 @@ HOSTING: Mapping[str, Hosting] = {
         "# What the bot prints is in the log at once.\nENV PYTHONUNBUFFERED=1\n",
         install="RUN pip install --no-cache-dir -r requirements.txt\n",
         left=("__pycache__", ".venv"),
-        told={"requirements.txt": "# Packages that your bot needs, one a line.\n"},
+        language_files={"requirements.txt": "# Packages that your bot needs, one a line.\n"},
     ),
     "javascript": Hosting(
         ("node", "bot.js"),
         f"{LIBRARY}/node:22-alpine",
         install="RUN npm install --omit=dev\n",
         left=("node_modules",),
-        told={"package.json": json.dumps(PACKAGE, indent=2) + "\n"},
+        language_files={"package.json": json.dumps(PACKAGE, indent=2) + "\n"},
     ),
     "php": Hosting(
         ("php", "bot.php"),
@@ -118,13 +118,13 @@ HOSTING: Mapping[str, Hosting] = {
         install=f"COPY --from={LIBRARY}/composer:2 /usr/bin/composer /usr/local/bin/composer\n"
         "RUN composer install --no-dev --no-interaction\n",
         left=("vendor",),
-        told={"composer.json": "{}\n"},
+        language_files={"composer.json": "{}\n"},
     ),
     "ruby": Hosting(
         ("ruby", "bot.rb"),
         f"{LIBRARY}/ruby:3.4-alpine",
         install="RUN bundle install\n",
-        told={"Gemfile": "source 'https://rubygems.org'\n", "Gemfile.lock": GEMFILE_LOCK},
+        language_files={"Gemfile": "source 'https://rubygems.org'\n", "Gemfile.lock": GEMFILE_LOCK},
     ),
     "go": Hosting(
         ("./bin/bot",),
@@ -133,7 +133,7 @@ HOSTING: Mapping[str, Hosting] = {
         build="go build -o bin/bot .",
         product="bin/bot",
         left=("bin", "bot"),
-        told={},
+        language_files={},
     ),
     "java": Hosting(
         ("java", "-cp", "target/classes", "Bot"),
@@ -142,7 +142,7 @@ HOSTING: Mapping[str, Hosting] = {
         build="javac -d target/classes *.java",
         product="target/classes",
         left=("target", "classes", "bot.jar"),
-        told={"pom.xml": POM, "system.properties": "java.runtime.version=21\n"},
+        language_files={"pom.xml": POM, "system.properties": "java.runtime.version=21\n"},
     ),
     "c": compiled("c", "libcjson1", "cc -O2 -pthread -o bin/bot *.c -lcjson"),
     "cpp": compiled(
@@ -156,10 +156,10 @@ def files(game: str, language: str) -> Mapping[str, str]:
     if game not in PORTS:
         return {}
     how = HOSTING[language]
-    made = {"Dockerfile": dockerfile(game, how), ".dockerignore": ignored(how)}
-    if game == PUSHED and how.told is not None:
-        made |= {"Procfile": procfile(how), **how.told}
-    return made
+    content = {"Dockerfile": dockerfile(game, how), ".dockerignore": ignored(how)}
+    if game == PUSHED and how.language_files is not None:
+        content |= {"Procfile": procfile(how), **how.language_files}
+    return content
 
 
 def dockerfile(game: str, how: Hosting) -> str:

@@ -41,20 +41,20 @@ def check_has_key(wanted: str, body: bytes) -> None:
 
 
 def check_hexagon_moves(wanted: list[Any], body: bytes) -> None:
-    said = json.loads(body)
-    assert sorted(said) == ["move_from", "move_to", "status"]
-    assert said["status"] == "ok"
-    assert all(type(number) is int for number in said["move_from"] + said["move_to"])
-    assert [said["move_from"], said["move_to"]] in wanted
+    answer = json.loads(body)
+    assert sorted(answer) == ["move_from", "move_to", "status"]
+    assert answer["status"] == "ok"
+    assert all(type(number) is int for number in answer["move_from"] + answer["move_to"])
+    assert [answer["move_from"], answer["move_to"]] in wanted
 
 
 def check_intents(wanted: Document, body: bytes) -> None:
-    said = json.loads(body)
-    assert sorted(said) == ["intent"]
-    assert all(sorted(each) == ["action", "creatureid", "direction"] for each in said["intent"])
-    assert all(type(each["creatureid"]) is int for each in said["intent"])
-    chosen = {str(each["creatureid"]): each for each in said["intent"]}
-    assert len(chosen) == len(said["intent"])
+    answer = json.loads(body)
+    assert sorted(answer) == ["intent"]
+    assert all(sorted(each) == ["action", "creatureid", "direction"] for each in answer["intent"])
+    assert all(type(each["creatureid"]) is int for each in answer["intent"])
+    chosen = {str(each["creatureid"]): each for each in answer["intent"]}
+    assert len(chosen) == len(answer["intent"])
     assert chosen.keys() <= wanted.keys()
     for creature, ways in wanted.items():
         intent = chosen.get(creature)
@@ -62,19 +62,19 @@ def check_intents(wanted: Document, body: bytes) -> None:
 
 
 def check_orders(wanted: list[list[int]], body: bytes) -> None:
-    said = json.loads(body)
-    assert sorted(said) == ["moves"]
-    assert all(sorted(order) == ["col", "direction", "row"] for order in said["moves"])
-    assert all(order["direction"] in ("N", "E", "S", "W") for order in said["moves"])
-    tiles = [[order["row"], order["col"]] for order in said["moves"]]
+    answer = json.loads(body)
+    assert sorted(answer) == ["moves"]
+    assert all(sorted(order) == ["col", "direction", "row"] for order in answer["moves"])
+    assert all(order["direction"] in ("N", "E", "S", "W") for order in answer["moves"])
+    tiles = [[order["row"], order["col"]] for order in answer["moves"]]
     assert all(type(number) is int for tile in tiles for number in tile)
     assert all(tile in wanted and tiles.count(tile) == 1 for tile in tiles)
 
 
 def check_action(wanted: int, body: bytes) -> None:
-    said = json.loads(body)
-    assert (said.pop("turns_left"), sorted(said)) == (wanted, ["direction", "type"])
-    assert judge(said) is not None
+    answer = json.loads(body)
+    assert (answer.pop("turns_left"), sorted(answer)) == (wanted, ["direction", "type"])
+    assert judge(answer) is not None
 
 
 CHECKS = {

@@ -25,7 +25,7 @@ MAKERS: dict[str, Callable[[], Iterator[Vector]]] = {
 
 def text(game: str) -> str:
     """Return the file of a game: one vector a line."""
-    return "".join(compact(made) + "\n" for made in MAKERS[game]())
+    return "".join(compact(vector) + "\n" for vector in MAKERS[game]())
 
 
 def main() -> None:

@@ -32,8 +32,8 @@ def cw(kit: Kit, *arguments: str) -> tuple[int, str]:
 
 def check(kit: Kit) -> tuple[bool, str]:
     """Run `cw check`; tell whether all steps are fine."""
-    code, said = cw(kit, "check", kit.game, LANGUAGES[kit.language].bot)
-    return code == 0 and "all fine" in said, said
+    code, output = cw(kit, "check", kit.game, LANGUAGES[kit.language].bot)
+    return code == 0 and "all fine" in output, output
 
 
 def play(kit: Kit) -> tuple[bool, str]:
@@ -41,12 +41,12 @@ def play(kit: Kit) -> tuple[bool, str]:
     opponent = f"builtin:{OPPONENTS[kit.game]}"
     bot = f"me={LANGUAGES[kit.language].bot}"
     command = ("play", kit.game, opponent, bot, "--seed", "1", "--json")
-    code, said = cw(kit, *command, *limits(kit.game))
+    code, output = cw(kit, *command, *limits(kit.game))
     report: Document = next(
-        (json.loads(line) for line in said.splitlines() if line.startswith("{")), {}
+        (json.loads(line) for line in output.splitlines() if line.startswith("{")), {}
     )
     mine = [player for player in report.get("players", ()) if player["name"] == "me"]
-    return code == 0 and len(mine) == 1 and not mine[0]["faults"], said
+    return code == 0 and len(mine) == 1 and not mine[0]["faults"], output
 
 
 def limits(game: str) -> list[str]:
@@ -65,9 +65,9 @@ def cell(game: str, language: str, folder: Path) -> str:
         return f"not tried: no {', '.join(missing)}"
     kit = build(game, language, folder)
     for name, trial in (("check", check), ("play", play)):
-        fine, said = trial(kit)
+        fine, output = trial(kit)
         if not fine:
-            print(said, file=sys.stderr)  # noqa: T201
+            print(output, file=sys.stderr)  # noqa: T201
             return f"{name} fails"
     return "yes"
 

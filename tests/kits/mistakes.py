@@ -81,9 +81,9 @@ def changed(source: str, form: Form, mistakes: str) -> str:
     """Return the source of a bot whose `choose` makes mistakes."""
     old, new = form.declares
     counts = form.counts.format(mistakes=mistakes)
-    made, number = re.subn(form.begins, lambda match: match[0] + counts, source)
+    text, number = re.subn(form.begins, lambda match: match[0] + counts, source)
     assert number == 1
-    return made.replace(old, new, 1)
+    return text.replace(old, new, 1)
 
 
 def with_mistake(game: str, language: str, mistake: str, folder: Path) -> Path:

@@ -167,9 +167,9 @@ def fill(text: str) -> str:
 def in_case(text: str, language: str) -> str:
     """Write the names in backquotes as the language does."""
     if language in CAMEL:
-        return re.sub(r"(?<=[a-z])_([a-z])", lambda found: found[1].upper(), text)
+        return re.sub(r"(?<=[a-z])_([a-z])", lambda match: match[1].upper(), text)
     if language == "go":
-        return re.sub(r"`(\w+)", lambda found: f"`{pascal(found[1])}", text)
+        return re.sub(r"`(\w+)", lambda match: f"`{pascal(match[1])}", text)
     if language == "ruby":
         for name, ruby in RUBY.items():
             text = text.replace(f"`{name}`", f"`{ruby}`")
@@ -239,7 +239,7 @@ def container(game: str, language: str) -> str:
         return ""
     port, secret = PORTS[game], CONTAINER_SETTINGS.get(game, "")
     pushed = "\nDokku and Heroku run it as it is: push the folder with git.\n"
-    if game == PUSHED and HOSTING[language].told is None:
+    if game == PUSHED and HOSTING[language].language_files is None:
         pushed = "\nDokku runs it as it is: push the folder with git.\n"
     return f"""
 In a container, with docker or podman:

@@ -130,8 +130,8 @@ class Server:
         reply = connection.getresponse()
         answer = reply.read()
         if "sign" in request and reply.status == 200:
-            said = request["sign"]
-            expected = sign(f"{said['match_id']}.{said['turn']}", answer)
+            fields = request["sign"]
+            expected = sign(f"{fields['match_id']}.{fields['turn']}", answer)
             assert reply.getheader("X-ACB-Signature") == expected
         return reply.status, answer
 
@@ -145,14 +145,14 @@ def sign(text: str, body: bytes) -> str:
     return hmac.new(SECRET.encode(), whole.encode("latin-1"), hashlib.sha256).hexdigest()
 
 
-def signed_headers(said: Document, body: bytes) -> dict[str, Any]:
-    timestamp = int(time.time()) + said["offset"]
+def signed_headers(fields: Document, body: bytes) -> dict[str, Any]:
+    timestamp = int(time.time()) + fields["offset"]
     return {
-        "X-ACB-Match-Id": said["match_id"],
-        "X-ACB-Turn": said["turn"],
+        "X-ACB-Match-Id": fields["match_id"],
+        "X-ACB-Turn": fields["turn"],
         "X-ACB-Timestamp": str(timestamp),
         "X-ACB-Bot-Id": "b_4e8c1d2f",
-        "X-ACB-Signature": sign(f"{said['match_id']}.{said['turn']}.{timestamp}", body),
+        "X-ACB-Signature": sign(f"{fields['match_id']}.{fields['turn']}.{timestamp}", body),
     }
 
 
@@ -179,6 +179,6 @@ def serving(kit: Kit, **environment: str) -> Iterator[Server]:
     """Run a bot that serves; give it when it says where it listens."""
     with running(kit, **environment) as (process, _, output):
         line = output.readline().decode()
-        found = re.fullmatch(r"listening on http://127\.0\.0\.1:(\d+)\n", line)
-        assert found, (line, kit.log())
-        yield Server(int(found[1]), process, kit)
+        match = re.fullmatch(r"listening on http://127\.0\.0\.1:(\d+)\n", line)
+        assert match, (line, kit.log())
+        yield Server(int(match[1]), process, kit)

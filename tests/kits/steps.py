@@ -17,15 +17,15 @@ def vector(name: str, steps: list[Step]) -> Vector:
 
 
 def request(method: str, path: str, body: str | None = None, **more: Any) -> Step:
-    made: Step = {"method": method, "path": path}
+    step: Step = {"method": method, "path": path}
     if body is not None:
-        made |= {"type": "application/json", "body": body}
-    return made | more
+        step |= {"type": "application/json", "body": body}
+    return step | more
 
 
 def compact(document: Any) -> str:
     return json.dumps(document, separators=(",", ":"))
 
 
-def expect(said: Step, status: int = 200, **reply: Any) -> Step:
-    return {"request": said, "reply": {"status": status} | reply}
+def expect(step: Step, status: int = 200, **reply: Any) -> Step:
+    return {"request": step, "reply": {"status": status} | reply}

@@ -64,10 +64,10 @@ def read(folder: Path) -> Image:
 @pytest.mark.parametrize("game", games())
 def test_every_kit_has_its_files_and_they_are_up_to_date(game: str) -> None:
     for language in LANGUAGES:
-        made = files(game, language)
-        assert bool(made) == (game in PORTS)
+        kit_files = files(game, language)
+        assert bool(kit_files) == (game in PORTS)
         kit = kits.files(game, language)
-        for name, text in made.items():
+        for name, text in kit_files.items():
             assert kit[name].read_text("utf-8") == text, (language, name)
 
 
@@ -104,19 +104,19 @@ def test_a_dockerfile_copies_what_there_is_and_starts_it_as_nobody(
     assert image.last["ENV"] == "BOT_HOST=0.0.0.0"
     assert image.last.get("EXPOSE") == (None if game == PUSHED else str(PORTS[game]))
     built = " ".join(image.builds)
-    held: set[str] = set()
+    places: set[str] = set()
     for word, text in [each for stage in image.stages for each in stage]:
         if word == "COPY" and text.startswith("--from=build /app/"):
-            _, made, place = text.split(" ")
-            assert made == f"/app/{place}"
+            _, target, place = text.split(" ")
+            assert target == f"/app/{place}"
             assert place in built
-            held.add(place)
+            places.add(place)
         elif word == "COPY" and not text.startswith("--from="):
             assert text == ". ."
             if len(image.stages) == 1:
-                held |= {*kits.files(game, language)}
+                places |= {*kits.files(game, language)}
     program, *rest = image.command
-    assert held & {program.removeprefix("./"), *rest}
+    assert places & {program.removeprefix("./"), *rest}
     # A program that is not the bot itself is the one that the image is named after.
     runtime = image.last["FROM"].rpartition("/")[2].replace("eclipse-temurin", "java")
     assert program == "./bin/bot" or program.rstrip("3") == runtime.partition(":")[0]
@@ -134,9 +134,9 @@ def test_a_host_starts_the_bot_on_all_addresses_and_it_answers(
     image = read(tmp_path / "bot")
     command = ("env", image.last["ENV"], *image.command)
     if (tmp_path / "bot" / "Procfile").exists():
-        kind, _, said = (tmp_path / "bot" / "Procfile").read_text("utf-8").partition(": ")
+        kind, _, words = (tmp_path / "bot" / "Procfile").read_text("utf-8").partition(": ")
         # Dokku uses the Procfile in an image too.
-        assert (kind, tuple(shlex.split(said))) == ("web", command)
+        assert (kind, tuple(shlex.split(words))) == ("web", command)
     for build in image.builds:
         # Optimised or not, it starts in the same way.
         shell(build.replace("-O2", "-O0"), tmp_path / "bot")
@@ -144,9 +144,9 @@ def test_a_host_starts_the_bot_on_all_addresses_and_it_answers(
     begin = vectors(PUSHED)[0]["steps"][0]["request"]
     with running(kit) as (_, _, output):
         line = output.readline().decode()
-        found = re.fullmatch(r"listening on http://(?:0\.0\.0\.0|\[::\]):(\d+)\n", line)
-        assert found, (line, kit.log())
-        with closing(HTTPConnection(ANY_ADDRESS, int(found[1]), timeout=PATIENCE)) as connection:
+        match = re.fullmatch(r"listening on http://(?:0\.0\.0\.0|\[::\]):(\d+)\n", line)
+        assert match, (line, kit.log())
+        with closing(HTTPConnection(ANY_ADDRESS, int(match[1]), timeout=PATIENCE)) as connection:
             connection.request(begin["method"], begin["path"], begin["body"])
             reply = connection.getresponse()
             assert (reply.status, json.loads(reply.read())) == (200, {"status": "ok"})

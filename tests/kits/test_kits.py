@@ -71,8 +71,8 @@ def test_the_vectors_are_those_of_the_rules(game: str) -> None:
 
 
 def test_the_signatures_are_those_of_the_document() -> None:
-    made = [each["signatures"] for each in vectors("code-battle") if "signatures" in each]
-    assert made == [
+    signatures = [each["signatures"] for each in vectors("code-battle") if "signatures" in each]
+    assert signatures == [
         {
             "request": "49ea321d6cd6cbc6406a7bcc4585921f0cc79107a9b3cbd51b8dd7515b347474",
             "reply": "142b87dffcad9eae1ec2cc2a26ee430ac9f67e89a1f87f4ae9ce0167f9ba420c",
@@ -137,9 +137,9 @@ def test_a_port_that_is_taken_is_said(kit: Kit) -> None:
         port = taken.getsockname()[1]
         with running(kit, PORT=str(port)) as (process, _, _):
             assert process.wait(PATIENCE) == 1
-    (said,) = kit.log()
-    assert said.startswith(f"cannot listen on 127.0.0.1:{port}: ")
-    assert "in use" in said
+    (line,) = kit.log()
+    assert line.startswith(f"cannot listen on 127.0.0.1:{port}: ")
+    assert "in use" in line
 
 
 def raw(port: int, head: str) -> bool:
@@ -179,8 +179,8 @@ def test_a_map_of_150000_creatures_is_read(kit: Kit) -> None:
     with serving(kit) as server:
         for kind, body in large_maps():
             assert len(body) <= 16 * 1024 * 1024
-            said = {"method": "POST", "path": "/round", "type": kind, "body": body}
-            status, reply = server.ask_once(said)
+            request = {"method": "POST", "path": "/round", "type": kind, "body": body}
+            status, reply = server.ask_once(request)
             assert (status, json.loads(reply)) == (200, attack)
 
 
@@ -259,9 +259,9 @@ def test_a_client_follows_the_vectors(kit: Kit) -> None:
             with running(kit, CW_SERVER=server, CW_PAUSE="0", TEAM_ID="vector") as (
                 process,
                 _,
-                said,
+                output,
             ):
-                out = said.read().decode().splitlines()
+                out = output.read().decode().splitlines()
                 process.wait(PATIENCE)
             script.shutdown()
         assert not script.wrong, (vector["name"], script.wrong, kit.log())
@@ -270,15 +270,16 @@ def test_a_client_follows_the_vectors(kit: Kit) -> None:
         assert (out[-1] if out else "") == vector["says"]
 
 
+@pytest.mark.thorough
 @kits_of("circuit-wars")
 def test_two_clients_play_a_whole_game(kit: Kit, serve: Serve) -> None:
     server = serve(create_app(SiteSettings(timeout=PATIENCE)))
     settings = {"CW_SERVER": server, "CW_PAUSE": "0.001"}
     with running(kit, **settings, TEAM_ID="a") as a, running(kit, **settings, TEAM_ID="b") as b:
-        said = [output.read().decode() for _, _, output in (a, b)]
-        assert [process.wait(PATIENCE) for process, _, _ in (a, b)] == [0, 0], (said, kit.log())
-    assert sorted(each.splitlines()[-1] for each in said) == ["You lost.", "You won."]
-    assert all("The game has finished" in each for each in said)
+        outputs = [output.read().decode() for _, _, output in (a, b)]
+        assert [process.wait(PATIENCE) for process, _, _ in (a, b)] == [0, 0], (outputs, kit.log())
+    assert sorted(each.splitlines()[-1] for each in outputs) == ["You lost.", "You won."]
+    assert all("The game has finished" in each for each in outputs)
 
 
 @kits_of("circuit-wars")
@@ -298,6 +299,7 @@ def test_the_matrix_names_every_kit() -> None:
         assert f"| `{game}` |{' yes |' * len(LANGUAGES)}\n" in table
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("patient_painters")
 @kits_of(*games())
 def test_cw_check_is_content(kit: Kit) -> None:

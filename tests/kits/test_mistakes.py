@@ -92,12 +92,12 @@ def play(game: str, bot: str) -> Result:
 def test_a_mistake_is_told_once_and_its_cause_first(
     game: str, language: str, mistake: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    made = mistaken(tmp_path_factory, game, language, mistake)
-    expected = cause(game, language, mistake, made.line)
-    assert_told_by_play(play(game, made.bot), expected)
+    kit = mistaken(tmp_path_factory, game, language, mistake)
+    expected = cause(game, language, mistake, kit.line)
+    assert_told_by_play(play(game, kit.bot), expected)
     # A check without a fault plays many matches to their end: one game stands for all.
     if expected or game == "hexagon":
-        assert_told_by_check(cw("check", game, f"mine={made.bot}"), expected)
+        assert_told_by_check(cw("check", game, f"mine={kit.bot}"), expected)
 
 
 def assert_told_by_check(checked: Result, expected: str) -> None:

@@ -185,6 +185,7 @@ def test_a_client_that_does_not_register_is_told(tmp_path: Path) -> None:
     assert "exit code 3" in problem
 
 
+@pytest.mark.thorough
 def test_a_service_is_asked_at_its_address_and_its_secret_is_not_shown(tmp_path: Path) -> None:
     bot = served("code-battle", "gatherer")
     document = match("code-battle", bot)

@@ -6,6 +6,8 @@ import asyncio
 
 import pytest
 
+from cw.games.registry import GAMES
+from cw.games.rules import Json
 from cw.lab.comparison import Comparison, Contest
 from cw.lab.journal import Journal, line_of
 from cw.lab.line_up import read_line_up
@@ -13,12 +15,23 @@ from cw.league.sprt import Hypotheses
 from cw.matches.run import run_match
 from cw.matches.spec import MatchResult, MatchSpec
 
-COPIES = ("a=builtin:random", "b=builtin:random")
+COPIES: dict[str, tuple[str, dict[str, Json]]] = {
+    "circuit-wars": ("random", {"size": 3}),
+    "hexagon": ("random", {"size": 2}),
+    "code-battle": ("random", {"max_turns": 25, "energy_interval": 3, "spawn_cost": 1}),
+    "end-of-codes": ("sample", {"M": 3, "MAX_HP": 2, "W": 7, "H": 6, "max_rounds": 20}),
+    "paint": ("random", {"turns": 6}),
+}
+"""Of each game a strategy that draws, and options of matches that are over soon."""
 
 
 @pytest.mark.thorough
-def test_a_bot_is_called_stronger_than_its_copy_in_at_most_1_of_20_comparisons() -> None:
-    line_up = read_line_up("paint", COPIES, options={"turns": 6})
+@pytest.mark.parametrize("game", GAMES)
+def test_a_bot_is_called_stronger_than_its_copy_in_at_most_1_of_20_comparisons(game: str) -> None:
+    strategy, options = COPIES[game]
+    line_up = read_line_up(
+        game, (f"a=builtin:{strategy}", f"b=builtin:{strategy}"), options=options
+    )
     ends = [
         asyncio.run(played(Contest(line_up, Hypotheses(0, 100), 60, seed)))
         for seed in range(0, 20_000, 1000)

@@ -46,7 +46,18 @@ def test_a_torn_first_line_begins_anew(file: Path) -> None:
     assert read_head(file) == {}
     with opened(file, HEAD) as journal:
         assert not journal.lines
+        journal.add(FIRST)
     assert read_head(file) == HEAD
+
+
+def test_an_experiment_without_a_match_leaves_no_file(tmp_path: Path) -> None:
+    file = tmp_path / "test.jsonl"
+    with opened(file, HEAD) as journal, pytest.raises(UsageError):
+        raise UsageError(f"{len(journal.lines)} matches could be played")
+    assert not file.exists()
+    with opened(file, HEAD | {"seed": 4}) as journal:
+        journal.add(FIRST)
+    assert read_head(file) == HEAD | {"seed": 4}
 
 
 def test_another_experiment_is_refused_by_its_first_difference(file: Path) -> None:

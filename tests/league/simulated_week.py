@@ -50,8 +50,8 @@ class Week:
         """Return how well the shown ratings put the bots in their order (Spearman)."""
         names = sorted(self.players)
         known = ranks([self.players[name].strength for name in names])
-        found = ranks([self.players[name].rating.shown for name in names])
-        gaps = sum((one - other) ** 2 for one, other in zip(known, found, strict=True))
+        by_rating = ranks([self.players[name].rating.shown_rating for name in names])
+        gaps = sum((one - other) ** 2 for one, other in zip(known, by_rating, strict=True))
         count = len(names)
         return 1 - 6 * gaps / (count * (count**2 - 1))
 
@@ -86,9 +86,9 @@ def played_week(bots: int, days: float, *, lasts: float = 240.0, seed: int = 1) 
         now = number * pause
         while running and running[0][0] <= now:
             end(week, *running.popleft(), rng)
-        found = paired(week, now, Random(rng.getrandbits(63)))
-        if found is not None:
-            running.append((now + lasts, found))
+        pairing = paired(week, now, Random(rng.getrandbits(63)))
+        if pairing is not None:
+            running.append((now + lasts, pairing))
     return week
 
 
@@ -111,35 +111,40 @@ def paired(week: Week, now: float, rng: Random) -> Pairing | None:
     if first is None:
         return None
     maps = {players: list(of.items()) for players, of in week.maps.items()}
-    found = pair(pool, week.players[first.bot_id].met, maps, rng)
-    if found is not None:
-        note(week, found, pool, now)
-    return found
+    pairing = pair(pool, week.players[first.bot_id].met, maps, rng)
+    if pairing is not None:
+        note(week, pairing, pool, now)
+    return pairing
 
 
 def candidate(player: Player, now: float) -> Candidate:
     lately = sum(end > now - DAY for end in player.ended[-40:])
     return Candidate(
-        player.bot_id, player.bot_id, player.rating.shown, player.last, lately, player.by_format
+        player.bot_id,
+        player.bot_id,
+        player.rating.shown_rating,
+        player.last,
+        lately,
+        player.by_format,
     )
 
 
-def note(week: Week, found: Pairing, pool: Sequence[Candidate], now: float) -> None:
+def note(week: Week, pairing: Pairing, pool: Sequence[Candidate], now: float) -> None:
     """Note that a match begins."""
-    order = sorted(pool, key=lambda one: (-one.shown, one.bot_id))
+    order = sorted(pool, key=lambda one: (-one.shown_rating, one.bot_id))
     place = {one.bot_id: at for at, one in enumerate(order)}
-    others = [name for name in found.slots if name != found.seed_bot]
-    week.distances += [abs(place[name] - place[found.seed_bot]) for name in others]
-    for name in found.slots:
+    others = [name for name in pairing.slots if name != pairing.seed_bot]
+    week.distances += [abs(place[name] - place[pairing.seed_bot]) for name in others]
+    for name in pairing.slots:
         week.players[name].playing = True
-    assert found.map_id is not None
-    week.maps[len(found.slots)][found.map_id] = now
-    week.uses[found.map_id] += 1
+    assert pairing.map_id is not None
+    week.maps[len(pairing.slots)][pairing.map_id] = now
+    week.uses[pairing.map_id] += 1
 
 
-def end(week: Week, now: float, found: Pairing, rng: Random) -> None:
+def end(week: Week, now: float, pairing: Pairing, rng: Random) -> None:
     """Play a match out: the stronger a bot, the more often it is before another."""
-    played = [week.players[name] for name in found.slots]
+    played = [week.players[name] for name in pairing.slots]
     scores = [one.strength / UNIT - log(-log(rng.random())) for one in played]
     after = rate([one.rating for one in played], pair_ranks(scores))
     for player, rating in zip(played, after, strict=True):

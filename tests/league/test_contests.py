@@ -13,6 +13,7 @@ from cw.league.contests import Championship, Contest
 from cw.league.fixtures import Fixture, Result, open_fixtures
 from cw.league.formats import FORMATS, Format
 from cw.league.standings import by_win_rate, ranked, table
+from tests.effort import amount
 from tests.league.playing import (
     chance,
     drawn,
@@ -69,15 +70,16 @@ class TestEveryFormat:
         if name not in SHARED:
             assert [len(equal) for equal in order[:2]] == [1, 1]
 
-    @settings(max_examples=20)
+    @settings(max_examples=amount(6, 20))
     @given(COUNTS, SEEDS)
     def test_it_ends_and_ranks_everyone(self, name: str, count: int, seed: int) -> None:
         self.check(name, count, seed)
 
+    @pytest.mark.thorough
     def test_many_teams(self, name: str) -> None:
         self.check(name, 131, 1)
 
-    @settings(max_examples=20)
+    @settings(max_examples=amount(8, 20))
     @given(st.integers(3, 12), SEEDS)
     def test_games_may_be_played_in_any_order(self, name: str, count: int, seed: int) -> None:
         contest = contest_of(name, count, seed)
@@ -102,7 +104,7 @@ class TestEveryFormat:
         if name not in SHARED:
             assert [len(equal) for equal in contest.order(results)[:2]] == [1, 1]
 
-    @settings(max_examples=10)
+    @settings(max_examples=amount(5, 10))
     @given(st.integers(3, 12), SEEDS, st.data())
     def test_any_part_of_the_results_is_enough_to_go_on(
         self, name: str, count: int, seed: int, data: st.DataObject
@@ -256,7 +258,7 @@ def test_the_table_of_many_players_does_not_depend_on_the_order_of_matches(
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(count=st.integers(3, 20), seed=SEEDS)
-@settings(max_examples=10)
+@settings(max_examples=amount(4, 10))
 def test_how_many_matches_it_takes_is_known_from_the_start(
     name: str, count: int, seed: int
 ) -> None:

@@ -39,8 +39,8 @@ def test_points_decide_where_the_turns_have_run_out() -> None:
 
 
 def test_of_a_rating_is_shown_what_it_surely_is_worth() -> None:
-    assert Rating(1620, 80, 0.06).shown == 1460
-    assert Rating(1500, 350, 0.06).shown == 800
+    assert Rating(1620, 80, 0.06).shown_rating == 1460
+    assert Rating(1500, 350, 0.06).shown_rating == 800
 
 
 def test_a_bot_without_results_is_less_sure() -> None:

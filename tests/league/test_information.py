@@ -18,6 +18,7 @@ from cw.league.information import (
     reductions,
     strengths,
 )
+from tests.league.best_plan import least_share, share_of_matches
 from tests.league.informative_matches import BOTS, course, matches_until
 
 MATCHES = [((0, 1), (1, 2)), ((1, 2), (1, 1)), ((2, 3, 0), (2, 1, 3)), ((3, 1), (2, 1))] * 3
@@ -87,9 +88,10 @@ def test_certainty_is_that_of_the_prior_before_any_match() -> None:
     assert np.allclose(certainty(np.zeros((3, 3)), np.zeros(3)) * (700 / 173.7178) ** 2, np.eye(3))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("spread", "bound", "before"),
-    [(400, 60, BOTS - 1), pytest.param(800, 120, 0, marks=pytest.mark.thorough)],
+    [(400, 60, BOTS - 1), (800, 120, 0)],
     ids=["one new bot", "a wide field"],
 )
 def test_it_takes_at_most_70_percent_of_the_matches_of_a_round_robin(
@@ -100,3 +102,8 @@ def test_it_takes_at_most_70_percent_of_the_matches_of_a_round_robin(
     assert robin is not None
     assert ours is not None
     assert ours <= 0.7 * robin
+
+
+def test_no_plan_saves_much_where_bots_are_nearly_equal() -> None:
+    assert share_of_matches(np.zeros(BOTS)) == pytest.approx(1)
+    assert least_share(200, 4) > 0.7 > least_share(400, 4)

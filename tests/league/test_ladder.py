@@ -72,10 +72,10 @@ def test_all_sit_in_one_match() -> None:
 
 
 def test_seeds_differ_by_what_they_are_for() -> None:
-    made = {derived_seed(53, seed, group, number) for seed in (1, 2) for group in "ab"
+    seeds = {derived_seed(53, seed, group, number) for seed in (1, 2) for group in "ab"
             for number in range(50)}  # fmt: skip
-    assert len(made) == 200
-    assert max(made) < 1 << 53
+    assert len(seeds) == 200
+    assert max(seeds) < 1 << 53
     assert derived_seed(31, 1, "grodno", 2) == derived_seed(31, 1, "grodno", 2)
 
 
@@ -151,8 +151,8 @@ def test_the_order_of_matches_changes_nothing() -> None:
         rng.shuffle(played)
         assert summed(crosstable(played, standing, Scoring(POINTS, 2))) == expected
     total = Tally()
-    for made in expected.values():
-        total = total.plus(made)
+    for score in expected.values():
+        total = total.plus(score)
     assert (total.won, total.games_diff, total.score_diff) == (total.lost, 0, 0)
 
 
@@ -247,9 +247,9 @@ def test_phases_follow_from_events(kinds: str, of_cities: Phase, of_the_final: P
 def test_a_round_that_is_open_is_played_out() -> None:
     start, end = GroupEvent("start"), GroupEvent("end")
     assert phase([start, end], is_final=False, is_open=True) == "closing"
-    held = [start, GroupEvent("pause"), end]
-    assert phase(held, is_final=False, is_open=True) == "paused"
-    assert phase([*held, GroupEvent("resume")], is_final=False, is_open=True) == "closing"
+    events = [start, GroupEvent("pause"), end]
+    assert phase(events, is_final=False, is_open=True) == "paused"
+    assert phase([*events, GroupEvent("resume")], is_final=False, is_open=True) == "closing"
 
 
 def test_a_final_that_waits_ends_the_rounds_of_the_cities_alone() -> None:

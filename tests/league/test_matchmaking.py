@@ -13,8 +13,8 @@ from tests.league.simulated_week import MAPS, played_week
 NO_MAPS = {2: None}
 
 
-def bot(name: str, shown: float = 800.0, last: float | None = None, **more: object) -> Candidate:
-    return replace(Candidate(name, name, shown, last, 0, {}), **more)  # type: ignore[arg-type]
+def bot(name: str, rating: float = 800.0, last: float | None = None, **more: object) -> Candidate:
+    return replace(Candidate(name, name, rating, last, 0, {}), **more)  # type: ignore[arg-type]
 
 
 def ladder(number: int) -> list[Candidate]:
@@ -95,12 +95,12 @@ def test_two_bots_of_one_owner_do_not_meet() -> None:
     anns = [bot("b_0", owner="ann"), bot("b_1", owner="ann", last=1)]
     assert pair(anns, {}, NO_MAPS, Random(1)) is None
     assert opponent(pair(anns, {}, NO_MAPS, Random(1), same_owner=True)) == "b_1"
-    bob = bot("b_2", owner="bob", shown=-900, last=1)
+    bob = bot("b_2", owner="bob", shown_rating=-900, last=1)
     assert opponent(pair([*anns, bob], {}, NO_MAPS, Random(1))) == "b_2"
     house = [bot("b_8", owner=None), bot("b_9", owner=None)]
-    found = pair([anns[0], *house], {}, {3: None}, Random(1))
-    assert found is not None
-    assert set(found.slots) == {"b_0", "b_8", "b_9"}
+    pairing = pair([anns[0], *house], {}, {3: None}, Random(1))
+    assert pairing is not None
+    assert set(pairing.slots) == {"b_0", "b_8", "b_9"}
 
 
 def test_the_opponent_is_the_one_met_longest_ago_then_who_played_least() -> None:
@@ -118,9 +118,9 @@ def test_maps_are_taken_in_turn() -> None:
     pool = [bot("b_0"), bot("b_1", last=1)]
 
     def chosen(*maps: tuple[str, float | None]) -> str | None:
-        found = pair(pool, {}, {2: maps}, Random(1))
-        assert found is not None
-        return found.map_id
+        pairing = pair(pool, {}, {2: maps}, Random(1))
+        assert pairing is not None
+        return pairing.map_id
 
     assert chosen(("m_b", 4), ("m_a", 5)) == "m_b"
     assert chosen(("m_b", 4), ("m_a", 4)) == "m_a"

@@ -95,10 +95,12 @@ class TestRoundRobin:
     def test_each_pair_meets_in_both_seats(self, count: int) -> None:
         self.check_double(count)
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize("count", LARGE)
     def test_many_teams(self, count: int) -> None:
         self.check_single(count)
 
+    @pytest.mark.thorough
     def test_most_teams_in_both_seats(self) -> None:
         self.check_double(500)
 

@@ -21,10 +21,10 @@ def _nothing_left() -> Iterator[None]:
 
 def children() -> set[int]:
     """Return the numbers of the processes that this one has started."""
-    found = set()
+    ids = set()
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
             number, _, rest = stat.read_text().partition(" ")
             if int(rest.rpartition(")")[2].split()[1]) == os.getpid():
-                found.add(int(number))
-    return found
+                ids.add(int(number))
+    return ids

@@ -234,7 +234,7 @@ TAKE: Final = 'GAMES[said["id"]] = said["board"]["cells"]\n'
 CHANGED: Final = 'GAMES[self.game()][i][j] = new\n        self.reply({"status": "ok"})'
 
 
-def told(did: str, reply: str) -> Case:
+def late_get(did: str, reply: str) -> Case:
     """Return a bot with another answer to a late GET."""
     return Case(did, late(TELL, reply))
 
@@ -250,18 +250,20 @@ HEXAGON: Final = (
         '`PUT`: no `"status": "ok"`',
         (CHANGED, CHANGED.replace('"ok"', '"no"')),
     ),
-    told("no JSON", "self.wfile.write(b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nhm')"),
-    told('no `"status": "ok"`', "self.reply({})"),
-    told("no `move_from`", 'self.reply({"status": "ok", "move_to": target})'),
-    told(
+    late_get(
+        "no JSON", "self.wfile.write(b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nhm')"
+    ),
+    late_get('no `"status": "ok"`', "self.reply({})"),
+    late_get("no `move_from`", 'self.reply({"status": "ok", "move_to": target})'),
+    late_get(
         "a cell that is not on the board",
         'self.reply({"status": "ok", "move_from": start, "move_to": [9, 9]})',
     ),
-    told(
+    late_get(
         "moves from a cell that is not its own",
         'self.reply({"status": "ok", "move_from": target, "move_to": start})',
     ),
-    told(
+    late_get(
         "moves to a cell that is taken",
         'self.reply({"status": "ok", "move_from": start, "move_to": start})',
     ),
@@ -269,10 +271,10 @@ HEXAGON: Final = (
         "moves too far",
         late(TELL, f'self.reply({{"status": "ok", "move_from": start, "move_to": {DISTANT}}})'),
     ),
-    told("a body above 64 KiB", 'self.reply({"status": "ok", "x": "x" * 70_000})'),
-    told("no answer in time", "__import__('time').sleep(600)"),
-    told("closes the connection", "self.connection.shutdown(2)"),
-    told("its program ends in the middle", "os._exit(3)"),
+    late_get("a body above 64 KiB", 'self.reply({"status": "ok", "x": "x" * 70_000})'),
+    late_get("no answer in time", "__import__('time').sleep(600)"),
+    late_get("closes the connection", "self.connection.shutdown(2)"),
+    late_get("its program ends in the middle", "os._exit(3)"),
 )
 
 PAINTED: Final = 'answer = {"turns_left": turn, "type": "walk", "direction": [1, 0]}'
@@ -281,9 +283,9 @@ PLAYED: Final = 'len(state["previous_actions"])'
 READY: Final = "print('{\"ready\":true}', flush=True)"
 
 
-def line(did: str, said: str) -> Case:
+def line(did: str, answer: str) -> Case:
     """Return a bot that does something else in place of a late answer."""
-    return Case(did, late(SAID, said, PLAYED))
+    return Case(did, late(SAID, answer, PLAYED))
 
 
 PAINT: Final = (
@@ -362,13 +364,13 @@ def opponent(game: str, case: Case, folder: Path) -> str:
 def row(game: str, case: Case) -> str:
     """Return the line of a table: what the bot did, and the first fault that is told of it."""
     with TemporaryDirectory() as folder:
-        found = faults(game, case, Path(folder))
-    assert found, f"{game}: {case.did}: no fault was told"
-    assert {fault.bot for fault in found} == {1}, found
-    return f"| {case.did} | `{found[0].kind}` | {shown(found[0].detail)} |\n"
+        row_faults = faults(game, case, Path(folder))
+    assert row_faults, f"{game}: {case.did}: no fault was told"
+    assert {fault.bot for fault in row_faults} == {1}, row_faults
+    return f"| {case.did} | `{row_faults[0].kind}` | {cell_text(row_faults[0].detail)} |\n"
 
 
-def shown(sentence: str) -> str:
+def cell_text(sentence: str) -> str:
     """Return a sentence for a cell, without the numbers of ports and battles."""
     text = re.sub(r"127\.0\.0\.1:\d\d+", "127.0.0.1:PORT", " ".join(sentence.split()))
     text = re.sub(r"_ssl\.c:\d+", "_ssl.c", text)

@@ -174,19 +174,19 @@ WRONG_PAINT = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "said"), WRONG_PAINT)
+@pytest.mark.parametrize(("old", "new", "sentence"), WRONG_PAINT)
 def test_what_is_wrong_with_a_bot_of_paint_is_said(
-    tmp_path: Path, old: str, new: str, said: str
+    tmp_path: Path, old: str, new: str, sentence: str
 ) -> None:
     changes = [(old, new)]
-    if said == "flush":
+    if sentence == "flush":
         # Python flushes at once under PYTHONUNBUFFERED; other languages do not.
         changes.append(("import json, sys", "import json, sys; sys.stdout = open(1, 'w')"))
         changes.append(
             ("print('{\"ready\":true}', flush=True)", "print('{\"ready\":true}', flush=True)")
         )
     _, steps = check("paint", write(tmp_path, PAINT, *changes))
-    assert said in failed(steps)
+    assert sentence in failed(steps)
 
 
 WRONG_HEXAGON = [
@@ -207,12 +207,12 @@ WRONG_HEXAGON = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "said"), WRONG_HEXAGON)
+@pytest.mark.parametrize(("old", "new", "sentence"), WRONG_HEXAGON)
 def test_what_is_wrong_with_a_bot_of_hexagon_is_said(
-    tmp_path: Path, old: str, new: str, said: str
+    tmp_path: Path, old: str, new: str, sentence: str
 ) -> None:
     _, steps = check("hexagon", write(tmp_path, HEXAGON, (old, new)))
-    assert said in failed(steps)
+    assert sentence in failed(steps)
 
 
 def test_the_unchanged_bot_of_hexagon_is_fine(tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_a_bot_of_code_battle_without_the_secret_fails_at_its_signature() -> Non
             _, steps = check("code-battle", f"a={address}", "--set", "a.secret=mine")
         finally:
             server.terminate()
-    assert "HTTP status 401" in failed(steps)
+    assert "refused our signature (HTTP status 401): does it have" in failed(steps)
 
 
 def test_the_words_are_for_people(tmp_path: Path) -> None:

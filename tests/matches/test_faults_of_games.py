@@ -46,7 +46,7 @@ class Wrong:
     old: str
     new: str
     kind: str
-    said: str
+    detail: str
 
     def source(self, folder: Path) -> str:
         return write(folder, SOURCES[self.game], (self.old, self.new))
@@ -146,29 +146,29 @@ def test_a_fault_is_told_everywhere_as_what_it_is(wrong: Wrong, tmp_path: Path) 
     played = play(wrong.game, bot, "--json", "--out", str(file))
     assert played.exit_code == 0
     report = json.loads(played.stdout)
-    told = report["players"][1]["faults"]
+    faults = report["players"][1]["faults"]
     assert report["players"][0]["faults"] == []
-    assert_told(wrong, told)
-    assert json.loads(file.read_text("utf-8"))["faults"] == told
+    assert_told(wrong, faults)
+    assert json.loads(file.read_text("utf-8"))["faults"] == faults
     assert cw("replay", "verify", str(file)).exit_code == 0
     checked = cw("check", wrong.game, f"bad={bot}", "--json")
     assert checked.exit_code == 1
     failed = [step for line in checked.stdout.splitlines() if not (step := json.loads(line))["ok"]]
     assert len(failed) == 1
-    assert wrong.said in failed[0]["problem"]
+    assert wrong.detail in failed[0]["problem"]
     assert wrong.kind in failed[0]["problem"]
 
 
-def assert_told(wrong: Wrong, told: list[dict[str, Any]]) -> None:
+def assert_told(wrong: Wrong, faults: list[dict[str, Any]]) -> None:
     """The fault was told in a late turn, each once."""
-    assert told
-    assert all(fault["turn"] >= LATE - 1 for fault in told)
-    assert told[0]["kind"] == wrong.kind
-    assert wrong.said in told[0]["detail"]
-    turns = [(fault["turn"], fault["kind"]) for fault in told]
+    assert faults
+    assert all(fault["turn"] >= LATE - 1 for fault in faults)
+    assert faults[0]["kind"] == wrong.kind
+    assert wrong.detail in faults[0]["detail"]
+    turns = [(fault["turn"], fault["kind"]) for fault in faults]
     assert len(set(turns)) == len(turns)
     if wrong.kind in ("crashed", "disconnected"):
-        ended = [fault for fault in told if wrong.said in fault["detail"]]
+        ended = [fault for fault in faults if wrong.detail in fault["detail"]]
         assert len(ended) == 1
 
 
@@ -179,10 +179,10 @@ def test_people_are_told_the_same(game: str, tmp_path: Path) -> None:
     played = play(game, bot, "--no-replay")
     assert played.exit_code == 0
     assert f"bad: {wrong.kind}: " in played.stderr
-    assert wrong.said in played.stderr
+    assert wrong.detail in played.stderr
     checked = cw("check", game, f"bad={bot}")
     assert checked.exit_code == 1
-    assert wrong.said in checked.stdout
+    assert wrong.detail in checked.stdout
     assert wrong.kind in checked.stdout.splitlines()[-1]
 
 
@@ -198,16 +198,16 @@ STARTS = {
 
 @pytest.mark.parametrize("game", GAMES)
 def test_a_program_that_does_not_start_is_one_fault(game: str, tmp_path: Path) -> None:
-    kind, said = STARTS[game]
+    kind, detail = STARTS[game]
     bot = tmp_path / "bot.py"
     bot.write_text("def broken(:\n")
     played = play(game, str(bot), "--json", "--no-replay")
     assert played.exit_code == 1
-    told = json.loads(played.stdout)["players"][1]["faults"]
-    told = [fault for fault in told if "faults in a row" not in fault["detail"]]
-    assert [fault["kind"] for fault in told] == [kind]
-    assert said in told[0]["detail"]
-    assert "SyntaxError" in told[0]["detail"]
+    faults = json.loads(played.stdout)["players"][1]["faults"]
+    faults = [fault for fault in faults if "faults in a row" not in fault["detail"]]
+    assert [fault["kind"] for fault in faults] == [kind]
+    assert detail in faults[0]["detail"]
+    assert "SyntaxError" in faults[0]["detail"]
     checked = cw("check", game, f"bad={bot}")
     assert checked.exit_code == 1
     assert checked.stdout.count("SyntaxError") == 1
@@ -224,24 +224,24 @@ UNREACHED = {
 
 @pytest.mark.parametrize("game", UNREACHED)
 def test_a_bot_that_is_not_there_is_one_fault(game: str) -> None:
-    kind, said = UNREACHED[game]
+    kind, detail = UNREACHED[game]
     secret = ("--set", "bad.secret=abc") if game == "code-battle" else ()
     played = play(game, "http://127.0.0.1:9", "--json", "--no-replay", *secret)
-    told = json.loads(played.stdout)["players"][1]["faults"]
-    given_up = [fault for fault in told if "faults in a row" in fault["detail"]]
+    faults = json.loads(played.stdout)["players"][1]["faults"]
+    given_up = [fault for fault in faults if "faults in a row" in fault["detail"]]
     assert [fault["kind"] for fault in given_up] == ["crashed"] * (game == "code-battle")
-    told = [fault for fault in told if fault not in given_up]
-    assert [(fault["turn"], fault["kind"]) for fault in told] == [(0, kind)]
-    assert said in told[0]["detail"]
+    faults = [fault for fault in faults if fault not in given_up]
+    assert [(fault["turn"], fault["kind"]) for fault in faults] == [(0, kind)]
+    assert detail in faults[0]["detail"]
 
 
 def test_lines_that_are_no_answers_are_counted_and_told_once(tmp_path: Path) -> None:
     chatting = (SAID, f'print("thinking", flush=True); {SAID}')
     bot = write(tmp_path, SOURCES["paint"], chatting)
     played = play("paint", bot, "--json", "--out", str(tmp_path / "replay.json"))
-    (told,) = json.loads(played.stdout)["players"][1]["faults"]
-    assert (told["turn"], told["kind"]) == (0, "malformed")
-    assert told["detail"] == (
+    (fault,) = json.loads(played.stdout)["players"][1]["faults"]
+    assert (fault["turn"], fault["kind"]) == (0, "malformed")
+    assert fault["detail"] == (
         "the program printed 12 lines that are not answers, the first of them: 'thinking';"
         " print debug output to standard error"
     )
@@ -256,7 +256,7 @@ CLAIMS = "class Bot:\n    def act(self, view):\n        return {'fault': 'timeou
 
 
 @pytest.mark.parametrize(
-    ("game", "source", "kind", "said"),
+    ("game", "source", "kind", "detail"),
     [
         ("end-of-codes", RAISES, "crashed", "round_exception: "),
         ("end-of-codes", CLAIMS, "malformed", "round_invalid_json: "),
@@ -265,14 +265,14 @@ CLAIMS = "class Bot:\n    def act(self, view):\n        return {'fault': 'timeou
     ],
 )
 def test_a_class_cannot_hide_what_it_does(
-    game: str, source: str, kind: str, said: str, tmp_path: Path
+    game: str, source: str, kind: str, detail: str, tmp_path: Path
 ) -> None:
     bot, file = tmp_path / "bot.py", tmp_path / "replay.json"
     bot.write_text(source)
     played = play(game, f"python:{bot}", "--json", "--out", str(file))
-    (told,) = json.loads(played.stdout)["players"][1]["faults"]
-    assert told["kind"] == kind
-    assert said in told["detail"]
+    (fault,) = json.loads(played.stdout)["players"][1]["faults"]
+    assert fault["kind"] == kind
+    assert detail in fault["detail"]
     assert cw("replay", "verify", str(file)).exit_code == 0
 
 
@@ -281,9 +281,9 @@ def test_a_header_that_is_no_text_ends_nothing(tmp_path: Path) -> None:
     wrong = f'{line}\n        self.send_header("Content-Encoding", "\\xff")'
     bot = write(tmp_path, SOURCES["hexagon"], (line, wrong))
     played = play("hexagon", bot, "--json", "--no-replay")
-    (told,) = json.loads(played.stdout)["players"][1]["faults"]
-    assert told["kind"] == "malformed"
-    assert "compressed" in told["detail"]
+    (fault,) = json.loads(played.stdout)["players"][1]["faults"]
+    assert fault["kind"] == "malformed"
+    assert "compressed" in fault["detail"]
 
 
 def test_what_bots_write_is_shown_and_not_obeyed(tmp_path: Path) -> None:
@@ -291,9 +291,9 @@ def test_what_bots_write_is_shown_and_not_obeyed(tmp_path: Path) -> None:
     bot = write(tmp_path, SOURCES["paint"], late(SAID, escape, PLAYED))
     played = play("paint", bot, "--no-replay")
     checked = cw("check", "paint", f"bad={bot}")
-    for said in (played.output, checked.output):
-        assert "\x1b" not in said
-        assert "\\x1b]0;title\\x07" in said
+    for output in (played.output, checked.output):
+        assert "\x1b" not in output
+        assert "\\x1b]0;title\\x07" in output
 
 
 def test_a_replay_names_no_folder_of_this_machine(tmp_path: Path) -> None:

@@ -206,8 +206,8 @@ def test_garbage_of_a_client_ends_no_match_otherwise(tmp_path: Path) -> None:
     source = Path(mutations.__file__).read_text(encoding="utf-8")
     for seed in range(-(-REPLIES // EACH)):
         bot = tmp_path / f"bot{seed}.py"
-        told = f"SEED, EACH = {seed}, {EACH}"
-        bot.write_text(f"{source}\n{told}\n{CLIENT}", encoding="utf-8")
+        constants = f"SEED, EACH = {seed}, {EACH}"
+        bot.write_text(f"{source}\n{constants}\n{CLIENT}", encoding="utf-8")
         bots = [f"me={bot}", "builtin:random"]
         played = play_match("circuit-wars", bots, seed, {"size": 3, "timeout": 60})
         assert played.result.winner == 1

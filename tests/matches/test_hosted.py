@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cw import kits
 from cw.arena.bots import read_bots
 from cw.errors import Abandoned
 from cw.games.circuit_wars.rules import CircuitWars
@@ -70,6 +71,14 @@ def test_two_clients_play_to_the_end(tmp_path: Path, sandbox: str) -> None:
     assert sum(map(len, result.seconds)) == result.turns
 
 
+def test_a_kit_registers_under_the_name_that_it_must_have(tmp_path: Path) -> None:
+    kits.new_bot("circuit-wars", "python", tmp_path / "kit")
+    bots = [f"Wirey=exec:{sys.executable} {tmp_path / 'kit/bot.py'}", "builtin:random"]
+    options = {"size": 3, "timeout": 60}
+    result = play_match("circuit-wars", bots, 5, options, ["Wirey.username=Wirey"]).result
+    assert (result.reason, result.faults) == ("finished", ())
+
+
 @BOTH
 @pytest.mark.parametrize("first", [True, False])
 def test_a_client_plays_against_a_strategy(tmp_path: Path, sandbox: str, first: bool) -> None:
@@ -80,7 +89,7 @@ def test_a_client_plays_against_a_strategy(tmp_path: Path, sandbox: str, first: 
 
 @BOTH
 @pytest.mark.parametrize(
-    ("old", "new", "reason", "kind", "said"),
+    ("old", "new", "reason", "kind", "detail"),
     [
         ("if status[", "if True or status[", "illegal", "illegal", "is not"),
         ("{free(status)}", "9,9,top", "illegal", "illegal", "off the board"),
@@ -93,7 +102,7 @@ def test_a_client_plays_against_a_strategy(tmp_path: Path, sandbox: str, first: 
     ],
 )
 def test_a_client_that_fails_loses_in_its_turn(  # noqa: PLR0917
-    tmp_path: Path, sandbox: str, old: str, new: str, reason: str, kind: str, said: str
+    tmp_path: Path, sandbox: str, old: str, new: str, reason: str, kind: str, detail: str
 ) -> None:
     bots = [client(tmp_path, "ann"), client(tmp_path, "bob", (old, new))]
     timeout = 5 if kind == "timeout" else 60
@@ -101,7 +110,7 @@ def test_a_client_that_fails_loses_in_its_turn(  # noqa: PLR0917
     assert (result.reason, result.winner) == (reason, 0)
     (fault,) = result.faults
     assert (fault.bot, fault.kind) == (1, kind)
-    assert said in fault.detail
+    assert detail in fault.detail
 
 
 @BOTH

@@ -28,8 +28,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 def read(place: Path, after: int | None = None) -> Document:
-    found: Document = msgspec.json.decode(msgspec.json.encode(read_live(place, after)))
-    return found
+    document: Document = msgspec.json.decode(msgspec.json.encode(read_live(place, after)))
+    return document
 
 
 def play(game: str, on_turn: Callable[[MatchProgress], None]) -> Document:
@@ -52,8 +52,8 @@ def test_every_turn_is_told_as_the_replay_has_it(tmp_path: Path, game: str) -> N
         seen.append(len(read(place)["turns"]) if len(seen) < 10 else progress.turns)
 
     document = play(game, watch)
-    told = read(place)
-    assert told == document | {"hash": told["hash"], "more": False, "result": told["result"]}
+    live = read(place)
+    assert live == document | {"hash": live["hash"], "more": False, "result": live["result"]}
     assert seen[:9] == [*range(min(9, len(seen)))]
     after = len(document["turns"]) - 2
     assert read(place, after)["turns"] == document["turns"][-2:]
@@ -80,9 +80,9 @@ def test_a_long_match_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.Monke
     now = iter(range(100_000))
     document = play("paint", LiveFile(place, lambda: next(now)).watch)
     monkeypatch.setattr(live_file, "MOST_TOLD", 500)
-    told = read(place)
-    turns = told["turns"]
-    assert told["more"]
+    live = read(place)
+    turns = live["turns"]
+    assert live["more"]
     while (news := read(place, len(turns)))["more"]:
         turns += news["turns"]
     assert turns + news["turns"] == document["turns"]

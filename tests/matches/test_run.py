@@ -128,14 +128,14 @@ MISBEHAVING = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "kind", "said"), MISBEHAVING)
+@pytest.mark.parametrize(("old", "new", "kind", "detail"), MISBEHAVING)
 def test_a_fault_is_named_and_the_others_play_on(
-    tmp_path: Path, old: str, new: str, kind: str, said: str
+    tmp_path: Path, old: str, new: str, kind: str, detail: str
 ) -> None:
     bot = write(tmp_path, PAINT, (old, new))
     played = play("paint", ["builtin:walker", f"bad={bot}", "builtin:random"], turns=4).record
     assert kind in kinds(played)
-    assert any(said in noted.fault.detail for noted in played.faults)
+    assert any(detail in noted.fault.detail for noted in played.faults)
     assert {noted.player for noted in played.faults} == {"bad"}
     assert len(played.turns) == 4
     assert played.outcome is not None

@@ -66,11 +66,11 @@ def test_several_matches_are_a_table_and_one_is_told() -> None:
     assert lines[5].startswith("random 0 0 6 0.0% 0%-39% ")
     assert lines[-1] == "ended by: finished 6"
     one = run("circuit-wars", "random", "random", "--option", "size=3").stdout
-    found = re.match(
+    match = re.match(
         r"circuit-wars, seed 1: random-[12] won by score in turn 2\d: (\d) to (\d)", one
     )
-    assert found
-    assert int(found[1]) + int(found[2]) == 9
+    assert match
+    assert int(match[1]) + int(match[2]) == 9
 
 
 def test_results_do_not_depend_on_the_number_of_processes() -> None:

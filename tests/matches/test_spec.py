@@ -46,7 +46,7 @@ def changed(**members: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("document", "said"),
+    ("document", "message"),
     [
         ([], "Expected `object`"),
         (changed(bots=[]) | {"hat": 1}, "unknown field `hat`"),
@@ -62,6 +62,6 @@ def changed(**members: Any) -> Any:
         ),
     ],
 )
-def test_what_is_no_specification_is_refused_with_its_place(document: Any, said: str) -> None:
-    with pytest.raises(ProtocolError, match=said):
+def test_what_is_no_specification_is_refused_with_its_place(document: Any, message: str) -> None:
+    with pytest.raises(ProtocolError, match=message):
         MatchSpec.from_json(json.loads(json.dumps(document, default=msgspec.to_builtins)))

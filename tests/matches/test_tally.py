@@ -62,6 +62,6 @@ def test_scores_that_a_game_does_not_give_are_left_out() -> None:
 def test_a_series_is_summed_up_under_the_names_of_its_strategies(number: int) -> None:
     names = ["one", "other"]
     specs = list(series("circuit-wars", ["greedy", "random"], number, 1, {"size": 3}))
-    found = tallies(names, [(named(spec, names), simulate(spec)) for spec in specs])
-    assert [tally.name for tally in found] == names
-    assert sum(tally.count("won") for tally in found) == number
+    results = tallies(names, [(named(spec, names), simulate(spec)) for spec in specs])
+    assert [tally.name for tally in results] == names
+    assert sum(tally.count("won") for tally in results) == number

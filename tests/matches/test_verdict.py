@@ -90,7 +90,7 @@ def result_with(**members: Any) -> MatchResult:
     return MatchResult(**{**usual, **members})
 
 
-def told(result: MatchResult) -> tuple[str | None, str]:
+def outcome_of(result: MatchResult) -> tuple[str | None, str]:
     names = ("ann", "bob", "eve", "joe", "kim")[: len(result.scores)]
     bots = tuple(BotSpec(name, "builtin", "x") for name in names)
     spec = MatchSpec("m", result.game, bots, 1)
@@ -200,14 +200,14 @@ LEVEL = {"collected energy": (5, 5), "living bots": (9, 8)}
     ],
 )  # fmt: skip
 def test_who_won_by_what_and_when(members: dict[str, Any], by: str | None, sentence: str) -> None:
-    assert told(result_with(**members)) == (by, sentence)
+    assert outcome_of(result_with(**members)) == (by, sentence)
 
 
 def test_a_game_without_words_of_its_own_is_told_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
     rules = GAMES["paint"].rules
     plain = {"other": GameEntry(rules=rules, strategies="")}
     monkeypatch.setattr("cw.games.registry.GAMES", plain)
-    assert told(result_with(game="other", scores=(3, 4), reason="last_object")) == (
+    assert outcome_of(result_with(game="other", scores=(3, 4), reason="last_object")) == (
         "rules",
         "ann won in turn 60: last object.",
     )

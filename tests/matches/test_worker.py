@@ -18,16 +18,16 @@ from cw.arena.bots import BotSpec
 from cw.matches.spec import MatchResult, MatchSpec
 from cw.matches.worker import Job
 from cw.matches.workers import Workers
-from tests.arena.zoo import is_running
 from tests.matches.bots_of_games import PAINT, write
+from tests.processes import NEEDS_PROC, descendants, is_running
 
 WORKER = [sys.executable, "-m", "cw.matches.worker"]
 PATIENCE = 300.0
 
 
 def spec(number: int, *bots: BotSpec, **options: Any) -> dict[str, Any]:
-    made = MatchSpec(f"m{number}", "paint", bots, 1, {"turns": 4, **options})
-    return {"spec": made.to_json()}
+    match_spec = MatchSpec(f"m{number}", "paint", bots, 1, {"turns": 4, **options})
+    return {"spec": match_spec.to_json()}
 
 
 def builtins() -> tuple[BotSpec, BotSpec]:
@@ -92,27 +92,7 @@ def test_secrets_reach_the_bot_and_nothing_else(tmp_path: Path) -> None:
     assert "hush" not in json.dumps(result["replay"])
 
 
-def descendants(pid: int) -> set[int]:
-    found: set[int] = set()
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[1]) == pid and fields[0] not in "ZX":
-            child = int(stat.parent.name)
-            found |= {child} | descendants(child)
-    return found
-
-
-def runs(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-
-@pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs the list of processes in /proc")
+@NEEDS_PROC
 @pytest.mark.parametrize("way", ["sigterm", "reader gone"])
 def test_nothing_is_left_of_a_match_whose_worker_is_told_to_end(tmp_path: Path, way: str) -> None:
     slow = ("turn = state", "import time; time.sleep(0.3); turn = state")
@@ -133,6 +113,6 @@ def test_nothing_is_left_of_a_match_whose_worker_is_told_to_end(tmp_path: Path, 
             worker.stdout.close()
         worker.wait(PATIENCE)
     until = time.monotonic() + PATIENCE
-    while any(map(runs, started)) and time.monotonic() < until:
+    while any(map(is_running, started)) and time.monotonic() < until:
         time.sleep(0.05)
-    assert not any(map(runs, started))
+    assert not any(map(is_running, started))

@@ -28,6 +28,7 @@ from cw.pictures.tiles import Canvas
 from cw.replays import document as replay
 from cw.web.replays.export import drawn
 from tests.browser.recorded import MATCHES
+from tests.effort import first_is_fast
 from tests.pictures.looking import document_of, rgb, sheet_at
 
 SPACE = "{http://www.w3.org/2000/svg}"
@@ -53,11 +54,11 @@ def opened(data: bytes) -> Any:
 
 def times(image: Any) -> list[int]:
     """Return the milliseconds of every frame."""
-    found = []
+    durations = []
     for frame in range(image.n_frames):
         image.seek(frame)
-        found.append(image.info["duration"])
-    return found
+        durations.append(image.info["duration"])
+    return durations
 
 
 class TestShapes:
@@ -104,9 +105,9 @@ class TestShapes:
         assert min(x for x, _ in corners) == pytest.approx(-1)
         assert max(y for _, y in corners) == pytest.approx(1)
 
-    @pytest.mark.parametrize(("value", "said"), [(1.0, "1"), (0.12345, "0.123"), (-0.5, "-0.5")])
-    def test_numbers_of_svg_are_short(self, value: float, said: str) -> None:
-        assert number(value) == said
+    @pytest.mark.parametrize(("value", "text"), [(1.0, "1"), (0.12345, "0.123"), (-0.5, "-0.5")])
+    def test_numbers_of_svg_are_short(self, value: float, text: str) -> None:
+        assert number(value) == text
 
 
 @pytest.mark.parametrize("game", MATCHES)
@@ -151,9 +152,9 @@ class TestAnimations:
         image = opened(moving(document, speed=8))
         assert image.n_frames == len(document["turns"]) + 1
         assert image.info["loop"] == 0
-        found = times(image)
-        assert found[-1] == 2000
-        assert abs(sum(found[:-1]) - 1000 * len(document["turns"]) / 8) <= 10
+        durations = times(image)
+        assert durations[-1] == 2000
+        assert abs(sum(durations[:-1]) - 1000 * len(document["turns"]) / 8) <= 10
 
     def test_frames_show_their_turns(self) -> None:
         document = document_of("circuit-wars")
@@ -161,8 +162,8 @@ class TestAnimations:
         assert image.n_frames == 11
         for frame, turn in ((0, 10), (5, 15), (10, 20)):
             image.seek(frame)
-            [said] = islice(exports.sheets(drawn(document), [turn], (600, 48)), 1)
-            ours = np.asarray(image_of(said)).astype(int)
+            [sheet] = islice(exports.sheets(drawn(document), [turn], (600, 48)), 1)
+            ours = np.asarray(image_of(sheet)).astype(int)
             difference = np.abs(np.asarray(image.convert("RGB")) - ours).max(axis=2)
             # The palette holds the flat colours exactly, and those of edges nearly.
             assert (difference > 0).mean() < 0.05
@@ -182,27 +183,27 @@ class TestAnimations:
         document = document_of("paint")
         shapes = sum(len(part.shapes) for part in sheet_at(document, 0).parts)
         monkeypatch.setattr(exports, "MOST_WORK", 10 * shapes)
-        found = animation(drawn(document), (0, -1), 8)
-        assert opened(found.data).n_frames == found.frames <= 10
-        assert found.step == ceil(len(document["turns"]) / (found.frames - 1))
+        gif = animation(drawn(document), (0, -1), 8)
+        assert opened(gif.data).n_frames == gif.frames <= 10
+        assert gif.step == ceil(len(document["turns"]) / (gif.frames - 1))
 
-    @pytest.mark.parametrize("game", MATCHES)
+    @pytest.mark.parametrize("game", first_is_fast(MATCHES))
     def test_painting_what_changes_is_painting_all(self, game: str) -> None:
         document = document_of(game)
         turns = range(0, len(document["turns"]) + 1, 3)
-        found = list(exports.sheets(drawn(document), turns, (600, 48)))
-        canvas = Canvas(found[0])
-        for sheet in [*found, found[0]]:
+        sheets = list(exports.sheets(drawn(document), turns, (600, 48)))
+        canvas = Canvas(sheets[0])
+        for sheet in [*sheets, sheets[0]]:
             assert canvas.show(sheet).tobytes() == image_of(sheet).tobytes()
 
     def test_a_canvas_that_knows_too_much_begins_again(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         document = document_of("hexagon")
-        found = list(exports.sheets(drawn(document), range(4), (600, 48)))
+        sheets = list(exports.sheets(drawn(document), range(4), (600, 48)))
         monkeypatch.setattr(tiles, "MOST_KNOWN", 10)
-        canvas = Canvas(found[0])
-        for sheet in found:
+        canvas = Canvas(sheets[0])
+        for sheet in sheets:
             assert canvas.show(sheet).tobytes() == image_of(sheet).tobytes()
 
     def test_one_turn_is_a_picture_that_stands(self) -> None:
@@ -213,11 +214,13 @@ class TestAnimations:
         with pytest.raises(UsageError, match="turn 9 comes after turn 3"):
             moving(document_of("hexagon"), (9, 3))
 
+    @pytest.mark.thorough
     def test_code_battle_is_small(self) -> None:
         document = document_of("code-battle")
         data = moving(document)
         assert len(data) / len(document["turns"]) < 10_000
 
+    @pytest.mark.thorough
     def test_the_same_bytes_come_out_of_another_process(self, tmp_path: Path) -> None:
         file = tmp_path / "match.json"
         file.write_bytes(replay.encode(document_of("hexagon"), packed=False))
@@ -281,6 +284,7 @@ class TestBounds:
         frame = {"width": width, "height": height, "player_positions": {}, "colors": colors}
         return document | {"frame": frame, "turns": []}
 
+    @pytest.mark.thorough
     def test_a_huge_board_has_few_pixels(self) -> None:
         sheet = sheet_at(self.paint(4096, 3, None))
         assert max(image_of(sheet).size) <= 1100

@@ -88,8 +88,8 @@ FORGERIES: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", FORGERIES)
 def test_a_forgery_is_found(honest: replay.Document, name: str) -> None:
-    changes, said = FORGERIES[name]
-    assert said in str(forged(honest, **changes))
+    changes, sentence = FORGERIES[name]
+    assert sentence in str(forged(honest, **changes))
 
 
 def test_a_match_that_was_cut_is_found(honest: replay.Document) -> None:
@@ -112,11 +112,11 @@ def test_turns_after_the_end_are_found(honest: replay.Document) -> None:
     *_, last = replay.states(game, honest)
     player = str(game.rules.players(last)[0])
     more = {"actions": {player: {"fault": "timeout"}}, "ms": {}, "frame": {}}
-    said = str(forged(honest, turns=[*honest["turns"], more]))
+    sentence = str(forged(honest, turns=[*honest["turns"], more]))
     if game.name == "hexagon":
-        assert "the frame after turn" in said
+        assert "the frame after turn" in sentence
     else:
-        assert "comes after the end" in said or "the game is over" in said
+        assert "comes after the end" in sentence or "the game is over" in sentence
 
 
 def test_a_repainted_board_is_found() -> None:
@@ -149,10 +149,10 @@ def test_a_match_without_a_turn_is_proven_by_its_faults(tmp_path: Path) -> None:
 
 
 def test_a_map_of_ones_own_proves_the_rest(tmp_path: Path) -> None:
-    made = CliRunner().invoke(
+    result = CliRunner().invoke(
         main, ["maps", "code-battle", "generate", "--players", "2", "--out", str(tmp_path)]
     )
-    assert made.exit_code == 0
+    assert result.exit_code == 0
     (file,) = tmp_path.glob("*.json")
     options = {"map": str(file), "max_turns": 5}
     document = again(play_match("code-battle", ["builtin:random"] * 2, 1, options).replay)
@@ -174,8 +174,8 @@ def test_every_file_gets_its_line(honest: replay.Document, tmp_path: Path) -> No
     paths = [str(tmp_path / name) for name in (*files, "missing.json")]
     done = CliRunner().invoke(main, ["replay", "verify", "--json", *paths], catch_exceptions=False)
     assert done.exit_code == 1
-    said = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [one["file"] for one in said] == paths
-    assert [one["ok"] for one in said] == [True, False, True, False, False, False]
-    assert all(one["error"] for one in said if not one["ok"])
-    assert said[0].keys() == {"file", "ok", "error"}
+    verdicts = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [one["file"] for one in verdicts] == paths
+    assert [one["ok"] for one in verdicts] == [True, False, True, False, False, False]
+    assert all(one["error"] for one in verdicts if not one["ok"])
+    assert verdicts[0].keys() == {"file", "ok", "error"}

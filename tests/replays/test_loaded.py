@@ -72,6 +72,7 @@ def test_a_table_needs_pandas_and_says_so(
         replay.to_dataframe()
 
 
+@pytest.mark.thorough
 def test_a_table_of_pandas_has_a_row_for_each_action(replay: LoadedReplay) -> None:
     pytest.importorskip("pandas")
     table = replay.to_dataframe()

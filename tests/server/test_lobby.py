@@ -89,8 +89,8 @@ def test_who_looks_at_the_lobby_keeps_nobodys_seat(client: FlaskClient, clock: F
     client.get("/rooms/x/reg/a")
     for _ in range(5):
         clock.advance(5)
-        said = listed(client)
-    assert said["rooms"][1]["teams"] == []
+        payload = listed(client)
+    assert payload["rooms"][1]["teams"] == []
 
 
 def test_a_room_is_opened_by_its_name(client: FlaskClient) -> None:

@@ -59,8 +59,8 @@ def ann(must_be: str | None = None) -> Client:
 
 @pytest.fixture
 def doors(app: Flask, session: CircuitSession) -> Iterator[dict[str, Door]]:
-    with player_proxies(app, session, [ann(), Client("BOB", None, frozenset({"ANN"}))]) as made:
-        yield made
+    with player_proxies(app, session, [ann(), Client("BOB", None, frozenset({"ANN"}))]) as proxies:
+        yield proxies
 
 
 def asked(place: Path | tuple[str, int], head: str) -> str:

@@ -65,7 +65,7 @@ def test_twenty_equal_moves_at_once_are_one_move_and_one_loss(base: str) -> None
 
 def test_random_interleavings_leave_a_game_that_could_have_been(base: str) -> None:
     rng = random.Random(1)
-    for game in range(amount(40, 200)):
+    for game in range(amount(15, 100)):
         room = f"{base}/rooms/i{game}"
         paths = ["reg/a", "reg/b", "status", "history", "move/a/0,0,top", "move/b/0,0,left"]
         paths += rng.choices(["move/a/1,1,top", "move/b/1,1,top", "reg/c", "status"], k=4)

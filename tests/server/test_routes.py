@@ -63,17 +63,17 @@ class Server:
 def make(serve: Serve, clock: FakeClock) -> Iterator[Any]:
     with ExitStack() as servers:
 
-        def made(**settings: Any) -> Server:
+        def build(**settings: Any) -> Server:
             base = serve(create_app(SiteSettings(**{"timeout": 3} | settings), clock))
             return servers.enter_context(closing(Server(base, clock)))
 
-        yield made
+        yield build
 
 
 @pytest.fixture
 def server(make: Any) -> Server:
-    made: Server = make()
-    return made
+    instance: Server = make()
+    return instance
 
 
 class TestStatusCodes:

@@ -33,8 +33,8 @@ def test_each_address_is_said_once_with_the_port(monkeypatch: pytest.MonkeyPatch
     listener = listen("0.0.0.0", 0)
     with listener:
         port = listener.getsockname()[1]
-        said = addresses_in_networks(listener)
-    assert said == [f"http://10.1.2.3:{port}", f"http://192.168.1.7:{port}"]
+        urls = addresses_in_networks(listener)
+    assert urls == [f"http://10.1.2.3:{port}", f"http://192.168.1.7:{port}"]
 
 
 @pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="needs IPv6")

@@ -35,10 +35,10 @@ def code(session: CircuitSession) -> int:
 
 
 def test_whatever_is_done_is_done_alone(clock: FakeClock) -> None:
-    session, held = open_desk(clock), list[bool]()
+    session, states = open_desk(clock), list[bool]()
 
     def looked_at() -> float:
-        held.append(session._lock.locked())
+        states.append(session._lock.locked())
         return clock()
 
     session._clock = looked_at
@@ -47,8 +47,8 @@ def test_whatever_is_done_is_done_alone(clock: FakeClock) -> None:
     session.look()
     session.move("a", "0,0,top")
     session.restart()
-    assert len(held) >= 5
-    assert all(held)
+    assert len(states) >= 5
+    assert all(states)
 
 
 class TestRegistration:

@@ -247,8 +247,17 @@ def start_redis(_: Composed, one: Instance) -> None:
     one.start([*one.about["command"], *folder])
 
 
-def start_store(_: Composed, one: Instance) -> None:
-    """Start Swift where MinIO would be."""
+STORE_SIZE: Final = "256m"
+"""Of the disk of the objects."""
+
+
+def start_store(composed: Composed, one: Instance) -> None:
+    """Start Swift where MinIO would be; its objects lie on a disk of their own."""
+    disk = one.folder / "device"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={STORE_SIZE}", "tmpfs", str(disk)]
+    subprocess.run(mount, check=True)
+    composed.stack.callback(subprocess.run, ["umount", "-l", str(disk)], check=True)
     program = str(ROOT / "tests/hub/swift_server.py")
     one.start(["/usr/bin/python3", program, str(one.folder), "9000", one.host.address])
 
@@ -271,8 +280,8 @@ HOW: Final[Mapping[str, Callable[[Composed, Instance], None]]] = {
 @contextmanager
 def composed(folder: Path, environment: Mapping[str, str]) -> Iterator[Composed]:
     """Run all that the file starts while the block runs."""
-    made = Composed(folder, environment)
-    with joined([one.host for one in made.instances]), made.stack:
-        made.write_names()
-        made.start()
-        yield made
+    hub = Composed(folder, environment)
+    with joined([one.host for one in hub.instances]), hub.stack:
+        hub.write_names()
+        hub.start()
+        yield hub

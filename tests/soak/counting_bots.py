@@ -47,13 +47,13 @@ class CountingBots:
 
     def doubled(self, counted: Collection[str]) -> Mapping[str, tuple[Span, Span]]:
         """Return the bots that were in two of these attempts at once, with two such."""
-        found = {}
+        counts = {}
         for name, spans in self.spans.items():
             in_order = sorted(span for match, span in spans.items() if match in counted)
             for before, after in pairwise(in_order):
                 if after.first < before.last:
-                    found[name] = (before, after)
-        return found
+                    counts[name] = (before, after)
+        return counts
 
 
 @contextmanager

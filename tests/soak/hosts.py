@@ -77,13 +77,13 @@ def ip(*arguments: str) -> None:
 @contextmanager
 def hosts(number: int) -> Iterator[Sequence[Host]]:
     """Make so many hosts that reach this machine at SERVICES; skip the test where nobody can."""
-    made = [Host(one) for one in range(number)]
-    with joined(made):
-        yield made
+    new_hosts = [Host(one) for one in range(number)]
+    with joined(new_hosts):
+        yield new_hosts
 
 
 @contextmanager
-def joined(made: Sequence[Host]) -> Iterator[None]:
+def joined(members: Sequence[Host]) -> Iterator[None]:
     """Let hosts of one network reach each other and this machine, which is its first address."""
     if os.geteuid() != 0 or shutil.which("ip") is None:
         pytest.skip("networks are made by root, with the command ip")
@@ -91,9 +91,9 @@ def joined(made: Sequence[Host]) -> Iterator[None]:
         try:
             ip("link", "add", BRIDGE, "type", "bridge")
             stack.callback(ip, "link", "delete", BRIDGE)
-            ip("address", "add", f"{made[0].network}.1/24", "dev", BRIDGE)
+            ip("address", "add", f"{members[0].network}.1/24", "dev", BRIDGE)
             ip("link", "set", BRIDGE, "up")
-            for host in made:
+            for host in members:
                 host.begin()
                 stack.callback(host.end)
                 host.join()

@@ -31,7 +31,7 @@ CROWD = 100
 PROCESSES = 4
 PAGES = ("/ranking", "/login", "/matches")
 
-told = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 @pytest.fixture
@@ -62,9 +62,9 @@ def crowd() -> Iterator[str]:
 
 def peak_memory(pid: int) -> int:
     """Return how many MiB a process has had at most."""
-    found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
-    assert found
-    return int(found[1]) // 1024
+    match = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    assert match
+    return int(match[1]) // 1024
 
 
 def opened_pages(visitor: Visitor, number: int) -> list[float]:
@@ -97,34 +97,34 @@ def test_a_hundred_bots_play_a_game_to_its_end_and_hang_in_another(
         server = Role(["serve", "--port", "0"], environment, tmp_path / "hub.log")
         stack.enter_context(roles(server))
         wait_until(lambda: "Hub: " in server.log.read_text(), "the hub")
-        found = re.search(r"Hub: (\S+)/", server.log.read_text())
-        assert found
+        match = re.search(r"Hub: (\S+)/", server.log.read_text())
+        assert match
         before = peak_memory(server.process.pid)
         hub.begin()
-        wait_until(lambda: hub.told()[0][0] == "done", "the end")
+        wait_until(lambda: hub.outcomes()[0][0] == "done", "the end")
         game = hub.games()[0]
         assert game.started_at
         assert game.finished_at
         took = (game.finished_at - game.started_at).total_seconds()
         memory = peak_memory(server.process.pid)
-        told.info("%s bots, %s rounds: %.0f s, %s", CROWD, game.turn, took, game.reason)
-        told.info("the hub: %s MiB at most, %s before", memory, before)
+        logger.info("%s bots, %s rounds: %.0f s, %s", CROWD, game.turn, took, game.reason)
+        logger.info("the hub: %s MiB at most, %s before", memory, before)
         assert (game.players, game.troubles) == (CROWD, 0)
         faults = [seat.faults for seat in hub.seats() if seat.faults]
         assert faults == []
-        visitor = Visitor(found[1])
+        visitor = Visitor(match[1])
         idle = opened_pages(visitor, 300)
         hanging: list[float] = []
         with resources.database.writing() as session:
             session.execute(update(Bot).values(endpoint=bots.at("slow")))
-        with bots.held_at("bot") as held:
+        with bots.held_at("bot") as hold:
             for _ in range(6):
-                held.caught.clear()
+                hold.caught.clear()
                 hub.begin()
-                held.wait()
+                hold.wait()
                 hanging += opened_pages(visitor, 50)
-                wait_until(lambda: {state for state, _ in hub.told()} == {"done"}, "the end")
-        told.info(
+                wait_until(lambda: {state for state, _ in hub.outcomes()} == {"done"}, "the end")
+        logger.info(
             "pages, p99: %.0f ms idle, %.0f ms while %s hang",
             percentile_99(idle),
             percentile_99(hanging),

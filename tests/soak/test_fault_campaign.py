@@ -60,7 +60,7 @@ STOPPED = 6.0
 AWAY = {"redis": 5.0, "swift": 10.0}
 """Seconds for which a service is away."""
 
-told = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 @pytest.fixture
@@ -163,9 +163,9 @@ def register(resources: Resources, served: CountingBots) -> None:
             session.add(user)
             session.flush()
             new = NewBot(GAME, name, served.endpoint(name))
-            made = bots.register(session, resources.clock, resources.sealer, user.id, new)
-            entry.enter(session, made.id)
-            served.secrets[name] = made.secret
+            bot = bots.register(session, resources.clock, resources.sealer, user.id, new)
+            entry.enter(session, bot.id)
+            served.secrets[name] = bot.secret
         healthy = {"status": "ACTIVE", "healthy_at": resources.clock(), "check_due_at": None}
         session.execute(update(Bot).where(Bot.kind == "url").values(healthy))
 
@@ -192,16 +192,16 @@ def ladder_of_one_order(resources: Resources, number: int) -> None:
         assert session.scalars(in_order).all() == list(range(1, number + 1))
         assert competition.last_seq == number
         assert list(proof.verify(session, competition.id)) == []
-        held = select(func.count()).select_from(Rating).where(Rating.playing_id.is_not(None))
-        assert session.scalar(held) == 0
+        playing = select(func.count()).select_from(Rating).where(Rating.playing_id.is_not(None))
+        assert session.scalar(playing) == 0
 
 
-def back_up(environment: Mapping[str, str], made: list[str]) -> None:
+def back_up(environment: Mapping[str, str], keys: list[str]) -> None:
     """Type the command until database and store are there; note the key of the file."""
-    while not made:
+    while not keys:
         done = run("backup", "--json", **environment)
         if done.returncode == 0:
-            made.append(json.loads(done.stdout)["key"])
+            keys.append(json.loads(done.stdout)["key"])
         else:
             time.sleep(1)
 
@@ -261,7 +261,7 @@ def test_everything_falls_again_and_again(
         schedulers = [role(f"scheduler-{one}", "scheduler") for one in "ab"]
         sites = [role(f"site-{one}", "serve", "--no-worker", "--port", "0") for one in "ab"]
         leaving: list[float] = []
-        made: list[str] = []
+        keys: list[str] = []
 
         def leave(worker: Role) -> None:
             wake(worker)
@@ -279,7 +279,7 @@ def test_everything_falls_again_and_again(
             "PostgreSQL immediate restart": spread(5, 0.5, restarted(postgresql)),
             "Swift away": spread(5, 0.8, away(store, AWAY["swift"], later)),
             "back-up": Stroke(
-                lambda: later.do(0, partial(back_up, environment, made)),
+                lambda: later.do(0, partial(back_up, environment, keys)),
                 apart=MATCHES,
                 due=(0, MATCHES / 2),
             ),
@@ -291,15 +291,15 @@ def test_everything_falls_again_and_again(
                 wait_until(partial(is_up, site), "a page server")
                 address = site.log.read_text().rpartition("Hub: ")[2].partition('/"')[0]
                 assert Visitor(address).open("/leaderboard").status_code == 200
-        told.info("%s matches in %.0f s; by attempts: %s", MATCHES, took, attempts(resources))
-        told.info("%s", {name: stroke.times for name, stroke in strokes.items()})
+        logger.info("%s matches in %.0f s; by attempts: %s", MATCHES, took, attempts(resources))
+        logger.info("%s", {name: stroke.times for name, stroke in strokes.items()})
         middle, longest = median(leaving), max(leaving)
-        told.info("SIGTERM until gone: %.2f s in the middle, %.2f s at most", middle, longest)
+        logger.info("SIGTERM until gone: %.2f s in the middle, %.2f s at most", middle, longest)
         later.wait()
-        (key,) = made
-        held = check_restored(resources, key, tmp_path / "restored")
-        told.info("the back-up holds %s matches", held)
-        assert held >= MATCHES / 2
+        (key,) = keys
+        count = check_restored(resources, key, tmp_path / "restored")
+        logger.info("the back-up holds %s matches", count)
+        assert count >= MATCHES / 2
         ladder_of_one_order(resources, MATCHES)
         assert served.doubled(finished_attempts(resources)) == {}
         check_everything(resources, MATCHES)

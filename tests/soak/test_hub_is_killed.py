@@ -21,7 +21,7 @@ from tests.hub.campaign import (
 MATCHES = 500
 KILLS = 20
 
-told = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 def test_a_hub_in_one_process_is_killed_twenty_times(tmp_path: Path) -> None:
@@ -37,5 +37,5 @@ def test_a_hub_in_one_process_is_killed_twenty_times(tmp_path: Path) -> None:
                 hub.start()
 
             one_after_the_other(resources, MATCHES, KILLS, strike)
-        told.info("%s matches, %s kills; by attempts: %s", MATCHES, KILLS, attempts(resources))
+        logger.info("%s matches, %s kills; by attempts: %s", MATCHES, KILLS, attempts(resources))
         check_everything(resources, MATCHES)

@@ -95,8 +95,8 @@ def check(resources: Resources) -> None:
     with resources.database.reading() as session:
         rows = session.scalars(select(Match).order_by(Match.id)).all()
         battles = session.scalars(select(Battle)).all()
-    told = [(row.state, row.attempt, row.troubles) for row in rows]
-    assert told == [("done", 2, 1), ("done", 1, 0)]
+    states = [(row.state, row.attempt, row.troubles) for row in rows]
+    assert states == [("done", 2, 1), ("done", 1, 0)]
     keys = sorted(str(battle.replay_key) for battle in battles)
     assert len(keys) == 2
     assert sorted(resources.objects.keys("replays")) == keys

@@ -52,8 +52,8 @@ def is_page_with_a_way_back(answer: TestResponse) -> bool:
 
 def is_told_to_programs(answer: TestResponse) -> bool:
     assert answer.mimetype == "application/json"
-    said = answer.get_json()
-    return list(said) == ["error"] and len(said["error"]) > 10
+    payload = answer.get_json()
+    return list(payload) == ["error"] and len(payload["error"]) > 10
 
 
 def explained(client: FlaskClient, method: str, path: str, status: int, body: bytes = b"") -> bool:

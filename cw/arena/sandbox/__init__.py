@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from cw.arena.sandbox import bubblewrap
+from cw.arena.sandbox.bounds import UNBOUND, Bounds
 from cw.arena.sandbox.folders import Entry, contents, copy, pack
 from cw.arena.sandbox.installation import (
     find_program,
@@ -88,6 +89,7 @@ class Launch:
     protection: str
     inherited: tuple[socket.socket, ...] = ()
     """The sockets that the program must inherit, to be closed here once it runs."""
+    bounds: Bounds = UNBOUND
     tunnel: Path | None = None
     """The Unix socket through which its ports are reached; None where they are ours."""
 
@@ -176,7 +178,9 @@ class _Preparation:
         passed = passed_through([*programs, Path(sys.executable)])
         walls = bubblewrap.wrap(command, bubblewrap.Box(self.home, readable, files, size, passed))
         protection = f"{WALLED}: files, processes and network of its own; {bounds}"
-        return Launch(self._joined(walls), self.env, self.home, protection, inherited, tunnel)
+        return Launch(
+            self._joined(walls), self.env, self.home, protection, inherited, self._held(), tunnel
+        )
 
     def bare(self, missing: str) -> Launch:
         """Return what starts it without bubblewrap."""
@@ -188,7 +192,17 @@ class _Preparation:
         walls = f"LIMITS ONLY, it can read your files and use your network ({missing})"
         unheld = bubblewrap.is_root() and "pids" not in self.share.controllers
         free = "; AS ROOT it is not held to its number of processes" if unheld else ""
-        return Launch(self._joined(command), self.env, folder, f"{walls}; {bounds}{free}")
+        return Launch(
+            self._joined(command),
+            self.env,
+            folder,
+            f"{walls}; {bounds}{free}",
+            bounds=self._held(),
+        )
+
+    def _held(self) -> Bounds:
+        """Return the bounds of the program."""
+        return Bounds(self.limits, self.share)
 
     def _limited(self, others: int = 0) -> tuple[list[str], str]:
         """Return the command under limits, and the sentence's end about them."""

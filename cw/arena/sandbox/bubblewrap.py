@@ -76,14 +76,19 @@ def problem() -> str | None:
         if shutil.which(program) is None:
             name = "bubblewrap" if program == "bwrap" else program
             return f"{name} is not installed; on Debian: apt-get install bubblewrap tar util-linux"
+    if not os.access(os.devnull, os.R_OK | os.W_OK):
+        return f"this user may not read and write {os.devnull}; chmod 666 {os.devnull}"
     with TemporaryDirectory(prefix=prefix("bot")) as folder:
         command = wrap(["true"], Box(Path(folder)))
         try:
             tried = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False)
         except (OSError, subprocess.TimeoutExpired) as error:
             return f"bubblewrap does not work here: {error}"
+    if not tried.returncode:
+        return None
     lines = tried.stderr.decode(errors="replace").strip().splitlines()
-    return f"bubblewrap does not work here: {lines[-1:]}" if tried.returncode else None
+    last = lines[-1] if lines else f"it ends with exit code {tried.returncode}"
+    return f"bubblewrap does not work here: {last}"
 
 
 def wrap(command: Sequence[str], box: Box) -> list[str]:

@@ -47,6 +47,15 @@ KILL: Final = "cgroup.kill"
 PROCESSES: Final = "cgroup.procs"
 PASSED_ON: Final = "cgroup.subtree_control"
 
+COUNTS: Final = (
+    ("memory", "memory.events", "oom_kill"),
+    ("memory", "memory.oom_control", "oom_kill"),
+    ("pids", "pids.events", "max"),
+)
+"""Controllers, and where their groups count what they refused or ended: file and word."""
+
+RUNNING: Final = "pids.current"
+
 Values: TypeAlias = Mapping[str, int]
 """What is written into the files of a group, by their names."""
 
@@ -102,6 +111,17 @@ class Share:
         free = [text for name, text in LOUD.items() if name not in self.controllers]
         loud = [f"NO BOUND on {' and '.join(free)}"] if free else []
         return f"all its processes together: {', '.join([*limits_in_words, *loud])}"
+
+    def overrun(self, limits: ResourceLimits) -> frozenset[str]:
+        """Return the controllers of which the bot has used, or tried to use, all that it may."""
+        names = {name for name, file, word in COUNTS if self._count(file, word)}
+        # Below the bound of the group: the system refuses what is above that of the user first.
+        full = self._count(RUNNING) >= limits.processes
+        return frozenset({*names, *(("pids",) if full else ())})
+
+    def _count(self, file: str, word: str = "") -> int:
+        """Return the highest number of a file of the groups, behind a word where one is given."""
+        return max((_number(group / file, word) for group in self.groups), default=0)
 
     def remove(self) -> None:
         """Kill what is left in the groups and remove them; raise OSError if that fails."""
@@ -247,6 +267,16 @@ def _made(place: Place, name: str, limits: ResourceLimits) -> Path:
         if (group / file).exists():
             (group / file).write_text(str(value), encoding="ascii")
     return group
+
+
+def _number(file: Path, word: str) -> int:
+    """Return the number on the line that begins with a word; 0 where there is none."""
+    try:
+        lines = file.read_text(encoding="ascii").splitlines()
+    except OSError:
+        return 0
+    rows = (line.rpartition(" ") for line in lines)
+    return next((int(number) for name, _, number in rows if name == word), 0)
 
 
 def _removed(group: Path) -> bool:

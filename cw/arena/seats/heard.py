@@ -99,11 +99,15 @@ def question_text(
     if transport == "lines" and isinstance(message, LineMessage):
         return message.text.decode()
     if transport == "http" and isinstance(message, Request):
-        body = shown(look, codec) if message.body is None else message.body.decode(errors="replace")
+        body = (
+            view_text(look, codec)
+            if message.body is None
+            else message.body.decode(errors="replace")
+        )
         return f"{message.method} {message.path}\n{body}"
-    return shown(look, codec)
+    return view_text(look, codec)
 
 
-def shown(look: Look, codec: Codec[Any, Any, Any]) -> str:
+def view_text(look: Look, codec: Codec[Any, Any, Any]) -> str:
     """Return what a player sees now, as JSON."""
     return compact(codec.view_to_json(look())).decode()

@@ -51,8 +51,8 @@ class HttpSeat:
             return fault
         # It lies in the pipe already, as a program writes it before it answers.
         await self.process.take_in()
-        exception = self.process.exception
-        return replace(fault, note=": ".join(filter(None, (fault.note, exception))))
+        exception, limit = self.process.exception, self.process.limit
+        return replace(fault, note=": ".join(filter(None, (fault.note, exception, limit))))
 
     async def _with_reason(self, fault: Fault) -> Fault:
         """Return a fault, as `crashed` if the program that we have started has ended."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cw.arena.program import KEPT, STDOUT, Program
+from cw.arena.sandbox.bounds import UNBOUND, Bounds
 from cw.arena.transports.lines import SHOWN, HeadAndTail, LineBuffer, TooLong
 from cw.games.rules import Fault
 
@@ -42,9 +43,11 @@ class StdioBot(Program):
     the bot is asked nothing more, and gives that fault after the last lines it has written.
     """
 
-    def __init__(self, line_cap: int = LINE_CAP, flood_cap: int = FLOOD_CAP) -> None:
+    def __init__(
+        self, line_cap: int = LINE_CAP, flood_cap: int = FLOOD_CAP, bounds: Bounds = UNBOUND
+    ) -> None:
         """Prepare for a program; `start` starts it."""
-        super().__init__()
+        super().__init__(bounds)
         self.flood_cap = flood_cap
         self.received = 0
         """Bytes of standard output that were read in all."""
@@ -224,7 +227,9 @@ class StdioBot(Program):
 
     def _late(self, seconds: float) -> Fault:
         why = ""
-        if not self.received:
+        if self.limit:
+            why = f"; {self.limit}"
+        elif not self.received:
             why = "; it has never written a byte: does it flush its output?"
         elif self._lines.begun:
             why = f"; it began a line without ending it: {_quote(self._lines.begun)}"

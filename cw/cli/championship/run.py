@@ -55,7 +55,7 @@ CIRCUIT_WARS: Final = {"size": 7, "timeout": 3.0, "openings": 0}
     type=click.IntRange(0),
     default=1,
     show_default=True,
-    help="Seed of groups, line-ups, matches and lots.",
+    help="Seed for groups, line-ups, matches and draws.",
 )
 @OPTION
 @click.option(

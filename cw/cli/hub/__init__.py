@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib.util import find_spec
-from typing import Final
+from typing import Any, Final
 
 import click
 
 from cw.cli.groups import LazyGroup, Place
-from cw.errors import UsageError
+from cw.errors import Failure, UsageError
 
 NEEDED: Final = ("alembic", "argon2", "celery", "cryptography", "obstore", "psycopg", "sqlalchemy")
 """What the extra brings, as far as it is asked for here."""
@@ -65,6 +65,14 @@ def is_missing() -> bool:
     return any(find_spec(package) is None for package in NEEDED)
 
 
+def outage_of(error: Exception) -> str | None:
+    """Return in one line that the database does not answer, None if an error is another one."""
+    # Not before: lists of commands and --help load no database.
+    from cw.cli.hub.outage import outage  # noqa: PLC0415
+
+    return outage(error)
+
+
 class HubCommands(LazyGroup):
     """The commands of `cw hub`; without the extra there are none."""
 
@@ -75,6 +83,16 @@ class HubCommands(LazyGroup):
                 'cw hub needs the extra "hub": in the repository, pip install ".[hub]"'
             )
         return super().list_commands(ctx)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; raise Failure, which is one line, for a database that does not answer."""
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            sentence = None if is_missing() else outage_of(error)
+            if sentence is None:
+                raise
+            raise Failure(sentence) from error
 
 
 @click.group(cls=HubCommands, places=COMMANDS)

@@ -22,7 +22,7 @@ from cw.games.registry import load_game
 from cw.hub.clock import Clock, utc_now
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.format import Format, format_named
-from cw.hub.competitions.verbs import CompetitionFacts
+from cw.hub.competitions.verbs import OPERATOR, CompetitionFacts
 from cw.hub.operation.settings import HubSettings
 from cw.hub.site.formats import FORMATS
 from cw.hub.store.tables import CompetitionState
@@ -96,10 +96,10 @@ def new(
     \b
       new duel --game hexagon --format tournament \\
           --teams names.txt --cards cards.html
-      new daily paint          resume paint lets it run
+      new daily paint          then: resume paint
       new --format rated --game hexagon
 
-    Without SLUG it is called as its game.
+    Without SLUG it is named after its game.
 
     For a tournament, prints the token of its host once, and with --json those of the cards.
     """
@@ -132,7 +132,7 @@ def change_state(
     """Set the state of a competition."""
 
     def act(session: Session, clock: Clock, of: CompetitionFacts) -> None:
-        format_of(of).steer(session, clock, of, state)
+        format_of(of).steer(session, clock, of, state, OPERATOR)
 
     do(settings, name, act)
     tell({"competition": name, "state": state}, f"{name} is {state}", as_json=as_json)
@@ -168,14 +168,15 @@ def set_command(
 
     A daily one has time (18:00), zone (UTC) and options, a JSON object with options of the game:
     cw hub competition set end-of-codes zone=Europe/Athens options='{"M": 15}'
-    A rated one has formats (2,4), options, rest (seconds), matches, same_owner and house_plays.
+    A rated one has formats (2,4), options, rest (seconds), warm_up, matches, same_owner and
+    house_plays.
     A tournament has parallel, per_bot, round_every and more: see docs/hub/tournaments.md.
     A cup has contest (round-robin), bots (Ada,Bob,Cid), options, groups, players and rounds.
     """
     changes = dict(read_value(text) for text in values)
 
     def act(session: Session, clock: Clock, of: CompetitionFacts) -> None:
-        format_of(of).change(session, clock, of, changes)
+        format_of(of).change(session, clock, of, changes, OPERATOR)
 
     do(settings, name, act)
     words = ", ".join(f"{key} is {json.dumps(value)}" for key, value in changes.items())

@@ -59,7 +59,7 @@ def waiting(command: Callable[P, T]) -> Callable[P, T]:
         type=click.FloatRange(0, 3600),
         default=0.0,
         metavar="SECONDS",
-        help="How long to wait for a service that does not answer yet.",
+        help="How long to wait until the service answers.",
     )(command)
 
 

@@ -12,6 +12,7 @@ from cw.cli.lab.options import Asked, ExperimentCommand, experiment
 from cw.cli.lab.progress import LabProgress
 from cw.cli.lab.running import run
 from cw.cli.lab.verdicts import EXIT_CODES, print_comparison
+from cw.cli.output.readers import while_read
 from cw.lab.comparison import Comparison, Contest, compare
 from cw.lab.journal import Journal, opened
 from cw.lab.playing import Players
@@ -49,20 +50,19 @@ def compare_command(
       cw compare paint ./bot.py ./old.py --resume test.jsonl --json
 
     Exit codes: 0 stronger, 1 not, 3 undecided after --games, 2 wrong usage, 4 something failed; 130
-    after Ctrl-C, when it tells what is known by then. Each match is written down when it is over:
-    go on with --resume FILE. The same seed gives the same verdict, whatever --jobs is, unless bots
-    draw lots of their own or measure time.
+    after Ctrl-C, with the result so far. Each match is recorded when it is over: continue with
+    --resume FILE. The same seed gives the same verdict, whatever --jobs is, unless bots use
+    randomness of their own or measure time.
     """
     line_up = asked.line_up(game, (new, old))
     first = asked.first_seed(file)
     journal_file = file or fresh_file(game, first)
     contest = Contest(line_up, asked.hypotheses, asked.games, first)
-    contest.begin  # noqa: B018 - raises for too few matches, before a file is made
     with opened(journal_file, contest.head) as journal:
         try:
             comparison = played(contest, journal, asked.jobs, verbose=asked.verbose)
-        except SystemExit:
-            # Interrupted: what is known by then is told too.
+        except (KeyboardInterrupt, SystemExit):
+            # After an interruption, too, the result so far is printed.
             show(contest.now(journal), journal_file, first, as_json=as_json)
             raise
     show(comparison, journal_file, first, as_json=as_json)
@@ -71,11 +71,12 @@ def compare_command(
 
 def show(comparison: Comparison, file: Path, seed: int, *, as_json: bool) -> None:
     """Print a comparison, and where its matches are."""
-    if as_json:
-        click.echo(json.dumps({**document(comparison), "seed": seed, "file": str(file)}))
-    else:
-        print_comparison(comparison)
-        click.echo(visible(f"  seed {seed}, matches: {file}"), err=True)
+    with while_read():
+        if as_json:
+            click.echo(json.dumps({**document(comparison), "seed": seed, "file": str(file)}))
+        else:
+            print_comparison(comparison)
+            click.echo(visible(f"  seed {seed}, matches: {file}"), err=True)
 
 
 def played(contest: Contest, journal: Journal, jobs: int, *, verbose: bool) -> Comparison:

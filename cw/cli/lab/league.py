@@ -1,8 +1,10 @@
-"""`cw league`: the bots of a folder, and their earlier versions, play on and on."""
+"""`cw league`: a league of the bots of a folder and their earlier versions."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from cw.cli.lab.options import JOBS
 from cw.cli.lab.progress import LabProgress
 from cw.cli.lab.running import run
 from cw.cli.options import OPTION, SANDBOX, VERBOSE, read_option
+from cw.cli.output.readers import while_read
 from cw.cli.output.stderr import Stderr
 from cw.errors import UsageError
 from cw.lab.journal import opened, read_head
@@ -20,6 +23,7 @@ from cw.lab.league.running import (
     Field,
     League,
     Planner,
+    Watch,
     looked_at,
     play_league,
     read_league,
@@ -27,11 +31,13 @@ from cw.lab.league.running import (
 from cw.lab.league.standing import Standing, document
 from cw.lab.playing import Players
 from cw.matches.spec import Isolation, SandboxPolicy
+from cw.server.wsgi import listen, serving
+from cw.web.league.league_routes import LeagueDisplay, league_app
 
 
 @click.command("league")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--game", help="The game; a league that was begun knows it.")
+@click.option("--game", help="The game.  [default: that of the league in DIR]")
 @click.option("--players", type=click.IntRange(2, 100), help="Seats of a match.  [default: 2]")
 @click.option(
     "--include", type=click.Choice(["builtin"]), help="Let the built-in strategies take part."
@@ -40,10 +46,15 @@ from cw.matches.spec import Isolation, SandboxPolicy
 @click.option(
     "--matches",
     type=click.IntRange(1),
-    help="Stop when the league has so many matches.  [default: go on until Ctrl-C]",
+    help="Stop once the league has this many matches.  [default: go on until Ctrl-C]",
 )
 @JOBS
-@click.option("--table", "only_table", is_flag=True, help="Show how it stands, and play nothing.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    help="Show /league/ in the browser while it is played; 0 for any port.",
+)
+@click.option("--table", "only_table", is_flag=True, help="Print the table without playing.")
 @SANDBOX
 @VERBOSE
 @click.option("--json", "as_json", is_flag=True, help="Print the table as one JSON object.")
@@ -55,21 +66,23 @@ def league_command(
     options: tuple[str, ...],
     matches: int | None,
     jobs: int,
+    port: int | None,
     only_table: bool,
     sandbox: SandboxPolicy,
     verbose: bool,
     as_json: bool,
 ) -> None:
-    """Let the bots of DIR play on and on, and rate them.
+    """Play and rate the bots of DIR until Ctrl-C.
 
     Each program in DIR, and each folder with a program `bot`, is a bot; each change of it is a new
-    version, which plays against all others. Next is always the match that tells most. It goes on
-    until Ctrl-C; the same command goes on where it was. Bots may be added, changed and removed
-    meanwhile.
+    version, which plays against all others. The next match is always the one that is expected to
+    improve the ratings most. After Ctrl-C, the same command continues.
+    Bots may be added, changed and removed meanwhile.
 
     \b
       cw league bots --game paint --include builtin
       cw league bots
+      cw league bots --port 8000
       cw league bots --matches 500 --json
       cw league bots --table
 
@@ -83,6 +96,8 @@ def league_command(
         "builtins": True if include else None,
     }
     league = chosen(folder, wishes, Isolation(sandbox))
+    if only_table and port is not None:
+        raise UsageError("--port shows a league while it is played: leave out --table or --port")
     if only_table:
         show(looked_at(league), as_json=as_json)
         return
@@ -90,7 +105,8 @@ def league_command(
         planner = Planner(league, journal, Field(league, Stderr().say))
         enough(planner.field, league)
         try:
-            played(planner, jobs, matches, verbose=verbose)
+            with served(planner, port) as page:
+                played(planner, jobs, matches, page, verbose=verbose)
         finally:
             show(planner.standing(), as_json=as_json)
 
@@ -118,19 +134,36 @@ def enough(field: Field, league: League) -> None:
         )
 
 
-def played(planner: Planner, jobs: int, matches: int | None, *, verbose: bool) -> None:
+@contextmanager
+def served(planner: Planner, port: int | None) -> Iterator[Watch]:
+    """Serve the page of a league, if that is asked for; gives what it is told after each match."""
+    if port is None:
+        yield lambda _: None
+        return
+    display = LeagueDisplay(planner.league, planner.journal, planner.standing())
+    with serving(league_app(display), listen("127.0.0.1", port)) as server:
+        Stderr().say(f"Watch it in the browser: {server}/league/", soft_wrap=True)
+        yield display.show
+
+
+def played(planner: Planner, jobs: int, matches: int | None, page: Watch, *, verbose: bool) -> None:
     """Play a league, and show how it stands."""
 
     async def experiment(playing: Players, progress: LabProgress) -> None:
+        def watch(standing: Standing) -> None:
+            progress.league(standing)
+            page(standing)
+
         progress.begin(len(planner.journal.lines))
-        await play_league(planner, playing, matches, progress.league)
+        await play_league(planner, playing, matches, watch)
 
     run(experiment, jobs, "the same command goes on", verbose=verbose)
 
 
 def show(standing: Standing, *, as_json: bool) -> None:
     """Print a league."""
-    if as_json:
-        click.echo(json.dumps(document(standing)))
-    else:
-        print_league(standing)
+    with while_read():
+        if as_json:
+            click.echo(json.dumps(document(standing)))
+        else:
+            print_league(standing)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+import click
 from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
+from cw.lab.evidence import counted
 from cw.lab.league.standing import Place, Standing
-from cw.lab.words import counted
 
 HEADINGS: Final = ("rating", "95 %", "matches", "faults", "since")
 MOST_CROSSED: Final = 8
@@ -19,11 +20,14 @@ MOST_CROSSED: Final = 8
 def print_league(standing: Standing) -> None:
     """Print a league."""
     console = Console(highlight=False)
-    console.print(Text(f"{counted(standing.matches, 'match')}\n"))
-    console.print(versions(standing))
-    if standing.matches:
-        console.print(Text("\nscore of each row against each column, of so many matches\n"))
-        console.print(meetings(standing))
+    # Printed by click, as rich would end the command where nobody reads on.
+    with console.capture() as text:
+        console.print(Text(f"{counted(standing.matches, 'match')}\n"))
+        console.print(versions(standing))
+        if standing.matches:
+            console.print(Text("\nscore of each row against each column, of so many matches\n"))
+            console.print(meetings(standing))
+    click.echo(text.get(), nl=False)
 
 
 def live(standing: Standing) -> Group:

@@ -13,6 +13,7 @@ from typing import Any, Final
 import click
 
 from cw.cli.options import OPTION, SANDBOX, VERBOSE, read_option
+from cw.cli.output.readers import discard_output
 from cw.errors import CapacityError, Failure, UsageError
 from cw.lab.journal import read_head
 from cw.lab.line_up import LineUp, read_line_up
@@ -43,7 +44,7 @@ AMONG: Final = click.option(
 PLAYERS: Final = click.option(
     "--players",
     type=click.IntRange(2, 1000),
-    help="Seats of a match; those that nobody was named for get built-in strategies."
+    help="Seats of a match; built-in strategies take those that no bot was named for."
     "  [default: 2 and those of --among]",
 )
 
@@ -53,28 +54,28 @@ EXPERIMENT: Final = (
         type=float,
         default=0.0,
         show_default=True,
-        help="A lead that is not worth anything.",
+        help="Lead in Elo that counts as no improvement.",
     ),
     click.option(
         "--elo1",
         type=float,
         default=20.0,
         show_default=True,
-        help="A lead that must not be missed.",
+        help="Lead in Elo that the test should detect.",
     ),
     click.option(
         "--alpha",
         type=float,
         default=0.05,
         show_default=True,
-        help="How often a lead of --elo0 may pass for a stronger bot.",
+        help="Probability that a lead of --elo0 passes for an improvement.",
     ),
     click.option(
         "--beta",
         type=float,
         default=0.05,
         show_default=True,
-        help="How often a lead of --elo1 may be missed.",
+        help="Probability that a lead of --elo1 is missed.",
     ),
     click.option(
         "--games",
@@ -165,3 +166,6 @@ class ExperimentCommand(click.Command):
             return super().invoke(ctx)
         except (CapacityError, Failure) as error:
             raise FailedExperiment(visible(str(error))) from None
+        except BrokenPipeError:
+            discard_output()
+            raise SystemExit(FailedExperiment.exit_code) from None

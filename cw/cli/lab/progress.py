@@ -12,9 +12,10 @@ from cw.cli.lab.league_table import live
 from cw.cli.output.announcements import Announcements
 from cw.cli.output.stderr import Stderr
 from cw.lab.comparison import Comparison
+from cw.lab.evidence import counted
 from cw.lab.league.standing import Standing
 from cw.lab.tuning import Course, moves
-from cw.lab.words import counted, progress
+from cw.lab.words import progress
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

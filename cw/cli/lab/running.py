@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Final, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from cw.cli.lab.progress import LabProgress
 from cw.cli.output.announcements import Announcements
+from cw.cli.output.readers import while_read
 from cw.cli.output.stderr import Stderr
+from cw.interruption import INTERRUPTED
 from cw.lab.playing import Players, players
-
-INTERRUPTED: Final = 130
-"""The exit code after Ctrl-C: 1 says that a bot is not stronger."""
 
 T = TypeVar("T")
 
@@ -22,17 +21,23 @@ Experiment: TypeAlias = Callable[[Players, LabProgress], Awaitable[T]]
 def run(experiment: Experiment[T], jobs: int, to_go_on: str, *, verbose: bool) -> T:
     """Return what an experiment returns; when interrupted, say what goes on with it, and leave."""
     stderr = Stderr()
-    announcements = Announcements(stderr, verbose=verbose)
-
-    async def played(progress: LabProgress) -> T:
-        async with players(jobs, progress.announce) as playing:
-            result = await experiment(playing, progress)
-        announcements.tell(playing.workers.warnings())
-        return result
-
     try:
+        # Within: what shows progress takes long to load, and may be interrupted too.
+        announcements = Announcements(stderr, verbose=verbose)
         with LabProgress(stderr, announcements) as progress:
-            return asyncio.run(played(progress))
+            return asyncio.run(played(experiment, jobs, progress, announcements))
     except KeyboardInterrupt:
-        stderr.say(f"interrupted, and no match that was over is lost: {to_go_on}", soft_wrap=True)
+        sentence = f"interrupted, and no match that was over is lost: {to_go_on}"
+        with while_read():
+            stderr.say(sentence, soft_wrap=True)
         raise SystemExit(INTERRUPTED) from None
+
+
+async def played(
+    experiment: Experiment[T], jobs: int, progress: LabProgress, announcements: Announcements
+) -> T:
+    """Return what an experiment returns, and tell what its processes warned of."""
+    async with players(jobs, progress.announce) as playing:
+        result = await experiment(playing, progress)
+    announcements.tell(playing.workers.warnings())
+    return result

@@ -16,10 +16,11 @@ from cw.cli.lab.options import Asked, ExperimentCommand, experiment
 from cw.cli.lab.progress import LabProgress
 from cw.cli.lab.running import run
 from cw.cli.lab.verdicts import EXIT_CODES, print_comparison
+from cw.cli.output.readers import while_read
 from cw.errors import UsageError
 from cw.games.registry import load_strategies
 from cw.games.rules import Json
-from cw.lab.comparison import Comparison, Contest, compare
+from cw.lab.comparison import Comparison, Contest, check_games, compare
 from cw.lab.course_files import CSV_FILE, PICTURE, write_course
 from cw.lab.journal import opened
 from cw.lab.line_up import LineUp
@@ -75,11 +76,11 @@ def tune_command(
     resuming: bool,
     as_json: bool,
 ) -> None:
-    """Find the numbers with which BOT plays GAME best.
+    """Tune the numeric parameters of BOT for GAME.
 
     BOT is a program or python:PATH. It reads each number from its environment: `depth` from
-    BOT_SET_DEPTH. PARAMETERS.toml has a table for each number. Written without a point, it has
-    whole values only:
+    BOT_SET_DEPTH. PARAMETERS.toml has a table for each number. A number written without a
+    decimal point takes whole values only:
 
     \b
       [depth]
@@ -88,7 +89,7 @@ def tune_command(
       high = 9
       step = 2
 
-    In each step the bot plays itself, with every number moved up or down by lot, by `step` at
+    In each step the bot plays itself, with every number moved up or down at random, by `step` at
     first, and all numbers follow the winner (SPSA). Afterwards the result is compared with the
     start, as `cw compare` does, with its options and exit codes.
 
@@ -99,15 +100,17 @@ def tune_command(
     """
     numbers = read_parameters(parameters)
     base = read_base(game, bot, asked)
+    check_games(base, asked.games)
     if (out / STEPS).exists() and not resuming:
         raise UsageError(f"{out} holds a tuning: --resume goes on with it, or give another --out")
     tuning = Tuning(base, numbers, steps, pairs, asked.first_seed(out / STEPS))
     plan = Plan(tuning, asked.hypotheses, asked.games, out)
     course, comparison = plan.play(asked.jobs, verbose=asked.verbose)
-    if as_json:
-        click.echo(json.dumps(report(course, comparison, out)))
-    else:
-        tell(course, comparison, out)
+    with while_read():
+        if as_json:
+            click.echo(json.dumps(report(course, comparison, out)))
+        else:
+            tell(course, comparison, out)
     raise SystemExit(EXIT_CODES["not stronger" if comparison is None else comparison.decision])
 
 

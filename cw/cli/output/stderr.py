@@ -18,7 +18,7 @@ class Stderr:
     @cached_property
     def console(self) -> Console:
         """What draws there."""
-        console: Console = resolve_name("rich.console:Console")(stderr=True)
+        console: Console = resolve_name("cw.cli.output.stderr_console:StderrConsole")()
         return console
 
     def say(self, line: str, style: str = "", *, soft_wrap: bool = False) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import msgspec
 from rich.text import Text
 
+from cw import documents
 from cw.drawing.terminal import color
 from cw.errors import IllegalAction
 from cw.games.circuit_wars.board import is_drawn, owner
@@ -20,7 +20,7 @@ LAST = "bold magenta"
 
 def draw(frame: Json) -> Text:
     """Draw a frame of a match."""
-    return draw_state(msgspec.convert(frame, State))
+    return draw_state(documents.convert(frame, State))
 
 
 def draw_state(state: State) -> Text:

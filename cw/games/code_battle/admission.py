@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from cw.errors import ProtocolError
 from cw.games.checks import CheckReport
-from cw.games.code_battle.protocol import Signer, signature
+from cw.games.code_battle.protocol import REFUSED, Signer, signature
 from cw.games.code_battle.rules import CodeBattle
 from cw.games.rules import Fault, Player
 from cw.games.wire import Query, QueryLimits, Referee, Reply, Request, as_it_is, read_json
@@ -63,6 +63,9 @@ async def ask(referee: Referee, player: Player, report: CheckReport, call: Reque
     answer: Any = (await referee.ask({player: Query(call, as_it_is, LIMITS[name])}))[player]
     if isinstance(answer, Fault):
         report.step(*unanswered(answer, step, name, referee.address(player) or ""), "")
+        return None
+    if answer.status == 401 and step == "turn":
+        report.step(step, f"{REFUSED[0].upper()}{REFUSED[1:]}", "")
         return None
     if answer.status != 200:
         report.step(step, f"{name} answered {answer.status}; 200 is needed.", "")

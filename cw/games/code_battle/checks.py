@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final, cast
 
 from cw.games.checks import CheckReport, Trial
-from cw.games.code_battle.protocol import TURN, Signer, read_health
+from cw.games.code_battle.protocol import REFUSED, TURN, Signer, read_health
 from cw.games.code_battle.rules import CodeBattle
 from cw.games.code_battle.rules.orders import read_orders
 from cw.games.code_battle.rules.state import State
@@ -32,6 +32,7 @@ SIGN: Final = (
     "answer POST /turn with 200, moves as JSON, and X-ACB-Signature:"
     " the hex HMAC-SHA256 of match_id.turn.sha256(body), the secret as text being the key"
 )
+START: Final = "start it with the secret that its page has shown: BOT_SECRET=..."
 MOVES: Final = 'answer {"moves": [{"row": r, "col": c, "direction": "N"}]} for your own bots'
 REFUSE: Final = "compare the signature in constant time, and answer 401 where it is wrong"
 
@@ -90,7 +91,7 @@ class Prober:
         """Ask for a turn, and look at the moves."""
         answer = await self.ask(self.signer.turn(state, 0))
         fault = fault_of(answer)
-        fix = SIGN if fault and "signature" in fault.detail else MOVES
+        fix = fix_of(fault)
         if self.report.step(name, fault, fix):
             _, wrong = read_orders(state, 0, answer)
             self.report.step(f"{name}: every move is an order", wrong[0] if wrong else None, MOVES)
@@ -117,6 +118,13 @@ class Prober:
         answer = await self.ask(Query(sent, as_it_is, TURN))
         fix = "answer 400 if the body is no JSON or does not fit its headers"
         self.report.step("refuses a body that is no JSON", wrong_status(answer, 400), fix)
+
+
+def fix_of(fault: Fault | None) -> str:
+    """Return what to do about a turn that was not answered well."""
+    if fault is not None and fault.detail == REFUSED:
+        return START
+    return SIGN if fault and "signature" in fault.detail else MOVES
 
 
 def fault_of(answer: object) -> Fault | None:

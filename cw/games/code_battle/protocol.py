@@ -81,6 +81,11 @@ def note_faults(
             referee.note(slot, answer)
 
 
+REFUSED: Final = (
+    "your bot refused our signature (HTTP status 401): does it have the current secret?"
+)
+
+
 def read_health(reply: Reply) -> Json | Fault:
     """Read the answer to GET /health."""
     if reply.status != 200:
@@ -147,6 +152,8 @@ def signature(secret: str, head: str, body: bytes) -> str:
 
 def read_signed(secret: str, head: str, reply: Reply) -> list[Json] | Fault:
     """Read the reply of a web service: its status, its signature, then its moves."""
+    if reply.status == 401:
+        return Fault("malformed", REFUSED)
     if reply.status != 200:
         return status_fault(reply)
     sent_signature = reply.headers.get("x-acb-signature")

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
+from cw import documents
 from cw.errors import ProtocolError
 from cw.games.codec import DefaultCodec
 from cw.games.defaults.protocol import Question
@@ -29,7 +30,7 @@ class DefaultBotHandler:
         """Answer a question; None for a line that is none, status 400 for a request."""
         body = message.text if isinstance(message, LineMessage) else message.body or b""
         try:
-            return self.act(msgspec.json.decode(body, type=Question))
+            return self.act(documents.decode(body, Question))
         except (ProtocolError, msgspec.MsgspecError, UnicodeError, RecursionError) as error:
             if isinstance(message, LineMessage):
                 return None

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
+from cw import documents
 from cw.errors import ProtocolError, UsageError, short
 from cw.games.codec import Game, is_fault
 from cw.games.play_options import Moves
@@ -235,7 +236,7 @@ def time_limit(timeout: Json) -> float:
 def decoded(body: bytes) -> Answer | Fault:
     """Read an answer."""
     try:
-        return msgspec.convert(read_json(body.removeprefix(BYTE_ORDER_MARK)), Answer)
+        return documents.convert(read_json(body.removeprefix(BYTE_ORDER_MARK)), Answer)
     except (ProtocolError, msgspec.ValidationError) as error:
         return Fault("malformed", str(error))
 

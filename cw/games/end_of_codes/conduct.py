@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from cw.games.codec import Conduct
+from cw.games.codec import Conduct, numbered_name
 from cw.games.end_of_codes.rules import EndOfCodes
 from cw.games.end_of_codes.rules.resolution import expelled
 from cw.games.end_of_codes.state import State
@@ -28,4 +28,12 @@ def deaths(state: State) -> dict[Player, dict[str, Json]]:
     return {player.userid: {"died": player.died} for player in state.players}
 
 
-CONDUCT: Final = Conduct(restart=genesis_again, figures=deaths)
+def numbered(document: Json) -> Json:
+    """Return the document of a state with numbers in place of usernames."""
+    players = [
+        {**player, "username": numbered_name(player["userid"])} for player in document["players"]
+    ]
+    return {**document, "players": players}
+
+
+CONDUCT: Final = Conduct(restart=genesis_again, figures=deaths, numbered=numbered)

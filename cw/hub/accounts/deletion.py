@@ -9,7 +9,21 @@ from cw.hub.accounts.access import tickets
 from cw.hub.accounts.people import Account, forget_places, touch
 from cw.hub.clock import Clock
 from cw.hub.store.revisions import show_anew
-from cw.hub.store.tables import Bot, BotActivation, BotVersion, Friend, MatchParticipant, User
+from cw.hub.store.tables import (
+    Bot,
+    BotActivation,
+    BotVersion,
+    Comparison,
+    CompetitionHost,
+    DraftFile,
+    Friend,
+    Guest,
+    Mail,
+    MatchParticipant,
+    TeamMember,
+    User,
+    WorkshopTask,
+)
 
 
 def delete_account(session: Session, clock: Clock, account: Account) -> None:
@@ -27,6 +41,8 @@ def forget(session: Session, user_id: int) -> None:
 
     The key of the username stays for 90 days: nobody shall pass for who has just left.
     """
+    address = select(User.email).where(User.id == user_id).scalar_subquery()
+    session.execute(delete(Guest).where(Guest.email == address))
     session.execute(
         update(User)
         .where(User.id == user_id)
@@ -42,11 +58,14 @@ def forget(session: Session, user_id: int) -> None:
             avatar=None,
         )
     )
+    session.execute(update(Mail).where(Mail.user_id == user_id).values(email=None))
     tickets.revoke_all(session, user_id)
     forget_places(session, user_id)
     session.execute(
         delete(Friend).where(or_(Friend.user_id == user_id, Friend.friend_id == user_id))
     )
+    for table in (TeamMember, CompetitionHost, DraftFile, WorkshopTask):
+        session.execute(delete(table).where(table.user_id == user_id))
     _retire_bots(session, user_id)
 
 
@@ -57,7 +76,7 @@ def _retire_bots(session: Session, user_id: int) -> None:
         .values(status="RETIRED", endpoint="", secret=None, key_id=None, check_due_at=None)
     )
     its = select(Bot.id).where(Bot.user_id == user_id)
-    for table in (BotVersion, BotActivation):
+    for table in (BotVersion, BotActivation, Comparison):
         # What was uploaded goes with the upkeep of the day, as no version names it any more.
         session.execute(
             delete(table).where(table.bot_id.in_(its)).execution_options(synchronize_session=False)

@@ -36,7 +36,7 @@ VALID_FOR: Final = {str(days): f"{days} days" for days in DAYS}
 
 NO_SUCH_USERNAME: Final = "Your username does not exist"
 WRONG_PASSWORD: Final = "Your password is incorrect"  # noqa: S105
-LOCKED: Final = "Your account is locked. Write to team@endofcodes.com."
+LOCKED: Final = "Your account is locked. Write to {}."
 TAKEN: Final = "This username is already taken"
 UNKNOWN_USERNAME: Final = "This username doesn't exist"
 NO_PICTURE: Final = "Please choose a PNG, JPEG or WebP image of at most 5 MB and 4 megapixels"
@@ -98,11 +98,11 @@ def named(longest: int) -> Callable[[str | None], str]:
     What is far too long to be a name stays as it is, to be refused for that.
     """
 
-    def shown(value: str | None) -> str:
+    def display_form(value: str | None) -> str:
         text = value or ""
         return as_shown(text) if len(text) <= MOST_OF_ONE * longest else text
 
-    return shown
+    return display_form
 
 
 NEW_PASSWORD: Final = new_password("Your new password must be at least 6 characters long")
@@ -132,10 +132,10 @@ def username_field() -> Any:
     )
 
 
-def email_field() -> Any:
+def email_field(label: str = "E-mail") -> Any:
     """Return the field of an e-mail address."""
     return StringField(
-        "E-mail",
+        label,
         [
             needs(is_filled, "Please enter your e-mail"),
             needs(is_email, "Please enter a valid e-mail address"),
@@ -183,6 +183,13 @@ class ChangePasswordForm(Form):
     )
     password = PasswordField("New password", NEW_PASSWORD)
     password_repeat = PasswordField("New password (repeat)", [repeats_password])
+
+
+class EmailForm(Form):
+    """Ask for another e-mail address, with the password."""
+
+    email = email_field("New e-mail")
+    password = PasswordField("Password")
 
 
 class DeleteForm(Form):

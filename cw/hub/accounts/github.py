@@ -14,6 +14,7 @@ from authlib.integrations.flask_client import OAuth
 from flask import Blueprint, Flask, abort, current_app, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
+from cw import documents
 from cw.errors import CapacityError, UsageError
 from cw.hub.accounts import forms, people, place_of_request
 from cw.hub.accounts.access.actor import actor, enter, player, players_only
@@ -162,7 +163,7 @@ def answer_of(asking: Any, path: str, kind: type[Any]) -> Any:
     """Return what GitHub answers, as a value of a type."""
     answer = asking.get(path)
     answer.raise_for_status()
-    return msgspec.json.decode(answer.content, type=kind)
+    return documents.decode(answer.content, kind)
 
 
 def connect(person: GitHubPerson, account: people.Account | None) -> ResponseReturnValue:
@@ -187,7 +188,8 @@ def log_in(account: people.Account) -> ResponseReturnValue:
         with hub.database.writing() as writing:
             ticket = people.log_in(writing, hub.clock, account, remembered=False)
     except people.Refused:
-        notice(forms.LOCKED if account.is_locked else UNDONE, "bad")
+        locked = forms.LOCKED.format(hub.settings.contact)
+        notice(locked if account.is_locked else UNDONE, "bad")
         return go(url_for("account.login"))
     return let_in(ticket, account.user_id, "log-in github")
 

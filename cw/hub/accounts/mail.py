@@ -1,4 +1,4 @@
-"""The mails of the hub: links to reset a password, and to confirm an address."""
+"""Sends the mails of the hub: links, and news of bots."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from sqlalchemy.orm import Session
 
 from cw.errors import Failure
 from cw.files import make_folder
-from cw.hub.accounts import mail_counts, outbox
+from cw.hub.accounts import letters, mail_counts, outbox
 from cw.hub.accounts.access import tickets
 from cw.hub.accounts.access.tickets import LinkKind
+from cw.hub.accounts.letters import Letter, Words
 from cw.hub.accounts.outbox import Claim
 from cw.hub.operation.resources import Resources
 from cw.hub.operation.settings import HubSettings
@@ -40,40 +41,7 @@ EVERY: Final = 5.0
 KEPT: Final = timedelta(days=7)
 """How long mails that were written to files stay."""
 
-SUBJECTS: Final = {"reset": "Reset password", "verify": "Confirm your e-mail address"}
-REASONS: Final = {
-    "reset": "You requested to change your End of Codes password. To reset your password, please"
-    " click the following link:",
-    "verify": "To confirm your e-mail address, please click the following link:",
-}
-
-HELP: Final = "If you keep having problems, just reply to this e-mail and we'll be happy to help."
-
 log = logging.getLogger("cw.hub.mail")
-
-
-@dataclass(frozen=True, slots=True)
-class Letter:
-    """A mail to a user, with its link."""
-
-    to: str
-    username: str
-    kind: LinkKind
-    link: str
-    message_id: str
-
-    def body(self) -> str:
-        """Return its text."""
-        return "\n\n".join(
-            (
-                f"Hi {self.username},",
-                REASONS[self.kind],
-                self.link,
-                HELP,
-                "Best,",
-                "The End of Codes Team.\n",
-            )
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +90,13 @@ def send_mail(resources: Resources, mail_id: int) -> bool:
 
 def prepare(resources: Resources, session: Session, claim: Claim) -> Letter | None:
     """Count a mail, and make its ticket; None if it is not to be sent, which is noted."""
-    address = find_address(session, claim.user_id)
+    address = find_address(session, claim)
     if address is None:
         outbox.end(session, resources.clock, claim, "dropped", "nobody to send it to")
+        return None
+    words = words_of(resources, session, claim, address)
+    if words is None:
+        outbox.end(session, resources.clock, claim, "dropped", "it is not wanted any more")
         return None
     key = mail_counts.key_of(resources.secret_key, ascii_address(address.email))
     confirmed = address.is_confirmed
@@ -132,10 +104,29 @@ def prepare(resources: Resources, session: Session, claim: Claim) -> Letter | No
         outbox.end(session, resources.clock, claim, "dropped", "the address has had enough")
         log.warning("mail to user %s not sent: its address has had enough today", claim.user_id)
         return None
-    ticket = ticket_of(resources, claim)
-    tickets.issue_link_again(session, resources.clock, claim.kind, claim.user_id, ticket)
-    link = link_to(resources.settings, claim.kind, ticket)
-    return Letter(address.email, address.username, claim.kind, link, claim.message_id)
+    if claim.kind in ("reset", "verify", "email"):
+        ticket = ticket_of(resources, claim)
+        tickets.issue_link_again(
+            session, resources.clock, claim.kind, claim.user_id, ticket, claim.email
+        )
+    site = resources.settings.signed_by
+    return Letter(address.email, address.username, claim.kind, words, claim.message_id, site)
+
+
+def words_of(
+    resources: Resources, session: Session, claim: Claim, address: Address
+) -> Words | None:
+    """Return what a mail says; None if it is not wanted any more.
+
+    Nobody is told of bots at an address that is not confirmed.
+    """
+    if claim.kind == "inactive":
+        is_safe = address.is_confirmed
+        return letters.about_bot(session, resources.settings, claim) if is_safe else None
+    if claim.kind == "moving":
+        return letters.about_move(resources.settings)
+    link = link_to(resources.settings, claim.kind, ticket_of(resources, claim))
+    return letters.with_link(claim.kind, link, resources.settings.signed_by)
 
 
 def ticket_of(resources: Resources, claim: Claim) -> str:
@@ -160,12 +151,16 @@ def note_failure(resources: Resources, claim: Claim, letter: Letter, reason: str
         log.error("mail to user %s given up after %s attempts", claim.user_id, claim.attempt)
 
 
-def find_address(session: Session, user_id: int) -> Address | None:
-    """Return where to write to a user; None for who is locked, was deleted or has no e-mail."""
-    is_active = (User.id == user_id, User.locked_at.is_(None), User.deleted_at.is_(None))
+def find_address(session: Session, claim: Claim) -> Address | None:
+    """Return where a mail goes; None for who is locked, was deleted or has no e-mail."""
+    is_active = (User.id == claim.user_id, User.locked_at.is_(None), User.deleted_at.is_(None))
     columns = select(User.username, User.email, User.email_verified_at)
     row = session.execute(columns.where(*is_active)).one_or_none()
-    if row is None or not row.username or not row.email:
+    if row is None or not row.username:
+        return None
+    if claim.email:
+        return Address(row.username, claim.email, is_confirmed=claim.kind == "moving")
+    if not row.email:
         return None
     return Address(row.username, row.email, row.email_verified_at is not None)
 
@@ -189,7 +184,7 @@ def deliver(resources: Resources, mail: Letter) -> None:
 def show(settings: HubSettings, mail: Letter) -> None:
     """Print a mail on the console of a local site, whose reader is its owner."""
     if settings.is_local:
-        sys.stderr.write(f"\n{SUBJECTS[mail.kind]}\n\n{mail.body()}\n")
+        sys.stderr.write(f"\n{mail.words.subject}\n\n{mail.body()}\n")
 
 
 def compose(resources: Resources, mail: Letter) -> EmailMessage:
@@ -199,7 +194,7 @@ def compose(resources: Resources, mail: Letter) -> EmailMessage:
     message["From"] = sender
     # A server that knows ASCII alone can be told of a domain in any script.
     message["To"] = ascii_address(mail.to)
-    message["Subject"] = SUBJECTS[mail.kind]
+    message["Subject"] = mail.words.subject
     message["Date"] = format_datetime(resources.clock())
     message["Message-ID"] = f"<{mail.message_id}@{sender.rpartition('@')[2]}>"
     message.set_content(mail.body(), cte="7bit")

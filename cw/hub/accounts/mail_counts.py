@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from cw.hub.accounts.access.tickets import LinkKind
+from cw.hub.accounts.outbox import MailKind
 from cw.hub.clock import Clock
 from cw.hub.store.tables import MailCount
 from cw.hub.store.upsert import insert_missing
@@ -18,7 +19,7 @@ DAY: Final = timedelta(days=1)
 
 MOST_OF_A_KIND: Final = 3
 MOST: Final = 5
-"""Mails to one address within a day: of one kind, and in all."""
+"""Mails to one address within a day: of one kind, and of all that people ask for."""
 
 
 def key_of(secret: str, email: str) -> str:
@@ -31,7 +32,7 @@ def key_of(secret: str, email: str) -> str:
     return hmac.new(secret.encode(), f"{mailbox}@{domain}".encode(), "sha256").hexdigest()
 
 
-def count(session: Session, clock: Clock, key: str, kind: LinkKind, *, is_confirmed: bool) -> bool:
+def count(session: Session, clock: Clock, key: str, kind: MailKind, *, is_confirmed: bool) -> bool:
     """Count a mail to an address and return True; return False if it may not be sent.
 
     `is_confirmed` says whether the account that it is for has confirmed the address. The last mail
@@ -43,17 +44,27 @@ def count(session: Session, clock: Clock, key: str, kind: LinkKind, *, is_confir
     insert_missing(session, MailCount, [{"address": key, "sent": [], "last_at": now}])
     row = session.scalars(select(MailCount).where(MailCount.address == key).with_for_update()).one()
     recent = [[of, at] for of, at in row.sent if datetime.fromisoformat(at) > now - DAY]
-    reserve = 0 if is_confirmed else 1
-    of_kind = sum(of == kind for of, _ in recent)
-    most_of_kind = MOST_OF_A_KIND - (reserve if kind == "reset" else 0)
-    if len(recent) >= MOST - reserve or of_kind >= most_of_kind:
+    if not has_room([of for of, _ in recent], kind, reserve=0 if is_confirmed else 1):
         return False
     row.sent = [*recent, [kind, now.isoformat()]]
     row.last_at = now
     return True
 
 
-def take_back(session: Session, key: str, kind: LinkKind) -> None:
+def has_room(sent: Sequence[str], kind: MailKind, reserve: int) -> bool:
+    """Return whether one more mail of a kind may follow those of a day.
+
+    News of bots are counted by themselves: they shall not keep anybody from coming in again.
+    """
+    of_kind = sent.count(kind)
+    if kind == "inactive":
+        return of_kind < MOST_OF_A_KIND
+    asked_for = len(sent) - sent.count("inactive")
+    most_of_kind = MOST_OF_A_KIND - (reserve if kind == "reset" else 0)
+    return asked_for < MOST - reserve and of_kind < most_of_kind
+
+
+def take_back(session: Session, key: str, kind: MailKind) -> None:
     """Uncount the latest mail of a kind, which could not be sent. With none counted: the same."""
     query = select(MailCount).where(MailCount.address == key).with_for_update()
     row = session.scalars(query).one_or_none()

@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from secrets import token_urlsafe
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
-from cw.hub.accounts.access.tickets import LinkKind
 from cw.hub.clock import Clock
 from cw.hub.operation.health import counts
 from cw.hub.store.tables import Mail, MailState, User
+
+MailKind: TypeAlias = Literal["reset", "verify", "email", "moving", "inactive"]
+"""To reset a password, to confirm an address, or a new one; that another address shall take the
+place of this one; that a bot cannot be reached."""
 
 PAUSES: Final = (1, 4, 16, 64)
 """Minutes between the attempts to send a mail."""
@@ -42,8 +45,12 @@ class Claim:
     mail_id: int
     attempt: int
     message_id: str
-    kind: LinkKind
+    kind: MailKind
     user_id: int
+    bot_id: int | None = None
+    """The row of the bot that it is about, if it is about one."""
+    email: str | None = None
+    """Where it goes, if not to the address of the account."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +64,41 @@ class DeadMail:
     ended_at: datetime
 
 
-def put(session: Session, clock: Clock, kind: LinkKind, user_id: int) -> int:
+def put(  # noqa: PLR0913 - what, about what, and where to
+    session: Session,
+    clock: Clock,
+    kind: MailKind,
+    user_id: int,
+    bot: int | None = None,
+    *,
+    email: str | None = None,
+) -> int:
     """Let a user be sent a mail once this transaction is committed; return its id.
 
-    Each call puts another one.
+    Each call puts another one. It goes to the address of the account as it is when it is sent, or
+    to another one.
     """
     now = clock()
     message_id = token_urlsafe(24)
-    mail = Mail(message_id=message_id, kind=kind, user_id=user_id, due_at=now, created_at=now)
+    mail = Mail(
+        message_id=message_id,
+        kind=kind,
+        user_id=user_id,
+        bot_id=bot,
+        email=email,
+        due_at=now,
+        created_at=now,
+    )
     session.add(mail)
     session.flush()
     return mail.id
+
+
+def has_mail(session: Session, kind: MailKind, user_id: int, bot: int, since: datetime) -> bool:
+    """Return whether a user was put a mail of a kind about a bot since a moment."""
+    same = (Mail.kind == kind, Mail.user_id == user_id, Mail.bot_id == bot)
+    query = select(Mail.id).where(*same, Mail.created_at > since).limit(1)
+    return session.scalar(query) is not None
 
 
 def due(session: Session, clock: Clock) -> Sequence[int]:
@@ -87,11 +118,19 @@ def claim(session: Session, clock: Clock, mail_id: int) -> Claim | None:
         update(Mail)
         .where(Mail.id == mail_id, Mail.state == "waiting", Mail.due_at <= now)
         .values(attempt=Mail.attempt + 1, due_at=now + LEASE)
-        .returning(Mail.attempt, Mail.message_id, Mail.kind, Mail.user_id)
+        .returning(Mail.attempt, Mail.message_id, Mail.kind, Mail.user_id, Mail.bot_id, Mail.email)
     ).one_or_none()
     if row is None:
         return None
-    claim = Claim(mail_id, row.attempt, row.message_id, row.kind, row.user_id)
+    claim = Claim(
+        mail_id,
+        row.attempt,
+        row.message_id,
+        cast(MailKind, row.kind),
+        row.user_id,
+        row.bot_id,
+        row.email,
+    )
     if claim.attempt > ATTEMPTS:
         end(session, clock, claim, "dead", "whoever sent it has ended meanwhile")
         return None
@@ -100,7 +139,9 @@ def claim(session: Session, clock: Clock, mail_id: int) -> Claim | None:
 
 def end(session: Session, clock: Clock, claim: Claim, state: MailState, reason: str = "") -> bool:
     """Note what became of a mail; return False if it is no longer this one's to say."""
-    is_mine = _set(session, claim, state=state, reason=reason, ended_at=clock())
+    # One that is dead may be sent again; otherwise the address has done its work.
+    erased = {} if state == "dead" else {"email": None}
+    is_mine = _set(session, claim, state=state, reason=reason, ended_at=clock(), **erased)
     if is_mine and state == "sent":
         counts.add_now(session, counts.MAILS_SENT)
     return is_mine
@@ -153,6 +194,13 @@ def send_again(session: Session, clock: Clock, mail_id: int) -> bool:
     values = {"state": "waiting", "attempt": 0, "due_at": clock(), "ended_at": None}
     change = update(Mail).where(*is_dead).values(**values).returning(Mail.id)
     return session.execute(change).one_or_none() is not None
+
+
+def drop_of(session: Session, clock: Clock, kind: MailKind, user_id: int) -> None:
+    """Let the mails of a kind to a user that wait not be sent any more. Twice: the same."""
+    waiting = (Mail.kind == kind, Mail.user_id == user_id, Mail.state == "waiting")
+    values = {"state": "dropped", "email": None, "ended_at": clock()}
+    session.execute(update(Mail).where(*waiting).values(reason="not wanted any more", **values))
 
 
 def drop_waiting(session: Session, clock: Clock) -> None:

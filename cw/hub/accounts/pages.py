@@ -125,7 +125,7 @@ def login_errors(account: people.Account | None, password: str) -> dict[str, str
         return {"password": forms.WRONG_PASSWORD}
     if account.is_locked:
         note("log-in locked", account.user_id)
-        return {"username": forms.LOCKED}
+        return {"username": forms.LOCKED.format(resources().settings.contact)}
     return {}
 
 

@@ -12,6 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
+from cw.hub.accounts import outbox
 from cw.hub.accounts.access import tickets
 from cw.hub.clock import Clock
 from cw.hub.operation.resources import Resources
@@ -255,7 +256,7 @@ def reset_password(
     confirms the address. Raises LinkExpired, also for all but one of those who use a link at once
     or again.
     """
-    redeemed = _redeem(session, clock, "reset", link)
+    redeemed = redeem(session, clock, "reset", link)
     now = clock()
     values: dict[str, Any] = {"password_hash": password_hash}
     # A link that an operator printed proves nothing about the address.
@@ -271,12 +272,14 @@ def reset_password(
         raise LinkExpired("the account is locked or deleted")
     # Whoever knew the old password may still have a session open.
     tickets.revoke_all(session, redeemed.user_id)
+    outbox.drop_of(session, clock, "email", redeemed.user_id)
     forget_places(session, redeemed.user_id)
     ticket = tickets.issue_session(session, clock, redeemed.user_id, remembered=False)
     return redeemed.user_id, ticket
 
 
-def _redeem(session: Session, clock: Clock, kind: tickets.LinkKind, link: str) -> tickets.Redeemed:
+def redeem(session: Session, clock: Clock, kind: tickets.LinkKind, link: str) -> tickets.Redeemed:
+    """Use a link up and return what it said; raise LinkExpired for one that is of no use."""
     redeemed = tickets.redeem(session, clock, kind, link)
     if redeemed is None:
         raise LinkExpired("the link is unknown, was used or is too old")
@@ -288,7 +291,7 @@ def confirm_email(session: Session, clock: Clock, link: str) -> int:
 
     Raises LinkExpired, also for all but one of those who use a link at once or again.
     """
-    redeemed = _redeem(session, clock, "verify", link)
+    redeemed = redeem(session, clock, "verify", link)
     session.execute(
         update(User)
         .where(User.id == redeemed.user_id, User.deleted_at.is_(None))
@@ -306,6 +309,7 @@ def change_password(
     """
     touch(session, account, password_hash=password_hash)
     tickets.revoke_all(session, account.user_id, *PASSED_ON)
+    outbox.drop_of(session, clock, "email", account.user_id)
     return tickets.issue_session(session, clock, account.user_id, remembered=remembered)
 
 

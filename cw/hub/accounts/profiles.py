@@ -1,4 +1,4 @@
-"""What users say of themselves, and whom they have added as friends."""
+"""What users say of themselves, where mail reaches them, and whom they have added as friends."""
 
 from __future__ import annotations
 
@@ -7,11 +7,21 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from sqlalchemy import ColumnElement, bindparam, delete, exists, select
+from sqlalchemy import ColumnElement, bindparam, delete, exists, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from cw.hub.accounts.people import NoSuchUser, find_account, is_named, save, username_key
+from cw.hub.accounts import audit, outbox
+from cw.hub.accounts.access import tickets
+from cw.hub.accounts.people import (
+    LinkExpired,
+    NoSuchUser,
+    find_account,
+    is_named,
+    redeem,
+    save,
+    username_key,
+)
 from cw.hub.clock import Clock
 from cw.hub.store.revisions import show_anew
 from cw.hub.store.tables import Bot, Friend, User
@@ -41,6 +51,8 @@ class OwnSettings:
     has_password: bool
     has_github: bool
     """Whether a GitHub account logs in."""
+    bot_mails: bool
+    """Whether a mail says that a bot cannot be reached."""
 
 
 PROFILE: Final = select(
@@ -66,6 +78,7 @@ OWN_SETTINGS: Final = select(
     User.born,
     User.password_hash.is_not(None).label("has_password"),
     User.github_id.is_not(None).label("has_github"),
+    User.bot_mails,
 ).where(User.id == bindparam("user"))
 
 
@@ -95,6 +108,7 @@ def own_settings(session: Session, user_id: int) -> OwnSettings:
         row.born,
         bool(row.has_password),
         bool(row.has_github),
+        row.bot_mails,
     )
 
 
@@ -106,6 +120,50 @@ def save_profile(session: Session, user_id: int, country: str | None, born: date
 def set_display_name(session: Session, user_id: int, name: str | None) -> None:
     """Choose the name that is shown above the username, None for none; the last call wins."""
     save(session, user_id, display_name=name)
+
+
+def want_mails(session: Session, user_id: int, *, about_bots: bool) -> None:
+    """Choose whether a mail says that a bot cannot be reached; the last call wins."""
+    save(session, user_id, bot_mails=about_bots)
+
+
+def ask_for_email(session: Session, clock: Clock, user_id: int, email: str) -> list[int]:
+    """Let a new address be confirmed by a link, and tell the old one; return the ids of the mails.
+
+    Nothing else changes before that. An address that nobody has confirmed is told nothing: it may
+    be that of a stranger. An earlier wish ends.
+    """
+    columns = select(User.username, User.email, User.email_verified_at)
+    row = session.execute(columns.where(User.id == user_id, User.deleted_at.is_(None))).one()
+    tickets.revoke_all(session, user_id, "email")
+    outbox.drop_of(session, clock, "email", user_id)
+    audit.note(session, clock, row.username, "ask-for-email", f"user:{user_id}")
+    mails = [outbox.put(session, clock, "email", user_id, email=email)]
+    if row.email and row.email_verified_at is not None:
+        mails.append(outbox.put(session, clock, "moving", user_id, email=row.email))
+    return mails
+
+
+def change_email(session: Session, clock: Clock, link: str) -> int:
+    """Give a user by a link the address that it was sent to, which is confirmed; return the id.
+
+    All links of the user end, as they were sent to the old one. Raises LinkExpired, also for all
+    but one of those who use a link at once or again.
+    """
+    redeemed = redeem(session, clock, "email", link)
+    changed = session.execute(
+        update(User)
+        .where(User.id == redeemed.user_id, User.locked_at.is_(None), User.deleted_at.is_(None))
+        .values(email=redeemed.email, email_verified_at=clock())
+        .returning(User.username)
+    )
+    username = changed.scalar_one_or_none()
+    if username is None:
+        raise LinkExpired("the account is locked or deleted")
+    tickets.revoke_all(session, redeemed.user_id, *tickets.LINKS)
+    # The audit is for ever, so it does not hold the address.
+    audit.note(session, clock, username, "change-email", f"user:{redeemed.user_id}")
+    return redeemed.user_id
 
 
 def set_avatar(session: Session, user_id: int, digest: str) -> None:

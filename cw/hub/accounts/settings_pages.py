@@ -94,6 +94,7 @@ def show(
         earliest=forms.EARLIEST_BIRTH,
         change=forms.ChangePasswordForm(),
         delete_form=forms.DeleteForm(),
+        email_form=forms.EmailForm(data={"email": request.form.get("email", "")}),
         largest_picture=LARGEST_PICTURE,
         no_picture=forms.NO_PICTURE,
     )
@@ -149,6 +150,16 @@ def change_avatar() -> ResponseReturnValue:
     with resources().database.writing() as writing:
         profiles.set_avatar(writing, player().user_id, digest)
     notice("Your profile picture was changed")
+    return go(url_for("settings.page"))
+
+
+@routes.post("/mails")
+@players_only
+def want_mails() -> ResponseReturnValue:
+    """Keep whether the player wants mails about bots."""
+    with resources().database.writing() as writing:
+        profiles.want_mails(writing, player().user_id, about_bots="bots" in request.form)
+    notice("Your settings were saved")
     return go(url_for("settings.page"))
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
-from cw.hub.accounts import audit, deletion, people
+from cw.hub.accounts import audit, deletion, outbox, people
 from cw.hub.accounts.access import tickets
 from cw.hub.clock import Clock
 from cw.hub.store.tables import Role, User
@@ -106,6 +106,7 @@ def set_email(session: Session, clock: Clock, username: str, email: str) -> None
     user.email = email
     user.email_verified_at = None
     tickets.revoke_all(session, user.id, *tickets.LINKS)
+    outbox.drop_of(session, clock, "email", user.id)
     # The audit is for ever, so it does not hold the address.
     _note(session, clock, "set-email", user)
 

@@ -11,6 +11,7 @@ import msgspec
 from flask import Response, abort, request
 from msgspec import Struct
 
+from cw import documents
 from cw.hub.accounts.access.actor import actor
 from cw.hub.accounts.access.tickets import Scope
 from cw.hub.api.problems import Invalid
@@ -128,7 +129,7 @@ def permit(scope: Scope | None, *, needs_token: bool) -> None:
 def read_query(kind: type[S]) -> S:
     """Return the parameters of a request; refuse those that are unknown or cannot be."""
     try:
-        return msgspec.convert(request.args.to_dict(), kind, strict=False)
+        return documents.convert(request.args.to_dict(), kind, strict=False)
     except msgspec.ValidationError as error:
         abort(400, f"{error}.")
 
@@ -138,7 +139,7 @@ def read_body(kind: type[S]) -> S:
     if request.mimetype != "application/json":
         abort(415, NOT_JSON)
     try:
-        return msgspec.json.decode(request.get_data(), type=kind)
+        return documents.decode(request.get_data(), kind)
     except msgspec.ValidationError as error:
         words, _, at = str(error).partition(" - at `$.")
         raise Invalid({at.rstrip("`") or "body": words}) from None

@@ -18,12 +18,12 @@ from cw.arena.bots import BotSpec
 from cw.errors import Failure, UsageError
 from cw.games.registry import load_admission
 from cw.games.rules import Fault
-from cw.hub.bots import asking
+from cw.hub.bots import asking, builds
 from cw.hub.bots import health as bot_health
 from cw.hub.bots.addresses import INSECURE, address_problem, isolation_of
 from cw.hub.bots.health import CheckTarget, HostingOf, always_sandboxed
-from cw.hub.bots.programs import hosting_of_people, sandbox_of, unpacked
-from cw.hub.bots.seats import ClaimedSeat
+from cw.hub.bots.programs import hosting_of_people, object_key, sandbox_of, unpacked
+from cw.hub.bots.seats import PROGRAM, ClaimedSeat
 from cw.hub.operation.health import logs
 from cw.hub.operation.resources import Resources
 from cw.matches.check import alone, check, probe
@@ -105,7 +105,9 @@ def steps_of_program(
         bot = programs[seat.name]
         if bot.kind == "absent":
             return [{"step": "program", "ok": False, "problem": bot.target, "fix": ""}]
-        return [step.to_json() for step in check(target.game, bot, {}, isolation)]
+        steps = [step.to_json() for step in check(target.game, bot, {}, isolation)]
+        key = object_key(seat.bot_id, seat.spec.removeprefix(PROGRAM))
+        return [*builds.warning_steps(resources.objects, key), *steps]
 
 
 def sweep_bots(resources: Resources) -> None:
@@ -157,8 +159,7 @@ def note(
     """Write what came; False where it came too late."""
     with resources.database.writing() as session:
         if health_alone:
-            problem = next((step["problem"] for step in steps if not step["ok"]), None)
-            return bot_health.note_health(session, resources.clock, target, problem)
+            return bot_health.note_health(session, resources.clock, target, steps)
         return bot_health.note_check(session, resources.clock, target, steps)
 
 

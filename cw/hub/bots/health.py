@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, TypeAlias
@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 from sqlalchemy import and_, case, select, update
 from sqlalchemy.orm import Session
 
+from cw.hub.accounts import outbox
 from cw.hub.bots.asking import owner_of
 from cw.hub.bots.house import house_id
 from cw.hub.bots.seats import (
@@ -36,6 +37,15 @@ OF_TEAMS: Final = timedelta(hours=1)
 
 AT_ONCE: Final = 1000
 """Bots of one sweep."""
+
+AGAIN: Final = timedelta(minutes=1)
+"""After a failure, until an ACTIVE bot is asked again."""
+
+UNREACHABLE: Final = frozenset({"startup", "disconnected", "timeout", "crashed"})
+"""The kinds of faults that say that nothing answers, or not in time."""
+
+MAIL_PAUSE: Final = timedelta(days=1)
+"""Between two mails about the same bot, at least."""
 
 PROTOCOL_STEPS: Final = ("turn", "signature", "moves", "refusal")
 """Steps that say nothing of a bot's health."""
@@ -133,9 +143,9 @@ def note_check(
     plays not. Late, when the bot has another address, secret or version, or is gone: False, and
     nothing of it changes.
     """
-    failed = next((step for step in steps if not step["ok"] and not step.get("warning")), None)
+    failed = versions.failed_step(steps)
     report = {"checks": list(steps), "checked_at": clock()}
-    is_ill = failed is not None and failed["step"] not in PROTOCOL_STEPS
+    is_ill = is_silent(steps)
     bot = same_bot(session, target)
     if bot is None:
         return False
@@ -157,16 +167,29 @@ def note_check(
     return True
 
 
-def note_health(session: Session, clock: Clock, target: CheckTarget, problem: str | None) -> bool:
+def note_health(
+    session: Session, clock: Clock, target: CheckTarget, steps: Sequence[Mapping[str, Any]]
+) -> bool:
     """Write whether a bot is well: three failures in a row make it INACTIVE, one success ACTIVE.
 
-    Late, when the bot has another address or secret, or is gone: False, and nothing changes.
+    A failure takes the place of what the last full check has found, and the next success that of
+    the failure: nobody reads that all is fine beside a bot that does not answer. Late, when the bot
+    has another address or secret, or is gone: False, and nothing changes.
     """
     bot = same_bot(session, target)
     if bot is None:
         return False
-    count_health(session, clock, bot, problem)
+    failed = versions.failed_step(steps)
+    if failed is not None or is_silent(bot.checks):
+        bot.checks, bot.checked_at = list(steps), clock()
+    count_health(session, clock, bot, failed["problem"] if failed else None)
     return True
+
+
+def is_silent(steps: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether a check has failed as the bot did not answer, whatever it would have said."""
+    failed = versions.failed_step(steps)
+    return failed is not None and failed["step"] not in PROTOCOL_STEPS
 
 
 def count_health(session: Session, clock: Clock, bot: Bot, problem: str | None) -> None:
@@ -179,8 +202,32 @@ def count_health(session: Session, clock: Clock, bot: Bot, problem: str | None) 
     bot.failures, bot.failures_total = bot.failures + 1, bot.failures_total + 1
     if bot.status == "ACTIVE" and bot.failures >= MOST_FAILURES:
         change_status(session, clock, bot, "INACTIVE", problem)
+        tell_owner(session, clock, bot)
     elif bot.status == "INACTIVE":
         bot.reason = problem[:LONGEST_REASON]
+    elif bot.check_due_at is not None:
+        bot.check_due_at = min(bot.check_due_at, clock() + AGAIN)
+
+
+def tell_owner(session: Session, clock: Clock, bot: Bot) -> None:
+    """Let the owner of a web service be sent a mail that it is inactive, at most one a day."""
+    # A program is checked by workers, which know nothing of mails.
+    if bot.kind == "url" and bot.user_id is not None and bot.user_id != house_id(session):
+        since = clock() - MAIL_PAUSE
+        if not outbox.has_mail(session, "inactive", bot.user_id, bot.id, since):
+            outbox.put(session, clock, "inactive", bot.user_id, bot.id)
+
+
+def note_match(session: Session, clock: Clock, bots: Collection[int]) -> None:
+    """Let bots that a match could not reach be checked at once; it counts as a failure of theirs.
+
+    The check says what becomes of them.
+    """
+    now = clock()
+    for bot in sorted(bots):
+        asked = (Bot.id == bot, Bot.status == "ACTIVE", Bot.check_due_at.is_not(None))
+        failed = {"failures": Bot.failures + 1, "check_due_at": now}
+        session.execute(update(Bot).where(*asked).values(failed))
 
 
 def same_bot(session: Session, target: CheckTarget) -> Bot | None:

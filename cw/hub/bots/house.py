@@ -61,6 +61,13 @@ def house_name(game: str, strategy: str) -> str:
     return f"{strategy.capitalize()}Bot" if game == "code-battle" else strategy
 
 
+def strategies_by_name(game: str) -> dict[str, str]:
+    """Return the built-in strategies of a game by the names under which they play on a site."""
+    strategies = list(load_strategies(game))
+    own = {house_name(game, strategy): strategy for strategy in strategies}
+    return own | {strategy: strategy for strategy in strategies}
+
+
 def house_id(session: Session) -> int | None:
     """Return the id of the account of the site, None before it is made."""
     is_house = (User.username_key == HOUSE, User.deleted_at.is_(None))

@@ -7,7 +7,7 @@ import re
 import stat
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -37,12 +37,22 @@ DEEPEST: Final = 16
 """Parts of the path of a file."""
 
 NO_FILE: Final = "Please choose a file"
-TOO_LARGE: Final = "The file is too large: at most 1 MiB, unpacked 5 MiB and 200 files"
-LEADS_OUT: Final = "The zip holds a link, or a path that leads out of it"
-NOTHING: Final = (
-    'There is nothing to run: name it game_ai.py or bot.*, or give team.toml a command "run".'
+TOO_LARGE: Final = "The file is larger than 1 MiB: leave out what the program does not need to play"
+TOO_LARGE_UNPACKED: Final = (
+    "The files of the zip are larger than 5 MiB together: leave out what the program does not need"
 )
-UNREADABLE: Final = "The zip cannot be read"
+TOO_MANY_FILES: Final = (
+    "The zip holds more than 200 files: leave out what the program does not need to play"
+)
+LINK: Final = "The zip holds a link or a device: put a copy of the file in its place"
+LEADS_OUT: Final = (
+    "The zip holds a path that leads out of it, or that not every system can write: rename it"
+)
+NOTHING: Final = (
+    "There is no program to run: exactly one file must be named bot.py, bot.js, bot.php, bot.rb,"
+    ' bot.go, Bot.java, bot.c, bot.cpp or game_ai.py, or team.toml must give a command "run".'
+)
+UNREADABLE: Final = "The zip cannot be read: pack the files again, without a password"
 
 ZIPPED: Final = b"PK\x03\x04"
 EMPTY_ZIP: Final = b"PK\x05\x06"
@@ -68,6 +78,9 @@ LANGUAGES_BY_ENDING: Final = {
     ".cpp": "cpp",
     ".c": "c",
 }
+
+SOURCES: Final = {"bot.go": "go", "Bot.java": "java", "bot.c": "c", "bot.cpp": "cpp"}
+"""The files by which it is known that a program has to be built, and from which language."""
 
 SIMPLE: Final = re.compile(r"[^\x00-\x1f\x7f\\:]+")
 """What paths consist of that are the same everywhere."""
@@ -129,10 +142,18 @@ def package(name: str, data: bytes, game: str, folder: Path) -> Package:
     if is_zip:
         files = without_common_folder(files)
     write(files, folder)
-    program_in(folder, game)
+    if not compiled_language(files):
+        program_in(folder, game)
     packed = pack(files)
     names = tuple(sorted(files))
     return Package(packed, sha256(packed).hexdigest(), names, language_of(names))
+
+
+def compiled_language(files: Collection[str]) -> str:
+    """Return the language from which files have to be built; "" for those that run as they are."""
+    if ABOUT in files:
+        return ""
+    return next((SOURCES[name] for name in files if name in SOURCES), "")
 
 
 def language_of(files: Iterable[str]) -> str:
@@ -156,6 +177,8 @@ def name_of(name: str, game: str) -> str:
         return f"{BOT}{ending}"
     if plain == BOT:
         return BOT
+    if ending == ".zip":
+        raise UnfitUpload(UNREADABLE)
     raise UnfitUpload(NOTHING)
 
 
@@ -165,12 +188,12 @@ def files_of(data: bytes, bounds: Bounds = UPLOAD) -> dict[str, bytes]:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             entries = packed.infolist()
             if len(entries) > ENTRIES_A_FILE * bounds.files:
-                raise UnfitUpload(TOO_LARGE)
+                raise UnfitUpload(TOO_MANY_FILES)
             for entry in entries:
                 check_entry(entry)
             members = [entry for entry in entries if is_wanted(entry)]
             if len(members) > bounds.files:
-                raise UnfitUpload(TOO_LARGE)
+                raise UnfitUpload(TOO_MANY_FILES)
             return unpacked(packed, members, bounds.size)
     # What is broken in a zip is told by errors of many kinds.
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
@@ -185,7 +208,7 @@ def check_entry(entry: zipfile.ZipInfo) -> None:
     """Raise UnfitUpload for a link, a device, and a path that leads out or means something else."""
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-        raise UnfitUpload(LEADS_OUT)
+        raise UnfitUpload(LINK)
     name = entry.orig_filename
     parts = name.removesuffix("/").split("/")
     is_plain = SIMPLE.fullmatch(name) and len(name) <= LONGEST_PATH and len(parts) <= DEEPEST
@@ -212,7 +235,7 @@ def unpacked(
             read = file.read(left + 1)
         left -= len(read)
         if left < 0:
-            raise UnfitUpload(TOO_LARGE)
+            raise UnfitUpload(TOO_LARGE_UNPACKED)
         if entry.filename in files:
             raise UnfitUpload(UNREADABLE)
         files[entry.filename] = read

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Final, TypeVar, cast
+from typing import TypeVar, cast
 
 from flask import (
     Blueprint,
@@ -35,8 +35,10 @@ from cw.hub.bots.forms import (
 from cw.hub.bots.programs import why_off
 from cw.hub.bots.verbs import NewBot, Registered
 from cw.hub.bots.versions import languages
+from cw.hub.bots.versions.own_game import OF_ITS_OWN
 from cw.hub.bots.views import BotView
 from cw.hub.pages import polls
+from cw.hub.pages.limits import note_done
 from cw.hub.pages.parts import notice, show_once
 from cw.hub.pages.polls import Polled
 from cw.hub.pages.request import one_reading, resources
@@ -46,9 +48,6 @@ from cw.web.games.game_pages import game_page
 routes = Blueprint("bots", __name__)
 
 F = TypeVar("F", BotForm, ProgramForm)
-
-OF_ITS_OWN: Final = "end-of-codes"
-"""The game whose bots are set up on a page of their own."""
 
 
 def install(app: Flask, competing: Competing) -> None:
@@ -103,18 +102,8 @@ def games_of_services() -> list[str]:
 
 
 def games_of_programs() -> list[str]:
-    """Return the games whose bots may be programs, but for the one with a page of its own."""
-    return [game for game in game_entries() if game != OF_ITS_OWN]
-
-
-@routes.get("/bots")
-@players_only
-def index() -> ResponseReturnValue:
-    """List the bots of the player."""
-    with one_reading() as reading:
-        mine = bot_views.bots_of_user(reading, player().user_id)
-        ratings = competing().ratings(reading, player().user_id)
-    return render_template("hub/bots/bots.html", bots=mine, ratings=ratings)
+    """Return the games whose bots may be programs."""
+    return list(game_entries())
 
 
 def strategies_of(games: set[str]) -> dict[str, list[str]]:
@@ -136,7 +125,7 @@ def program_page(form: ProgramForm, errors: dict[str, str]) -> str:
     """Return the form of a program, with what is wrong."""
     hub = resources()
     with one_reading() as reading:
-        running = languages.offered(reading, hub.clock)
+        running = languages.titled(languages.offered(reading, hub.clock))
     return render_template(
         "hub/bots/new_program.html",
         form=form,
@@ -183,6 +172,7 @@ def add(new: NewBot, *, is_program: bool = False) -> Registered:
             writing, hub.clock, hub.sealer, player().user_id, new, is_program=is_program
         )
         competing().enter(writing, registered.id)
+    note_done()
     if not is_program:
         check_requests.send(registered.id)
     return registered
@@ -191,7 +181,7 @@ def add(new: NewBot, *, is_program: bool = False) -> Registered:
 def secret_page(game: str, name: str, secret: str, words: str) -> ResponseReturnValue:
     """Show the secret of a bot: this once."""
     back = url_for("bots.page", name=name, game=game)
-    return show_once(f"{name} {words}", "Shared secret", secret, back)
+    return show_once(f"{name} {words}", "Shared secret", secret, back, variable="BOT_SECRET")
 
 
 def refused(form: BotForm, errors: dict[str, str]) -> ResponseReturnValue:
@@ -209,12 +199,14 @@ def find(name: str) -> BotView:
     if bot is None or bot.user_id != player().user_id or bot.status == "RETIRED":
         abort(404, "There is no such bot.")
     if bot.game == OF_ITS_OWN:
-        abort(go(url_for("bot_settings.page")))
+        abort(go(address(bot)))
     return bot
 
 
 def address(bot: BotView) -> str:
-    """Return the address of the page of a bot."""
+    """Return the address of the page on which a player sets up a bot."""
+    if bot.game == OF_ITS_OWN:
+        return url_for("bot_settings.page")
     return url_for("bots.page", name=bot.name, game=bot.game)
 
 

@@ -14,7 +14,7 @@ from cw.arena.sandbox import bubblewrap
 from cw.arena.sandbox.owners import make_temporary
 from cw.arena.sandbox.removal import remove_later, remove_tree
 from cw.errors import Failure
-from cw.hub.bots import packages
+from cw.hub.bots import builds, packages
 from cw.hub.bots.packages import UnfitUpload
 from cw.hub.bots.seats import PROGRAM, ClaimedSeat, Hosting
 from cw.hub.operation.settings import HubSettings
@@ -75,16 +75,25 @@ def program_of(
     """Return the program of a seat, unpacked into a folder; it plays under the name of the seat."""
     if hosting == "off":
         return BotSpec(seat.name, "absent", NO_PROGRAMS)
-    data = fetched(objects, seat.bot_id, seat.spec.removeprefix(PROGRAM))
+    digest = seat.spec.removeprefix(PROGRAM)
+    data = fetched(objects, seat.bot_id, digest)
     folder.mkdir()
     try:
         packages.unpack(data, folder)
-        program = packages.program_in(folder, game)
+        program = runnable(objects, object_key(seat.bot_id, digest), folder, game)
     except UnfitUpload as error:
         return BotSpec(seat.name, "absent", str(error))
     return BotSpec(
         seat.name, program.kind, program.target, {**program.settings, "username": seat.name}
     )
+
+
+def runnable(objects: ObjectStore, key: str, folder: Path, game: str) -> BotSpec:
+    """Return the program of an unpacked upload, built if it has to be; raise UnfitUpload."""
+    language = packages.compiled_language([file.name for file in folder.iterdir()])
+    if language:
+        return builds.add_built(objects, key, folder, language)
+    return packages.program_in(folder, game)
 
 
 def fetched(objects: ObjectStore, bot_id: str, digest: str) -> bytes:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from sqlalchemy import (
     ColumnElement,
+    Row,
     and_,
     select,
 )
@@ -71,7 +72,7 @@ def is_version_played() -> ColumnElement[bool]:
     )
 
 
-def version_played(bot: Bot) -> int | None:
+def version_played(bot: Bot | Row[*tuple[Any, ...]]) -> int | None:
     """Return the number of the uploaded version that plays for a bot, None if none does."""
     number: int | None = bot.settings.get(VERSION) if bot.kind == "program" else None
     return number

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import func, select
+from sqlalchemy import Row, bindparam, func, select
 from sqlalchemy.orm import Session
 
 from cw.hub.bots.seats import version_played
@@ -63,32 +63,41 @@ def bots_of_user(session: Session, user_id: int) -> list[BotView]:
     return [view_of(bot, owner or "", match_id, at) for bot, owner, match_id, at in rows]
 
 
+_BOTS, _USERS = Bot.__table__, User.__table__
+
+OF_USERS: Final = select(_BOTS, _USERS.c.username).join(_USERS, _USERS.c.id == _BOTS.c.user_id)
+"""The bots of users; made once, like the next ones, as many pages ask them."""
+
+NAMED: Final = (
+    OF_USERS.where(_BOTS.c.name_key == bindparam("name_key"))
+    .order_by(_BOTS.c.game != FIRST_GAME, _BOTS.c.game)
+    .limit(1)
+)
+NAMED_OF_GAME: Final = NAMED.where(_BOTS.c.game == bindparam("game"))
+WITH_ID: Final = OF_USERS.where(_BOTS.c.bot_id == bindparam("bot_id"))
+
+
 def find(session: Session, game: str | None, name: str) -> BotView | None:
     """Return the bot of a user by its name in any case, None if there is none.
 
     Without a game: of Code Battle, or of the first by its name that has such a bot.
     """
-    named = (
-        select(Bot, User.username)
-        .join(User, User.id == Bot.user_id)
-        .where(Bot.name_key == name_key(name))
-        .order_by(Bot.game != FIRST_GAME, Bot.game)
-        .limit(1)
-    )
-    of_game = named if game is None else named.where(Bot.game == game)
-    row = session.execute(of_game).one_or_none()
-    return None if row is None else view_of(row[0], row[1] or "")
+    wanted = {"name_key": name_key(name)}
+    if game is None:
+        row = session.execute(NAMED, wanted).one_or_none()
+    else:
+        row = session.execute(NAMED_OF_GAME, {**wanted, "game": game}).one_or_none()
+    return None if row is None else view_of(row, row.username or "")
 
 
 def find_by_id(session: Session, bot_id: str) -> BotView | None:
     """Return the bot of a user by its name outside of the database, None if there is none."""
-    named = select(Bot, User.username).join(User, User.id == Bot.user_id)
-    row = session.execute(named.where(Bot.bot_id == bot_id)).one_or_none()
-    return None if row is None else view_of(row[0], row[1] or "")
+    row = session.execute(WITH_ID, {"bot_id": bot_id}).one_or_none()
+    return None if row is None else view_of(row, row.username or "")
 
 
 def view_of(
-    bot: Bot,
+    bot: Bot | Row[*tuple[Any, ...]],
     owner: str,
     last_match: str | None = None,
     at: datetime | None = None,

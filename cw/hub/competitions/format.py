@@ -26,7 +26,10 @@ from cw.hub.bots.views import BotView
 from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.news import News
+from cw.hub.competitions.setting_fields import SettingField
 from cw.hub.competitions.verbs import CompetitionFacts
+from cw.hub.matches.challenges.kind import CHALLENGE
+from cw.hub.matches.comparisons.kind import COMPARISON
 from cw.hub.matches.kinds import NOTHING, Kind, Kinds
 from cw.hub.matches.practice import PRACTICE
 from cw.hub.operation.queue import Job
@@ -40,11 +43,14 @@ at once it makes them once."""
 
 Settings: TypeAlias = Mapping[str, Any]
 
-Changing: TypeAlias = Callable[[Session, Clock, CompetitionFacts, Settings], object]
-"""Checks and keeps settings of a competition; raises UsageError for what cannot be."""
+Changing: TypeAlias = Callable[[Session, Clock, CompetitionFacts, Settings, str], object]
+"""Checks and keeps settings of a competition, by somebody; raises UsageError for what cannot be."""
 
-Steering: TypeAlias = Callable[[Session, Clock, CompetitionFacts, CompetitionState], object]
-"""Lets a competition run, pause or be over; raises UsageError where that cannot be."""
+Steering: TypeAlias = Callable[[Session, Clock, CompetitionFacts, CompetitionState, str], object]
+"""Lets a competition run, pause or be over, by somebody; raises UsageError where it cannot be."""
+
+Creating: TypeAlias = Callable[[Session, Clock, "Format", "NewCompetition", str], CompetitionFacts]
+"""Creates a competition as a form asks for it; raises UsageError for what cannot be."""
 
 Verifying: TypeAlias = Callable[[Session, float], Iterable[str]]
 """Names each difference between what was kept of results and what the matches say, if it is larger
@@ -84,6 +90,8 @@ class HomeCard:
     """Returns its first places, by the id of the competition."""
     next_at: Callable[[Session, Clock, CompetitionFacts], datetime | None] | None = None
     """Returns when its next match is due, where none is planned yet."""
+    ended_at: Callable[[Session, int], datetime | None] | None = None
+    """Returns when it ended, by the id of the competition, so that its winners stay to be seen."""
     idle: str = ""
     """What is said between two matches; "" for the time of the next one."""
 
@@ -128,14 +136,50 @@ class BotCard:
     """Returns the ratings of the bots of a user, by the ids of their rows."""
 
 
-def change(_session: Session, _clock: Clock, facts: CompetitionFacts, values: Settings) -> None:
+def change(
+    _session: Session, _clock: Clock, facts: CompetitionFacts, values: Settings, _actor: str
+) -> None:
     """Refuse all settings: there are none."""
     raise UsageError(f"{facts.format}/{facts.slug} has no settings; {', '.join(values)} is none")
 
 
-def steer(session: Session, clock: Clock, facts: CompetitionFacts, state: CompetitionState) -> None:
+@dataclass(frozen=True, slots=True)
+class NewCompetition:
+    """A competition that a form asks for."""
+
+    game: str
+    title: str
+    slug: str
+    settings: Settings
+
+
+def create(
+    session: Session, clock: Clock, format_: Format, wanted: NewCompetition, actor: str
+) -> CompetitionFacts:
+    """Create a competition, a draft, with its settings; raise UsageError for what cannot be."""
+    facts = competitions.new(
+        session,
+        clock,
+        format_.name,
+        wanted.game,
+        slug=wanted.slug,
+        title=wanted.title,
+        actor=actor,
+    )
+    if wanted.settings:
+        format_.change(session, clock, facts, wanted.settings, actor)
+    return facts
+
+
+def steer(
+    session: Session,
+    clock: Clock,
+    facts: CompetitionFacts,
+    state: CompetitionState,
+    actor: str,
+) -> None:
     """Let a competition run, pause or be over."""
-    competitions.set_state(session, clock, facts.id, state)
+    competitions.set_state(session, clock, facts.id, state, actor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +194,14 @@ class Format:
     change: Changing = change
     steer: Steering = steer
     begin: Beginning | None = None
+    about: str = ""
+    """Says in a sentence what is played, where one is created; "" for a format that no page
+    creates."""
+    fields: Sequence[SettingField] = ()
+    """Its settings, as forms ask for them."""
+    create: Creating = create
+    led_at: Callable[[CompetitionFacts], str] | None = None
+    """Returns the address of the page on which a competition is led; None for that of all."""
     enter: Entering | None = None
     verify: Verifying | None = None
     """Verifies what it has made of results, after a back-up was restored."""
@@ -179,8 +231,8 @@ class Format:
 
 
 def kinds_of(formats: Sequence[Format]) -> Kinds:
-    """Return the kinds of matches of some formats, and practice."""
-    return Kinds((PRACTICE, *(format_.kind for format_ in formats)))
+    """Return the kinds of matches of some formats, practice, challenges, and comparisons."""
+    return Kinds((PRACTICE, CHALLENGE, COMPARISON, *(format_.kind for format_ in formats)))
 
 
 def format_named(formats: Sequence[Format], name: str) -> Format | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy import func, select
@@ -18,6 +18,12 @@ from cw.hub.store.tables import Competition, Match
 
 SHOWN: Final = ("running", "paused")
 """The states of competitions that are told of."""
+
+ENDED_FOR: Final = timedelta(days=14)
+"""How long the winners of a competition that is over are shown."""
+
+MOST_ENDED: Final = 5
+"""The latest competitions that are over, of which some are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +48,52 @@ class Top:
         return self.home.address(self.competition)
 
 
-def tops(session: Session, clock: Clock, formats: Sequence[Format]) -> list[Top]:
-    """Return the competitions that go on, in the order in which they were made."""
+def tops(
+    session: Session, clock: Clock, formats: Sequence[Format], game: str | None = None
+) -> list[Top]:
+    """Return the competitions that go on, of a game or of all, in the order they were made in."""
     query = select(Competition).where(Competition.state.in_(SHOWN)).order_by(Competition.id)
+    if game is not None:
+        query = query.where(Competition.game == game)
     homes = {format_.name: format_.home for format_ in formats}
     facts = [facts_of(row) for row in session.scalars(query)]
     return [
         top_of(session, clock, fact, homes[fact.format]) for fact in facts if fact.format in homes
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A competition that has ended lately."""
+
+    competition: CompetitionFacts
+    address: str
+    at: datetime
+    places: tuple[Place, ...]
+
+
+def ended(session: Session, clock: Clock, formats: Sequence[Format]) -> list[Ended]:
+    """Return the competitions that have ended lately and have winners, the latest first."""
+    homes = {format_.name: format_.home for format_ in formats}
+    latest = (
+        select(Competition)
+        .where(Competition.state == "over", Competition.format.in_(homes))
+        .order_by(Competition.id.desc())
+        .limit(MOST_ENDED)
+    )
+    facts = [facts_of(row) for row in session.scalars(latest)]
+    over = [ended_of(session, fact, homes[fact.format]) for fact in facts]
+    since = clock() - ENDED_FOR
+    return [one for one in over if one is not None and one.at > since and one.places]
+
+
+def ended_of(session: Session, competition: CompetitionFacts, home: HomeCard) -> Ended | None:
+    """Return what is shown of a competition that is over; None where it says not since when."""
+    at = home.ended_at(session, competition.id) if home.ended_at else None
+    if at is None or home.address is None:
+        return None
+    places = tuple(home.leaders(session, competition.id))
+    return Ended(competition, home.address(competition), at, places)
 
 
 def top_of(session: Session, clock: Clock, competition: CompetitionFacts, home: HomeCard) -> Top:

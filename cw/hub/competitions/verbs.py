@@ -20,6 +20,13 @@ from cw.hub.store.tables import Competition, CompetitionState, Match
 
 OPERATOR: Final = "operator"
 LONGEST_SLUG: Final = 32
+STEERED: Final[Mapping[str, CompetitionState]] = {
+    "running": "running",
+    "paused": "paused",
+    "over": "over",
+}
+"""The states to which somebody may bring a competition, as forms send them."""
+
 LONGEST_TITLE: Final = 80
 FORMER_NAMES: Final = {"championship": "cup", "ladder": "tournament"}
 """What formats were called before: commands understand it for one release more."""
@@ -52,6 +59,10 @@ class CompetitionFacts:
     """Rises with every change that its pages show."""
     last_seq: int = 0
     """How many results were rated."""
+    description: str = ""
+    """Markdown."""
+    zone: str = "UTC"
+    """The time zone in which its hosts enter times."""
 
     @property
     def since(self) -> datetime | None:
@@ -74,6 +85,8 @@ FOUND: Final = select(
     _COLUMNS.seed,
     _COLUMNS.revision,
     _COLUMNS.last_seq,
+    _COLUMNS.description,
+    _COLUMNS.zone,
 ).where(_COLUMNS.format == bindparam("format"), _COLUMNS.slug == bindparam("slug"))
 """A competition by its format and slug: made once, as many pages ask it."""
 
@@ -92,6 +105,8 @@ def facts_of(row: Competition | Row[*tuple[Any, ...]]) -> CompetitionFacts:
         row.seed,
         row.revision,
         row.last_seq,
+        row.description,
+        row.zone,
     )
 
 
@@ -228,10 +243,16 @@ def set_paused(
     return True
 
 
-def set_values(session: Session, clock: Clock, competition: int, values: Mapping[str, Any]) -> None:
+def set_values(
+    session: Session,
+    clock: Clock,
+    competition: int,
+    values: Mapping[str, Any],
+    actor: str = OPERATOR,
+) -> None:
     """Keep settings, which their format has checked; others stay as they are. Twice: the same."""
     row = lock(session, competition)
     row.settings = {**row.settings, **values}
     row.revision += 1
     name = f"competition:{row.format}/{row.slug}"
-    audit.note(session, clock, OPERATOR, "set", name, detail=values)
+    audit.note(session, clock, actor, "set", name, detail=values, competition_id=row.id)

@@ -24,6 +24,7 @@ from cw.hub.bots.seats import ClaimedSeat, Hosting
 from cw.hub.matches import claims, replays, states
 from cw.hub.matches.claims import Claim
 from cw.hub.matches.kinds import Kind, Kinds
+from cw.hub.matches.live.telling import Telling, telling
 from cw.hub.matches.results import BattleResult, unplayed
 from cw.hub.matches.specs import slots_of, spec_of
 from cw.hub.operation.resources import Resources
@@ -164,13 +165,19 @@ class Attempt:
         claim, clock = self.claim.battle(number), self.resources.clock
         began = clock()
         spec = spec_of(claim, self.resources.settings, self.programs)
-        result = await self.play_spec(spec)
+        async with telling(self.resources.lines, claim) as teller:
+            result = await self.play_spec(spec, teller)
         await self.report(result)
         return await self.stored_battle(claim, number, result, began, clock())
 
-    async def play_spec(self, spec: MatchSpec) -> MatchResult:
-        """Play one game of the match."""
-        result = await run_match(spec, on_turn=self.watch, secrets=self.secrets)
+    async def play_spec(self, spec: MatchSpec, teller: Telling) -> MatchResult:
+        """Play one game of the match, and let it be told."""
+
+        def watch(progress: MatchProgress) -> None:
+            self.turn = self.turns_before + progress.turns
+            teller.watch(progress)
+
+        result = await run_match(spec, on_turn=watch, secrets=self.secrets)
         self.turns_before += result.turns
         return result
 
@@ -179,9 +186,8 @@ class Attempt:
     ) -> BattleResult:
         """Store the replay of a game as everybody may read it; return how the game ended."""
         key = replays.replay_key(claim.match_id, claim.planned_at, claim.attempt, number)
-        names = [seat.public for seat in claim.seats]
         replay = await asyncio.to_thread(
-            replays.stored_replay, result.replay, names, key, claim.credits
+            replays.stored_replay, result.replay, claim, key, names_apart=self.kind.names_apart
         )
         for name, data in replay.objects:
             await self.store(name, data)
@@ -242,10 +248,6 @@ class Attempt:
     def opened(self, secret: Sealed, row: str) -> str:
         """Return the secret of a bot."""
         return self.resources.sealer.open(secret, row).decode()
-
-    def watch(self, progress: MatchProgress) -> None:
-        """Take in how far the match is."""
-        self.turn = self.turns_before + progress.turns
 
     async def while_renewed(self, work: Coroutine[Any, Any, T]) -> T:
         """Do something while the lease is renewed; cancel it where the match is lost."""

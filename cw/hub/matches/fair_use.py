@@ -1,7 +1,11 @@
-"""Fair use of the machines that run programs: no owner holds more than half while others wait."""
+"""Fair use of the machines that run programs: no owner holds more than half while others wait.
+
+Experiments are played while nothing else waits.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Final
 
 from sqlalchemy import func, select, update
@@ -24,9 +28,31 @@ def must_wait(session: Session, clock: Clock, match: int) -> bool:
     count = most_held(session, owners) if owners else 0
     if count == 0 or count < share_of(session, clock) or not others_wait(session, owners):
         return False
+    put_back(session, match)
+    return True
+
+
+def put_back(session: Session, match: int) -> None:
+    """Let a match wait: the next tick sends it again."""
     waiting = update(Match).where(Match.id == match, Match.state == "queued")
     session.execute(waiting.values(sent_at=None))
+
+
+def gives_way(session: Session, match: int, experiments: Collection[str]) -> bool:
+    """Return whether a match waits, as it is one of these kinds and any other one waits."""
+    its_kind = select(Match.id).where(Match.id == match, Match.kind.in_(experiments))
+    if session.scalar(its_kind) is None or not any_waits(session, experiments):
+        return False
+    put_back(session, match)
     return True
+
+
+def any_waits(session: Session, experiments: Collection[str]) -> bool:
+    """Return whether a match waits for a worker that is none of these kinds."""
+    waiting = select(Match.id).where(
+        Match.state == "queued", Match.sent_at.is_not(None), Match.kind.not_in(experiments)
+    )
+    return session.scalar(waiting.limit(1)) is not None
 
 
 def owners_of(session: Session, match: int) -> set[int]:
@@ -43,9 +69,13 @@ def programs() -> Any:
 
 def share_of(session: Session, clock: Clock) -> int:
     """Return how many matches an owner may hold while others wait: half of all slots."""
+    return slots(session, clock) // 2
+
+
+def slots(session: Session, clock: Clock) -> int:
+    """Return how many matches of programs can be played at once."""
     beats = heartbeats.live(session, clock)
-    slots = [beat.figures.get(SLOTS, 0) for beat in beats if beat.role == "worker"]
-    return int(sum(slots)) // 2
+    return int(sum(beat.figures.get(SLOTS, 0) for beat in beats if beat.role == "worker"))
 
 
 def most_held(session: Session, owners: set[int]) -> int:

@@ -46,12 +46,12 @@ class MatchPart:
     """For the head of the page, such as style sheets."""
     top: Markup = NOTHING
     """Above the match."""
+    below: Markup = NOTHING
+    """After those who played."""
     people: str | None = None
     """Address of who played, where the viewer names people."""
     has_places: bool = True
     """Whether the page lists the places of all seats."""
-    brand: str = ""
-    """Whose header the page has; "" for that of the site."""
 
 
 NO_PART: Final = MatchPart()
@@ -97,10 +97,14 @@ class Kind(KindTraits):
     finish: Finishing | None = None
     send: Sending | None = None
     """Sends the matches of its competitions, in an order of its own."""
+    waits_for_ticks: bool = False
+    """Whether `send` is called by ticks alone, after all formats have planned."""
     plans_next: bool = False
     """Whether `finish` plans matches, which are sent at once and not by the next tick."""
     words: Wording | None = None
     part: Parting | None = None
+    names_apart: bool = False
+    """Whether its pages name the players that have numbers, so that its replays need not."""
     plays_as_competition: bool = False
     """Whether it has no format, and is claimed as the format of its competition claims."""
     keeps: Literal["all", "strongest", "none"] = "all"
@@ -155,9 +159,20 @@ class Kinds:
         return self.names(lambda kind: kind.keeps != "all")
 
     @property
+    def experiments(self) -> tuple[str, ...]:
+        """The kinds whose matches are played while nothing else waits."""
+        return self.names(lambda kind: kind.is_experiment)
+
+    @property
     def sendings(self) -> Mapping[str, Sending]:
         """By name the kinds that are sent in an order of their own."""
         return {kind.name: kind.send for kind in self.kinds if kind.send is not None}
+
+    @property
+    def sendings_at_ends(self) -> Mapping[str, Sending]:
+        """Those of them that are called whenever a match is over."""
+        at_once = self.names(lambda kind: not kind.waits_for_ticks)
+        return {name: send for name, send in self.sendings.items() if name in at_once}
 
     def claim(
         self, session: Session, clock: Clock, match: int, worker: str, lease: timedelta

@@ -19,7 +19,7 @@ from cw.hub.accounts import people
 from cw.hub.bots import views as bot_views
 from cw.hub.bots.views import BotView
 from cw.hub.matches.kinds import Kinds
-from cw.hub.matches.lookup import views_of
+from cw.hub.matches.lookup import views_of, with_ratings
 from cw.hub.matches.practice import PRACTICE
 from cw.hub.matches.states import OPEN
 from cw.hub.matches.views import MatchView
@@ -181,6 +181,9 @@ ON_HOME: Final = 6
 PER_PAGE: Final = 50
 """Matches on a page of a list."""
 
+PLACES: Final = 6
+"""Of a match that a list names."""
+
 LATEST: Final = 20
 """Matches on the page of a bot."""
 
@@ -202,7 +205,10 @@ def latest_of_user(session: Session, kinds: Kinds, user_id: int) -> list[MatchVi
     its = select(MatchParticipant.match_id).join(Bot, Bot.id == MatchParticipant.bot_id)
     rows = (
         select(Match)
-        .where(Match.id.in_(its.where(Bot.user_id == user_id)))
+        .where(
+            Match.id.in_(its.where(Bot.user_id == user_id)),
+            Match.kind.not_in(kinds.experiments),
+        )
         .order_by(Match.id.desc())
         .limit(ON_HOME)
     )
@@ -234,6 +240,10 @@ class Choice:
     best: str = ""
     """A month such as `2026-11`, of which the strongest are wanted."""
     page: int = 1
+    owner: int | None = None
+    """The id of the user of whose bots one plays."""
+    lost_since: datetime | None = None
+    """From when on those are wanted that a bot of the owner has lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +255,7 @@ class Listing:
     has_more: bool
 
 
-def listing(session: Session, kinds: Kinds, choice: Choice) -> Listing:
+def listing(session: Session, kinds: Kinds, choice: Choice, rows: int = PER_PAGE) -> Listing:
     """Return a page of the matches that everybody may see: the latest first, or the strongest."""
     query = select(Match).where(Match.kind.not_in(kinds.private))
     if choice.game:
@@ -261,6 +271,8 @@ def listing(session: Session, kinds: Kinds, choice: Choice) -> Listing:
         named = select(Bot.id).where(Bot.name_key.contains(key, autoescape=True))
         its = select(MatchParticipant.match_id).where(MatchParticipant.bot_id.in_(named))
         query = query.where(Match.id.in_(its))
+    if choice.owner is not None:
+        query = query.where(Match.id.in_(played_by(kinds, choice.owner, choice.lost_since)))
     if month := month_of(choice.best):
         query = query.where(
             Match.kind.in_(kinds.by_strength),
@@ -271,10 +283,34 @@ def listing(session: Session, kinds: Kinds, choice: Choice) -> Listing:
         ordered = query.order_by(Match.level.desc(), Match.id)
     else:
         ordered = query.order_by(Match.id.desc())
-    first = (max(choice.page, 1) - 1) * PER_PAGE
-    rows = session.scalars(ordered.limit(PER_PAGE + 1).offset(first)).all()
-    views = views_of(session, kinds, rows[:PER_PAGE])
-    return Listing(views, max(choice.page, 1), len(rows) > PER_PAGE)
+    first = (max(choice.page, 1) - 1) * rows
+    matches = session.scalars(ordered.limit(rows + 1).offset(first)).all()
+    views = with_ratings(session, views_of(session, kinds, matches[:rows], with_replays=False))
+    return Listing(views, max(choice.page, 1), len(matches) > rows)
+
+
+def played_by(kinds: Kinds, owner: int, lost_since: datetime | None) -> Select[int]:
+    """Return the query for the matches that bots of a user play; or have lost since a moment."""
+    its = (
+        select(MatchParticipant.match_id)
+        .join(Bot, Bot.id == MatchParticipant.bot_id)
+        .where(Bot.user_id == owner)
+    )
+    if lost_since is None:
+        return its
+    return its.join(Match, Match.id == MatchParticipant.match_id).where(
+        is_lost_since(lost_since), Match.kind.not_in(kinds.crowds)
+    )
+
+
+def is_lost_since(moment: datetime) -> ColumnElement[bool]:
+    """Return what holds of a seat whose bot was not first in a match that ended since a moment."""
+    return and_(MatchParticipant.rank > 1, Match.state == "done", Match.finished_at >= moment)
+
+
+def yesterday(now: datetime) -> datetime:
+    """Return when the day before a moment began, in UTC."""
+    return datetime(now.year, now.month, now.day, tzinfo=UTC) - timedelta(days=1)
 
 
 def month_of(text: str) -> tuple[datetime, datetime] | None:

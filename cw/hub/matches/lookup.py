@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -87,6 +88,8 @@ SEATS: Final = (
         _SEATS.c.stats,
         _SEATS.c.mu,
         _SEATS.c.phi,
+        _SEATS.c.sigma,
+        _SEATS.c.pair_rank,
         _BOTS.c.team_id,
         _TEAMS.c.name.label("team"),
         _COMPETITIONS.c.slug.label("tournament"),
@@ -138,53 +141,79 @@ def find(  # noqa: PLR0913 - which match, and how much of it
     return viewed(row, kind, seats, row.replay_key)
 
 
-def with_ratings(session: Session, match: MatchView) -> MatchView:
-    """Return a match with the ratings that its bots had before."""
-    if match.seq is None:
-        return match
-    return match.with_before(ratings_before(session, match))
+def with_ratings(session: Session, matches: Sequence[MatchView]) -> list[MatchView]:
+    """Return matches with the ratings that their bots had before: one statement, or none."""
+    rated = [match.match_id for match in matches if match.seq is not None]
+    before = ratings_before(session, rated) if rated else {}
+    return [
+        match.with_before(before[match.match_id]) if match.match_id in before else match
+        for match in matches
+    ]
 
 
-def ratings_before(session: Session, match: MatchView) -> dict[int, float]:
-    """Return the shown ratings of bots before a match that was rated."""
-    seat, earlier, its = MatchParticipant, aliased(MatchParticipant), aliased(Match)
-    last = (
-        select(earlier.mu - 2 * earlier.phi)
+def ratings_before(session: Session, names: Sequence[str]) -> dict[str, dict[int, Rating]]:
+    """Return by match and bot the ratings before matches that were rated."""
+    seat, last = MatchParticipant, aliased(MatchParticipant)
+    earlier, its = aliased(MatchParticipant), aliased(Match)
+    previous = (
+        select(earlier.match_id)
         .join(its, its.id == earlier.match_id)
         .where(
             earlier.bot_id == seat.bot_id,
             earlier.match_id < seat.match_id,
-            its.competition_id == match.competition_id,
-            its.seq < match.seq,
+            its.competition_id == Match.competition_id,
+            its.seq < Match.seq,
         )
         .order_by(earlier.match_id.desc())
         .limit(1)
-        .correlate(seat)
+        .correlate(seat, Match)
         .scalar_subquery()
     )
     rows = session.execute(
-        select(seat.bot_id, last)
-        .join(Match, Match.id == seat.match_id)
-        .where(Match.match_id == match.match_id, seat.bot_id.is_not(None))
+        select(Match.match_id, seat.bot_id, last.mu, last.phi, last.sigma)
+        .join(seat, seat.match_id == Match.id)
+        .outerjoin(last, and_(last.bot_id == seat.bot_id, last.match_id == previous))
+        .where(Match.match_id.in_(names), seat.bot_id.is_not(None))
     )
-    return {bot: Rating().shown if shown is None else shown for bot, shown in rows if bot}
+    before: defaultdict[str, dict[int, Rating]] = defaultdict(dict)
+    for match, bot, *figures in rows:
+        if bot is not None:
+            before[match][bot] = rating_of(*figures) or Rating()
+    return before
 
 
-def views_of(session: Session, kinds: Kinds, rows: Sequence[Match]) -> list[MatchView]:
-    """Return matches for lists, with the seats that these name: always two statements."""
+def rating_of(mu: float | None, phi: float | None, sigma: float | None) -> Rating | None:
+    """Return a rating as a row has it, None where it has none."""
+    if mu is None or phi is None or sigma is None:
+        return None
+    return Rating(mu, phi, sigma)
+
+
+def views_of(
+    session: Session, kinds: Kinds, rows: Sequence[Match], *, with_replays: bool = True
+) -> list[MatchView]:
+    """Return matches for lists, with the seats that these name: a statement, another for replays.
+
+    Without replays they look as if none was kept.
+    """
     ids = [row.id for row in rows]
     if not ids:
         return []
-    first = select(Battle.match_id, Battle.replay_key).where(
-        Battle.match_id.in_(ids), Battle.number == 1, Battle.pruned_at.is_(None)
-    )
-    keys = {match: key for match, key in session.execute(first)}  # noqa: C416 - of rows
+    keys = first_replays(session, ids) if with_replays else {}
     listed = session.execute(LISTED_SEATS, {"matches": ids, "crowds": kinds.crowds})
     by_match = groupby(listed, key=lambda seat: seat.match_id)
     seats = {match: seats_in(slots) for match, slots in by_match}
     return [
         viewed(row, kinds.of(row.kind), seats.get(row.id, ()), keys.get(row.id)) for row in rows
     ]
+
+
+def first_replays(session: Session, matches: Sequence[int]) -> dict[int, str | None]:
+    """Return by match the key of the replay of its first battle that is kept."""
+    first = select(Battle.match_id, Battle.replay_key).where(
+        Battle.match_id.in_(matches), Battle.number == 1, Battle.pruned_at.is_(None)
+    )
+    return {match: key for match, key in session.execute(first)}  # noqa: C416 - of rows
 
 
 def viewed(
@@ -243,7 +272,8 @@ def seats_in(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[SeatView, ...]:
             seat.score,
             seat.faults,
             seat.stats,
-            None if seat.mu is None or seat.phi is None else seat.mu - 2 * seat.phi,
+            rating_of(seat.mu, seat.phi, seat.sigma),
+            pair_rank=seat.pair_rank,
             bot_id=seat.public_id,
             tournament=seat.tournament,
             team_id=seat.team_id,

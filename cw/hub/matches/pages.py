@@ -23,8 +23,11 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from cw.hub.accounts.access.actor import actor
+from cw.hub.bots import house
+from cw.hub.bots.workshop.pages import written_at
 from cw.hub.matches import lookup
 from cw.hub.matches.kinds import NO_PART, Kind, Kinds
+from cw.hub.matches.live.telling import is_told
 from cw.hub.matches.objects import link_to
 from cw.hub.matches.replays import viewed_key
 from cw.hub.matches.results import NOBODY
@@ -39,7 +42,7 @@ routes = Blueprint("match", __name__)
 
 SENTENCES: Final[Mapping[str, str]] = {
     "queued": "This match is waiting for a worker.",
-    "in_progress": ("This match is being played: turn {turn}. It can be watched when it is over."),
+    "in_progress": "This match is being played: turn {turn}. It can be watched when it is over.",
     "interrupted": ("The machine that played this match was taken away. It will be played again."),
     "void": "This match was called off: {reason}.",
     "failed": "This match could not be played.",
@@ -49,6 +52,9 @@ SENTENCES: Final[Mapping[str, str]] = {
     ),
 }
 """How a match stands that cannot be watched, by its state."""
+
+LIVE_EVERY: Final = 1000
+"""Milliseconds between two looks of a viewer at a match that is on."""
 
 NO_MATCH: Final = "There is no such match."
 UNPLAYED: Final = "No bot was ready to play this game."
@@ -126,31 +132,34 @@ def page(match_id: str) -> ResponseReturnValue:
     """Show a match: how it stands, or the match itself."""
     match, battle = find(match_id), wanted_battle()
     with one_reading() as reading:
-        match = lookup.with_ratings(reading, match)
+        (match,) = lookup.with_ratings(reading, [match])
         kind = kind_of(match)
         part = kind.part(reading, match, battle) if kind.part else NO_PART
-    viewer = (
-        viewer_of(
-            request.script_root,
-            match_id,
-            part.people,
-            plays=match.kind.plays_at_once,
-            battle=battle,
-        )
-        if match.replay_key
-        else ""
-    )
+    viewer = viewer_shown(match, part.people, plays=match.kind.plays_at_once)
     return render_template(
         "hub/matches/match.html",
         match=match,
         part=part,
-        brand=part.brand,
         viewer=viewer,
         battle=battle,
         title=title_of(match.game),
         sentence=sentence(match),
         own=own_slots(match),
+        workshop=workshop_of(match),
     )
+
+
+def workshop_of(match: MatchView) -> str:
+    """Return where people try a bot against who has played a match; "" where none are written.
+
+    Against people's bots nobody practises: without a built-in one the page chooses the opponent.
+    """
+    if not written_at(match.game):
+        return ""
+    built_in = house.strategies_by_name(match.game)
+    seats = (seat for seat in match.by_rank if seat.team is None and seat.name in built_in)
+    opponent = next((built_in[seat.name] for seat in seats), None)
+    return url_for("workshop.page", game=match.game, opponent=opponent)
 
 
 @lru_cache
@@ -159,10 +168,24 @@ def title_of(game: str) -> str:
     return game_page(game).title
 
 
+def viewer_shown(match: MatchView, people: str | None = None, *, plays: bool) -> Markup | str:
+    """Return the HTML of the viewer of a match that is over or on now; "" for any other."""
+    is_live = match.state == "in_progress" and is_told(match.game)
+    if not (is_live or match.replay_key):
+        return ""
+    root, battle = request.script_root, 1 if is_live else wanted_battle()
+    return viewer_of(root, match.match_id, people, plays=plays, battle=battle, is_live=is_live)
+
+
 @lru_cache(maxsize=256)
-def viewer_of(_root: str, match_id: str, people: str | None, *, plays: bool, battle: int) -> Markup:
+def viewer_of(
+    _root: str, match_id: str, people: str | None, *, plays: bool, battle: int, is_live: bool
+) -> Markup:
     """Return the HTML of the viewer of a match, remembered: only its addresses differ."""
     viewer = get_template_attribute("viewer.html", "viewer")
+    if is_live:
+        live = url_for("live.document", match_id=match_id)
+        return cast(Markup, viewer(people=people, live=live, every=LIVE_EVERY))
     drawn: Markup = viewer(
         url_for("match.document", match_id=match_id, battle=battle if battle > 1 else None),
         f"{match_id}-b{battle}.json" if battle > 1 else f"{match_id}.json",
@@ -185,19 +208,27 @@ def state(match_id: str) -> Response:
 
 def polled(match: MatchView) -> Polled:
     """Return what the page of a match asks again and again."""
-    payload = {"state": match.state, "sentence": sentence(match)}
+    watched = match.state == "in_progress" and is_told(match.game)
+    payload = {"state": match.state, "sentence": sentence(match), "watched": watched}
     return Polled(match.tag, payload, match.kind.is_public)
 
 
 @routes.get("/replay/<match_id>")
 def replay(match_id: str) -> ResponseReturnValue:
-    """Show the replay of a match alone, as shared links do; other sites may show it in theirs."""
+    """Show the replay of a match alone, as shared links do; other sites may show it in theirs.
+
+    Where there is none, before the end or after it, a sentence says why.
+    """
     match = find(match_id)
-    if match.replay_key is None:
-        abort(404, sentence(match))
     embedded, plays = (request.args.get(name) == "1" for name in ("embed", "play"))
     answer = make_response(
-        render_template("hub/matches/replay.html", match=match, embedded=embedded, plays=plays)
+        render_template(
+            "hub/matches/replay.html",
+            match=match,
+            embedded=embedded,
+            viewer=viewer_shown(match, plays=plays),
+            sentence=sentence(match),
+        )
     )
     if embedded:
         answer.headers["Content-Security-Policy"] = EMBEDDED

@@ -12,6 +12,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from cw import __version__
+from cw.hub.bots.workshop import tasks
 from cw.hub.matches import fair_use, states
 from cw.hub.matches.attempt import AWAY_PAUSE, Attempt
 from cw.hub.matches.claims import Claim
@@ -97,6 +98,8 @@ class Worker:
         if game is not None:
             logger.warning("the game %s is not installed here: match %s is passed on", game, match)
             return None
+        if fair_use.gives_way(session, match, self.kinds.experiments):
+            return None
         if fair_use.must_wait(session, resources.clock, match):
             return None
         lease = timedelta(seconds=resources.settings.lease)
@@ -106,6 +109,7 @@ class Worker:
         """Give back what is played, as the process is told to end."""
         with resources.database.writing() as session:
             states.interrupt_all_of(session, self.name, "its worker was stopped")
+            tasks.lose_all_of(session, resources.clock, self.name)
             upkeep.forget_worker(session, self.name)
 
     def send_next(self, resources: Resources, claim: Claim) -> None:
@@ -116,7 +120,7 @@ class Worker:
         if claim.competition_id is None:
             return
         try:
-            send_own(resources, self.kinds.sendings)
+            send_own(resources, self.kinds.sendings_at_ends)
             if self.kinds.of(claim.kind).plans_next:
                 send_of(resources, claim.competition_id)
         except DBAPIError as error:

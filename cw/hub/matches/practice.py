@@ -40,8 +40,7 @@ def practise(session: Session, clock: Clock, bot: int, strategy: str) -> tuple[i
     row = session.scalars(select(Bot).where(Bot.id == bot).with_for_update(key_share=True)).one()
     if row.status in ("SUSPENDED", "RETIRED"):
         raise bots.wrong_status(row)
-    if is_playing(session, bot):
-        raise bots.Busy("Your bot is playing. Try again when its match is over.")
+    must_be_free(session, bot)
     opponent = strategy if name_key(strategy) != row.name_key else f"{strategy}-builtin"
     seats = (Seat(row.name, bot_id=bot), Seat(opponent, spec=f"builtin:{strategy}"))
     key = f"{row.bot_id} {secrets.token_hex(8)}"
@@ -49,6 +48,12 @@ def practise(session: Session, clock: Clock, bot: int, strategy: str) -> tuple[i
     free = and_(Rating.bot_id == bot, Rating.playing_id.is_(None))
     session.execute(update(Rating).where(free).values(playing_id=match))
     return match, session.scalars(select(Match.match_id).where(Match.id == match)).one()
+
+
+def must_be_free(session: Session, bot: int) -> None:
+    """Raise Busy for a bot in a match that must be over before it plays another one."""
+    if is_playing(session, bot):
+        raise bots.Busy("Your bot is playing. Try again when its match is over.")
 
 
 def is_playing(session: Session, bot: int) -> bool:

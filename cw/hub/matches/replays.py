@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -11,13 +11,13 @@ from sqlalchemy import ColumnElement, and_, func, select, update
 from sqlalchemy.orm import Session
 
 from cw.games.registry import game_entry, load_exporter, load_game
-from cw.games.wire import Credits
 from cw.hub.clock import Clock
+from cw.hub.matches.claims import Claim
 from cw.hub.matches.kinds import Kinds
 from cw.hub.operation.resources import Resources
 from cw.hub.store.tables import Battle, Match
 from cw.replays.document import Document, encode, states
-from cw.replays.public import public_replay
+from cw.replays.public import numbered_replay, public_replay
 
 OWN_FORMAT: Final = ".json.gz"
 ARENA_FORMAT: Final = ".cw.json.gz"
@@ -64,18 +64,21 @@ def replay_of(key: str) -> tuple[str, str]:
 
 
 def stored_replay(
-    document: Document, names: Sequence[str], key: str, known: Credits
+    document: Document, claim: Claim, key: str, *, names_apart: bool = False
 ) -> StoredReplay:
-    """Return what is stored of a replay; `names` say who sat at its slots.
+    """Return what is stored of the replay of a game; bots are named by their ids.
 
-    In the format of the game the match and its bots have the names that are `known` of them.
+    Of players whom the game knows by the numbers of their rows it has those alone if their names
+    are kept apart from it. In the format of the game the match has its own name.
     """
-    public = public_replay(document, names)
+    if names_apart and claim.players:
+        document = numbered_replay(document)
+    public = public_replay(document, [seat.public for seat in claim.seats])
     game = public["game"]
     objects = [(viewed_key(game, key), encode(public, packed=True))]
     if game_entry(game).exporter is not None:
         played = list(states(load_game(game), public))
-        own = load_exporter(game)(public, played, known)
+        own = load_exporter(game)(public, played, claim.credits)
         objects.insert(0, (key, gzip.compress(own, mtime=0)))
     return StoredReplay(key, tuple(objects))
 

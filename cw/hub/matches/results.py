@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 from sqlalchemy import and_, bindparam, insert, null, select, update
 from sqlalchemy.orm import Session
 
+from cw.hub.bots import health
 from cw.hub.clock import Clock
 from cw.hub.matches.claims import Claim, hits, mine
 from cw.hub.store.tables import Battle, Match, MatchParticipant
@@ -34,6 +35,11 @@ class SlotResult:
     def crashed(self) -> bool:
         """Whether the bot was given up in the match; a single failure is none of that."""
         return any(fault["kind"] == "crashed" for fault in self.faults)
+
+    @property
+    def is_unreachable(self) -> bool:
+        """Whether the bot did not answer, or not in time."""
+        return any(fault["kind"] in health.UNREACHABLE for fault in self.faults)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +90,22 @@ def finish(session: Session, clock: Clock, claim: Claim, battles: Sequence[Battl
         return "already" if session.scalar(select(Match.id).where(done)) else "lost"
     rows = [battle_row(claim, number, battle) for number, battle in enumerate(battles, 1)]
     session.execute(insert(_BATTLES), rows)
-    if slots := [slot_after(claim, *slot) for slot in enumerate(combined(battles))]:
+    results = combined(battles)
+    if slots := [slot_after(claim, *slot) for slot in enumerate(results)]:
         session.execute(SLOTS_AFTER, slots)
+        note_unreachable(session, clock, claim, results)
     return "done"
+
+
+def note_unreachable(
+    session: Session, clock: Clock, claim: Claim, results: Sequence[SlotResult]
+) -> None:
+    """Let the bots be checked that did not answer."""
+    silent = [slot for slot, result in enumerate(results) if result.is_unreachable]
+    if silent:
+        seats = (_SLOTS.c.match_id == claim.id, _SLOTS.c.slot.in_(silent))
+        bots = session.scalars(select(_SLOTS.c.bot_id).where(*seats, _SLOTS.c.bot_id.is_not(None)))
+        health.note_match(session, clock, bots.all())
 
 
 def combined(battles: Sequence[BattleResult]) -> Sequence[SlotResult]:

@@ -56,13 +56,18 @@ def to_send(
 
     To be sent after the commit. Twice or by two at once: the second finds none due; one that nobody
     has claimed for so long is due again, and one whose message comes twice is claimed once. The
-    matches of competitions whose formats are `apart` are sent in an order of their own.
+    matches of kinds that are `apart`, and of competitions of these formats, are sent in an order
+    of their own.
     """
     now = clock()
     due = is_due(now, lost_after)
     if apart:
         theirs = select(Competition.id).where(Competition.format.in_(apart))
-        due = and_(due, or_(Match.competition_id.is_(None), Match.competition_id.not_in(theirs)))
+        due = and_(
+            due,
+            Match.kind.not_in(apart),
+            or_(Match.competition_id.is_(None), Match.competition_id.not_in(theirs)),
+        )
     first = select(Match.id).where(due).order_by(Match.id).limit(MOST_SENT)
     change = update(Match).where(Match.id.in_(first), due).values(sent_at=now)
     rows = session.execute(change.returning(Match.id, Match.kind, Match.request_id))
@@ -122,7 +127,7 @@ def open_to_programs(matches: Collection[int]) -> Select[int]:
 def send_due(resources: Resources, own: Mapping[str, Sending]) -> None:
     """Send the messages of the matches that wait; what cannot be sent is sent again later.
 
-    `own` are, by the names of their formats, the sendings that have an order of their own.
+    `own` are, by the names of their kinds, the sendings that have an order of their own.
     """
     with resources.database.writing() as session:
         due = to_send(session, resources.clock, lost_after(resources), tuple(own))
@@ -150,7 +155,7 @@ def send_of(resources: Resources, competition: int) -> None:
 
 
 def send_own(resources: Resources, own: Mapping[str, Sending]) -> None:
-    """Send the messages of matches whose formats have an order of their own."""
+    """Send the messages of matches whose kinds have an order of their own."""
     for sending in own.values():
         with resources.database.writing() as session:
             due = sending(session, resources.clock, lost_after(resources))

@@ -32,6 +32,9 @@ class KindTraits:
     """The most games of a match."""
     plays_at_once: bool = False
     """Whether its replays play as soon as their page is open."""
+    is_experiment: bool = False
+    """Whether it tells something only with many others: it is played while nothing else waits, and
+    is not among the latest matches of its player."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +58,12 @@ class SeatView:
     score: float | None
     faults: Sequence[Mapping[str, Any]]
     stats: Mapping[str, Any]
-    after: float | None = None
-    """The shown rating after the match; None where it was not rated."""
-    before: float | None = None
+    after: Rating | None = None
+    """The rating after the match; None where it was not rated."""
+    before: Rating | None = None
+    """The rating before it; None where nobody has asked for it."""
+    pair_rank: int | None = None
+    """The rank by which it was rated."""
     bot_id: str | None = None
     """The name of the bot outside of the database; None for a built-in strategy."""
     tournament: str | None = None
@@ -129,13 +135,8 @@ class MatchView:
             return "lost"
         return f"{rank}{'nd' if rank == 2 else 'rd' if rank == 3 else 'th'} of {len(places)}"
 
-    def shown_after(self, bot: int) -> float:
-        """Return the shown rating of a bot that has played it, after it."""
-        shown = (seat.after for seat in self.seats if seat.bot == bot)
-        return next((after for after in shown if after is not None), Rating().shown)
-
-    def with_before(self, ratings: Mapping[int, float]) -> MatchView:
-        """Return it with the shown ratings that bots had before."""
+    def with_before(self, ratings: Mapping[int, Rating]) -> MatchView:
+        """Return it with the ratings that bots had before."""
         seats = tuple(
             seat if seat.bot is None else replace(seat, before=ratings.get(seat.bot))
             for seat in self.seats

@@ -17,6 +17,8 @@ from kombu.transport import redis, virtual
 from msgspec import Meta
 from redis.exceptions import RedisError
 
+from cw import documents
+
 TASK: Final = "cw.job"
 """What Celery calls the one task of a hub."""
 
@@ -77,8 +79,8 @@ class Envelope(msgspec.Struct, rename="kebab"):
 
 def check(payload: Any) -> None:
     """Raise ValueError for what is no message of a hub."""
-    envelope = msgspec.convert(payload, Envelope)
-    msgspec.json.decode(b64decode(envelope.body, validate=True), type=Body)
+    envelope = documents.convert(payload, Envelope)
+    documents.decode(b64decode(envelope.body, validate=True), Body)  # type: ignore[arg-type]
 
 
 class Message(virtual.Message):

@@ -29,6 +29,9 @@ CHECKS: Final = "checks"
 PROGRAMS: Final = "programs"
 """The queue of matches and checks in which uploaded programs are run."""
 
+WORKSHOP: Final = "workshop"
+"""The queue of what is done with drafts of programs, where programs are run."""
+
 PROBES: Final = "probes"
 """The queue of bots that are asked whether they are ready."""
 

@@ -87,9 +87,17 @@ class RateCounts:
         except self._storage.base_exceptions:
             return False
 
-    def give_back(self, limit: RateLimitItem, *key: str) -> None:
+    def give_back(self, limit: RateLimitItem, *key: str, cost: int = 1) -> None:
         """Take the latest of what was counted away."""
-        give_back(self._storage, limit.key_for(*key))
+        for _ in range(cost):
+            give_back(self._storage, limit.key_for(*key))
+
+    def left(self, limit: RateLimitItem, *key: str) -> int | None:
+        """Return how often something may be done now; None where the counts are away."""
+        try:
+            return self._limiter.get_window_stats(limit, *key).remaining
+        except self._storage.base_exceptions:
+            return None
 
     def ends(self, limit: RateLimitItem, *key: str) -> datetime | None:
         """Return when the oldest of what was counted is over; None where the counts are away."""

@@ -11,11 +11,12 @@ from typing import Protocol
 from cw.errors import Failure
 from cw.files import make_folder
 from cw.hub.clock import Clock, utc_now
+from cw.hub.operation.passing_lines import OwnLines, PassingLines, lines_at
 from cw.hub.operation.rate_counts import RateCounts
 from cw.hub.operation.settings import HubSettings
 from cw.hub.operation.threads import Threads
 from cw.hub.operation.trust import begin_to_trust
-from cw.hub.store.database import AWAY, Database
+from cw.hub.store.database import AWAY, Database, reason
 from cw.hub.store.migrations import prepare
 from cw.hub.store.objects import ObjectStore
 from cw.hub.store.replica import Replica
@@ -52,6 +53,8 @@ class Resources:
     """Where pages are read that nobody owns, if that is not the database."""
     threads: Threads = field(default_factory=Threads)
     """Those without which this process is of no use."""
+    lines: PassingLines = field(default_factory=OwnLines)
+    """What is told of matches while they are played."""
 
 
 def open_resources(settings: HubSettings, queue: Queue, clock: Clock = utc_now) -> Resources:
@@ -68,14 +71,24 @@ def open_resources(settings: HubSettings, queue: Queue, clock: Clock = utc_now) 
     try:
         prepare(database)
     except AWAY as error:
-        raise Failure(f"the database does not answer: {error.orig}") from None
+        raise Failure(f"the database does not answer: {reason(error)}") from None
     objects = ObjectStore(settings.store, settings.store_public_url)
     read_url = settings.database_read_url
     replica = Replica(read_url, database) if read_url else None
     sealer = Sealer(master_keys)
     rate_counts = RateCounts(settings.broker_url)
+    lines = lines_at(settings.broker_url)
     return Resources(
-        settings, database, objects, queue, sealer, secret_key, clock, rate_counts, replica
+        settings,
+        database,
+        objects,
+        queue,
+        sealer,
+        secret_key,
+        clock,
+        rate_counts,
+        replica,
+        lines=lines,
     )
 
 

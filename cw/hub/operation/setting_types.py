@@ -82,6 +82,13 @@ def days(text: str) -> int:
     return int(text)
 
 
+def hourly(text: str) -> int:
+    """Read how often something may be done in an hour."""
+    if not re.fullmatch(r"[1-9][0-9]{0,4}", text):
+        raise ValueError("a number an hour, 1 to 99999")
+    return int(text)
+
+
 UNITS: Final = {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 """What a number of bytes may be followed by."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from cw.errors import UsageError
@@ -13,6 +13,7 @@ from cw.hub.operation.setting_types import (
     address,
     days,
     e_mail,
+    hourly,
     is_loopback,
     keys,
     link,
@@ -30,6 +31,9 @@ from cw.hub.operation.setting_types import (
     store_or_folder,
     switch,
 )
+
+DOMAIN: Final = "endofcodes.com"
+"""That of the site of the documents."""
 
 
 def setting(default: str, words: str, read: Read = str, empty: str = "") -> Any:
@@ -166,6 +170,9 @@ class HubSettings:
     health_every: float = setting(
         "900", "Seconds between two health checks of a bot.", seconds(1, 86400)
     )
+    challenges: int = setting(
+        "30", "Matches of challenges that a player may begin in an hour.", hourly
+    )
     replay_days: int = setting(
         "90", "Days after which replays of rated and practice matches are deleted.", days
     )
@@ -238,6 +245,16 @@ class HubSettings:
     def sender(self) -> str:
         """The address that mails are from; a site that sends none to others needs none."""
         return self.mail_from or "circuit-wars@localhost"
+
+    @property
+    def contact(self) -> str:
+        """The address that people write to: the sender of mails, else that of the documents."""
+        return self.mail_from or f"team@{DOMAIN}"
+
+    @property
+    def signed_by(self) -> str:
+        """The name under mails: another site than that of the documents does not take its name."""
+        return "End of Codes" if self.contact.endswith(f"@{DOMAIN}") else "Circuit Wars"
 
     @property
     def has_safe_accounts(self) -> bool:

@@ -22,9 +22,15 @@ KEPT: Final = "public, max-age=31536000, immutable"
 def install(app: Flask) -> None:
     """Serve the files of an app, as they are now, under addresses of their own."""
     static = Path(app.static_folder or "")
-    app.extensions["files"] = version_of(static)
+    app.extensions["files"] = version_at_start(static)
     app.view_functions["static"] = read
     app.url_defaults(name_version)
+
+
+@lru_cache(maxsize=4)
+def version_at_start(static: Path) -> str:
+    """Return the digest of a folder as this process has read it first."""
+    return version_of(static)
 
 
 def version_of(static: Path) -> str:

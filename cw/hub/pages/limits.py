@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any, Final, NoReturn, cast
 
-from flask import Flask, abort, current_app, g, request
+from flask import Flask, Response, abort, current_app, g, request
 from flask_limiter import Limiter
 from limits import RateLimitItem, parse
 from markupsafe import Markup
 
-from cw.hub.operation.rate_counts import PATIENCE, OwnCounts
+from cw.hub.operation.rate_counts import PATIENCE, OwnCounts, give_back
 from cw.hub.pages.request import resources
 from cw.hub.pages.times import time_element
 
@@ -26,6 +26,15 @@ WRONG_CARDS: Final = parse("60 per 10 minutes")
 
 WRONG_LINKS: Final = parse("30 per hour")
 """Links to reset a password that are not known, or not any more, by address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What is left of a limit."""
+
+    left: int
+    until: datetime
+    """When there is more again."""
 
 
 def network() -> str:
@@ -86,6 +95,43 @@ class Limit:
     key: Callable[[], str]
     endpoints: tuple[str, ...]
     methods: tuple[str, ...] = ("POST",)
+    only_done: bool = False
+    """Whether only what was done counts, see `note_done`; what was refused uses up nothing."""
+
+
+def note_done() -> None:
+    """Let this request count in the limits of what was done."""
+    g.done = True
+
+
+def give_back_refused(response: Response) -> Response:
+    """Take a request that did nothing out of the limits of what is done.
+
+    All are counted at first: of any number that come at once no more are let through.
+    """
+    if not g.get("done"):
+        give_back_of(current_app.extensions["limits_of_done"])
+    return response
+
+
+def give_back_of(scopes: Collection[str]) -> None:
+    """Take this request out of what some limits have counted."""
+    limiter = current_app.extensions["limiter_of_hub"]
+    for met in limiter.current_limits:
+        if met.request_args[-1] in scopes and not met.breached:
+            give_back(limiter.limiter.storage, met.key)
+
+
+def allowance(scope: str) -> Allowance | None:
+    """Return what the one who asks has left of a limit of what is done; None if nobody knows."""
+    limit: Limit = current_app.extensions["limits_of_done"][scope]
+    limiter = current_app.extensions["limiter_of_hub"]
+    most = parse(cast(str, limit.amount))
+    try:
+        stats = limiter.limiter.get_window_stats(most, limit.key(), scope)
+    except limiter.limiter.storage.base_exceptions:
+        return None
+    return Allowance(stats.remaining, datetime.fromtimestamp(stats.reset_time, UTC))
 
 
 def install(
@@ -104,7 +150,10 @@ def install(
     )
     limiter.init_app(app)
     app.extensions["limiter_of_hub"] = limiter
-    for limit in limits:
+    known = tuple(limits)
+    app.extensions["limits_of_done"] = {each.scope: each for each in known if each.only_done}
+    app.after_request(give_back_refused)
+    for limit in known:
         decorate = limiter.shared_limit(
             limit.amount,
             scope=limit.scope,

@@ -32,6 +32,9 @@ writing, what has no width, and what is unassigned or private.
 MOST_OF_ONE: Final = 20
 """NFKC makes one character 18 at most: a far longer text need not be normalised."""
 
+LONGEST_SLUG: Final = 32
+SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+
 EMPTY: Final = "a name is missing"
 NOT_VISIBLE: Final = "the name holds invisible characters"
 
@@ -66,3 +69,8 @@ def clean_name(text: str, longest: int) -> str:
     if len(name) > longest:
         raise UsageError(f"longer than {longest} characters")
     return name
+
+
+def is_slug(text: str) -> bool:
+    """Return whether a text may stand for a competition in an address."""
+    return len(text) <= LONGEST_SLUG and SLUG.fullmatch(text) is not None

@@ -22,6 +22,7 @@ from markupsafe import Markup
 
 from cw.hub.pages.request import resources
 from cw.hub.pages.times import time_element
+from cw.kits import LANGUAGES
 
 Family: TypeAlias = Blueprint
 """Pages of one subject, under addresses of their own."""
@@ -64,9 +65,13 @@ def address_of(endpoint: str, **values: Any) -> str:
     return cast(str, current_app.extensions["addresses"](endpoint, **values))
 
 
-def show_once(heading: str, label: str, secret: str, back: str) -> Response:
-    """Show what nobody is told again, and where to go on from there."""
-    values = {"heading": heading, "label": label, "secret": secret, "back": back}
+def show_once(heading: str, label: str, secret: str, back: str, *, variable: str = "") -> Response:
+    """Show what nobody is told again, and where to go on from there.
+
+    `variable` is that of a bot's environment; with one, the line is shown that starts a kit.
+    """
+    start = f"{variable}={secret} {LANGUAGES['python'].run}" if variable else ""
+    values = {"heading": heading, "label": label, "secret": secret, "back": back, "start": start}
     page = make_response(render_template("hub/pages/secret.html", **values))
     page.headers["Cache-Control"] = "no-store"
     return page

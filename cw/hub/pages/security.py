@@ -8,7 +8,7 @@ from ipaddress import ip_address, ip_network
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from flask import Flask, Response, abort, redirect, request
+from flask import Flask, Response, abort, g, redirect, request
 from flask_wtf import CSRFProtect
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.wrappers import Response as AnyResponse
@@ -39,6 +39,7 @@ WITH_FILE: Final = (
     WITH_PICTURE,
     "my_team.upload",
     "bots.upload",
+    "bot_settings.upload",
     "bots.register_program",
     "api.register_bot",
     "api.save_version",
@@ -178,7 +179,8 @@ def refuse_nul(families: frozenset[str]) -> None:
     if family(request.endpoint) not in families:
         return
     texts = [request.path, *request.args.values()]
-    texts += [value for _, values in request.form.lists() for value in values]
+    if request.method not in ("GET", "HEAD"):
+        texts += [value for _, values in request.form.lists() for value in values]
     if any("\0" in text for text in texts):
         abort(404 if "\0" in request.path else 400)
 
@@ -193,6 +195,8 @@ def harden(response: Response, store: str | None, *, is_https: bool) -> Response
     headers = response.headers
     policy = EMBEDDED if headers.get("Content-Security-Policy") == EMBEDDED else POLICY
     reached = f"connect-src 'self' {store}" if store else "connect-src 'self'"
+    if "style_nonce" in g:
+        policy += f"; style-src 'self' 'nonce-{g.style_nonce}'"
     headers["Content-Security-Policy"] = policy.replace("connect-src 'self'", reached)
     headers["Referrer-Policy"] = "same-origin"
     headers["Cross-Origin-Opener-Policy"] = "same-origin"

@@ -8,49 +8,59 @@ from urllib.parse import urlsplit
 
 from flask import Blueprint, Flask
 
-from cw.hub.accounts import github
-from cw.hub.accounts import pages as account
+from cw.hub.accounts import email_pages, github
 from cw.hub.accounts import settings_pages as settings
 from cw.hub.accounts.access import actor
 from cw.hub.accounts.access.passwords import Passwords
 from cw.hub.bots import pages as bots
 from cw.hub.bots.addresses import isolation_of
+from cw.hub.bots.workshop import choosing as workshop
+from cw.hub.bots.workshop import desk as workshop_desk
 from cw.hub.competitions.format import Format, competing, kinds_of
 from cw.hub.matches import objects
 from cw.hub.matches import pages as match
+from cw.hub.matches.challenges import pages as challenges
+from cw.hub.matches.live import pages as live
 from cw.hub.operation.resources import Resources
 from cw.hub.operation.settings import HubSettings
 from cw.hub.pages import files, polls, request, security
 from cw.hub.pages.queries import ShortInteger
 from cw.hub.site import (
-    admin,
     bot_page,
     documents,
     errors,
     feed,
+    game_page,
     home,
     layout,
     limits,
     profile_page,
 )
+from cw.hub.site.admin import competition_pages
+from cw.hub.site.admin import pages as admin
 from cw.hub.site.api import routes as api
 from cw.hub.site.formats import FORMATS
 from cw.hub.site.monitoring import metrics, ready, requests
 from cw.server.settings import LOCAL_NAMES, is_unspecified
 from cw.web import create_app
 from cw.web.settings import SiteSettings
+from cw.web.workshop import run_routes
 
 BLUEPRINTS: Final[tuple[Blueprint, ...]] = (
     home.routes,
     bot_page.routes,
+    workshop.routes,
+    run_routes.routes,
     match.routes,
+    live.routes,
+    challenges.routes,
     objects.routes,
-    account.routes,
-    settings.routes,
+    *email_pages.routes,
     settings.token_routes,
     github.routes,
     profile_page.routes,
     admin.routes,
+    competition_pages.routes,
     documents.routes,
     feed.routes,
     ready.routes,
@@ -70,6 +80,7 @@ def create_hub(
     app.extensions["hub"] = resources
     app.extensions["passwords"] = Passwords()
     app.extensions["visitor"] = limits.visitor
+    app.extensions["desks"] = workshop_desk.desk_of
     app.extensions["runs_programs"] = runs_programs
     app.secret_key = resources.secret_key
     app.url_map.converters["int"] = ShortInteger
@@ -91,11 +102,13 @@ def create_hub(
     security.install(app, resources.settings, families, resources.objects.origin())
     polls.install(app, actor.name)
     match.install(app, kinds_of(formats))
+    live.install(app)
     bots.install(app, competing(formats))
     settings.install(app, profile_page.settings_cards)
     for format_ in formats:
         if format_.install is not None:
             format_.install(app)
+    game_page.install(app)
     api.install(app)
     github.install(app, resources.settings)
     limits.install(app, resources.settings.broker_url)

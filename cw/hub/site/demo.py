@@ -21,6 +21,7 @@ from cw.hub.competitions.daily.entrants import GAME
 from cw.hub.competitions.rated import verbs as rated
 from cw.hub.matches.practice import practise
 from cw.hub.operation.resources import Resources
+from cw.hub.site.demo_tournaments import begin_tournaments
 from cw.hub.site.processes.begin import begin_site
 from cw.hub.store.sealing import stored_key
 from cw.hub.store.tables import Bot
@@ -49,8 +50,11 @@ LEAGUE: Final = (
 SHORT: Final = {"max_turns": 40}
 """Options of the rated matches, so that there are soon many."""
 
-MATCHES: Final = 500
-"""Rated matches after which the competition rests."""
+WARM_UP: Final = 300
+"""Rated matches that are played at once; then the bots go on, slowly, without end."""
+
+REST: Final = 300.0
+"""Seconds between two matches of a bot from then on."""
 
 RATED: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     "circuit-wars": ("Circuit Wars", {}),
@@ -59,8 +63,8 @@ RATED: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
 }
 """The title and the options of the rated competitions beside that which each site begins with."""
 
-RATED_MATCHES: Final = 60
-"""Matches of each of them after which it rests."""
+RATED_WARM_UP: Final = 60
+"""Matches of each of them that are played at once."""
 
 CUP: Final = ("hexagon", "Hexagon cup", {"contest": "round-robin"})
 """A contest that is over within the first minutes: its game, title and settings."""
@@ -107,9 +111,10 @@ def fill(resources: Resources) -> str:
     with resources.database.writing() as session:
         if people.find_account(session, PEOPLE[0]) is None:
             make_everything(session, resources, hashed)
-    begin_site(resources, house_plays=True, rest=0, options=SHORT, matches=MATCHES)
+    begin_site(resources, house_plays=True, rest=REST, options=SHORT, warm_up=WARM_UP)
     with resources.database.writing() as session:
         begin_more(session, resources.clock)
+        begin_tournaments(session, resources.clock)
     return password
 
 
@@ -140,7 +145,7 @@ def make_everything(session: Session, resources: Resources, password_hash: str) 
 def begin_more(session: Session, clock: Clock) -> None:
     """Begin rated play of more games, and a cup between bots of one of them. Twice: once."""
     for game, (title, options) in RATED.items():
-        how = {"options": options, "house_plays": True, "rest": 0, "matches": RATED_MATCHES}
+        how = {"options": options, "house_plays": True, "rest": REST, "warm_up": RATED_WARM_UP}
         rated.begin(session, clock, game, title, same_owner=True, **how)
     game, title, settings = CUP
     if competitions.find(session, cup.NAME, game) is None:

@@ -10,8 +10,9 @@ from flask import Blueprint, Response, render_template
 from cw.games.registry import game_entries
 from cw.hub.accounts.access.actor import actor
 from cw.hub.bots.pages import offered_games
-from cw.hub.competitions.home import tops
-from cw.hub.matches import listings, lookup
+from cw.hub.competitions.home import ended, tops
+from cw.hub.matches import listings
+from cw.hub.matches.live.listings import on_now
 from cw.hub.matches.pages import shown_kinds
 from cw.hub.pages.request import one_reading, resources
 from cw.hub.site.formats import site_formats
@@ -43,8 +44,9 @@ def home() -> str:
     user = actor().user
     with one_reading() as reading:
         running = tops(reading, resources().clock, site_formats())
+        over = ended(reading, resources().clock, site_formats())
         playing = listings.open_to_all(reading, shown_kinds())
-        shown = lookup.latest_to_watch(reading, shown_kinds())
+        hero, _ = on_now(reading, shown_kinds())
         own_matches = listings.latest_of_user(reading, shown_kinds(), user.user_id) if user else []
     return render_template(
         "hub/site/home.html",
@@ -52,8 +54,9 @@ def home() -> str:
         picture=picture,
         offered=offered_games(),
         tops=running,
+        ended=over,
         playing=playing,
-        shown=shown,
+        hero=hero,
         own=own_matches,
     )
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import (
-    Flask,
-)
+from flask import Flask
 
 from cw import kits
 from cw.hub.accounts.access.actor import actor
+from cw.hub.bots.workshop.pages import written_at
 from cw.hub.pages.countries import COUNTRIES, flag
 from cw.hub.pages.parts import (
     ago,
@@ -31,6 +30,7 @@ def install(app: Flask) -> None:
         country_name=COUNTRIES.get,
         kit_languages=kits.languages_of,
         url_for=addresses,
+        written_at=written_at,
         site=app.extensions["hub"].settings,
     )
 

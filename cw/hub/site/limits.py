@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Final, cast
 
-from flask import Flask, Response, current_app, g, request
+from flask import Flask, Response, g, request
 
 from cw.hub.accounts import people, place_of_request
 from cw.hub.accounts.access.actor import actor
 from cw.hub.bots import views as bot_views
-from cw.hub.operation.rate_counts import give_back
 from cw.hub.pages import limits
 from cw.hub.pages.limits import Limit, network
-from cw.hub.pages.request import one_reading
+from cw.hub.pages.request import one_reading, resources
 
 READS: Final = "120 per minute"
 READS_WITH_TOKEN: Final = "300 per minute"  # noqa: S105
@@ -20,13 +19,39 @@ WRITES: Final = "30 per minute"
 """What the API may be asked."""
 
 
-POLLED: Final = ("tournaments.ladder_json", "tournaments.team_json", "tournaments.events_json")
+POLLED: Final = (
+    "ranking.now",
+    "tournaments.ladder_json",
+    "tournaments.team_json",
+    "tournaments.events_json",
+)
 
 
-LIVE: Final = "matches.document"
+LIVE: Final = ("matches.document", "live.document")
 """What pages of live matches poll."""
 
-UNCOUNTED: Final = ("static", "home.health", "ready.ready", "metrics.metrics", LIVE, *POLLED)
+WORKSHOP: Final = (
+    "workshop_runs.running",
+    "workshop_runs.turn",
+    "workshop_runs.answer",
+    "workshop_runs.series",
+    "workshop_runs.series_match",
+    "workshop_runs.check",
+    "workshop.run_document",
+)
+"""What pages of the workshop poll while a worker does something with a draft."""
+
+STOPS: Final = ("workshop_runs.stop", "workshop_runs.stop_series", "workshop_runs.stop_check")
+
+UNCOUNTED: Final = (
+    "static",
+    "home.health",
+    "ready.ready",
+    "metrics.metrics",
+    *LIVE,
+    *POLLED,
+    *WORKSHOP,
+)
 """What the limit of all other pages is not for: what answers from memory, or has its own limit."""
 
 UNLIMITED: Final = ("api", "room", "lobby")
@@ -117,15 +142,17 @@ def give_back_guess(response: Response) -> Response:
     All are counted before the password is looked at: of any number that come at once no more are
     tried than the limit says.
     """
-    limiter = current_app.extensions["limiter_of_hub"]
     if request.endpoint in WITH_PASSWORD and not g.get("wrong_password"):
-        for met in limiter.current_limits:
-            if met.request_args[-1] in GUESSES and not met.breached:
-                give_back(limiter.limiter.storage, met.key)
+        limits.give_back_of(GUESSES)
     return response
 
 
-WITH_PASSWORD: Final = ("account.login_post", "settings.change_password", "settings.delete")
+WITH_PASSWORD: Final = (
+    "account.login_post",
+    "settings.change_password",
+    "settings.change_email",
+    "settings.delete",
+)
 
 
 GUESSES: Final = ("guess", "guess-name", "guess-network")
@@ -136,7 +163,12 @@ REPLAYS: Final = ("match.document", "match.download", "objects.read")
 """What reads and unpacks a replay, of megabytes."""
 
 SMALL: Final = (
+    "invited.form_team",
+    "invited.join_team",
+    "invited.leave",
+    "invited.rename",
     "settings.save",
+    "settings.want_mails",
     "tokens.revoke",
     "github.disconnect",
     "profile.befriend",
@@ -149,14 +181,27 @@ KITS: Final = ("my_team.kit", "my_team.kit_of_tournament")
 VERSIONS: Final = (
     "bots.version_file",
     "bots.compare",
+    "bot_settings.version_file",
+    "bot_settings.compare",
     "api.bot_version",
     "my_team.version_file",
     "my_team.compare",
 )
 """What reads uploads, and compares them."""
 
+OWN_BOT: Final = (
+    "bot_settings.save",
+    "bot_settings.renew",
+    "bot_settings.upload",
+    "bot_settings.use_version",
+)
+"""What changes the bot of End of Codes of a player."""
+
 CHECKED: Final = ("bots.check", "bots.edit", "api.check_bot", "api.change_bot")
 """What has a bot checked, or may have it checked: counted together."""
+
+REGISTERED: Final = ("bots.register", "bots.register_program", "api.register_bot")
+PRACTICE: Final = ("bots.practise", "api.test_match")
 
 
 LIMITS: Final = (
@@ -169,23 +214,32 @@ LIMITS: Final = (
     Limit("token", "10 per hour", user, ("tokens.create",)),
     Limit("forgot-network", "60 per hour", network, ("account.forgot",)),
     Limit("verify", "3 per hour", user, ("account.send_verification",)),
-    Limit(
-        "bot",
-        "5 per hour; 20 per day",
-        user,
-        ("bots.register", "bots.register_program", "api.register_bot"),
-    ),
+    Limit("email", "3 per hour", user, ("settings.change_email",), only_done=True),
+    Limit("bot-hour", "5 per hour", user, REGISTERED, only_done=True),
+    Limit("bot-day", "20 per day", user, REGISTERED, only_done=True),
+    Limit("bot-forms", "60 per hour", user, REGISTERED),
     Limit("check", "10 per hour", bot, CHECKED),
     Limit("rotate", "10 per hour", bot, ("bots.rotate", "api.rotate_secret")),
     Limit("upload", "20 per hour", bot, ("bots.upload", "api.save_version")),
+    Limit("draft", "120 per minute", user, ("workshop.save",), ("PUT",)),
+    Limit("draft-version", "30 per hour", user, ("workshop.save_version",)),
+    Limit("draft-match", "30 per hour", user, ("workshop.play",)),
+    Limit("draft-run", "30 per minute", user, ("workshop_runs.run",)),
+    Limit("draft-ask", "30 per minute", user, ("workshop_runs.ask",)),
+    Limit("draft-series", "30 per hour", user, ("workshop_runs.begin_series",)),
+    Limit("draft-check", "60 per hour", user, ("workshop_runs.begin_check",)),
+    Limit("draft-stop", "60 per minute", user, STOPS),
+    Limit("draft-watching", "1800 per minute", user, WORKSHOP, ("GET",)),
+    Limit("draft-open", "30 per minute", user, ("workshop.open_version", "workshop.set_language")),
     Limit("use-version", "30 per hour", bot, ("bots.use_version", "api.use_version")),
     Limit("versions", "30 per minute", user, VERSIONS, ("GET",)),
-    Limit("bot-settings", "20 per hour", user, ("bot_settings.save", "bot_settings.renew")),
-    Limit("test-match", "6 per hour", bot, ("bots.practise", "api.test_match")),
+    Limit("bot-settings", "20 per hour", user, OWN_BOT),
+    Limit("test-match", "6 per hour", bot, PRACTICE, only_done=True),
+    Limit("comparison", "10 per day", user, ("bots.begin_comparison",)),
     Limit("team-check", "6 per minute", team, ("my_team.check",)),
     Limit("team-bot", "20 per hour", team, ("my_team.bot", "my_team.rotate", "my_team.ssh_key")),
-    Limit("team-practice", "12 per hour", team, ("my_team.practice",)),
-    Limit("team-upload", "10 per hour", team, ("my_team.upload",)),
+    Limit("team-practice", "12 per hour", team, ("my_team.practice",), only_done=True),
+    Limit("team-upload", "10 per hour", team, ("my_team.upload", "my_team.own_program")),
     Limit(
         "live-match",
         "60 per minute",
@@ -193,7 +247,7 @@ LIMITS: Final = (
         ("matches.begin", "play_on.from_match", "play_on.from_replay"),
     ),
     Limit("frames", "60 per minute", network, ("games.frames",)),
-    Limit("live-watching", "6000 per minute", network, (LIVE,), ("GET",)),
+    Limit("live-watching", "6000 per minute", network, LIVE, ("GET",)),
     Limit("avatar", "10 per hour", user, ("settings.change_avatar",)),
     Limit("replay", "120 per minute", network, REPLAYS, ("GET",)),
     Limit("search", "120 per minute", network, ("leaderboard.matches",), ("GET",)),
@@ -218,11 +272,12 @@ def told_of_api() -> dict[str, str]:
         "Reading without a token, for each address": READS,
         "Links to replays": str(LINKS.amount),
         "All that is done, for each token": WRITES,
-        "Registering bots, for each account": amounts["bot"],
+        "Registering bots, for each account": f"{amounts['bot-hour']}; {amounts['bot-day']}",
         "Checks and changes, for each bot": amounts["check"],
         "New secrets, for each bot": amounts["rotate"],
         "Versions, for each bot": amounts["upload"],
         "Practice matches, for each bot": amounts["test-match"],
+        "Matches of challenges, for each account": f"{resources().settings.challenges} per hour",
     }
 
 

@@ -18,15 +18,22 @@ from cw.hub.store.tables import (
     Bot,
     BotActivation,
     BotVersion,
+    Comparison,
     Competition,
+    CompetitionHost,
+    DraftFile,
     Friend,
+    Guest,
     KnownPlace,
     Mail,
     Match,
     MatchParticipant,
     Rating,
+    Team,
+    TeamMember,
     Ticket,
     User,
+    WorkshopTask,
 )
 
 AT_ONCE: Final = 500
@@ -102,6 +109,30 @@ def activations(user_id: int) -> Executable:
     return chosen.where(Bot.user_id == user_id).order_by(BotActivation.id)
 
 
+def comparisons(user_id: int) -> Executable:
+    """Return which versions of programs were compared, and what came of it."""
+    hidden = {"id", "user_id", "bot_id"}
+    columns = [column for column in Comparison.__table__.columns if column.name not in hidden]
+    compared = select(Bot.bot_id, *columns).select_from(Comparison)
+    joined = compared.join(Bot, Bot.id == Comparison.bot_id)
+    return joined.where(Comparison.user_id == user_id).order_by(Comparison.id)
+
+
+def drafts(user_id: int) -> Executable:
+    """Return the files that the player writes in the workshop."""
+    columns = (DraftFile.game, DraftFile.name, DraftFile.text, DraftFile.changed_at)
+    mine = select(*columns).where(DraftFile.user_id == user_id)
+    return mine.order_by(DraftFile.game, DraftFile.name)
+
+
+def workshop(user_id: int) -> Executable:
+    """Return what was done with drafts last: runs, questions, series and checks."""
+    columns = (WorkshopTask.game, WorkshopTask.kind, WorkshopTask.state, WorkshopTask.request)
+    came = (WorkshopTask.report, WorkshopTask.cause, WorkshopTask.created_at, WorkshopTask.ended_at)
+    mine = select(*columns, *came).where(WorkshopTask.user_id == user_id)
+    return mine.order_by(WorkshopTask.id)
+
+
 def ratings(user_id: int) -> Executable:
     """Return how the player's bots are rated."""
     columns = (Rating.mu, Rating.phi, Rating.sigma, Rating.crash_streak, Rating.last_match_at)
@@ -121,6 +152,29 @@ def matches(user_id: int) -> Executable:
     return mine.order_by(Match.id)
 
 
+def hosted(user_id: int) -> Executable:
+    """Return the competitions that the player leads."""
+    columns = (Competition.format, Competition.slug, CompetitionHost.added_at)
+    led = select(*columns).join(Competition, Competition.id == CompetitionHost.competition_id)
+    return led.where(CompetitionHost.user_id == user_id).order_by(CompetitionHost.added_at)
+
+
+def teams(user_id: int) -> Executable:
+    """Return the teams that the player is in."""
+    columns = (Competition.slug, Team.name, TeamMember.is_captain, TeamMember.joined_at)
+    joined = select(*columns).join(Team, Team.id == TeamMember.team_id)
+    mine = joined.join(Competition, Competition.id == TeamMember.competition_id)
+    return mine.where(TeamMember.user_id == user_id).order_by(TeamMember.joined_at)
+
+
+def invitations(user_id: int) -> Executable:
+    """Return where the player's address was on a list of a host."""
+    columns = (Competition.slug, Guest.team, Guest.added_at)
+    listed = select(*columns).join(Competition, Competition.id == Guest.competition_id)
+    address = select(User.email).where(User.id == user_id).scalar_subquery()
+    return listed.where(Guest.email == address).order_by(Guest.added_at)
+
+
 def operators(user_id: int) -> Executable:
     """Return what operators have done to the account."""
     columns = (Audit.at, Audit.actor, Audit.verb, Audit.detail)
@@ -136,8 +190,14 @@ ROWS: Final[Mapping[str, Rows]] = {
     "bots": bots,
     "programs": programs,
     "activations": activations,
+    "drafts": drafts,
+    "workshop": workshop,
+    "comparisons": comparisons,
     "ratings": ratings,
     "matches": matches,
+    "hosted": hosted,
+    "teams": teams,
+    "invitations": invitations,
     "operators": operators,
 }
 """By the names of files, each a list of objects."""

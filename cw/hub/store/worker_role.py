@@ -39,8 +39,14 @@ WHAT_BOTS_ARE: Final = (
 )
 """The columns of bots that only their owners change."""
 
+WHAT_A_TASK_IS: Final = ("id", "user_id", "game", "kind", "request", "digest", "created_at")
+"""The columns of tasks of the workshop that only those who begin them write."""
+
 HIDDEN: Final = frozenset(
-    {"audit", "friends", "known_places", "mail_counts", "mails", "marks", "tickets"}
+    {
+        *("audit", "competition_hosts", "draft_files", "friends", "guests", "invitations"),
+        *("known_places", "mail_counts", "mails", "marks", "team_members", "tickets"),
+    }
 )
 """The tables of which a worker sees nothing."""
 
@@ -49,6 +55,9 @@ RIGHTS: Final[Mapping[str, Rights]] = {
     "bots": Rights(changes=all_but("bots", *WHAT_BOTS_ARE)),
     "bot_versions": Rights(changes="checks, state"),
     "bot_activations": Rights(adds=True),
+    "comparisons": READS,
+    "workshop_tasks": Rights(changes=all_but("workshop_tasks", *WHAT_A_TASK_IS)),
+    "workshop_pieces": Rights(adds=True),
     "teams": READS,
     "maps": READS,
     "competitions": Rights(changes="last_seq, revision, settings, state"),

@@ -17,6 +17,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
+from cw import documents
 from cw.arena.bots import BotSpec
 from cw.errors import UsageError
 from cw.files import make_folder, write_whole
@@ -86,7 +87,7 @@ def read_league(folder: Path, stated: dict[str, Json], isolation: Isolation) -> 
     play it.
     """
     try:
-        head = msgspec.convert(stated, Head)
+        head = documents.convert(stated, Head)
     except msgspec.ValidationError as error:
         raise UsageError(f"{folder} holds no league that can be played: {error}") from None
     seats = load_game(head.game).rules.seats
@@ -107,6 +108,7 @@ class Field:
         self._taken: dict[str, Stamp] = {}
         self._seen: dict[str, Stamp] = {}
         self.versions: tuple[Version, ...] = ()
+        # Twice: what is there plays at once.
         self.look()
         self.look()
 
@@ -245,9 +247,14 @@ async def play_league(planner: Planner, playing: Players, most: int | None, watc
             watch(planner.standing())
 
 
+def replays_of(league: League) -> Path:
+    """Return the folder of the replays of a league."""
+    return league.folder / STORE / REPLAYS
+
+
 def saving(league: League) -> Save:
     """Return what writes the replay of each match of a league."""
-    folder = league.folder / STORE / REPLAYS
+    folder = replays_of(league)
     make_folder(folder)
 
     def save(spec: MatchSpec, result: MatchResult) -> None:

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from random import Random
-from typing import Generic
+from typing import Final, Generic, Literal, TypeAlias
 
 from cw.league.ladder.rounds import T, shuffled
+
+TieBreak: TypeAlias = Literal["battles", "scores", "meetings", "lot"]
+"""What puts an entry before another with as many points."""
+
+FIGURES: Final[tuple[TieBreak | None, ...]] = (None, "battles", "scores")
+"""What each figure of `EntryTotals.key` decides; the points are no tie-break."""
 
 
 def positions(totals: Mapping[T, float], competing: Collection[T]) -> dict[T, int]:
@@ -53,13 +59,57 @@ def final_order(
     tied (`head_to_head`: of the first against the second), and at last by a lot drawn from the
     seed.
     """
+    return [ranked.entry for ranked in final_table(totals, head_to_head, seed)]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked(Generic[T]):
+    """An entry in the final order."""
+
+    entry: T
+    totals: EntryTotals[T]
+    ahead_by: TieBreak | None
+    """What puts it before the next one; None where that is points, and for the last."""
+
+
+def final_table(
+    totals: Iterable[EntryTotals[T]], head_to_head: Mapping[tuple[T, T], float], seed: int
+) -> list[Ranked[T]]:
+    """Return the final order, with what decided between two of equal points.
+
+    >>> ann, bob = EntryTotals("ann", 9, games_diff=1), EntryTotals("bob", 9, games_diff=2)
+    >>> [(row.entry, row.ahead_by) for row in final_table([ann, bob], {}, seed=1)]
+    [('bob', 'battles'), ('ann', None)]
+    """
     ordered = sorted(totals, key=lambda entry: entry.key, reverse=True)
+    by_entry = {row.entry: row for row in ordered}
     ties = [[row.entry for row in tied] for _, tied in groupby(ordered, lambda row: row.key)]
-    return [entry for tied in ties for entry in untied(tied, head_to_head, seed)]
+    lots = [lot for tied in ties for lot in untied(tied, head_to_head, seed)]
+    number = {entry: index for index, lot in enumerate(lots) for entry in lot}
+    order = [entry for lot in lots for entry in lot]
+    decided = [
+        "lot" if number[one] == number[other] else tie_break(by_entry[one], by_entry[other])
+        for one, other in pairwise(order)
+    ]
+    return [
+        Ranked(entry, by_entry[entry], ahead_by)
+        for entry, ahead_by in zip(order, [*decided, None], strict=False)
+    ]
 
 
-def untied(tied: Sequence[T], head_to_head: Mapping[tuple[T, T], float], seed: int) -> Iterator[T]:
-    """Yield tied entries by the points among them, repeatedly for those that stay tied."""
+def tie_break(one: EntryTotals[T], other: EntryTotals[T]) -> TieBreak | None:
+    """Return what puts an entry before the next one, with which it shares no lot."""
+    figures = zip(FIGURES, one.key, other.key, strict=True)
+    return next((name for name, mine, its in figures if mine != its), "meetings")
+
+
+def untied(
+    tied: Sequence[T], head_to_head: Mapping[tuple[T, T], float], seed: int
+) -> Iterator[list[T]]:
+    """Yield tied entries by the points among them, repeatedly for those that stay tied.
+
+    Those that nothing separates are in one list, in the order of a lot.
+    """
     points = {
         entry: sum(head_to_head.get((entry, other), 0) for other in tied if other != entry)
         for entry in tied
@@ -68,7 +118,7 @@ def untied(tied: Sequence[T], head_to_head: Mapping[tuple[T, T], float], seed: i
     parts = [list(part) for _, part in groupby(ordered, points.__getitem__)]
     if len(parts) == 1:
         # Points among them separate nobody any more: only a lot is left.
-        yield from shuffled(sorted(tied), Random(f"lot {seed}"))
+        yield list(shuffled(sorted(tied), Random(f"lot {seed}")))
         return
     for part in parts:
         yield from untied(part, head_to_head, seed)

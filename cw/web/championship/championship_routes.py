@@ -139,7 +139,7 @@ def stamp(file: Path) -> str:
 @routes.get("/")
 def page() -> Response:
     """Return the current tables, bracket and matches."""
-    now = shown().stand()
+    now = championship().stand()
     answer = make_response(
         render_template("championship.html", tag=f'"{now.tag}"', **values_of(now))
     )
@@ -150,7 +150,7 @@ def page() -> Response:
 @routes.get("/stand")
 def stand() -> Response:
     """Return the part of the page that changes; 304 if it has not."""
-    now = shown().stand()
+    now = championship().stand()
     if request.if_none_match.contains(now.tag):
         answer = Response(status=304)
     else:
@@ -163,7 +163,7 @@ def stand() -> Response:
 @routes.get("/<any('report.json', 'report.md', 'games.csv', 'ranking.csv'):name>")
 def form(name: str) -> Response:
     """Return the report as JSON, CSV or Markdown."""
-    report = shown().stand().report
+    report = championship().stand().report
     write = {
         "report.json": report.as_json,
         "report.md": report.as_markdown,
@@ -187,7 +187,7 @@ def live_document(name: str) -> Response:
 
     202 before its start and while its replay is being written, 304 if nothing has changed.
     """
-    folder, text = shown().folder, request.args.get("after", "")
+    folder, text = championship().folder, request.args.get("after", "")
     after = int(text) if NUMBER.fullmatch(text) else None
     replays: ReplayStore = current_app.extensions["replay_store"]
     replay = replays.find(name)
@@ -211,7 +211,7 @@ def named(news: dict[str, Json]) -> dict[str, Json]:
     if "players" not in news:
         return news
     players = msgspec.json.decode(news["players"])
-    return with_names(news | {"players": players}, settings_of(shown().folder).names)
+    return with_names(news | {"players": players}, settings_of(championship().folder).names)
 
 
 def over_document(document: Document, after: int | None) -> Document:
@@ -236,10 +236,10 @@ def told_live(document: Document, code: int, tag: str = "") -> Response:
 @routes.get("/games/<name>")
 def game(name: str) -> AnyResponse:
     """Return the log or the replay of a match as a download."""
-    return send_from_directory(shown().folder / MATCHES, name, as_attachment=True)
+    return send_from_directory(championship().folder / MATCHES, name, as_attachment=True)
 
 
-def shown() -> Shown:
+def championship() -> Shown:
     """Return the championship of this server."""
     championship: Shown = current_app.extensions["championship"]
     return championship
@@ -252,7 +252,7 @@ def values_of(now: Stand) -> dict[str, Json]:
         "ending": "",
         "files": f"{url_for('championship.page')}{MATCHES}/",
         "forms": url_for("championship.page"),
-        "folder": shown().folder.name,
+        "folder": championship().folder.name,
         "live": url_for("championship.page") + "live/",
         "ranking_file": url_for("championship.form", name=RANKING),
     }

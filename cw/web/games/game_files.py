@@ -95,9 +95,9 @@ def viewer_games(address: str) -> dict[str, dict[str, Json]]:
     games: dict[str, dict[str, Json]] = {}
     for game in installed_games():
         reasons = dict(load_endings(game.name).reasons)
-        shown = games[game.name] = {"title": game_title(game.name), "reasons": reasons}
+        fields = games[game.name] = {"title": game_title(game.name), "reasons": reasons}
         if viewer_file(game.name, MODULE):
-            shown["module"] = f"{address.format(game.name)}{VIEWER}/{MODULE}"
+            fields["module"] = f"{address.format(game.name)}{VIEWER}/{MODULE}"
         elif kind := drawing_of(game.entry):
-            shown |= {"drawing": kind, "frames": f"{address.format(game.name)}frames"}
+            fields |= {"drawing": kind, "frames": f"{address.format(game.name)}frames"}
     return games

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import zlib
+from collections.abc import Callable
 from threading import Lock
 from typing import Final
 
@@ -12,6 +13,7 @@ from flask import (
     Blueprint,
     Response,
     abort,
+    current_app,
     jsonify,
     make_response,
     render_template,
@@ -19,8 +21,10 @@ from flask import (
     send_file,
     url_for,
 )
+from markupsafe import Markup
 from werkzeug.routing import BaseConverter
 
+from cw import documents
 from cw.assets import asset
 from cw.errors import CapacityError, UsageError
 from cw.games.registry import game_entries, game_entry, installed_games, load_strategies
@@ -146,7 +150,7 @@ def frames(game: str) -> Response:
     _find(game)
     request.max_content_length = LARGEST_WINDOW
     try:
-        window = msgspec.json.decode(request.get_data(cache=False), type=Window)
+        window = documents.decode(request.get_data(cache=False), Window)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"these are no frames to be drawn: {error}") from None
     if not DRAWING.acquire(timeout=PATIENCE):
@@ -158,6 +162,13 @@ def frames(game: str) -> Response:
 
 
 routes.add_app_template_global(game_title, "game_title")
+
+
+@routes.app_template_global("game_part")
+def game_part(game: str) -> Markup:
+    """Return what the site adds to the page of a game: nothing, unless it has set a function."""
+    part: Callable[[str], Markup] | None = current_app.extensions.get("game_part")
+    return Markup() if part is None else part(game)
 
 
 @routes.app_template_global("viewer_games")

@@ -71,14 +71,14 @@ def sample_match(game_name: str) -> SampleMatch:
     state = rules.new(number, SEED)
     players = rules.players(state)
     seats = seated(game_name, players)
-    shown, turns = [frame_of(game, state)], list[Mapping[str, Json]]()
+    frames, turns = [frame_of(game, state)], list[Mapping[str, Json]]()
     until = time.monotonic() + LONGEST
     while rules.outcome(state) is None and len(turns) < MOST_TURNS and time.monotonic() < until:
         actions = {one: seats[one].act(rules.observe(state, one)) for one in rules.to_move(state)}
         state = rules.step(state, actions)
-        shown.append(frame_of(game, state))
+        frames.append(frame_of(game, state))
         turns.append({"actions": actions_document(game, actions)})
-    return SampleMatch(players, shown, turns)
+    return SampleMatch(players, frames, turns)
 
 
 def seated(game: str, players: Sequence[Player]) -> dict[Player, Strategy[Any, Any]]:

@@ -22,6 +22,7 @@ from flask import (
     url_for,
 )
 
+from cw import documents
 from cw.arena.bots import BotSpec
 from cw.errors import ArenaError, CapacityError, UsageError
 from cw.games.play_options import Choice, PlayOptions
@@ -116,7 +117,7 @@ def move(name: str) -> Response:
     """Play an action by hand: `{"turn": turns played so far, "action": its document}`."""
     _find(name)
     try:
-        message = msgspec.json.decode(request.get_data(), type=MoveByHand)
+        message = documents.decode(request.get_data(), MoveByHand)
         _matches().play(name, request.args.get("hand", ""), message.turn, message.action)
     except (ArenaError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         return _json({"error": str(error)}, 400)

@@ -51,7 +51,7 @@ def index() -> Response:
     page = render_template(
         "replays.html",
         is_open=_replay_store().is_open,
-        shown=_replay_store().page(page_number(request.args.get("page", "")), replay_filter),
+        listing=_replay_store().page(page_number(request.args.get("page", "")), replay_filter),
         wanted=replay_filter,
         titles={game: game_title(game) for game in sorted(game_entries())},
         uploads=_uploads() is not None,

@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from cw import documents
 from cw.drawing.palette import letter_of
 from cw.errors import ProtocolError
 from cw.games.endings import Endings
@@ -153,6 +154,6 @@ def small(member: msgspec.Raw) -> bytes:
 def decoded(data: bytes, kind: type[T]) -> T:
     """Read JSON as a value of a type; raise ProtocolError for anything else."""
     try:
-        return msgspec.json.decode(data, type=kind)
+        return documents.decode(data, kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ProtocolError(f"it is not a replay: {error}") from None

@@ -9,8 +9,8 @@ from cw.web.app import create_app
 from cw.web.live.live_matches import LiveMatches
 from cw.web.settings import SiteSettings
 from cw.web.workshop import run_routes, workshop_routes
-from cw.web.workshop.desk import Desk
 from cw.web.workshop.gate import Gate
+from cw.web.workshop.own_desk import OwnDesk
 from cw.workshop.project import Project
 
 
@@ -19,7 +19,8 @@ def create_workshop(project: Project, gate: Gate) -> Flask:
     app = create_app(SiteSettings(owner=True, desk=False, rooms=False, isolation=project.isolation))
     gate.guard(app)
     matches: LiveMatches = app.extensions["matches"]
-    app.extensions["desk"] = Desk(project, matches)
+    app.extensions["desk"] = OwnDesk(project, matches)
+    app.extensions["desks"] = workshop_routes.find
     app.config["HOME"] = "home"
     app.config["MAX_CONTENT_LENGTH"] = workshop_routes.LARGEST_BODY
     app.config["LARGE_BODIES"] |= {"workshop.save"}

@@ -40,10 +40,6 @@ class Work:
             self._loop.run(self._end())
             self.trouble = "stopped"
 
-    def wait(self) -> None:
-        """Wait until it has ended."""
-        self._loop.run(self._over(), patience=None)
-
     async def _over(self) -> None:
         if self._task is not None:
             await asyncio.gather(self._task, return_exceptions=True)

@@ -35,7 +35,7 @@ def run_document(run: Run, files: Collection[str]) -> dict[str, Json]:
     return {
         "match": match.name,
         "seed": match.spec.seed,
-        "over": match.over,
+        "goes_on": not match.over,
         "ready": match.progress is not None,
         "failed": error is not None,
         "words": words_of(match),
@@ -115,6 +115,15 @@ def faults_of(record: MatchRecord, player: Player, turn: int) -> list[Json]:
         for noted in list(record.faults)
         if noted.player == player and noted.turn == turn - 1
     ]
+
+
+def ask_document(work: Work, answer: AskedAnswer | None, files: Collection[str]) -> dict[str, Json]:
+    """Return what came of a question that is asked again."""
+    return {
+        "answer": answer and answer_document(answer, files),
+        "goes_on": work.goes_on,
+        "trouble": visible(work.trouble),
+    }
 
 
 def answer_document(answer: AskedAnswer, files: Collection[str]) -> dict[str, Json]:

@@ -9,13 +9,15 @@ from typing import Any, Final
 import msgspec
 from flask import Blueprint, Response, abort, current_app, make_response, render_template, request
 
+from cw import documents
 from cw.errors import ProtocolError, UsageError
 from cw.games.rules import Json
 from cw.web.games.game_pages import game_page
 from cw.web.games.game_routes import strategies
-from cw.web.workshop.desk import Desk
+from cw.web.workshop.own_desk import OwnDesk
 from cw.workshop.building import digest_of
 from cw.workshop.folder import LARGEST_FILE, BotFolder, ChangedMeanwhile, TextFile
+from cw.workshop.project import seats_of
 from cw.workshop.series import FEWEST, MOST
 
 routes = Blueprint("workshop", __name__, url_prefix="/workshop")
@@ -46,25 +48,32 @@ def page(game: str) -> Response:
             "workshop/workshop.html",
             game=game,
             page=game_page(game),
-            project=project,
+            language=project.language,
+            how=project.how,
+            main=project.main,
+            folder=project.folder.place.name,
             strategies=strategies(game),
-            seats=range(1, project.seats() + 1),
+            seats=range(1, seats_of(game) + 1),
             fewest=FEWEST,
             most=MOST,
             nonce=nonce,
-            first=first_steps(project.folder, project.main),
+            first=first_steps_in(project.folder, project.main),
         )
     )
     answer.headers["Content-Security-Policy"] = POLICY.format(nonce=nonce)
     return fresh(answer)
 
 
-def first_steps(folder: BotFolder, main: str) -> dict[str, int]:
-    """Return the lines of the main file that are worth changing first: where it chooses."""
+def first_steps_in(folder: BotFolder, main: str) -> dict[str, int]:
+    """Return the lines of the main file that are worth changing first; none where it is gone."""
     try:
-        text = folder.read(main).text
+        return first_steps(folder.read(main).text)
     except UsageError:
         return {}
+
+
+def first_steps(text: str) -> dict[str, int]:
+    """Return the lines of a main file that are worth changing first: where it chooses."""
     start = CHOOSE.search(text)
     answer = start and RETURN.search(text, start.end())
     places = {"choose": start, "answer": answer}
@@ -113,9 +122,9 @@ def file_document(file: TextFile) -> dict[str, Json]:
     return {"name": file.name, "text": file.text, "digest": file.digest}
 
 
-def find(game: str) -> Desk:
+def find(game: str) -> OwnDesk:
     """Return the desk of a game; 404 for another one."""
-    desk: Desk = current_app.extensions["desk"]
+    desk: OwnDesk = current_app.extensions["desk"]
     if desk.project.game != game:
         abort(404, f"this workshop is for {desk.project.game}")
     return desk
@@ -124,7 +133,7 @@ def find(game: str) -> Desk:
 def body(kind: type[Any]) -> Any:
     """Return what a request says; raise ProtocolError for anything else."""
     try:
-        return msgspec.json.decode(request.get_data(cache=False), type=kind)
+        return documents.decode(request.get_data(cache=False), kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ProtocolError(f"this cannot be read: {error}") from None
 

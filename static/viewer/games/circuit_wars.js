@@ -110,15 +110,15 @@ export const CIRCUIT_WARS = {
  * @returns {Map<string, {seat: number, turn: number}>}
  */
 function drawnBy(replay) {
-  const found = new Map();
+  const drawers = new Map();
   replay.document.turns.forEach(({ actions }, index) => {
     for (const [player, action] of Object.entries(actions)) {
-      if (typeof action === "string" && !found.has(keyOf(action))) {
-        found.set(keyOf(action), { seat: replay.seat(player), turn: index + 1 });
+      if (typeof action === "string" && !drawers.has(keyOf(action))) {
+        drawers.set(keyOf(action), { seat: replay.seat(player), turn: index + 1 });
       }
     }
   });
-  return found;
+  return drawers;
 }
 
 /**
@@ -192,8 +192,8 @@ function drawPoints(scene) {
   const { ctx, frame, memo } = scene;
   const states = memo.segments.map((segment) => ({ segment, state: condition(frame.board, segment) }));
   for (const wanted of ["free", "drawn"]) {
-    const found = states.filter(({ state }) => state === wanted).flatMap(({ segment: { ends } }) => [ends.slice(0, 2), ends.slice(2)]);
-    new Map(found.map((point) => [String(point), point])).forEach(([x, y]) => drawPoint(ctx, x, y, wanted === "drawn", scene));
+    const points = states.filter(({ state }) => state === wanted).flatMap(({ segment: { ends } }) => [ends.slice(0, 2), ends.slice(2)]);
+    new Map(points.map((point) => [String(point), point])).forEach(([x, y]) => drawPoint(ctx, x, y, wanted === "drawn", scene));
   }
 }
 

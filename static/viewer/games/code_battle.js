@@ -123,9 +123,9 @@ export const CODE_BATTLE = {
         const done = [fought[index] ? `${fought[index]} in a fight` : "", lost ? `lost ${lost}` : ""];
         done.push(built > 0 ? `built ${built}` : "", gained ? `collected ${gained}` : "");
         done.push(points ? `${points > 0 ? "+" : ""}${countOf(points, "point")}` : "");
-        const told = done.filter(Boolean);
-        const text = [`moved ${moved[index]} of ${countOf(then[index], "bot")}`, ...told].join(", ");
-        return { seat: index, text, short: [...told, `moved ${moved[index]}`].join(", ") };
+        const parts = done.filter(Boolean);
+        const text = [`moved ${moved[index]} of ${countOf(then[index], "bot")}`, ...parts].join(", ");
+        return { seat: index, text, short: [...parts, `moved ${moved[index]}`].join(", ") };
       })
       .filter(({ seat }) => then[seat] || now[seat] || before.players[seat].score !== after.players[seat].score);
   },

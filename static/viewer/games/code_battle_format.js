@@ -81,8 +81,8 @@ function demand(holds, problem) {
  * @returns {State}
  */
 function startOf(file, slots) {
-  const said = fields(file.config);
-  const config = Object.fromEntries(SETTINGS.map((name) => [name, Number(said[name])]));
+  const settings = fields(file.config);
+  const config = Object.fromEntries(SETTINGS.map((name) => [name, Number(settings[name])]));
   for (const name of SETTINGS) {
     demand(Number.isInteger(config[name]) && config[name] > 0, `its setting ${name} is not a whole number above 0`);
   }
@@ -131,9 +131,9 @@ function after(state, turn) {
   const slots = state.players.length;
   const number = state.turn + 1;
   const dead = owned(turn.deaths, config, slots);
-  const made = owned(turn.spawns, config, slots).map((bot, index) => ({ id: state.next_bot_id + index, ...bot }));
+  const spawns = owned(turn.spawns, config, slots).map((bot, index) => ({ id: state.next_bot_id + index, ...bot }));
   const razed = keysOf(listed(turn.captures).map((entry) => listed(entry).slice(0, 2)), config);
-  const spawnedAt = new Set(made.map(keyOf));
+  const spawnedAt = new Set(spawns.map(keyOf));
   return {
     ...state,
     turn: number,
@@ -142,11 +142,11 @@ function after(state, turn) {
       const active = core.active && !razed.has(keyOf(core));
       return { ...core, active, last_spawn: spawnedAt.has(keyOf(core)) ? number : core.last_spawn };
     }),
-    bots: [...without(moved(state, turn), dead), ...made],
-    next_bot_id: state.next_bot_id + made.length,
+    bots: [...without(moved(state, turn), dead), ...spawns],
+    next_bot_id: state.next_bot_id + spawns.length,
     players: state.players.map((counts, slot) => {
       const gained = listed(fields(turn.energy_collected)[slot]).length;
-      const spent = config.spawn_cost * made.filter(({ owner }) => owner === slot).length;
+      const spent = config.spawn_cost * spawns.filter(({ owner }) => owner === slot).length;
       const score = listed(turn.scores)[slot] ?? counts.score;
       return { energy: counts.energy + gained - spent, collected: counts.collected + gained, score: Number(score) };
     }),
@@ -252,19 +252,19 @@ function faultsOf(turns, slots) {
  * @param {number} slots
  * @returns {number[]}
  */
-function ranksOf({ winner, final_scores: told }, slots) {
-  const scores = Array.from({ length: slots }, (_, slot) => (slot === winner ? Infinity : Number(listed(told)[slot] ?? 0)));
+function ranksOf({ winner, final_scores: finals }, slots) {
+  const scores = Array.from({ length: slots }, (_, slot) => (slot === winner ? Infinity : Number(listed(finals)[slot] ?? 0)));
   return scores.map((score) => 1 + scores.filter((other) => other > score).length);
 }
 
 /**
- * @param {unknown} said
+ * @param {unknown} entries
  * @param {Config} config
  * @param {number} slots
  * @returns {(Tile & {owner: number})[]}
  */
-function owned(said, config, slots) {
-  return listed(said).map((entry) => {
+function owned(entries, config, slots) {
+  return listed(entries).map((entry) => {
     const [row, col, owner] = listed(entry);
     return { ...tileOf([row, col], config), owner: slotOf(owner, slots) };
   });

@@ -132,11 +132,11 @@ export class Drawings {
       }),
       headers: { "Content-Type": "application/json", Accept: "application/json" },
     });
-    const said = await answer.json();
+    const payload = await answer.json();
     if (!answer.ok) {
-      throw new Error(String(said.error));
+      throw new Error(String(payload.error));
     }
-    return said.drawn;
+    return payload.drawn;
   }
 }
 

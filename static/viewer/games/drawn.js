@@ -24,7 +24,7 @@ const LONGEST = 140;
  */
 export function drawnGame(replay, { drawing, frames }) {
   const drawings = new Drawings(replay, frames ?? "");
-  const shared = { ...told(replay), listen: (/** @type {() => void} */ again) => { drawings.again = again; } };
+  const shared = { ...partsOf(replay), listen: (/** @type {() => void} */ again) => { drawings.again = again; } };
   return drawing === "svg" ? { ...shared, ...asPicture(drawings) } : { ...shared, ...asText(drawings) };
 }
 
@@ -33,7 +33,7 @@ export function drawnGame(replay, { drawing, frames }) {
  * @param {Replay} replay
  * @returns {Pick<Game, "measures" | "happened" | "events" | "spotAt">}
  */
-function told(replay) {
+function partsOf(replay) {
   const scored = scoresIn(replay.frame(0), replay) || scoresIn(replay.frame(replay.last), replay);
   return {
     measures: scored ? [{ name: "score", of: (frame) => scoresIn(frame, replay) ?? replay.seats.map(() => 0) }] : [],

@@ -247,12 +247,12 @@ function indexed(memo, frame) {
     return known;
   }
   const living = frame.creatures.filter(({ hp }) => hp > 0);
-  const made = {
+  const lookup = {
     cells: new Map(living.map((creature) => [creature.y * frame.W + creature.x, creature])),
     ids: new Map(frame.creatures.map((creature) => [creature.creatureid, creature])),
   };
-  memo.index.set(frame, made);
-  return made;
+  memo.index.set(frame, lookup);
+  return lookup;
 }
 
 /** @param {Scene} scene */
@@ -365,9 +365,9 @@ function stampOf(scene, seat, level, pixels) {
     return known;
   }
   const alpha = (0.55 + (0.45 * level) / (LEVELS - 1)) * strength(scene, seat);
-  const made = smallMark(seat, colour(scene, seat), alpha, pixels);
-  stamps.set(name, made);
-  return made;
+  const stamp = smallMark(seat, colour(scene, seat), alpha, pixels);
+  stamps.set(name, stamp);
+  return stamp;
 }
 
 /**

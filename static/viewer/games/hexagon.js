@@ -292,13 +292,13 @@ function isJump(after, [row, col]) {
  */
 function captured(before, after, player) {
   /** @type {Cell[]} */
-  const found = [];
+  const places = [];
   after.cells.forEach((cells, row) => cells.forEach((value, col) => {
     if (value === player && before.cells[row][col] === 3 - player) {
-      found.push([row, col]);
+      places.push([row, col]);
     }
   }));
-  return found;
+  return places;
 }
 
 /**

@@ -44,11 +44,11 @@ export function scoresIn(frame, { seats }) {
     return null;
   }
   const { scores, players } = frame;
-  const found = seats.map(({ key, index }) => {
+  const values = seats.map(({ key, index }) => {
     if (Array.isArray(scores)) {
       return scores[index];
     }
     return isRecord(scores) ? scores[key] : Array.isArray(players) && isRecord(players[index]) ? players[index].score : null;
   });
-  return found.length > 0 && found.every((score) => typeof score === "number") ? found : null;
+  return values.length > 0 && values.every((score) => typeof score === "number") ? values : null;
 }

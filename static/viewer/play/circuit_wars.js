@@ -28,8 +28,8 @@ export const CIRCUIT_WARS = {
   },
 
   drop(turn, at) {
-    const found = segmentAt(turn, at);
-    return found && found.key === turn.picked?.key ? found.move : null;
+    const segment = segmentAt(turn, at);
+    return segment && segment.key === turn.picked?.key ? segment.move : null;
   },
 
   refusal({ frame }, place) {
@@ -42,9 +42,9 @@ export const CIRCUIT_WARS = {
   },
 
   draw(scene, turn, pointer) {
-    const found = pointer && segmentAt(turn, pointer);
-    if (found) {
-      drawChoice(scene, turn, found.ends);
+    const segment = pointer && segmentAt(turn, pointer);
+    if (segment) {
+      drawChoice(scene, turn, segment.ends);
     }
   },
 

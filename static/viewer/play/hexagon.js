@@ -94,11 +94,11 @@ function noChip({ frame, moves, replay, seat }, cell) {
   if (moves.some(({ move_from: from }) => same(from, cell))) {
     return "";
   }
-  const found = frame.cells[cell[0]][cell[1]];
-  if (found === Number(replay.seats[seat].key)) {
+  const value = frame.cells[cell[0]][cell[1]];
+  if (value === Number(replay.seats[seat].key)) {
     return "That chip cannot move: no empty cell is in reach. Choose one with a ring.";
   }
-  return `${found > 0 ? "That chip is your opponent's" : found === 0 ? "That cell is empty" : "That is a stone"}: choose one of your chips.`;
+  return `${value > 0 ? "That chip is your opponent's" : value === 0 ? "That cell is empty" : "That is a stone"}: choose one of your chips.`;
 }
 
 /**

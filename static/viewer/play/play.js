@@ -208,10 +208,10 @@ export class Play {
    * @returns {HTMLElement}
    */
   pad({ words, buttons }) {
-    const made = element("div", "pad", ...buttons.map((button) => (button ? this.button(button) : element("span", "", words))));
-    made.setAttribute("role", "group");
-    made.setAttribute("aria-label", words);
-    return made;
+    const pad = element("div", "pad", ...buttons.map((button) => (button ? this.button(button) : element("span", "", words))));
+    pad.setAttribute("role", "group");
+    pad.setAttribute("aria-label", words);
+    return pad;
   }
 
   /**
@@ -219,11 +219,11 @@ export class Play {
    * @returns {HTMLElement}
    */
   button({ text, move }) {
-    const made = element("button", "", text);
-    made.type = "button";
-    made.setAttribute("aria-label", this.mover.label(move));
-    made.addEventListener("click", () => this.send(move));
-    return made;
+    const button = element("button", "", text);
+    button.type = "button";
+    button.setAttribute("aria-label", this.mover.label(move));
+    button.addEventListener("click", () => this.send(move));
+    return button;
   }
 
   /**

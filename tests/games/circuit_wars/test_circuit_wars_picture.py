@@ -20,13 +20,13 @@ MIDDLES: Mapping[str, tuple[float, float]] = {
 
 def moves(document: Mapping[str, Any]) -> list[tuple[int, float, float, bool]]:
     """Return who drew in a turn, the middle of the segment, and whether it lies flat."""
-    found = []
+    strokes = []
     for turn in document["turns"]:
         [(player, move)] = turn["actions"].items()
         x, y, border = move.split(",")
         dx, dy = MIDDLES[border]
-        found.append((int(player) - 1, int(x) + dx, int(y) + dy, border in ("top", "bottom")))
-    return found
+        strokes.append((int(player) - 1, int(x) + dx, int(y) + dy, border in ("top", "bottom")))
+    return strokes
 
 
 class TestCircuitWars:

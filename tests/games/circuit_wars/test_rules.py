@@ -96,14 +96,14 @@ def connected(state: State, squares: list[tuple[int, int]]) -> bool:
     """Return whether squares hang together across undrawn segments."""
     if not squares:
         return True
-    found, queue = {squares[0]}, [squares[0]]
+    reached, queue = {squares[0]}, [squares[0]]
     while queue:
         x, y = queue.pop()
         for neighbour in board.neighbours(state.board[y][x], x, y):
-            if neighbour in squares and neighbour not in found:
-                found.add(neighbour)
+            if neighbour in squares and neighbour not in reached:
+                reached.add(neighbour)
                 queue.append(neighbour)
-    return found == set(squares)
+    return reached == set(squares)
 
 
 class TestRule3Encoding:

@@ -26,9 +26,9 @@ class TestCodeBattle:
         assert {look.at(col + 0.5, row + 0.5) for row, col in free} == {rgb(palette.WALL)}
         for node in frame["nodes"]:
             if (node["row"], node["col"]) not in bots:
-                shown = look.at(node["col"] + 0.5, node["row"] + 0.5)
+                colour = look.at(node["col"] + 0.5, node["row"] + 0.5)
                 full = mixed(palette.ENERGY, palette.GROUND, 0.9)
-                assert close(shown, full if node["energy"] else rgb(palette.GROUND))
+                assert close(colour, full if node["energy"] else rgb(palette.GROUND))
 
     def test_cores_have_a_ring_and_razed_ones_a_cross(self) -> None:
         document = document_of("code-battle")

@@ -70,16 +70,16 @@ def test_a_reply_that_is_wrong_is_malformed(reply: Reply, detail: str) -> None:
 
 
 @pytest.fixture
-def said() -> list[str]:
+def log_lines() -> list[str]:
     return []
 
 
 @pytest.fixture
-def service(said: list[str]) -> CodeBattleBotHandler:
+def service(log_lines: list[str]) -> CodeBattleBotHandler:
     make = STRATEGIES["gatherer"]
     settings = {"secret": SECRET}
     return CodeBattleBotHandler(
-        BotContext(lambda player: make(player, Random(1)), settings, lambda: NOW, said.append)
+        BotContext(lambda player: make(player, Random(1)), settings, lambda: NOW, log_lines.append)
     )
 
 
@@ -96,7 +96,9 @@ def request(**changes: str) -> Request:
     return Request("POST", "/turn", body, headers | changes)
 
 
-def test_a_service_answers_signed_moves(service: CodeBattleBotHandler, said: list[str]) -> None:
+def test_a_service_answers_signed_moves(
+    service: CodeBattleBotHandler, log_lines: list[str]
+) -> None:
     reply = service.answer(request())
     assert reply is not None
     mark = reply.headers["X-ACB-Signature"]
@@ -104,7 +106,7 @@ def test_a_service_answers_signed_moves(service: CodeBattleBotHandler, said: lis
     state = GAME.new(2, 1)
     moves = json.loads(reply.body)["moves"]
     GAME.check(state, 0, moves)
-    assert said == [f"turn 0 0.0 ms {len(moves)} moves"]
+    assert log_lines == [f"turn 0 0.0 ms {len(moves)} moves"]
 
 
 @pytest.mark.parametrize(

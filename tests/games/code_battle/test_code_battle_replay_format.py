@@ -78,15 +78,15 @@ def test_faults_are_part_of_the_file() -> None:
     assert written(file) == data
     last = list(replay.frames(file.document))[-1]
     assert last["players"][1]["failures"] == 5
-    told = [(fault["turn"], fault["player"], fault["kind"]) for fault in file.document["faults"]]
-    assert told == [(turn, "1", "timeout") for turn in range(25, 30)]
+    faults = [(fault["turn"], fault["player"], fault["kind"]) for fault in file.document["faults"]]
+    assert faults == [(turn, "1", "timeout") for turn in range(25, 30)]
 
 
 def test_a_match_on_a_map_of_a_file_is_read_back(tmp_path: Path) -> None:
     maker = CodeBattleMaps()
     place = tmp_path / "mine.json"
-    [made] = maker.make(2, 1, 5, rows=30, cols=30, energy_nodes=8)
-    place.write_bytes(maker.encode(made))
+    [arena_map] = maker.make(2, 1, 5, rows=30, cols=30, energy_nodes=8)
+    place.write_bytes(maker.encode(arena_map))
     bots = ["builtin:gatherer", "builtin:rusher"]
     recorded = play_match("code-battle", bots, 3, {"max_turns": 20, "map": str(place)}).replay
     file = decode(exported(recorded))
@@ -134,9 +134,9 @@ FORGERIES: dict[str, tuple[tuple[Any, ...], Any, str]] = {
 
 @pytest.mark.parametrize("name", FORGERIES)
 def test_a_forgery_is_found_and_named(name: str) -> None:
-    path, value, said = FORGERIES[name]
+    path, value, sentence = FORGERIES[name]
     document = changed(json.loads(exported(played("2"))), *path, value=value)
-    assert said in str(proven(decode(json.dumps(document).encode())))
+    assert sentence in str(proven(decode(json.dumps(document).encode())))
 
 
 REFUSED: dict[str, tuple[tuple[Any, ...], Any, str]] = {
@@ -154,17 +154,18 @@ REFUSED: dict[str, tuple[tuple[Any, ...], Any, str]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_played_is_refused(name: str) -> None:
-    path, value, said = REFUSED[name]
+    path, value, sentence = REFUSED[name]
     document = changed(json.loads(exported(played("2"))), *path, value=value)
     with pytest.raises(ArenaError) as refused:
         decode(json.dumps(document).encode())
-    assert said in str(refused.value)
+    assert sentence in str(refused.value)
 
 
 def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(main, ["replay", *map(str, arguments)], catch_exceptions=False)
 
 
+@pytest.mark.thorough
 def test_the_commands_take_the_format(tmp_path: Path) -> None:
     file = tmp_path / "match.game.json"
     file.write_bytes(exported(played("2")))

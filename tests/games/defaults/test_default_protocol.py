@@ -69,7 +69,7 @@ def test_a_program_that_has_crashed_is_asked_no_more(tmp_path: Path) -> None:
     assert (fault.bot, fault.turn, fault.kind) == (0, 0, "crashed")
     assert "exit code 3" in fault.detail
     first = [turn["actions"]["p1"] for turn in played.replay["turns"]]
-    assert [said["fault"] for said in first] == ["crashed"] * 3
+    assert [reply["fault"] for reply in first] == ["crashed"] * 3
 
 
 @pytest.mark.parametrize("timeout", [0, -1, 3601, float("inf"), float("nan"), "1", True, None])

@@ -39,13 +39,13 @@ def reference_round(
             c["x"], c["y"] = before[creatureid]["x"], before[creatureid]["y"]
 
     while True:
-        held: dict[tuple[int, int], list[Creature]] = {}
+        by_cell: dict[tuple[int, int], list[Creature]] = {}
         for c in after.values():
             if c["hp"] > 0:
-                held.setdefault((c["x"], c["y"]), []).append(c)
+                by_cell.setdefault((c["x"], c["y"]), []).append(c)
         back = [
             c
-            for cell, those in held.items()
+            for cell, those in by_cell.items()
             if len(those) > 1
             for c in those
             if (before[c["creatureid"]]["x"], before[c["creatureid"]]["y"]) != cell

@@ -23,11 +23,11 @@ class TestEndOfCodes:
         for x in range(look.frame["W"]):
             for y in range(height):
                 # Between the arms of a cross, which stands for a death.
-                shown = look.at(x + 0.2, height - 1 - y + 0.5)
+                colour = look.at(x + 0.2, height - 1 - y + 0.5)
                 expected = LIGHT.ground
                 if (x, y) in living:
                     expected = colour_of(living[x, y], dark=False)
-                assert shown == rgb(expected), (x, y)
+                assert colour == rgb(expected), (x, y)
 
     def test_rows_and_columns_are_numbered(self) -> None:
         board = sheet_at(document_of("end-of-codes")).parts[0]

@@ -25,8 +25,8 @@ def without(name: str) -> dict[str, Any]:
     return {key: value for key, value in intent().items() if key != name}
 
 
-def intents(*said: Any) -> dict[str, Any]:
-    return {"intent": list(said)}
+def intents(*entries: Any) -> dict[str, Any]:
+    return {"intent": list(entries)}
 
 
 ROUND: dict[str, tuple[str, Any]] = {
@@ -84,27 +84,27 @@ def answer(path: str, form: dict[str, list[str]]) -> Any:
     """Return what the bot of a path answers."""
     _, where, name, request = path.split("?", maxsplit=1)[0].split("/")
     if request == "bot":
-        said = BOT[name] if where == "initiate" else HELLO
-        if isinstance(said, dict) and said.get("username") == "":
-            said = said | {"username": f"{where}_{name}"}
-        return said
+        reply = BOT[name] if where == "initiate" else HELLO
+        if isinstance(reply, dict) and reply.get("username") == "":
+            reply = reply | {"username": f"{where}_{name}"}
+        return reply
     if request == "game":
         return GAME[name][1] if where == "game" else []
     if where in ("round", "strange") and int(form["round"][0]) >= LATE:
-        said = (ROUND if where == "round" else STRANGE)[name][1]
-        return owned(said, json.loads(form["map"][0]), int(form["myid"][0]))
+        reply = (ROUND if where == "round" else STRANGE)[name][1]
+        return owned(reply, json.loads(form["map"][0]), int(form["myid"][0]))
     return {"intent": []}
 
 
-def owned(said: Any, world: list[dict[str, int]], me: int) -> Any:
+def owned(reply: Any, world: list[dict[str, int]], me: int) -> Any:
     """Put the ids of creatures where the table has 0 and -1."""
-    if not isinstance(said, dict) or not isinstance(said.get("intent"), list):
-        return said
+    if not isinstance(reply, dict) or not isinstance(reply.get("intent"), list):
+        return reply
     ids = {
         0: next(c["creatureid"] for c in world if c["userid"] == me),
         -1: next(c["creatureid"] for c in world if c["userid"] != me),
     }
-    return said | {"intent": [with_id(one, ids) for one in said["intent"]]}
+    return reply | {"intent": [with_id(one, ids) for one in reply["intent"]]}
 
 
 def with_id(one: Any, ids: dict[int, int]) -> Any:
@@ -123,11 +123,11 @@ class Bots(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.give(answer(self.path, parse_qs(body.decode())))
 
-    def give(self, said: Any) -> None:
-        if said is None:
+    def give(self, reply: Any) -> None:
+        if reply is None:
             return
-        body = said if isinstance(said, bytes) else json.dumps(said).encode()
-        self.send_response(said if isinstance(said, int) else 200)
+        body = reply if isinstance(reply, bytes) else json.dumps(reply).encode()
+        self.send_response(reply if isinstance(reply, int) else 200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -156,28 +156,28 @@ def told_of(address: str, where: str, names: list[str]) -> dict[str, list[tuple[
 
 
 def test_every_fault_of_a_round_has_its_name(address: str) -> None:
-    told = told_of(address, "round", list(ROUND))
+    faults = told_of(address, "round", list(ROUND))
     for name, (kind, _) in ROUND.items():
-        assert [fault[:2] for fault in told[name]] == [(LATE, kind)], name
-        detail = told[name][0][2]
+        assert [fault[:2] for fault in faults[name]] == [(LATE, kind)], name
+        detail = faults[name][0][2]
         assert detail.startswith(f"round_{name}: "), detail
 
 
 def test_every_fault_before_the_first_round_has_its_name(address: str) -> None:
-    told = told_of(address, "game", list(GAME))
+    faults = told_of(address, "game", list(GAME))
     for name, (kind, _) in GAME.items():
-        ((turn, said, detail),) = told[name]
-        assert (turn, said) == (0, kind)
+        ((turn, fault_kind, detail),) = faults[name]
+        assert (turn, fault_kind) == (0, kind)
         assert detail.startswith(f"game_{name}: ")
-    told = told_of(address, "initiate", list(BOT))
+    faults = told_of(address, "initiate", list(BOT))
     for name in BOT:
-        ((turn, said, detail),) = told[name]
-        assert (turn, said) == (0, "startup")
+        ((turn, fault_kind, detail),) = faults[name]
+        assert (turn, fault_kind) == (0, "startup")
         assert detail.startswith(f"initiate_{name}: "), detail
 
 
 def test_replies_that_cannot_be_written_down_end_nothing(address: str) -> None:
-    told = told_of(address, "strange", list(STRANGE))
+    faults = told_of(address, "strange", list(STRANGE))
     for name, (error, _) in STRANGE.items():
-        assert [fault[:2] for fault in told[name]] == [(LATE, "malformed")], name
-        assert told[name][0][2].startswith(f"round_{error}: ")
+        assert [fault[:2] for fault in faults[name]] == [(LATE, "malformed")], name
+        assert faults[name][0][2].startswith(f"round_{error}: ")

@@ -28,7 +28,7 @@ def test_an_answer_of_status_ok(body: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "status", "said"),
+    ("body", "status", "message"),
     [
         (b'{"status":"ok"}', 500, "HTTP status 500"),
         (b'{"status":"ok"}', 302, "HTTP status 302"),
@@ -43,11 +43,11 @@ def test_an_answer_of_status_ok(body: bytes) -> None:
     ],
     ids=lambda v: str(v)[:20],
 )
-def test_an_answer_that_is_none(body: bytes, status: int, said: str) -> None:
+def test_an_answer_that_is_none(body: bytes, status: int, message: str) -> None:
     fault = read_ok(Reply(body, status))
     assert isinstance(fault, Fault)
     assert fault.kind == "malformed"
-    assert said in fault.detail
+    assert message in fault.detail
 
 
 def moved(**document: Any) -> Move | Fault:
@@ -101,10 +101,10 @@ def test_a_service_follows_a_whole_battle() -> None:
         assert isinstance(answer, Move)
         GAME.check(state, state.color, answer)
         state = GAME.step(state, {state.color: answer})
-        said = {
+        battle = {
             "jumps": {"1": state.jumps[0], "2": state.jumps[1]},
             "changes": [list(change) for change in state.changes],
         }
-        service.answer(Request("PUT", "/games/b", json.dumps(said).encode()))
+        service.answer(Request("PUT", "/games/b", json.dumps(battle).encode()))
         known = service.games["b"].state
         assert (known.cells, known.jumps, known.placed) == (state.cells, state.jumps, state.placed)

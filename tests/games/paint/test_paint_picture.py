@@ -29,12 +29,12 @@ class TestPaint:
                 assert close(look.at(col + 0.06, row + 0.9), ground), (row, col)
                 if (row, col) in avatars:
                     avatar = self.seat(document, avatars[row, col])
-                    shown = look.at(col + 0.25, row + 0.4)
-                    assert shown == rgb(colour_of(avatar, dark=False))
+                    pixel = look.at(col + 0.25, row + 0.4)
+                    assert pixel == rgb(colour_of(avatar, dark=False))
 
     def test_shots_are_drawn_from_the_shooter_on(self) -> None:
         document = document_of("paint")
-        shown = 0
+        shots = 0
         for number, turn in enumerate(document["turns"], 1):
             for player, action in turn["actions"].items():
                 if action["type"] == "shoot" and any(action["direction"]):
@@ -45,7 +45,7 @@ class TestPaint:
                     place = col + 0.5 + across * 0.53, row + 0.5 + down * 0.53
                     colour = colour_of(self.seat(document, player), dark=False)
                     assert look.at(*place) == rgb(colour), number
-                    shown += 1
-            if shown == 5:
+                    shots += 1
+            if shots == 5:
                 return
         raise AssertionError("nobody shot five times")

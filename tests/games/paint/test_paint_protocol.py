@@ -54,9 +54,9 @@ def test_an_answer(line: bytes) -> None:
     ids=lambda v: str(v)[:24],
 )
 def test_a_line_that_is_skipped(line: bytes, kind: str) -> None:
-    found = answered(line)
-    assert isinstance(found, Ignore)
-    assert found.fault.kind == kind
+    result = answered(line)
+    assert isinstance(result, Ignore)
+    assert result.fault.kind == kind
 
 
 @pytest.mark.parametrize(
@@ -77,9 +77,9 @@ def test_a_line_that_is_skipped(line: bytes, kind: str) -> None:
     ],
 )
 def test_an_answer_that_is_illegal(rest: bytes) -> None:
-    found = answered(b'{"turns_left":5' + rest + b"}")
-    assert isinstance(found, Fault)
-    assert found.kind == "illegal"
+    result = answered(b'{"turns_left":5' + rest + b"}")
+    assert isinstance(result, Fault)
+    assert result.kind == "illegal"
 
 
 def test_only_the_ready_line_is_ready() -> None:

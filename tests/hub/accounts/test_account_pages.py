@@ -27,8 +27,8 @@ EMPTY = {
 
 def errors_of(page: requests.Response) -> dict[str, str]:
     """Return the errors that a page shows, by the fields they stand at."""
-    found = re.findall(r'<p class="error" id="(\w+)-error">([^<]*)</p>', page.text)
-    return {name: unescape(words) for name, words in found}
+    matches = re.findall(r'<p class="error" id="(\w+)-error">([^<]*)</p>', page.text)
+    return {name: unescape(words) for name, words in matches}
 
 
 def value_of(page: requests.Response, name: str) -> str | None:

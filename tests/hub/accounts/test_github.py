@@ -73,8 +73,8 @@ def test_who_is_new_chooses_a_username_once(open_site: Site, github: GitHub) -> 
     page = visitor.open("/welcome").text
     assert 'value="octo"' in page
     assert 'value="octo@example.org"' in page
-    made = visitor.fill("/welcome", username="octo", email="octo@example.org")
-    assert (made.status_code, made.headers["Location"]) == (303, "/settings")
+    answer = visitor.fill("/welcome", username="octo", email="octo@example.org")
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/settings")
     settings = words_of(visitor.open("/settings"))
     assert "octo@example.org confirmed" in settings
     row = row_of(open_site, "octo")

@@ -130,10 +130,10 @@ def test_each_act_is_in_the_audit_without_address_and_link(site: Site, operator:
         "user admin", "user delete", "user lock", "user reset-link", "user set-email", "user unlock"
     ]  # fmt: skip
     assert {row.actor for row in rows} == {"operator"}
-    told = json.dumps([row.detail for row in rows])
-    assert "example" not in told
-    assert link.strip().rpartition("/")[2] not in told
-    assert PASSWORD not in told
+    details = json.dumps([row.detail for row in rows])
+    assert "example" not in details
+    assert link.strip().rpartition("/")[2] not in details
+    assert PASSWORD not in details
 
 
 def test_without_a_data_folder_it_says_so(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from cryptography.x509.oid import NameOID
 from sqlalchemy import func, select
 
 from cw.errors import UsageError
+from cw.hub.accounts import letters as letter_words
 from cw.hub.accounts import mail, mail_counts, outbox, people, users
 from cw.hub.accounts.access.tickets import LinkKind
 from cw.hub.operation import upkeep
@@ -58,7 +59,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     now = datetime.now(UTC)
-    made = (
+    signed_certificate = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
@@ -75,7 +76,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
         serialization.NoEncryption(),
     )
     file = tmp_path_factory.mktemp("tls") / "both.pem"
-    file.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
+    file.write_bytes(private + signed_certificate.public_bytes(serialization.Encoding.PEM))
     return file
 
 
@@ -260,7 +261,7 @@ def test_who_ends_while_sending_leaves_the_same_mail_to_another(
     class Ended(BaseException):
         """What kill -9 looks like: nothing after it is done."""
 
-    def deliver(resources: Resources, letter: mail.Letter) -> None:
+    def deliver(resources: Resources, letter: letter_words.Letter) -> None:
         mail.write(resources, mail.compose(resources, letter))
         raise Ended
 
@@ -366,7 +367,7 @@ def letters(resources: Resources) -> list[str]:
     return [str(one["Subject"]) for one in mails]
 
 
-VERIFY, RESET = mail.SUBJECTS["verify"], mail.SUBJECTS["reset"]
+VERIFY, RESET = letter_words.SUBJECTS["verify"], letter_words.SUBJECTS["reset"]
 
 
 def test_an_address_is_sent_three_mails_of_a_kind_and_five_in_all(resources: Resources) -> None:
@@ -430,6 +431,14 @@ def test_who_deletes_the_account_and_comes_again_is_counted_all_the_same(
         with resources.database.writing() as session:
             users.delete(session, resources.clock, f"Eve{number}")
     assert len(letters(resources)) == 3
+
+
+def test_mails_about_bots_leave_room_for_those_that_let_one_in() -> None:
+    about_bots = ["inactive"] * 3
+    assert not mail_counts.has_room(about_bots, "inactive", reserve=0)
+    assert mail_counts.has_room([*about_bots, "verify", "reset", "reset"], "reset", reserve=0)
+    assert mail_counts.has_room(["reset"] * 3 + ["verify"] * 2, "inactive", reserve=0)
+    assert not mail_counts.has_room(["reset"] * 3, "reset", reserve=0)
 
 
 def test_of_ten_who_ask_at_once_three_are_sent_a_mail(resources: Resources) -> None:

@@ -41,9 +41,9 @@ class Town:
         return self.do(lambda s: people.register(s, self.clock, name, mail, password_hash))
 
     def account(self, name: str) -> people.Account:
-        found = self.do(lambda s: people.find_account(s, name))
-        assert found
-        return found
+        account = self.do(lambda s: people.find_account(s, name))
+        assert account
+        return account
 
     def log_in(self, name: str, *, remembered: bool = False) -> str:
         account = self.account(name)
@@ -56,9 +56,9 @@ class Town:
         return self.do(lambda s: tickets.find_holder(s, self.clock, ticket)) is not None
 
     def user(self, user: int) -> User:
-        found = self.do(lambda s: s.get(User, user))
-        assert found
-        return found
+        row = self.do(lambda s: s.get(User, user))
+        assert row
+        return row
 
     def count(self, table: type[Ticket | Friend]) -> int:
         return self.do(lambda s: s.scalar(select(func.count()).select_from(table))) or 0
@@ -219,9 +219,9 @@ def test_the_last_profile_and_picture_win(town: Town) -> None:
     for country, born in (("GR", date(1990, 1, 2)), (None, None), ("CH", date(1991, 3, 4))):
         town.do(partial(profiles.save_profile, user_id=user, country=country, born=born))
     town.do(lambda s: profiles.set_avatar(s, user, "a" * 64))
-    found = town.do(lambda s: profiles.own_settings(s, user))
-    assert found.profile == profiles.Profile(user, "Ada", None, "a" * 64, "CH")
-    assert found.born == date(1991, 3, 4)
+    settings = town.do(lambda s: profiles.own_settings(s, user))
+    assert settings.profile == profiles.Profile(user, "Ada", None, "a" * 64, "CH")
+    assert settings.born == date(1991, 3, 4)
 
 
 def is_friend(town: Town, username: str, viewer: int) -> bool:
@@ -273,7 +273,7 @@ def test_who_deletes_the_account_is_forgotten_and_the_name_rests(town: Town) -> 
     town.link(ada)
     seen = town.account("Ada")
     town.do(lambda s: deletion.delete_account(s, town.clock, seen))
-    kept = {"id", "role", "created_at", "deleted_at", "username_key"}
+    kept = {"id", "role", "created_at", "deleted_at", "username_key", "bot_mails"}
     row = town.user(ada)
     values = {column.name: getattr(row, column.name) for column in User.__table__.columns}
     assert {name for name, value in values.items() if value is not None} == kept

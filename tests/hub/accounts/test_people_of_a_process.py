@@ -18,9 +18,9 @@ def test_a_link_comes_by_mail_and_another_is_printed(tmp_path: Path) -> None:
     hub = Role(["serve", "--port", "0"], data, tmp_path / "hub.log")
     with roles(hub):
         wait_until(lambda: "Hub: " in hub.log.read_text(), "the hub")
-        found = re.search(r"Hub: (\S+)/", hub.log.read_text())
-        assert found
-        address = found[1]
+        match = re.search(r"Hub: (\S+)/", hub.log.read_text())
+        assert match
+        address = match[1]
         ada = Visitor(address)
         assert ada.register("Ada").headers["Location"] == "/ranking"
         assert Visitor(address).fill("/forgot", username="ADA").status_code == 303

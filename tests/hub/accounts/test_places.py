@@ -11,6 +11,7 @@ from sqlalchemy import select
 
 from cw.hub.accounts import place_of_request, places, users
 from cw.hub.store.tables import KnownPlace
+from tests.effort import first_is_fast
 from tests.hub.conftest import ON_BOTH, ON_SQLITE, StillClock
 from tests.hub.sites import PASSWORD, Site
 
@@ -70,7 +71,7 @@ def besiege(site: Site, name: str = "Ada") -> None:
     assert Browser(site, CAFE).post("/login", username=name, password=PASSWORD) == 429
 
 
-@pytest.mark.parametrize("role", ["player", "admin"])
+@pytest.mark.parametrize("role", first_is_fast(["player", "admin"]))
 def test_a_known_browser_and_a_known_network_are_let_in(
     site: Site, ada: Browser, role: str
 ) -> None:
@@ -105,6 +106,7 @@ def test_guesses_of_a_known_browser_are_limited_too(site: Site, ada: Browser) ->
     assert Browser(site, HOME).log_in()
 
 
+@pytest.mark.thorough
 def test_a_place_is_known_for_one_account(site: Site, ada: Browser) -> None:
     bob = Browser(site, OFFICE)
     bob.register("Bob")
@@ -113,6 +115,7 @@ def test_a_place_is_known_for_one_account(site: Site, ada: Browser) -> None:
     assert ada.log_in()
 
 
+@pytest.mark.thorough
 def test_a_cookie_that_somebody_makes_up_is_known_for_nothing(site: Site, ada: Browser) -> None:
     besiege(site)
     for value in ("A" * 22, "x", "", "ä", "A" * 3000):
@@ -121,6 +124,7 @@ def test_a_cookie_that_somebody_makes_up_is_known_for_nothing(site: Site, ada: B
         assert not forger.log_in()
 
 
+@pytest.mark.thorough
 def test_the_link_to_reset_a_password_always_passes(site: Site, ada: Browser) -> None:
     besiege(site)
     clean = Browser(site, CAFE)
@@ -139,6 +143,7 @@ def test_the_link_to_reset_a_password_always_passes(site: Site, ada: Browser) ->
     assert not ada.log_in(password="another one")
 
 
+@pytest.mark.thorough
 @ON_BOTH
 def test_a_place_is_known_for_half_a_year_after_the_last_log_in(site: Site, ada: Browser) -> None:
     site.clock.advance(180 * DAY - 1)
@@ -158,6 +163,7 @@ def rows(site: Site) -> list[KnownPlace]:
         return list(session.scalars(select(KnownPlace)))
 
 
+@pytest.mark.thorough
 def test_twenty_places_are_known_those_of_the_latest_log_ins(
     site: Site, hub_clock: StillClock, ada: Browser
 ) -> None:

@@ -79,10 +79,10 @@ def test_country_and_flag_are_shown_if_they_were_chosen(site: Site) -> None:
 
 def test_owner_other_player_and_visitor_see_their_buttons(site: Site) -> None:
     ada, bob = site.player("Ada"), site.player("Bob")
-    for visitor, shown in ((ada, "Edit profile"), (bob, "Add friend"), (site.visitor(), None)):
+    for visitor, label in ((ada, "Edit profile"), (bob, "Add friend"), (site.visitor(), None)):
         words = words_of(visitor.open("/user/Ada"))
         for button in ("Edit profile", "Add friend", "Remove friend"):
-            assert (button in words) == (button == shown)
+            assert (button in words) == (button == label)
 
 
 def test_friendship_is_one_way(site: Site) -> None:

@@ -50,9 +50,9 @@ def upload(visitor: Visitor, data: bytes) -> requests.Response:
 
 def avatar_of(visitor: Visitor) -> str:
     """Return the address of the picture on the page."""
-    found = re.search(r'class="portrait" src="([^"]+)"', visitor.open("/settings").text)
-    assert found
-    return found[1]
+    match = re.search(r'class="portrait" src="([^"]+)"', visitor.open("/settings").text)
+    assert match
+    return match[1]
 
 
 def change(visitor: Visitor, old: str, new: str, repeat: str | None = None) -> requests.Response:
@@ -129,11 +129,11 @@ def test_a_picture_becomes_a_square_of_webp(site: Site, kind: str) -> None:
     answer = upload(ada, picture(kind, (300, 200)))
     assert (answer.status_code, answer.headers["Location"]) == (303, "/settings")
     assert "Your profile picture was changed" in ada.open("/settings").text
-    shown = site.visitor().open(avatar_of(ada))
-    assert shown.headers["Content-Type"] == "image/webp"
-    assert shown.headers["Cache-Control"] == "public, max-age=31536000, immutable"
-    assert "Set-Cookie" not in shown.headers
-    image = Image.open(BytesIO(shown.content))
+    response = site.visitor().open(avatar_of(ada))
+    assert response.headers["Content-Type"] == "image/webp"
+    assert response.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert "Set-Cookie" not in response.headers
+    image = Image.open(BytesIO(response.content))
     assert (image.format, image.size) == ("WEBP", (256, 256))
 
 

@@ -122,6 +122,7 @@ def test_a_host_without_an_active_bot_has_three_hundred_requests_an_hour(site: S
         assert not asking.may_claim(session, resources.rate_counts, "user 8", "http://example", 1)
 
 
+@pytest.mark.thorough
 @ON_SQLITE
 def test_edits_pages_and_the_api_count_together(site: Site) -> None:
     site.open_competition("code-battle")

@@ -48,14 +48,14 @@ def serving(secret: str) -> Iterator[str]:
 def test_it_passes_the_check_and_plays_without_a_fault(resources: Resources) -> None:
     ann = Owner(resources)
     new = NewBot("code-battle", "Foreign", NOBODY)
-    made = ann.do(lambda s: bots.register(s, ann.clock, resources.sealer, ann.id, new))
-    with serving(made.secret) as address:
+    own_bot = ann.do(lambda s: bots.register(s, ann.clock, resources.sealer, ann.id, new))
+    with serving(own_bot.secret) as address:
         ann.do(lambda s: s.execute(update(Bot).values(endpoint=address)))
-        checks.check_bot(resources, made.id)
+        checks.check_bot(resources, own_bot.id)
         bot = ann.find("Foreign")
         assert (bot.status, bot.reason) == ("ACTIVE", "")
         assert all(step["ok"] for step in bot.checks)
-        seats = (Seat("Foreign", bot_id=made.id), Seat("other", spec="builtin:gatherer"))
+        seats = (Seat("Foreign", bot_id=own_bot.id), Seat("other", spec="builtin:gatherer"))
         plan = Plan("practice", "k", "code-battle", seats, {"max_turns": 30})
         match = ann.do(lambda s: planning.plan(s, ann.clock, plan))
         Worker("me", 1, KINDS).play(resources, match)

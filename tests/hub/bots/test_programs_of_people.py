@@ -24,7 +24,8 @@ from cw.hub.bots import packages
 from cw.hub.bots import verbs as bots
 from cw.hub.bots import views as bot_views
 from cw.hub.bots.programs import NO_PROGRAMS
-from cw.hub.bots.verbs import NewBot
+from cw.hub.bots.verbs import CHECK, NewBot
+from cw.hub.bots.versions import languages, lost
 from cw.hub.bots.versions import views as versions
 from cw.hub.bots.views import BotView
 from cw.hub.competitions import verbs as competitions
@@ -95,13 +96,13 @@ class Owner:
             return verb(session)
 
     def bot(self) -> BotView:
-        found = self.read(lambda session: bot_views.find(session, "paint", "Painter"))
-        assert found is not None
-        return found
+        bot = self.read(lambda session: bot_views.find(session, "paint", "Painter"))
+        assert bot is not None
+        return bot
 
     def versions(self) -> list[tuple[int, str]]:
-        found = self.read(lambda session: versions.versions_of(session, self.bot().id))
-        return [(one.number, one.state) for one in reversed(found)]
+        rows = self.read(lambda session: versions.versions_of(session, self.bot().id))
+        return [(one.number, one.state) for one in reversed(rows)]
 
     def played(self, match: str) -> dict[str, tuple[int | None, list[object]]]:
         """Return the version and the faults of those who have played a match."""
@@ -151,6 +152,7 @@ def test_a_program_is_uploaded_checked_and_plays_in_practice(owner: Owner) -> No
     assert owner.played(owner.practises())["Painter"] == (1, [])
 
 
+@pytest.mark.thorough
 def test_a_version_that_fails_its_check_does_not_play_and_the_last_good_one_plays_on(
     owner: Owner,
 ) -> None:
@@ -168,6 +170,7 @@ def test_a_version_that_fails_its_check_does_not_play_and_the_last_good_one_play
     assert owner.bot().version == 1
 
 
+@pytest.mark.thorough
 def test_a_first_version_that_fails_leaves_a_bot_that_says_why(owner: Owner) -> None:
     assert register(owner.browser, packages.pack({"bot.py": BROKEN})).status_code == 303
     owner.do_jobs()
@@ -178,6 +181,7 @@ def test_a_first_version_that_fails_leaves_a_bot_that_says_why(owner: Owner) -> 
     assert (owner.bot().status, owner.bot().version) == ("ACTIVE", 2)
 
 
+@pytest.mark.thorough
 def test_rated_matches_go_on_through_versions_and_each_says_which_one_played(owner: Owner) -> None:
     assert register(owner.browser).status_code == 303
     owner.do_jobs()
@@ -193,6 +197,7 @@ def test_rated_matches_go_on_through_versions_and_each_says_which_one_played(own
     assert [one.number for one in marks] == [1, 2, 1]
 
 
+@pytest.mark.thorough
 def test_a_match_goes_on_with_the_version_that_it_began_with(owner: Owner) -> None:
     assert register(owner.browser).status_code == 303
     owner.do_jobs()
@@ -275,6 +280,7 @@ def test_a_site_that_runs_no_programs_says_why_and_takes_none(
         assert (refused.status_code, NO_PROGRAMS in words_of(refused)) == (422, True)
 
 
+@pytest.mark.thorough
 def test_the_page_shows_the_matches_of_a_version_and_the_graph_marks_when_it_began(
     owner: Owner,
 ) -> None:
@@ -288,13 +294,13 @@ def test_the_page_shows_the_matches_of_a_version_and_the_graph_marks_when_it_beg
         number: owner.site.visitor().open(f"{PAGE}?game=paint&version={number}")
         for number in ("", "1", "2", "7")
     }
-    shown = {number: (first in page.text, second in page.text) for number, page in pages.items()}
-    assert shown == {"": (True, True), "1": (True, False), "2": (False, True), "7": (True, True)}
+    links = {number: (first in page.text, second in page.text) for number, page in pages.items()}
+    assert links == {"": (True, True), "1": (True, False), "2": (False, True), "7": (True, True)}
     assert "Recent matches of version 2" in words_of(pages["2"])
     assert re.search(r"Games 1 ", words_of(pages["2"]))
     assert re.search(r"Games 2 ", words_of(pages[""]))
-    told = owner.site.visitor().open(f"{PAGE}/ratings?game=paint").json()
-    assert [mark["number"] for mark in told["versions"]] == [1, 2]
+    payload = owner.site.visitor().open(f"{PAGE}/ratings?game=paint").json()
+    assert [mark["number"] for mark in payload["versions"]] == [1, 2]
 
 
 def test_the_export_of_a_persons_data_holds_all_versions(owner: Owner) -> None:
@@ -307,14 +313,15 @@ def test_the_export_of_a_persons_data_holds_all_versions(owner: Owner) -> None:
     assert (first["number"], first["note"], first["language"]) == (1, "first", "python")
 
 
+@pytest.mark.thorough
 def test_an_api_program_saves_reads_and_chooses_versions_of_its_owner_alone(owner: Owner) -> None:
     site = owner.site
     api = program_of(site, "ann", "read", "bots")
     program = {"file": "bot.zip", "data": b64encode(PAINTER).decode(), "note": "by a script"}
     about = {"game": "paint", "name": "Painter", "program": program}
-    made = api.do("/bots", about)
-    assert (made.status_code, made.json()["shared_secret"]) == (201, None)
-    at = f"/bots/{made.json()['bot']['bot_id']}/versions"
+    answer = api.do("/bots", about)
+    assert (answer.status_code, answer.json()["shared_secret"]) == (201, None)
+    at = f"/bots/{answer.json()['bot']['bot_id']}/versions"
     owner.do_jobs()
     better = {**program, "data": b64encode(BETTER).decode()}
     assert api.do(at, better).json()["state"] == "building"
@@ -338,20 +345,21 @@ def test_an_api_program_saves_reads_and_chooses_versions_of_its_owner_alone(owne
     assert owner.versions() == [(1, "ready"), (2, "ready")]
 
 
+@pytest.mark.thorough
 def test_a_daily_game_of_paint_is_played_by_programs_of_people(owner: Owner) -> None:
-    held = owner.site.resources
+    resources = owner.site.resources
     other = Owner(owner.site, "bob")
     assert register(owner.browser).status_code == 303
     assert register(other.browser, name="Roller").status_code == 303
     owner.do_jobs()
-    with held.database.writing() as session:
-        of = competitions.new(session, held.clock, "daily", "paint")
-        competitions.set_state(session, held.clock, of.id, "running")
-        competitions.set_values(session, held.clock, of.id, {"options": {"turns": 20}})
-        game = daily.begin(session, held.clock, of.id)
+    with resources.database.writing() as session:
+        of = competitions.new(session, resources.clock, "daily", "paint")
+        competitions.set_state(session, resources.clock, of.id, "running")
+        competitions.set_values(session, resources.clock, of.id, {"options": {"turns": 20}})
+        game = daily.begin(session, resources.clock, of.id)
         row = session.scalars(select(Match.id).where(Match.match_id == game)).one()
         assert of_programs(session, [row]) == {row}
-    Worker("me", 1, KINDS).play(held, row)
+    Worker("me", 1, KINDS).play(resources, row)
     played = owner.played(game)
     assert {name: played[name] for name in ("Painter", "Roller")} == {
         "Painter": (1, []),
@@ -359,6 +367,7 @@ def test_a_daily_game_of_paint_is_played_by_programs_of_people(owner: Owner) -> 
     }
 
 
+@pytest.mark.thorough
 def test_a_worker_that_runs_no_programs_leaves_the_match_to_those_that_do(owner: Owner) -> None:
     assert register(owner.browser).status_code == 303
     owner.do_jobs()
@@ -367,6 +376,24 @@ def test_a_worker_that_runs_no_programs_leaves_the_match_to_those_that_do(owner:
     Worker("other", 1, KINDS, runs_programs=False).play(owner.site.resources, int(match))
     state = select(Match.state).where(Match.id == int(match))
     assert owner.read(lambda session: session.scalars(state).one()) == "interrupted"
+
+
+@pytest.mark.thorough
+def test_a_check_that_was_lost_is_sent_again_once_in_ten_minutes(owner: Owner) -> None:
+    hub, queue = owner.site.resources, owner.site.queue
+    assert register(owner.browser).status_code == 303
+    queue.jobs.clear()
+    lost.send_again(hub)
+    owner.site.clock.advance(601)
+    lost.send_again(hub)
+    assert queue.jobs == []
+    about = {languages.FIGURE: {"python": "3.12"}}
+    Process("one", "1", ("worker",), owner.site.clock(), about).beat(hub)
+    lost.send_again(hub)
+    lost.send_again(hub)
+    assert [(job, bot) for job, (bot,), _ in queue.jobs] == [(CHECK, owner.bot().id)]
+    owner.do_jobs()
+    assert owner.versions() == [(1, "ready")]
 
 
 def test_an_owner_holds_no_more_than_half_of_the_slots_while_others_wait(owner: Owner) -> None:
@@ -410,27 +437,26 @@ def zipped(*names: str, mode: int = 0o100644) -> bytes:
 
 
 HOSTILE = {
-    "leads out": zipped("bot.py", "../../bot.py"),
-    "is a link": zipped("bot.py", mode=0o120777),
-    "explodes": packages.pack({"bot.py": b"#" * (packages.LARGEST_UNPACKED + 1)}),
-    "lies": b"PK\x03\x04" + b"bot.py" * 100,
-    "is cut": PAINTER[:-40],
-    "has too many files": zipped(*(f"bot{number}.py" for number in range(packages.MOST_FILES + 1))),
-    "holds nothing to run": zipped("readme.txt"),
+    zipped("bot.py", "../../bot.py"): packages.LEADS_OUT,
+    zipped("bot.py", mode=0o120777): packages.LINK,
+    packages.pack({"bot.py": b"#" * (packages.LARGEST_UNPACKED + 1)}): packages.TOO_LARGE_UNPACKED,
+    b"#" * (packages.LARGEST + 1): packages.TOO_LARGE,
+    b"PK\x03\x04" + b"bot.py" * 100: packages.UNREADABLE,
+    b"\xff\x00" * 100: packages.UNREADABLE,
+    PAINTER[:-40]: packages.UNREADABLE,
+    zipped(*(f"bot{number}.py" for number in range(2000))): packages.TOO_MANY_FILES,
+    zipped("readme.txt"): packages.NOTHING,
+    zipped("bot.rs"): packages.NOTHING,
+    zipped(): packages.NOTHING,
 }
+"""Uploads, and the sentence of each."""
 
 
 def test_hostile_zips_are_refused_with_a_sentence_and_leave_nothing(owner: Owner) -> None:
-    sentences = {
-        packages.LEADS_OUT,
-        packages.TOO_LARGE,
-        packages.UNREADABLE,
-        packages.NOTHING,
-    }
-    for how, data in HOSTILE.items():
+    for data, sentence in HOSTILE.items():
         refused = register(owner.browser, data)
-        assert refused.status_code == 422, how
-        assert any(sentence in words_of(refused) for sentence in sentences), how
+        assert refused.status_code == 422, sentence
+        assert sentence in words_of(refused)
         # Refused uploads count towards the limit of new bots too.
         owner.site.clock.advance(86_400)
     assert owner.read(lambda session: session.scalars(select(BotVersion)).all()) == []

@@ -119,15 +119,15 @@ def test_unmodified_clients_play_from_the_start_of_the_host_to_the_ladder(
     of.uploads("Cheat", "game_ai.py", CHEAT)
     of.does("start")
     assert of.do_jobs() == 3
-    held = site.resources
-    with held.database.reading() as session:
+    resources = site.resources
+    with resources.database.reading() as session:
         seats = session.execute(
             select(MatchParticipant.name, MatchParticipant.faults, MatchParticipant.match_id)
         ).all()
         battles = session.scalars(select(Battle)).all()
     faults: dict[str, list[Any]] = {}
-    for name, said, _ in seats:
-        faults.setdefault(name, []).extend(said)
+    for name, texts, _ in seats:
+        faults.setdefault(name, []).extend(texts)
     # It asked to be the others and to move for them, and nothing came of it.
     assert (faults["alpha"], faults["beta"]) == ([], [])
     assert {one["kind"] for one in faults["cheat"]} == {"illegal"}
@@ -135,7 +135,7 @@ def test_unmodified_clients_play_from_the_start_of_the_host_to_the_ladder(
     assert Counter(one.first_slot for one in battles) == {0: 3, 1: 3}
     for one in battles:
         assert one.reason not in FORFEITS
-        data = held.objects.get(viewed_key("circuit-wars", one.replay_key or ""))
+        data = resources.objects.get(viewed_key("circuit-wars", one.replay_key or ""))
         assert data is not None
         document = decode(data)
         assert verify(load_game("circuit-wars"), document) is None
@@ -154,13 +154,13 @@ def test_kit_bots_play_paint_from_the_start_of_the_host_to_the_ladder(site: Site
     of.does("start")
     assert of.do_jobs() == 3
     assert of.points()["Alpha"] == 4
-    results = of.told("/t/t1/grodno/alpha.json")["results"]
+    results = of.payload("/t/t1/grodno/alpha.json")["results"]
     assert {one["outcome"] for one in results} == {"won"}
     (met,) = [one["match"] for one in results if "beta" in (one["first"], one["second"])]
     # What a program has written is for its team and the host.
     visitors = {**of.teams, "host": of.host, "": site.visitor()}
-    shown = {name for name, one in visitors.items() if "I fell" in one.open(f"/match/{met}").text}
-    assert shown == {"Beta", "host"}
+    names = {name for name, one in visitors.items() if "I fell" in one.open(f"/match/{met}").text}
+    assert names == {"Beta", "host"}
 
 
 def test_a_kit_bot_plays_a_round_of_paint_and_passes_its_check(paint: Duel) -> None:
@@ -255,10 +255,10 @@ def test_matches_of_programs_have_a_queue_of_their_own(paint: Duel) -> None:
             queues.append(queue)
             return True
 
-    held = Resources(**{name: getattr(paint.resources, name) for name in Resources.__slots__}
+    sender = Resources(**{name: getattr(paint.resources, name) for name in Resources.__slots__}
                      | {"queue": Noting()})  # fmt: skip
     paint.of.happens("start")
-    sending.send_due(held, KINDS.sendings)
+    sending.send_due(sender, KINDS.sendings)
     assert queues == ["programs"]
     (match,) = paint.of.matches(1)
     Worker("other", 1, KINDS, runs_programs=False).play(paint.resources, match.id)

@@ -65,7 +65,7 @@ def test_a_format_is_its_folder_and_its_line(
         hill = competitions.new(session, hub_clock, NAME, "hexagon", slug="hill", title="The hill")
         added = format_named(formats, NAME)
         assert added is not None
-        added.steer(session, hub_clock, hill, "running")
+        added.steer(session, hub_clock, hill, "running", competitions.OPERATOR)
     with site_on(resources, hub_clock, formats) as site:
         visitor = site.visitor()
         assert "The hill waiting for a challenger" in words_of(visitor.open("/"))

@@ -48,9 +48,9 @@ def two_bots(resources: Resources, tron: None) -> list[int]:
             user = User(username=name, username_key=name, created_at=resources.clock())
             session.add(user)
             session.flush()
-            made = bots.add_builtin(session, resources.clock, user.id, GAME, name, "roomy")
-            entry.enter(session, made)
-            rows.append(made)
+            bot = bots.add_builtin(session, resources.clock, user.id, GAME, name, "roomy")
+            entry.enter(session, bot)
+            rows.append(bot)
         return rows
 
 
@@ -59,11 +59,11 @@ def begun(resources: Resources, kind: str, **settings: Any) -> int:
     format_ = format_named(FORMATS, kind)
     assert format_ is not None
     with resources.database.writing() as session:
-        made = competitions.new(session, resources.clock, kind, GAME)
-        format_.change(session, resources.clock, made, settings)
+        competition = competitions.new(session, resources.clock, kind, GAME)
+        format_.change(session, resources.clock, competition, settings, competitions.OPERATOR)
         facts = competitions.named(session, f"{kind}/{GAME}")
-        format_.steer(session, resources.clock, facts, "running")
-        return made.id
+        format_.steer(session, resources.clock, facts, "running", competitions.OPERATOR)
+        return competition.id
 
 
 def matches(resources: Resources) -> list[Match]:
@@ -138,6 +138,7 @@ def test_a_machine_without_the_package_leaves_its_matches_and_says_so(
         ("rest", "soon", "rest must be seconds from 0 to 604800, such as 60, not 'soon'"),
         ("rest", "nan", "rest must be seconds from 0"),
         ("rest", "-1", "rest must be seconds from 0"),
+        ("warm_up", "-1", "warm_up must be a whole number from 0 to 100000000, not '-1'"),
         ("matches", "0", "matches must be a whole number from 1 to 100000000, or none"),
         ("same_owner", "maybe", "same_owner must be true or false, not 'maybe'"),
         ("colour", "red", "a rated competition has no 'colour'"),
@@ -154,8 +155,8 @@ def test_settings_of_a_rated_competition_that_cannot_be_are_refused(
 def test_settings_of_a_rated_competition_are_kept_as_what_they_mean(
     resources: Resources, tron: None
 ) -> None:
-    said = {"formats": "4,2", "rest": "5.5", "matches": "100", "house_plays": "true"}
-    begun(resources, "rated", **said, same_owner="false", options=SMALL)
+    fields = {"formats": "4,2", "rest": "5.5", "matches": "100", "house_plays": "true"}
+    begun(resources, "rated", **fields, same_owner="false", options=SMALL)
     with resources.database.reading() as session:
         kept = dict(competitions.named(session, f"rated/{GAME}").settings)
     kept.pop(competitions.SINCE)

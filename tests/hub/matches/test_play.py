@@ -241,19 +241,14 @@ def test_a_store_that_is_away_interrupts_and_is_no_trouble(
         def delete(self, key: str) -> None:
             raise StoreAway("the object store does not answer")
 
-    store, pauses, sleep = AwayStore(), list[float](), asyncio.sleep
-
-    async def pause(seconds: float) -> None:
-        pauses.append(seconds)
-        await sleep(0 if seconds in attempt.PAUSES else seconds)
-
-    monkeypatch.setattr(asyncio, "sleep", pause)
+    assert attempt.PAUSES == (1, 4, 16)
+    store = AwayStore()
+    monkeypatch.setattr(attempt, "PAUSES", (0.001, 0.004, 0.016))
     match = planned(resources)
     ME.play(replace(resources, objects=store), match)  # type: ignore[arg-type]
     given_back = row(resources, match)
     assert (given_back.state, given_back.troubles) == ("interrupted", 0)
     assert store.tries == 4
-    assert [seconds for seconds in pauses if seconds != attempt.RENEWED] == [1, 4, 16]
 
 
 def test_a_commit_whose_answer_was_lost_counts_once(

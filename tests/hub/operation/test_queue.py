@@ -142,9 +142,11 @@ def test_messages_of_strangers_are_dropped_and_counted_and_the_next_ones_are_rea
     settings = replace(resources.settings, broker_url=redis_url)
     ended: list[int] = []
     queue = CeleryQueue(settings)
-    held = replace(resources, settings=settings, queue=queue, threads=Threads(ended.append))
+    hub_resources = replace(
+        resources, settings=settings, queue=queue, threads=Threads(ended.append)
+    )
     done: list[int] = []
-    taker = JobTaker(held, {"note": lambda _, number: done.append(number)})
+    taker = JobTaker(hub_resources, {"note": lambda _, number: done.append(number)})
     taker.work_in_thread("jobs@test", ["jobs"], 2)
     with closing(Redis.from_url(redis_url)) as redis:
         stale = json.dumps([{"no": "message"}, "", "jobs"])
@@ -157,10 +159,10 @@ def test_messages_of_strangers_are_dropped_and_counted_and_the_next_ones_are_rea
         assert sorted(done) == list(range(len(BYTES)))
         until(lambda: redis.hlen("unacked") == 0)
         assert redis.llen("jobs") == 0
-    taker.counts.write(held.database)
-    with held.database.reading() as session:
+    taker.counts.write(hub_resources.database)
+    with hub_resources.database.reading() as session:
         assert counts.totals(session)[counts.UNREADABLE] == len(BYTES) + 3
-    assert (held.threads.ended, ended) == ([], [])
+    assert (hub_resources.threads.ended, ended) == ([], [])
 
 
 @pytest.mark.thorough
@@ -170,10 +172,10 @@ def test_a_thread_that_can_take_no_more_ends_its_process(
 ) -> None:
     settings, ended = replace(resources.settings, broker_url=redis_url), Event()
     threads = Threads(lambda _code: ended.set())
-    held = replace(resources, settings=settings, threads=threads)
+    hub_resources = replace(resources, settings=settings, threads=threads)
     with closing(Redis.from_url(redis_url)) as redis:
         redis.set("jobs", "no list")
-        JobTaker(held, {}).work_in_thread("jobs@test", ["jobs"], 1)
+        JobTaker(hub_resources, {}).work_in_thread("jobs@test", ["jobs"], 1)
         assert ended.wait(SECONDS)
     assert threads.ended == ["jobs@test"]
 

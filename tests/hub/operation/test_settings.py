@@ -32,7 +32,7 @@ def test_beyond_this_machine_bots_must_be_public() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "message"),
     [
         (f"{'CW_LEASE'}S", "5", "unknown setting CW_LEASES"),
         ("CW_LEASE", "soon", "CW_LEASE must be seconds, 1 to 86400, not 'soon'"),
@@ -58,9 +58,9 @@ def test_beyond_this_machine_bots_must_be_public() -> None:
         ("CW_LOG", "xml", "CW_LOG must be auto or text or json"),
     ],
 )
-def test_what_is_no_setting_is_refused_in_a_sentence(name: str, text: str, said: str) -> None:
+def test_what_is_no_setting_is_refused_in_a_sentence(name: str, text: str, message: str) -> None:
     with pytest.raises(
-        UsageError, match="^" + said.replace("(", "\\(") if said[0] == "C" else said
+        UsageError, match="^" + message.replace("(", "\\(") if message[0] == "C" else message
     ):
         read_settings({name: text})
 
@@ -111,7 +111,11 @@ def test_a_public_site_has_no_default_sender() -> None:
     mail = {"CW_PUBLIC_URL": "https://cw.example", "CW_MAIL": "smtp://mail.example:587"}
     with pytest.raises(UsageError, match="CW_MAIL_FROM must be set"):
         read_settings(mail)
-    assert read_settings({**mail, "CW_MAIL_FROM": "cw@cw.example"}).sender == "cw@cw.example"
+    known = read_settings({**mail, "CW_MAIL_FROM": "cw@cw.example"})
+    assert known.sender == known.contact == "cw@cw.example"
+    assert known.signed_by == "Circuit Wars"
+    documents = read_settings({**mail, "CW_MAIL_FROM": "team@endofcodes.com"})
+    assert documents.signed_by == "End of Codes"
 
 
 def test_the_bots_of_a_dead_worker_are_free_within_a_minute() -> None:

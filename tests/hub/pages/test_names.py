@@ -158,10 +158,11 @@ def test_a_display_name_is_shown_in_one_form(site: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "shown"), [("Octo  Cat", "Octo Cat"), ("Eve\u202eadA", ""), ("x" * 65, ""), ("", "")]
+    ("name", "display_name"),
+    [("Octo  Cat", "Octo Cat"), ("Eve\u202eadA", ""), ("x" * 65, ""), ("", "")],
 )
-def test_a_name_of_github_is_taken_if_it_may_be_chosen_here(name: str, shown: str) -> None:
-    assert github.display_name(name) == shown
+def test_a_name_of_github_is_taken_if_it_may_be_chosen_here(name: str, display_name: str) -> None:
+    assert github.display_name(name) == display_name
 
 
 # Rooms

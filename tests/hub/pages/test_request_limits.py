@@ -67,6 +67,7 @@ def at_once(site: Site, password: str, number: int) -> list[requests.Response]:
         return list(threads.map(send, browsers, forms))
 
 
+@pytest.mark.thorough
 def test_of_forty_wrong_passwords_at_once_ten_are_tried(
     site: Site, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -148,10 +149,11 @@ def test_a_name_has_a_limit_for_the_hour(site: Site) -> None:
     assert guesser.guess("Ada", "10.0.1.1") == 303
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("address", "neighbour", "stranger"),
     [
-        pytest.param("10.0.0.1", "10.0.0.1", "10.0.0.2", marks=pytest.mark.thorough),
+        ("10.0.0.1", "10.0.0.1", "10.0.0.2"),
         ("2001:db8::1", "2001:db8::ffff:2", "2001:db8:0:1::1"),
     ],
 )
@@ -195,15 +197,26 @@ def send_picture(site: Site, ada: Visitor) -> int:
     return ada.send_form("/settings/avatar", values, files=picture()).status_code
 
 
+def ask_for_link(site: Site, ada: Visitor) -> int:
+    return ada.fill("/verify", on="/settings").status_code
+
+
+def follow_link(site: Site, ada: Visitor) -> int:
+    return 303 if site.visitor().open("/reset/x").status_code == 410 else 429
+
+
+def register(site: Site, ada: Visitor) -> int:
+    return 303 if site.visitor().fill("/register").status_code == 422 else 429
+
+
 @pytest.mark.parametrize(
     ("most", "act"),
     [
-        (10, send_picture),
-        (3, lambda _, ada: ada.fill("/verify", on="/settings").status_code),
-        (30, lambda site, _: 303 if site.visitor().open("/reset/x").status_code == 410 else 429),
-        (100, lambda site, _: 303 if site.visitor().fill("/register").status_code == 422 else 429),
+        pytest.param(10, send_picture, marks=pytest.mark.thorough, id="avatars"),
+        pytest.param(3, ask_for_link, id="verify"),
+        pytest.param(30, follow_link, id="reset"),
+        pytest.param(100, register, marks=pytest.mark.thorough, id="register"),
     ],
-    ids=["avatars", "verify", "reset", "register"],
 )
 def test_what_is_limited_by_the_hour(
     site: Site, most: int, act: Callable[[Site, Visitor], int]
@@ -217,6 +230,7 @@ def test_what_is_limited_by_the_hour(
     assert act(site, ada) == 303
 
 
+@pytest.mark.thorough
 def test_all_else_is_limited_by_the_minute_but_for_files(site: Site) -> None:
     visitor = site.app.test_client()
     codes = [visitor.get("/ranking").status_code for _ in range(601)]
@@ -228,6 +242,7 @@ def test_all_else_is_limited_by_the_minute_but_for_files(site: Site) -> None:
     assert visitor.get("/ranking").status_code == 200
 
 
+@pytest.mark.thorough
 def test_matches_of_pages_are_begun_so_often_by_an_address(site: Site) -> None:
     visitor = site.visitor()
 
@@ -285,7 +300,12 @@ def test_the_log_names_no_password_and_no_email(
 
 
 @pytest.mark.parametrize(
-    ("path", "number"), [("/matches?bot=a", 120), ("/cup/x/report.json", 30), ("/matches/x", 600)]
+    ("path", "number"),
+    [
+        ("/cup/x/report.json", 30),
+        pytest.param("/matches?bot=a", 120, marks=pytest.mark.thorough),
+        pytest.param("/matches/x", 600, marks=pytest.mark.thorough),
+    ],
 )
 def test_pages_that_compute_much_and_pages_of_live_matches_are_limited(
     site: Site, path: str, number: int
@@ -296,3 +316,36 @@ def test_pages_that_compute_much_and_pages_of_live_matches_are_limited(
     assert client.get(path).status_code == 429
     site.clock.advance(MINUTE + 1)
     assert client.get(path).status_code in codes
+
+
+def test_mistyped_forms_use_up_no_bot(site: Site) -> None:
+    site.open_competition("hexagon")
+    ada = site.player("Ada")
+
+    def register(name: str, at: str = "http://127.0.0.1:9") -> int:
+        values = {"game": "hexagon", "name": name, "endpoint": at}
+        return ada.fill("/bots/new", on="/bots/new?kind=address", **values).status_code
+
+    assert {register("Swarm", at="nowhere") for _ in range(8)} == {422}
+    assert [register(f"Swarm-{number}") for number in range(6)] == [200] * 5 + [429]
+    site.clock.advance(HOUR + 1)
+    assert register("Swarm-6") == 200
+
+
+def test_refused_practice_uses_up_none_and_the_page_says_what_is_left(site: Site) -> None:
+    site.open_competition("hexagon")
+    ada = site.player("Ada")
+    endpoint = "http://127.0.0.1:9"
+    ada.fill(
+        "/bots/new", on="/bots/new?kind=address", game="hexagon", name="Swarm", endpoint=endpoint
+    )
+    page = "/bot/Swarm?game=hexagon"
+
+    def practise() -> bool:
+        answer = ada.fill("/bot/Swarm/test-match?game=hexagon", on=page, opponent="random")
+        assert answer.status_code == 303
+        return "/match/" in answer.headers["Location"]
+
+    assert "6 practice matches left in this hour." in words_of(ada.open(page))
+    assert [practise() for _ in range(9)] == [True] + [False] * 8
+    assert "5 practice matches left in this hour." in words_of(ada.open(page))

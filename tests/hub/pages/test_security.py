@@ -42,6 +42,9 @@ WHO = {
     "GET /verify/x": "link",
     "POST /verify/x": "link",
     "POST /verify": "player",
+    "GET /email/x": "link",
+    "POST /email/x": "link",
+    "POST /settings/email": "player",
     "POST /logout": "all",
     "GET /user/Bob": "all",
     "GET /user/Bob/card": "all",
@@ -50,6 +53,7 @@ WHO = {
     "GET /avatar/x.webp": "missing",
     "GET /settings": "player",
     "POST /settings": "player",
+    "POST /settings/mails": "player",
     "POST /settings/avatar": "player",
     "POST /settings/password": "json",
     "POST /settings/delete": "json",
@@ -76,11 +80,37 @@ WHO = {
     "POST /bots/end-of-codes": "player",
     "POST /bots/end-of-codes/key": "player",
     "GET /bots/end-of-codes/probe": "json_get",
+    "POST /bots/end-of-codes/upload": "player",
+    "POST /bots/end-of-codes/use-version": "player",
+    "GET /bots/end-of-codes/version/1.zip": "own",
+    "GET /bots/end-of-codes/compare": "own",
     "GET /match/1": "missing",
     "GET /bots": "player",
     "GET /bots/new": "player",
     "POST /bots/new": "player",
     "POST /bots/new/program": "player",
+    "GET /workshop/paint/": "player",
+    "GET /workshop/paint/files": "json_get",
+    "POST /workshop/paint/versions": "json",
+    "GET /workshop/paint/versions/x/1": "own json",
+    "POST /workshop/paint/play": "json",
+    "POST /workshop/paint/open": "own",
+    "GET /workshop/paint/language": "player",
+    "POST /workshop/paint/language": "player",
+    "POST /workshop/paint/run": "begun",
+    "GET /workshop/paint/run": "own json",
+    "GET /workshop/paint/run/1/document": "own json",
+    "GET /workshop/paint/run/turns/1": "own json",
+    "POST /workshop/paint/stop": "json_get",
+    "POST /workshop/paint/ask": "begun",
+    "GET /workshop/paint/ask": "json_get",
+    "POST /workshop/paint/series": "begun",
+    "GET /workshop/paint/series": "json_get",
+    "POST /workshop/paint/series/stop": "json_get",
+    "GET /workshop/paint/series/1/document": "own json",
+    "POST /workshop/paint/check": "begun",
+    "GET /workshop/paint/check": "json_get",
+    "POST /workshop/paint/check/stop": "json_get",
     "GET /bot/x": "missing",
     "GET /bot/x/ratings": "missing",
     "POST /bot/x/edit": "own",
@@ -91,6 +121,10 @@ WHO = {
     "GET /matches": "all",
     "GET /cup/": "all",
     "GET /cup/x": "missing",
+    "POST /bot/x/challenge": "own",
+    "GET /challenge/x": "own",
+    "GET /challenge/x/state": "own json",
+    "POST /challenge/x/stop": "own",
     "GET /cup/x/stand": "missing",
     "GET /cup/x/<any('report.json', 'report.md', 'games.csv'):name>": "missing",
     "GET /cup/x/matches/<stem>": "missing",
@@ -98,18 +132,33 @@ WHO = {
     "GET /cup/x/games/<stem>.log": "missing",
     "GET /t/x/host": "missing",
     "GET /t/x/host/teams": "missing",
+    "GET /t/x/host/people": "missing",
+    "GET /join/x": "missing",
+    "POST /join/x/team": "own",
+    "POST /join/x/member": "own",
+    "POST /t/x/my-team/leave": "own",
+    "POST /t/x/my-team/rename": "own",
     "GET /t/x/host/events": "missing",
     "GET /t/x/host/rounds": "missing",
     "GET /t/x/host/log": "missing",
     "GET /t/x/host/export.zip": "missing",
     "POST /t/x/host/start": "missing",
     "GET /admin": "admin",
+    "GET /competitions/new": "admin",
+    "POST /competitions/new": "admin",
+    "GET /competitions/rated/x": "admin",
+    "POST /competitions/rated/x/settings": "admin",
+    "POST /competitions/rated/x/state": "admin",
     "POST /admin/mails/1/send": "admin",
     "POST /admin/rated/x/pause": "admin",
     "POST /admin/rated/x/resume": "admin",
     "GET /bot/x/state": "own json",
     "GET /bot/x/version/1.zip": "own",
     "GET /bot/x/compare": "own",
+    "POST /bot/x/comparisons": "own",
+    "GET /bot/x/comparisons/1": "own",
+    "GET /bot/x/comparisons/1/state": "own json",
+    "POST /bot/x/comparisons/1/stop": "own",
     "POST /bot/x/upload": "own",
     "POST /bot/x/use-version": "own",
     "POST /bot/x/check": "own",
@@ -117,6 +166,9 @@ WHO = {
     "POST /bot/x/retire": "own",
     "GET /match/x": "missing",
     "GET /match/x/state": "missing",
+    "GET /match/x/live": "missing",
+    "GET /live": "all",
+    "GET /live/state": "all",
     "GET /match/x/people": "missing",
     "GET /match/x/replay": "missing",
     "GET /match/x/download": "missing",
@@ -137,6 +189,7 @@ WHO = {
     "POST /t/x/my-team/check": "missing",
     "POST /t/x/my-team/rotate": "missing",
     "POST /t/x/my-team/upload": "missing",
+    "POST /t/x/my-team/own-program": "missing",
     "POST /t/x/my-team/use-version": "missing",
     "POST /t/x/my-team/ssh-key": "missing",
     "GET /t/x/my-team/version/1.zip": "missing",
@@ -153,6 +206,7 @@ OF_ARENA = ("games", "lobby", "matches", "outputs", "play_on", "replay_forms", "
 OF_OTHERS = ("static", "api", *OF_ARENA)
 """Blueprints with tests of their own; those of the API are in test_api_permissions.py."""
 
+ENDS_A_SESSION = "POST /logout"
 POSTS = [route for route in WHO if route.startswith("POST")]
 
 
@@ -160,17 +214,25 @@ def routes_of(app: Flask) -> set[str]:
     """Return method and address of each route, with names put in."""
     names = {"ticket": "x", "username": "Bob", "digest": "x", "name": "x", "match_id": "x"}
     names |= {"bot_id": "x", "format_name": "rated", "slug": "x", "int:gameid": "1"}
-    names |= {"int:mail_id": "1", "int:number": "1"}
-    names |= {"group": "g", "team": "a", "verb": "start", "game": "x", "language": "x"}
-    found = set()
+    names |= {"game:game": "paint"}
+    names |= {"int:mail_id": "1", "int:number": "1", "int:turn": "1", "code": "x"}
+    names |= {
+        "group": "g",
+        "team": "a",
+        "verb": "start",
+        "game": "x",
+        "language": "x",
+        "challenge": "x",
+    }
+    routes = set()
     for rule in app.url_map.iter_rules():
         if rule.endpoint.partition(".")[0] in OF_OTHERS:
             continue
         address = rule.rule.replace("<path:key>", "x")
         for name, value in names.items():
             address = address.replace(f"<{name}>", value)
-        found |= {f"{method} {address}" for method in (rule.methods or set()) & {"GET", "POST"}}
-    return found
+        routes |= {f"{method} {address}" for method in (rule.methods or set()) & {"GET", "POST"}}
+    return routes
 
 
 def test_the_table_names_each_route(site: Site) -> None:
@@ -189,10 +251,13 @@ def answer_to(visitor: Visitor, route: str, token: str) -> tuple[int, str]:
 
 def test_visitors_are_answered_as_the_table_says(site: Site) -> None:
     site.player("Bob")
-    visitor = site.visitor()
+    visitor, token = site.visitor(), ""
     for route, who in WHO.items():
         path = route.partition(" ")[2]
-        code, leads_to = answer_to(visitor, route, visitor.token())
+        token = token or visitor.token()
+        code, leads_to = answer_to(visitor, route, token)
+        if route == ENDS_A_SESSION:
+            token = ""
         expected = {
             "all": code in (200, 303) and "/login" not in leads_to,
             "visitor": code in (200, 303, 422),
@@ -206,6 +271,7 @@ def test_visitors_are_answered_as_the_table_says(site: Site) -> None:
             == (303, f"/login?next={path}" if route.startswith("GET") else "/login"),
             "admin": leads_to.startswith("/login"),
             "json": code == 401,
+            "begun": code == 401,
             "own json": code == 401,
         }
         assert expected[who], (route, code, leads_to)
@@ -213,12 +279,17 @@ def test_visitors_are_answered_as_the_table_says(site: Site) -> None:
 
 def test_players_are_answered_as_the_table_says(site: Site) -> None:
     site.player("Bob")
+    site.player("Ada")
+    ada, token = site.visitor(), ""
     for route, who in WHO.items():
         if route == "POST /settings/delete":
             continue
-        ada = site.visitor()
-        ada.register("Ada") if route == "GET /" else ada.log_in("Ada")
-        code, leads_to = answer_to(ada, route, ada.token("/settings"))
+        if not token:
+            ada.log_in("Ada")
+            token = ada.token("/settings")
+        code, leads_to = answer_to(ada, route, token)
+        if route == ENDS_A_SESSION:
+            token = ""
         expected = {
             "all": code in (200, 303),
             "visitor": (code, leads_to) == (303, "/ranking"),
@@ -231,6 +302,7 @@ def test_players_are_answered_as_the_table_says(site: Site) -> None:
             "player": code in (200, 303, 422) and "/login" not in leads_to,
             "admin": code == 403,
             "json": code == 422,
+            "begun": code in (201, 400),
             "own json": code == 404,
         }
         assert expected[who], (route, code, leads_to)
@@ -366,20 +438,20 @@ def test_a_store_that_is_away_is_said_to_be(site: Site) -> None:
 
 def test_a_session_costs_one_statement_and_a_visitor_none(site: Site) -> None:
     ada = site.player("Ada")
-    said: list[str] = []
+    statements: list[str] = []
     engine = site.resources.database.engine
 
     def note(*args: object) -> None:
         if args[2] != "BEGIN":
-            said.append(str(args[2]))
+            statements.append(str(args[2]))
 
     event.listen(engine, "before_cursor_execute", note)
     try:
         assert ada.open("/contribute").status_code == 200
-        assert len(said) == 1
-        assert "tickets" in said[0]
+        assert len(statements) == 1
+        assert "tickets" in statements[0]
         site.visitor().open("/contribute")
-        assert len(said) == 1
+        assert len(statements) == 1
     finally:
         event.remove(engine, "before_cursor_execute", note)
 

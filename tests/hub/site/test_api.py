@@ -20,8 +20,10 @@ from cw.hub.site.api.description import describe, operations_of
 from cw.hub.site.formats import FORMATS, KINDS
 from cw.hub.store.tables import Match
 from tests.hub.bots.test_player_bots import NOBODY
+from tests.hub.competitions.daily.test_daily_pages import play_game
 from tests.hub.competitions.rated.test_rated import Arena
 from tests.hub.conftest import StillClock
+from tests.hub.ladder_rows import duel
 from tests.hub.program import Program, make_admin, program_of
 from tests.hub.sites import PASSWORD, Site, words_of
 
@@ -61,6 +63,8 @@ def names_of(program: Program) -> dict[str, str]:
         "username": "house",
         "map_id": "m2_001",
         "number": "1",
+        "slug": "t1",
+        "group": "grodno",
     }
 
 
@@ -68,10 +72,12 @@ def names_of(program: Program) -> dict[str, str]:
 
 
 def test_each_answer_is_what_the_description_says(played: Arena, site: Site) -> None:
+    duel(site.resources.database, site.clock).event("start", -5)
+    play_game(site, 3)
     visitor = Program(site)
     names = names_of(visitor) | {"match_id": really_played(played)}
     public = [one for one in OPERATIONS if one.method == "GET" and not one.needs_token]
-    assert len(public) == 12
+    assert len(public) == 17
     for one in public:
         path = one.path.replace("<", "{").replace(">", "}").format(**names)
         answer = visitor.ask(path)
@@ -199,8 +205,8 @@ def test_pages_of_other_sites_may_read_without_cookies(site: Site) -> None:
     assert "Access-Control-Allow-Credentials" not in answer.headers
     for method, allowed in (("GET", "GET"), ("POST", None), ("PATCH", None)):
         asked = origin | {"Access-Control-Request-Method": method}
-        told = Program(site).ask("/bots", "OPTIONS", headers=asked).headers
-        assert told.get("Access-Control-Allow-Methods") == allowed
+        headers = Program(site).ask("/bots", "OPTIONS", headers=asked).headers
+        assert headers.get("Access-Control-Allow-Methods") == allowed
     browser = site.visitor()
     browser.log_in("Ann")
     assert browser.open("/api/v1/me").status_code == 401
@@ -387,10 +393,12 @@ def test_who_has_not_confirmed_the_address_registers_none(
 
 
 def test_the_description_names_each_route_and_what_it_says_is_there(site: Site) -> None:
-    told = Program(site).http.get(f"{site.address}/api/openapi.json").json()
-    assert told == describe(site.resources.settings.address, OPERATIONS)
+    description = Program(site).http.get(f"{site.address}/api/openapi.json").json()
+    assert description == describe(site.resources.settings.address, OPERATIONS)
     described = {
-        f"{method.upper()} /api/v1{path}" for path, of in told["paths"].items() for method in of
+        f"{method.upper()} /api/v1{path}"
+        for path, of in description["paths"].items()
+        for method in of
     }
     routes = {
         f"{method} {rule.rule.replace('<', '{').replace('>', '}')}"
@@ -399,8 +407,10 @@ def test_the_description_names_each_route_and_what_it_says_is_there(site: Site) 
         if rule.rule.startswith("/api/v1/")
     }
     assert described == routes
-    named = set(re.findall('"#/components/schemas/([^"]+)"', msgspec.json.encode(told).decode()))
-    assert named == set(told["components"]["schemas"])
+    named = set(
+        re.findall('"#/components/schemas/([^"]+)"', msgspec.json.encode(description).decode())
+    )
+    assert named == set(description["components"]["schemas"])
 
 
 def test_the_documentation_names_what_there_is(played: Arena, site: Site) -> None:
@@ -421,9 +431,9 @@ def test_no_answer_holds_a_token_or_a_secret_again(site: Site) -> None:
     site.open_competition("code-battle")
     site.player("Ann")
     ann = program_of(site, "Ann", "read", "bots")
-    made = ann.do("/bots", SWARM).json()
-    at = f"/bots/{made['bot']['bot_id']}"
-    secrets = (made["shared_secret"], str(ann.http.headers["Authorization"])[7:], PASSWORD)
+    payload = ann.do("/bots", SWARM).json()
+    at = f"/bots/{payload['bot']['bot_id']}"
+    secrets = (payload["shared_secret"], str(ann.http.headers["Authorization"])[7:], PASSWORD)
     for path in ("/me", "/bots", at, f"{at}/checks", f"{at}/matches", "/users/Ann", "/status"):
         text = ann.ask(path).text
         assert not any(secret in text for secret in secrets), path
@@ -432,5 +442,5 @@ def test_no_answer_holds_a_token_or_a_secret_again(site: Site) -> None:
 
 def test_the_page_of_the_api_says_who_reads_the_checks_of_a_bot(site: Site) -> None:
     words = words_of(site.visitor().open("/api"))
-    said = "Return the steps of the last check of a bot, for its owner and admins alone."
-    assert f"/bots/<bot_id>/checks {said} its owner's, scope read" in words
+    summary = "Return the steps of the last check of a bot, for its owner and admins alone."
+    assert f"/bots/<bot_id>/checks {summary} its owner's, scope read" in words

@@ -47,9 +47,9 @@ def fuzz(
     Half of the names in paths are of what there is; `headers` gives those of the next request.
     """
     schema = schemathesis.openapi.from_url(f"{address}/api/openapi.json")
-    found = list(schema.get_all_operations())
-    operations = [one.ok() for one in found if isinstance(one, Ok)]
-    assert len(operations) == len(found)
+    results = list(schema.get_all_operations())
+    operations = [one.ok() for one in results if isinstance(one, Ok)]
+    assert len(operations) == len(results)
     codes: Counter[int] = Counter()
     draw = Random(number)
 

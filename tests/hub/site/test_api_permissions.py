@@ -7,14 +7,14 @@ from datetime import timedelta
 
 import pytest
 from click.testing import CliRunner, Result
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from cw.cli import main
 from cw.hub.accounts import audit, people, users
 from cw.hub.accounts.access import tokens
 from cw.hub.site.api.description import operations_of
 from cw.hub.site.formats import FORMATS
-from cw.hub.store.tables import Ticket
+from cw.hub.store.tables import Bot, Match, Ticket
 from tests.hub.program import Program, make_admin, new_token, program_of
 from tests.hub.site.test_api import SWARM, registered
 from tests.hub.sites import Site
@@ -35,6 +35,11 @@ NEEDS = {
     "user": None,
     "game_map": None,
     "status": None,
+    "daily_games": None,
+    "ranking": None,
+    "tournaments": None,
+    "tournament": None,
+    "ladder": None,
     "me": "any",
     "register_bot": "bots",
     "change_bot": "bots",
@@ -48,10 +53,22 @@ NEEDS = {
     "bot_version": "any",
     "save_version": "bots",
     "use_version": "bots",
+    "begin_challenge": "bots",
+    "challenge": "any",
+    "stop_challenge": "bots",
 }
 """What a token must allow, by the name of each route."""
 
-NAMES = {"bot_id": "b_0", "match_id": "m_0", "username": "nobody", "map_id": "m0", "number": "1"}
+NAMES = {
+    "bot_id": "b_0",
+    "match_id": "m_0",
+    "challenge_id": "c_0",
+    "username": "nobody",
+    "map_id": "m0",
+    "number": "1",
+    "slug": "nowhere",
+    "group": "none",
+}
 PERMITTED = {200, 400, 404, 415}
 """What who is let through is answered: nothing of this is there."""
 
@@ -103,8 +120,8 @@ def test_what_is_no_token_is_refused_everywhere(site: Site) -> None:
         opened = site.app.session_interface.open_session(site.app, context.request)
         assert opened is not None
         ticket = opened["ticket"]
-    said = ("cw_x", "Basic cw_x", "Bearer", "Bearer x", "Bearer cw_\u00fc")
-    for header in (*said, f"Bearer {ticket}", f"Bearer cw_{ticket}"):
+    credentials = ("cw_x", "Basic cw_x", "Bearer", "Bearer x", "Bearer cw_\u00fc")
+    for header in (*credentials, f"Bearer {ticket}", f"Bearer cw_{ticket}"):
         headers = {"Authorization": header.encode("latin-1")}
         refused = Program(site).ask("/status", headers=headers)
         assert refused.status_code == 401, header
@@ -185,11 +202,11 @@ def test_the_database_knows_the_digest_alone_and_when_a_token_was_used(site: Sit
 
 def test_a_token_is_made_on_the_settings_page_shown_once_and_revoked(site: Site) -> None:
     ann = site.player("Ann")
-    made = ann.fill("/settings/tokens", on="/settings", token_name="ci", days="90", bots="y")
-    assert made.status_code == 200
-    assert made.headers["Cache-Control"] == "no-store"
-    assert "Copy it now. It is shown only once." in made.text
-    token = made.text.partition("<textarea")[2].partition(">")[2].partition("<")[0]
+    answer = ann.fill("/settings/tokens", on="/settings", token_name="ci", days="90", bots="y")
+    assert answer.status_code == 200
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert "Copy it now. It is shown only once." in answer.text
+    token = answer.text.partition("<textarea")[2].partition(">")[2].partition("<")[0]
     assert Program(site, token).read("/me")["scopes"] == ["bots"]
     page = ann.open("/settings").text
     assert token not in page
@@ -259,17 +276,17 @@ def test_the_operator_makes_lists_and_revokes(site: Site) -> None:
     assert refused.exit_code == 2
     assert "Ann is no admin: cw hub user admin Ann" in refused.stderr
     make_admin(site, "Ann")
-    made = type_command(site, "create", "ann", "ops", "--scope", "admin", "--scope", "read")
-    token = made.stdout.strip()
+    result = type_command(site, "create", "ann", "ops", "--scope", "admin", "--scope", "read")
+    token = result.stdout.strip()
     assert token.startswith("cw_")
     with site.resources.database.reading() as session:
-        found = tokens.of_user(session, site.clock, 1)
-    assert [(one.name, one.scopes) for one in found] == [("ops", ("admin", "read"))]
+        entries = tokens.of_user(session, site.clock, 1)
+    assert [(one.name, one.scopes) for one in entries] == [("ops", ("admin", "read"))]
     listed = type_command(site, "list", "Ann").stdout
-    assert listed.startswith(f"{found[0].short}  ops  admin, read  until 20")
+    assert listed.startswith(f"{entries[0].short}  ops  admin, read  until 20")
     assert token not in listed
     assert type_command(site, "revoke", "Ann", "zz").exit_code == 2
-    assert type_command(site, "revoke", "Ann", found[0].short).stdout == "ops is revoked\n"
+    assert type_command(site, "revoke", "Ann", entries[0].short).stdout == "ops is revoked\n"
     assert type_command(site, "list", "Ann").stdout == ""
     assert type_command(site, "list", "Nobody").exit_code == 2
 
@@ -277,6 +294,17 @@ def test_the_operator_makes_lists_and_revokes(site: Site) -> None:
 # Limits
 
 
+def practise(site: Site, program: Program, at: str) -> int:
+    """Ask for a match of an active bot, and let it be over; return the status of the answer."""
+    with site.resources.database.writing() as session:
+        session.execute(update(Bot).values(status="ACTIVE"))
+    status = program.do(f"{at}/test-match", {"opponent": "random"}).status_code
+    with site.resources.database.writing() as session:
+        session.execute(update(Match).values(state="done"))
+    return status
+
+
+@pytest.mark.thorough
 def test_what_the_api_is_asked_is_limited(site: Site) -> None:
     for name in ("Ann", "Bob"):
         site.player(name)
@@ -295,16 +323,20 @@ def test_what_the_api_is_asked_is_limited(site: Site) -> None:
     times(lambda: ann.ask("/me").status_code, 300)
     assert bob.ask("/me").status_code == 200
     times(lambda: bob.ask("/matches/m_0/replay").status_code, 60)
-    times(lambda: bob.do("/bots", "no bot").status_code, 5)
+    assert {bob.do("/bots", "no bot").status_code for _ in range(7)} == {422}
+    names = iter(range(6))
+    times(lambda: bob.do("/bots", SWARM | {"name": f"Bob-{next(names)}"}).status_code, 5)
     times(lambda: bob.do(f"{at}/retire").status_code, 30)
     times(lambda: ann.do(f"{at}/check").status_code, 10)
     times(lambda: ann.do(f"{at}/rotate").status_code, 10)
-    times(lambda: ann.do(f"{at}/test-match", {"opponent": "x"}).status_code, 6)
+    # What was refused costs nothing; each match is over before the next one.
+    assert {ann.do(f"{at}/test-match", {"opponent": "x"}).status_code for _ in range(7)} == {422}
+    times(lambda: practise(site, ann, at), 6)
     refused = ann.do(f"{at}/test-match", {"opponent": "x"})
     assert refused.headers["Retry-After"] == "3601"
-    told = refused.json()
-    assert (told["error"], told["limit"]) == ("rate_limited", "6 per 1 hour")
-    assert told["retry_after"] == 3601
+    payload = refused.json()
+    assert (payload["error"], payload["limit"]) == ("rate_limited", "6 per 1 hour")
+    assert payload["retry_after"] == 3601
     page = site.visitor()
     page.log_in("Ann")
     assert page.fill("/bot/Swarm/test-match", "/bots/new", opponent="x").status_code == 429

@@ -35,6 +35,7 @@ UNLIMITED = {
     "GET /health",
     "GET /ready",
     "GET /metrics",
+    "GET /ranking/now",
     "GET /t/<slug>/events.json",
     "GET /t/<slug>/<group>/ladder.json",
     "GET /t/<slug>/<group>/<team>.json",

@@ -33,8 +33,8 @@ def add_event(site: Site, title: str, *, is_applied: bool) -> None:
     with site.resources.database.writing() as session:
         row = session.query(Competition).filter_by(format=FORMAT).first()
         if row is None:
-            made = competitions.new(session, clock, FORMAT, "hexagon", title="Evening")
-            row = session.get_one(Competition, made.id)
+            competition = competitions.new(session, clock, FORMAT, "hexagon", title="Evening")
+            row = session.get_one(Competition, competition.id)
         applied = clock() if is_applied else None
         session.add(
             Event(
@@ -98,8 +98,8 @@ def test_every_page_of_the_sitemap_is_there(site: Site) -> None:
 def test_a_shared_link_has_a_title_a_sentence_and_a_picture(site: Site, page: str) -> None:
     visitor = site.visitor()
     text = visitor.open(page).text
-    shown = dict(re.findall(r'<meta property="og:(\w+)" content="([^"]+)">', text))
-    assert set(shown) == {"site_name", "title", "description", "image"}
-    assert shown["title"] in text.partition("<title>")[2].partition("</title>")[0]
-    assert shown["image"].startswith(site.resources.settings.address)
-    assert visitor.get(shown["image"]).status_code == 200
+    properties = dict(re.findall(r'<meta property="og:(\w+)" content="([^"]+)">', text))
+    assert set(properties) == {"site_name", "title", "description", "image"}
+    assert properties["title"] in text.partition("<title>")[2].partition("</title>")[0]
+    assert properties["image"].startswith(site.resources.settings.address)
+    assert visitor.get(properties["image"]).status_code == 200

@@ -72,6 +72,26 @@ def test_an_empty_site_says_that_nothing_is_played_and_nobody_leads(site: Site) 
         assert f"Rules of {game} Watch {game}" in page
 
 
+def test_the_page_of_a_game_has_what_the_site_knows_of_it(site: Site) -> None:
+    with site.resources.database.writing() as session:
+        daily = competition(session, site.clock, "paint", "daily", "running")
+        competition(session, site.clock, "hexagon", "daily", "running")
+        play(session, site.clock, daily, "1", "first")
+        plan = Plan("daily", "now", "paint", SEATS, competition_id=daily)
+        row = planning.plan(session, site.clock, plan)
+        values = {"state": "in_progress", "started_at": site.clock()}
+        session.execute(update(Match).where(Match.id == row).values(values))
+    page = site.visitor().open("/games/paint/")
+    words = words_of(page)
+    assert between(words, "Competitions", "A bot to start from").startswith(
+        "daily paint 1 match on now"
+    )
+    assert "hexagon" not in between(words, "Competitions", "Matches")
+    assert "Place 1 first outlived 3" in between(words, "Who leads", "On now")
+    assert "No match is being played" not in words
+    assert "/games/paint/kit/python.zip" in page.text
+
+
 def test_each_competition_has_a_row_with_what_is_on_and_next(site: Site) -> None:
     clock = site.clock
     with site.resources.database.writing() as session:
@@ -91,7 +111,7 @@ def test_each_competition_has_a_row_with_what_is_on_and_next(site: Site) -> None
     assert between(page, "On now and next", "At the top") == (
         "daily paint next in 1 day daily hexagon paused"
         " rated code-battle 1 match on now daily end-of-codes next in 3 hours"
-        " tournament duel teams on a ladder"
+        " tournament duel teams on a ladder Watch live matches"
     )
 
 

@@ -88,23 +88,23 @@ def test_rows_are_counted(site: Site, hub_clock: StillClock) -> None:
         session.flush()
         session.query(Match).filter(Match.key == "9").update({"state": "queued"})
         session.add(Count(name=counts.UNREADABLE, value=4))
-    told = read(site.visitor())
-    assert told[at("cw_messages_unreadable_total")] == 4
-    assert told[at("cw_threads_ended_total")] == 0
-    assert told[at("cw_workers_live")] == 1
-    assert told[at("cw_bots", status="INACTIVE")] == 2
-    assert told[at("cw_bots", status="SUSPENDED")] == 0
-    assert told[at("cw_bots_failing")] == 2
-    assert told[at("cw_bot_health_failures_total")] == 15
-    assert told[at("cw_queue_depth")] == 1
-    assert told[at("cw_matches_done_total", game="code-battle", kind="rated")] == 3
+    metrics = read(site.visitor())
+    assert metrics[at("cw_messages_unreadable_total")] == 4
+    assert metrics[at("cw_threads_ended_total")] == 0
+    assert metrics[at("cw_workers_live")] == 1
+    assert metrics[at("cw_bots", status="INACTIVE")] == 2
+    assert metrics[at("cw_bots", status="SUSPENDED")] == 0
+    assert metrics[at("cw_bots_failing")] == 2
+    assert metrics[at("cw_bot_health_failures_total")] == 15
+    assert metrics[at("cw_queue_depth")] == 1
+    assert metrics[at("cw_matches_done_total", game="code-battle", kind="rated")] == 3
     # What has begun is told before its first match: from nothing to one is no increase.
-    assert told[at("cw_matches_done_total", game="end-of-codes", kind="daily")] == 0
-    assert told[at("cw_replay_quota_bytes")] == 10 * 2**30
-    assert at("cw_replay_bytes") in told
-    assert told[at("cw_database_up")] == 1
-    assert told[at("cw_matches", state="queued")] == 1
-    assert told[at("cw_queue_wait_seconds")] == 0
+    assert metrics[at("cw_matches_done_total", game="end-of-codes", kind="daily")] == 0
+    assert metrics[at("cw_replay_quota_bytes")] == 10 * 2**30
+    assert at("cw_replay_bytes") in metrics
+    assert metrics[at("cw_database_up")] == 1
+    assert metrics[at("cw_matches", state="queued")] == 1
+    assert metrics[at("cw_queue_wait_seconds")] == 0
 
 
 def test_matches_that_a_tournament_holds_back_wait_for_no_worker(
@@ -127,14 +127,14 @@ def test_requests_are_counted_by_route_and_status(site: Site) -> None:
     for path in ("/health", "/health", "/bot/one", "/bot/other", "/no/such", "/nor/such"):
         visitor.open(path)
     visitor.post(f"{site.address}/no/such", data="x" * 1_000_000)
-    told = read(visitor)
-    assert told[at("cw_http_requests_total", route="/health", status="200")] == 2
-    assert told[at("cw_http_requests_total", route="/bot/<name>", status="404")] == 2
-    assert told[at("cw_http_requests_total", route="none", status="404")] == 2
-    assert told[at("cw_http_requests_total", route="none", status="413")] == 1
-    assert told[at("cw_http_request_seconds_count", route="/health")] == 2
-    assert told[at("cw_http_request_seconds_bucket", route="/health", le="+Inf")] == 2
-    assert not any(name.endswith("_created") for name, _ in told)
+    metrics = read(visitor)
+    assert metrics[at("cw_http_requests_total", route="/health", status="200")] == 2
+    assert metrics[at("cw_http_requests_total", route="/bot/<name>", status="404")] == 2
+    assert metrics[at("cw_http_requests_total", route="none", status="404")] == 2
+    assert metrics[at("cw_http_requests_total", route="none", status="413")] == 1
+    assert metrics[at("cw_http_request_seconds_count", route="/health")] == 2
+    assert metrics[at("cw_http_request_seconds_bucket", route="/health", le="+Inf")] == 2
+    assert not any(name.endswith("_created") for name, _ in metrics)
 
 
 @ON_SQLITE
@@ -187,9 +187,9 @@ def test_requests_are_told_also_while_the_database_is_away(
         site_on(resources, hub_clock) as site,
     ):
         assert site.visitor().open("/matches").status_code == 503
-        told = read(site.visitor())
-    assert told[at("cw_http_requests_total", route="/matches", status="503")] == 1
-    assert at("cw_workers_live") not in told
+        metrics = read(site.visitor())
+    assert metrics[at("cw_http_requests_total", route="/matches", status="503")] == 1
+    assert at("cw_workers_live") not in metrics
 
 
 @ON_SQLITE

@@ -26,7 +26,8 @@ NOT_OF_ONE: set[str] = set()
 
 KNOWN = {
     "account", "friends", "sessions-and-tokens", "places", "mails", "bots", "programs",
-    "activations", "ratings", "matches", "operators",
+    "activations", "comparisons", "drafts", "ratings", "matches", "hosted", "teams",
+    "invitations", "operators", "workshop",
 }  # fmt: skip
 
 
@@ -42,19 +43,19 @@ def data_of(visitor: Visitor) -> dict[str, Any]:
 
 
 def test_players_get_all_that_is_known_of_them_and_of_nobody_else(site: Site) -> None:
-    ada, held = site.player("Ada"), site.resources
+    ada, resources = site.player("Ada"), site.resources
     site.player("Bob")
     digest = avatars.digest_of(b"picture")
-    held.objects.put_new(avatars.key_of(digest), b"picture")
-    with held.database.writing() as session:
+    resources.objects.put_new(avatars.key_of(digest), b"picture")
+    with resources.database.writing() as session:
         ids: dict[str | None, int] = dict(session.execute(select(User.username, User.id)).all())
-        profiles.befriend(session, held.clock, ids["Ada"], "Bob")
+        profiles.befriend(session, resources.clock, ids["Ada"], "Bob")
         profiles.set_avatar(session, ids["Ada"], digest)
         new = NewBot("code-battle", "Rusher", "http://127.0.0.1:9")
-        secret = bots.register(session, held.clock, held.sealer, ids["Ada"], new).secret
-        bot = bots.add_builtin(session, held.clock, ids["Ada"], "hexagon", "Comb", "greedy")
-        bots.add_builtin(session, held.clock, ids["Bob"], "hexagon", "Other", "greedy")
-        practise(session, held.clock, bot, "random")
+        secret = bots.register(session, resources.clock, resources.sealer, ids["Ada"], new).secret
+        bot = bots.add_builtin(session, resources.clock, ids["Ada"], "hexagon", "Comb", "greedy")
+        bots.add_builtin(session, resources.clock, ids["Bob"], "hexagon", "Other", "greedy")
+        practise(session, resources.clock, bot, "random")
     data = data_of(ada)
     assert {*data} == {f"{name}.json" for name in ROWS} | {"picture.webp"}
     assert {*ROWS} == KNOWN

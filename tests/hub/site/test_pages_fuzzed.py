@@ -190,8 +190,8 @@ class Route:
     def path(self, draw: Any, known: Mapping[str, Sequence[str]]) -> str:
         """Return a path with names of what there is, or with any others."""
 
-        def name(found: re.Match[str]) -> str:
-            there = known.get(found[1].rpartition(":")[2], ())
+        def name(match: re.Match[str]) -> str:
+            there = known.get(match[1].rpartition(":")[2], ())
             is_there = bool(there) and draw(st.integers(0, 3)) > 0
             value = draw(st.sampled_from(there) if is_there else TEXTS)
             return quote(value.encode("utf-8", "surrogatepass"), safe="")
@@ -282,7 +282,7 @@ def first_path(route: Route, known: Mapping[str, Sequence[str]], verb: str) -> s
     """Return a path of a route with what there is."""
     names = {name: values[0] for name, values in known.items()} | {"verb": verb}
     return re.sub(
-        "<([^>]+)>", lambda found: names.get(found[1].rpartition(":")[2], "x"), route.rule.rule
+        "<([^>]+)>", lambda match: names.get(match[1].rpartition(":")[2], "x"), route.rule.rule
     )
 
 
@@ -314,7 +314,7 @@ def test_no_single_value_is_a_fault_of_ours(filled: Site) -> None:
     ]
     draw = Random(1)
     draw.shuffle(cases)
-    most = amount(300, 2_000, "CW_FORM_CASES")
+    most = amount(150, 1_000, "CW_FORM_CASES")
     for route, verb, name, value in cases[:most]:
         asker = askers[-1] if verb else draw.choice(askers)
         path = first_path(route, known, verb)
@@ -322,10 +322,11 @@ def test_no_single_value_is_a_fault_of_ours(filled: Site) -> None:
         assert code < 500, (asker.name, route.method, path, name, value)
 
 
+@pytest.mark.thorough
 def test_no_values_together_are_a_fault_of_ours(filled: Site) -> None:
     askers, known = askers_of(filled), known_names(filled)
     learn(filled, askers, known)
-    names = {endpoint: sorted(found) for endpoint, found in Listening.names.items()}
+    names = {endpoint: sorted(ids) for endpoint, ids in Listening.names.items()}
     routes = routes_of(filled)
     codes: Counter[int] = Counter()
     there = {value for values in known.values() for value in values}
@@ -333,7 +334,7 @@ def test_no_values_together_are_a_fault_of_ours(filled: Site) -> None:
 
     @seed(0)
     @settings(
-        max_examples=amount(300, 2_000, "CW_FORM_CASES"),
+        max_examples=amount(150, 1_000, "CW_FORM_CASES"),
         deadline=None,
         database=None,
         phases=[Phase.generate],

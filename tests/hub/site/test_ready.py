@@ -100,7 +100,9 @@ def test_a_store_that_is_away_is_named_until_it_is_back(
             # Nothing else is asked, which might need longer on a busy machine.
             needed = ready.needed
             with (
-                patch.object(ready, "needed", lambda held: {"store": needed(held)["store"]}),
+                patch.object(
+                    ready, "needed", lambda hub_resources: {"store": needed(hub_resources)["store"]}
+                ),
                 patch.object(ready, "PATIENCE", 0.5),
             ):
                 assert asked_all(visitor) == (503, "no answer: store")

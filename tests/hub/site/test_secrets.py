@@ -66,8 +66,8 @@ class SecretBot:
     def turn(self, exchange: Exchange) -> None:
         names = ("Match-Id", "Turn", "Timestamp")
         head = ".".join(exchange.headers[f"X-ACB-{name}"] for name in names)
-        said = f"{head}.{sha256(exchange.body).hexdigest()}"
-        mark = hmac.new(self.secret.encode(), said.encode(), sha256).hexdigest()
+        message = f"{head}.{sha256(exchange.body).hexdigest()}"
+        mark = hmac.new(self.secret.encode(), message.encode(), sha256).hexdigest()
         if not hmac.compare_digest(mark, exchange.headers["X-ACB-Signature"]):
             self.refuse(exchange)
             return
@@ -104,9 +104,9 @@ class RotatingBot(SecretBot):
 def planned(ann: Owner, bot: SecretBot, address: str, **options: int) -> int:
     """Register a bot, and plan a match of it."""
     new = bots.NewBot("code-battle", "Swarm", address)
-    made = ann.do(lambda s: bots.register(s, ann.clock, ann.resources.sealer, ann.id, new))
-    bot.secret = made.secret
-    seats = (Seat("Swarm", bot_id=made.id), Seat("other", spec="builtin:random"))
+    own_bot = ann.do(lambda s: bots.register(s, ann.clock, ann.resources.sealer, ann.id, new))
+    bot.secret = own_bot.secret
+    seats = (Seat("Swarm", bot_id=own_bot.id), Seat("other", spec="builtin:random"))
     plan = Plan("practice", "k", "code-battle", seats, {"map": "m2_001", **options})
     return ann.do(lambda s: planning.plan(s, ann.clock, plan))
 
@@ -192,9 +192,9 @@ def sent(visitor: Visitor, path: str, **values: str) -> str:
 
 
 def secret_on(page: str) -> str:
-    found = re.search("[0-9a-f]{64}", page)
-    assert found
-    return found[0]
+    match = re.search("[0-9a-f]{64}", page)
+    assert match
+    return match[0]
 
 
 def all_rows(resources: Resources) -> str:
@@ -208,8 +208,8 @@ def all_rows(resources: Resources) -> str:
 
 
 def all_objects(resources: Resources) -> str:
-    found = [resources.objects.get(key) or b"" for key in resources.objects.keys("")]
-    return "".join(unpacked(data).decode("utf-8", "replace") for data in found)
+    objects = [resources.objects.get(key) or b"" for key in resources.objects.keys("")]
+    return "".join(unpacked(data).decode("utf-8", "replace") for data in objects)
 
 
 def back_up(resources: Resources) -> str:
@@ -226,32 +226,33 @@ def all_of_redis(url: str) -> str:
 
 def all_pages(visitor: Visitor, start: str = "/") -> dict[str, str]:
     """Return every page of the hub to which links lead, and what scripts ask of them."""
-    due, found = [start, "/leaderboard?format=json", "/bot/Swarm/ratings"], dict[str, str]()
+    due, pages = [start, "/leaderboard?format=json", "/bot/Swarm/ratings"], dict[str, str]()
     while due:
         path = due.pop()
-        if path in found or path.startswith(("/static", "/logout", "/rooms")):
+        if path in pages or path.startswith(("/static", "/logout", "/rooms")):
             continue
         if path.endswith(".zip"):
             # A bot kit: it is the same for everybody, and comes from the files of the program.
             continue
         answer = visitor.get(f"{visitor.address}{path}")
-        found[path] = answer.text + str(answer.headers)
+        pages[path] = answer.text + str(answer.headers)
         if "text/html" in answer.headers["Content-Type"]:
             links = re.findall(r'(?:href|src|data-[a-z]+)="(/[^"#]*)"', answer.text)
             due += [link.replace("&amp;", "&") for link in links]
-    return found
+    return pages
 
 
 def all_answers(program: Program, bot: str, match: str) -> dict[str, str]:
     """Return what the API answers to who asks it for all that there is to read."""
     names = {"bot_id": bot, "match_id": match, "username": "Ann", "map_id": "m2_001", "number": "1"}
-    found = {}
+    names |= {"slug": "t1", "group": "grodno", "challenge_id": "c_00c0ffee"}
+    answers = {}
     for one in OPERATIONS:
         if one.method == "GET":
             path = re.sub("<(.*?)>", lambda name: names[name[1]], one.path)
             answer = program.ask(path)
-            found[path] = answer.text + str(answer.headers)
-    return found
+            answers[path] = answer.text + str(answer.headers)
+    return answers
 
 
 def rotate_keys(settings: HubSettings) -> HubSettings:
@@ -259,16 +260,16 @@ def rotate_keys(settings: HubSettings) -> HubSettings:
 
     The new key is added first, as the operator does it.
     """
-    said = {
+    environment = {
         "CW_DATA": str(settings.data),
         "CW_DATABASE_URL": settings.database_url,
         "CW_BROKER_URL": settings.broker_url,
         "CW_SECRET_KEY": settings.secret_key,
         "CW_MASTER_KEYS": f"{NEW_KEY},{OLD_KEY}",
     }
-    done = CliRunner().invoke(hub, ["keys", "rotate"], env=said)
+    done = CliRunner().invoke(hub, ["keys", "rotate"], env=environment)
     assert (done.exit_code, done.output) == (0, "1 secrets are encrypted with k2 now\n")
-    counted = CliRunner().invoke(hub, ["keys", "status", "--json"], env=said)
+    counted = CliRunner().invoke(hub, ["keys", "status", "--json"], env=environment)
     assert json.loads(counted.output)["secrets"] == {"k2": 1, "k1": 0}
     return replace(settings, master_keys=NEW_KEY)
 
@@ -286,8 +287,8 @@ def test_nobody_but_its_bot_reads_a_secret(
         old = bot.secret
         bot.secret = secret_on(sent(ann, "/bot/Swarm/rotate"))
         with resources.database.reading() as session:
-            made = session.scalars(select(Bot.id).where(Bot.name == "Swarm")).one()
-        jobs_of(ME)[bots.CHECK](resources, made)
+            bot_key = session.scalars(select(Bot.id).where(Bot.name == "Swarm")).one()
+        jobs_of(ME)[bots.CHECK](resources, bot_key)
         settings = rotate_keys(resources.settings)
         resources = replace(resources, settings=settings, sealer=Sealer(NEW_KEY))
         tick(replace(resources, queue=CeleryQueue(settings)))
@@ -309,7 +310,7 @@ def test_nobody_but_its_bot_reads_a_secret(
     assert "/bot/Swarm?game=code-battle" in public
     assert "/games/code-battle/" in public
     with resources.database.reading() as session:
-        bot_id = session.get_one(Bot, made).bot_id
+        bot_id = session.get_one(Bot, bot_key).bot_id
     own |= all_answers(mine, bot_id, match.match_id)
     public |= all_answers(Program(watched), bot_id, match.match_id)
     assert {f"/bots/{bot_id}", f"/bots/{bot_id}/checks", "/me"} <= own.keys()
@@ -324,10 +325,13 @@ def test_nobody_but_its_bot_reads_a_secret(
         "own pages": json.dumps(own),
         "public pages": json.dumps(public),
     }
-    found = [
-        (place, n) for place, said in places.items() for n, one in enumerate(secrets) if one in said
+    leaks = [
+        (place, n)
+        for place, content in places.items()
+        for n, one in enumerate(secrets)
+        if one in content
     ]
-    assert found == []
+    assert leaks == []
     for place in ("rows", "back-up", "log", "redis", "public pages"):
         assert cookie not in places[place], place
     host = urlsplit(address).netloc

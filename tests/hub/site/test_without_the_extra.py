@@ -57,6 +57,7 @@ def test_all_but_the_hub_can_be_imported() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.thorough
 def test_the_hub_says_what_it_needs() -> None:
     for arguments in (["serve"], ["db", "check"], ["settings"], ["--help"]):
         done = without(RUN, "hub", *arguments)

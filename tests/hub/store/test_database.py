@@ -80,9 +80,9 @@ def test_a_file_is_upgraded_at_start_after_a_copy_of_it(tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 def test_another_database_that_is_not_at_our_revision_is_refused() -> None:
-    said = f"at nothing, this program needs {head()}: cw hub db"
+    message = f"at nothing, this program needs {head()}: cw hub db"
     with new_postgresql() as url, closing(Database(url)) as database:
-        with pytest.raises(UsageError, match=said):
+        with pytest.raises(UsageError, match=message):
             prepare(database)
         upgrade(database)
         prepare(database)
@@ -146,10 +146,10 @@ def test_moments_come_back_as_they_went_in_utc(database: Database) -> None:
     with database.writing() as session:
         session.add(User(created_at=east))
     with database.reading() as session:
-        found = session.scalar(select(User.created_at))
-        assert found == east
-        assert found is not None
-        assert found.utcoffset() == timedelta(0)
+        moment = session.scalar(select(User.created_at))
+        assert moment == east
+        assert moment is not None
+        assert moment.utcoffset() == timedelta(0)
         assert session.scalar(select(User.id).where(User.created_at <= east)) is not None
         assert session.scalar(select(User.id).where(User.created_at < east)) is None
 

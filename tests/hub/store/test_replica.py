@@ -86,9 +86,9 @@ def following(primary: PostgreSQL, log: Path) -> Iterator[str]:
     options += ["-c", "unix_socket_directories="]
     command = [*primary.user, "sh", "-s", "--", *options]
     script = (DEPLOY / "replica.sh").open("rb")
-    with script, log.open("wb") as told:
+    with script, log.open("wb") as output:
         process = subprocess.Popen(
-            command, stdin=script, stdout=told, stderr=told, cwd=folder, env=environment
+            command, stdin=script, stdout=output, stderr=output, cwd=folder, env=environment
         )
     try:
         while not is_open(port):
@@ -159,8 +159,8 @@ def source(visitor: Visitor, path: str) -> str:
     """Return which database a page was read from, by the game that stands on it."""
     answer = visitor.open(path)
     assert answer.status_code == 200, (path, answer.text)
-    found = [game for game in ("hexagon", "paint") if f'value="{game}" selected' in answer.text]
-    return {"hexagon": "copy", "paint": "database"}["".join(found)]
+    games = [game for game in ("hexagon", "paint") if f'value="{game}" selected' in answer.text]
+    return {"hexagon": "copy", "paint": "database"}["".join(games)]
 
 
 def knows(visitor: Visitor, name: str) -> bool:
@@ -194,8 +194,8 @@ def test_who_shows_the_cookie_of_a_team_or_a_token_reads_the_database(site: Site
     card.cookies.set("cw-team-cup", "anything")
     assert source(card, "/leaderboard") == "database"
     assert site.visitor().open("/api/v1/users/Copied").status_code == 200
-    shown = program_of(site, "Written", "read")
-    assert shown.read("/users/Written")["username"] == "Written"
+    program = program_of(site, "Written", "read")
+    assert program.read("/users/Written")["username"] == "Written"
 
 
 def test_a_link_from_a_mail_is_looked_for_in_the_database(site: Site) -> None:

@@ -41,8 +41,8 @@ def test_the_first_key_seals_and_all_open() -> None:
 def test_a_key_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "secret.key"
     with ThreadPoolExecutor(8) as threads:
-        made = set(threads.map(lambda _: stored_key(path, new_secret_key), range(16)))
-    assert made == {path.read_text().strip()}
+        keys = set(threads.map(lambda _: stored_key(path, new_secret_key), range(16)))
+    assert keys == {path.read_text().strip()}
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [*tmp_path.iterdir()] == [path]
 

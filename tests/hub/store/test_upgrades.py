@@ -21,6 +21,7 @@ from cw.hub.store.migrations import FOLDER, differences, prepare, upgrade, upgra
 from cw.hub.store.migrations.shapes import in_words
 from cw.hub.store.sealing import new_master_key, new_secret_key
 from cw.hub.store.tables import Competition
+from tests.effort import first_is_fast
 
 RELEASES = Path(__file__).parent / "releases"
 """Hubs with people, bots and matches, as earlier revisions have left them."""
@@ -33,8 +34,17 @@ RELEASED = {
     "0005": "0622ad8a06a32405",
     "0006": "e651f8729137ba69",
     "0007": "de8fb910fee3b138",
+    "0008": "ca02f3b4ec66547f",
+    "0009": "a7fdbd669cd72e65",
+    "0010": "b6adf155abdff1fb",
+    "0011": "88c8b8c3a102840a",
+    "0012": "3091beefac346ddd",
+    "0013": "fe1797e3a9baf46b",
 }
 """The SHA-256 of revisions that hubs are at: they stay as they are for ever."""
+
+PASSED = ("0008", "0009", "0010", "0011", "0012")
+"""Those that came out together with the next one, so that no hub has stayed at them."""
 
 DUMPED = sorted(path.name[:4] for path in RELEASES.glob("*.sql.gz"))
 
@@ -88,15 +98,15 @@ def test_no_tournament_keeps_a_sandbox_that_its_host_has_lifted(empty_url: str) 
 
 
 def test_a_revision_that_was_released_is_changed_no_more() -> None:
-    found = {
+    digests = {
         path.name[:4]: sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()[:16]
         for path in (FOLDER / "versions").glob("0*.py")
     }
-    changed = {name for name, digest in RELEASED.items() if found[name] != digest}
+    changed = {name for name, digest in RELEASED.items() if digests[name] != digest}
     assert not changed, "add a revision instead: python -m cw.hub.store.migrations WORDS"
 
 
-@pytest.mark.parametrize("revision", DUMPED)
+@pytest.mark.parametrize("revision", first_is_fast(DUMPED))
 def test_a_file_of_an_earlier_revision_is_upgraded_and_loses_nothing(
     revision: str, tmp_path: Path
 ) -> None:
@@ -119,7 +129,7 @@ def rows_of(connection: sqlite3.Connection) -> Iterator[tuple[str, int]]:
         yield name, connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]
 
 
-@pytest.mark.parametrize("revision", DUMPED)
+@pytest.mark.parametrize("revision", first_is_fast(DUMPED))
 def test_a_back_up_of_an_earlier_revision_fills_either_database(
     revision: str, empty_url: str
 ) -> None:
@@ -133,7 +143,7 @@ def test_a_back_up_of_an_earlier_revision_fills_either_database(
 
 def test_each_release_since_the_first_dump_has_one() -> None:
     """python -m tests.hub.store.dump_release writes it, before the next revision is made."""
-    assert [name for name in RELEASED if name >= "0005"] == DUMPED
+    assert [name for name in RELEASED if name >= "0005" and name not in PASSED] == DUMPED
 
 
 CHANGES = {
@@ -171,8 +181,8 @@ def test_every_difference_is_named(empty_url: str) -> None:
             connection.execute(text("ALTER TABLE marks ADD COLUMN note TEXT"))
             connection.execute(text("CREATE TABLE notes (id INTEGER)"))
             connection.execute(text("DROP INDEX ix_heartbeats_seen_at"))
-        found = in_words(differences(database))
-    assert sorted(found) == [
+        findings = in_words(differences(database))
+    assert sorted(findings) == [
         "the column marks.note is not of this program",
         "the index heartbeats.ix_heartbeats_seen_at is missing",
         "the table notes is not of this program",

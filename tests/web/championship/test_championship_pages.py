@@ -57,6 +57,7 @@ def test_the_page_shows_what_is_played_and_nothing_else(out: Path) -> None:
     assert (out / "results.jsonl").read_bytes().endswith(b'{"torn')
 
 
+@pytest.mark.thorough
 def test_the_page_of_another_game_leads_to_every_replay(tmp_path: Path) -> None:
     file = built_in(tmp_path / "teams.toml", ("random", "greedy", "walker"))
     out = tmp_path / "out"

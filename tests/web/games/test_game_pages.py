@@ -95,13 +95,13 @@ def test_a_page_loads_files_of_this_server_only(client: FlaskClient, path: str) 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_a_game_is_told_in_short(client: FlaskClient, app: Flask, game: str) -> None:
-    told = guide_of(app, game)
-    assert told.about
-    assert told.players
-    assert told.bots
-    assert 5 <= len(told.short) <= 8
+    guide = guide_of(app, game)
+    assert guide.about
+    assert guide.players
+    assert guide.bots
+    assert 5 <= len(guide.short) <= 8
     page = client.get(f"/games/{game}/").text
-    for sentence in told.short:
+    for sentence in guide.short:
         assert str(sentence) in page
     for name in load_strategies(game):
         assert f"builtin:{name}" in page
@@ -121,8 +121,8 @@ def test_a_game_has_a_small_picture_with_words_for_it(client: FlaskClient, game:
         assert picture.size == (640, 400)
     for path in ("/games/", f"/games/{game}/"):
         images = [attrs for tag, attrs in Reader(client.get(path).text).elements if tag == "img"]
-        (found,) = (attrs for attrs in images if attrs["src"] == f"/static/games/{game}.png")
-        assert found["alt"]
+        (image,) = (attrs for attrs in images if attrs["src"] == f"/static/games/{game}.png")
+        assert image["alt"]
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -141,11 +141,11 @@ def test_the_rules_say_all_that_the_document_says(client: FlaskClient, game: str
 
 @pytest.mark.parametrize("game", GAMES)
 def test_the_contents_lead_to_the_sections(app: Flask, game: str) -> None:
-    told = guide_of(app, game)
-    assert [heading.anchor for heading in told.contents] == re.findall(
-        r'<h2 id="([^"]+)"', told.rules
+    guide = guide_of(app, game)
+    assert [heading.anchor for heading in guide.contents] == re.findall(
+        r'<h2 id="([^"]+)"', guide.rules
     )
-    assert told.contents[0].anchor == "in-short"
+    assert guide.contents[0].anchor == "in-short"
 
 
 @pytest.mark.parametrize("page", ["", "rules"])
@@ -290,9 +290,9 @@ def test_the_navigation_says_where_one_is(
     client: FlaskClient, path: str, current: list[tuple[str, str]]
 ) -> None:
     nav = client.get(path).text.partition('<nav aria-label="Pages"')[2].partition("</nav>")[0]
-    found = re.findall(r'<a href="[^"]*"( aria-current="(\w+)")?>([^<]+)</a>', nav)
-    assert [(words, state) for _, state, words in found if state] == current
-    assert [words for _, _, words in found if not words.startswith("Room")] == [
+    links = re.findall(r'<a href="[^"]*"( aria-current="(\w+)")?>([^<]+)</a>', nav)
+    assert [(words, state) for _, state, words in links if state] == current
+    assert [words for _, _, words in links if not words.startswith("Room")] == [
         "Live match",
         "Games",
         "Replays",

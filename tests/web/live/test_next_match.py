@@ -18,8 +18,8 @@ def spec_of(opponent: str, game: str = "hexagon", **options: int) -> MatchSpec:
 
 
 def test_again_swapped_and_stronger() -> None:
-    found = next_matches(spec_of("random", size=4), ("human", "builtin:random"))
-    assert [(match.words, dict(match.form)) for match in found.matches] == [
+    suggestions = next_matches(spec_of("random", size=4), ("human", "builtin:random"))
+    assert [(match.words, dict(match.form)) for match in suggestions.matches] == [
         ("Play again", {"size": "4", "seat-1": "human", "seat-2": "builtin:random"}),
         ("Swap sides", {"size": "4", "seat-1": "builtin:random", "seat-2": "human"}),
         (
@@ -27,7 +27,7 @@ def test_again_swapped_and_stronger() -> None:
             {"size": "4", "seat-1": "human", "seat-2": "builtin:greedy"},
         ),
     ]
-    assert found.strongest == ""
+    assert suggestions.strongest == ""
 
 
 @pytest.mark.parametrize("game", BY_HAND)
@@ -39,15 +39,15 @@ def test_random_is_followed_by_greedy_and_then_by_what_is_stronger(game: str) ->
 
 
 def test_the_strongest_is_called_so() -> None:
-    found = next_matches(spec_of("expert"), ("builtin:expert", "human"))
-    assert [match.words for match in found.matches] == ["Play again", "Swap sides"]
-    assert found.strongest == "expert"
+    suggestions = next_matches(spec_of("expert"), ("builtin:expert", "human"))
+    assert [match.words for match in suggestions.matches] == ["Play again", "Swap sides"]
+    assert suggestions.strongest == "expert"
 
 
 def test_a_bot_of_the_owner_has_no_strength() -> None:
-    found = next_matches(spec_of("mine"), ("human", "bot:mine"))
-    assert [match.words for match in found.matches] == ["Play again", "Swap sides"]
-    assert found.strongest == ""
+    suggestions = next_matches(spec_of("mine"), ("human", "bot:mine"))
+    assert [match.words for match in suggestions.matches] == ["Play again", "Swap sides"]
+    assert suggestions.strongest == ""
 
 
 @pytest.mark.parametrize("chosen", [(), ("builtin:random", "builtin:greedy")])
@@ -59,5 +59,5 @@ def test_nobody_plays_again_who_has_only_watched(chosen: tuple[str, ...]) -> Non
 def test_only_options_that_forms_offer_are_said_again(game: str) -> None:
     offered = [choice.option for choice in load_play_options(game).choices]
     options = dict.fromkeys([*offered, "timeout"], 7)
-    found = next_matches(spec_of("random", game, **options), ("human", "builtin:random"))
-    assert set(found.matches[0].form) == {*offered, "seat-1", "seat-2"}
+    suggestions = next_matches(spec_of("random", game, **options), ("human", "builtin:random"))
+    assert set(suggestions.matches[0].form) == {*offered, "seat-1", "seat-2"}

@@ -68,6 +68,6 @@ def test_a_match_of_the_server_tells_it_at_its_end(served: Served, tmp_path: Pat
     form = {"seat-1": "builtin:still", "seat-2": "bot:noisy", "pace": "all", "turns": "50"}
     address = begin(client, "paint", form)
     ended(client, address)
-    told = client.get(part(address, "output")).get_json()
-    assert told == {"output": ["", "hello\n"], "turns": [[], [[0, "hello\n"]]]}
+    payload = client.get(part(address, "output")).get_json()
+    assert payload == {"output": ["", "hello\n"], "turns": [[], [[0, "hello\n"]]]}
     assert "data-output" in client.get(address).text

@@ -13,6 +13,7 @@ from cw.games.registry import load_game, load_play_options
 from cw.replays import document as replay
 from cw.replays.verify import verify
 from tests.browser.recorded import MATCHES, recorded
+from tests.effort import first_is_fast
 from tests.web.live.test_live_matches import Served, asked, document_of, part, served, wait
 
 __all__ = ["served"]
@@ -127,7 +128,7 @@ def test_a_replay_may_say_anything(
         assert words in answer.get_json()["error"]
 
 
-@pytest.mark.parametrize("game", MATCHES)
+@pytest.mark.parametrize("game", first_is_fast(MATCHES))
 def test_bots_play_on_in_every_game(served: Served, tmp_path: Path, game: str) -> None:
     client = served(replays=shelf(tmp_path, game))
     assert 'id="play-on"' in client.get("/replays/match").text

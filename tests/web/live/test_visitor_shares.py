@@ -42,6 +42,7 @@ def test_one_visitor_uses_a_third_in_the_long_run(clock: FakeClock) -> None:
     assert shares.of("bob").rest() == 0
 
 
+@pytest.mark.thorough
 def test_all_together_use_what_pages_leave(clock: FakeClock) -> None:
     shares = Shares(clock)
     visitors = [shares.of(str(number)) for number in range(8)]

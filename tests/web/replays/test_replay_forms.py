@@ -55,7 +55,7 @@ def client_with(tmp_path: Path, clock: Clock) -> FlaskClient:
 
 
 @pytest.fixture
-def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Event]:
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Event]:
     """Let animations wait after their first frame until this is set."""
     going = Event()
 
@@ -72,27 +72,28 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Event]:
 
 def begun(client: FlaskClient) -> dict[str, Any]:
     """Ask for the animation of a replay until its first frame is painted."""
-    while not (said := client.post("/replays/match/animation").get_json())["painted"]:
+    while not (payload := client.post("/replays/match/animation").get_json())["painted"]:
         time.sleep(0.01)
-    return dict(said)
+    return dict(payload)
 
 
-def test_an_animation_tells_how_far_it_is(tmp_path: Path, held: Event) -> None:
+def test_an_animation_tells_how_far_it_is(tmp_path: Path, gate: Event) -> None:
     put(tmp_path, "match.json")
     client = client_of(tmp_path)
-    said = begun(client)
-    assert said == {"painted": 1, "frames": said["frames"], "ready": False}
-    held.set()
+    payload = begun(client)
+    assert payload == {"painted": 1, "frames": payload["frames"], "ready": False}
+    gate.set()
     data = client.get("/replays/match/animation.gif").data
     assert client.post("/replays/match/animation").get_json() == {
-        "painted": said["frames"],
-        "frames": said["frames"],
+        "painted": payload["frames"],
+        "frames": payload["frames"],
         "ready": True,
     }
     assert client.get("/replays/match/animation.gif").data == data
 
 
-def test_one_animation_is_made_at_a_time(tmp_path: Path, held: Event) -> None:
+@pytest.mark.thorough
+def test_one_animation_is_made_at_a_time(tmp_path: Path, gate: Event) -> None:
     put(tmp_path, "match.json")
     put(tmp_path, "other.json")
     client = client_of(tmp_path)
@@ -103,18 +104,19 @@ def test_one_animation_is_made_at_a_time(tmp_path: Path, held: Event) -> None:
     ):
         assert answer.status_code == 503
         assert "try again" in answer.get_json()["error"]
-    held.set()
+    gate.set()
     assert client.get("/replays/match/animation.gif").status_code == 200
     assert client.get("/replays/other/animation.gif").status_code == 200
 
 
-def test_an_animation_that_nobody_waits_for_is_given_up(tmp_path: Path, held: Event) -> None:
+@pytest.mark.thorough
+def test_an_animation_that_nobody_waits_for_is_given_up(tmp_path: Path, gate: Event) -> None:
     put(tmp_path, "match.json")
     now = [0.0]
     client = client_with(tmp_path, lambda: now[0])
     begun(client)
     now[0] += animations.PATIENCE + 1
-    held.set()
+    gate.set()
     for thread in threading.enumerate():
         if thread.name == "animation":
             thread.join()

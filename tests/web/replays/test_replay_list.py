@@ -70,9 +70,9 @@ class TestCards:
     def test_many_players_are_counted(self) -> None:
         players = [{"player": seat, "name": f"bot{seat}", "bot": ""} for seat in range(30)]
         outcome = {"reason": "x", "winner": 20, "scores": {"7": 9}}
-        found = summary(players=players, result={"outcome": outcome})
-        assert [row.name for row in found.rows] == ["bot20", "bot7", "bot0", "bot1"]
-        assert [row.won for row in found.rows] == [True, False, False, False]
+        entry = summary(players=players, result={"outcome": outcome})
+        assert [row.name for row in entry.rows] == ["bot20", "bot7", "bot0", "bot1"]
+        assert [row.won for row in entry.rows] == [True, False, False, False]
 
     def test_hostile_names_are_text(self, tmp_path: Path) -> None:
         name = '"><script>alert(1)</script>'
@@ -89,8 +89,8 @@ class TestPages:
         fill(tmp_path, 2 * PAGE + 1)
         client = client_of(tmp_path)
         pages = [client.get(f"/replays/?page={number}").text for number in (1, 2, 3)]
-        found = [name for page in pages for name in listed(page)]
-        assert found == [f"match-{number:03}" for number in range(2 * PAGE, -1, -1)]
+        names = [name for page in pages for name in listed(page)]
+        assert names == [f"match-{number:03}" for number in range(2 * PAGE, -1, -1)]
         assert ">← Newer<" not in pages[0]
         assert 'href="/replays/?page=3" rel="next"' in pages[1]
         assert 'href="/replays/" rel="prev"' in pages[1]
@@ -185,9 +185,9 @@ class TestManyFiles:
         store = ReplayStore(tmp_path)
         [file] = store.files()
         assert file.path.name == "match.json"
-        found = store.find("match")
-        assert found is not None
-        assert found.path == file.path
+        entry = store.find("match")
+        assert entry is not None
+        assert entry.path == file.path
 
 
 class TestHostileFiles:

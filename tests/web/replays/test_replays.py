@@ -166,16 +166,16 @@ def test_the_list_is_filtered(tmp_path: Path) -> None:
     put(tmp_path, "two.json", game="hexagon")
     client = client_of(tmp_path)
 
-    def found(query: str) -> set[str]:
+    def names_for(query: str) -> set[str]:
         page = client.get(f"/replays/?{query}").text
         return {name for name in ("one", "two") if f'"/replays/{name}"' in page}
 
-    assert found("") == {"one", "two"}
-    assert found("game=hexagon") == {"two"}
-    assert found("player=ada") == {"one"}
-    assert found("player=<script>") == set()
-    assert found("game=paint&player=ADA") == {"one"}
-    assert found("game=hexagon&player=ada") == set()
+    assert names_for("") == {"one", "two"}
+    assert names_for("game=hexagon") == {"two"}
+    assert names_for("player=ada") == {"one"}
+    assert names_for("player=<script>") == set()
+    assert names_for("game=paint&player=ADA") == {"one"}
+    assert names_for("game=hexagon&player=ada") == set()
 
 
 @pytest.mark.parametrize("result", [{}, {"outcome": None}, {"outcome": 3}, {"outcome": {}}])

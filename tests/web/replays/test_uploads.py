@@ -58,16 +58,16 @@ def test_a_replay_is_kept_and_shown(
 ) -> None:
     answer = taking.post("/replays/", data=file_of(game, packed=packed))
     assert answer.status_code == 201
-    said = answer.get_json()
-    assert NAME.fullmatch(said["name"])
-    assert said["name"].startswith(f"{game}-{recorded(game)['date'][:10]}-")
-    assert said["is_new"] is True
-    assert said["address"] == answer.headers["Location"] == f"/replays/{said['name']}"
-    assert names(folder) == [f"{said['name']}.json.gz"]
-    kept = (folder / f"{said['name']}.json.gz").read_bytes()
+    payload = answer.get_json()
+    assert NAME.fullmatch(payload["name"])
+    assert payload["name"].startswith(f"{game}-{recorded(game)['date'][:10]}-")
+    assert payload["is_new"] is True
+    assert payload["address"] == answer.headers["Location"] == f"/replays/{payload['name']}"
+    assert names(folder) == [f"{payload['name']}.json.gz"]
+    kept = (folder / f"{payload['name']}.json.gz").read_bytes()
     assert replay.decode(kept) == replay.decode(file_of(game))
-    assert said["name"] in taking.get("/replays/").text
-    assert taking.get(said["address"]).status_code == 200
+    assert payload["name"] in taking.get("/replays/").text
+    assert taking.get(payload["address"]).status_code == 200
 
 
 def test_the_same_replay_is_kept_once(taking: FlaskClient, folder: Path) -> None:
@@ -293,6 +293,7 @@ def test_what_fails_half_way_leaves_nothing(
     assert taking.post("/replays/", data=file_of()).status_code == 201
 
 
+@pytest.mark.thorough
 def test_many_at_once_leave_whole_files(serve: Serve, folder: Path) -> None:
     base = serve(create_app(SiteSettings(replays=folder, uploads=True)))
     files = [file_of(game) for game in MATCHES] * 4

@@ -18,7 +18,7 @@ from cw.web.workshop.gate import Gate
 from cw.workshop.project import open_project
 
 HOST = "127.0.0.1:4321"
-PATIENCE = 60.0
+PATIENCE = 600.0
 """Seconds until a condition holds on the slowest machine."""
 
 Json = Any
@@ -48,15 +48,15 @@ class Workshop:
     def wait(self, path: str, until: Callable[[Json], bool]) -> Json:
         """Ask until an answer is what is waited for."""
         end = time.monotonic() + PATIENCE
-        while not until(told := self.ask("GET", path)):
-            assert time.monotonic() < end, told
+        while not until(answer := self.ask("GET", path)):
+            assert time.monotonic() < end, answer
             time.sleep(0.05)
-        return told
+        return answer
 
     def run(self, **wanted: Json) -> Json:
         """Run the bot to the end of its match; return what is told of it."""
         self.ask("POST", "run", {"opponent": "random", "seed": 1, **wanted}, 201)
-        return self.wait("run", lambda told: told["over"])
+        return self.wait("run", lambda answer: not answer["goes_on"])
 
     def write(self, name: str, text: str) -> None:
         """Write a file as another editor does."""

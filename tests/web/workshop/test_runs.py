@@ -10,7 +10,7 @@ import pytest
 
 from cw.arena.processes import PROC
 from cw.games.registry import load_strategies
-from tests.browser.conftest import first_is_fast
+from tests.effort import first_is_fast
 from tests.web.workshop.conftest import HOST, Json, Make, Workshop
 
 PAINT = """\
@@ -56,15 +56,15 @@ def paint(body: str) -> str:
     return PAINT.replace("{body}", indented(body))
 
 
-def replay_of(workshop: Workshop, told: Json) -> Json:
+def replay_of(workshop: Workshop, run: Json) -> Json:
     """Return the replay of a run."""
-    address = f"http://{HOST}/matches/{told['match']}/document"
+    address = f"http://{HOST}/matches/{run['match']}/document"
     return workshop.client.get(address).get_json()
 
 
 def processes_with(text: str) -> list[str]:
     """Return the processes whose command line holds a text."""
-    found = []
+    processes = []
     for folder in PROC.iterdir():
         if folder.name.isdecimal():
             try:
@@ -72,8 +72,8 @@ def processes_with(text: str) -> list[str]:
             except OSError:
                 continue
             if text.encode() in command:
-                found.append(folder.name)
-    return found
+                processes.append(folder.name)
+    return processes
 
 
 @pytest.fixture
@@ -86,11 +86,11 @@ def workshop(make: Make) -> Workshop:
 )
 def test_a_kit_plays_at_once(make: Make, game: str) -> None:
     workshop = make(game)
-    told = workshop.run(opponent=list(load_strategies(game))[-1])
-    assert not told["failed"], told
-    assert told["words"]
-    assert told["marks"] == []
-    assert replay_of(workshop, told)["live"]["over"]
+    run = workshop.run(opponent=list(load_strategies(game))[-1])
+    assert not run["failed"], run
+    assert run["words"]
+    assert run["marks"] == []
+    assert replay_of(workshop, run)["live"]["over"]
     asked = next(
         asked
         for turn in range(1, 4)
@@ -104,12 +104,12 @@ def test_a_kit_plays_at_once(make: Make, game: str) -> None:
 @pytest.mark.parametrize("language", ["javascript", "php", "ruby", "go", "java", "c", "cpp"])
 def test_every_language_is_built_and_runs(make: Make, language: str) -> None:
     workshop = make("paint", language)
-    told = workshop.run()
-    assert not told["failed"], told
+    run = workshop.run()
+    assert not run["failed"], run
     main = workshop.ask("GET", "files")["files"][0]
     workshop.write(main["name"], main["text"] + "\n@ no language takes this (\n")
-    told = workshop.run()
-    assert {mark["file"] for mark in told["marks"]} == {main["name"]}, told
+    run = workshop.run()
+    assert {mark["file"] for mark in run["marks"]} == {main["name"]}, run
 
 
 def test_the_output_stands_by_turn_and_leads_to_the_line(workshop: Workshop) -> None:
@@ -117,11 +117,11 @@ def test_the_output_stands_by_turn_and_leads_to_the_line(workshop: Workshop) -> 
         "bot.py",
         paint(RAISES),
     )
-    told = workshop.run()
-    assert "crashed" in told["words"]
-    by_turn = dict(told["output"])
+    run = workshop.run()
+    assert "crashed" in run["words"]
+    by_turn = dict(run["output"])
     assert by_turn[1].startswith("hm \\x1b[31m <b>\n")
-    [mark] = told["marks"]
+    [mark] = run["marks"]
     assert (mark["file"], mark["line"], mark["words"]) == ("bot.py", 5, "KeyError: 3")
     assert mark["turn"] in by_turn
     asked = workshop.ask("GET", f"run/turns/{mark['turn']}")
@@ -132,24 +132,30 @@ def test_output_is_told_while_the_match_is_played(workshop: Workshop) -> None:
     waits = 'print("here", state.turns_left, file=sys.stderr)\ntime.sleep(0.3)\n'
     workshop.write("bot.py", paint(f"{waits}return {WALK}"))
     workshop.ask("POST", "run", {"opponent": "random"}, 201)
-    told = workshop.wait("run", lambda told: len(told["output"]) > 2 or told["over"])
+    run = workshop.wait("run", lambda run: len(run["output"]) > 2 or not run["goes_on"])
     workshop.ask("POST", "stop")
-    assert not told["over"]
-    assert [turn for turn, _ in told["output"]][-2:] == [2, 3]
-    assert told["output"][-1][1].startswith("here 98\n")
+    assert run["goes_on"]
+    assert [turn for turn, _ in run["output"]][-2:] == [2, 3]
+    assert run["output"][-1][1].startswith("here 98\n")
     assert workshop.ask("GET", "run")["output"]
+
+
+def asked_again(workshop: Workshop, turn: int) -> Json:
+    """Return what came of asking the bot about a turn again."""
+    workshop.ask("POST", "ask", {"turn": turn}, 201)
+    return workshop.wait("ask", lambda answer: not answer["goes_on"])
 
 
 def test_the_bot_is_asked_again_as_it_is_now(workshop: Workshop) -> None:
     workshop.write("bot.py", paint(f"return {WALK}"))
     workshop.run()
     workshop.write("bot.py", paint('print("again", file=sys.stderr)\nreturn ("walk", (0, -1))'))
-    told = workshop.ask("POST", "ask", {"turn": 2})
-    assert told["before"] == {"type": "walk", "direction": [0, 1]}
-    assert told["after"] == {"type": "walk", "direction": [0, -1]}
-    assert told["changed"]
-    assert "again" in told["stderr"]
-    assert "asked nothing" in workshop.ask("POST", "ask", {"turn": 4000}, 400)["error"]
+    answer = asked_again(workshop, 2)["answer"]
+    assert answer["before"] == {"type": "walk", "direction": [0, 1]}
+    assert answer["after"] == {"type": "walk", "direction": [0, -1]}
+    assert answer["changed"]
+    assert "again" in answer["stderr"]
+    assert "asked nothing" in asked_again(workshop, 4000)["trouble"]
 
 
 def test_the_same_seed_and_seat_give_the_same_match(workshop: Workshop) -> None:
@@ -170,15 +176,15 @@ def test_a_run_takes_the_place_of_the_one_before_and_stop_ends_it(workshop: Work
     names = []
     for _ in range(2):
         names.append(workshop.ask("POST", "run", {"opponent": "random"}, 201)["match"])
-        workshop.wait("run", lambda told: told["ready"])
+        workshop.wait("run", lambda run: run["ready"])
     matches = workshop.app.extensions["matches"]
     assert "another run" in matches.find(names[0]).trouble
     began = time.monotonic()
     workshop.ask("POST", "stop")
     stopped = time.monotonic() - began
-    told = workshop.ask("GET", "run")
-    assert told["over"]
-    assert "you have stopped it" in told["words"]
+    run = workshop.ask("GET", "run")
+    assert not run["goes_on"]
+    assert "you have stopped it" in run["words"]
     assert processes_with(place) == []
     assert stopped < 30  # seconds; docs/performance.md has what a quiet machine takes
     workshop.write("bot.py", paint(f"return {WALK}"))
@@ -201,13 +207,13 @@ def test_whatever_a_bot_does_the_run_ends_and_the_next_one_works(make: Make, att
     # Hexagon ends with the first answer that is late.
     workshop = make("hexagon")
     workshop.write("bot.py", HEXAGON.replace("{body}", indented(ATTACKS[attack])))
-    told = workshop.run()
-    assert told["words"]
-    assert sum(len(text) for _, text in told["output"]) < 200_000
+    run = workshop.run()
+    assert run["words"]
+    assert sum(len(text) for _, text in run["output"]) < 200_000
     if attack == "a line of 10 MB":
-        assert any("bytes left out" in text for _, text in told["output"])
+        assert any("bytes left out" in text for _, text in run["output"])
     else:
-        assert "mine" in told["words"]
+        assert "mine" in run["words"]
     workshop.write("bot.py", HEXAGON.replace("{body}\n", ""))
     assert "by score" in workshop.run()["words"]
 
@@ -226,37 +232,37 @@ def test_what_cannot_be_run_is_a_sentence(workshop: Workshop) -> None:
 def test_a_series_is_played_by_the_bot_as_it_was(workshop: Workshop) -> None:
     workshop.write("bot.py", paint(f"return {WALK}"))
     workshop.ask("POST", "series", {"opponent": "still", "matches": 20}, 201)
-    workshop.wait("series", lambda told: told["total"] == 20)
+    workshop.wait("series", lambda series: series["total"] == 20)
     workshop.write("bot.py", "this is no program")
-    told = workshop.wait("series", lambda told: not told["goes_on"])
-    assert told["trouble"] == ""
-    assert [match["seat"] for match in told["matches"]] == [1, 2] * 10
-    assert told["tally"]["wins"] + told["tally"]["draws"] + told["tally"]["losses"] == 20
-    low, high = told["tally"]["interval"]
-    assert low <= told["tally"]["win_rate"] <= high
+    answer = workshop.wait("series", lambda series: not series["goes_on"])
+    assert answer["trouble"] == ""
+    assert [match["seat"] for match in answer["matches"]] == [1, 2] * 10
+    assert answer["tally"]["wins"] + answer["tally"]["draws"] + answer["tally"]["losses"] == 20
+    low, high = answer["tally"]["interval"]
+    assert low <= answer["tally"]["win_rate"] <= high
     packed = workshop.client.get(f"http://{HOST}/workshop/paint/series/3/document").data
     replay = json.loads(gzip.decompress(packed))
-    assert replay["seed"] == told["matches"][2]["seed"]
+    assert replay["seed"] == answer["matches"][2]["seed"]
     workshop.ask("GET", "series/21/document", code=404)
 
 
 def test_a_series_has_bounds_and_can_be_stopped(workshop: Workshop) -> None:
     workshop.ask("POST", "series", {"opponent": "still", "matches": 401}, 201)
-    assert "20 to 400" in workshop.wait("series", lambda told: not told["goes_on"])["trouble"]
+    assert "20 to 400" in workshop.wait("series", lambda series: not series["goes_on"])["trouble"]
     workshop.ask("POST", "series", {"opponent": "still", "matches": 400}, 201)
-    workshop.wait("series", lambda told: told["matches"])
+    workshop.wait("series", lambda series: series["matches"])
     workshop.ask("POST", "series/stop")
-    told = workshop.ask("GET", "series")
-    assert not told["goes_on"]
-    assert told["trouble"] == "stopped"
+    series = workshop.ask("GET", "series")
+    assert not series["goes_on"]
+    assert series["trouble"] == "stopped"
 
 
 def test_a_check_says_what_to_do(workshop: Workshop) -> None:
     workshop.write("bot.py", paint("return 7"))
     workshop.ask("POST", "check", code=201)
-    told = workshop.wait("check", lambda told: not told["goes_on"])
-    assert [step["ok"] for step in told["steps"]][-1] is False
-    assert told["steps"][-1]["fix"]
+    answer = workshop.wait("check", lambda state: not state["goes_on"])
+    assert [step["ok"] for step in answer["steps"]][-1] is False
+    assert answer["steps"][-1]["fix"]
 
 
 def test_files_are_saved_and_conflicts_told(workshop: Workshop) -> None:
@@ -264,8 +270,8 @@ def test_files_are_saved_and_conflicts_told(workshop: Workshop) -> None:
     assert main["name"] == "bot.py"
     saved = workshop.ask("PUT", "files/bot.py", {"text": "one", "base": main["digest"]})
     workshop.write("bot.py", "theirs")
-    told = workshop.ask("PUT", "files/bot.py", {"text": "two", "base": saved["digest"]}, 409)
-    assert told["now"]["text"] == "theirs"
+    answer = workshop.ask("PUT", "files/bot.py", {"text": "two", "base": saved["digest"]}, 409)
+    assert answer["now"]["text"] == "theirs"
     assert workshop.ask("PUT", "files/..%2Fx", {"text": "x", "base": ""}, 404)
     assert workshop.ask("PUT", "files/.x", {"text": "x", "base": ""}, 400)
     assert workshop.ask("PUT", "files/bot.py", {"text": 3}, 400)

@@ -68,11 +68,11 @@ def cards(
 
 @click.command("host-token")
 @click.argument("slug")
-@click.option("--keep", is_flag=True, help="Let the earlier ones stay valid.")
+@click.option("--keep", is_flag=True, help="Keep earlier tokens valid.")
 @with_settings
 @as_json
 def host_token(settings: HubSettings, slug: str, *, keep: bool, as_json: bool) -> None:
-    """Print a new token for the host, this once; earlier ones end."""
+    """Print a new token for the host, once; earlier tokens become invalid."""
     token = printed(act(settings, slug, tournament_cards.issue_to_host, keep=keep))
     tell({"host_token": token}, token, as_json=as_json)
 

@@ -18,7 +18,7 @@ from cw.hub.competitions.tournament import events as tournament_events
 from cw.hub.competitions.tournament.config import (
     read_event,
 )
-from cw.hub.competitions.tournament.host import overview
+from cw.hub.competitions.tournament.host import overview, undo
 from cw.hub.operation.settings import HubSettings
 from cw.league.ladder.phases import EventKind
 
@@ -26,14 +26,15 @@ from cw.league.ladder.phases import EventKind
 @click.command()
 @click.argument("slug")
 @click.argument("kind", type=click.Choice(get_args(EventKind)), required=False)
-@click.option("--at", default="", help="Such as 2027-01-31T18:00, UTC; else now.")
-@click.option("--title", default="", help="What the countdown says; else the kind.")
-@click.option("--text", default="", help="What else is told when it has occurred.")
-@click.option("--group", default="", help="The sandbox; else all.")
+@click.option("--at", default="", help="Time in UTC, such as 2027-01-31T18:00.  [default: now]")
+@click.option("--title", default="", help="Title of the countdown.  [default: the kind]")
+@click.option("--text", default="", help="Further text, shown once it has occurred.")
+@click.option("--group", default="", help="The sandbox.  [default: all]")
 @click.option("--boards", default="", help="JSON: a list of boards with their options.")
 @click.option("--replace", "replaces", is_flag=True, help="The boards replace the others.")
-@click.option("--announced", is_flag=True, help="Tell the title before it occurs.")
-@click.option("--cancel", type=int, metavar="ID", help="Call an event off.")
+@click.option("--announced", is_flag=True, help="Show the title in advance.")
+@click.option("--cancel", type=int, metavar="ID", help="Cancel an event.")
+@click.option("--undo-end", is_flag=True, help="Let it go on, within an hour of its end.")
 @with_settings
 @as_json
 def event(
@@ -49,11 +50,14 @@ def event(
     *,
     replaces: bool,
     announced: bool,
+    undo_end: bool,
     as_json: bool,
 ) -> None:
-    """Plan an event, or call one off; without a KIND, print those there are."""
+    """Plan or cancel an event; without KIND, list the events."""
     if cancel is not None:
         act(settings, slug, tournament_events.remove_event, cancel)
+    if undo_end:
+        act(settings, slug, undo.undo_end)
     if kind is not None:
         required = {"kind": kind, "at": read_time(at), "title": title or kind.capitalize()}
         texts = {"text": text, "group": group, "mode": "replace" if replaces else "add"}

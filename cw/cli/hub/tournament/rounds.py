@@ -60,7 +60,7 @@ def status(settings: HubSettings, slug: str, *, as_json: bool) -> None:
 @click.option(
     "--kind",
     type=click.Choice(get_args(GroupKind)),
-    help="Public ones win prizes; else by the name.",
+    help="Public ones win prizes.  [default: by name]",
 )
 @with_settings
 @as_json
@@ -74,9 +74,9 @@ def add_sandbox(
 
 @click.command()
 @click.argument("slug")
-@click.option("--void", nargs=2, metavar="MATCH REASON", help="Call a match off.")
-@click.option("--play-again", "again", metavar="MATCH", help="Let a match be played again.")
-@click.option("--void-round", nargs=2, metavar="SANDBOX REASON", help="Call its open round off.")
+@click.option("--void", nargs=2, metavar="MATCH REASON", help="Cancel a match.")
+@click.option("--play-again", "again", metavar="MATCH", help="Play a match again.")
+@click.option("--void-round", nargs=2, metavar="SANDBOX REASON", help="Cancel its open round.")
 @with_settings
 @as_json
 def rounds(

@@ -11,7 +11,7 @@ from cw.cli.hub.options import as_json, with_settings
 from cw.cli.hub.tournament.acting import FILE, act, find, ids_of
 from cw.cli.hub.tournament.creation import lines_of
 from cw.cli.hub.user import opened, tell
-from cw.hub.competitions.tournament.host import disqualification, overview
+from cw.hub.competitions.tournament.host import disqualification, overview, undo
 from cw.hub.competitions.tournament.host import teams as host_teams
 from cw.hub.competitions.tournament.teams.bot_setup import WHERE_SECRET
 from cw.hub.competitions.tournament.teams.enrolment import add_teams
@@ -22,12 +22,15 @@ from cw.hub.operation.settings import HubSettings
 @click.argument("slug")
 @click.option("--add", "file", type=FILE, help="A line each: NAME or NAME, SANDBOX.")
 @click.option("--move", nargs=2, metavar="TEAM SANDBOX", help="Before its first round.")
-@click.option("--out-of-competition", "guest", metavar="TEAM", help="It plays everywhere.")
-@click.option("--compete", nargs=2, metavar="TEAM SANDBOX", help="Out of competition no more.")
-@click.option("--machine", nargs=2, metavar="TEAM ADDRESS", help="Where its machine is.")
-@click.option("--disqualify", nargs=2, metavar="TEAM REASON", help="Its open matches are void.")
+@click.option(
+    "--out-of-competition", "guest", metavar="TEAM", help="Plays everywhere, without a place."
+)
+@click.option("--compete", nargs=2, metavar="TEAM SANDBOX", help="Competes in SANDBOX again.")
+@click.option("--machine", nargs=2, metavar="TEAM ADDRESS", help="Address of its machine.")
+@click.option("--disqualify", nargs=2, metavar="TEAM REASON", help="Ends its open matches.")
 @click.option("--reinstate", metavar="TEAM", help="It plays from the next round on.")
-@click.option("--remove", metavar="TEAM", help="It is deleted, or withdrawn after play.")
+@click.option("--remove", metavar="TEAM", help="Deleted after an hour; withdrawn if it has played.")
+@click.option("--undo-remove", metavar="TEAM", help="Within an hour of its removal.")
 @with_settings
 @as_json
 def teams(
@@ -40,38 +43,45 @@ def teams(
     disqualify: tuple[str, str] | None,
     reinstate: str | None,
     remove: str | None,
+    undo_remove: str | None,
     compete: tuple[str, str] | None,
     *,
     as_json: bool,
 ) -> None:
-    """Print the teams of a tournament, a line each; add, move or take out some."""
+    """Print the teams of a tournament, one a line; add, move or remove some."""
     if file is not None:
         act(settings, slug, add_teams, lines_of(file))
-    if move is not None:
-        act(settings, slug, host_teams.move, ids_of(settings, slug, move[:1]), move[1])
+    for into, placed in ((host_teams.move, move), (host_teams.compete, compete)):
+        if placed is not None:
+            act(settings, slug, into, ids_of(settings, slug, placed[:1]), placed[1])
     if guest is not None:
         ids = ids_of(settings, slug, [guest])
         act(settings, slug, host_teams.set_out_of_competition, ids)
-    if compete is not None:
-        ids = ids_of(settings, slug, compete[:1])
-        act(settings, slug, host_teams.compete, ids, compete[1])
     if machine is not None:
         ids = ids_of(settings, slug, machine[:1])
         act(settings, slug, host_teams.set_machine, ids, machine[1])
-    if disqualify is not None:
-        (team,) = ids_of(settings, slug, disqualify[:1])
-        act(settings, slug, disqualification.disqualify, team, disqualify[1])
-    if reinstate is not None:
-        (team,) = ids_of(settings, slug, [reinstate])
-        act(settings, slug, disqualification.reinstate, team)
-    if remove is not None:
-        act(settings, slug, host_teams.remove, ids_of(settings, slug, [remove]))
+    judge(settings, slug, disqualify, reinstate)
+    for verb, team in ((undo.remove, remove), (undo.undo_remove, undo_remove)):
+        if team is not None:
+            act(settings, slug, verb, ids_of(settings, slug, [team]))
     with opened(settings) as database, database.reading() as session:
         listed = overview.teams(session, find(session, slug).id)
     for row in listed:
         bot = row.bot_kind if row.has_bot else "no bot yet"
         words = f"{row.slug}  {row.name}  {', '.join(row.groups)}  {row.status}  {bot}"
         tell({**asdict(row), "address": ""}, words, as_json=as_json)
+
+
+def judge(
+    settings: HubSettings, slug: str, disqualified: tuple[str, str] | None, reinstated: str | None
+) -> None:
+    """Disqualify a team for a reason, and let one play again; None for nobody."""
+    if disqualified is not None:
+        (team,) = ids_of(settings, slug, disqualified[:1])
+        act(settings, slug, disqualification.disqualify, team, disqualified[1])
+    if reinstated is not None:
+        (team,) = ids_of(settings, slug, [reinstated])
+        act(settings, slug, disqualification.reinstate, team)
 
 
 @click.command()

@@ -12,7 +12,7 @@ import msgspec
 from cw.errors import UsageError
 from cw.games.code_battle.maps import reading
 from cw.games.code_battle.maps.proof import prove
-from cw.games.code_battle.maps.ranges import density, shown, whole
+from cw.games.code_battle.maps.ranges import density, short_text, whole
 from cw.games.code_battle.maps.symmetry import Group, RowCol, Symmetry, check_players, symmetry_for
 from cw.games.rules import Json
 
@@ -154,11 +154,13 @@ def read_map_id(value: Json) -> str:
     """Return the id of a map; raise UsageError unless it can be part of a file name."""
     if isinstance(value, str) and MAP_ID.fullmatch(value):
         return value
-    raise UsageError(f"map_id must be 1 to 64 letters, digits or the signs _ -, not {shown(value)}")
+    raise UsageError(
+        f"map_id must be 1 to 64 letters, digits or the signs _ -, not {short_text(value)}"
+    )
 
 
 def read_real(value: Json, share: float) -> float:
     """Return `wall_density_real`; raise UsageError unless it is `share`, the real one, rounded."""
     if type(value) in (int, float) and abs(value - share) <= ROUNDED:
         return float(value)
-    raise UsageError(f"wall_density_real must be {share:.4f}, not {shown(value)}")
+    raise UsageError(f"wall_density_real must be {share:.4f}, not {short_text(value)}")

@@ -28,7 +28,7 @@ def whole(name: str, value: Json) -> int:
     low, high = RANGES[name]
     if type(value) is int and low <= value <= high:
         return value
-    raise UsageError(f"{name}: {shown(value)} is not within {low}..{high}")
+    raise UsageError(f"{name}: {short_text(value)} is not within {low}..{high}")
 
 
 def density(value: Json) -> float:
@@ -36,10 +36,10 @@ def density(value: Json) -> float:
     if type(value) in (int, float) and LEAST_DENSITY <= value <= MOST_DENSITY:
         return float(value)
     limits = f"{LEAST_DENSITY:.2f}..{MOST_DENSITY:.2f}"
-    raise UsageError(f"wall_density: {shown(value)} is not within {limits}")
+    raise UsageError(f"wall_density: {short_text(value)} is not within {limits}")
 
 
-def shown(value: Json) -> str:
+def short_text(value: Json) -> str:
     """Return a short text for any value, for error messages."""
     if type(value) is int and abs(value) >= 2**64:
         return "a huge number"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
 from cw.errors import UsageError
-from cw.games.code_battle.maps.ranges import RANGES, shown
+from cw.games.code_battle.maps.ranges import RANGES, short_text
 from cw.games.code_battle.maps.symmetry import Group, RowCol, Symmetry
 from cw.games.rules import Json
 
@@ -25,23 +25,23 @@ MOST_NODES: Final = RANGES["energy_nodes"][1]
 def check_keys(document: Json) -> None:
     """Raise UsageError unless a document has exactly the keys of a map, and the right version."""
     if not isinstance(document, dict):
-        raise UsageError(f"must be an object, not {shown(document)}")
+        raise UsageError(f"must be an object, not {short_text(document)}")
     for key in KEYS:
         if key not in document:
             raise UsageError(f"{key} is missing")
     for key in document:
         if key not in KEYS:
-            raise UsageError(f"unknown key {shown(key)}")
+            raise UsageError(f"unknown key {short_text(key)}")
     version = document["version"]
     if type(version) is not int or version != VERSION:
-        raise UsageError(f"version must be {VERSION}, not {shown(version)}")
+        raise UsageError(f"version must be {VERSION}, not {short_text(version)}")
 
 
 def check_group(document: Json, group: Group) -> None:
     """Raise UsageError unless the member `symmetry` is the group that the map's size requires."""
     expected = json.dumps(group.to_json())
     if not isinstance(document, dict) or document != group.to_json():
-        raise UsageError(f"symmetry must be {expected}, not {shown(document)}")
+        raise UsageError(f"symmetry must be {expected}, not {short_text(document)}")
 
 
 def read_tiles(name: str, value: Json, symmetry: Symmetry, most: int) -> tuple[RowCol, ...]:
@@ -55,11 +55,11 @@ def read_tiles(name: str, value: Json, symmetry: Symmetry, most: int) -> tuple[R
 def read_tile(place: str, value: Json, symmetry: Symmetry) -> RowCol:
     """Return the tile `[row, col]`; raise UsageError, with its place, unless it is on the grid."""
     if not (isinstance(value, list) and len(value) == 2 and all(type(n) is int for n in value)):
-        raise UsageError(f"{place} must be [row, col], not {shown(value)}")
+        raise UsageError(f"{place} must be [row, col], not {short_text(value)}")
     row, col = value
     if not (0 <= row < symmetry.rows and 0 <= col < symmetry.cols):
         grid = f"{symmetry.rows} x {symmetry.cols}"
-        raise UsageError(f"{place} is {shown(value)}, which is not on the grid of {grid}")
+        raise UsageError(f"{place} is {short_text(value)}, which is not on the grid of {grid}")
     return row, col
 
 
@@ -85,12 +85,12 @@ def read_core(place: str, value: Json, symmetry: Symmetry) -> OwnedTile:
     """Return the core `{"pos": [row, col], "owner": slot}`; raise UsageError for anything else."""
     if not isinstance(value, dict) or set(value) != {"pos", "owner"}:
         raise UsageError(
-            f'{place} must be {{"pos": [row, col], "owner": slot}}, not {shown(value)}'
+            f'{place} must be {{"pos": [row, col], "owner": slot}}, not {short_text(value)}'
         )
     owner = value["owner"]
     if type(owner) is not int or not 0 <= owner < symmetry.players:
         raise UsageError(
-            f"owner of {place} is {shown(owner)}, not a slot of 0..{symmetry.players - 1}"
+            f"owner of {place} is {short_text(owner)}, not a slot of 0..{symmetry.players - 1}"
         )
     return read_tile(f"pos of {place}", value["pos"], symmetry), owner
 

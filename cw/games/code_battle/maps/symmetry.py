@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cw.errors import UsageError
-from cw.games.code_battle.maps.ranges import shown
+from cw.games.code_battle.maps.ranges import short_text
 from cw.games.rules import Json
 
 RowCol: TypeAlias = tuple[int, int]
@@ -114,7 +114,7 @@ def check_players(players: Json) -> int:
     """Return the number of players; raise UsageError if there are no maps for it."""
     if type(players) is int and players in PLAYERS:
         return players
-    raise UsageError(f"players: {shown(players)} is not one of {', '.join(map(str, PLAYERS))}")
+    raise UsageError(f"players: {short_text(players)} is not one of {', '.join(map(str, PLAYERS))}")
 
 
 def symmetry_for(players: int, rows: int, cols: int) -> Symmetry:

@@ -10,7 +10,7 @@ from cw.errors import UsageError, choices
 from cw.games.code_battle.maps.generate import DEFAULTS, MapSpec, read_map_spec
 from cw.games.code_battle.maps.library import find_map, maps_for
 from cw.games.code_battle.maps.map_file import Map
-from cw.games.code_battle.maps.ranges import shown, whole
+from cw.games.code_battle.maps.ranges import short_text, whole
 from cw.games.code_battle.maps.symmetry import check_players
 from cw.games.code_battle.rules.state import Bot, Config, Core, Node, PlayerStats, State, Terrain
 from cw.games.rules import Json
@@ -46,7 +46,7 @@ def setting(name: str, options: Mapping[str, Json]) -> int:
     value = options.get(name, default)
     if type(value) is int and low <= value <= high:
         return value
-    raise UsageError(f"{name}: {shown(value)} is not within {low}..{high}")
+    raise UsageError(f"{name}: {short_text(value)} is not within {low}..{high}")
 
 
 def choose_map(players: int, seed: int, options: Mapping[str, Json]) -> Map:

@@ -16,6 +16,7 @@ from werkzeug.wrappers import Response
 
 from cw.hub.accounts.access import cards, tickets, tokens
 from cw.hub.accounts.access.cards import Entered, HostHolder, TeamHolder
+from cw.hub.accounts.access.roles import Role, find_role
 from cw.hub.accounts.access.tickets import Holder, Scope
 from cw.hub.clock import Clock
 from cw.hub.operation.health import logs
@@ -66,16 +67,26 @@ class Actor:
         return is_own or self.is_admin
 
     def team(self, slug: str) -> TeamHolder | None:
-        """Return the team of a tournament for which this browser acts."""
-        return holder_of("team", slug, cards.find_team)
+        """Return the team of a tournament for which one acts: by a card, or as a member."""
+        return holder_of("team", slug, cards.find_team) or self.role(slug).team
 
     def host(self, slug: str) -> HostHolder | None:
         """Return the session of the host of a tournament, if this browser holds one."""
         return holder_of("host", slug, cards.find_host)
 
     def is_host(self, slug: str) -> bool:
-        """Return whether the host of a tournament asks; admins count as one."""
-        return self.is_admin or self.host(slug) is not None
+        """Return whether a host of a tournament asks; admins count as one."""
+        return self.is_admin or self.host(slug) is not None or self.role(slug).is_host
+
+    def role(self, slug: str) -> Role:
+        """Return what the account is in a tournament; one statement a request, none without it."""
+        if self.user is None or request.path.startswith(API):
+            return Role()
+        roles = g.setdefault("roles", {})
+        if slug not in roles:
+            with one_reading() as reading:
+                roles[slug] = find_role(reading, slug, self.user.user_id)
+        return cast(Role, roles[slug])
 
 
 VISITOR: Final = Actor()

@@ -98,11 +98,14 @@ def enter_by_card(session: Session, clock: Clock, competition_id: int, token: st
     if len(letters) != LETTERS_OF_CARD:
         raise RefusedCard(WRONG_LENGTH.format(length=len(letters)))
     card = session.scalars(
-        select(Ticket).where(
+        select(Ticket)
+        .outerjoin(Team, Team.id == Ticket.team_id)
+        .where(
             Ticket.digest == digest_of(letters),
             Ticket.kind.in_(CARDS),
             Ticket.competition_id == competition_id,
             Ticket.expires_at > now,
+            Team.removed_at.is_(None),
         )
     ).one_or_none()
     if card is None:
@@ -139,6 +142,7 @@ ENTERED: Final = (
         Ticket.expires_at > bindparam("now"),
         _Card.expires_at > bindparam("now"),
         Competition.slug == bindparam("slug"),
+        Team.removed_at.is_(None),
     )
 )
 """Whom a session lets in that was made from a card, while that card is good."""

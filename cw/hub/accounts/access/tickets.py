@@ -27,8 +27,8 @@ TOKEN: Final = "cw_"  # noqa: S105
 Scope: TypeAlias = Literal["read", "bots", "admin"]
 """What an access token may allow: to see one's own, to act for one's bots, to do as admins do."""
 
-LinkKind: TypeAlias = Literal["reset", "verify"]
-LINKS: Final[tuple[LinkKind, ...]] = ("reset", "verify")
+LinkKind: TypeAlias = Literal["reset", "verify", "email"]
+LINKS: Final[tuple[LinkKind, ...]] = ("reset", "verify", "email")
 LINK_LIFETIME: Final = timedelta(hours=24)
 
 REMEMBERED: Final = "remembered"
@@ -50,6 +50,8 @@ class Redeemed:
 
     user_id: int
     label: str | None
+    email: str | None = None
+    """The address that it proves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +116,22 @@ def issue_link(
     return issue(session, clock(), Ticket(kind=kind, user_id=user_id, label=label), LINK_LIFETIME)
 
 
-def issue_link_again(
-    session: Session, clock: Clock, kind: LinkKind, user_id: int, text: str
+def issue_link_again(  # noqa: PLR0913, PLR0917 - what it is for, and what it proves
+    session: Session,
+    clock: Clock,
+    kind: LinkKind,
+    user_id: int,
+    text: str,
+    email: str | None = None,
 ) -> None:
     """Let a text that only its reader can know be the ticket of a link, from now on. Twice: once.
 
-    `text` must have 256 bits that nobody can guess.
+    `text` must have 256 bits that nobody can guess; `email` is the address that the link proves, if
+    not that of the account.
     """
     revoke(session, text)
     now = clock()
-    ticket = Ticket(kind=kind, user_id=user_id, digest=digest_of(text))
+    ticket = Ticket(kind=kind, user_id=user_id, digest=digest_of(text), email=email)
     ticket.created_at = ticket.last_used_at = now
     ticket.expires_at = now + LINK_LIFETIME
     session.add(ticket)
@@ -221,11 +229,11 @@ def redeem(session: Session, clock: Clock, kind: LinkKind, ticket: str) -> Redee
     row = session.execute(
         delete(Ticket)
         .where(*_is_open(clock(), kind, ticket))
-        .returning(Ticket.user_id, Ticket.label)
+        .returning(Ticket.user_id, Ticket.label, Ticket.email)
         # One DELETE decides who wins: no row is read before it that another could redeem meanwhile.
         .execution_options(synchronize_session=False)
     ).one_or_none()
-    return None if row is None else Redeemed(row.user_id, row.label)
+    return None if row is None else Redeemed(row.user_id, row.label, row.email)
 
 
 def _is_open(now: datetime, kind: LinkKind, ticket: str) -> tuple[ColumnElement[bool], ...]:

@@ -131,14 +131,15 @@ def lines_by(old: Sequence[str], new: Sequence[str], codes: Sequence[Opcode]) ->
     for tag, a, b, c, d in codes:
         if tag == "equal":
             yield from (
-                Line(" ", a + step + 1, c + step + 1, shown(old[a + step])) for step in range(b - a)
+                Line(" ", a + step + 1, c + step + 1, line_text(old[a + step]))
+                for step in range(b - a)
             )
             continue
-        yield from (Line("-", number + 1, None, shown(old[number])) for number in range(a, b))
-        yield from (Line("+", None, number + 1, shown(new[number])) for number in range(c, d))
+        yield from (Line("-", number + 1, None, line_text(old[number])) for number in range(a, b))
+        yield from (Line("+", None, number + 1, line_text(new[number])) for number in range(c, d))
 
 
-def shown(text: str) -> str:
+def line_text(text: str) -> str:
     """Return a line as it is shown: without its end if it is long."""
     return text if len(text) <= LONGEST_LINE else f"{text[:LONGEST_LINE]}{CUT}"
 

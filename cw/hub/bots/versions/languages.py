@@ -21,8 +21,12 @@ ASKED: Final[Mapping[str, tuple[str, ...]]] = {
     "javascript": ("node", "--version"),
     "php": ("php", "--version"),
     "ruby": ("ruby", "--version"),
+    "go": ("go", "version"),
+    "java": ("javac", "--version"),
+    "c": ("cc", "-dumpfullversion"),
+    "cpp": ("c++", "-dumpfullversion"),
 }
-"""How the version is asked of what runs a language; Python is our own."""
+"""How the version is asked of what runs or compiles a language; Python is our own."""
 
 NUMBER: Final = re.compile(r"\d+(\.\d+)+")
 PATIENCE: Final = 10.0
@@ -31,7 +35,11 @@ PATIENCE: Final = 10.0
 
 def installed() -> dict[str, str]:
     """Return the versions of the languages that this machine runs, by what kits call them."""
-    versions = {name: version_of(command) for name, command in ASKED.items()}
+    versions = {
+        name: version_of(command)
+        for name, command in ASKED.items()
+        if not LANGUAGES[name].missing()
+    }
     return {"python": platform.python_version()} | {
         name: version for name, version in versions.items() if version
     }
@@ -48,10 +56,15 @@ def version_of(command: tuple[str, ...]) -> str:
 
 
 def offered(session: Session, clock: Clock) -> dict[str, str]:
-    """Return the versions of the languages that live workers run, by their names for people."""
+    """Return the versions of the languages that live workers run, by what kits call them."""
     reports = [beat.figures.get(FIGURE) or {} for beat in heartbeats.live(session, clock)]
     return {
-        language.title: next(versions[name] for versions in reports if name in versions)
-        for name, language in LANGUAGES.items()
+        name: next(versions[name] for versions in reports if name in versions)
+        for name in LANGUAGES
         if any(name in versions for versions in reports)
     }
+
+
+def titled(versions: Mapping[str, str]) -> dict[str, str]:
+    """Return versions of languages by the names of these for people."""
+    return {LANGUAGES[name].title: version for name, version in versions.items()}

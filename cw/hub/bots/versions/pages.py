@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Final
 
-from flask import Response, abort, request, url_for
+from flask import Response, abort, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
@@ -17,11 +17,19 @@ from cw.hub.bots import check_requests
 from cw.hub.bots import verbs as bots
 from cw.hub.bots.check_requests import CONFIRM, UNCONFIRMED
 from cw.hub.bots.forms import ProgramForm
-from cw.hub.bots.pages import add, address, find, new_program_form, program_page, routes
+from cw.hub.bots.pages import (
+    add,
+    address,
+    find,
+    new_program_form,
+    program_page,
+    routes,
+)
 from cw.hub.bots.programs import why_off
 from cw.hub.bots.verbs import NewBot
 from cw.hub.bots.versions import answers, uploads, views
 from cw.hub.bots.versions.answers import Author
+from cw.hub.bots.versions.own_game import OF_ITS_OWN
 from cw.hub.bots.views import BotView
 from cw.hub.pages.parts import notice, part_of_page
 from cw.hub.pages.request import one_reading, resources
@@ -47,6 +55,9 @@ def register_program() -> ResponseReturnValue:
     form, why = new_program_form(request.form), why_off(resources().settings)
     if why or must_confirm():
         return refused(form, {"": why or CONFIRM})
+    if form.game.data == OF_ITS_OWN:
+        # With the file that was sent: the request is made again there.
+        abort(redirect(url_for("bot_settings.upload"), 307))
     form.validate()
     errors = first_errors(form)
     if errors:

@@ -10,6 +10,7 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from cw.errors import CapacityError, UsageError
+from cw.hub.bots.builds import source_key
 from cw.hub.bots.programs import object_key
 from cw.hub.bots.seats import VERSION, version_played
 from cw.hub.clock import Clock
@@ -142,8 +143,8 @@ def forget(session: Session, bots: Sequence[int]) -> None:
 
 
 def unused_uploads(session: Session, keys: Iterable[str]) -> list[str]:
-    """Return those objects of uploads that no version names any more."""
-    stored = {key: tuple(key.split("/")[1:]) for key in keys}
+    """Return those objects of uploads, and of what came of them, that no version names any more."""
+    stored = {key: tuple(source_key(key).split("/")[1:]) for key in keys}
     query = (
         select(Bot.bot_id, BotVersion.sha256)
         .join(Bot, Bot.id == BotVersion.bot_id)
@@ -153,9 +154,14 @@ def unused_uploads(session: Session, keys: Iterable[str]) -> list[str]:
     return [key for key, parts in stored.items() if parts not in used]
 
 
-def passes(steps: Sequence[Step]) -> bool:
+def passes(steps: Iterable[Step]) -> bool:
     """Return whether all steps of a check were fine, but for warnings."""
-    return all(step["ok"] or step.get("warning") for step in steps)
+    return failed_step(steps) is None
+
+
+def failed_step(steps: Iterable[Step]) -> Step | None:
+    """Return the first step that a check failed at, None if it passed; warnings do not count."""
+    return next((step for step in steps if not step["ok"] and not step.get("warning")), None)
 
 
 def chosen_since(session: Session, version: BotVersion) -> bool:

@@ -5,17 +5,34 @@ from __future__ import annotations
 from typing import Final
 
 from cw.hub.competitions.cup import keys, pages, parcels, verbs
-from cw.hub.competitions.cup.settings import NAME
+from cw.hub.competitions.cup.settings import NAME, USUAL
 from cw.hub.competitions.format import Format, HomeCard
+from cw.hub.competitions.setting_fields import OPTIONS_HINT, SettingField
 from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.matches.kinds import Kind
 from cw.hub.pages.parts import address_of
+from cw.league.formats import FORMATS
+
+OTHERS: Final = [name for name in FORMATS if name != USUAL]
 
 
 def address(cup: CompetitionFacts) -> str:
     """Return the address of a cup."""
     return address_of("cups.page", slug=cup.slug)
 
+
+FIELDS: Final = (
+    SettingField(name="contest", label="Contest", kind="choice", choices=(USUAL, *OTHERS)),
+    SettingField(
+        name="bots",
+        label="Bots",
+        hint="Their names with commas between them, the strongest first.",
+    ),
+    SettingField(name="groups", label="Groups", hint="For contests with groups."),
+    SettingField(name="players", label="Players of a match", hint="For free-for-all."),
+    SettingField(name="rounds", label="Rounds", hint="For Swiss and free-for-all."),
+    SettingField(name="options", label="Options of the game", hint=OPTIONS_HINT, kind="json"),
+)
 
 KIND: Final = Kind(
     name=NAME,
@@ -33,6 +50,8 @@ FORMAT: Final = Format(
     takes_bots=True,
     change=verbs.change,
     steer=verbs.steer,
+    about="Bots of people play a contest to its end: round-robin, knockout, Swiss and others.",
+    fields=FIELDS,
     home=HomeCard(address=address),
     pages=(pages.routes,),
     install=pages.install,

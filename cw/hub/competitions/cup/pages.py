@@ -101,9 +101,9 @@ def index() -> str:
     """Show all cups, those that were made last first."""
     with one_reading() as reading:
         cups = competitions.of_format(reading, NAME)
-    shown = [cup for cup in cups if cup.state != "draft"]
-    games = {cup.game: game_page(cup.game).title for cup in shown}
-    return render_template("hub/competitions/cup/index.html", cups=shown, games=games)
+    visible = [cup for cup in cups if cup.state != "draft"]
+    games = {cup.game: game_page(cup.game).title for cup in visible}
+    return render_template("hub/competitions/cup/index.html", cups=visible, games=games)
 
 
 @routes.get("/<slug>")
@@ -111,8 +111,8 @@ def page(slug: str) -> str:
     """Show tables, bracket and matches of a cup as they stand."""
     with one_reading() as reading:
         cup = find(reading, slug)
-        shown = content(reading, cup)
-    return render_template("hub/competitions/cup/cup.html", cup=cup, tag=tag_of(cup), **shown)
+        context = content(reading, cup)
+    return render_template("hub/competitions/cup/cup.html", cup=cup, tag=tag_of(cup), **context)
 
 
 def tag_of(cup: CompetitionFacts) -> str:
@@ -128,8 +128,8 @@ def stand(slug: str) -> Response:
         if request.if_none_match.contains(tag_of(cup)):
             answer = Response(status=304)
         else:
-            shown = content(reading, cup)
-            answer = make_response(render_template("championship_content.html", **shown))
+            context = content(reading, cup)
+            answer = make_response(render_template("championship_content.html", **context))
     answer.set_etag(tag_of(cup))
     answer.headers["Cache-Control"] = "no-cache"
     return answer

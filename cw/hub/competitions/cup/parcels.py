@@ -22,6 +22,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from cw import documents
 from cw.arena.bots import BotSpec
 from cw.arena.sandbox import Sandbox
 from cw.arena.sandbox.folders import Entry, contents
@@ -221,7 +222,7 @@ def guests(resources: Resources, claim: Claim) -> Iterator[Guests]:
     data = resources.objects.get(parcel_key(cup))
     if data is None:
         raise Failure("its parcel is not in the store")
-    parcel = msgspec.json.decode(data, type=Parcel)
+    parcel = documents.decode(data, Parcel)
     names = [seat.name for seat in claim.seats]
     if any(name in parcel.programs for name in names):
         refuse_without_walls()
@@ -286,4 +287,4 @@ def outcome_of(resources: Resources, key: str, attempt: int) -> Outcome | None:
 
 def read_outcome(data: bytes) -> Outcome:
     """Read what came of a match."""
-    return msgspec.json.decode(unpacked(data, LONGEST_LINE), type=Outcome)
+    return documents.decode(unpacked(data, LONGEST_LINE), Outcome)

@@ -235,20 +235,30 @@ def touch(session: Session, claim: Claim) -> None:
 
 
 def change(
-    session: Session, clock: Clock, cup: CompetitionFacts, values: Mapping[str, Any]
+    session: Session,
+    clock: Clock,
+    cup: CompetitionFacts,
+    values: Mapping[str, Any],
+    actor: str,
 ) -> None:
     """Keep settings of a cup that has not begun; raise UsageError for what cannot be."""
     begun = select(Match.id).where(Match.competition_id == cup.id).limit(1)
     if session.scalar(begun) is not None:
         raise UsageError(f"the cup {cup.slug} has begun, so its settings stay as they are")
-    competitions.set_values(session, clock, cup.id, values)
+    competitions.set_values(session, clock, cup.id, values, actor)
     settings_of(facts_of(competitions.lock(session, cup.id)))
 
 
-def steer(session: Session, clock: Clock, cup: CompetitionFacts, state: CompetitionState) -> None:
+def steer(
+    session: Session,
+    clock: Clock,
+    cup: CompetitionFacts,
+    state: CompetitionState,
+    actor: str,
+) -> None:
     """Let a cup run, pause or be over; raise UsageError for one that cannot be played."""
     if cup.state == "over":
         raise UsageError(f"the cup {cup.slug} is over")
     if state == "running":
         check(session, cup)
-    competitions.set_state(session, clock, cup.id, state)
+    competitions.set_state(session, clock, cup.id, state, actor)

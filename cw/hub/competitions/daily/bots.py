@@ -13,7 +13,9 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from cw.games.checks import Readiness
+from cw.hub.bots.seats import VERSION
 from cw.hub.bots.verbs import NewBot, new_bot
+from cw.hub.bots.versions.verbs import passes
 from cw.hub.clock import Clock
 from cw.hub.competitions.daily.entrants import GAME, Entrant, entrant_of
 from cw.hub.store.sealing import Sealed, Sealer
@@ -49,22 +51,27 @@ class GraderBot:
     """Whether it has never been asked, at whatever address."""
     secret: Sealed | None
     secret_row: str
+    version: int | None = None
+    """The number of the version of its program that plays; None where none does."""
 
     @property
     def standing(self) -> Standing:
         """How the bot stands."""
-        if not self.endpoint:
+        if self.version is not None:
+            return "passed"
+        if not self.endpoint and self.kind != "program":
             return "no_url"
         if self.kind == "builtin":
             return "passed"
         if not self.checks:
             return "not_probed"
-        return "passed" if self.checks[-1]["ok"] else "failed"
+        return "passed" if passes(self.checks) else "failed"
 
     @property
     def failure(self) -> str:
-        """What is wrong with it, by its last probe; "" for nothing."""
-        return "" if self.standing != "failed" else str(self.checks[-1]["problem"])
+        """What is wrong with it, by its last probe or check; "" for nothing."""
+        problems = [str(step["problem"]) for step in self.checks if not passes([step])]
+        return problems[0] if problems and self.standing == "failed" else ""
 
 
 def mine(user_id: int) -> ColumnElement[bool]:
@@ -116,6 +123,7 @@ def own(row: Bot | Row[*tuple[Any, ...]]) -> GraderBot:
         row.healthy_at is None and row.failures_total == 0,
         None if row.secret is None else Sealed(row.key_id or "", row.secret),
         f"{row.bot_id}.{row.secret_version}",
+        row.settings.get(VERSION) if row.kind == "program" else None,
     )
 
 
@@ -154,7 +162,8 @@ def give_key(row: Bot, sealer: Sealer) -> None:
 def save(session: Session, user_id: int, endpoint: str, form: str) -> bool:
     """Keep address and encoding; return whether the bot is another now. The last call wins.
 
-    What was seen of another address is forgotten.
+    A program is a web service from now on; its versions stay. What was seen of another address is
+    forgotten.
     """
     row = session.scalars(select(Bot).where(mine(user_id)).with_for_update()).first()
     if row is None:

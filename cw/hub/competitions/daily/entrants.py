@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from cw.errors import UsageError
 from cw.games.registry import load_game
 from cw.games.rules import Json
+from cw.hub.accounts.people import HOUSE
 from cw.hub.bots.seats import ClaimedSeat, claimed_seat, is_version_played
 from cw.hub.competitions.daily.reports import report
 from cw.hub.matches import claims
@@ -20,7 +21,10 @@ from cw.hub.matches.claims import Claim
 from cw.hub.store.tables import Bot, BotVersion, Match, MatchParticipant, User
 
 GAME: Final = "end-of-codes"
-"""The game whose bots are asked whether they are ready; those of others play if they are ACTIVE."""
+"""The game whose web services are asked whether they are ready.
+
+Programs, and the bots of other games, play if they are ACTIVE.
+"""
 
 NO_SEAT: Final = "no_seat"
 TOO_LARGE: Final = "too many creatures"
@@ -61,9 +65,17 @@ def entrants(session: Session, game: str) -> list[Entrant]:
 
 
 def may_play(game: str) -> Any:
-    """Return what holds of the bots of a game that may play it."""
+    """Return what holds of the bots of a game that may play it.
+
+    In End of Codes a player is a person, by whose number all know the creatures: the site's own
+    bots, which share one, stay out.
+    """
     if game == GAME:
-        return Bot.status.not_in(("RETIRED", "SUSPENDED"))
+        is_asked = Bot.kind != "program"
+        is_open = or_(
+            Bot.status == "ACTIVE", is_asked & Bot.status.not_in(("RETIRED", "SUSPENDED"))
+        )
+        return is_open & User.username.is_distinct_from(HOUSE)
     return Bot.status == "ACTIVE"
 
 

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.daily import (
-    bot_pages,
+    api,
     graph_page,
     home,
     match_page,
@@ -20,7 +20,9 @@ from cw.hub.competitions.daily import (
 )
 from cw.hub.competitions.daily import pages as ranking
 from cw.hub.competitions.daily.bots import PROBE
+from cw.hub.competitions.daily.own import bot_pages
 from cw.hub.competitions.format import Format, HomeCard, ProfileCard
+from cw.hub.competitions.setting_fields import OPTIONS_HINT, SettingField
 from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.matches.kinds import Kind
 
@@ -32,15 +34,29 @@ KIND: Final = Kind(
     words=match_page.words,
     part=match_page.part,
     is_crowd=True,
+    names_apart=True,
+)
+
+
+FIELDS: Final = (
+    SettingField(
+        name="time", label="Time of day", hint="When the match is due. Left empty: 18:00."
+    ),
+    SettingField(name="zone", label="Time zone", hint="Such as Europe/Athens. Left empty: UTC."),
+    SettingField(name="options", label="Options of the game", hint=OPTIONS_HINT, kind="json"),
 )
 
 
 def change(
-    session: Session, clock: Clock, facts: CompetitionFacts, values: Mapping[str, Any]
+    session: Session,
+    clock: Clock,
+    facts: CompetitionFacts,
+    values: Mapping[str, Any],
+    actor: str,
 ) -> None:
     """Keep settings of a competition; raise UsageError for what cannot be."""
     verbs.read_settings({**facts.settings, **values})
-    competitions.set_values(session, clock, facts.id, values)
+    competitions.set_values(session, clock, facts.id, values, actor)
 
 
 FORMAT: Final = Format(
@@ -49,6 +65,8 @@ FORMAT: Final = Format(
     takes_bots=True,
     change=change,
     begin=verbs.begin_site,
+    about="All bots play in one match, each day at the same time.",
+    fields=FIELDS,
     home=HomeCard(address=home.address, leaders=home.leaders, next_at=home.next_at),
     profile=ProfileCard(
         part=home.profile_part,
@@ -58,5 +76,6 @@ FORMAT: Final = Format(
     ),
     news=news.news,
     pages=(bot_pages.routes, ranking.routes, graph_page.routes),
+    api=api.routes.operations,
     jobs={PROBE: readiness.probe_bot},
 )

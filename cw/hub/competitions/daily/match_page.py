@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 from flask import Response, abort, jsonify, redirect, request, url_for
@@ -13,13 +14,14 @@ from cw.hub.competitions.daily.entrants import GAME
 from cw.hub.competitions.daily.pages import routes
 from cw.hub.competitions.daily.standings import Neighbours
 from cw.hub.competitions.daily.verbs import FORMAT, name_of_game
-from cw.hub.matches.kinds import MatchPart
+from cw.hub.matches.kinds import NO_PART, MatchPart
 from cw.hub.matches.pages import find
 from cw.hub.matches.states import OPEN
 from cw.hub.matches.views import MatchView
 from cw.hub.pages.countries import COUNTRIES, flag
 from cw.hub.pages.parts import part_of_page
-from cw.hub.pages.request import one_reading
+from cw.hub.pages.remembered import minute
+from cw.hub.pages.request import one_reading, resources
 from cw.hub.store.database import Reading
 
 RUNNING: Final = "Game is currently running"
@@ -45,17 +47,23 @@ def neighbours(reading: Reading, match: MatchView) -> Neighbours | None:
 
 def part(reading: Reading, match: MatchView, _battle: int) -> MatchPart:
     """Return the way to the ranking of a game that is over, and to other games."""
-    brand = "end-of-codes" if match.game == GAME else ""
     around = neighbours(reading, match)
     if around is None:
-        return MatchPart(brand=brand)
-    more = {} if match.game == GAME else {"game": match.game}
+        return NO_PART
+    return drawn(request.script_root, match.game, around, minute(resources().clock()))
+
+
+@lru_cache(maxsize=256)
+def drawn(_root: str, game: str, around: Neighbours, _minute: int) -> MatchPart:
+    """Return the part of a game with those around it, remembered for a minute."""
+    match_id = around.game.match_id
+    more = {} if game == GAME else {"game": game}
+    values = {"match_id": match_id, "around": around, "more": more}
     return MatchPart(
         part_of_page("hub/competitions/daily/match_head.html"),
-        part_of_page("hub/competitions/daily/match.html", match=match, around=around, more=more),
-        url_for("ranking.people", match_id=match.match_id) if match.game == GAME else None,
+        part_of_page("hub/competitions/daily/match.html", **values),
+        people=url_for("ranking.people", match_id=match_id) if game == GAME else None,
         has_places=False,
-        brand=brand,
     )
 
 

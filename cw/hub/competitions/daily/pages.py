@@ -72,7 +72,7 @@ def competition(session: Any) -> CompetitionFacts | None:
     return facts
 
 
-def shown(session: Any, facts: CompetitionFacts | None) -> Neighbours | None:
+def neighbours(session: Any, facts: CompetitionFacts | None) -> Neighbours | None:
     """Return the game that is asked for, or the last; answer 404 for one that is not shown."""
     name = request.args.get("match", "")
     around = None if facts is None else rankings.find(session, facts.id, name)
@@ -106,7 +106,7 @@ def page() -> ResponseReturnValue:
     viewer = user.user_id if user else None
     with one_reading() as reading:
         facts = competition(reading)
-        around = shown(reading, facts)
+        around = neighbours(reading, facts)
         coming = facts and rankings.upcoming(reading, site.clock, facts)
         bot = grader_bots.find(reading, viewer) if viewer and not is_of_bots() else None
         table = table_of(reading, List(around.game.id, country), viewer) if around else None
@@ -194,7 +194,7 @@ def rows() -> ResponseReturnValue:
     user = actor().user
     viewer = user.user_id if user else None
     with one_reading() as reading:
-        around = shown(reading, competition(reading))
+        around = neighbours(reading, competition(reading))
         if around is None:
             abort(404, NO_SUCH_GAME)
         facts = List(around.game.id, chosen_country())

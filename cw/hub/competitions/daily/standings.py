@@ -131,6 +131,11 @@ FOUND: Final = GAMES.add_columns(neighbour(is_later=False), neighbour(is_later=T
 LAST: Final = FOUND.order_by(_MATCHES.c.at.desc(), _MATCHES.c.id.desc()).limit(1)
 NAMED: Final = FOUND.where(_MATCHES.c.match_id == bindparam("match"))
 
+LATEST: Final = GAMES.order_by(_MATCHES.c.at.desc(), _MATCHES.c.id.desc()).limit(bindparam("rows"))
+BEFORE: Final = LATEST.where(
+    tuple_(_MATCHES.c.at, _MATCHES.c.id) < tuple_(bindparam("at"), bindparam("before"))
+)
+
 WITHIN: Final = GAMES.where(
     _MATCHES.c.at >= bindparam("begin"), _MATCHES.c.at < bindparam("end")
 ).order_by(_MATCHES.c.at, _MATCHES.c.id)
@@ -159,6 +164,15 @@ def find(session: Session, competition: int, match_id: str = "") -> Neighbours |
     asked = {"competition": competition, "match": match_id}
     row = session.execute(NAMED if match_id else LAST, asked).one_or_none()
     return None if row is None else Neighbours(game_of(row), row[-2], row[-1])
+
+
+def latest(session: Session, competition: int, number: int, before: Game | None) -> list[Game]:
+    """Return the last shown games, the latest first; those before a game, if one is named."""
+    asked: dict[str, Any] = {"competition": competition, "rows": number}
+    if before is not None:
+        asked |= {"at": before.at, "before": before.id}
+    rows = session.execute(LATEST if before is None else BEFORE, asked)
+    return [game_of(row) for row in rows]
 
 
 def upcoming(session: Session, clock: Clock, facts: CompetitionFacts) -> Upcoming:

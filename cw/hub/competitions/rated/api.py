@@ -38,7 +38,7 @@ NOT_RATED: Final = "There is no rated competition of this bot's game."
 
 def leaderboard_row(row: leaderboard.Row) -> LeaderboardRow:
     """Return a row of the leaderboard."""
-    return document(LeaderboardRow, row, rating=row.shown, last_match_at=row.active_at)
+    return document(LeaderboardRow, row, rating=row.shown_rating, last_match_at=row.active_at)
 
 
 @routes.add("GET", "/leaderboard")
@@ -96,13 +96,13 @@ def standing(reading: Reading, bot: BotView) -> BotStanding | None:
     if its is None:
         return None
     return document(
-        BotStanding, its, rating=its.shown, won=its.wins, drawn=its.draws, lost=its.losses
+        BotStanding, its, rating=its.shown_rating, won=its.wins, drawn=its.draws, lost=its.losses
     )
 
 
 def rating_point(point: RatedPoint) -> RatingPoint:
     """Return the rating of a bot after a match."""
-    return document(RatingPoint, point, rating=point.shown)
+    return document(RatingPoint, point, rating=point.shown_rating)
 
 
 def opponent_row(opponent: bot_standings.Opponent) -> OpponentRow:

@@ -10,11 +10,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from cw.hub.matches.kinds import Kinds
-from cw.hub.matches.listings import PER_PAGE, Cut, Part, cut_by_name, of_bot
-from cw.hub.matches.lookup import views_of
+from cw.hub.matches.listings import PER_PAGE, Cut, Part, cut_by_name, is_lost_since, of_bot
+from cw.hub.matches.lookup import views_of, with_ratings
 from cw.hub.matches.views import MatchView
 from cw.hub.store.tables import Match, MatchParticipant
-from cw.league.glicko2 import Rating
 
 NARROWED: Final = 2000
 """The last matches of a bot among which those of a version are listed."""
@@ -30,7 +29,7 @@ class RatedPoint:
     phi: float
 
     @property
-    def shown(self) -> float:
+    def shown_rating(self) -> float:
         """The shown rating."""
         return self.mu - 2 * self.phi
 
@@ -44,32 +43,32 @@ def ratings_of_bot(session: Session, competition: int, bot: int, cut: Cut) -> Pa
     return cut_by_name([RatedPoint(*row) for row in rows], cut, lambda point: point.match_id)
 
 
-def rated_matches_of(
-    session: Session, kinds: Kinds, competition: int, bot: int, version: int = 0
+def rated_matches_of(  # noqa: PLR0913, PLR0917 - of which bot where, and which of them
+    session: Session,
+    kinds: Kinds,
+    competition: int,
+    bot: int,
+    version: int = 0,
+    lost_since: datetime | None = None,
 ) -> list[MatchView]:
-    """Return the last rated matches of a bot that are over, the latest first, with its ratings.
+    """Return the last rated matches of a bot that are over, the latest first, with all ratings.
 
-    With the number of a version, those that it has played.
+    With the number of a version, those that it has played; with a moment, those that the bot has
+    lost since then.
     """
-    # A bot plays one match at a time, so they end in the order in which they were made, and its
-    # own index leads from one to the next.
+    lost = () if lost_since is None else (is_lost_since(lost_since),)
+    # Its own index leads from one match of a bot to the next.
     played = session.execute(
-        select(Match, MatchParticipant.mu - 2 * MatchParticipant.phi, MatchParticipant.version)
+        select(Match, MatchParticipant.version)
         .join(MatchParticipant, MatchParticipant.match_id == Match.id)
         .where(
             MatchParticipant.bot_id == bot,
             Match.competition_id == competition,
             Match.seq.is_not(None),
+            *lost,
         )
         .order_by(MatchParticipant.match_id.desc())
-        .limit(NARROWED if version else PER_PAGE + 1)
+        .limit(NARROWED if version else PER_PAGE)
     ).all()
-    unrated = Rating().shown
-    before = [*(unrated if shown is None else shown for _, shown, _ in played[1:]), unrated]
-    chosen = [
-        (match, shown)
-        for (match, _, by), shown in zip(played, before, strict=False)
-        if version in (0, by)
-    ][:PER_PAGE]
-    views = views_of(session, kinds, [match for match, _ in chosen])
-    return [view.with_before({bot: shown}) for view, (_, shown) in zip(views, chosen, strict=True)]
+    chosen = [match for match, by in played if version in (0, by)][:PER_PAGE]
+    return with_ratings(session, views_of(session, kinds, chosen, with_replays=False))

@@ -12,13 +12,17 @@ from markupsafe import Markup
 from cw.hub.bots import views as bot_views
 from cw.hub.bots.versions import views as versions
 from cw.hub.bots.views import BotView
+from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.format import BotPart
 from cw.hub.competitions.periods import PERIODS
 from cw.hub.competitions.rated import bot_matches, bot_standings
 from cw.hub.competitions.rated import standings as leaderboard
 from cw.hub.competitions.rated import verbs as rated
 from cw.hub.competitions.rated.bot_standings import Standing
+from cw.hub.competitions.rated.changes.reasons import change_of_bot
+from cw.hub.competitions.rated.entry import FORMAT
 from cw.hub.competitions.rated.pages import number
+from cw.hub.matches.listings import yesterday
 from cw.hub.matches.pages import shown_kinds
 from cw.hub.pages.parts import ago, part_of_page
 from cw.hub.pages.remembered import Remembered, minute
@@ -46,7 +50,7 @@ def part(reading: Reading, bot: BotView, is_public: bool) -> BotPart:
     For the public it is made once for each revision of the competition. Whether the bot is
     playing now, which its owner is told, changes without one.
     """
-    competition = rated.of_game(reading, bot.game)
+    competition = competitions.find(reading, FORMAT, bot.game)
     if competition is None:
         return BotPart()
     wanted = wanted_of(reading, bot)
@@ -66,6 +70,8 @@ class Wanted(NamedTuple):
     """Of its program, whose matches alone are shown; 0: all."""
     versions: tuple[int, ...]
     """Those that may be asked for."""
+    lost: bool
+    """Whether of its matches those are listed that it has lost since yesterday."""
 
 
 def wanted_of(reading: Reading, bot: BotView) -> Wanted:
@@ -74,7 +80,8 @@ def wanted_of(reading: Reading, bot: BotView) -> Wanted:
     its = versions.versions_of(reading, bot.id) if is_program else ()
     numbers = tuple(version.number for version in its)
     version = number("version")
-    return Wanted(number("opponents") or 1, version if version in numbers else 0, numbers)
+    lost = request.args.get("matches") == "lost"
+    return Wanted(number("opponents") or 1, version if version in numbers else 0, numbers, lost)
 
 
 def new_part(reading: Reading, competition: int, bot: BotView, wanted: Wanted) -> BotPart:
@@ -82,8 +89,11 @@ def new_part(reading: Reading, competition: int, bot: BotView, wanted: Wanted) -
     standing = bot_standings.standing(reading, competition, bot.id)
     if standing is None:
         return BotPart()
-    page, version, _ = wanted
-    played = bot_matches.rated_matches_of(reading, shown_kinds(), competition, bot.id, version)
+    page, version = wanted.page, wanted.version
+    since = yesterday(resources().clock()) if wanted.lost else None
+    played = bot_matches.rated_matches_of(
+        reading, shown_kinds(), competition, bot.id, version, since
+    )
     first = (page - 1) * leaderboard.PER_PAGE
     met = bot_standings.opponents(reading, competition, bot.id, first, version=version)
     if version:
@@ -100,12 +110,14 @@ def new_part(reading: Reading, competition: int, bot: BotView, wanted: Wanted) -
         "hub/competitions/rated/bot_matches.html",
         bot=bot,
         played=played,
+        change_of=change_of_bot,
         opponents=met.rows,
         wanted=wanted,
         part=page,
         parts=-(-met.number // leaderboard.PER_PAGE),
     )
-    head = part_of_page("hub/competitions/rated/bot_head.html") if played else Markup()
+    has_chart = bool(played) or wanted.lost
+    head = part_of_page("hub/competitions/rated/bot_head.html") if has_chart else Markup()
     return BotPart(sentence(standing), head, rating, matches)
 
 
@@ -132,6 +144,6 @@ def ratings(name: str) -> ResponseReturnValue:
         chosen = versions.activations_of(reading, bot.id) if bot.kind == "program" else []
     return jsonify(
         times=[point.at.timestamp() for point in points],
-        ratings=[round(point.shown, 1) for point in points],
+        ratings=[round(point.shown_rating, 1) for point in points],
         versions=[{"at": one.at.timestamp(), "number": one.number} for one in chosen],
     )

@@ -41,7 +41,7 @@ class Standing:
     losses: int
 
     @property
-    def shown(self) -> float:
+    def shown_rating(self) -> float:
         """The shown rating."""
         return self.mu - 2 * self.phi
 
@@ -116,7 +116,7 @@ def shown_ratings(session: Session, user_id: int) -> dict[int, float]:
         .where(Bot.user_id == user_id, Rating.last_match_at.is_not(None))
         .where(Competition.slug == Bot.game)
     )
-    return {bot: shown for bot, shown in rows}  # noqa: C416 - of rows
+    return {bot: rating for bot, rating in rows}  # noqa: C416 - of rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class RatedBot:
     game: str
     name: str
     status: BotStatus
-    shown: float | None
+    shown_rating: float | None
     """None for one that has played no rated match."""
     games: int
     wins: int
@@ -230,7 +230,7 @@ class Point:
     """The shown rating of a bot after a match."""
 
     at: datetime
-    shown: float
+    shown_rating: float
 
 
 def history(session: Session, competition: int, bot: int, most: int = 2000) -> list[Point]:

@@ -22,6 +22,8 @@ from cw.hub.competitions.rated import (
     settings,
     verbs,
 )
+from cw.hub.competitions.rated.changes import match_page
+from cw.hub.competitions.setting_fields import OPTIONS_HINT, SettingField
 from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.matches.kinds import Kind
 from cw.hub.pages.parts import Application
@@ -33,19 +35,56 @@ KIND: Final = Kind(
     hides_players=True,
     plays_at_once=True,
     keeps="strongest",
+    part=match_page.part,
+)
+
+
+FIELDS: Final = (
+    SettingField(
+        name="formats",
+        label="Numbers of players",
+        hint="Such as 2,4. Left empty: those for which the game has maps, or the fewest.",
+    ),
+    SettingField(name="rest", label="Seconds between two matches of a bot", hint="Left empty: 60."),
+    SettingField(
+        name="warm_up",
+        label="Warm-up",
+        hint="So many matches at the beginning wait for no rest. Left empty: none.",
+    ),
+    SettingField(
+        name="matches",
+        label="Matches",
+        hint="After so many no more are planned. Left empty: without end.",
+    ),
+    SettingField(name="same_owner", label="Bots of one owner may meet", kind="flag"),
+    SettingField(
+        name="house_plays", label="House bots play each other when nobody else can", kind="flag"
+    ),
+    SettingField(name="options", label="Options of the game", hint=OPTIONS_HINT, kind="json"),
 )
 
 
 def change(
-    session: Session, clock: Clock, facts: CompetitionFacts, values: Mapping[str, Any]
+    session: Session,
+    clock: Clock,
+    facts: CompetitionFacts,
+    values: Mapping[str, Any],
+    actor: str,
 ) -> None:
     """Keep settings of a competition; raise UsageError for what cannot be."""
-    competitions.set_values(session, clock, facts.id, settings.checked(facts.game, values))
+    checked = settings.checked(facts.game, values)
+    competitions.set_values(session, clock, facts.id, checked, actor)
 
 
-def steer(session: Session, clock: Clock, facts: CompetitionFacts, state: CompetitionState) -> None:
+def steer(
+    session: Session,
+    clock: Clock,
+    facts: CompetitionFacts,
+    state: CompetitionState,
+    actor: str,
+) -> None:
     """Let a competition run, pause or be over; as it runs, all bots of its game take part."""
-    competitions.set_state(session, clock, facts.id, state)
+    competitions.set_state(session, clock, facts.id, state, actor)
     if state == "running":
         verbs.open_to_all(session, clock, facts.id, facts.game)
 
@@ -63,6 +102,8 @@ FORMAT: Final = Format(
     change=change,
     steer=steer,
     begin=verbs.begin_site,
+    about="Bots meet others of their strength, day and night, and have ratings.",
+    fields=FIELDS,
     enter=entry.enter,
     verify=proof.verify_all,
     has_maps=True,

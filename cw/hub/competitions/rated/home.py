@@ -26,7 +26,7 @@ def address(competition: CompetitionFacts) -> str:
 def leaders(session: Session, competition: int) -> Sequence[Place]:
     """Return whose bots have the highest shown ratings; equal ones share a place."""
     return [
-        Place(leader.rank, leader.name, leader.owner, leader.picture, f"{leader.shown:.0f}")
+        Place(leader.rank, leader.name, leader.owner, leader.picture, f"{leader.shown_rating:.0f}")
         for leader in leaderboard.leaders(session, competition, PLACES)
     ]
 

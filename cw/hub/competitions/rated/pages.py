@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, cast
 from urllib.parse import urlencode
 
@@ -19,7 +19,7 @@ from cw.hub.competitions.rated.standings import SORTS, Board, Wanted
 from cw.hub.competitions.rated.win_counts import WinCounts
 from cw.hub.competitions.verbs import CompetitionFacts, everything
 from cw.hub.matches import listings
-from cw.hub.matches.listings import Choice
+from cw.hub.matches.listings import PLACES, Choice
 from cw.hub.matches.pages import shown_kinds
 from cw.hub.matches.states import STATES
 from cw.hub.pages import polls
@@ -39,8 +39,8 @@ RANGES: Final = {0: "All time", 1: "Today", 7: "Last 7 days", 30: "Last 30 days"
 MOST_KEPT: Final = 64
 """Pages of leaderboards whose rows a process remembers, of about 60 kB each."""
 
-PLACES: Final = 6
-"""Of a match that the list of matches names."""
+OF_OWN_BOTS: Final = {"mine": "my bots", "lost": "my bots, lost since yesterday"}
+"""The choices among the matches of one's own bots."""
 
 LARGEST_PAGE: Final = 100_000
 LONGEST: Final = 64
@@ -77,9 +77,23 @@ def install(app: Flask) -> None:
 
 
 def board_of(reading: Reading, competition: CompetitionFacts, choice: Wanted) -> Board:
-    """Return a page of the leaderboard of a competition as it is now."""
+    """Return a page of the leaderboard of a competition as it is now.
+
+    Answers 400 for a number of players that its matches never have.
+    """
+    check_players(reading, competition, choice.players)
     counts = cast(WinCounts, current_app.extensions["win_counts"])
     return leaderboard.board(reading, counts, competition, choice, resources().clock())
+
+
+def check_players(reading: Reading, competition: CompetitionFacts, players: int) -> None:
+    """Answer 400 for a number of players that no match of a competition has; 0 is any number."""
+    if not players:
+        return
+    formats = rated.settings_of(reading, competition).formats
+    if players not in formats:
+        known = ", ".join(map(str, formats))
+        abort(400, f"Its matches have {known} players, not {players}.")
 
 
 def kept_rows(reading: Reading, competition: CompetitionFacts, choice: Wanted) -> RowsOfBoard:
@@ -143,20 +157,20 @@ def page() -> ResponseReturnValue:
     if request.args.get("format") == "json":
         game = request.args.get("game", "")[:LONGEST]
         return polls.answer(f"leaderboard {game} {choice}", lambda: polled(choice))
-    shown = read_board(choice)
-    if shown is None:
+    board_view = read_board(choice)
+    if board_view is None:
         return render_template(
             "hub/competitions/rated/leaderboard.html", board=None, competitions=[]
         )
     own = user.user_id if (user := actor().user) else None
     return render_template(
         "hub/competitions/rated/leaderboard.html",
-        board=shown.rows.board,
-        rows=shown.rows.html_for(own),
-        competition=shown.competition,
-        competitions=shown.competitions,
-        titles={one.slug: game_page(one.game).title for one in shown.competitions},
-        formats=shown.formats,
+        board=board_view.rows.board,
+        rows=board_view.rows.html_for(own),
+        competition=board_view.competition,
+        competitions=board_view.competitions,
+        titles={one.slug: game_page(one.game).title for one in board_view.competitions},
+        formats=board_view.formats,
         ranges=RANGES,
         wanted=choice,
         address_with=address_with,
@@ -167,13 +181,25 @@ def page() -> ResponseReturnValue:
 
 def polled(choice: Wanted) -> Polled:
     """Return the rows for the script of the page, the same for everybody: it marks one's own."""
-    shown = read_board(choice)
-    if shown is None:
+    board_view = read_board(choice)
+    if board_view is None:
         abort(404, "There is no such competition.")
     now = resources().clock()
     day = now.date() if choice.days else ""
-    value = {"rows": shown.rows.html, "updated": now.isoformat(timespec="seconds")}
-    return Polled(f"{shown.competition.id}-{shown.competition.revision}-{day}", value)
+    value = {"rows": board_view.rows.html, "updated": now.isoformat(timespec="seconds")}
+    return Polled(f"{board_view.competition.id}-{board_view.competition.revision}-{day}", value)
+
+
+def of_own_bots(choice: Choice, of: str) -> Choice:
+    """Return a choice among the matches of one's own bots, if that is asked for; not of visitors.
+
+    `mine`: all of them; `lost`: those that were lost since yesterday.
+    """
+    user = actor().user
+    if user is None or of not in OF_OWN_BOTS:
+        return choice
+    since = listings.yesterday(resources().clock()) if of == "lost" else None
+    return replace(choice, owner=user.user_id, lost_since=since)
 
 
 @routes.get("/matches")
@@ -189,6 +215,7 @@ def matches() -> ResponseReturnValue:
         best if listings.month_of(best) else "",
         number("page", 1000) or 1,
     )
+    choice = of_own_bots(choice, request.args.get("of", ""))
     with one_reading() as session:
         listing = listings.listing(session, shown_kinds(), choice)
     return render_template(
@@ -198,5 +225,7 @@ def matches() -> ResponseReturnValue:
         places=PLACES,
         games={game: game_page(game).title for game in game_entries()},
         states=STATES,
+        own_choices=OF_OWN_BOTS,
+        of=request.args.get("of", ""),
         address_with=address_with,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from random import Random
 from typing import Final
@@ -132,6 +132,8 @@ class Table:
     def of(cls, session: Session, clock: Clock, competition: Competition) -> Table:
         """Return who can play now."""
         settings, now = settings_of(session, competition), clock()
+        if settings.warm_up > 0 and number_made(session, competition.id) < settings.warm_up:
+            settings = replace(settings, rest=0.0)
         bots_found = list(eligible_bots(session, competition, settings, now))
         has_maps = game_entry(competition.game).maps is not None
         return cls(
@@ -175,7 +177,7 @@ class Table:
     def plan_match(self, session: Session, pairing: Pairing, seed: int) -> bool:
         """Make the rows of a match; False if one of its bots was sent into another meanwhile."""
         map_option = {} if pairing.map_id is None else {"map": pairing.map_id}
-        level = sum(self.pool[bot_id].shown for bot_id in pairing.slots) / len(pairing.slots)
+        level = sum(self.pool[bot_id].shown_rating for bot_id in pairing.slots) / len(pairing.slots)
         wanted = Plan(
             FORMAT,
             "",

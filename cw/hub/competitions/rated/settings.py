@@ -32,6 +32,8 @@ class RatedSettings:
     """Whether two bots of one owner may meet."""
     rest: float = 60.0
     """Seconds between two matches of a bot."""
+    warm_up: int = 0
+    """So many matches at the beginning wait for no rest of their bots."""
     house_plays: bool = False
     """Whether house bots play each other when nobody else asks."""
     matches: int | None = None
@@ -95,6 +97,16 @@ def read_matches(_: str, value: Any) -> int | None:
     return number
 
 
+def read_warm_up(_: str, value: Any) -> int:
+    """Read how many matches are played without rest."""
+    number = whole_number(str(value), 0, MOST_MATCHES)
+    if number is None:
+        raise UsageError(
+            f"warm_up must be a whole number from 0 to {MOST_MATCHES}, not {short(value)}"
+        )
+    return number
+
+
 def yes_or_no(name: str) -> Callable[[str, Any], bool]:
     """Return what reads whether something is so."""
 
@@ -113,6 +125,7 @@ READERS: Final[Mapping[str, Callable[[str, Any], Any]]] = {
     "options": read_options,
     "same_owner": yes_or_no("same_owner"),
     "rest": read_rest,
+    "warm_up": read_warm_up,
     "house_plays": yes_or_no("house_plays"),
     "matches": read_matches,
 }

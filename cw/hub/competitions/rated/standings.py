@@ -68,7 +68,7 @@ class Row:
     active_at: datetime
 
     @property
-    def shown(self) -> float:
+    def shown_rating(self) -> float:
         """The shown rating."""
         return self.mu - 2 * self.phi
 
@@ -211,16 +211,16 @@ def whole_board(session: Session, competition: int, wanted: int) -> Board:
     return Board(rating, page, pages)
 
 
-def rank_at(session: Session, competition: int, shown: float) -> int:
+def rank_at(session: Session, competition: int, rating: float) -> int:
     """Return the rank of a listed bot by its shown rating."""
-    better: int = session.scalars(listed(competition, func.count()).where(shown < SHOWN)).one()
+    better: int = session.scalars(listed(competition, func.count()).where(rating < SHOWN)).one()
     return better + 1
 
 
 def shown_of(row: Any) -> float:
     """Return the shown rating of a row that was found."""
-    shown: float = row.mu - 2 * row.phi
-    return shown
+    rating: float = row.mu - 2 * row.phi
+    return rating
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,16 +233,16 @@ class Leader:
     """The username; None where that was deleted."""
     picture: str | None
     """The SHA-256 of the owner's picture."""
-    shown: float
+    shown_rating: float
     """The shown rating."""
 
 
 def leaders(session: Session, competition: int, number: int) -> list[Leader]:
     """Return the first of the listed bots of a competition; equal ones share a rank."""
     ranks = ranked(competition).subquery()
-    shown = ranks.c.mu - 2 * ranks.c.phi
+    rating = ranks.c.mu - 2 * ranks.c.phi
     rows = session.execute(
-        select(ranks.c.rank, Bot.name, User.username, User.avatar, shown)
+        select(ranks.c.rank, Bot.name, User.username, User.avatar, rating)
         .join(ranks, ranks.c.bot_id == Bot.id)
         .outerjoin(User, User.id == Bot.user_id)
         .order_by(ranks.c.rank, Bot.bot_id)

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
+from cw import documents
 from cw.errors import UsageError, short
 from cw.hub.competitions.tournament.creation import TournamentConfig
 from cw.hub.competitions.tournament.events import NewEvent
@@ -87,7 +88,7 @@ def read_config(document: Mapping[str, Any], slug: str, game: str = "") -> Tourn
     Times without a zone are UTC.
     """
     try:
-        table = msgspec.convert(document, TournamentTable)
+        table = documents.convert(document, TournamentTable)
     except (msgspec.ValidationError, RecursionError) as error:
         raise UsageError(f"this is not a tournament: {error}") from None
     if game and table.game and game != table.game:
@@ -111,7 +112,7 @@ def read_config(document: Mapping[str, Any], slug: str, game: str = "") -> Tourn
 def read_event(document: Mapping[str, Any]) -> NewEvent:
     """Return an event to be planned; raise UsageError, in one sentence, for a wrong one."""
     try:
-        return new_event(msgspec.convert(document, EventTable))
+        return new_event(documents.convert(document, EventTable))
     except (msgspec.ValidationError, RecursionError) as error:
         raise UsageError(f"this is not an event: {error}") from None
 

@@ -13,10 +13,10 @@ from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.tournament.events import NewEvent, add_event
 from cw.hub.competitions.tournament.groups import NewGroup, add_group
-from cw.hub.competitions.tournament.names import is_slug
 from cw.hub.competitions.tournament.settings import FORMAT, settings_of
 from cw.hub.competitions.tournament.teams.enrolment import NewTeam, add_teams
 from cw.hub.competitions.verbs import OPERATOR
+from cw.hub.pages.names import is_slug
 
 MAIN: Final = "MAIN"
 """The group of a tournament whose configuration names none."""

@@ -10,12 +10,17 @@ from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
 from cw.hub.clock import Clock
-from cw.hub.competitions.format import Format, HomeCard
-from cw.hub.competitions.tournament import news, progress, sending, standings, words
+from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.format import Format, NewCompetition
+from cw.hub.competitions.setting_fields import SettingField
+from cw.hub.competitions.tournament import creation, news, progress, sending, standings, words
 from cw.hub.competitions.tournament import settings as tournament_settings
+from cw.hub.competitions.tournament.creation import TournamentConfig
+from cw.hub.competitions.tournament.groups import NewGroup
 from cw.hub.competitions.tournament.host import pages as host_pages
 from cw.hub.competitions.tournament.host.settings import change_settings
-from cw.hub.competitions.tournament.pages import join, ladder
+from cw.hub.competitions.tournament.pages import api, home_card, join, ladder, ladder_view
+from cw.hub.competitions.tournament.people import pages as people_pages
 from cw.hub.competitions.tournament.teams import online
 from cw.hub.competitions.tournament.teams import pages as team_pages
 from cw.hub.competitions.tournament.teams.bots import hosting_of
@@ -24,11 +29,6 @@ from cw.hub.matches.kinds import NO_PART, Kind, MatchPart
 from cw.hub.matches.views import MatchView
 from cw.hub.pages.parts import Application, address_of, part_of_page
 from cw.hub.store.tables import CompetitionState
-
-
-def address(competition: CompetitionFacts) -> str:
-    """Return the address of a tournament."""
-    return address_of("tournaments.choose", slug=competition.slug)
 
 
 def match_part(session: Session, match: MatchView, battle: int) -> MatchPart:
@@ -55,14 +55,68 @@ def typed(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def change(
-    session: Session, clock: Clock, facts: CompetitionFacts, values: Mapping[str, Any]
+    session: Session,
+    clock: Clock,
+    facts: CompetitionFacts,
+    values: Mapping[str, Any],
+    actor: str,
 ) -> None:
     """Keep settings of a tournament that may be changed; raise UsageError for others."""
-    change_settings(session, clock, facts.id, typed(values))
+    change_settings(session, clock, facts.id, typed(values), actor=actor)
+
+
+FIELDS: Final = (
+    SettingField(
+        name="groups",
+        label="Groups",
+        hint="With commas between them, such as Athens,Lyon,FINAL. Left empty: one group.",
+    ),
+    SettingField(
+        name="round_every",
+        label="Seconds from one round to the next",
+        hint="Left empty, or 0: a round begins when the one before is over.",
+    ),
+    SettingField(
+        name="hosting",
+        label="Uploaded programs",
+        kind="choice",
+        choices=("", "sandboxed", "off"),
+        hint="Whether teams may upload their bots.",
+    ),
+)
+
+
+def create(
+    session: Session, clock: Clock, _format: Format, wanted: NewCompetition, actor: str
+) -> CompetitionFacts:
+    """Create a tournament with its groups; raise UsageError for what cannot be.
+
+    Teams, events and invitations follow on the pages of its host.
+    """
+    settings = dict(wanted.settings)
+    names = [name.strip() for name in settings.pop("groups", "").split(",") if name.strip()]
+    config = TournamentConfig(
+        wanted.slug,
+        wanted.game,
+        wanted.title,
+        settings=typed(settings),
+        groups=[NewGroup(name) for name in names],
+    )
+    creation.create(session, clock, config, actor)
+    return competitions.named(session, f"{tournament_settings.FORMAT}/{wanted.slug}")
+
+
+def led_at(facts: CompetitionFacts) -> str:
+    """Return the address of the pages of its host."""
+    return address_of("host.page", slug=facts.slug)
 
 
 def steer(
-    _session: Session, _clock: Clock, facts: CompetitionFacts, state: CompetitionState
+    _session: Session,
+    _clock: Clock,
+    facts: CompetitionFacts,
+    state: CompetitionState,
+    _actor: str,
 ) -> None:
     """Raise UsageError: a tournament begins, pauses and ends by its events."""
     verb = "resume" if state == "running" else "pause"
@@ -71,7 +125,7 @@ def steer(
 
 def install(app: Application) -> None:
     """Prepare an application for the pages of tournaments."""
-    ladder.install(app)
+    ladder_view.install(app)
     online.install(app)
 
 
@@ -90,10 +144,15 @@ FORMAT: Final = Format(
     kind=KIND,
     plan=progress.plan,
     change=change,
+    about="Teams climb a ladder round after round; the best of each group play a final.",
+    fields=FIELDS,
+    create=create,
+    led_at=led_at,
     steer=steer,
-    home=HomeCard(address=address, idle="teams on a ladder"),
+    home=home_card.CARD,
     news=news.news,
-    pages=(ladder.routes, join.routes, team_pages.routes, host_pages.routes),
+    pages=(ladder.routes, join.routes, people_pages.routes, team_pages.routes, host_pages.routes),
     install=install,
+    api=api.routes.operations,
     hosting_of=hosting_of,
 )

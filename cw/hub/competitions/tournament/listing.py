@@ -39,7 +39,7 @@ def listing(session: Session) -> list[ListedTournament]:
     """Return the tournaments with a public event, the latest first, in three statements."""
     teams = (
         select(func.count())
-        .where(Team.competition_id == Competition.id)
+        .where(Team.competition_id == Competition.id, Team.removed_at.is_(None))
         .correlate(Competition)
         .scalar_subquery()
     )

@@ -9,10 +9,10 @@ from typing import Final
 
 from cw.errors import UsageError
 from cw.hub.pages import names
+from cw.hub.pages.names import LONGEST_SLUG, is_slug
 
 LONGEST_TEAM: Final = 40
 LONGEST_GROUP: Final = 32
-LONGEST_SLUG: Final = 32
 LONGEST_KEY: Final = 80
 
 GROUP_WORDS: Final = frozenset({"events", "host", "join", "kit", "leave", "my-team"})
@@ -20,13 +20,6 @@ GROUP_WORDS: Final = frozenset({"events", "host", "join", "kit", "leave", "my-te
 
 TEAM_WORDS: Final = frozenset({"ladder"})
 """Words in the place of a team: `ladder.json`."""
-
-SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-
-
-def is_slug(text: str) -> bool:
-    """Return whether a text may be the slug of a tournament."""
-    return len(text) <= LONGEST_SLUG and SLUG.fullmatch(text) is not None
 
 
 def clean_name(text: str, longest: int) -> str:

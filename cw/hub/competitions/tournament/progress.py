@@ -18,6 +18,8 @@ from cw.errors import ArenaError
 from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.tournament.groups import mark_changed, mark_round_changed
+from cw.hub.competitions.tournament.host.undo import forget_removed
+from cw.hub.competitions.tournament.people.members import admit_waiting
 from cw.hub.competitions.tournament.rounds.closing import close_complete
 from cw.hub.competitions.tournament.rounds.final import seat_finalists
 from cw.hub.competitions.tournament.rounds.opening import NUMBERED, open_if_due
@@ -41,9 +43,11 @@ def plan(session: Session, clock: Clock) -> int:
     """Advance all tournaments; return the number of changes. See `advance`."""
     ids = select(Competition.id).where(Competition.format == FORMAT, Competition.state != "over")
     changes = 0
+    forget_removed(session, clock)
     for competition in session.scalars(ids.order_by(Competition.id)).all():
         try:
             with session.begin_nested():
+                changes += admit_waiting(session, clock, competition)
                 changes += advance(session, clock, competition)
         except ArenaError:
             # Such as settings of a later version. It is rolled back alone: the others advance.

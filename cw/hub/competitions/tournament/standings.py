@@ -20,7 +20,7 @@ from cw.hub.competitions.tournament.round_matches import (
     matches_of,
     round_match,
 )
-from cw.hub.competitions.tournament.rounds.results import final_order
+from cw.hub.competitions.tournament.rounds.results import final_table
 from cw.hub.competitions.tournament.views import GroupView, TournamentView
 from cw.hub.store.tables import (
     Competition,
@@ -34,7 +34,7 @@ from cw.hub.store.tables import (
     Team,
 )
 from cw.league.ladder.phases import Phase
-from cw.league.ladder.places import positions
+from cw.league.ladder.places import Ranked, positions
 from cw.league.ladder.points import Outcome, PairResult, Scoring, match_points, result
 
 PRIZES: Final = 3
@@ -71,11 +71,18 @@ class TableRow:
     change: int | None = None
     """Places won since the round before the last; None if it was not in that."""
     prize: str = ""
+    ranked: Ranked[int] | None = None
+    """In the final order, once the group is over."""
 
     @property
     def competes(self) -> bool:
         """Whether it has a place."""
         return self.status == "playing" and not self.is_out
+
+    @property
+    def has_left(self) -> bool:
+        """Whether it has played and plays no more, by its own will or its host's."""
+        return self.status == "withdrawn" or (self.status == "removed" and bool(self.history))
 
     @property
     def points(self) -> float:
@@ -227,8 +234,8 @@ def of_group(
     """
     rows = placed(rows_of(session, group.id))
     if phase == "over":
-        order = final_order(session, tournament.settings, tournament.seed, group.id)
-        rows = with_prizes(rows, group.kind, order)
+        order = final_table(session, tournament.settings, tournament.seed, group.id)
+        rows = with_prizes(in_order(rows, order), group.kind)
     team = next((row.team_id for row in rows if row.slug == slug), None)
     is_known = slug is None or team is not None
     matches = matches_of(session, group.round.id, team) if group.round and is_known else ()
@@ -286,15 +293,29 @@ def positions_after(rows: Iterable[TableRow], number: int) -> dict[int, int]:
     return positions(totals, [row.team_id for row in rows if row.competes])
 
 
-def with_prizes(
-    rows: Sequence[TableRow], kind: GroupKind, order: Sequence[int]
-) -> tuple[TableRow, ...]:
-    """Return the rows of a group that is over with their prizes, by the final order of teams."""
+def in_order(rows: Sequence[TableRow], order: Sequence[Ranked[int]]) -> tuple[TableRow, ...]:
+    """Return the rows of a group that is over in the final order, in which all places differ."""
+    if not any(row.history for row in rows):
+        return tuple(rows)
+    places = {ranked.entry: (place, ranked) for place, ranked in enumerate(order, 1)}
+    final = [
+        replace(row, place=places[row.team_id][0], ranked=places[row.team_id][1])
+        if row.team_id in places
+        else row
+        for row in rows
+    ]
+    return tuple(sorted(final, key=lambda row: row.place or len(final)))
+
+
+def with_prizes(rows: Sequence[TableRow], kind: GroupKind) -> tuple[TableRow, ...]:
+    """Return the rows of a group that is over with their prizes, by their places."""
     if kind == "internal" or not any(row.history for row in rows):
         return tuple(rows)
     prize, number = ("super prize", 1) if kind == "final" else ("prize", PRIZES)
-    winners = order[:number]
-    return tuple(replace(row, prize=prize) if row.team_id in winners else row for row in rows)
+    return tuple(
+        replace(row, prize=prize) if row.place is not None and row.place <= number else row
+        for row in rows
+    )
 
 
 # One match

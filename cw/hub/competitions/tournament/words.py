@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, cast
 
 from cw.errors import FaultKind
 from cw.games.endings import FORFEITS
 from cw.hub.competitions.tournament.round_matches import GameView, RoundMatch
-from cw.hub.competitions.tournament.standings import GroupStandings
+from cw.hub.competitions.tournament.standings import GroupStandings, TableRow
 from cw.hub.competitions.tournament.timeline import Countdown, EventView
 from cw.hub.competitions.tournament.views import GroupView
 from cw.league.ladder.phases import Phase
+from cw.league.ladder.places import TieBreak
 from cw.matches.verdict import DID
 
 SECOND: Final = timedelta(seconds=1)
@@ -45,6 +46,14 @@ PHASES: Final[Mapping[Phase, str]] = {
     "closing": "plays its last round",
     "over": "final",
 }
+
+DECIDED: Final[Mapping[TieBreak, str]] = {
+    "battles": "battles won minus lost",
+    "scores": "scores won minus lost",
+    "meetings": "the points of their own matches",
+    "lot": "drawing lots",
+}
+"""What decided between two of equal points."""
 
 NOT_STARTED: Final = "The tournament has not started yet."
 OPENS: Final = "Opens with the final."
@@ -199,3 +208,17 @@ def change_words(change: int | None) -> str:
     if not change:
         return ""
     return f"up {change}" if change > 0 else f"down {-change}"
+
+
+def decided_words(rows: Sequence[TableRow], row: TableRow) -> str:
+    """Return what put a team before the next one with as many points; "" where nothing had to."""
+    if row.ranked is None or row.ranked.ahead_by is None:
+        return ""
+    how = row.ranked.ahead_by
+    after = next(other for other in rows if other.place == (row.place or 0) + 1)
+    figures = ""
+    if how in ("battles", "scores") and after.ranked is not None:
+        index = ("battles", "scores").index(how) + 1
+        mine, its = (ranked.totals.key[index] for ranked in (row.ranked, after.ranked))
+        figures = f", {mine:+g} to {its:+g}"
+    return f"before {after.name} by {DECIDED[how]}{figures}"

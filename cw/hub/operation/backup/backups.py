@@ -35,6 +35,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.orm import Session
 from sqlalchemy.types import TypeEngine
 
+from cw import documents
 from cw.errors import Failure, UsageError, short
 from cw.hub.clock import Clock
 from cw.hub.store import migrations
@@ -234,7 +235,7 @@ def restore(database: Database, packed: IO[bytes], then: Callable[[Session], obj
 def header_of(stream: gzip.GzipFile) -> Header:
     """Read the first line of a back-up."""
     try:
-        header = msgspec.json.decode(line_of(stream), type=Header)
+        header = documents.decode(line_of(stream), Header)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         raise UsageError(
             "the file is not a back-up of a hub: its first line is different"

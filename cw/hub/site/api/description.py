@@ -12,7 +12,7 @@ from cw.hub.api.operations import Operation, answer_with, permit
 from cw.hub.api.problems import Problem
 from cw.hub.competitions.format import Format
 from cw.hub.pages.request import resources
-from cw.hub.site.api import reading, versions, writing
+from cw.hub.site.api import challenges, reading, versions, writing
 from cw.hub.site.formats import site_formats
 
 COMPONENT: Final = "#/components/schemas/{name}"
@@ -40,8 +40,11 @@ REFUSALS: Final[Mapping[int, str]] = {
 NAMES: Final[Mapping[str, str]] = {
     "bot_id": "Such as b_00c0ffee.",
     "match_id": "Such as m_00c0ffee.",
+    "challenge_id": "Such as c_00c0ffee.",
     "username": "In any case.",
     "map_id": "Such as m2_001.",
+    "slug": "Such as autumn-duel.",
+    "group": "The slug of a group, such as athens.",
 }
 """What stands in paths."""
 
@@ -54,6 +57,7 @@ def operations_of(formats: Sequence[Format]) -> tuple[Operation, ...]:
         *own,
         *writing.routes.operations,
         *versions.routes.operations,
+        *challenges.routes.operations,
     )
 
 

@@ -156,6 +156,31 @@ class Planned(Struct, frozen=True, kw_only=True):
     match: MatchFacts
 
 
+class MatchesLeft(Struct, frozen=True, kw_only=True):
+    """How many matches of challenges can be begun now; `more_at` is null where none is used."""
+
+    matches: int
+    more_at: datetime | None
+
+
+class ChallengeFacts(Struct, frozen=True, kw_only=True):
+    """A challenge; `won`, `drawn` and `lost` are of `bot_id`, which has begun it.
+
+    `left` is what the one who asks has left, null if nobody knows.
+    """
+
+    challenge_id: str
+    game: str
+    bot_id: str
+    opponent: str
+    is_over: bool
+    won: int
+    drawn: int
+    lost: int
+    matches: list[MatchFacts]
+    left: MatchesLeft | None
+
+
 class Link(Struct, frozen=True, kw_only=True):
     """Where something can be read without a token, until when."""
 

@@ -91,8 +91,8 @@ def seat(view: SeatView, *, is_hidden: bool) -> Seat:
         view,
         slot=None if is_hidden else view.slot,
         faults=len(view.faults),
-        rating_before=view.before,
-        rating_after=view.after,
+        rating_before=view.before and view.before.shown_rating,
+        rating_after=view.after and view.after.shown_rating,
         own=own_seat(view) if actor().sees(view.user_id) else None,
     )
 

@@ -105,7 +105,7 @@ def match(match_id: str) -> MatchFacts:
     """Return a match; owners see how fast their bots were and what they did wrong."""
     view = match_pages.find(match_id, whole=True)
     with one_reading() as reading:
-        view = lookup.with_ratings(reading, view)
+        (view,) = lookup.with_ratings(reading, [view])
     return facts.match_facts(view)
 
 

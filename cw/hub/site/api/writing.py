@@ -16,16 +16,16 @@ from cw.hub.accounts.forms import first_errors
 from cw.hub.accounts.pages import must_confirm
 from cw.hub.api.operations import Routes
 from cw.hub.api.problems import Invalid
-from cw.hub.bots import asking, check_requests
+from cw.hub.bots import check_requests
 from cw.hub.bots import verbs as bots
 from cw.hub.bots.check_requests import CONFIRM
 from cw.hub.bots.forms import DescriptionForm, EditForm
-from cw.hub.bots.pages import OF_ITS_OWN, add, new_form, new_program_form
+from cw.hub.bots.pages import add, new_form, new_program_form
 from cw.hub.bots.versions import uploads
+from cw.hub.bots.versions.own_game import OF_ITS_OWN
 from cw.hub.bots.views import BotView
-from cw.hub.matches import lookup, sending
+from cw.hub.matches import lookup
 from cw.hub.matches.pages import shown_kinds
-from cw.hub.matches.practice import PRACTICE, practise
 from cw.hub.pages.request import one_reading, resources
 from cw.hub.site.api import facts, versions
 from cw.hub.site.api.conflicts import conflicts
@@ -39,6 +39,7 @@ from cw.hub.site.api.queries import (
     TestMatch,
 )
 from cw.hub.site.api.reading import NO_BOT, find_bot
+from cw.hub.site.bot_page import begin_practice
 
 routes: Final = Routes()
 
@@ -102,6 +103,8 @@ def register_program(new: bots.NewBot, program: ProgramFile) -> BotWithSecret:
     """Register a bot that is a program; refuse one that has an address, too."""
     if new.endpoint:
         raise Invalid({"endpoint": ONE_KIND})
+    if new.game == OF_ITS_OWN:
+        raise Invalid({"game": ON_ITS_PAGE})
     check_form(new_program_form(form_of(new)))
     package, note = versions.packed(program, new.game)
     bot = registered(new, is_program=True)
@@ -167,15 +170,12 @@ def rotate_secret(bot_id: str) -> BotWithSecret:
 @routes.add("POST", "/bots/<bot_id>/test-match", scope="bots", code=201)
 def test_match(bot_id: str, body: TestMatch) -> Planned:
     """Play a practice match of a bot against a built-in strategy."""
-    bot, hub = find_own(bot_id), resources()
+    bot = find_own(bot_id)
     strategies = list(load_strategies(bot.game))
     if body.opponent not in strategies:
         raise Invalid({"opponent": NO_OPPONENT.format(names=", ".join(strategies))})
-    if bot.status != "ACTIVE":
-        check_requests.claim_bot(bot, asking.PRACTICE)
-    with conflicts(), hub.database.writing() as writing:
-        planned, match_id = practise(writing, hub.clock, bot.id, body.opponent)
-    sending.send_now(hub, planned, PRACTICE.name)
+    with conflicts():
+        match_id = begin_practice(bot, body.opponent)
     with one_reading() as reading:
         match = lookup.find(reading, shown_kinds(), match_id) or abort(404)
     return Planned(match=facts.match_facts(match))

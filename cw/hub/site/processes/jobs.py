@@ -9,6 +9,7 @@ from cw.hub.accounts.mail import MAIL, send_mail
 from cw.hub.bots.checks import check_bot, sweep_bots
 from cw.hub.bots.health import SWEEP
 from cw.hub.bots.verbs import CHECK
+from cw.hub.bots.workshop import work
 from cw.hub.competitions.format import Format, hosting_by
 from cw.hub.matches.play import Worker
 from cw.hub.matches.sending import PLAY
@@ -24,5 +25,6 @@ def jobs_of(worker: Worker, formats: Sequence[Format] = FORMATS) -> Mapping[str,
         CHECK: partial(check_bot, hosting_of=hosting_by(formats)),
         SWEEP: sweep_bots,
         MAIL: send_mail,
+        work.DO: partial(work.do_next, worker=worker.name),
         **own,
     }

@@ -20,6 +20,7 @@ from cw.errors import Failure, UsageError
 from cw.hub.accounts import deleted, mail
 from cw.hub.bots import programs
 from cw.hub.bots.versions import languages
+from cw.hub.bots.workshop import tasks as workshop_tasks
 from cw.hub.matches import fair_use, sending, states
 from cw.hub.matches.play import Worker, worker_name
 from cw.hub.operation import upkeep
@@ -27,7 +28,7 @@ from cw.hub.operation.backup import backup_job as backup
 from cw.hub.operation.health import certificate, counts, heartbeats
 from cw.hub.operation.health.clock_check import ClockCheck
 from cw.hub.operation.health.heartbeats import Process, Role
-from cw.hub.operation.queue import LANES, PROGRAMS, JobTaker
+from cw.hub.operation.queue import LANES, PROGRAMS, WORKSHOP, JobTaker
 from cw.hub.operation.resources import Resources
 from cw.hub.operation.settings import HubSettings
 from cw.hub.operation.tick import Ticker
@@ -118,8 +119,8 @@ def about_programs(slots: int) -> dict[str, object]:
 
 
 def queues_of(kinds: Sequence[str], worker: Worker) -> tuple[str, ...]:
-    """Return the queues from which a worker takes matches of some kinds."""
-    return (*kinds, PROGRAMS) if worker.runs_programs else tuple(kinds)
+    """Return the queues from which a worker takes matches of some kinds, and what runs programs."""
+    return (*kinds, PROGRAMS, WORKSHOP) if worker.runs_programs else tuple(kinds)
 
 
 def begin_alone(resources: Resources) -> None:
@@ -128,12 +129,15 @@ def begin_alone(resources: Resources) -> None:
         states.reap_all(session, resources.clock)
         states.requeue(session)
         sending.forget_messages(session)
+        workshop_tasks.lose_all(session, resources.clock)
+        workshop_tasks.forget_messages(session)
 
 
 def schedule(resources: Resources) -> None:
     """Tick, and do jobs, until the process is told to end."""
     with resources.database.writing() as session:
         sending.forget_messages(session)
+        workshop_tasks.forget_messages(session)
     begin_site(resources)
     doer = new_worker(resources, slots=0)
     taker = JobTaker(resources, jobs_of(doer))

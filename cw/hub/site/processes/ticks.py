@@ -8,9 +8,12 @@ from sqlalchemy.orm import Session
 
 from cw.hub.accounts import outbox, places
 from cw.hub.bots import health
+from cw.hub.bots.versions import lost
+from cw.hub.bots.workshop import tasks, work
 from cw.hub.clock import Clock
 from cw.hub.competitions.format import Format, kinds_of
 from cw.hub.matches import sending, states
+from cw.hub.matches.comparisons import progress as comparisons
 from cw.hub.operation import upkeep
 from cw.hub.operation.queue import SWEEPS
 from cw.hub.operation.resources import Resources
@@ -30,8 +33,12 @@ def steps_of(formats: Sequence[Format]) -> Steps:
             in_transaction(places.sweep),
             in_transaction(outbox.sweep),
             *plans,
+            in_transaction(comparisons.sweep),
             lambda resources: sending.send_due(resources, own),
             sweep_bots,
+            lost.send_again,
+            in_transaction(tasks.sweep),
+            work.send_lost,
         ],
     )
 

@@ -8,6 +8,7 @@ from functools import partial
 from cw.hub.accounts.people import release_names
 from cw.hub.accounts.pictures.avatars import unused_pictures
 from cw.hub.bots.versions.verbs import unused_uploads
+from cw.hub.bots.workshop import tasks
 from cw.hub.competitions.format import Format, kinds_of
 from cw.hub.matches import replays
 from cw.hub.operation.resources import Resources
@@ -24,6 +25,7 @@ def chores_of(formats: Sequence[Format]) -> Chores:
         "pictures": partial(delete_unnamed, prefix="avatars", unnamed=unused_pictures),
         "uploads": partial(delete_unnamed, prefix="bots", unnamed=unused_uploads),
         "names of deleted accounts": release_names,
+        "runs of drafts": tasks.forget_old,
         **own,
     }
 

@@ -18,9 +18,18 @@ from cw.hub.store.tables.bots import (
     BotKind,
     BotStatus,
     BotVersion,
+    Comparison,
+    ComparisonState,
     VersionState,
 )
-from cw.hub.store.tables.competitions import Competition, CompetitionState, Event
+from cw.hub.store.tables.competitions import (
+    Competition,
+    CompetitionHost,
+    CompetitionState,
+    Event,
+    Guest,
+    Invitation,
+)
 from cw.hub.store.tables.matches import Battle, Map, Match, MatchParticipant, MatchState
 from cw.hub.store.tables.operation import Audit, Count, Heartbeat, Mark, Worker
 from cw.hub.store.tables.rated import Rating, RatingTotal
@@ -32,6 +41,14 @@ from cw.hub.store.tables.tournament import (
     Round,
     RoundScore,
     Team,
+    TeamMember,
+)
+from cw.hub.store.tables.workshop import (
+    DraftFile,
+    TaskKind,
+    TaskState,
+    WorkshopPiece,
+    WorkshopTask,
 )
 
 __all__ = [
@@ -43,16 +60,22 @@ __all__ = [
     "BotKind",
     "BotStatus",
     "BotVersion",
+    "Comparison",
+    "ComparisonState",
     "Competition",
+    "CompetitionHost",
     "CompetitionState",
     "Count",
+    "DraftFile",
     "Entry",
     "EntryStatus",
     "Event",
     "Friend",
     "Group",
     "GroupKind",
+    "Guest",
     "Heartbeat",
+    "Invitation",
     "Json",
     "KnownPlace",
     "Mail",
@@ -69,10 +92,15 @@ __all__ = [
     "Role",
     "Round",
     "RoundScore",
+    "TaskKind",
+    "TaskState",
     "Team",
+    "TeamMember",
     "Ticket",
     "TicketKind",
     "User",
     "VersionState",
     "Worker",
+    "WorkshopPiece",
+    "WorkshopTask",
 ]

@@ -10,6 +10,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     String,
+    true,
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -17,6 +18,7 @@ from cw.hub.store.tables.base import (
     BIG_KEY,
     Base,
     Big,
+    BotId,
     CompetitionId,
     Json,
     Str2,
@@ -37,7 +39,7 @@ Role: TypeAlias = Literal["player", "admin"]
 MailState: TypeAlias = Literal["waiting", "sent", "dead", "dropped"]
 
 TicketKind: TypeAlias = Literal[
-    "session", "reset", "verify", "api", "card", "host_card", "team", "host"
+    "session", "reset", "verify", "email", "api", "card", "host_card", "team", "host"
 ]
 
 
@@ -61,6 +63,8 @@ class User(Base):
     born: Mapped[date | None]
     avatar: Mapped[Str64 | None]
     """The SHA-256 of the picture."""
+    bot_mails: Mapped[bool] = mapped_column(default=True, server_default=true())
+    """Whether a mail shall say that a bot of theirs cannot be reached."""
     locked_at: Mapped[datetime | None]
     created_at: Mapped[datetime]
     deleted_at: Mapped[datetime | None]
@@ -108,6 +112,10 @@ class Mail(Base):
     """The same at each attempt: a server that gets it twice can tell. The link is made of it."""
     kind: Mapped[Str16]
     user_id: Mapped[UserId] = mapped_column(index=True)
+    bot_id: Mapped[BotId | None]
+    """The bot that it is about."""
+    email: Mapped[Str254 | None]
+    """Where it goes, if not to the address of the account; erased when it is sent."""
     state: Mapped[MailState] = mapped_column(String(16), default="waiting")
     attempt: Mapped[int] = mapped_column(default=0)
     """How often somebody has begun to send it."""
@@ -134,6 +142,8 @@ class Ticket(Base):
     )
     """The ticket that this session was made from, and ends with."""
     label: Mapped[Str40 | None]
+    email: Mapped[Str254 | None]
+    """The address that a link proves, and that its user has from then on."""
     scopes: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(index=True)

@@ -25,9 +25,11 @@ from cw.hub.store.tables.base import (
     Str10,
     Str16,
     Str32,
+    Str40,
     Str64,
     Str120,
     Str500,
+    UserId,
     one_of,
 )
 
@@ -36,6 +38,10 @@ BotKind: TypeAlias = Literal["url", "program", "builtin"]
 BotStatus: TypeAlias = Literal["PENDING", "ACTIVE", "INACTIVE", "SUSPENDED", "RETIRED"]
 
 VersionState: TypeAlias = Literal["building", "ready", "failed"]
+
+Decision: TypeAlias = Literal["stronger", "not stronger"]
+
+ComparisonState: TypeAlias = Literal["running", "decided", "undecided", "stopped"]
 
 
 class Bot(Base):
@@ -126,3 +132,47 @@ class BotActivation(Base):
     number: Mapped[int]
     """Of the version."""
     at: Mapped[datetime]
+
+
+class Comparison(Base):
+    """Matches of two versions of a program, or of one against a built-in strategy."""
+
+    __tablename__ = "comparisons"
+    __table_args__ = (
+        one_of("state", ComparisonState),
+        one_of("decision", Decision),
+        Index(
+            "ix_comparisons_running",
+            "user_id",
+            unique=True,
+            sqlite_where=text("state = 'running'"),
+            postgresql_where=text("state = 'running'"),
+        ),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[UserId]
+    bot_id: Mapped[BotId] = mapped_column(index=True)
+    new: Mapped[int]
+    """The number of the version that may be stronger."""
+    old: Mapped[int | None]
+    """That of the version that it is compared with; null for a built-in strategy."""
+    strategy: Mapped[Str40] = mapped_column(default="")
+    """The built-in strategy that it is compared with; "" for a version."""
+    state: Mapped[ComparisonState] = mapped_column(String(16), default="running")
+    decision: Mapped[Decision | None] = mapped_column(String(16))
+    """Null until there is one."""
+    reason: Mapped[Str120] = mapped_column(default="")
+    """Why it was stopped."""
+    planned: Mapped[int] = mapped_column(default=0)
+    """Pairs that are planned, or over; those of a comparison are counted from 0."""
+    pairs: Mapped[int] = mapped_column(default=0)
+    """Pairs that are over and count, in their order."""
+    total: Mapped[float] = mapped_column(default=0.0)
+    """The sum of their scores."""
+    squares: Mapped[float] = mapped_column(default=0.0)
+    """The sum of the squares of their scores."""
+    wins: Mapped[int] = mapped_column(default=0)
+    losses: Mapped[int] = mapped_column(default=0)
+    created_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]

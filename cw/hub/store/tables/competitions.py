@@ -10,6 +10,7 @@ from sqlalchemy import (
     Index,
     String,
     UniqueConstraint,
+    text,
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -22,8 +23,12 @@ from cw.hub.store.tables.base import (
     Long,
     Str16,
     Str32,
+    Str40,
+    Str64,
     Str80,
     Str120,
+    Str254,
+    UserId,
 )
 
 CompetitionState: TypeAlias = Literal["draft", "running", "paused", "over"]
@@ -48,6 +53,47 @@ class Competition(Base):
     revision: Mapped[int] = mapped_column(default=0)
     """Rises with every change that its pages show: their ETag."""
     created_at: Mapped[datetime]
+    description: Mapped[Long] = mapped_column(default="", server_default=text("''"))
+    """Markdown."""
+    zone: Mapped[Str64] = mapped_column(default="UTC", server_default=text("'UTC'"))
+    """The time zone, as in the tz database, in which its hosts enter times."""
+
+
+class CompetitionHost(Base):
+    """That a person leads a competition."""
+
+    __tablename__ = "competition_hosts"
+
+    competition_id: Mapped[CompetitionId] = mapped_column(primary_key=True)
+    user_id: Mapped[UserId] = mapped_column(primary_key=True, index=True)
+    added_at: Mapped[datetime]
+
+
+class Invitation(Base):
+    """The link by which people come to a competition and form teams."""
+
+    __tablename__ = "invitations"
+
+    competition_id: Mapped[CompetitionId] = mapped_column(primary_key=True)
+    code: Mapped[Str16] = mapped_column(unique=True)
+    is_open: Mapped[bool] = mapped_column(default=True)
+    most_teams: Mapped[int]
+    """Further teams wait."""
+    most_members: Mapped[int]
+    """People of one team."""
+    created_at: Mapped[datetime]
+
+
+class Guest(Base):
+    """An address that a host has imported, to be sent the invitation."""
+
+    __tablename__ = "guests"
+
+    competition_id: Mapped[CompetitionId] = mapped_column(primary_key=True)
+    email: Mapped[Str254] = mapped_column(primary_key=True)
+    team: Mapped[Str40] = mapped_column(default="")
+    """The name of the team that the list proposes; "" for none."""
+    added_at: Mapped[datetime]
 
 
 class Event(Base):

@@ -23,17 +23,20 @@ from cw.hub.store.tables.base import (
     Json,
     Long,
     RoundId,
+    Str16,
     Str32,
     Str40,
     Str80,
     Str120,
     Str200,
     TeamId,
+    UserId,
 )
 
 GroupKind: TypeAlias = Literal["public", "internal", "final"]
 
-EntryStatus: TypeAlias = Literal["playing", "withdrawn", "disqualified"]
+EntryStatus: TypeAlias = Literal["playing", "waiting", "removed", "withdrawn", "disqualified"]
+"""A team that is `waiting` has no room yet; one that was `removed` is back when that is undone."""
 
 
 class Group(Base):
@@ -68,6 +71,22 @@ class Team(Base):
     out_of_competition: Mapped[bool] = mapped_column(default=False)
     machine: Mapped[Str120 | None]
     ssh_key: Mapped[Long | None]
+    removed_at: Mapped[datetime | None]
+    """When its host removed it; for an hour that can be undone."""
+    code: Mapped[Str16 | None]
+    """What its captain gives to those who shall join; None for a team without an account."""
+
+
+class TeamMember(Base):
+    """That a person is in a team: in one of each competition."""
+
+    __tablename__ = "team_members"
+
+    competition_id: Mapped[CompetitionId] = mapped_column(primary_key=True)
+    user_id: Mapped[UserId] = mapped_column(primary_key=True, index=True)
+    team_id: Mapped[TeamId] = mapped_column(index=True)
+    is_captain: Mapped[bool] = mapped_column(default=False)
+    joined_at: Mapped[datetime]
 
 
 class Entry(Base):

@@ -11,31 +11,36 @@ from cw.games.code_battle.curation import is_playable
 from cw.games.code_battle.maps.generate import DEFAULTS, make_map
 from cw.games.code_battle.maps.library import LIBRARY, maps_for
 from cw.games.code_battle.maps.map_file import Map, decode_map, encode_map
+from tests.effort import first_is_fast
 from tests.games.code_battle.positions import GAME
 
 PLAYERS = (2, 3, 4, 6)
 
 
-@pytest.mark.parametrize("players", PLAYERS)
+@pytest.mark.parametrize("players", first_is_fast(PLAYERS))
 def test_every_map_of_the_library_is_proven(players: int) -> None:
     files = sorted(
         entry.name for entry in LIBRARY.iterdir() if entry.name.startswith(f"m{players}_")
     )
     assert len(files) >= 50
     for name in files:
-        made = decode_map((LIBRARY / name).read_bytes(), name.removesuffix(".json"))
-        assert made.players == players
-        assert f"{made.map_id}.json" == name
+        arena_map = decode_map((LIBRARY / name).read_bytes(), name.removesuffix(".json"))
+        assert arena_map.players == players
+        assert f"{arena_map.map_id}.json" == name
 
 
 @pytest.mark.parametrize("players", PLAYERS)
 def test_the_first_ten_are_usual_and_the_others_vary(players: int) -> None:
     library = maps_for(players)
-    assert len({encode_map(made) for made in library}) == len(library)
-    usual = [made for made in library if made.rows == made.cols == 60 and made.wall_density == 0.15]
+    assert len({encode_map(arena_map) for arena_map in library}) == len(library)
+    usual = [
+        arena_map
+        for arena_map in library
+        if arena_map.rows == arena_map.cols == 60 and arena_map.wall_density == 0.15
+    ]
     assert set(library[:10]) <= set(usual)
-    assert {made.cores_per_player for made in library} == {1, 2}
-    assert len({made.rows for made in library}) > 20
+    assert {arena_map.cores_per_player for arena_map in library} == {1, 2}
+    assert len({arena_map.rows for arena_map in library}) > 20
 
 
 @pytest.mark.parametrize("players", PLAYERS)
@@ -51,34 +56,34 @@ def test_the_seed_draws_among_the_usual_maps() -> None:
 
 
 def test_a_map_is_named_by_its_id() -> None:
-    made = maps_for(3)[12]
-    state = GAME.new(3, 1, map=made.map_id)
-    assert (state.config.rows, state.config.cols) == (made.rows, made.cols)
-    assert len(state.bots) == len(state.cores) == 3 * made.cores_per_player
-    assert [stats.score for stats in state.stats] == [made.cores_per_player] * 3
+    arena_map = maps_for(3)[12]
+    state = GAME.new(3, 1, map=arena_map.map_id)
+    assert (state.config.rows, state.config.cols) == (arena_map.rows, arena_map.cols)
+    assert len(state.bots) == len(state.cores) == 3 * arena_map.cores_per_player
+    assert [stats.score for stats in state.stats] == [arena_map.cores_per_player] * 3
     assert [core.id for core in state.cores] == list(range(len(state.cores)))
     assert [core.owner for core in state.cores] == sorted(core.owner for core in state.cores)
 
 
 def test_options_choose_among_the_maps() -> None:
-    made = maps_for(2)[20]
+    arena_map = maps_for(2)[20]
     wanted = {
-        "rows": made.rows,
-        "cols": made.cols,
-        "wall_density": made.wall_density,
-        "energy_nodes": len(made.nodes),
-        "cores_per_player": made.cores_per_player,
+        "rows": arena_map.rows,
+        "cols": arena_map.cols,
+        "wall_density": arena_map.wall_density,
+        "energy_nodes": len(arena_map.nodes),
+        "cores_per_player": arena_map.cores_per_player,
     }
     assert wanted.keys() == DEFAULTS.keys()
-    assert GAME.new(2, 1, **wanted).config.rows == made.rows
+    assert GAME.new(2, 1, **wanted).config.rows == arena_map.rows
 
 
 def test_a_map_file_is_played_on(tmp_path: Path) -> None:
-    made: Map = make_map("mine", 2, 7, rows=30, cols=33)
+    arena_map: Map = make_map("mine", 2, 7, rows=30, cols=33)
     file = tmp_path / "mine.json"
-    file.write_bytes(encode_map(made))
+    file.write_bytes(encode_map(arena_map))
     assert GAME.new(2, 1, map=str(file)).config.cols == 33
-    file.write_bytes(encode_map(made)[:-9])
+    file.write_bytes(encode_map(arena_map)[:-9])
     with pytest.raises(UsageError, match="map mine: no JSON"):
         GAME.new(2, 1, map=str(file))
 

@@ -58,18 +58,18 @@ def image(players: int, rows: int, cols: int, slot: int, tile: RowCol) -> RowCol
     return (r + down) % rows, (c + right) % cols
 
 
-def d2(made: Map, a: RowCol, b: RowCol) -> int:
+def d2(arena_map: Map, a: RowCol, b: RowCol) -> int:
     down, right = abs(a[0] - b[0]), abs(a[1] - b[1])
-    return min(down, made.rows - down) ** 2 + min(right, made.cols - right) ** 2
+    return min(down, arena_map.rows - down) ** 2 + min(right, arena_map.cols - right) ** 2
 
 
-def walk(made: Map, start: RowCol) -> dict[RowCol, int]:
+def walk(arena_map: Map, start: RowCol) -> dict[RowCol, int]:
     """Return the steps to every tile that can be reached."""
-    walls, steps, ring, length = set(made.walls), {start: 0}, [start], 0
+    walls, steps, ring, length = set(arena_map.walls), {start: 0}, [start], 0
     while ring:
         length += 1
         around = {
-            ((r + dr) % made.rows, (c + dc) % made.cols)
+            ((r + dr) % arena_map.rows, (c + dc) % arena_map.cols)
             for (r, c), (dr, dc) in product(ring, ((0, 1), (1, 0), (0, -1), (-1, 0)))
         }
         ring = [tile for tile in around if tile not in walls and tile not in steps]
@@ -77,60 +77,66 @@ def walk(made: Map, start: RowCol) -> dict[RowCol, int]:
     return steps
 
 
-def slots_cores(made: Map, slot: int) -> list[RowCol]:
-    return [tile for tile, owner in made.cores if owner == slot]
+def slots_cores(arena_map: Map, slot: int) -> list[RowCol]:
+    return [tile for tile, owner in arena_map.cores if owner == slot]
 
 
-def prove_by_hand(made: Map) -> None:
+def prove_by_hand(arena_map: Map) -> None:
     """Assert M1 to M4 and the distances of steps 1 to 3."""
-    players = range(made.players)
+    players = range(arena_map.players)
 
     def images(slot: int, tiles: Iterable[RowCol]) -> set[RowCol]:
-        return {image(made.players, made.rows, made.cols, slot, tile) for tile in tiles}
+        return {
+            image(arena_map.players, arena_map.rows, arena_map.cols, slot, tile) for tile in tiles
+        }
 
     for slot in players:
-        assert images(slot, made.walls) == set(made.walls)
-        assert images(slot, made.nodes) == set(made.nodes)
-        assert images(slot, slots_cores(made, 0)) == set(slots_cores(made, slot))
-    cores = [tile for tile, _ in made.cores]
-    assert len(set(cores)) == len(cores) == made.players * made.cores_per_player
-    assert len(set(made.nodes)) == len(made.nodes)
-    assert list(made.walls) == sorted(set(made.walls))
-    everything = [*made.walls, *made.nodes, *cores]
+        assert images(slot, arena_map.walls) == set(arena_map.walls)
+        assert images(slot, arena_map.nodes) == set(arena_map.nodes)
+        assert images(slot, slots_cores(arena_map, 0)) == set(slots_cores(arena_map, slot))
+    cores = [tile for tile, _ in arena_map.cores]
+    assert len(set(cores)) == len(cores) == arena_map.players * arena_map.cores_per_player
+    assert len(set(arena_map.nodes)) == len(arena_map.nodes)
+    assert list(arena_map.walls) == sorted(set(arena_map.walls))
+    everything = [*arena_map.walls, *arena_map.nodes, *cores]
     assert len(everything) == len(set(everything))
 
     ways = []
     for slot in players:
-        walks = [walk(made, core) for core in slots_cores(made, slot)]
-        assert len(walks[0]) == made.rows * made.cols - len(made.walls)
-        ways.append(sorted(steps[node] for steps in walks for node in made.nodes))
+        walks = [walk(arena_map, core) for core in slots_cores(arena_map, slot)]
+        assert len(walks[0]) == arena_map.rows * arena_map.cols - len(arena_map.walls)
+        ways.append(sorted(steps[node] for steps in walks for node in arena_map.nodes))
     assert all(own == ways[0] for own in ways)
 
-    target = round(made.rows * made.cols * made.wall_density)
-    assert abs(len(made.walls) - target) < made.players
-    share = len(made.walls) / (made.rows * made.cols)
-    assert abs(share - made.wall_density) < 0.02
-    assert made.wall_density_real == pytest.approx(share, abs=0.0001)
-    assert all(d2(made, core, wall) > 4 for core in cores for wall in made.walls)
-    assert all(d2(made, core, node) >= 9 for core in cores for node in made.nodes)
-    assert all(d2(made, a, b) >= 5 for a in made.nodes for b in made.nodes if a != b)
+    target = round(arena_map.rows * arena_map.cols * arena_map.wall_density)
+    assert abs(len(arena_map.walls) - target) < arena_map.players
+    share = len(arena_map.walls) / (arena_map.rows * arena_map.cols)
+    assert abs(share - arena_map.wall_density) < 0.02
+    assert arena_map.wall_density_real == pytest.approx(share, abs=0.0001)
+    assert all(d2(arena_map, core, wall) > 4 for core in cores for wall in arena_map.walls)
+    assert all(d2(arena_map, core, node) >= 9 for core in cores for node in arena_map.nodes)
+    assert all(d2(arena_map, a, b) >= 5 for a in arena_map.nodes for b in arena_map.nodes if a != b)
 
 
-def prove_core_distances(made: Map) -> None:
+def prove_core_distances(arena_map: Map) -> None:
     """Assert the distances of step 1."""
-    short = min(made.rows, made.cols) ** 2
-    firsts = [slots_cores(made, slot)[0] for slot in range(made.players)]
-    least = max(26, short / 9) if made.group.name.startswith("rot") else 26
-    assert all(d2(made, a, b) >= least for a in firsts for b in firsts if a != b)
-    cores = [tile for tile, _ in made.cores]
-    if made.cores_per_player == 2:
-        assert all(d2(made, a, b) >= max(26, short / 36) for a in cores for b in cores if a != b)
-        second = slots_cores(made, 0)[1]
-        assert all(d2(made, second, firsts[0]) < d2(made, second, first) for first in firsts[1:])
+    short = min(arena_map.rows, arena_map.cols) ** 2
+    firsts = [slots_cores(arena_map, slot)[0] for slot in range(arena_map.players)]
+    least = max(26, short / 9) if arena_map.group.name.startswith("rot") else 26
+    assert all(d2(arena_map, a, b) >= least for a in firsts for b in firsts if a != b)
+    cores = [tile for tile, _ in arena_map.cores]
+    if arena_map.cores_per_player == 2:
+        assert all(
+            d2(arena_map, a, b) >= max(26, short / 36) for a in cores for b in cores if a != b
+        )
+        second = slots_cores(arena_map, 0)[1]
+        assert all(
+            d2(arena_map, second, firsts[0]) < d2(arena_map, second, first) for first in firsts[1:]
+        )
 
 
 @pytest.fixture(scope="module")
-def made() -> Map:
+def arena_map() -> Map:
     return make_map("m4_007", 4, 123, rows=30, cols=44)
 
 
@@ -206,11 +212,14 @@ class TestMaps:
     def test_every_group_and_size(self, players: int, rows: int, cols: int, cores: int) -> None:
         density = (0.05, 0.15, 0.30)[(rows + cols + cores) % 3]
         options = {"wall_density": density, "cores_per_player": cores, "energy_nodes": 23}
-        made = make_map("m", players, 7, rows=rows, cols=cols, **options)
-        assert (made.players, made.rows, made.cols) == (players, rows, cols)
-        assert (made.cores_per_player, len(made.nodes)) == (cores, 23 // players * players)
-        prove_by_hand(made)
-        prove_core_distances(made)
+        arena_map = make_map("m", players, 7, rows=rows, cols=cols, **options)
+        assert (arena_map.players, arena_map.rows, arena_map.cols) == (players, rows, cols)
+        assert (arena_map.cores_per_player, len(arena_map.nodes)) == (
+            cores,
+            23 // players * players,
+        )
+        prove_by_hand(arena_map)
+        prove_core_distances(arena_map)
 
     @pytest.mark.parametrize("players", [2, 3, 4, 6])
     @pytest.mark.parametrize("density", [0.05, 0.15, 0.30])
@@ -218,26 +227,27 @@ class TestMaps:
         for seed in range(3):
             prove_by_hand(make_map("m", players, seed, wall_density=density))
 
+    @pytest.mark.thorough
     def test_the_largest_maps_with_most_things(self) -> None:
         for players in (2, 3, 4, 6):
             options = {"energy_nodes": 50, "cores_per_player": 2, "wall_density": 0.3}
-            made = make_map("m", players, 2**63 - 1, rows=120, cols=120, **options)
-            assert len(made.nodes) == 50 // players * players
-            prove_by_hand(made)
-            prove_core_distances(made)
+            arena_map = make_map("m", players, 2**63 - 1, rows=120, cols=120, **options)
+            assert len(arena_map.nodes) == 50 // players * players
+            prove_by_hand(arena_map)
+            prove_core_distances(arena_map)
 
     def test_the_smallest_maps_with_most_things(self) -> None:
         for players, seed in product((2, 3, 4, 6), range(5)):
             options = {"energy_nodes": 50, "cores_per_player": 2, "wall_density": 0.3}
-            made = make_map("m", players, seed, rows=30, cols=30, **options)
-            prove_by_hand(made)
-            prove_core_distances(made)
+            arena_map = make_map("m", players, seed, rows=30, cols=30, **options)
+            prove_by_hand(arena_map)
+            prove_core_distances(arena_map)
 
-    def test_m5_the_same_seed_gives_the_same_file(self, made: Map) -> None:
+    def test_m5_the_same_seed_gives_the_same_file(self, arena_map: Map) -> None:
         again = make_map("m4_007", 4, 123, rows=30, cols=44)
-        assert encode_map(again) == encode_map(made)
+        assert encode_map(again) == encode_map(arena_map)
         other = make_map("m4_007", 4, 124, rows=30, cols=44)
-        assert (other.walls, other.nodes) != (made.walls, made.nodes)
+        assert (other.walls, other.nodes) != (arena_map.walls, arena_map.nodes)
 
     def test_defaults(self) -> None:
         plain = make_map("m", 2, 5)
@@ -286,7 +296,10 @@ class TestOptions:
 class TestSeries:
     def test_ids_and_seeds_go_on(self) -> None:
         series = list(make_maps(3, 2, 40, rows=30, cols=30))
-        assert [(made.map_id, made.seed) for made in series] == [("m3_001", 40), ("m3_002", 41)]
+        assert [(arena_map.map_id, arena_map.seed) for arena_map in series] == [
+            ("m3_001", 40),
+            ("m3_002", 41),
+        ]
         assert series[1] == make_map("m3_002", 3, 41, rows=30, cols=30)
         assert map_ids(4, 12)[-1] == "m4_012"
 
@@ -315,8 +328,8 @@ class TestSteps:
         connect_required(layout, walls)
         open_tiles = [symmetry.tile(n) for n, wall in enumerate(walls) if not wall]
         closed = tuple(symmetry.tile(n) for n, wall in enumerate(walls) if wall)
-        found = replace(make_map("m", 4, 1, rows=31, cols=31), walls=closed)
-        reached = walk(found, (5, 5))
+        arena_map = replace(make_map("m", 4, 1, rows=31, cols=31), walls=closed)
+        reached = walk(arena_map, (5, 5))
         assert set(open_tiles) == set(reached)
         for goal in layout.required:
             assert symmetry.tile(goal) in reached
@@ -366,14 +379,14 @@ def change(document: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 
 class TestFiles:
-    def test_the_document_has_the_keys_of_the_format_in_order(self, made: Map) -> None:
-        document = map_document(made)
+    def test_the_document_has_the_keys_of_the_format_in_order(self, arena_map: Map) -> None:
+        document = map_document(arena_map)
         assert list(document) == [
             "version", "map_id", "players", "rows", "cols", "symmetry", "seed", "wall_density",
             "wall_density_real", "cores_per_player", "walls", "energy_nodes", "cores",
         ]  # fmt: skip
         assert document["symmetry"] == {"group": "half_shift"}
-        assert document["cores"][0] == {"pos": list(made.cores[0][0]), "owner": 0}
+        assert document["cores"][0] == {"pos": list(arena_map.cores[0][0]), "owner": 0}
         assert [core["owner"] for core in document["cores"]] == [0, 1, 2, 3]
         shifted = map_document(make_map("m", 6, 1))
         assert shifted["symmetry"] == {"group": "shift", "shift": [20, 30]}
@@ -382,20 +395,20 @@ class TestFiles:
     def test_a_file_that_is_read_is_the_map_that_was_written(
         self, players: int, rows: int, cols: int
     ) -> None:
-        made = make_map("m", players, 3, rows=rows, cols=cols, cores_per_player=2)
-        data = encode_map(made)
-        assert decode_map(data, "m") == made
+        arena_map = make_map("m", players, 3, rows=rows, cols=cols, cores_per_player=2)
+        data = encode_map(arena_map)
+        assert decode_map(data, "m") == arena_map
         assert data == json.dumps(json.loads(data), separators=(",", ":")).encode() + b"\n"
 
     def test_the_order_of_tiles_and_cores_in_a_file_means_nothing(self) -> None:
-        made = make_map("m", 3, 3, rows=30, cols=30, cores_per_player=2)
-        document = map_document(made)
+        arena_map = make_map("m", 3, 3, rows=30, cols=30, cores_per_player=2)
+        document = map_document(arena_map)
         for key in ("walls", "energy_nodes"):
             document[key].reverse()
         first = [core for core in document["cores"] if core["owner"] == 0]
         others = [core for core in document["cores"] if core["owner"]]
         document["cores"] = others[::-1] + first
-        assert read_map(document, "m") == made
+        assert read_map(document, "m") == arena_map
 
     @pytest.mark.parametrize(
         ("path", "value", "error"),
@@ -440,16 +453,18 @@ class TestFiles:
             (("extra",), 1, "unknown key 'extra'"),
         ],
     )
-    def test_hostile_values(self, made: Map, path: tuple[Any, ...], value: Any, error: str) -> None:
+    def test_hostile_values(
+        self, arena_map: Map, path: tuple[Any, ...], value: Any, error: str
+    ) -> None:
         with pytest.raises(UsageError) as refused:
-            read_map(change(map_document(made), path, value), "m")
+            read_map(change(map_document(arena_map), path, value), "m")
         assert str(refused.value).startswith("map m: ")
         assert error in str(refused.value)
         assert len(str(refused.value)) < 300
 
     @pytest.mark.parametrize("key", KEYS)
-    def test_a_missing_key(self, made: Map, key: str) -> None:
-        document = map_document(made)
+    def test_a_missing_key(self, arena_map: Map, key: str) -> None:
+        document = map_document(arena_map)
         del document[key]
         with pytest.raises(UsageError, match=f"^map m: {key} is missing$"):
             read_map(document, "m")
@@ -467,9 +482,9 @@ class TestFiles:
         with pytest.raises(UsageError, match=r"^map m: no JSON"):
             decode_map(data, "m")
 
-    def test_a_file_that_is_too_large(self, made: Map) -> None:
+    def test_a_file_that_is_too_large(self, arena_map: Map) -> None:
         with pytest.raises(UsageError, match=r"^map m: more than 1048576 bytes$"):
-            decode_map(encode_map(made) + b" " * (1 << 20), "m")
+            decode_map(encode_map(arena_map) + b" " * (1 << 20), "m")
 
 
 def refusal(document: Any) -> str:
@@ -481,47 +496,47 @@ def refusal(document: Any) -> str:
 class TestProof:
     """Maps that are well formed and yet wrong."""
 
-    def edited(self, made: Map, edit: Callable[[dict[str, Any]], None]) -> Any:
-        document = map_document(made)
+    def edited(self, arena_map: Map, edit: Callable[[dict[str, Any]], None]) -> Any:
+        document = map_document(arena_map)
         edit(document)
         return document
 
     def test_m1_a_wall_that_has_moved(self) -> None:
-        made = make_map("m", 3, 1, rows=30, cols=30)
-        gone = list(made.walls[5])
-        document = self.edited(made, lambda d: d["walls"].remove(gone))
+        arena_map = make_map("m", 3, 1, rows=30, cols=30)
+        gone = list(arena_map.walls[5])
+        document = self.edited(arena_map, lambda d: d["walls"].remove(gone))
         assert refusal(document) == f"map m: not symmetric at tile {gone}"
 
-    def test_m1_a_wall_too_many(self, made: Map) -> None:
-        taken = {*made.walls, *made.nodes, *(tile for tile, _ in made.cores)}
+    def test_m1_a_wall_too_many(self, arena_map: Map) -> None:
+        taken = {*arena_map.walls, *arena_map.nodes, *(tile for tile, _ in arena_map.cores)}
         free = next(tile for tile in product(range(30), range(44)) if tile not in taken)
-        document = self.edited(made, lambda d: d["walls"].append(list(free)))
+        document = self.edited(arena_map, lambda d: d["walls"].append(list(free)))
         assert refusal(document) == f"map m: not symmetric at tile {list(free)}"
 
-    def test_m1_a_node_that_has_no_image(self, made: Map) -> None:
-        node = list(made.nodes[2])
-        document = self.edited(made, lambda d: d["energy_nodes"].remove(node))
+    def test_m1_a_node_that_has_no_image(self, arena_map: Map) -> None:
+        node = list(arena_map.nodes[2])
+        document = self.edited(arena_map, lambda d: d["energy_nodes"].remove(node))
         assert refusal(document) == f"map m: not symmetric at tile {node}"
 
-    def test_m1_cores_that_are_no_images(self, made: Map) -> None:
+    def test_m1_cores_that_are_no_images(self, arena_map: Map) -> None:
         def swap(document: dict[str, Any]) -> None:
             cores = document["cores"]
             cores[1]["pos"], cores[2]["pos"] = cores[2]["pos"], cores[1]["pos"]
 
-        place = list(made.cores[2][0])
-        assert refusal(self.edited(made, swap)) == f"map m: not symmetric at tile {place}"
+        place = list(arena_map.cores[2][0])
+        assert refusal(self.edited(arena_map, swap)) == f"map m: not symmetric at tile {place}"
 
     def test_a_small_orbit_stays_open(self) -> None:
-        made = make_map("m", 2, 1, rows=31, cols=31)
-        document = self.edited(made, lambda d: d["walls"].append([15, 15]))
+        arena_map = make_map("m", 2, 1, rows=31, cols=31)
+        document = self.edited(arena_map, lambda d: d["walls"].append([15, 15]))
         assert refusal(document) == "map m: tile [15, 15] is its own image and must stay open"
 
     def test_m2_a_walled_in_tile(self) -> None:
-        made = make_map("m", 2, 1, rows=30, cols=30, wall_density=0.05)
+        arena_map = make_map("m", 2, 1, rows=30, cols=30, wall_density=0.05)
 
         def build(document: dict[str, Any]) -> None:
-            symmetry = made.symmetry
-            core = made.cores[0][0]
+            symmetry = arena_map.symmetry
+            core = arena_map.cores[0][0]
             around = [((core[0] + a) % 30, (core[1] + b) % 30) for a, b in DIAMOND]
             new = {i for tile in around for i in symmetry.images(tile)}
             old = {tuple(tile) for tile in document["walls"]}
@@ -530,7 +545,7 @@ class TestProof:
             document["wall_density"] = len(document["walls"]) / 900
             document["wall_density_real"] = document["wall_density"]
 
-        assert "cannot be reached from core" in refusal(self.edited(made, build))
+        assert "cannot be reached from core" in refusal(self.edited(arena_map, build))
 
     def test_m3_ways_of_other_lengths(self) -> None:
         symmetry = symmetry_for(2, 30, 30)
@@ -540,22 +555,22 @@ class TestProof:
         assert str(refused.value) == "slot 1 has other ways to the energy nodes than slot 0"
         prove_ways(symmetry, [], symmetry.images((5, 8)), cores)
 
-    def test_two_things_on_one_tile(self, made: Map) -> None:
-        wall, node = list(made.walls[0]), list(made.nodes[0])
-        document = self.edited(made, lambda d: d["energy_nodes"].append(wall))
+    def test_two_things_on_one_tile(self, arena_map: Map) -> None:
+        wall, node = list(arena_map.walls[0]), list(arena_map.nodes[0])
+        document = self.edited(arena_map, lambda d: d["energy_nodes"].append(wall))
         assert refusal(document) == f"map m: both wall and energy node at tile {wall}"
-        document = self.edited(made, lambda d: d["cores"][0].update(pos=node))
+        document = self.edited(arena_map, lambda d: d["cores"][0].update(pos=node))
         assert refusal(document) == f"map m: both energy node and core at tile {node}"
-        document = self.edited(made, lambda d: d["walls"].append(wall))
+        document = self.edited(arena_map, lambda d: d["walls"].append(wall))
         assert refusal(document) == f"map m: both wall and wall at tile {wall}"
 
-    def test_m4_two_orbits_of_walls_too_few(self, made: Map) -> None:
+    def test_m4_two_orbits_of_walls_too_few(self, arena_map: Map) -> None:
         def thin(document: dict[str, Any]) -> None:
             for _ in range(2):
-                for tile in made.symmetry.images(open_edge(document, made)):
+                for tile in arena_map.symmetry.images(open_edge(document, arena_map)):
                     document["walls"].remove(list(tile))
 
-        document = self.edited(made, thin)
+        document = self.edited(arena_map, thin)
         document["wall_density_real"] = len(document["walls"]) / (30 * 44)
         expected = f"{len(document['walls'])} walls, but wall_density 0.15 asks for 198"
         assert refusal(document) == f"map m: {expected}"
@@ -565,10 +580,10 @@ DIAMOND = [(a, b) for a in range(-3, 4) for b in range(-3, 4) if abs(a) + abs(b)
 """A closed ring of walls round a core."""
 
 
-def open_edge(document: dict[str, Any], made: Map) -> RowCol:
+def open_edge(document: dict[str, Any], arena_map: Map) -> RowCol:
     """Return a wall that has an open tile beside it."""
     walls = {tuple(tile) for tile in document["walls"]}
     for row, col in sorted(walls):
-        if (row, (col + 1) % made.cols) not in walls:
+        if (row, (col + 1) % arena_map.cols) not in walls:
             return row, col
     raise AssertionError("no wall has an open tile to the east")

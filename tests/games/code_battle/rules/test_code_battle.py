@@ -537,11 +537,11 @@ def test_an_unknown_slot_is_refused(name: Any) -> None:
         CODEC.player_from_json(state, name)
 
 
-@pytest.mark.parametrize("said", [None, "N", 1, {}, {"moves": []}, {"fault": "lazy"}])
-def test_actions_are_lists_or_faults(said: Any) -> None:
+@pytest.mark.parametrize("payload", [None, "N", 1, {}, {"moves": []}, {"fault": "lazy"}])
+def test_actions_are_lists_or_faults(payload: Any) -> None:
     state = CODEC.state_from_json(position(FAR))
     with pytest.raises(ProtocolError):
-        CODEC.actions_from_json(state, {"0": said})
+        CODEC.actions_from_json(state, {"0": payload})
 
 
 def test_sampled_moves_are_orders_of_own_bots() -> None:

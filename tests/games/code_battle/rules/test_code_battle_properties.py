@@ -100,7 +100,7 @@ def test_p2_other_names_for_the_slots_give_the_same_result(seed: int) -> None:
         copy["players"] = [document["players"][names.index(slot)] for slot in range(slots)]
         return normal(copy)
 
-    renamed = {str(names[int(slot)]): said for slot, said in actions.items()}
+    renamed = {str(names[int(slot)]): action for slot, action in actions.items()}
     results = rename(after(state, actions)), normal(after(rename(state), renamed))
     for result in results:
         for bot in result["bots"]:

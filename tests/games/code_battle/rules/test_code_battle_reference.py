@@ -7,11 +7,12 @@ from typing import Any
 
 from cw.games.code_battle.codec import CodeBattleCodec
 from cw.games.code_battle.rules import CodeBattle
+from tests.effort import amount
 from tests.games.code_battle.rules.code_battle_reference import reference_step
 
 GAME = CodeBattle()
 CODEC = CodeBattleCodec(GAME)
-TRANSITIONS = 2500
+TRANSITIONS = amount(800, 2500)
 
 
 def random_state(rng: Random) -> Any:

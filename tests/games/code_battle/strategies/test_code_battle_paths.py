@@ -33,8 +33,8 @@ def test_distances_and_approaches_are_those_of_a_plain_search(seed: int) -> None
     for tile in rng.sample(range(grid.tiles), 200):
         assert field.distance(tile) == expected[tile]
         near = {way: grid.ahead[way][tile] for way in DIRECTIONS}
-        found = {way: steps for steps, way, _ in field.approaches(tile, expected[tile])}
-        assert found == {
+        approaches = {way: steps for steps, way, _ in field.approaches(tile, expected[tile])}
+        assert approaches == {
             way: expected[other] for way, other in near.items() if expected[other] < FAR
         }
 

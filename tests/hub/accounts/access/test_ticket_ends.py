@@ -166,6 +166,9 @@ DOORS: Final = {
     "link of an address, used": Door(
         "verify", DAY, lambda hall: hall.link("verify"), link_is_redeemed("verify")
     ),
+    "link to a new address": Door(
+        "email", DAY, lambda hall: hall.link("email"), link_is_redeemed("email")
+    ),
     "card of a team": Door("card", 180 * DAY, lambda hall: hall.rows.card("Alpha"), takes_card),
     "card of a host": Door("host_card", 180 * DAY, lambda hall: hall.rows.card(None), takes_card),
     "session of a team": Door("team", 180 * DAY, lambda hall: hall.enter("Alpha"), finds_team),

@@ -62,10 +62,10 @@ class SpringCup:
             return competitions.named(session, "cup/spring")
 
     def set(self, **values: Any) -> None:
-        self.do(FORMAT.change, self.clock, self.facts, values)
+        self.do(FORMAT.change, self.clock, self.facts, values, competitions.OPERATOR)
 
     def resume(self) -> None:
-        self.do(FORMAT.steer, self.clock, self.facts, "running")
+        self.do(FORMAT.steer, self.clock, self.facts, "running", competitions.OPERATOR)
 
     def matches(self, *wanted: str) -> list[Match]:
         query = select(Match).where(Match.state.in_(wanted)) if wanted else select(Match)
@@ -184,7 +184,7 @@ def test_a_cup_that_is_paused_plans_nothing(resources: Resources) -> None:
     cup = SpringCup(resources, 3)
     cup.resume()
     tick(resources)
-    cup.do(FORMAT.steer, cup.clock, cup.facts, "paused")
+    cup.do(FORMAT.steer, cup.clock, cup.facts, "paused", competitions.OPERATOR)
     cup.end(cup.matches("queued")[0])
     tick(resources)
     assert cup.matches("queued") == []

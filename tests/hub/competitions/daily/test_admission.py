@@ -44,6 +44,7 @@ from tests.hub.conftest import StillClock
 
 pytestmark = pytest.mark.limits_of_the_rules
 GOOD = Broken("good", "", "")
+ILL = [{"step": "health", "ok": False, "problem": "ill"}]
 CARELESS = Broken("careless", "refusal", "", turn=careless)
 
 
@@ -60,19 +61,19 @@ def registered(resources: Resources, owner: int, address: str, name: str = "Swar
     """Register a bot whose secret is known to those of the tests."""
     new = NewBot("code-battle", name, address)
     with resources.database.writing() as session:
-        made = bots.register(session, resources.clock, resources.sealer, owner, new).id
-        entry.enter(session, made)
-        row = session.get_one(Bot, made)
+        bot = bots.register(session, resources.clock, resources.sealer, owner, new).id
+        entry.enter(session, bot)
+        row = session.get_one(Bot, bot)
         sealed = resources.sealer.seal(SECRET.encode(), f"{row.bot_id}.1")
         row.secret, row.key_id = sealed.data, sealed.key_id
-        return made
+        return bot
 
 
 def asked(resources: Resources, bot: int) -> CheckTarget:
     with resources.database.reading() as session:
-        found = bot_health.check_target(session, bot)
-    assert found is not None
-    return found
+        target = bot_health.check_target(session, bot)
+    assert target is not None
+    return target
 
 
 def row_of(resources: Resources, bot: int) -> Bot:
@@ -82,9 +83,9 @@ def row_of(resources: Resources, bot: int) -> Bot:
 
 def own(resources: Resources) -> BotView:
     with resources.database.reading() as session:
-        found = bot_views.find(session, None, "swarm")
-    assert found is not None
-    return found
+        bot = bot_views.find(session, None, "swarm")
+    assert bot is not None
+    return bot
 
 
 def do(resources: Resources, verb: Callable[[Session], Any]) -> Any:
@@ -122,9 +123,9 @@ def test_every_broken_bot_is_told_what_is_wrong(alone: Resources) -> None:
 
     with ExitStack() as stack:
         addresses = [stack.enter_context(serving(bot)) for bot in (*BROKEN, GOOD, CARELESS)]
-        *found, good, warned = asyncio.run(all_steps(addresses))
-    said = {bot.name: failed(steps) for bot, steps in zip(BROKEN, found, strict=True)}
-    assert said == {bot.name: (bot.step, bot.sentence) for bot in BROKEN}
+        *results, good, warned = asyncio.run(all_steps(addresses))
+    failures = {bot.name: failed(steps) for bot, steps in zip(BROKEN, results, strict=True)}
+    assert failures == {bot.name: (bot.step, bot.sentence) for bot in BROKEN}
     assert [step["step"] for step in good] == ["health", "turn", "signature", "moves", "refusal"]
     assert all(step["ok"] for step in good)
     assert failed(warned) == (
@@ -151,16 +152,16 @@ def test_who_cannot_be_reached_is_told_why(
     alone: Resources, deaf_port: int, tmp_path: Path
 ) -> None:
 
-    def steps(address: str, held: Resources = alone) -> tuple[str, str]:
-        return failed(asyncio.run(checks.steps_of(held, known(alone, address))))
+    def steps(address: str, hub: Resources = alone) -> tuple[str, str]:
+        return failed(asyncio.run(checks.steps_of(hub, known(alone, address))))
 
     assert steps("http://bot.invalid") == (
         "resolve",
         "The host name bot.invalid does not resolve.",
     )
     assert steps("http://127.0.0.1:9/") == ("connect", "127.0.0.1:9 refuses connections.")
-    said = f"No connection to 127.0.0.1:{deaf_port} within 2 seconds."
-    assert steps(f"http://127.0.0.1:{deaf_port}") == ("connect", said)
+    expected = f"No connection to 127.0.0.1:{deaf_port} within 2 seconds."
+    assert steps(f"http://127.0.0.1:{deaf_port}") == ("connect", expected)
     public = replace(alone, settings=replace(alone.settings, bot_network=("public",)))
     assert steps("http://localhost:9", public) == (
         "address",
@@ -222,7 +223,7 @@ def test_a_sweep_takes_each_bot_once_and_writes_what_is_still_true(
         resources,
         lambda s: s.execute(update(Bot).where(Bot.id == late.id).values(secret_version=2)),
     )
-    assert not do(resources, lambda s: bot_health.note_health(s, hub_clock, late, "ill"))
+    assert not do(resources, lambda s: bot_health.note_health(s, hub_clock, late, ILL))
     assert row_of(resources, late.id).failures == 0
 
 
@@ -287,10 +288,10 @@ def test_another_address_is_checked_again_and_another_description_is_not(
 
 
 def test_a_bot_is_told_the_match_and_its_own_id(resources: Resources, owner: int) -> None:
-    told: set[tuple[str, str]] = set()
+    ids: set[tuple[str, str]] = set()
 
     def listen(exchange: Exchange) -> None:
-        told.add((exchange.headers["X-ACB-Match-Id"], exchange.headers["X-ACB-Bot-Id"]))
+        ids.add((exchange.headers["X-ACB-Match-Id"], exchange.headers["X-ACB-Bot-Id"]))
         exchange.play()
 
     with serving(replace(GOOD, turn=listen)) as address:
@@ -303,10 +304,10 @@ def test_a_bot_is_told_the_match_and_its_own_id(resources: Resources, owner: int
     with resources.database.reading() as session:
         played = session.get_one(Match, match)
     assert (played.state, played.attempt) == ("done", 2)
-    assert told == {(claims.wire_id(played.match_id, 2), row_of(resources, bot).bot_id)}
+    assert ids == {(claims.wire_id(played.match_id, 2), row_of(resources, bot).bot_id)}
     assert claims.wire_id("m_7f3a9b2c", 1) == "m_7f3a9b2c"
-    said = sha256(b"m_7f3a9b2c.2").hexdigest()[:8]
-    assert claims.wire_id("m_7f3a9b2c", 2) == f"m_{said}"
+    digest = sha256(b"m_7f3a9b2c.2").hexdigest()[:8]
+    assert claims.wire_id("m_7f3a9b2c", 2) == f"m_{digest}"
 
 
 OLD = "old:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="

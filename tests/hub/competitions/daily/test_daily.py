@@ -51,7 +51,7 @@ def test_five_ticks_at_once_plan_one_game_at_its_due_time(hub: Hub, hub_clock: S
 
 
 @pytest.mark.parametrize(
-    ("hours", "told"),
+    ("hours", "outcomes"),
     [
         (1, [("queued", None)]),
         (13, [("void", "server_was_down")]),
@@ -59,12 +59,12 @@ def test_five_ticks_at_once_plan_one_game_at_its_due_time(hub: Hub, hub_clock: S
     ],
 )
 def test_an_outage_costs_no_game_that_is_not_too_late(
-    hub: Hub, hub_clock: StillClock, hours: int, told: list[tuple[str, str | None]]
+    hub: Hub, hub_clock: StillClock, hours: int, outcomes: list[tuple[str, str | None]]
 ) -> None:
     hub_clock.advance(3600 * (1 + hours))
     hub.tick()
     hub.tick()
-    assert hub.told() == told
+    assert hub.outcomes() == outcomes
 
 
 def test_a_game_that_is_due_while_one_is_open_is_called_off(
@@ -75,7 +75,7 @@ def test_a_game_that_is_due_while_one_is_open_is_called_off(
         hub.begin()
     hub_clock.advance(3600)
     hub.tick()
-    assert hub.told() == [("queued", None), ("void", "previous_game_running")]
+    assert hub.outcomes() == [("queued", None), ("void", "previous_game_running")]
 
 
 def test_a_skipped_due_time_and_a_pause_have_no_game(hub: Hub, hub_clock: StillClock) -> None:
@@ -87,7 +87,7 @@ def test_a_skipped_due_time_and_a_pause_have_no_game(hub: Hub, hub_clock: StillC
         assert rankings.upcoming(session, hub.clock, of).next == second
     hub_clock.advance(3600)
     hub.tick()
-    assert hub.told() == [("void", "skipped")]
+    assert hub.outcomes() == [("void", "skipped")]
     with hub.resources.database.writing() as session:
         competitions.set_state(session, hub.clock, hub.id, "paused")
     hub_clock.advance(86_400 + 60)
@@ -159,7 +159,7 @@ def test_a_game_of_four_is_ranked_and_who_breaks_is_told_why(hub: Hub, bots: Bot
 def test_nobody_who_is_ready_makes_no_game_to_be_shown(hub: Hub) -> None:
     hub.player("dan", "http://127.0.0.1:1")
     hub.play()
-    assert hub.told() == [("done", "no_players")]
+    assert hub.outcomes() == [("done", "no_players")]
     with hub.resources.database.reading() as session:
         assert rankings.find(session, hub.id) is None
 
@@ -181,21 +181,21 @@ def test_each_check_has_its_text_and_those_before_it_are_passed(
     # Beyond this machine bots are at public addresses only.
     network = ("public",) if failed == 1 else ("any",)
     settings = replace(hub.resources.settings, bot_network=network)
-    user_id, made = hub.player("ann", address)
+    user_id, bot = hub.player("ann", address)
     if failed in BROKEN:
         bots.behave["ann"] = lambda _: BROKEN[failed]
-    probe_bot(replace(hub.resources, settings=settings), made)
-    found = hub.bot_of(user_id)
-    assert (found.standing, found.failure) == ("failed", TEXTS[failed])
-    assert [(check["step"], check["ok"]) for check in found.checks] == [
+    probe_bot(replace(hub.resources, settings=settings), bot)
+    view = hub.bot_of(user_id)
+    assert (view.standing, view.failure) == ("failed", TEXTS[failed])
+    assert [(check["step"], check["ok"]) for check in view.checks] == [
         *((passed, True) for passed in PASSED[:failed]),
         (TEXTS[failed], False),
     ]
 
 
 def test_who_passes_all_checks_is_asked_anew_after_a_change(hub: Hub, bots: Bots) -> None:
-    user_id, made = hub.player("ann", bots.at("ann"))
-    probe_bot(hub.resources, made)
+    user_id, bot = hub.player("ann", bots.at("ann"))
+    probe_bot(hub.resources, bot)
     assert hub.bot_of(user_id).standing == "passed"
     with hub.resources.database.writing() as session:
         grader_bots.save(session, user_id, f"{bots.at('ann')}/moved", "urlencoded")
@@ -203,11 +203,11 @@ def test_who_passes_all_checks_is_asked_anew_after_a_change(hub: Hub, bots: Bots
 
 
 def test_a_probe_of_an_old_key_is_not_kept(hub: Hub) -> None:
-    user_id, made = hub.player("ann", "http://127.0.0.1:1")
+    user_id, bot = hub.player("ann", "http://127.0.0.1:1")
     with hub.resources.database.reading() as session:
-        asked = grader_bots.asked(session, made)
+        asked = grader_bots.asked(session, bot)
     assert asked is not None
-    probe_bot(hub.resources, made)
+    probe_bot(hub.resources, bot)
     with hub.resources.database.writing() as session:
         grader_bots.renew_key(session, hub.resources.sealer, user_id)
     assert hub.bot_of(user_id).standing == "not_probed"
@@ -215,7 +215,7 @@ def test_a_probe_of_an_old_key_is_not_kept(hub: Hub) -> None:
 
 def test_windows_hold_the_top_and_eleven_around_each_place() -> None:
     for number, own in ((n, own) for n in range(61) for own in (None, *range(1, n + 1))):
-        shown = [
+        windows = [
             position
             for first, last in rankings.windows(number, own)
             for position in range(first, last + 1)
@@ -224,5 +224,5 @@ def test_windows_hold_the_top_and_eleven_around_each_place() -> None:
         if own is not None:
             first = max(1, min(own - 5, number - 10))
             wanted |= set(range(first, min(number, first + 10) + 1))
-            assert own in shown
-        assert shown == sorted(wanted)
+            assert own in windows
+        assert windows == sorted(wanted)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urljoin
 
 import pytest
 
+from cw.games.registry import load_game
 from cw.hub.accounts import people, profiles
 from cw.hub.bots import verbs as bots
 from cw.hub.competitions import verbs as competitions
@@ -16,9 +18,11 @@ from cw.hub.competitions.daily.readiness import probe_bot
 from cw.hub.matches.play import Worker
 from cw.hub.pages.polls import Tags
 from cw.hub.site.formats import KINDS
-from cw.hub.store.tables import Bot, Match
+from cw.hub.store.tables import Bot, Match, User
+from cw.replays.document import decode
+from cw.replays.verify import verify
 from tests.hub.served_bots import Answer, Asked, serving_bots
-from tests.hub.sites import Site, Visitor, words_of
+from tests.hub.sites import PASSWORD, Site, Visitor, words_of
 
 PLAYERS = 14
 
@@ -28,39 +32,76 @@ def played(site: Site) -> str:
     return play_game(site, PLAYERS)
 
 
-def play_game(site: Site, players: int) -> str:
-    """Play a small game of so many, every other one from Greece; return its name."""
-    held = site.resources
-    with held.database.writing() as session:
-        daily.begin_site(session, held.clock)
+def play_game(site: Site, players: int, name_of: str = "player") -> str:
+    """Play a small game of so many more, every other one from Greece; return its name."""
+    resources = site.resources
+    with resources.database.writing() as session:
+        daily.begin_site(session, resources.clock)
         of = competitions.named(session, GAME)
         small = {"M": 1, "MAX_HP": 1, "max_rounds": 30}
-        competitions.set_values(session, held.clock, of.id, {"options": small})
+        competitions.set_values(session, resources.clock, of.id, {"options": small})
         for number in range(players):
-            name = f"player{number}"
-            user_id, _ = people.register(session, held.clock, name, f"{name}@example.org", "x")
+            name = f"{name_of}{number}"
+            user_id, _ = people.register(session, resources.clock, name, f"{name}@example.org", "x")
             profiles.save_profile(session, user_id, "GR" if number % 2 else None, None)
-            bots.add_builtin(session, held.clock, user_id, GAME, name, "sample")
-        game = daily.begin(session, held.clock, of.id)
+            bots.add_builtin(session, resources.clock, user_id, GAME, name, "sample")
+        game = daily.begin(session, resources.clock, of.id)
         row = session.query(Match.id).filter_by(match_id=game).scalar()
-    Worker("me", 1, KINDS).play(held, row)
+    Worker("me", 1, KINDS).play(resources, row)
     return game
+
+
+def test_a_stored_game_holds_no_name_and_its_page_names_who_is_still_here(site: Site) -> None:
+    resources, names = site.resources, ("Ada", "Bob")
+    ada, _ = (site.player(name) for name in names)
+    with resources.database.writing() as session:
+        daily.begin_site(session, resources.clock)
+        of = competitions.named(session, GAME)
+        small = {"M": 1, "MAX_HP": 1, "max_rounds": 30}
+        competitions.set_values(session, resources.clock, of.id, {"options": small})
+        users = {user.username or "": user.id for user in session.query(User)}
+        for name, user_id in users.items():
+            bots.add_builtin(session, resources.clock, user_id, GAME, name, "sample")
+        game = daily.begin(session, resources.clock, of.id)
+        row = session.query(Match.id).filter_by(match_id=game).scalar()
+    Worker("me", 1, KINDS).play(resources, row)
+    numbers = {user_id: name for name, user_id in users.items()}
+    assert named(ada, game) == numbers
+    ada.fill("/settings/delete", on="/settings", password=PASSWORD)
+    assert not ada.is_player()
+    visitor = site.visitor()
+    link = visitor.open(f"/match/{game}/replay").headers["Location"]
+    replay = decode(visitor.get(urljoin(site.address, link)).content)
+    text = str(replay)
+    assert not any(name in text for name in names)
+    assert {player["player"]: player["name"] for player in replay["players"]} == {
+        user_id: f"player{user_id}" for user_id in numbers
+    }
+    assert verify(load_game(GAME), replay) is None
+    assert named(visitor, game) == {**numbers, users["Ada"]: "deleted player"}
+    assert f'data-people="/match/{game}/people"' in visitor.open(f"/match/{game}").text
+
+
+def named(visitor: Visitor, game: str) -> dict[int, str]:
+    """Return the names that the page of a game gives to the players of its replay."""
+    players = visitor.open(f"/match/{game}/people").json()["people"]
+    return {number: name for number, name, *_ in players}
 
 
 def begin_paint(site: Site) -> tuple[int, str]:
     """Begin a daily game of Paint: Ada has two bots, Bob one, and another that rests."""
-    held = site.resources
-    with held.database.writing() as session:
-        of = competitions.new(session, held.clock, "daily", "paint")
-        competitions.set_state(session, held.clock, of.id, "running")
-        competitions.set_values(session, held.clock, of.id, {"options": {"turns": 20}})
+    resources = site.resources
+    with resources.database.writing() as session:
+        of = competitions.new(session, resources.clock, "daily", "paint")
+        competitions.set_state(session, resources.clock, of.id, "running")
+        competitions.set_values(session, resources.clock, of.id, {"options": {"turns": 20}})
         owners = {name: people.find_account(session, name) for name in ("Ada", "Bob")}
         for owner, name in (("Ada", "Brush"), ("Bob", "Roller"), ("Ada", "Spray"), ("Bob", "Rest")):
             account = owners[owner]
             assert account
-            bots.add_builtin(session, held.clock, account.user_id, "paint", name, "walker")
+            bots.add_builtin(session, resources.clock, account.user_id, "paint", name, "walker")
         session.query(Bot).filter_by(name="Rest").one().status = "INACTIVE"
-        game = daily.begin(session, held.clock, of.id)
+        game = daily.begin(session, resources.clock, of.id)
         return session.query(Match).filter_by(match_id=game).one().id, game
 
 
@@ -84,8 +125,8 @@ def test_paint_has_a_daily_game_by_the_same_pages(site: Site) -> None:
     assert "You have not set up your bot yet." not in words
     assert "Bot settings" not in words
     assert f"/match/{game}" in page.text
-    shown = rows(ada.open("/ranking/rows?game=paint&from=2&to=3").text)
-    assert shown == [2, 3]
+    positions = rows(ada.open("/ranking/rows?game=paint&from=2&to=3").text)
+    assert positions == [2, 3]
     days = ada.open("/ranking/calendar?game=paint&month=2026-11").json()
     assert [one["match"] for one in days["2026-11-20"]] == [game]
     # One point for a game, by the better of two bots.
@@ -103,11 +144,11 @@ def test_paint_has_a_daily_game_by_the_same_pages(site: Site) -> None:
 
 
 def test_an_open_game_says_that_it_is_running(site: Site, played: str) -> None:
-    held, visitor = site.resources, site.visitor()
+    resources, visitor = site.resources, site.visitor()
     tag = visitor.open("/ranking/now").headers["ETag"]
     site.clock.advance(60)
-    with held.database.writing() as session:
-        game = daily.begin(session, held.clock, competitions.named(session, GAME).id)
+    with resources.database.writing() as session:
+        game = daily.begin(session, resources.clock, competitions.named(session, GAME).id)
     site.app.extensions["tags"] = Tags()
     answer = visitor.open("/ranking/now", headers={"If-None-Match": tag})
     assert answer.json()["running"] == game
@@ -123,7 +164,7 @@ def test_an_open_game_says_that_it_is_running(site: Site, played: str) -> None:
 
 
 def rows(text: str) -> list[int]:
-    return [int(found) for found in re.findall(r'data-position="(\d+)"', text)]
+    return [int(position) for position in re.findall(r'data-position="(\d+)"', text)]
 
 
 def test_before_the_first_game_the_pages_say_so(site: Site) -> None:
@@ -256,9 +297,9 @@ def test_a_bot_that_asks_for_the_old_key_fails_the_fourth_check(site: Site) -> N
     assert "Your bot is running, but not responding to initiation." in words_of(page)
     pages = ("/user/Ada", "/ranking", "/bots/end-of-codes", "/settings", "/bots", "/user/Ada/card")
     for other in (site.player("Bob"), site.visitor()):
-        shown = "".join(other.open(path).text for path in pages)
-        assert address.removeprefix("http://") not in shown
-        assert key[1] not in shown
+        text = "".join(other.open(path).text for path in pages)
+        assert address.removeprefix("http://") not in text
+        assert key[1] not in text
 
 
 def probe(site: Site, player: Visitor) -> None:

@@ -167,14 +167,14 @@ def in_round(behave: Behave) -> Behave:
 
 def test_each_error_of_a_game_is_told_to_the_owner_of_the_bot(site: Site, bots: Bots) -> None:
     hub = Hub(site.resources, {"M": 2, "MAX_HP": 2, "max_rounds": 2})
-    said: dict[int, tuple[str, str]] = {}
+    expected: dict[int, tuple[str, str]] = {}
 
     def enter(behave: Behave, error: str, words: str) -> None:
-        name = f"bot{len(said)}"
+        name = f"bot{len(expected)}"
         bots.behave[name] = behave
         player, _ = hub.player(name, bots.at(name))
         when = " in round 0" if error.startswith("round") else ""
-        said[player] = error, f"Your bot {words}{when}{KILLED}"
+        expected[player] = error, f"Your bot {words}{when}{KILLED}"
 
     for one in (*IN_GAME, *IN_ROUND):
         enter(one.behave, one.error, re.escape(one.words))
@@ -188,10 +188,10 @@ def test_each_error_of_a_game_is_told_to_the_owner_of_the_bot(site: Site, bots: 
     game = hub.play()
     assert (game.state, game.reason) == ("done", "round_cap")
     reports = {seat.faults[0]["userid"]: seat.faults[0] for seat in hub.seats() if seat.faults}
-    assert {player: reports[player]["error"] for player in said} == {
-        player: error for player, (error, _) in said.items()
+    assert {player: reports[player]["error"] for player in expected} == {
+        player: error for player, (error, _) in expected.items()
     }
-    for player, (_, sentence) in said.items():
+    for player, (_, sentence) in expected.items():
         assert re.fullmatch(sentence, hub.sentence_for(player))
     assert [hub.sentence_for(player) for player in fine] == [FINE, FINE]
     page = ada.open("/bots/end-of-codes").text
@@ -199,9 +199,9 @@ def test_each_error_of_a_game_is_told_to_the_owner_of_the_bot(site: Site, bots: 
     assert f'Your bot indicated an error: "{SCRIPT}" in round 0{KILLED}' in unescape(page)
 
 
-def test_who_hangs_or_goes_away_in_a_game_is_told_so(resources: Resources, bots: Bots) -> None:
+def test_who_goes_away_in_a_game_is_told_so(resources: Resources, bots: Bots) -> None:
     hub = Hub(resources, {"M": 2, "MAX_HP": 2, "max_rounds": 2})
-    with serving_bots() as leaving, serving_bots() as late:
+    with serving_bots() as leaving:
 
         def leave(asked: Asked) -> Answer | None:
             if asked.request == "game":
@@ -211,13 +211,22 @@ def test_who_hangs_or_goes_away_in_a_game_is_told_so(resources: Resources, bots:
 
         leaving.behave["bob"] = leave
         player, _ = hub.player("bob", leaving.at("bob"))
+        hub.player("ann", bots.at("ann"))
+        hub.play()
+    assert hub.sentence_for(player) == f"Your bot rejected connections{KILLED}"
+
+
+@pytest.mark.thorough
+def test_who_hangs_in_a_game_is_told_so(resources: Resources, bots: Bots) -> None:
+    """It is waited for by the limits of tests, a minute."""
+    hub = Hub(resources, {"M": 2, "MAX_HP": 2, "max_rounds": 2})
+    with serving_bots() as late:
         slow, _ = hub.player("cid", late.at("cid"))
         hub.player("ann", bots.at("ann"))
         with late.held_at("round", 1):
             hub.play()
-    assert hub.sentence_for(player) == f"Your bot rejected connections{KILLED}"
-    said = f"Your bot did not answer within 5 seconds in round 1{KILLED}"
-    assert hub.sentence_for(slow) == said
+    sentence = f"Your bot did not answer within 5 seconds in round 1{KILLED}"
+    assert hub.sentence_for(slow) == sentence
 
 
 def test_a_dead_player_who_breaks_is_told_without_the_suffix(

@@ -38,11 +38,11 @@ class History(NamedTuple):
 
 
 def history(site: Site, players: int, games: int = GAMES) -> History:
-    held = site.resources
-    with held.database.writing() as session:
-        last = daily_history.write(session, held.clock, players, games)
+    resources = site.resources
+    with resources.database.writing() as session:
+        last = daily_history.write(session, resources.clock, players, games)
         me = session.query(User).filter_by(username="player1").one().id
-        ticket = tickets.issue_session(session, held.clock, me, remembered=False)
+        ticket = tickets.issue_session(session, resources.clock, me, remembered=False)
     signer: Any = site.app.session_interface.get_signing_serializer(site.app)  # type: ignore[attr-defined]
     visitor = site.visitor()
     visitor.cookies["cw"] = str(signer.dumps({"ticket": ticket}))
@@ -94,6 +94,7 @@ def test_pages_ask_as_much_for_a_thousand_as_for_ten(site: Site, players: int) -
     assert site.visitor().open(f"/match/{last}/people", headers=tag).status_code == 304
 
 
+@pytest.mark.thorough
 def test_what_was_drawn_once_is_drawn_anew_when_a_person_has_changed(site: Site) -> None:
     for remembered in (row_of, options_of, viewer_of):
         remembered.cache_clear()
@@ -110,18 +111,18 @@ def test_what_was_drawn_once_is_drawn_anew_when_a_person_has_changed(site: Site)
 
 def rows_of(text: str) -> list[tuple[int, int, str]]:
     """Return position, rank and name of the rows in a piece of HTML."""
-    found = re.findall(
+    matches = re.findall(
         r'data-position="(\d+)".*?<td class="rank"><a[^>]*>(\d+)<.*?loading="lazy">([^<]+)<',
         text,
         re.DOTALL,
     )
-    return [(int(position), int(rank), name) for position, rank, name in found]
+    return [(int(position), int(rank), name) for position, rank, name in matches]
 
 
 def plain_list(site: Site, last: str, country: str) -> list[tuple[int, int, str]]:
     """Return all rows of a ranking as a plain list has them."""
     with site.resources.database.reading() as reading:
-        found = reading.execute(
+        rows = reading.execute(
             select(MatchParticipant.rank, User.id, User.username, User.country)
             .join(Match, Match.id == MatchParticipant.match_id)
             .join(Bot, Bot.id == MatchParticipant.bot_id)
@@ -129,9 +130,7 @@ def plain_list(site: Site, last: str, country: str) -> list[tuple[int, int, str]
             .where(Match.match_id == last)
         ).all()
     chosen = sorted(
-        (rank or 0, number, name or "")
-        for rank, number, name, of in found
-        if country in ("all", of)
+        (rank or 0, number, name or "") for rank, number, name, of in rows if country in ("all", of)
     )
     return [(position, rank, name) for position, (rank, _, name) in enumerate(chosen, 1)]
 
@@ -151,17 +150,17 @@ def test_gaps_that_are_opened_in_any_order_give_the_plain_list(site: Site, count
     random = Random(country)
     for browser in (player, site.visitor()):
         page = browser.open(f"/ranking?country={country}").text
-        shown = rows_of(page)
+        rows = rows_of(page)
         gap = re.search(r'data-from="(\d+)" data-to="(\d+)"', page)
         first, end = (int(gap[1]), int(gap[2])) if gap else (1, 0)
         while first <= end:
             begin, stop = random.choice([(first, min(first + 9, end)), (max(end - 9, first), end)])
             path = f"/ranking/rows?match={last}&country={country}&from={begin}&to={stop}"
-            shown += rows_of(browser.open(path).text)
+            rows += rows_of(browser.open(path).text)
             first, end = (stop + 1, end) if begin == first else (first, begin - 1)
         number = len(expected)
         last_shown = rankings.windows(number, own if browser is player else None)[-1][1]
-        assert sorted(shown) == expected[:last_shown]
+        assert sorted(rows) == expected[:last_shown]
 
 
 def test_each_window_is_what_a_plain_list_has(site: Site) -> None:

@@ -163,17 +163,17 @@ def test_a_match_has_its_map_its_level_and_its_bots_for_itself(arena: Arena) -> 
     assert arena.plan() == 3
     assert arena.plan() == 0
     with arena.resources.database.reading() as session:
-        made = session.scalars(select(Match).order_by(Match.id)).all()
-        held = Counter(session.scalars(select(Rating.playing_id)))
+        matches = session.scalars(select(Match).order_by(Match.id)).all()
+        counts = Counter(session.scalars(select(Rating.playing_id)))
         seats = session.execute(select(MatchParticipant.match_id, MatchParticipant.bot_id)).all()
-    assert [match.players for match in made] == [2, 2, 2]
-    assert all(match.options == {"map": match.map_id} for match in made)
+    assert [match.players for match in matches] == [2, 2, 2]
+    assert all(match.options == {"map": match.map_id} for match in matches)
     # Each on another one, of the half that was not used for longest, without those before.
-    assert len({match.map_id for match in made}) == 3
-    assert all((match.map_id or "") <= "m2_027" for match in made)
-    assert all(match.level == 800 and match.key == match.match_id for match in made)
+    assert len({match.map_id for match in matches}) == 3
+    assert all((match.map_id or "") <= "m2_027" for match in matches)
+    assert all(match.level == 800 and match.key == match.match_id for match in matches)
     assert len({bot for _, bot in seats}) == 6
-    assert held == Counter([None, *(match.id for match in made for _ in range(2))])
+    assert counts == Counter([None, *(match.id for match in matches for _ in range(2))])
 
 
 def test_eight_ticks_at_once_send_no_bot_into_two_matches(arena: Arena) -> None:
@@ -184,9 +184,9 @@ def test_eight_ticks_at_once_send_no_bot_into_two_matches(arena: Arena) -> None:
             one.result()
     with arena.resources.database.reading() as session:
         seats = session.scalars(select(MatchParticipant.bot_id)).all()
-        held = session.scalars(select(Rating.bot_id).where(Rating.playing_id.is_not(None))).all()
+        playing = session.scalars(select(Rating.bot_id).where(Rating.playing_id.is_not(None))).all()
     assert len(seats) == len(set(seats)) > 20
-    assert sorted(seats) == sorted(held)  # type: ignore[type-var]
+    assert sorted(seats) == sorted(playing)  # type: ignore[type-var]
 
 
 def test_a_match_without_its_bot_is_called_off_and_lets_the_others_go(arena: Arena) -> None:
@@ -201,8 +201,8 @@ def test_a_match_without_its_bot_is_called_off_and_lets_the_others_go(arena: Are
     with arena.resources.database.reading() as session:
         match = session.get_one(Match, first)
         assert (match.state, match.reason) == ("void", "a bot is no longer active")
-        held = session.scalars(select(Rating).where(Rating.playing_id == first)).all()
-    assert held == []
+        rows = session.scalars(select(Rating).where(Rating.playing_id == first)).all()
+    assert rows == []
 
 
 def test_a_bot_that_plays_already_leaves_its_match_unmade(arena: Arena) -> None:
@@ -217,8 +217,8 @@ def test_a_bot_that_plays_already_leaves_its_match_unmade(arena: Arena) -> None:
             assert ratings.hold(session, competition.id, [bot], match)
         while table.seat_next(session):
             pass
-        made = session.scalars(select(Match).where(Match.kind == "rated")).all()
-        assert len(made) <= 1
+        matches = session.scalars(select(Match).where(Match.kind == "rated")).all()
+        assert len(matches) <= 1
         assert not ratings.hold(session, competition.id, taken[:2], match)
 
 
@@ -282,15 +282,28 @@ CHANGES = (
 )
 
 
+def test_a_warm_up_waits_for_no_rest(resources: Resources, hub_clock: StillClock) -> None:
+    arena, rng = Arena(resources, hub_clock, rest=600, warm_up=6, formats=[2]), Random(1)
+    planned = []
+    for _ in range(5):
+        planned.append(arena.plan())
+        for match in arena.queued():
+            arena.end(match, rng)
+    assert 0 < planned[0] < 6 <= sum(planned) < 6 + planned[0]
+    assert planned[-1] == 0
+    hub_clock.advance(601)
+    assert arena.plan() > 0
+
+
 def test_what_was_changed_is_named_and_written_anew(arena: Arena) -> None:
     arena.play(10, Random(1))
     assert run(arena, "verify") == (0, "The ratings match the results.\n")
-    for change, said in CHANGES:
+    for change, sentence in CHANGES:
         with arena.resources.database.writing() as session:
             session.execute(change)
         code, words = run(arena, "verify", "code-battle")
         assert code == 1
-        assert said in words
+        assert sentence in words
         assert run(arena, "rebuild") == (0, "code-battle: 10 matches\n")
     assert run(arena, "verify")[0] == 0
     assert run(arena, "verify", "chess")[0] != 0

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from random import Random
 
 import pytest
 from sqlalchemy import select, update
 
+from cw.hub.matches import listings, lookup
 from cw.hub.matches.play import Worker
 from cw.hub.operation.resources import Resources
 from cw.hub.pages.polls import FRESH, Tags
 from cw.hub.site.formats import KINDS
-from cw.hub.store.tables import Bot, Match, User
+from cw.hub.store.tables import Bot, Match, MatchParticipant, User
 from tests.hub.bots.test_player_bots import NOBODY, register
 from tests.hub.competitions.rated.test_rated import Arena
 from tests.hub.conftest import StillClock
 from tests.hub.pages.test_polls import Seconds, statements
-from tests.hub.sites import Site, words_of
+from tests.hub.sites import Site, Visitor, words_of
 
 
 @pytest.fixture
@@ -33,15 +36,17 @@ def test_the_leaderboard_shows_who_has_played(arena: Arena, site: Site) -> None:
     assert "Page 1 of 1" in page.text
     assert "few games yet" in page.text
     words = words_of(page)
-    assert "Rank Bot Owner Rating Games Win rate Last active 1 " in words
-    assert "No bot has played such a match." in visitor.open("/leaderboard?q=nobody").text
+    assert "Rank Bot Rating Owner Games Win rate Last active 1 " in words
+    assert "No bot has played a match of this kind." in visitor.open("/leaderboard?q=nobody").text
     assert "RandomBot" in visitor.open("/leaderboard?q=HOUSE&players=2&range=1").text
     site.clock.advance(3 * 86400)
-    assert "No bot has played such a match." in visitor.open("/leaderboard?range=1").text
+    assert "No bot has played a match of this kind." in visitor.open("/leaderboard?range=1").text
     assert "RandomBot" in visitor.open("/leaderboard?range=7&sort=rate&page=99").text
     for odd in ("players=x", "range=5", "page=-1", "page=" + "9" * 40, "sort=%00", "q=%25"):
         assert visitor.open(f"/leaderboard?{odd}").status_code in (200, 400), odd
     assert visitor.open("/leaderboard?game=chess").status_code == 404
+    refused = visitor.open("/leaderboard?players=5")
+    assert (refused.status_code, "players, not 5." in words_of(refused)) == (400, True)
 
 
 def test_the_list_renews_itself_when_something_has_changed(arena: Arena, site: Site) -> None:
@@ -109,8 +114,6 @@ def test_a_span_of_days_is_summed_up_once_for_each_result(arena: Arena, site: Si
     assert pages[0] == pages[1]
     assert "RandomBot" in pages[0]
     assert [sums("/leaderboard?range=30"), sums(f"{week}&players=2"), sums(week)] == [1, 1, 0]
-    nobody = f"{week}&players=99"
-    assert [sums(nobody), sums(f"{nobody}&sort=name")] == [1, 1]
     arena.play(1, Random(2))
     assert [sums(week), sums(week)] == [1, 0]
     assert pages[-1] == pages[-2] != pages[0]
@@ -173,9 +176,8 @@ def test_a_profile_and_the_list_of_bots_show_what_they_have_come_to(
     ann = site.player("Ann")
     register(ann, game="code-battle")
     row = "Code Battle Swarm pending"
-    assert f"Game Bot Status Rating Last match {row} none yet none yet" in words_of(
-        ann.open("/bots")
-    )
+    words = words_of(ann.open("/bots"))
+    assert f"Game Bot Status Rating Faults Last match {row} none yet - none yet" in words
     visitor = site.visitor()
     page = words_of(visitor.open("/user/Ann"))
     assert f"Bots Game Bot Status Rating Games {row} - 0" in page
@@ -226,3 +228,77 @@ def test_an_owner_edits_and_rotates_and_an_admin_suspends(arena: Arena, site: Si
     log = words_of(root.open("/admin"))
     assert "running competition:rated/code-battle" in log
     assert "status SUSPENDED to PENDING" in log
+
+
+def give_bot(arena: Arena, username: str, bot: str = "bot-0") -> int:
+    """Let a player own a bot; return its row."""
+    with arena.resources.database.writing() as session:
+        owner = session.scalars(select(User.id).where(User.username == username)).one()
+        change = update(Bot).where(Bot.name == bot).values(user_id=owner).returning(Bot.id)
+        return session.scalars(change).one()
+
+
+def test_lists_of_matches_say_who_was_how_strong_and_what_went_wrong(
+    arena: Arena, site: Site
+) -> None:
+    arena.play(30, Random(1))
+    with arena.resources.database.reading() as session:
+        row = session.scalars(select(Match).where(Match.seq.is_not(None)).order_by(Match.id.desc()))
+        (view,) = lookup.with_ratings(session, lookup.views_of(session, KINDS, row.all()[:1]))
+    first = view.by_rank[0]
+    assert first.before is not None
+    assert first.after is not None
+    before, after = round(first.before.shown_rating), round(first.after.shown_rating)
+    faults = sum(len(seat.faults) for seat in view.seats)
+    words = words_of(site.visitor().open("/matches"))
+    assert f"{view.title} 1. {first.name} {before} {after - before:+d}" in words
+    assert (f"{faults} fault" if faults else "none") in words
+    opponents = [seat for seat in view.seats if seat.slot != first.slot]
+    names = ", ".join(
+        f"{seat.name} {round(seat.before.shown_rating)}" for seat in opponents if seat.before
+    )
+    page = words_of(site.visitor().open(f"/bot/{first.name}"))
+    assert "Opponents Result Rating Faults Ended by When" in page
+    assert names.replace(" ,", ",") in page.replace(" ,", ",")
+
+
+def test_what_was_lost_since_yesterday_is_one_choice_away(arena: Arena, site: Site) -> None:
+    arena.add_people(1)
+    ann, visitor = site.player("Ann"), site.visitor()
+    bot = give_bot(arena, "Ann")
+    arena.play(120, Random(3))
+    midnight = listings.yesterday(site.clock())
+    seat = MatchParticipant
+    with arena.resources.database.reading() as session:
+        its = select(Match.match_id).join(seat, seat.match_id == Match.id).where(seat.bot_id == bot)
+        done = set(session.scalars(its.where(Match.state == "done")))
+        lost = set(session.scalars(its.where(seat.rank > 1, Match.finished_at >= midnight)))
+    assert 0 < len(lost) < len(done)
+
+    def listed(browser: Visitor, path: str) -> list[str]:
+        return re.findall(
+            r'<th scope="row"><a href="/(?:match|replay)/(m_\w+)"', browser.open(path).text
+        )
+
+    def everything(path: str) -> set[str]:
+        names: set[str] = set()
+        while path:
+            names |= set(listed(ann, path))
+            following = re.search('<a href="([^"]+)" rel="next"', ann.open(path).text)
+            path = unescape(following[1]) if following else ""
+            assert not path or "of=" in path, "the choice stays on the next page"
+        return names
+
+    assert everything("/matches?of=mine&game=code-battle&state=done") == done
+    assert everything("/matches?of=lost") == lost
+    assert set(listed(ann, "/bots?of=lost")) <= lost
+    assert set(listed(visitor, "/bot/bot-0?matches=lost")) == lost
+    assert set(listed(visitor, "/matches?of=lost")) - lost, "a visitor has no bots"
+    assert 'value="lost" selected' in ann.open("/matches?of=lost").text
+    assert 'name="of"' not in visitor.open("/matches").text
+    site.clock.advance(3 * 86_400)
+    assert "Your bots have lost no match since yesterday." in words_of(ann.open("/matches?of=lost"))
+    assert "Your bots have lost no match since yesterday." in words_of(ann.open("/bots?of=lost"))
+    words = words_of(visitor.open("/bot/bot-0?matches=lost"))
+    assert "It has lost no rated match since yesterday." in words
+    assert "Rating history" in words

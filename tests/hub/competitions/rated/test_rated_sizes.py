@@ -64,9 +64,9 @@ def test_a_history_written_at_once_is_one_that_was_played(site: Site) -> None:
     history(site, 30, 100)
     with site.resources.database.reading() as session:
         (competition,) = rated.rated_competitions(session)
-        found = list(proof.verify(session, competition.id))
+        findings = list(proof.verify(session, competition.id))
         # Its ratings are invented; what is counted is right.
-        assert {one.what for one in found} <= {
+        assert {one.what for one in findings} <= {
             "mu", "phi", "sigma", "crash_streak", "last_match_at", "pair_rank"
         }  # fmt: skip
         seats = session.execute(select(MatchParticipant.match_id, MatchParticipant.bot_id)).all()
@@ -97,13 +97,13 @@ def test_each_page_of_the_leaderboard_has_the_ranks_of_the_whole(site: Site) -> 
         def read(wanted: Wanted) -> Board:
             return leaderboard.board(session, counts, facts, wanted, now)
 
-        shown = []
+        ranking = []
         for page in (1, 2, 3):
             board = read(Wanted(page=page))
             assert (board.page, board.pages) == (page, 3)
-            shown += [(row.name, row.rank) for row in board.rows]
+            ranking += [(row.name, row.rank) for row in board.rows]
         assert read(Wanted(page=9)).page == 3
-        assert shown == expected
+        assert ranking == expected
         # Those who have played within the days that are chosen keep their ranks in each order.
         for sort in SORTS:
             chosen = [read(Wanted(days=30, sort=sort, page=page)).rows for page in (1, 2)]
@@ -134,13 +134,13 @@ def test_opponents_are_read_part_by_part(site: Site) -> None:
     first, second = (site.visitor().open(f"/bot/bot-0?opponents={page}").text for page in (1, 2))
     assert "Page 1 of 2" in first
     assert met.rows[-1].name in second
-    found, after = [], ""
+    names, after = [], ""
     while after is not None:
         path = f"/api/v1/bots/b_00000000/opponents?limit=70&after={after}"
-        said = site.visitor().open(path).json()
-        found += [one["name"] for one in said["items"]]
-        after = said["next"]
-    assert found == [one.name for one in met.rows]
+        payload = site.visitor().open(path).json()
+        names += [one["name"] for one in payload["items"]]
+        after = payload["next"]
+    assert names == [one.name for one in met.rows]
 
 
 @ON_SQLITE
@@ -159,10 +159,13 @@ def test_the_rating_before_a_match_is_that_after_the_last_one(site: Site) -> Non
         assert len(rows) > len(views) == listings.PER_PAGE
         for at, view in enumerate(views):
             seat = next(seat for seat in view.seats if seat.bot == bot)
-            assert (view.match_id, seat.after, seat.before) == (*rows[at], rows[at + 1][1])
-        found = lookup.find(session, KINDS, views[3].match_id)
-        assert found is not None
-        whole = lookup.with_ratings(session, found)
-        befores = {seat.bot: seat.before for seat in whole.seats}
+            assert seat.after is not None
+            assert seat.before is not None
+            ratings = (seat.after.shown_rating, seat.before.shown_rating)
+            assert (view.match_id, *ratings) == (*rows[at], rows[at + 1][1])
+        record = lookup.find(session, KINDS, views[3].match_id)
+        assert record is not None
+        (whole,) = lookup.with_ratings(session, [record])
+        befores = {seat.bot: seat.before and seat.before.shown_rating for seat in whole.seats}
         assert befores[bot] == rows[4][1]
         assert None not in befores.values()

@@ -38,26 +38,27 @@ def address(tmp_path: Path) -> Iterator[str]:
     role = Role(["serve", "--port", "0"], HASTY, tmp_path / "hub.log", tmp_path)
     with roles(role):
         wait_until(lambda: "Hub: " in role.log.read_text(), "the hub")
-        found = re.search(r"Hub: (\S+)/", role.log.read_text())
-        assert found
-        yield found[1]
+        match = re.search(r"Hub: (\S+)/", role.log.read_text())
+        assert match
+        yield match[1]
         role.stop()
     assert (tmp_path / "hub-data" / "hub.sqlite").is_file()
     assert "Traceback" not in role.log.read_text()
 
 
+@pytest.mark.thorough
 def test_a_bot_of_the_go_kit_passes_its_check_and_plays_a_rated_match(
     address: str, kit: Kit
 ) -> None:
     ann = Visitor(address)
     assert ann.register("Ann").status_code == 303
-    said = {"game": GAME, "name": "Gopher", "endpoint": NOBODY, "description": "from the kit"}
-    made = ann.fill("/bots/new", **said)
-    assert made.status_code == 200, made.text
-    secret = re.search(r">([0-9a-f]{64})<", made.text)
+    fields = {"game": GAME, "name": "Gopher", "endpoint": NOBODY, "description": "from the kit"}
+    answer = ann.fill("/bots/new", **fields)
+    assert answer.status_code == 200, answer.text
+    secret = re.search(r">([0-9a-f]{64})<", answer.text)
     assert secret
     with serving(kit, BOT_SECRET=secret[1]) as bot:
-        values = {"endpoint": f"http://127.0.0.1:{bot.port}", "description": said["description"]}
+        values = {"endpoint": f"http://127.0.0.1:{bot.port}", "description": fields["description"]}
         edited = ann.fill(f"/bot/Gopher/edit?game={GAME}", PAGE, **values)
         assert edited.status_code == 303
         wait_until(lambda: "The bot takes part in matches." in ann.open(PAGE).text, "the check")
@@ -66,9 +67,9 @@ def test_a_bot_of_the_go_kit_passes_its_check_and_plays_a_rated_match(
         asked = kit.log()
     assert any("/health" in line for line in asked)
     assert sum("/turn" in line for line in asked) > 10
-    found = re.search(r"/replay/(m_[0-9a-f]{8})", ann.open(PAGE).text)
-    assert found
-    shown = words_of(ann.open(f"/match/{found[1]}"))
-    assert re.search(r"Gopher Ann \d+ 800 -> \d+ ", shown), shown[-1500:]
-    replay = ann.get(f"{address}/match/{found[1]}/replay")
+    match = re.search(r"/replay/(m_[0-9a-f]{8})", ann.open(PAGE).text)
+    assert match
+    text = words_of(ann.open(f"/match/{match[1]}"))
+    assert re.search(r"Gopher Ann \d+ 800 -> \d+ ", text), text[-1500:]
+    replay = ann.get(f"{address}/match/{match[1]}/replay")
     assert verify(load_game(GAME), decode(replay.content)) is None

@@ -32,8 +32,15 @@ CITIES = {"grodno": "ruby", "dnepr": "javascript", "minsk": "python"}
 REASONS = {"dead": "disconnected", "hanging": "timeout", "illegal": "illegal"}
 WORDS = {"dead": "no connection", "hanging": "time-out", "illegal": "illegal move"}
 
-LIMIT = 3.0
-"""Seconds for an answer: each battle of a hanging bot waits for it, and no other bot needs it."""
+LIMIT = 10.0
+"""Seconds for an answer: each battle of a hanging bot waits for it, and no other bot needs it, so
+that it is long for a busy machine, and one city alone has a bot that hangs."""
+
+KINDS = {
+    city: (language, *(kind for kind in REASONS if kind != "hanging" or city == "grodno"))
+    for city, language in CITIES.items()
+}
+"""What the bots of each city do."""
 
 THREE = {"name": "Hexagon 3", "options": {"size": 3, "timeout": LIMIT}, "factor": 1}
 FOUR = {"name": "Hexagon 4", "options": {"size": 4, "timeout": LIMIT}, "factor": 2}
@@ -87,9 +94,9 @@ def wrong_bot(move: Mapping[str, Any] | None) -> Iterator[str]:
 @contextmanager
 def nobody() -> Iterator[str]:
     """Give an address at which nobody listens, and nobody else will."""
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        yield f"http://127.0.0.1:{held.getsockname()[1]}"
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
 
 
 @pytest.fixture
@@ -99,23 +106,24 @@ def bots(tmp_path: Path) -> Iterator[dict[str, str]]:
         running.require(language)
     with ExitStack() as stack:
         nowhere = {"move_from": [0, 0], "move_to": [0, 0]}
-        found = {
+        addresses = {
             "dead": stack.enter_context(nobody()),
             "hanging": stack.enter_context(wrong_bot(None)),
             "illegal": stack.enter_context(wrong_bot(nowhere)),
         }
         for language in CITIES.values():
             kit = running.build("hexagon", language, tmp_path / language)
-            found[language] = f"http://127.0.0.1:{stack.enter_context(running.serving(kit)).port}"
-        yield found
+            addresses[language] = (
+                f"http://127.0.0.1:{stack.enter_context(running.serving(kit)).port}"
+            )
+        yield addresses
 
 
 @pytest.fixture
 def duel(site: Site, bots: dict[str, str]) -> Tournament:
-    """Three cities of four teams each, those of the house, and a bot that plays everywhere."""
+    """Three cities of three or four teams, those of the house, and a bot that plays everywhere."""
     groups: dict[str, dict[str, str]] = {
-        city: {f"{city}-{kind}": bots[kind] for kind in (language, *REASONS)}
-        for city, language in CITIES.items()
+        city: {f"{city}-{kind}": bots[kind] for kind in kinds} for city, kinds in KINDS.items()
     }
     groups["internal"] = {"house-one": "greedy", "house-two": "random", "ours": "greedy"}
     settings = {"boards": [THREE], "round_every": 60, "finalists": 1, "parallel": 16}
@@ -131,15 +139,15 @@ def test_a_duel_of_three_cities_is_worth_what_its_replays_tell(
     site: Site, duel: Tournament, hub_clock: StillClock
 ) -> None:
     duel.happens("start")
-    for number in range(3):
-        if number == 2:
+    for number in range(2):
+        if number == 1:
             duel.happens("boards", boards=[FOUR])
         hub_clock.advance(60 * bool(number))
         duel.advance()
-        assert duel.play_at_once(16) == 3 * 10 + 3
+        assert duel.play_at_once(16) == 10 + 6 + 6 + 3
     for group in (*CITIES, "internal"):
         boards = [one.board["name"] for one in duel.rounds(group)]
-        assert boards == ["Hexagon 3", "Hexagon 3", "Hexagon 4"]
+        assert boards == ["Hexagon 3", "Hexagon 4"]
     hub_clock.advance(30)
     assert duel.do(lambda session: host_rounds.carry_over(session, duel.clock, duel.id))
     best = {f"{city}-{language}" for city, language in CITIES.items()}
@@ -184,7 +192,8 @@ def check_words(site: Site) -> None:
     """The page of each team that plays says why the games of others ended."""
     for city, language in CITIES.items():
         good = f"{city}-{language}".title()
-        said = site.visitor().open(f"/t/duel/{city}/{city}-{language}.json").json()
-        games = {one["games"][1]: one["outcome"] for one in said["results"]}
-        for kind, words in WORDS.items():
+        payload = site.visitor().open(f"/t/duel/{city}/{city}-{language}.json").json()
+        games = {one["games"][1]: one["outcome"] for one in payload["results"]}
+        for kind in KINDS[city][1:]:
+            words = WORDS[kind]
             assert games[f"{good}: {words} by {f'{city}-{kind}'.title()}"] == "won"

@@ -14,6 +14,7 @@ import pytest
 from sqlalchemy import select
 
 from cw.hub.bots import health as bot_health
+from cw.hub.competitions.tournament import progress
 from cw.hub.competitions.tournament.config import read_config, read_table
 from cw.hub.competitions.tournament.creation import NewTournament, TournamentConfig, create
 from cw.hub.competitions.tournament.groups import NewGroup
@@ -129,9 +130,9 @@ def test_teams_are_added_all_or_none(site: Site, host: Visitor) -> None:
 
 def test_cards_are_shown_once(site: Site, host: Visitor, new: NewTournament) -> None:
     page = host.open(f"{HOST}/teams").text
-    found = re.search('name="nonce" value="([0-9a-f]{32})"', page)
-    assert found
-    form = {"csrf_token": host.token(HOST), "nonce": found[1], "team": ids(new, 0, 1, 2)}
+    match = re.search('name="nonce" value="([0-9a-f]{32})"', page)
+    assert match
+    form = {"csrf_token": host.token(HOST), "nonce": match[1], "team": ids(new, 0, 1, 2)}
     sheet = host.send_form(f"{HOST}/issue-tokens", form)  # type: ignore[arg-type]
     tokens = re.findall(r"\b[A-Z]{4}(?:-[A-Z]{4}){3}\b", sheet.text)
     assert len(set(tokens)) == 3
@@ -180,13 +181,13 @@ def test_what_is_done_to_teams(site: Site, host: Visitor, new: NewTournament) ->
     assert post(host, "remove", team=ids(new, 1), sure="beta")[0] == 303
     with site.resources.database.reading() as session:
         statuses = select(Entry.status).where(Entry.team_id == new.teams[1])
-        assert session.scalars(statuses).all() == ["withdrawn"]
+        assert session.scalars(statuses).all() == ["removed"]
         bot = session.scalars(select(Bot).where(Bot.team_id == new.teams[0])).one()
         assert (bot.kind, bot.endpoint) == ("url", "http://127.0.0.1:3001")
         verbs = {row.verb for row in session.scalars(select(Audit))}
-        told = json.dumps([row.detail for row in session.scalars(select(Audit))])
+        details = json.dumps([row.detail for row in session.scalars(select(Audit))])
     assert {"move", "set bot", "machine", "disqualify", "reinstate", "remove"} <= verbs
-    assert "127.0.0.1" not in told
+    assert "127.0.0.1" not in details
     assert "Cheated" in words_of(host.open(f"{HOST}/log"))
 
 
@@ -254,11 +255,82 @@ def test_a_team_is_told_where_its_secret_is(site: Site, host: Visitor) -> None:
     assert bot_setup.WHERE_SECRET not in words_of(host.open("/t/t2/host/teams"))
 
 
-def test_a_team_that_never_played_is_deleted(site: Site, host: Visitor, new: NewTournament) -> None:
-    assert post(host, "remove", team=ids(new, 1), sure="Beta")[0] == 303
-    with site.resources.database.reading() as session:
-        assert new.teams[1] not in session.scalars(select(Team.id)).all()
+def test_a_removal_can_be_undone_for_an_hour(site: Site, host: Visitor, new: NewTournament) -> None:
+    """Then a team that never played is deleted, and one that has played is withdrawn."""
+    sheet = host.send_form(
+        f"{HOST}/issue-tokens", {"csrf_token": host.token(HOST), "team": str(new.teams[1])}
+    )
+    token = re.findall(r'<p class="token">([A-Z-]+)</p>', sheet.text)[0]
+    remove = {"team": ids(new, 1), "sure": "Beta"}
+    assert post(host, "remove", **remove)[0] == 303
+    assert "Removed within the last hour Beta" in words_of(host.open(f"{HOST}/teams"))
+    assert "Beta" not in words_of(site.visitor().open("/t/t1/"))
+    visitor = site.visitor()
+    assert (
+        visitor.send_form(
+            "/t/t1/join", {"csrf_token": visitor.token("/t/t1/grodno/"), "token": token}
+        ).status_code
+        == 422
+    )
+    assert post(host, "undo-remove", team=ids(new, 1))[0] == 303
+    assert (
+        visitor.send_form(
+            "/t/t1/join", {"csrf_token": visitor.token("/t/t1/grodno/"), "token": token}
+        ).status_code
+        == 303
+    )
+    assert post(host, "remove", **remove)[0] == 303
+    site.clock.advance(3601)
+    assert "nothing can be undone" in post(host, "undo-remove", team=ids(new, 1))[1]
+    assert tick(site) == [new.teams[0], new.teams[2]]
     assert post(host, "add-teams", lines="Beta, GRODNO")[0] == 303
+    assert post(host, "start")[0] == 303
+    assert post(host, "remove", team=ids(new, 0), sure="Alpha")[0] == 303
+    site.clock.advance(3601)
+    assert new.teams[0] in tick(site)
+    with site.resources.database.reading() as session:
+        statuses = select(Entry.status).where(Entry.team_id == new.teams[0])
+        assert session.scalars(statuses).all() == ["withdrawn"]
+
+
+def tick(site: Site) -> list[int]:
+    """Let a tick pass; return the ids of the teams that are left."""
+    with site.resources.database.writing() as session:
+        progress.plan(session, site.clock)
+        return list(session.scalars(select(Team.id).order_by(Team.id)))
+
+
+def test_the_end_can_be_undone_for_an_hour(site: Site, host: Visitor, new: NewTournament) -> None:
+    def state() -> str:
+        with site.resources.database.reading() as session:
+            return session.scalars(select(Competition.state)).one()
+
+    assert post(host, "undo-end")[0] == 422
+    assert post(host, "start")[0] == 303
+    assert post(host, "void-round", round="1", reason="Late")[0] == 303
+    assert post(host, "pause")[0] == 303
+    with site.resources.database.writing() as session:
+        for match in session.scalars(select(Match)):
+            match.state = "void"
+    assert post(host, "end", sure="Duel")[0] == 303
+    assert state() == "over"
+    assert post(host, "undo-end")[0] == 303
+    assert state() == "paused"
+    assert "The end was taken back" in words_of(host.open("/t/t1/events"))
+    assert post(host, "end", sure="Duel")[0] == 303
+    site.clock.advance(3601)
+    assert "Undo the end" not in words_of(host.open(HOST))
+    assert "not ended within the last hour" in post(host, "undo-end")[1]
+    assert state() == "over"
+
+
+def test_times_are_entered_in_a_time_zone(site: Site, host: Visitor) -> None:
+    form = {"at": "2030-01-31T18:00", "title": "Dinner", "kind": "note"}
+    assert "choose a time zone" in post(host, "add-event", **form, zone="Mars/Base")[1]
+    assert post(host, "add-event", **form, zone="Asia/Tokyo")[0] == 303
+    with site.resources.database.reading() as session:
+        at = session.scalars(select(Event.at)).one()
+    assert at.isoformat() == "2030-01-31T09:00:00+00:00"
 
 
 def test_removal_and_the_end_are_confirmed_by_what_is_typed(
@@ -351,8 +423,8 @@ def test_an_export_makes_the_same_tournament(site: Site, host: Visitor, new: New
     with site.resources.database.writing() as session:
         again = create(session, site.clock, config)
     with site.resources.database.reading() as session:
-        told = [told_of(session, one) for one in (new.id, again.id)]
-    assert told[0] == told[1]
+        settings = [told_of(session, one) for one in (new.id, again.id)]
+    assert settings[0] == settings[1]
 
 
 def told_of(session: object, competition: int) -> object:

@@ -56,10 +56,10 @@ def test_a_tournament_from_names_to_export(operator: Operator) -> None:
     config = operator.write("duel.toml", FINAL)
     sheet = operator.folder / "cards.html"
     words = ladder(operator, "t1", "--teams", names, "--config", config)
-    (made,) = operator.tell(*words, "--cards", str(sheet))
-    assert len(made["host_token"]) == 19
-    assert [one["slug"] for one in made["cards"]] == ["alpha", "beta", "gamma"]
-    assert all(one["token"] in sheet.read_text(encoding="utf-8") for one in made["cards"])
+    (result,) = operator.tell(*words, "--cards", str(sheet))
+    assert len(result["host_token"]) == 19
+    assert [one["slug"] for one in result["cards"]] == ["alpha", "beta", "gamma"]
+    assert all(one["token"] in sheet.read_text(encoding="utf-8") for one in result["cards"])
     assert stat.S_IMODE(sheet.stat().st_mode) == 0o600
     operator.say("bot", "t1", "Alpha", "builtin:greedy")
     operator.say("teams", "t1", "--disqualify", "gamma", "Cheated")
@@ -91,8 +91,8 @@ def test_a_tournament_from_names_to_export(operator: Operator) -> None:
     (status,) = operator.tell("status", "t1")
     assert [one["phase"] for one in status["groups"]] == ["closing", "waiting", "over"]
     (cards,) = operator.tell("cards", "t1", "beta")
-    assert cards["cards"][0]["token"] != made["cards"][1]["token"]
-    assert operator.say("host-token", "t1").strip() != made["host_token"]
+    assert cards["cards"][0]["token"] != result["cards"][1]["token"]
+    assert operator.say("host-token", "t1").strip() != result["host_token"]
     assert operator.say("ssh-keys", "t1") == ""
     zipped = operator.folder / "t1.zip"
     operator.say("export", "t1", "--out", str(zipped))
@@ -140,5 +140,7 @@ def test_nothing_is_made_where_the_cards_cannot_be_written(operator: Operator) -
 
 def test_lists_of_commands_are_whole_sentences(operator: Operator) -> None:
     for words in ((), *(("new",), ("teams",), ("cards",), ("event",), ("export",))):
-        shown = CliRunner().invoke(main, ["hub", "competition", *words, "--help"], env={}).stdout
-        assert max(map(len, shown.splitlines())) <= 80
+        help_text = (
+            CliRunner().invoke(main, ["hub", "competition", *words, "--help"], env={}).stdout
+        )
+        assert max(map(len, help_text.splitlines())) <= 80

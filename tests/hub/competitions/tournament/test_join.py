@@ -206,9 +206,9 @@ def test_the_team_and_the_host_are_known_by_their_actor(
         team = enter_by_card(session, hub_clock, rows.id, TOKEN)
         host = enter_by_card(session, hub_clock, rows.id, OF_HOST)
     with database.reading() as session:
-        held = cards.find_team(session, hub_clock, "t1", team.ticket)
-        assert held is not None
-        assert (held.slug, held.name, held.team_id) == ("alpha", "Alpha", rows.teams["Alpha"])
+        alpha = cards.find_team(session, hub_clock, "t1", team.ticket)
+        assert alpha is not None
+        assert (alpha.slug, alpha.name, alpha.team_id) == ("alpha", "Alpha", rows.teams["Alpha"])
         assert cards.find_team(session, hub_clock, "t1", host.ticket) is None
         assert cards.find_host(session, hub_clock, "t1", team.ticket) is None
         assert cards.find_host(session, hub_clock, "t1", host.ticket) is not None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from sqlalchemy import update
 
-from cw.hub.competitions.tournament.pages.ladder import install
+from cw.hub.competitions.tournament.pages.ladder_view import install
 from cw.hub.pages.polls import Tags
 from cw.hub.store.tables import Competition, Entry, Group, Match, Round, RoundScore, Team
 from tests.hub.conftest import ON_SQLITE
@@ -47,11 +49,11 @@ def page(site: Site, path: str) -> str:
     return words_of(answer)
 
 
-def told(site: Site, path: str) -> dict[str, object]:
+def payload_at(site: Site, path: str) -> dict[str, object]:
     """Return what scripts are told now."""
     site.app.extensions["tags"] = Tags(Seconds())
-    said: dict[str, object] = site.visitor().open(path).json()
-    return said
+    payload: dict[str, object] = site.visitor().open(path).json()
+    return payload
 
 
 def test_tournaments_are_listed_once_something_is_announced(site: Site) -> None:
@@ -97,7 +99,7 @@ def test_the_top_line_says_how_far_the_ladder_is(site: Site) -> None:
     assert "Round 1: Hexagon 5 (x 3), 0 of 1 matches played" in page(site, at)
     late.event("pause", title="Lunch", text="Back at two.")
     assert "Paused. Back at two." in page(site, at)
-    assert told(site, f"{at}ladder.json")["phase"] == "paused"
+    assert payload_at(site, f"{at}ladder.json")["phase"] == "paused"
     late.event("resume")
     with database.writing() as session:
         session.execute(update(Match).values(state="void"))
@@ -105,8 +107,8 @@ def test_the_top_line_says_how_far_the_ladder_is(site: Site) -> None:
         late.rise(session)
     clock.advance(18)
     assert "Round 1 is over. The next round starts in 00:42." in page(site, at)
-    said = told(site, f"{at}ladder.json")
-    assert said["next_round_at"] == "2026-11-20T18:01:00.000Z"
+    payload = payload_at(site, f"{at}ladder.json")
+    assert payload["next_round_at"] == "2026-11-20T18:01:00.000Z"
     late.event("end")
     assert "The ladder of GRODNO is final." in page(site, at)
     assert "The tournament is over" in page(site, at)
@@ -120,8 +122,8 @@ def test_a_group_that_must_end_plays_its_last_round(site: Site, rows: Rows) -> N
 
 def test_points_of_an_open_round_count_when_it_ends(site: Site, rows: Rows) -> None:
     one = first_round(rows, closed=False)
-    said = told(site, "/t/t1/grodno/ladder.json")
-    assert said == {
+    payload = payload_at(site, "/t/t1/grodno/ladder.json")
+    assert payload == {
         "group": "grodno",
         "phase": "running",
         "round": {"number": 1, "board": "Hexagon 3", "factor": 1, "played": 3, "matches": 3},
@@ -148,7 +150,7 @@ def test_points_of_an_open_round_count_when_it_ends(site: Site, rows: Rows) -> N
     with site.resources.database.writing() as session:
         session.execute(update(Round).values(closed_at=site.clock()))
     rows.score(one, {"Alpha": (4, 4, 1, 2), "Beta": (2, 2, 2, 1, 0, 1), "Gamma": (0, 0, 3)})
-    entries = told(site, "/t/t1/grodno/ladder.json")["entries"]
+    entries = payload_at(site, "/t/t1/grodno/ladder.json")["entries"]
     assert isinstance(entries, list)
     assert [(one["slug"], one["place"], one["points"], one["last_round"]) for one in entries] == [
         ("alpha", 1, 4, 4),
@@ -185,9 +187,9 @@ def test_places_change_and_are_given_to_those_who_compete(site: Site, rows: Rows
     assert "1 up 1 Beta 20 +18 3 0 1 2 down 1 Alpha 10 +6 3 0 1 3 Gamma 0 +0 0 0 2" in words
     assert "Out of competition Place" in words
     assert "Disqualified: Cheat : Two bots <in one>" in words
-    said = told(site, "/t/t1/grodno/ladder.json")["entries"]
-    assert isinstance(said, list)
-    assert {one["slug"]: (one["place"], one["change"], one["status"]) for one in said} == {
+    entries = payload_at(site, "/t/t1/grodno/ladder.json")["entries"]
+    assert isinstance(entries, list)
+    assert {one["slug"]: (one["place"], one["change"], one["status"]) for one in entries} == {
         "beta": (1, 1, "playing"),
         "alpha": (2, -1, "playing"),
         "gamma": (3, 0, "playing"),
@@ -215,6 +217,10 @@ def test_prizes_of_equal_points_go_by_battles(site: Site, rows: Rows) -> None:
     words = page(site, "/t/t1/grodno/")
     won = {team: f"{team} prize" in words for team in ahead}
     assert won == {"Alpha": False, "Beta": True, "Gamma": True, "Echo": True}
+    table = words.partition("Final table")[2]
+    rows_in_order = re.findall(r"(\d) (?:up \d |down \d )?(Echo|Gamma|Beta|Alpha) ", table)
+    assert rows_in_order[:4] == [("1", "Echo"), ("2", "Gamma"), ("3", "Beta"), ("4", "Alpha")]
+    assert "before Gamma by battles won minus lost, +3 to +2" in words
 
 
 def test_the_cross_table_has_all_results_of_a_round(site: Site, rows: Rows) -> None:
@@ -237,7 +243,7 @@ def test_of_a_match_that_is_played_again_the_last_counts(site: Site, rows: Rows)
     words = page(site, "/t/t1/grodno/alpha")
     assert "Alpha - Beta called off: wrong board" in words
     assert "0 points in this round" in words
-    assert told(site, "/t/t1/grodno/ladder.json")["round"] == {
+    assert payload_at(site, "/t/t1/grodno/ladder.json")["round"] == {
         "number": 1,
         "board": "Hexagon 3",
         "factor": 1,
@@ -256,10 +262,10 @@ def test_the_page_of_a_team_tells_its_results(site: Site, rows: Rows) -> None:
     won = "Gamma (position 1) Beta 2:0 Gamma won 2 to Beta"
     assert f"{won} Beta: no start by Gamma Beta: no start by Gamma" in words
     assert "2 points in this round, given to all teams when it ended." in words
-    said = told(site, "/t/t1/grodno/beta.json")
-    assert said["history"] == [{"round": 1, "points": 2, "total": 2, "place": 2}]
-    assert (said["team"], said["place"], said["points"]) == ("Beta", 2, 2)
-    results = said["results"]
+    payload = payload_at(site, "/t/t1/grodno/beta.json")
+    assert payload["history"] == [{"round": 1, "points": 2, "total": 2, "place": 2}]
+    assert (payload["team"], payload["place"], payload["points"]) == ("Beta", 2, 2)
+    results = payload["results"]
     assert isinstance(results, list)
     assert results[1] == {
         "match": "m_00000002",
@@ -324,7 +330,7 @@ def test_by_plan_all_the_participants_are_ranked(site: Site) -> None:
     assert "Rank Team Score Points 1 Alpha 9 4 2 Gamma 5 2 3 Beta 1 0" in words
     words = page(site, "/t/t1/main/beta")
     assert "0 points in this round" in words
-    results = told(site, "/t/t1/main/alpha.json")["results"]
+    results = payload_at(site, "/t/t1/main/alpha.json")["results"]
     assert isinstance(results, list)
     assert results[0]["ranks"] == {"gamma": 2, "alpha": 1, "beta": 3}
     assert results[0]["points"] == {"gamma": 2, "alpha": 4, "beta": 0}
@@ -342,7 +348,7 @@ def test_an_earlier_round_is_shown_again(site: Site, rows: Rows) -> None:
     assert "Round 1: Hexagon 3 (x 1), 3 of 3 matches played" in page(site, "/t/t1/grodno/?round=1")
     assert "Results of round 1" in page(site, "/t/t1/grodno/beta?round=1")
     assert "Results of round 2" in page(site, "/t/t1/grodno/beta")
-    assert told(site, "/t/t1/grodno/beta.json?round=1")["results"]
+    assert payload_at(site, "/t/t1/grodno/beta.json?round=1")["results"]
     for wrong in ("3", "0", "-1", "x", "9" * 30, "%00"):
         assert site.visitor().open(f"/t/t1/grodno/?round={wrong}").status_code in (400, 404)
 
@@ -357,12 +363,12 @@ def test_events_are_told_once_they_are_announced(site: Site, rows: Rows) -> None
     words = page(site, "/t/t1/events")
     assert "Larger boards in 01:12:09" in words
     assert "Announced in 1 hour Larger boards Up to size 7." in words
-    said = told(site, "/t/t1/events.json")
-    assert said["next"] == {"at": "2026-11-20T19:12:09.000Z", "title": "Larger boards"}
-    assert said["past"] == [
+    payload = payload_at(site, "/t/t1/events.json")
+    assert payload["next"] == {"at": "2026-11-20T19:12:09.000Z", "title": "Larger boards"}
+    assert payload["past"] == [
         {"at": "2026-11-20T17:59:00.000Z", "title": "The duel begins", "text": ""}
     ]
-    assert said["now"] == "2026-11-20T18:00:00.000Z"
+    assert payload["now"] == "2026-11-20T18:00:00.000Z"
     site.clock.advance(5000)
     assert "Larger boards: now" in page(site, "/t/t1/events")
     assert "A secret" not in site.visitor().open("/t/t1/events.json").text
@@ -371,13 +377,13 @@ def test_events_are_told_once_they_are_announced(site: Site, rows: Rows) -> None
 def test_a_final_that_waits_is_being_prepared(site: Site, rows: Rows) -> None:
     rows.event("final", -5, applied=False, title="The final")
     assert "FINAL is being prepared" in page(site, "/t/t1/final/")
-    assert told(site, "/t/t1/events.json")["preparing"] is True
+    assert payload_at(site, "/t/t1/events.json")["preparing"] is True
 
 
 def test_nothing_that_happened_is_said_to_be_nothing(site: Site) -> None:
     duel(site.resources.database, site.clock, begun=False)
     assert "Nothing has happened yet." in page(site, "/t/t1/events")
-    assert told(site, "/t/t1/events.json")["next"] is None
+    assert payload_at(site, "/t/t1/events.json")["next"] is None
 
 
 def test_polls_are_answered_without_a_statement(site: Site, rows: Rows) -> None:
@@ -396,6 +402,7 @@ def test_polls_are_answered_without_a_statement(site: Site, rows: Rows) -> None:
     assert visitor.open("/t/t1/events.json", headers=tag).status_code == 200
 
 
+@pytest.mark.thorough
 def test_pages_of_many_teams_and_rounds_need_few_statements(site: Site) -> None:
     rows = Rows(site.resources.database, site.clock).begin()
     with site.resources.database.writing() as session:
@@ -469,12 +476,12 @@ def test_faults_are_for_the_team_and_the_host(site: Site, rows: Rows) -> None:
     tokens = {"Alpha": "A" * 16, "Beta": "B" * 16, None: "H" * 16}
     for team, token in tokens.items():
         rows.card(team, token)
-    shown = {}
+    faults_by_team = {}
     for team, token in tokens.items():
         visitor = site.visitor()
         visitor.fill("/t/t1/join", on="/t/t1/", token=token)
-        shown[team] = "from [0, 9]" in visitor.open(f"/match/{name}").text
-    assert shown == {"Alpha": False, "Beta": True, None: True}
+        faults_by_team[team] = "from [0, 9]" in visitor.open(f"/match/{name}").text
+    assert faults_by_team == {"Alpha": False, "Beta": True, None: True}
     assert "from [0, 9]" not in site.visitor().open(f"/match/{name}").text
 
 
@@ -487,10 +494,10 @@ def test_a_round_that_was_really_played_is_told_as_its_replays_end(site: Site) -
     trio.happens("start")
     at = "/t/duel/grodno"
     assert trio.play() == 3
-    said = told(site, f"{at}/ladder.json")["entries"]
-    assert isinstance(said, list)
-    assert {one["slug"]: one["points"] for one in said} == {"alpha": 4, "beta": 2, "gamma": 0}
-    results = told(site, f"{at}/beta.json")["results"]
+    entries = payload_at(site, f"{at}/ladder.json")["entries"]
+    assert isinstance(entries, list)
+    assert {one["slug"]: one["points"] for one in entries} == {"alpha": 4, "beta": 2, "gamma": 0}
+    results = payload_at(site, f"{at}/beta.json")["results"]
     assert isinstance(results, list)
     games = {tuple(one["games"]) for one in results}
     assert games == {

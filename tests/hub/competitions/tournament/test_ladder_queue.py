@@ -29,8 +29,8 @@ def time_of_round(per_bot: int, seed: int) -> float:
         load = Load(settings, true())
         for _, number, bots in playing:
             load.add(WaitingMatch(number, 1, bots))
-        while (found := load.next_of(queue)) is not None:
-            heappush(playing, (now + takes[found.id], found.id, found.bots))
+        while (match := load.next_of(queue)) is not None:
+            heappush(playing, (now + takes[match.id], match.id, match.bots))
         assert len(playing) <= PARALLEL
         assert max(Counter(bot for _, _, bots in playing for bot in bots).values()) <= per_bot
         now = heappop(playing)[0]

@@ -129,10 +129,10 @@ def test_twenty_finishes_of_a_match_at_once_count_once(resources: Resources) -> 
         BattleResult("finished", (won, lost), 9, None, 0, now, now, first_slot=first)
         for first in (0, 1)
     ]
-    said = in_threads(
+    results = in_threads(
         20, lambda: of.do(lambda session: KINDS.finish(session, of.clock, claim, battles))
     )
-    assert Counter(said) == {"done": 1, "already": 19}
+    assert Counter(results) == {"done": 1, "already": 19}
     first = of.seats(of.matches()[0])[0].name
     assert of.totals("grodno") == {"a": 0, "b": 0} | {first: 2}
     assert len(of.read(select(Battle))) == 2

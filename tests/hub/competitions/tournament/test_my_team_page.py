@@ -25,6 +25,7 @@ from cw.hub.store.sealing import Sealed
 from cw.hub.store.tables import Audit, Bot, Team
 from tests.hub.bots.test_player_bots import served
 from tests.hub.competitions.tournament.test_team_bots import BOT, KEY, zipped
+from tests.hub.competitions.tournament.test_tournament_roles import OF_TEAM
 from tests.hub.conftest import ON_SQLITE
 from tests.hub.ladder_rows import Rows
 from tests.hub.sites import Site, Visitor, words_of
@@ -56,9 +57,9 @@ def joined(site: Site) -> Visitor:
 
 def bot_of(site: Site, rows: Rows) -> TeamBot:
     with site.resources.database.reading() as session:
-        found = team_bots.find(session, rows.teams["Alpha"])
-    assert found is not None
-    return found
+        bot = team_bots.find(session, rows.teams["Alpha"])
+    assert bot is not None
+    return bot
 
 
 def do_jobs(site: Site) -> None:
@@ -82,7 +83,7 @@ def test_who_has_not_joined_is_led_to_where_that_is_done(site: Site) -> None:
         visitor.open(PAGE),
         *(
             visitor.send_form(f"{PAGE}/{verb}", {"csrf_token": token, "endpoint": "http://h"})
-            for verb in ("bot", "rotate", "check", "upload", "use-version", "ssh-key", "practice")
+            for verb in OF_TEAM
         ),
     ):
         assert (answer.status_code, answer.headers["Location"]) == (303, "/t/t1/")
@@ -94,10 +95,10 @@ def test_a_team_sets_up_a_service_checks_it_and_practises(site: Site) -> None:
     rows = tournament(site)
     alpha = joined(site)
     assert "You have not set up your bot yet." in words_of(alpha.open(PAGE))
-    for typed, said in (("", assigned_bots.NO_URL), ("javascript:x", assigned_bots.INVALID_URL)):
+    for typed, message in (("", assigned_bots.NO_URL), ("javascript:x", assigned_bots.INVALID_URL)):
         answer = alpha.fill(f"{PAGE}/bot", on=PAGE, endpoint=typed)
         assert answer.status_code == 422
-        assert said in words_of(answer)
+        assert message in words_of(answer)
         assert f'value="{typed}"' in answer.text
     with served("hexagon", "greedy") as address:
         answer = alpha.fill(f"{PAGE}/bot", on=PAGE, endpoint=address)
@@ -178,7 +179,7 @@ def test_a_team_uploads_a_program_and_goes_back_to_an_earlier_one(site: Site) ->
     rows = tournament(site, "paint", boards=[{"options": {"board": "duel"}}])
     alpha = joined(site)
     assert "Bot URL" not in alpha.open(PAGE).text
-    for name, data, said in (
+    for name, data, message in (
         ("", b"", packages.NO_FILE),
         ("a.zip", zipped({"../x": BOT}), packages.LEADS_OUT),
         ("bot.py", b"#" * (1024 * 1024 + 1), packages.TOO_LARGE),
@@ -186,7 +187,7 @@ def test_a_team_uploads_a_program_and_goes_back_to_an_earlier_one(site: Site) ->
     ):
         answer = send_file(alpha, name, data)
         assert answer.status_code == 422
-        assert said in words_of(answer)
+        assert message in words_of(answer)
     assert bot_of(site, rows).versions == ()
     assert not list(site.resources.objects.keys("bots/"))
     kit = zipped({name: file.read_bytes() for name, file in kits.files("paint", "python").items()})
@@ -214,7 +215,7 @@ def test_an_ssh_key_is_kept_and_a_private_one_is_not_sent_back(site: Site) -> No
     assert alpha.fill(f"{PAGE}/ssh-key", on=PAGE, key=KEY).status_code == 303
     page = alpha.open(PAGE)
     assert KEY in page.text
-    said = words_of(page)
+    text = words_of(page)
     for words in (
         "We encourage you to try to deploy right away, before writing your bot logic.",
         "git remote add origin dokku@203.0.113.7:app",
@@ -222,8 +223,8 @@ def test_an_ssh_key_is_kept_and_a_private_one_is_not_sent_back(site: Site) -> No
         "git clone https://github.com/Anadea/hexogon-templates.git",
         "Keep your login token and the IP address of your droplet a secret",
     ):
-        assert words in said
-    assert "DATABASE_URL" not in said
+        assert words in text
+    assert "DATABASE_URL" not in text
 
 
 @pytest.mark.parametrize("path", ["/t/t1/kit/python.zip", "/games/hexagon/kit/python.zip"])
@@ -232,7 +233,7 @@ def test_the_kit_is_what_new_bot_writes(site: Site, path: str, tmp_path: Path) -
     answer = site.visitor().open(path)
     assert answer.headers["Content-Type"] == "application/zip"
     with zipfile.ZipFile(io.BytesIO(answer.content)) as kit:
-        found = {name: kit.read(name) for name in kit.namelist()}
+        files = {name: kit.read(name) for name in kit.namelist()}
     written = kits.new_bot("hexagon", "python", tmp_path / "bot")
-    assert found == {f"hexagon-python/{file.name}": file.read_bytes() for file in written}
+    assert files == {f"hexagon-python/{file.name}": file.read_bytes() for file in written}
     assert site.visitor().open(path.replace("python", "cobol")).status_code == 404

@@ -100,10 +100,10 @@ def hub(site: Site) -> Iterator[Site]:
 def wait(look: Callable[[], Any]) -> Any:
     """Look again and again until there is something."""
     until = monotonic() + PATIENCE
-    while not (found := look()):
+    while not (value := look()):
         assert monotonic() < until
         sleep(0.02)
-    return found
+    return value
 
 
 def set_url(rows: Rows, address: str) -> None:
@@ -133,7 +133,7 @@ def part(address: str, what: str) -> str:
     return f"{path}/{what}{mark}{key}"
 
 
-def told(visitor: Visitor, address: str, fits: Callable[[Any], Any]) -> Any:
+def document_once(visitor: Visitor, address: str, fits: Callable[[Any], Any]) -> Any:
     """Return the document of a match once it fits."""
 
     def look() -> Any:
@@ -145,12 +145,12 @@ def told(visitor: Visitor, address: str, fits: Callable[[Any], Any]) -> Any:
 
 def asked(visitor: Visitor, address: str) -> Any:
     """Return what one may do once it is one's turn."""
-    return told(visitor, address, lambda document: document["yours"])["yours"]
+    return document_once(visitor, address, lambda document: document["yours"])["yours"]
 
 
 def move(visitor: Visitor, address: str, yours: Any) -> None:
-    said = {"turn": yours["turn"], "action": yours["moves"][0]}
-    answer = visitor.post(f"{visitor.address}{part(address, 'move')}", json=said)
+    body = {"turn": yours["turn"], "action": yours["moves"][0]}
+    answer = visitor.post(f"{visitor.address}{part(address, 'move')}", json=body)
     assert answer.status_code == 202, answer.text
 
 
@@ -198,7 +198,7 @@ def test_a_team_plays_with_its_own_bot(hub: Site) -> None:
         assert '<option value="own:t1" selected>my own bot' in page
         address = begin(alpha, OWN)
         move(alpha, address, asked(alpha, address))
-        document = told(alpha, address, lambda said: len(said["turns"]) > 2)
+        document = document_once(alpha, address, lambda content: len(content["turns"]) > 2)
         method, path, body = heard.requests[0]
         assert (method, path) == ("POST", "/games")
         assert json.loads(body)["training"] is True
@@ -210,11 +210,11 @@ def test_a_team_plays_with_its_own_bot(hub: Site) -> None:
         assert "Alpha plays online already: end that match first" in words_of(again)
         alpha.send_form(part(address, "resign"), {})
         wait(lambda: "DELETE" in heard.methods())
-        document = told(alpha, address, lambda said: said["live"]["over"])
+        document = document_once(alpha, address, lambda content: content["live"]["over"])
         assert document["result"]["outcome"]["reason"] == "resigned"
         nothing_tells(hub, alpha, address, heard.address)
-        shown = {key: document[key] for key in document if key not in ("live", "yours", "replay")}
-        assert verify(load_game("hexagon"), decode(json.dumps(shown).encode())) is None
+        replay = {key: document[key] for key in document if key not in ("live", "yours", "replay")}
+        assert verify(load_game("hexagon"), decode(json.dumps(replay).encode())) is None
         # Another one may follow.
         assert begin(alpha, OWN) != address
     assert matches_planned(hub) == 0
@@ -224,11 +224,11 @@ def nothing_tells(hub: Site, alpha: Visitor, address: str, bot: str) -> None:
     """Look for what nobody else must know, wherever a match is told of."""
     path = address.partition("?")[0]
     for visitor in (alpha, hub.visitor()):
-        for shown in (address, path, f"{path}/document", f"{path}/document?after=0"):
-            answer = visitor.open(shown)
+        for page in (address, path, f"{path}/document", f"{path}/document?after=0"):
+            answer = visitor.open(page)
             assert answer.status_code == 200
             for secret in (bot, "127.0.0.1", LETTERS, SECRET, "b_0000"):
-                assert secret not in answer.text.replace(hub.address, ""), shown
+                assert secret not in answer.text.replace(hub.address, ""), page
     listed = hub.visitor().open("/games/hexagon/").text
     assert path not in listed
 
@@ -243,7 +243,7 @@ def test_an_own_bot_may_be_only_where_the_settings_allow(hub: Site) -> None:
     with overheard() as heard:
         set_url(rows, heard.address)
         address = begin(alpha, OWN)
-        document = told(alpha, address, lambda said: said["live"]["over"])
+        document = document_once(alpha, address, lambda content: content["live"]["over"])
         assert document["faults"] == [
             {"turn": 0, "player": 1, "kind": "disconnected", "detail": ""}
         ]
@@ -260,7 +260,7 @@ def test_the_secret_of_a_bot_is_at_hand_as_in_matches_that_count(hub: Site) -> N
         bot.secret, bot.key_id = sealed.data, sealed.key_id
     alpha = joined(hub)
     address = begin(alpha, OWN)
-    told(alpha, address, lambda said: said["live"]["over"])
+    document_once(alpha, address, lambda content: content["live"]["over"])
     (match,) = hub.app.extensions["matches"]._kept.values()
     bots = match.progress.record.bots.values()
     assert [bot.settings.get("secret") for bot in bots] == [SECRET, None]
@@ -284,7 +284,7 @@ def test_programs_are_played_with_where_they_may_run(hub: Site) -> None:
     assert '<option value="own:t1">my own bot' in alpha.open(online).text
     address = begin(alpha, form, "circuit-wars")
     move(alpha, address, asked(alpha, address))
-    document = told(alpha, address, lambda said: len(said["turns"]) > 1)
+    document = document_once(alpha, address, lambda content: len(content["turns"]) > 1)
     assert document["faults"] == []
     assert [one["name"] for one in document["players"]] == ["you", "Alpha"]
     assert "game_ai" not in json.dumps(document)

@@ -13,7 +13,17 @@ import pytest
 
 from cw.errors import UsageError
 from cw.hub.bots import packages
-from cw.hub.bots.packages import LEADS_OUT, NO_FILE, NOTHING, TOO_LARGE, UNREADABLE, UnfitUpload
+from cw.hub.bots.packages import (
+    LEADS_OUT,
+    LINK,
+    NO_FILE,
+    NOTHING,
+    TOO_LARGE,
+    TOO_LARGE_UNPACKED,
+    TOO_MANY_FILES,
+    UNREADABLE,
+    UnfitUpload,
+)
 from cw.hub.competitions.tournament.teams import assigned_bots, machines
 
 BOT = b"print(1)\n"
@@ -22,13 +32,13 @@ BOT = b"print(1)\n"
 def zipped(files: dict[str, bytes], **about: int) -> bytes:
     """Return a zip whose entries are as they are said to be."""
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as made:
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():
             entry = zipfile.ZipInfo("x")
             entry.filename = name
             entry.compress_type = about.get("method", zipfile.ZIP_DEFLATED)
             entry.external_attr = about.get("kind", stat.S_IFREG | 0o644) << 16
-            made.writestr(entry, data)
+            archive.writestr(entry, data)
     return buffer.getvalue()
 
 
@@ -39,23 +49,23 @@ def taken(name: str, data: bytes, game: str = "paint") -> tuple[str, ...]:
 
 def encrypted(data: bytes) -> bytes:
     """Return a zip whose entries say that they are encrypted."""
-    said = bytearray(data)
+    content = bytearray(data)
     for sign, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-        at = said.find(sign)
-        said[at + offset] |= 1
-    return bytes(said)
+        at = content.find(sign)
+        content[at + offset] |= 1
+    return bytes(content)
 
 
 def lying(data: bytes) -> bytes:
     """Return a zip whose directory says that its files are small."""
-    said = bytearray(data)
-    at = said.find(b"PK\x01\x02")
-    said[at + 24 : at + 28] = struct.pack("<I", 10)
-    return bytes(said)
+    content = bytearray(data)
+    at = content.find(b"PK\x01\x02")
+    content[at + 24 : at + 28] = struct.pack("<I", 10)
+    return bytes(content)
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "said"),
+    ("name", "data", "message"),
     [
         ("bot.py", b"", NO_FILE),
         ("bot.py", b"#" * (1024 * 1024 + 1), TOO_LARGE),
@@ -77,27 +87,28 @@ def lying(data: bytes) -> bytes:
         ("a.zip", zipped({"a\x07b": BOT}), LEADS_OUT),
         ("a.zip", zipped({"/".join("a" * 40): BOT}), LEADS_OUT),
         ("a.zip", zipped({"x" * 300: BOT}), LEADS_OUT),
-        ("a.zip", zipped({"bot.py": b"/etc/passwd"}, kind=stat.S_IFLNK | 0o777), LEADS_OUT),
-        ("a.zip", zipped({"bot.py": b""}, kind=stat.S_IFIFO | 0o644), LEADS_OUT),
-        ("a.zip", zipped({f"f{n}": b"" for n in range(201)}), TOO_LARGE),
-        ("a.zip", zipped({f".{n}": b"" for n in range(1001)}), TOO_LARGE),
-        ("a.zip", zipped({"bot.py": b"\0" * (6 * 1024 * 1024)}), TOO_LARGE),
-        ("a.zip", zipped({f"f{n}": b"\0" * 1024 * 1024 for n in range(6)}), TOO_LARGE),
+        ("a.zip", zipped({"bot.py": b"/etc/passwd"}, kind=stat.S_IFLNK | 0o777), LINK),
+        ("a.zip", zipped({"bot.py": b""}, kind=stat.S_IFIFO | 0o644), LINK),
+        ("a.zip", zipped({f"f{n}": b"" for n in range(201)}), TOO_MANY_FILES),
+        ("a.zip", zipped({f".{n}": b"" for n in range(1001)}), TOO_MANY_FILES),
+        ("a.zip", zipped({"bot.py": b"\0" * (6 * 1024 * 1024)}), TOO_LARGE_UNPACKED),
+        ("a.zip", zipped({f"f{n}": b"\0" * 1024 * 1024 for n in range(6)}), TOO_LARGE_UNPACKED),
         ("a.zip", zipped({"bot.py": BOT}, method=zipfile.ZIP_LZMA), UNREADABLE),
         ("a.zip", encrypted(zipped({"bot.py": BOT})), UNREADABLE),
         ("a.zip", zipped({"bot.py": BOT, "bot.py/x": BOT}), UNREADABLE),
         ("a.zip", zipped({"bot.py": BOT})[:-30], UNREADABLE),
+        ("a.zip", b"\xff" * 500, UNREADABLE),
         ("a.zip", b"PK\x03\x04" + b"\xff" * 500, UNREADABLE),
     ],
 )
 def test_an_upload_that_cannot_be_taken_is_told_why(
-    name: str, data: bytes, said: str, tmp_path: Path
+    name: str, data: bytes, message: str, tmp_path: Path
 ) -> None:
     folder = tmp_path / "deep" / "folder"
     folder.mkdir(parents=True)
     with pytest.raises(UnfitUpload) as refused:
         packages.package(name, data, "paint", folder)
-    assert str(refused.value) == said
+    assert str(refused.value) == message
     assert [one for one in tmp_path.rglob("*") if not one.is_relative_to(folder)] == [folder.parent]
 
 
@@ -110,7 +121,7 @@ def test_of_a_bomb_no_more_is_unpacked_than_may_be_there() -> None:
     most, bomb = 1024 * 1024, zipped({"bot.py": b"\0" * (64 * 1024 * 1024)})
     tracemalloc.start()
     try:
-        with pytest.raises(UnfitUpload, match=TOO_LARGE):
+        with pytest.raises(UnfitUpload, match=TOO_LARGE_UNPACKED):
             packages.files_of(bomb, packages.Bounds(size=most))
         assert tracemalloc.get_traced_memory()[1] < 16 * most
     finally:
@@ -122,9 +133,9 @@ def test_every_cut_and_every_changed_byte_gives_a_sentence_or_a_program() -> Non
     whole = zipped({"bot.py": BOT, "more.txt": b"x"})
     for at in range(len(whole)):
         for data in (whole[:at], whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :]):
-            said = told_of(data)
-            assert "\n" not in said
-            assert "/tmp" not in said
+            message = told_of(data)
+            assert "\n" not in message
+            assert "/tmp" not in message
 
 
 def told_of(data: bytes) -> str:
@@ -157,21 +168,21 @@ def test_what_can_be_run_is_taken(
 
 def test_the_same_files_are_the_same_upload_and_no_name_of_another_is_taken(tmp_path: Path) -> None:
     files = {"team.toml": b'run = "python3 main.py"\nusername = "other"', "main.py": BOT}
-    made = []
+    uploads = []
     for number, one in enumerate((files, dict(reversed(files.items())))):
         folder = tmp_path / str(number)
         folder.mkdir()
-        made.append(packages.package("a.zip", zipped(one), "paint", folder))
-    assert made[0] == made[1]
+        uploads.append(packages.package("a.zip", zipped(one), "paint", folder))
+    assert uploads[0] == uploads[1]
     again = tmp_path / "again"
     again.mkdir()
-    packages.unpack(made[0].data, again)
+    packages.unpack(uploads[0].data, again)
     assert {one.name: one.read_bytes() for one in again.iterdir()} == files
     assert "username" not in packages.program_in(again, "paint").settings
 
 
 @pytest.mark.parametrize(
-    ("typed", "said"),
+    ("typed", "message"),
     [
         ("", assigned_bots.NO_URL),
         (" \t", assigned_bots.NO_URL),
@@ -187,10 +198,10 @@ def test_the_same_files_are_the_same_upload_and_no_name_of_another_is_taken(tmp_
         (f"http://h/{'x' * 492}", assigned_bots.INVALID_URL),
     ],
 )
-def test_an_address_that_is_none_is_told_so(typed: str, said: str) -> None:
+def test_an_address_that_is_none_is_told_so(typed: str, message: str) -> None:
     with pytest.raises(UsageError) as refused:
         assigned_bots.read_url(typed)
-    assert str(refused.value) == said
+    assert str(refused.value) == message
 
 
 def test_an_address_is_kept_as_it_is() -> None:
@@ -202,7 +213,7 @@ KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGZyZWUgdG8gYmUgYW55IDMyIGJ5dGVzIG9mI
 
 
 @pytest.mark.parametrize(
-    ("typed", "said"),
+    ("typed", "message"),
     [
         ("-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl\n", machines.PRIVATE_KEY),
         ("PuTTY-User-Key-File-3: ssh-ed25519", machines.PRIVATE_KEY),
@@ -214,10 +225,10 @@ KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGZyZWUgdG8gYmUgYW55IDMyIGJ5dGVzIG9mI
         ("ssh-rsa !!!!", machines.NO_SSH_KEY),
     ],
 )
-def test_what_is_no_public_key_is_told_so(typed: str, said: str) -> None:
+def test_what_is_no_public_key_is_told_so(typed: str, message: str) -> None:
     with pytest.raises(UsageError) as refused:
         machines.read_ssh_key(typed)
-    assert str(refused.value) == said
+    assert str(refused.value) == message
 
 
 def test_a_public_key_is_kept_in_one_line() -> None:

@@ -89,8 +89,8 @@ def test_a_tournament_from_its_cards_to_its_prizes(evening: Evening, bots: dict[
     }
     assert "Disqualified: Gamma : It <b>slept</b>" in evening.words(LADDER)
     finish(evening)
-    said = json.dumps([evening.text(path) for path in (LADDER, "/t/t1/grodno/beta", "/t/t1/")])
-    assert not any(address in said for address in bots.values())
+    text = json.dumps([evening.text(path) for path in (LADDER, "/t/t1/grodno/beta", "/t/t1/")])
+    assert not any(address in text for address in bots.values())
 
 
 def look_at_the_first_round(evening: Evening) -> None:
@@ -101,16 +101,16 @@ def look_at_the_first_round(evening: Evening) -> None:
     assert rows["won"].count("Beta: no start by Gamma") == 2
     assert rows["lost"].count("Alpha: illegal move by Beta") == 2
     for row in rows.values():
-        found = re.search(r'href="(/match/m_[0-9a-f]{8})"', row)
-        assert found
+        match = re.search(r'href="(/match/m_[0-9a-f]{8})"', row)
+        assert match
         for battle in ("", "?battle=2"):
-            assert replay_of(evening, found[1], battle)["game"] == "hexagon"
-    found = re.search(r'href="(/match/m_[0-9a-f]{8})"', rows["lost"])
-    assert found
+            assert replay_of(evening, match[1], battle)["game"] == "hexagon"
+    match = re.search(r'href="(/match/m_[0-9a-f]{8})"', rows["lost"])
+    assert match
     answer = '">{&#34;status&#34;:&#34;ok&#34;,&#34;move_from&#34;:[0,2]'
     visitors = {**evening.teams, "host": evening.host, "": evening.site.visitor()}
-    shown = {name for name, one in visitors.items() if answer in one.open(found[1]).text}
-    assert shown == {"Beta", "host"}
+    names = {name for name, one in visitors.items() if answer in one.open(match[1]).text}
+    assert names == {"Beta", "host"}
 
 
 def replay_of(evening: Evening, match: str, battle: str = "") -> Any:
@@ -136,16 +136,16 @@ def look_at_the_second_round(evening: Evening) -> None:
 
 def look_at_the_third_round(evening: Evening) -> None:
     """The games of Gamma with Beta are told as their replays end."""
-    results = evening.told("/t/t1/grodno/gamma.json")["results"]
+    results = evening.payload("/t/t1/grodno/gamma.json")["results"]
     (met,) = [one for one in results if "beta" in (one["first"], one["second"])]
-    for number, said in enumerate(met["games"], 1):
+    for number, result in enumerate(met["games"], 1):
         replay = replay_of(evening, f"/match/{met['match']}", f"?battle={number}")
         outcome = replay["result"]["outcome"]
         order = ("1", "2") if number == 1 else ("2", "1")
         scores = " - ".join(f"{outcome['scores'][seat]:g}" for seat in order)
         names = dict(zip(order, (met["first"].title(), met["second"].title()), strict=True))
         winner = names[str(outcome["winner"])] if outcome["winner"] else "draw"
-        assert said == f"{winner} ({scores})"
+        assert result == f"{winner} ({scores})"
 
 
 def finish(evening: Evening) -> None:
@@ -162,6 +162,7 @@ def finish(evening: Evening) -> None:
     assert "The tournament is over" in evening.words(LADDER)
 
 
+@pytest.mark.thorough
 @ON_SQLITE
 def test_a_match_that_is_lost_five_times_is_played_again_by_the_host(
     evening: Evening, bots: dict[str, str]
@@ -190,5 +191,7 @@ def test_a_match_that_is_lost_five_times_is_played_again_by_the_host(
     assert evening.points() == {"Alpha": 0, "Beta": 0, "Gamma": 0}
     evening.does("play-again", match=row.match_id)
     evening.do_jobs()
-    first = [evening.told(f"/t/t1/grodno/{team}.json")["history"][0] for team in ("alpha", "beta")]
+    first = [
+        evening.payload(f"/t/t1/grodno/{team}.json")["history"][0] for team in ("alpha", "beta")
+    ]
     assert [(one["round"], one["points"]) for one in first] == [(1, 4), (1, 0)]

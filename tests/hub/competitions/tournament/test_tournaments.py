@@ -15,7 +15,7 @@ from cw.hub.competitions.tournament.config import read_config, read_table, team_
 from cw.hub.competitions.tournament.creation import NewTournament, TournamentConfig, create
 from cw.hub.competitions.tournament.events import NewEvent, add_event, remove_event
 from cw.hub.competitions.tournament.groups import NewGroup, add_group
-from cw.hub.competitions.tournament.host import disqualification
+from cw.hub.competitions.tournament.host import disqualification, undo
 from cw.hub.competitions.tournament.host import teams as host_teams
 from cw.hub.competitions.tournament.settings import settings_of
 from cw.hub.competitions.tournament.teams import bot_setup
@@ -120,7 +120,7 @@ def test_settings_have_the_defaults_of_their_game() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "sentence"),
+    ("fields", "sentence"),
     [
         ({"paralel": 3}, "there is no setting 'paralel'; did you mean parallel?"),
         ({"parallel": 0}, "parallel must be a whole number from 1 to 256, not 0"),
@@ -146,9 +146,9 @@ def test_settings_have_the_defaults_of_their_game() -> None:
         ({"boards": [{"name": "\u202e", "options": {"size": 3}}]}, "invisible characters"),
     ],
 )
-def test_what_cannot_be_is_refused_in_a_sentence(said: dict[str, Any], sentence: str) -> None:
+def test_what_cannot_be_is_refused_in_a_sentence(fields: dict[str, Any], sentence: str) -> None:
     with pytest.raises(UsageError) as refused:
-        settings_of("hexagon", said)
+        settings_of("hexagon", fields)
     assert sentence in str(refused.value)
 
 
@@ -396,6 +396,10 @@ def test_a_team_that_only_uploaded_can_be_removed(
         assert own is not None
         bot_setup.add_version(session, hub_clock, own, Upload("0" * 64, 1, ""))
     with database.writing() as session:
-        host_teams.remove(session, hub_clock, new.id, new.teams[:1])
+        undo.remove(session, hub_clock, new.id, new.teams[:1])
+        assert session.scalars(select(Team.name)).all() == ["A", "B"]
+    hub_clock.advance(3601)
+    with database.writing() as session:
+        assert undo.forget_removed(session, hub_clock) == 1
         assert session.scalars(select(Team.name)).all() == ["B"]
         assert session.scalars(select(BotVersion.id)).all() == []

@@ -17,8 +17,8 @@ PAGE = Path(__file__).resolve().parents[4] / "docs/hub/backups.md"
 
 def blocks(language: str, folder: Path) -> list[str]:
     """Return what the page shows in a language, in folders of the test."""
-    found = re.findall(rf"^```{language}\n(.*?)^```$", PAGE.read_text(), re.M | re.S)
-    return [one.replace("/var/lib/", f"{folder}/") for one in found]
+    code = re.findall(rf"^```{language}\n(.*?)^```$", PAGE.read_text(), re.M | re.S)
+    return [one.replace("/var/lib/", f"{folder}/") for one in code]
 
 
 @pytest.fixture

@@ -52,6 +52,10 @@ WORDS: Final[dict[str, str]] = {
     "bots.status": "ACTIVE",
     "matches.kind": "rated",
     "matches.state": "done",
+    "comparisons.state": "decided",
+    "comparisons.decision": "stronger",
+    "workshop_tasks.kind": "run",
+    "workshop_tasks.state": "done",
 }
 """What columns hold that do not take every word."""
 
@@ -178,14 +182,14 @@ def test_open_matches_are_queued(migrated_sqlite: Path, tmp_path: Path) -> None:
                 about = {"match_id": f"m_{number}", "key": f"{number}", "kind": "practice"}
                 more = {"game": "hexagon", "players": 2, "seed": 1, "at": NOW, "sent_at": NOW}
                 session.add(Match(**about, **more, state=state, attempt=1, lease_until=NOW))
-        made = backup_of(database)
+        data = backup_of(database)
     with closing(Database(f"sqlite:///{tmp_path / 'to.sqlite'}")) as database:
-        backups.restore(database, io.BytesIO(made), queue_all)
+        backups.restore(database, io.BytesIO(data), queue_all)
         with database.reading() as session:
-            found = session.scalars(select(Match).order_by(Match.id)).all()
-    assert [one.state for one in found] == ["queued"] * 3 + ["done", "void", "failed"]
-    assert [one.sent_at for one in found[:3]] == [None] * 3
-    assert [(one.lease_until, one.attempt, one.troubles) for one in found[1:3]] == [
+            matches = session.scalars(select(Match).order_by(Match.id)).all()
+    assert [one.state for one in matches] == ["queued"] * 3 + ["done", "void", "failed"]
+    assert [one.sent_at for one in matches[:3]] == [None] * 3
+    assert [(one.lease_until, one.attempt, one.troubles) for one in matches[1:3]] == [
         (None, 1, 0)
     ] * 2
 
@@ -267,9 +271,9 @@ SPOILT: Final[dict[str, tuple[str, Callable[[bytes], bytes]]]] = {
 def test_what_is_no_good_back_up_leaves_the_database_empty(
     how: str, good: bytes, tmp_path: Path
 ) -> None:
-    said, spoil = SPOILT[how]
+    message, spoil = SPOILT[how]
     with closing(Database(f"sqlite:///{tmp_path / 'hub.sqlite'}")) as database:
-        with pytest.raises(UsageError, match=said) as refused:
+        with pytest.raises(UsageError, match=message) as refused:
             backups.restore(database, io.BytesIO(spoil(good)), queue_all)
         assert "\n" not in str(refused.value)
         assert inspect(database.engine).get_table_names() == []
@@ -324,9 +328,9 @@ def test_fourteen_days_and_eight_weeks_are_kept(
     assert {*resources.objects.keys(backups.PREFIX)} == {*kept, f"{backups.PREFIX}/of_another"}
 
 
-def made(resources: Resources) -> list[datetime]:
-    found = map(backups.time_of, resources.objects.keys(backups.PREFIX))
-    return [moment for moment in found if moment is not None]
+def backup_times(resources: Resources) -> list[datetime]:
+    moments = map(backups.time_of, resources.objects.keys(backups.PREFIX))
+    return [moment for moment in moments if moment is not None]
 
 
 def test_it_is_made_once_a_day_and_at_the_start_if_it_was_missed(
@@ -336,8 +340,8 @@ def test_it_is_made_once_a_day_and_at_the_start_if_it_was_missed(
     for seconds in (0, 30, 30, 3600, 86_400 - 3600, 60, 3 * 86_400):
         hub_clock.advance(seconds)
         backup.do_daily(resources)
-    found = [f"{at:%d %H:%M}" for at in sorted(made(resources))]
-    assert found == ["20 03:30", "21 03:30", "24 03:31"]
+    times = [f"{at:%d %H:%M}" for at in sorted(backup_times(resources))]
+    assert times == ["20 03:30", "21 03:30", "24 03:31"]
 
 
 def test_objects_are_copied_where_they_are_missing(resources: Resources, tmp_path: Path) -> None:
@@ -351,8 +355,8 @@ def test_objects_are_copied_where_they_are_missing(resources: Resources, tmp_pat
     copies = ObjectStore(settings.backup_objects)
     (sealed,) = copies.keys(backups.PREFIX)
     assert sealed == f"{backups.key_of(resources.clock())}.sealed"
-    found = {key: copies.get(key) for key in copies.keys("") if key != sealed}
-    assert found == {key: key.encode() for key in keys}
+    objects = {key: copies.get(key) for key in copies.keys("") if key != sealed}
+    assert objects == {key: key.encode() for key in keys}
     resources.objects.put_new("replays/2026/12/m_2.json.gz", b"")
     assert backup.copy(resources, settings.backup_objects) == 1
     assert backup.copy(resources, settings.backup_objects) == 0
@@ -379,8 +383,8 @@ def test_the_commands(
     def cw(*arguments: str) -> tuple[int, str, str]:
         with pytest.raises(SystemExit) as ended:
             main(["hub", *arguments])
-        said = capsys.readouterr()
-        return int(ended.value.code or 0), said.out, said.err
+        output = capsys.readouterr()
+        return int(ended.value.code or 0), output.out, output.err
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CW_DATA", "one")
@@ -395,8 +399,8 @@ def test_the_commands(
     code, out, _ = cw("restore", "--json", str(file))
     assert (code, json.loads(out)["differences"]) == (0, [])
     assert cw("competition", "new", "daily", "paint")[0] == 0
-    for bad, said in ((str(file), "into an empty database"), ("nowhere", "cannot be read")):
+    for bad, message in ((str(file), "into an empty database"), ("nowhere", "cannot be read")):
         code, out, err = cw("restore", bad)
         assert (code, out) == (2, "")
-        assert said in err
+        assert message in err
         assert "Traceback" not in err

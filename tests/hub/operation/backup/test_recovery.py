@@ -57,9 +57,9 @@ def add_rows(resources: Resources) -> None:
         match = Match(**about, players=2, seed=1, at=now, state="done", attempt=1)
         session.add(match)
         session.flush()
-        told = {"reason": "", "ranks": [], "scores": [], "turns": 1, "first_slot": 0}
+        fields = {"reason": "", "ranks": [], "scores": [], "turns": 1, "first_slot": 0}
         moments = {"started_at": now, "ended_at": now}
-        session.add(Battle(match_id=match.id, number=0, replay_key=REPLAY, **told, **moments))
+        session.add(Battle(match_id=match.id, number=0, replay_key=REPLAY, **fields, **moments))
     resources.objects.put_new(REPLAY, b"{}")
 
 
@@ -186,9 +186,9 @@ def test_a_drill_finds_secrets_that_no_key_opens(guarded: Resources) -> None:
     with guarded.database.writing() as session:
         session.execute(text("UPDATE bots SET key_id = 'k0'"))
     job.do_daily(guarded)
-    found = {one.name: one for one in recovery.drill(guarded.settings)}
-    assert not found["secrets"].ok
-    assert "0 of 1 can be opened" in found["secrets"].found
+    checks = {one.name: one for one in recovery.drill(guarded.settings)}
+    assert not checks["secrets"].ok
+    assert "0 of 1 can be opened" in checks["secrets"].found
 
 
 def test_the_commands_of_recovery(

@@ -69,8 +69,10 @@ def findings(settings: HubSettings) -> dict[str, Finding]:
 
 def to_do(settings: HubSettings) -> dict[str, str]:
     """Return what is to be done, by what for."""
-    found = findings(settings).values()
-    return {one.name: f"{one.found}; {one.advice}" for one in found if one.needed and not one.ok}
+    all_findings = findings(settings).values()
+    return {
+        one.name: f"{one.found}; {one.advice}" for one in all_findings if one.needed and not one.ok
+    }
 
 
 def test_in_an_empty_folder_it_says_what_makes_a_hub_and_makes_nothing(folder: Path) -> None:
@@ -85,15 +87,15 @@ def test_in_an_empty_folder_it_says_what_makes_a_hub_and_makes_nothing(folder: P
 def test_a_hub_on_a_laptop_has_all_it_needs(laptop: HubSettings) -> None:
     result = asked("--json")
     assert result.exit_code == 0, result.output
-    found = {one["name"]: one for one in json.loads(result.output)}
-    assert [*found] == [
+    by_name = {one["name"]: one for one in json.loads(result.output)}
+    assert [*by_name] == [
         *("settings", "data folder", "database", "clock", "processes", "broker"),
         *("store", "mail", "keys", "secrets", "games", "programs"),
     ]
-    assert all(one["ok"] for one in found.values() if one["needed"])
+    assert all(one["ok"] for one in by_name.values() if one["needed"])
     assert list((laptop.data / "objects").iterdir()) == []
     lines = asked().output.splitlines()
-    assert len(lines) == len(found)
+    assert len(lines) == len(by_name)
     assert all(line.startswith(("ok  ", "no  ")) for line in lines)
 
 
@@ -103,6 +105,8 @@ def test_a_program_that_cannot_be_run_as_uploads_are_is_named(
 ) -> None:
     line = asked().output.splitlines()[-1]
     assert line == "ok     programs      bubblewrap works, and a Python program has played"
+    off = asked("--set", "CW_HOSTING=off").output.splitlines()[-1]
+    assert off == f"{line}; people upload none, by CW_HOSTING=off"
     monkeypatch.setitem(INTERPRETERS, ".py", ("/bin/false",))
     result = asked()
     assert result.exit_code == 1
@@ -126,10 +130,10 @@ def test_what_a_site_for_others_lacks_is_named(laptop: HubSettings) -> None:
     assert "set CW_MAIL" in to_do(site)["mail"]
     away = f"smtp://u:hunter2@127.0.0.1:{free_port()}?tls=off"
     sender = "hub@hub.example"
-    told = to_do(replace(site, mail=away, mail_from=sender, trusted_proxy=("127.0.0.1/32",)))
-    assert "correct CW_MAIL" in told.pop("mail")
-    assert "hunter2" not in str(told)
-    assert not told
+    advice = to_do(replace(site, mail=away, mail_from=sender, trusted_proxy=("127.0.0.1/32",)))
+    assert "correct CW_MAIL" in advice.pop("mail")
+    assert "hunter2" not in str(advice)
+    assert not advice
 
 
 def test_a_mail_server_that_answers_is_spoken_to(laptop: HubSettings, mail_server: str) -> None:
@@ -191,20 +195,22 @@ def test_services_and_sealed_secrets(postgresql_url: str, bucket: str, tmp_path:
         assert [one.name for one in late if not one.ok and one.name == "clock"] == ["clock"]
 
 
+@pytest.mark.thorough
 def test_an_address_of_the_store_that_no_browser_follows_is_named(laptop: HubSettings) -> None:
     site = replace(laptop, public_url="https://hub.example", trusted_proxy=("10.0.0.7/32",))
     for url in ("http://store:9000", "http://files.example", "https://10.0.0.9", "https://store"):
-        told = to_do(replace(site, store_public_url=url))["settings"]
-        assert "CW_STORE_PUBLIC_URL" in told, url
+        advice = to_do(replace(site, store_public_url=url))["settings"]
+        assert "CW_STORE_PUBLIC_URL" in advice, url
     assert "settings" not in to_do(replace(site, store_public_url="https://files.example"))
     assert "settings" not in to_do(site)
 
 
+@pytest.mark.thorough
 def test_networks_that_are_open_to_bots_of_all_players_are_named(laptop: HubSettings) -> None:
     site = replace(laptop, public_url="https://hub.example", trusted_proxy=("10.0.0.7/32",))
     for networks in (("any",), ("public", "10.0.0.0/8")):
-        told = to_do(replace(site, bot_network=networks))["settings"]
-        assert "CW_HOUSE_NETWORK" in told
+        advice = to_do(replace(site, bot_network=networks))["settings"]
+        assert "CW_HOUSE_NETWORK" in advice
     for fine in (("public",), ("public", "93.184.216.0/24"), ()):
         assert "settings" not in to_do(
             replace(site, bot_network=fine, house_network=("10.0.0.0/8",))
@@ -213,9 +219,9 @@ def test_networks_that_are_open_to_bots_of_all_players_are_named(laptop: HubSett
 
 def test_a_proxy_that_may_be_anybody_is_warned_of(laptop: HubSettings) -> None:
     site = replace(laptop, public_url="https://hub.example", trusted_proxy=("10.0.0.0/8",))
-    found = findings(site)["settings"]
-    assert (found.ok, found.needed) == (False, False)
-    assert "10.0.0.0/8 can pretend" in found.advice
+    finding = findings(site)["settings"]
+    assert (finding.ok, finding.needed) == (False, False)
+    assert "10.0.0.0/8 can pretend" in finding.advice
 
 
 @pytest.mark.thorough

@@ -52,20 +52,20 @@ def test_each_request_has_a_line_and_an_id_that_is_answered(site: Site) -> None:
     visitor = site.player("Ada")
     with written(JsonLines()) as stream:
         own = visitor.open("/settings?secret=x", headers={"X-Request-Id": "of-proxy.1"})
-        made = [
+        ids = [
             visitor.open("/health", headers={"X-Request-Id": text}).headers["X-Request-Id"]
             for text in ("", "a b", "x" * 65, 'x"y')
         ]
         visitor.open("/reset/secret-ticket")
     assert own.headers["X-Request-Id"] == "of-proxy.1"
-    assert all(re.fullmatch("[0-9a-f]{16}", one) for one in made)
-    assert len(set(made)) == 4
+    assert all(re.fullmatch("[0-9a-f]{16}", one) for one in ids)
+    assert len(set(ids)) == 4
     first, *others = lines(stream)
     assert first["event"] == "GET /settings 200"
     assert (first["address"], first["status"]) == ("127.0.0.1", 200)
     assert (first["level"], first["request_id"], first["user_id"]) == ("INFO", "of-proxy.1", 1)
     assert first["ms"] > 0
-    assert [one["request_id"] for one in others[:4]] == made
+    assert [one["request_id"] for one in others[:4]] == ids
     # Threads are used again for others' requests.
     assert all("user_id" not in one for one in others[:4])
     assert others[4]["event"] == "GET /reset/... 410"
@@ -85,8 +85,8 @@ def test_on_a_terminal_one_line_counts_and_the_rest_is_told() -> None:
         logger.info("GET / 200", extra={"counted": "requests"})
     logger.info("playing m_1", extra={"counted": "matches begun"})
     logger.warning("the database is away")
-    shown = [line.rpartition(CLEARED)[2] for line in stream.getvalue().split("\n")]
-    assert shown == [
+    texts = [line.rpartition(CLEARED)[2] for line in stream.getvalue().split("\n")]
+    assert texts == [
         "Log in as ada, password 0123",
         "the database is away",
         "matches begun: 1  requests: 1,234",
@@ -94,14 +94,14 @@ def test_on_a_terminal_one_line_counts_and_the_rest_is_told() -> None:
 
 
 def test_no_line_has_an_address_or_a_secret() -> None:
-    said = (
+    messages = (
         "redis://:hunter2@db.example:6379/0 away",
         "mail for ada@example.org",
         "Cannot connect to host bot.example:443 ssl:default",
         "asked https://bot.example/path?key=hunter2",
     )
     with written(JsonLines()) as stream, written(TextLines("%(message)s")) as text:
-        for words in said:
+        for words in messages:
             try:
                 raise OSError(words)
             except OSError:
@@ -109,7 +109,7 @@ def test_no_line_has_an_address_or_a_secret() -> None:
     for secret in ("hunter2", "ada@", "bot.example", "db.example"):
         assert secret not in stream.getvalue()
         assert secret not in text.getvalue()
-    assert len(lines(stream)) == len(said)
+    assert len(lines(stream)) == len(messages)
     assert all("OSError" in one["error"] for one in lines(stream))
 
 
@@ -135,7 +135,9 @@ def test_a_hub_of_several_processes_says_which_request_led_to_what(
             forgetful.headers["X-Request-Id"] = "of-ada"
             assert forgetful.fill("/forgot", username="Ada").status_code == 303
             wait_until(lambda: "the job mail" in scheduler.log.read_text(), "the mail")
-            (job,) = (line for line in told(scheduler) if line["event"].startswith("the job mail"))
+            (job,) = (
+                line for line in log_lines(scheduler) if line["event"].startswith("the job mail")
+            )
             assert job["request_id"] == "of-ada"
             assert job["ms"] > 0
 
@@ -146,7 +148,7 @@ def test_a_hub_of_several_processes_says_which_request_led_to_what(
                     plan_matches(resources, 1)
                 wait_until(lambda: is_done(resources, 1), "the match")
             wait_until(lambda: "the job play_match" in worker.log.read_text(), "the end")
-            (playing,) = (line for line in told(worker) if line["event"].startswith("playing"))
+            (playing,) = (line for line in log_lines(worker) if line["event"].startswith("playing"))
             assert (playing["attempt"], playing["request_id"]) == (1, "of-host")
             assert playing["match_id"] in playing["event"]
             assert playing["worker"]
@@ -163,7 +165,7 @@ def test_a_hub_of_several_processes_says_which_request_led_to_what(
             assert "ada@example.org" not in role.log.read_text()
 
 
-def told(role: Role) -> list[dict[str, Any]]:
+def log_lines(role: Role) -> list[dict[str, Any]]:
     """Return the lines of the log of a process, which is JSON from the first line on.
 
     Beside it, mails without a server and the farewell of Celery go to standard output.
@@ -176,6 +178,6 @@ def told(role: Role) -> list[dict[str, Any]]:
 def address_of(pages: Role) -> str:
     """Return where a process serves its pages."""
     wait_until(lambda: "Hub: " in pages.log.read_text(), "the hub")
-    found = re.search(r"Hub: (\S+)/", pages.log.read_text())
-    assert found
-    return found[1]
+    match = re.search(r"Hub: (\S+)/", pages.log.read_text())
+    assert match
+    return match[1]

@@ -12,10 +12,11 @@ from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.tournament.events import NewEvent, add_event, remove_event
 from cw.hub.competitions.tournament.groups import add_group
-from cw.hub.competitions.tournament.host import forms, rounds, teams
+from cw.hub.competitions.tournament.host import forms, people_forms, rounds, teams, undo
 from cw.hub.competitions.tournament.host.disqualification import disqualify, reinstate
 from cw.hub.competitions.tournament.host.forms import HostForm
 from cw.hub.competitions.tournament.host.settings import change_settings
+from cw.hub.competitions.tournament.people import hosts, invitations
 from cw.hub.competitions.tournament.teams.assigned_bots import BUILTIN
 from cw.hub.competitions.tournament.teams.bot_setup import WHERE_SECRET
 from cw.hub.competitions.tournament.teams.enrolment import add_teams
@@ -105,7 +106,7 @@ def remove(request: Request) -> None:
     ids = request.form.team.data
     chosen = teams.teams_by_id(request.session, request.competition.id, ids)
     confirm(request.form.sure.data, chosen[0].name if len(chosen) == 1 else f"{len(chosen)} teams")
-    request.do_to_teams(teams.remove)
+    request.do_to_teams(undo.remove)
 
 
 def carry_over(request: Request) -> str:
@@ -130,14 +131,34 @@ def set_bot(request: Request) -> str:
     return f"The bot is set. {WHERE_SECRET}" if lack_secrets else "The bot is set."
 
 
+def announce(request: Request) -> None:
+    """Tell something to everybody, now: it stands among the events, and above all pages."""
+    title, text = request.form.title.data, request.form.text.data
+    event = NewEvent("note", request.clock(), title, text, announced=True)
+    request.do(add_event, event, is_late=True)
+
+
+def import_guests(request: Request) -> str:
+    """Add the addresses of a list."""
+    number = request.do(invitations.import_guests, request.form.lines.data or "")
+    return f"{number} addresses are new." if number != 1 else "1 address is new."
+
+
 PAGE, TEAMS, EVENTS, ROUNDS = "host.page", "host.teams", "host.events", "host.rounds"
+PEOPLE = "host.people"
 
 ACTIONS: Final[Mapping[str, Action]] = {
     **{
         kind: Action(PAGE, forms.PauseForm, at_once(kind), f"{kind.capitalize()}: done.")
         for kind in BUTTONS
     },
-    "end": Action(PAGE, forms.EndForm, end, "End: done."),
+    "end": Action(PAGE, forms.EndForm, end, "End: done. For an hour you can undo it."),
+    "undo-end": Action(
+        PAGE,
+        forms.HostForm,
+        lambda request: request.do(undo.undo_end),
+        "The end is undone: the tournament goes on.",
+    ),
     "add-sandbox": Action(
         PAGE,
         forms.SandboxForm,
@@ -199,8 +220,34 @@ ACTIONS: Final[Mapping[str, Action]] = {
         TEAMS,
         forms.RemoveForm,
         remove,
-        "The teams are removed.",
+        "The teams are removed. For an hour you can undo it.",
     ),
+    "undo-remove": Action(
+        TEAMS,
+        forms.TeamsForm,
+        lambda request: request.do_to_teams(undo.undo_remove),
+        "The teams are back.",
+    ),
+    "invite": Action(
+        PEOPLE,
+        people_forms.InvitationForm,
+        lambda request: request.do(invitations.invite, **request.form.values()),
+        "The invitation is saved.",
+    ),
+    "import": Action(PEOPLE, people_forms.ImportForm, import_guests),
+    "add-host": Action(
+        PEOPLE,
+        people_forms.NameForm,
+        lambda request: request.do(hosts.add_host, request.form.name.data),
+        "They lead the tournament too.",
+    ),
+    "remove-host": Action(
+        PEOPLE,
+        people_forms.NameForm,
+        lambda request: request.do(hosts.remove_host, request.form.name.data),
+        "They lead the tournament no more.",
+    ),
+    "announce": Action(PEOPLE, people_forms.AnnouncementForm, announce, "It is announced."),
     "add-event": Action(
         EVENTS,
         forms.EventForm,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final, cast
 
 from wtforms import BooleanField, Field, Form, StringField, ValidationError
@@ -20,6 +20,7 @@ from cw.hub.competitions.tournament.host.teams import NO_TEAM
 from cw.hub.competitions.tournament.teams.assigned_bots import LONGEST_URL
 from cw.hub.competitions.tournament.teams.enrolment import NewTeam
 from cw.hub.competitions.tournament.teams.machines import LONGEST_MACHINE
+from cw.hub.pages.zones import UNKNOWN_ZONE, moment_in, zone_named
 
 MOST_TICKED: Final = 1000
 LONGEST: Final = 200
@@ -241,12 +242,18 @@ class EventForm(HostForm):
         validators=[needs(lambda kind: kind in EVENT_KINDS, "Please choose what happens")],
     )
     at = text_field(40)
+    zone = text_field(64)
     title = text_field(LONGEST, needs(bool, NO_TITLE))
     text = text_field(LONGEST_TEXT)
     group = text_field(40)
     boards = StringField()
     mode = StringField()
     announced = BooleanField()
+
+    def validate_zone(self, field: Field) -> None:
+        """Refuse a zone that is not known."""
+        if field.data and zone_named(field.data) is None:
+            raise ValidationError(UNKNOWN_ZONE)
 
     def validate_at(self, field: Field) -> None:
         """Refuse a malformed time, and the past."""
@@ -264,12 +271,8 @@ class EventForm(HostForm):
             raise ValidationError(str(error)) from None
 
     def moment(self) -> datetime | None:
-        """Return the time, in UTC unless it names a zone; None for a malformed one."""
-        try:
-            at = datetime.fromisoformat(self.at.data)
-            return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
-        except (ValueError, OverflowError):
-            return None
+        """Return the time, which is meant in the zone of the form; None for a malformed one."""
+        return moment_in(self.at.data, self.zone.data)
 
     def board_documents(self) -> list[dict[str, Any]]:
         """Return the boards of an event that brings some; raise UsageError for malformed ones."""

@@ -26,7 +26,7 @@ from cw.hub.accounts.forms import first_errors
 from cw.hub.accounts.pages import go
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.tournament.host import export as tournament_export
-from cw.hub.competitions.tournament.host import overview
+from cw.hub.competitions.tournament.host import overview, undo
 from cw.hub.competitions.tournament.host.actions import ACTIONS, BUTTONS, Request
 from cw.hub.competitions.tournament.host.forms import EVENT_KINDS, CardsForm
 from cw.hub.competitions.tournament.pages.header import (
@@ -34,6 +34,7 @@ from cw.hub.competitions.tournament.pages.header import (
     header_of,
     tournament_or_404,
 )
+from cw.hub.competitions.tournament.people import hosts, invitations, readiness
 from cw.hub.competitions.tournament.progress import advance
 from cw.hub.competitions.tournament.settings import CHANGEABLE, FORMAT, HOSTINGS, stored_settings
 from cw.hub.competitions.tournament.teams import card_sheet, cards
@@ -41,6 +42,7 @@ from cw.hub.competitions.tournament.teams.enrolment import BadLines
 from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.pages.parts import notice
 from cw.hub.pages.request import one_reading, resources
+from cw.hub.pages.zones import zone_named, zone_names
 
 routes = Blueprint("host", __name__, url_prefix="/t/<slug>/host")
 
@@ -110,12 +112,14 @@ def page(competition: CompetitionFacts, errors: Errors | None = None) -> str:
     with one_reading() as reading:
         groups = overview.groups(reading, competition.id)
         matches = overview.matches(reading, competition.id)
+        end = undo.end_to_undo(reading, resources().clock, competition.id)
     return render(
         "host.html",
         competition,
         "page",
         errors,
         groups=groups,
+        can_undo=end is not None,
         failed=sum(match.state == "failed" for match in matches),
         settings=stored_settings(competition.game, competition.settings),
         hostings=HOSTINGS,
@@ -133,9 +137,30 @@ def teams(
     with one_reading() as reading:
         rows = overview.teams(reading, competition.id)
         groups = overview.groups(reading, competition.id)
+        removed = undo.removed(reading, resources().clock, competition.id)
+    rows = [row for row in rows if row.status != "removed"]
     ticked, nonce = set(request.form.getlist("team")), secrets.token_hex(16)
-    values = {"teams": rows, "groups": groups, "ticked": ticked, "nonce": nonce}
+    values = {"teams": rows, "removed": removed, "groups": groups}
+    values |= {"ticked": ticked, "nonce": nonce}
     return render("host_teams.html", competition, "teams", errors, problems=problems, **values)
+
+
+@routes.get("/people")
+@hosts_only
+def people(competition: CompetitionFacts, errors: Errors | None = None) -> str:
+    """Show the invitation, who has come, who is not ready and why, and who leads."""
+    with one_reading() as reading:
+        values = {
+            "invitation": invitations.find(reading, competition.id),
+            "guests": readiness.guests(reading, competition.id),
+            "readiness": readiness.teams(reading, competition.id),
+            "hosts": hosts.hosts_of(reading, competition.id),
+        }
+    address = resources().settings.address
+    usual = (invitations.USUAL_TEAMS, invitations.USUAL_MEMBERS)
+    return render(
+        "host_people.html", competition, "people", errors, address=address, usual=usual, **values
+    )
 
 
 @routes.get("/events")
@@ -146,6 +171,8 @@ def events(competition: CompetitionFacts, errors: Errors | None = None) -> str:
         rows = overview.events(reading, competition.id)
         groups = overview.groups(reading, competition.id)
     values = {"events": rows, "groups": groups, "kinds": EVENT_KINDS}
+    values |= {"zone": request.form.get("zone") or competition.zone, "zones": zone_names()}
+    values |= {"local": lambda at: at.astimezone(zone_named(competition.zone))}
     return render("host_events.html", competition, "events", errors, **values)
 
 
@@ -191,6 +218,7 @@ def export(competition: CompetitionFacts) -> ResponseReturnValue:
 PAGES: Final[Mapping[str, Callable[..., ResponseReturnValue]]] = {
     "host.page": page,
     "host.teams": teams,
+    "host.people": people,
     "host.events": events,
     "host.rounds": rounds,
 }

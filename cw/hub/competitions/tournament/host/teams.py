@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from sqlalchemy import and_, delete, select, update
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError, short
 from cw.hub.accounts import audit
-from cw.hub.bots.versions import verbs as versions
 from cw.hub.clock import Clock
 from cw.hub.competitions.tournament.groups import (
     check_room,
@@ -175,27 +174,6 @@ def compete(  # noqa: PLR0913
             else:
                 session.delete(entry)
         note(session, clock, row, team, "compete", actor, to=group.slug)
-    mark_changed(row, *groups_of(session, competition))
-
-
-def remove(
-    session: Session, clock: Clock, competition: int, ids: Sequence[int], *, actor: str = OPERATOR
-) -> None:
-    """Delete teams; those that have played are withdrawn."""
-    row = lock(session, competition)
-    for team in teams_by_id(session, competition, ids):
-        note(session, clock, row, team, "remove", actor)
-        session.execute(delete(Ticket).where(Ticket.team_id == team.id))
-        bot = session.scalars(select(Bot).where(Bot.team_id == team.id)).one()
-        seats = select(MatchParticipant.match_id).where(MatchParticipant.bot_id == bot.id)
-        if has_played(session, team.id) or session.scalar(seats.limit(1)) is not None:
-            playing = and_(Entry.team_id == team.id, Entry.status == "playing")
-            session.execute(update(Entry).where(playing).values(status="withdrawn"))
-            continue
-        versions.forget(session, [bot.id])
-        session.delete(bot)
-        session.flush()
-        session.delete(team)
     mark_changed(row, *groups_of(session, competition))
 
 

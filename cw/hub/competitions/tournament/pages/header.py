@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from flask import abort
@@ -19,6 +19,9 @@ from cw.hub.pages.request import resources
 NO_TOURNAMENT: Final = "There is no such tournament."
 NO_GROUP: Final = "There is no such sandbox."
 NO_ROUND: Final = "There is no such round."
+
+ANNOUNCED_FOR: Final = timedelta(days=1)
+"""How long an announcement stands above all pages of a tournament."""
 
 ONLINE: Final = ("hexagon", "circuit-wars", "paint")
 """Games that people can play against a bot."""
@@ -39,6 +42,14 @@ class Header:
     countdown_text: str
     team: TeamHolder | None
     is_host: bool
+
+    @property
+    def announcement(self) -> EventView | None:
+        """The last thing that was told to everybody, for a day; None without one."""
+        latest = next((event for event in self.countdown.past if event.kind == "note"), None)
+        if latest is None or latest.applied_at is None:
+            return None
+        return latest if resources().clock() - latest.applied_at < ANNOUNCED_FOR else None
 
     @property
     def is_online(self) -> bool:

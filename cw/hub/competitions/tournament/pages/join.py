@@ -9,7 +9,8 @@ from cw.hub.accounts.access import cards, tickets
 from cw.hub.accounts.access.actor import actor, hold, let_go
 from cw.hub.accounts.access.cards import RefusedCard, UnknownCard
 from cw.hub.competitions.tournament.pages.header import tournament_or_404
-from cw.hub.competitions.tournament.pages.ladder import choice_page, ladder_page, ladder_view
+from cw.hub.competitions.tournament.pages.ladder import choice_page, ladder_page
+from cw.hub.competitions.tournament.pages.ladder_view import ladder_view
 from cw.hub.competitions.tournament.views import GroupView, TournamentView, home_group
 from cw.hub.pages import limits
 from cw.hub.pages.parts import notice

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Any, Final, cast
 
 from flask import (
     Blueprint,
-    Flask,
     Response,
-    abort,
-    current_app,
     get_template_attribute,
     redirect,
     render_template,
@@ -21,26 +16,20 @@ from flask import (
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
-from cw.hub.competitions.tournament import standings as group_standings
 from cw.hub.competitions.tournament import timeline, words
 from cw.hub.competitions.tournament.listing import listing, playing_teams
-from cw.hub.competitions.tournament.pages import documents
+from cw.hub.competitions.tournament.pages import documents, screen
 from cw.hub.competitions.tournament.pages.header import (
-    NO_ROUND,
-    Header,
-    group_or_404,
     header_of,
     tournament_or_404,
 )
+from cw.hub.competitions.tournament.pages.ladder_view import LadderView, ladder_view
 from cw.hub.competitions.tournament.standings import GroupStandings, TableRow
-from cw.hub.competitions.tournament.views import GroupView, TournamentView
+from cw.hub.competitions.tournament.views import TournamentView
 from cw.hub.competitions.tournament.words import plain
 from cw.hub.pages import polls
 from cw.hub.pages.polls import Polled
-from cw.hub.pages.queries import whole_number
-from cw.hub.pages.remembered import Remembered
 from cw.hub.pages.request import one_reading, resources
-from cw.league.ladder.phases import Phase
 from cw.web.games.game_pages import game_page
 
 routes = Blueprint("tournaments", __name__)
@@ -49,83 +38,6 @@ TEMPLATES: Final = "hub/competitions/tournament"
 
 MOST_COMPARED: Final = 5
 """Teams that can be compared with one."""
-
-MOST_CACHED: Final = 200
-"""Standings that a process keeps."""
-
-NO_TEAM: Final = "There is no such team."
-
-
-@dataclass(frozen=True, slots=True)
-class LadderView:
-    """The ladder of a group, or of one of its teams, as a page shows it."""
-
-    header: Header
-    standings: GroupStandings
-    phase: Phase
-    next_at: datetime | None
-    """When the next round begins; None if that is open."""
-
-    @property
-    def group(self) -> GroupView:
-        """The group."""
-        return self.standings.group
-
-    @property
-    def lines(self) -> list[str]:
-        """The lines above the ladder."""
-        if not self.group.shows_last:
-            return [words.round_words(self.standings)]
-        pause = timeline.pause_of(self.group, self.header.events)
-        now = resources().clock()
-        return words.top_lines(self.standings, self.phase, pause, self.next_at, now)
-
-    def documents(self) -> dict[str, Any]:
-        """Return the ladder as JSON."""
-        return documents.ladder(self.standings, self.phase, self.next_at)
-
-
-def install(app: Flask) -> None:
-    """Let an app cache standings."""
-    app.extensions["ladders"] = Remembered[GroupStandings](MOST_CACHED)
-
-
-def wanted_round() -> int | None:
-    """Return the round of the query, None for the last; answer 404 for a malformed number."""
-    text = request.args.get("round", "")
-    if not text:
-        return None
-    number = whole_number(text, least=1)
-    if number is None:
-        abort(404, NO_ROUND)
-    return number
-
-
-def ladder_view(slug: str, group_slug: str, team: str | None = None) -> LadderView:
-    """Return the ladder of a request, with the matches of all teams or of one."""
-    number = wanted_round()
-    with one_reading() as reading:
-        tournament = tournament_or_404(reading, slug, group_slug, number)
-        group = group_or_404(tournament, group_slug, number)
-        header = header_of(reading, tournament, group, "ladder")
-        phase = timeline.phase_of(group, header.events, resources().clock())
-        cache = cast("Remembered[GroupStandings]", current_app.extensions["ladders"])
-        standings = cache.find(
-            (group.id, number, team, phase, group.mark),
-            lambda: group_standings.of_group(reading, tournament, group, phase, team),
-        )
-    if team is not None and team not in standings.by_slug:
-        abort(404, NO_TEAM)
-    return LadderView(header, standings, phase, next_round_at(tournament, group, phase))
-
-
-def next_round_at(tournament: TournamentView, group: GroupView, phase: Phase) -> datetime | None:
-    """Return when the next round of a group begins; None if that is open."""
-    last, every = group.round, tournament.settings.round_every
-    if phase != "running" or last is None or group.is_open or not group.shows_last or not every:
-        return None
-    return last.opened_at + timedelta(seconds=every)
-
 
 # Pages
 
@@ -144,6 +56,9 @@ def choose(slug: str) -> ResponseReturnValue:
     """Show the groups to choose from; redirect to the only one."""
     with one_reading() as reading:
         tournament = tournament_or_404(reading, slug)
+        header = header_of(reading, tournament)
+    if screen.is_wanted() and tournament.groups:
+        return redirect(screen.first_address(tournament, header), 303)
     if tournament.only_group is not None:
         group = tournament.only_group.slug
         return redirect(url_for("tournaments.ladder", slug=slug, group=group), 303)
@@ -155,12 +70,14 @@ def choice_page(tournament: TournamentView, token: str = "", error: str = "") ->
     with one_reading() as reading:
         header = header_of(reading, tournament)
         teams = playing_teams(reading, tournament.id)
-    now = resources().clock()
-    phases = {group.id: timeline.phase_of(group, header.events, now) for group in tournament.groups}
+    phases = screen.phases_of(header)
+    finals = [group for group in tournament.groups if group.kind == "final" and group.rounds]
+    won = next((group.slug for group in finals if phases[group.id] == "over"), None)
     return render_template(
         f"{TEMPLATES}/choose.html",
         header=header,
         phases=phases,
+        view=ladder_view(tournament.slug, won) if won else None,
         words=words,
         teams=teams,
         token_typed=token,
@@ -170,8 +87,11 @@ def choice_page(tournament: TournamentView, token: str = "", error: str = "") ->
 
 @routes.get("/t/<slug>/<group>/")
 def ladder(slug: str, group: str) -> str:
-    """Show the ladder of a group."""
-    return ladder_page(ladder_view(slug, group))
+    """Show the ladder of a group, also on a big screen."""
+    view = ladder_view(slug, group)
+    if screen.is_wanted():
+        return screen.screen_page(view, poll_address("tournaments.ladder_json", view))
+    return ladder_page(view)
 
 
 def ladder_page(view: LadderView, token: str = "", error: str = "") -> str:
@@ -185,7 +105,7 @@ def ladder_page(view: LadderView, token: str = "", error: str = "") -> str:
         competing=[row for row in rows if row.competes],
         outside=[row for row in rows if row.is_out and row.status == "playing"],
         disqualified=[row for row in rows if row.status == "disqualified"],
-        withdrawn=[row for row in rows if row.status == "withdrawn"],
+        withdrawn=[row for row in rows if row.has_left],
         cross=cross_table(view.standings),
         poll=poll_address("tournaments.ladder_json", view),
         tag=documents.tag_of(view.documents()),

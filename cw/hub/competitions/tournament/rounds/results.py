@@ -13,7 +13,7 @@ from cw.hub.competitions.tournament.rounds.entries import entries_of
 from cw.hub.competitions.tournament.settings import TournamentSettings
 from cw.hub.store.tables import Battle, Bot, Match, MatchParticipant, Round, RoundScore
 from cw.league.ladder import places, points
-from cw.league.ladder.places import EntryTotals
+from cw.league.ladder.places import EntryTotals, Ranked
 from cw.league.ladder.points import GameResult, PlayedMatch, Scoring, Tally
 
 
@@ -82,6 +82,13 @@ def final_order(
 
     Ties are broken as in `cw.league.ladder.places.final_order`; `seed` is that of the tournament.
     """
+    return [row.entry for row in final_table(session, settings, seed, group_id)]
+
+
+def final_table(
+    session: Session, settings: TournamentSettings, seed: int, group_id: int
+) -> list[Ranked[int]]:
+    """Return `final_order`, with what decided between teams of equal points."""
     competing = [entry.team_id for entry in entries_of(session, group_id) if entry.competes]
     sums = session.execute(
         select(
@@ -103,4 +110,4 @@ def final_order(
         rounds = session.scalars(select(Round).where(*closed)).all()
         table = crosstable(session, rounds, settings)
         head_to_head = {pair: tally.points for pair, tally in table.items()}
-    return places.final_order(totals, head_to_head, seed)
+    return places.final_table(totals, head_to_head, seed)

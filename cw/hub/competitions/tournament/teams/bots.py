@@ -11,8 +11,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from cw.games.registry import load_protocol
+from cw.hub.bots.condition import Condition, condition_of
 from cw.hub.bots.health import BotHosting
 from cw.hub.bots.seats import ClaimedSeat, Hosting, seat_of, version_played
+from cw.hub.bots.versions.verbs import failed_step
 from cw.hub.bots.versions.views import Version, versions_of
 from cw.hub.competitions.tournament.settings import (
     TournamentSettings,
@@ -32,7 +34,7 @@ NO_BOT: Final = "You have not set up your bot yet."
 WITH_API_KEY: Final = ("end-of-codes",)
 """Games whose requests carry a key of the bot's own."""
 
-Health: TypeAlias = Literal["none", "waiting", "fine", "wrong"]
+Health: TypeAlias = Literal["none", "waiting", "fine", "faulty", "wrong"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,7 @@ class TeamBot:
     """Whether it is a web service that knows a secret."""
     secret_version: int
     """The number of secrets it has had."""
+    condition: Condition
     versions: Sequence[Version] = ()
     """The latest first."""
 
@@ -94,17 +97,18 @@ class TeamBot:
     @property
     def failed(self) -> Mapping[str, Any] | None:
         """The first step of the last check that failed."""
-        failures = (step for step in self.checks if not step["ok"] and not step.get("warning"))
-        return next(failures, None)
+        return failed_step(self.checks)
 
     @property
     def health(self) -> Health:
-        """Whether the bot answers: not set up, not checked yet, or by its last check."""
+        """Whether the bot answers: not set up, or by its last check and its last match."""
         if not self.is_set:
             return "none"
-        if not self.checks:
-            return "fine" if self.kind == "builtin" else "waiting"
-        return "fine" if self.failed is None else "wrong"
+        if self.failed is not None:
+            return "wrong"
+        if self.condition.last is not None:
+            return "fine" if self.condition.is_well else "faulty"
+        return "fine" if self.checks or self.kind == "builtin" else "waiting"
 
 
 def find(session: Session, team_id: int) -> TeamBot | None:
@@ -142,6 +146,7 @@ def find(session: Session, team_id: int) -> TeamBot | None:
         lacks_secret(bot),
         bot.kind == "url" and bot.secret is not None,
         bot.secret_version,
+        condition_of(session, bot.id),
         versions_of(session, bot.id),
     )
 

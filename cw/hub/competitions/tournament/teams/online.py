@@ -19,7 +19,6 @@ from cw.hub.bots.addresses import isolation_of
 from cw.hub.bots.programs import NO_PROGRAMS, unpacked
 from cw.hub.bots.seats import ClaimedSeat
 from cw.hub.competitions.tournament.listing import listing
-from cw.hub.competitions.tournament.names import is_slug
 from cw.hub.competitions.tournament.pages.header import NO_TOURNAMENT, tournament_or_404
 from cw.hub.competitions.tournament.settings import defaults_of
 from cw.hub.competitions.tournament.teams.bots import (
@@ -31,6 +30,7 @@ from cw.hub.competitions.tournament.teams.bots import (
 from cw.hub.competitions.tournament.views import TournamentView
 from cw.hub.matches.specs import bot_of
 from cw.hub.operation.resources import Resources
+from cw.hub.pages.names import is_slug
 from cw.hub.pages.request import one_reading
 from cw.web.live.live_match import Guest
 from cw.web.live.own_bots import OWN, Link, Offer, Opponents, OwnBot

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -20,10 +21,12 @@ from cw.hub.bots.versions import answers, uploads
 from cw.hub.bots.versions.answers import Author
 from cw.hub.competitions.tournament import standings, timeline
 from cw.hub.competitions.tournament.pages.header import header_of, tournament_or_404
-from cw.hub.competitions.tournament.teams import bot_setup
+from cw.hub.competitions.tournament.people.members import code_of, members_of
+from cw.hub.competitions.tournament.teams import bot_setup, own_programs
 from cw.hub.competitions.tournament.teams.assigned_bots import read_url
 from cw.hub.competitions.tournament.teams.bots import NO_BOT, TeamBot, find
 from cw.hub.competitions.tournament.teams.machines import PRIVATE_KEY, read_ssh_key
+from cw.hub.competitions.tournament.teams.own_programs import OwnProgram
 from cw.hub.competitions.tournament.teams.practice import (
     last_faults,
     plan_practice,
@@ -31,9 +34,11 @@ from cw.hub.competitions.tournament.teams.practice import (
 )
 from cw.hub.competitions.tournament.views import home_group
 from cw.hub.matches import sending
-from cw.hub.matches.practice import PRACTICE
+from cw.hub.matches.practice import PRACTICE, must_be_free
+from cw.hub.pages.limits import allowance, note_done
 from cw.hub.pages.parts import notice, show_once
 from cw.hub.pages.request import one_reading, resources
+from cw.hub.store.database import Reading
 
 routes = Blueprint("my_team", __name__)
 
@@ -83,15 +88,23 @@ def render(bot: TeamBot, errors: dict[str, str] | None = None, **typed: str) -> 
             row = standings.of_group(reading, tournament, group, phase).by_slug.get(bot.slug)
             place = row and row.place
         faults = last_faults(reading, bot.id)
+        people = members_of(reading, bot.team_id)
+        code = code_of(reading, bot.team_id)
         practice = practice_matches(reading, bot.id)
+        own = programs_of_player(reading, bot)
     text = render_template(
         "hub/competitions/tournament/my_team.html",
         header=header,
         bot=bot,
         author=author_of(bot),
         place=place,
+        people=people,
+        code=code,
+        own_name=user.username if (user := actor().user) else "",
         faults=faults,
         practice=practice,
+        own_programs=own,
+        allowance=allowance("team-practice"),
         errors=errors or {},
         typed=typed,
         is_service="http" in load_protocol(bot.game).transports,
@@ -126,8 +139,8 @@ def secret_page(own: TeamBot, secret: str, heading: str) -> Response:
     """Show a secret, which cannot be read again."""
     if own.game == "end-of-codes":
         heading = f"Your bot plays as {own.slug.replace('-', '_')}"
-        return show_once(heading, "API key", secret, page_of(own))
-    return show_once(heading, "Shared secret", secret, page_of(own))
+        return show_once(heading, "API key", secret, page_of(own), variable="API_KEY")
+    return show_once(heading, "Shared secret", secret, page_of(own), variable="BOT_SECRET")
 
 
 @routes.post("/t/<slug>/my-team/rotate")
@@ -185,6 +198,36 @@ def upload(slug: str) -> ResponseReturnValue:
     except (CapacityError, UsageError) as error:
         return render(own, {"program": str(error)})
     notice(f"version {number} ready, {PLAYS_NEXT}")
+    send_check(own_bot(slug))
+    return go(page_of(own))
+
+
+def programs_of_player(reading: Reading, bot: TeamBot) -> Sequence[OwnProgram]:
+    """Return the programs of the player who asks that could play for a team."""
+    user = actor().user
+    if user is None or "program" not in bot.kinds:
+        return ()
+    return own_programs.own_programs(reading, user.user_id, bot.game)
+
+
+@routes.post("/t/<slug>/my-team/own-program")
+def own_program(slug: str) -> ResponseReturnValue:
+    """Let a copy of the version that plays for a bot of the player play for the team."""
+    own, hub, user = own_bot(slug), resources(), actor().user
+    if "program" not in own.kinds:
+        abort(409, f"{NO_PROGRAMS}.")
+    try:
+        if user is None:
+            raise UsageError(own_programs.LOG_IN)
+        with one_reading() as reading:
+            wanted = request.form.get("bot", "")
+            program = own_programs.own_program(reading, user.user_id, own.game, wanted)
+        new = own_programs.copy(hub.objects, program, own.bot_id)
+        with hub.database.writing() as writing:
+            number = bot_setup.add_version(writing, hub.clock, own, new)
+    except (CapacityError, UsageError) as error:
+        return render(own, {"own-program": str(error)})
+    notice(f"version {number} is {new.note}, and {PLAYS_NEXT}")
     send_check(own_bot(slug))
     return go(page_of(own))
 
@@ -254,14 +297,17 @@ def ssh_key(slug: str) -> ResponseReturnValue:
 def practice(slug: str) -> ResponseReturnValue:
     """Play a match with the training bot; redirect to its page."""
     own, hub = own_bot(slug), resources()
-    if own.kind == "url" and own.is_set and own.status != "ACTIVE":
-        check_requests.claim_for(owner_of(own), own.endpoint, asking.PRACTICE)
     try:
+        if own.kind == "url" and own.is_set and own.status != "ACTIVE":
+            with one_reading() as reading:
+                must_be_free(reading, own.id)
+            check_requests.claim_for(owner_of(own), own.endpoint, asking.PRACTICE)
         with hub.database.writing() as writing:
             match, match_id = plan_practice(writing, hub.clock, own)
     except (CapacityError, UsageError) as error:
         notice(str(error), "bad")
         return go(page_of(own))
+    note_done()
     sending.send_now(hub, match, PRACTICE.name)
     return go(url_for("match.page", match_id=match_id))
 

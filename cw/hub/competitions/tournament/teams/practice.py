@@ -12,13 +12,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
-from cw.hub.bots.verbs import Busy
 from cw.hub.bots.versions.verbs import locked
 from cw.hub.clock import Clock
 from cw.hub.competitions.tournament.teams.bots import NO_BOT, TeamBot
 from cw.hub.matches import planning
 from cw.hub.matches.planning import Plan, Seat
-from cw.hub.matches.practice import is_playing
+from cw.hub.matches.practice import must_be_free
 from cw.hub.store.tables import Match, MatchParticipant, MatchState
 
 MOST_PRACTICE: Final = 5
@@ -65,8 +64,7 @@ def plan_practice(session: Session, clock: Clock, bot: TeamBot) -> tuple[int, st
     row = locked(session, bot.id)
     if not bot.is_set:
         raise UsageError(NO_BOT)
-    if is_playing(session, row.id):
-        raise Busy("Your bot is playing a practice match. Try again when it is over.")
+    must_be_free(session, row.id)
     training = bot.training
     opponent = f"{training}-builtin" if training == bot.slug else training
     seats = (Seat(row.name, bot_id=row.id), Seat(opponent, spec=f"builtin:{training}"))

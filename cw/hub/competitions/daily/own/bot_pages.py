@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from flask import Blueprint, Response, current_app, jsonify, render_template, request, url_for
+from flask import Response, current_app, jsonify, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from limits import parse
 from werkzeug.datastructures import MultiDict
@@ -23,12 +23,14 @@ from cw.hub.competitions.daily import standings as rankings
 from cw.hub.competitions.daily.behaviour import problem, sentence
 from cw.hub.competitions.daily.bots import FRESH, PROBE, GraderBot
 from cw.hub.competitions.daily.entrants import GAME
+from cw.hub.competitions.daily.own import program_pages
+from cw.hub.competitions.daily.own.own_bot import family, own_bot
 from cw.hub.operation.queue import PROBES
 from cw.hub.pages.parts import notice
 from cw.hub.pages.request import resources
 from cw.hub.pages.times import machine_time
 
-routes = Blueprint("bot_settings", __name__, url_prefix="/bots/end-of-codes")
+routes: Final = family
 
 LONGEST: Final = 500
 FORMS: Final = ("urlencoded", "multipart")
@@ -72,17 +74,6 @@ def page() -> ResponseReturnValue:
     probe(bot)
     known = MultiDict({"endpoint": "" if bot.kind == "builtin" else bot.endpoint, "form": bot.form})
     return show(bot, BotSettingsForm(known), {})
-
-
-def own_bot() -> GraderBot:
-    """Return the bot of the player; the first time it is made."""
-    hub, user = resources(), player()
-    with hub.database.reading() as reading:
-        bot = grader_bots.find(reading, user.user_id)
-    if bot is not None and bot.secret is not None:
-        return bot
-    with hub.database.writing() as writing:
-        return grader_bots.make(writing, hub.clock, hub.sealer, user.user_id, user.username)
 
 
 def probe(bot: GraderBot) -> None:
@@ -136,6 +127,7 @@ def show(bot: GraderBot, form: BotSettingsForm, errors: dict[str, str]) -> str:
         words=sentence(behaved),
         earlier=[(one, problem(one.report, one.died) if one.report else "") for one in earlier],
         checked_at=checked_at(bot),
+        program=program_pages.part(bot),
     )
 
 

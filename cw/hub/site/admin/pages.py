@@ -16,9 +16,10 @@ from cw.hub.accounts.pages import go, send_soon
 from cw.hub.bots import check_requests
 from cw.hub.bots import verbs as bots
 from cw.hub.competitions import verbs as competitions
+from cw.hub.matches.comparisons import views as comparisons
 from cw.hub.pages.parts import notice
 from cw.hub.pages.request import resources
-from cw.hub.site import overview
+from cw.hub.site.admin import overview
 
 routes = Blueprint("admin", __name__)
 
@@ -50,8 +51,15 @@ def page() -> ResponseReturnValue:
         service = overview.service(session, hub.clock)
         rows, log = overview.find_bots(session, text), overview.log(session)
         mails = overview.Mails(outbox.numbers(session), outbox.dead(session))
+        queue = comparisons.queue(session, overview.MOST)
     return render_template(
-        "hub/site/admin.html", service=service, rows=rows, log=log, text=text, mails=mails
+        "hub/site/admin/page.html",
+        service=service,
+        rows=rows,
+        log=log,
+        text=text,
+        mails=mails,
+        comparisons=queue,
     )
 
 

@@ -1,0 +1,131 @@
+"""What holds a program in bounds, and which of them it met: by its words, or by the system's."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cw.arena.sandbox.bubblewrap import SCRATCH
+from cw.arena.sandbox.limits import ResourceLimits, size
+from cw.arena.sandbox.shares import NO_SHARE, Share
+
+CAUSE: Final = "limit"
+"""The cause of the fault of a program that ended by a limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A limit that a program can meet."""
+
+    name: str
+    words: re.Pattern[str]
+    """What the eight languages say of it: the names of errors, and the texts of the system."""
+    allowed: Callable[[ResourceLimits], str]
+    advice: str
+    signals: tuple[str, ...] = ()
+    """Those by which the system ends whoever goes beyond it."""
+
+    def sentence(self, limits: ResourceLimits) -> str:
+        """Return which limit was met, what is allowed, and what to do."""
+        return f"it met the limit of {self.name} ({self.allowed(limits)}): {self.advice}"
+
+
+LIMITS: Final = (
+    # Before memory, as Java calls a lack of threads a lack of memory.
+    Limit(
+        "processes and threads",
+        re.compile(
+            r"can't (?:start new|create) [Tt]hread|unable to create (?:new )?native thread"
+            r"|failed to create new OS thread|[Rr]esource temporarily unavailable|\bEAGAIN\b"
+            r"|[Ff]ork failed|Unable to fork|[Cc]annot fork"
+        ),
+        lambda limits: f"{limits.processes} at the same time",
+        "start fewer, and wait for those that have ended",
+    ),
+    Limit(
+        "open files",
+        re.compile(r"[Tt]oo many open files|\bE[MN]FILE\b"),
+        lambda limits: f"{limits.files} for each process",
+        "close each file when you are done with it",
+    ),
+    Limit(
+        "disk space",
+        re.compile(r"[Nn]o space left on device|\bENOSPC\b"),
+        lambda _: f"{size(SCRATCH)} each beside its own files and for temporary ones",
+        "write less, and delete what you no longer need",
+    ),
+    Limit(
+        "the size of a file",
+        re.compile(r"[Ff]ile too large|\bEFBIG\b"),
+        lambda limits: size(limits.file_size),
+        "write smaller files",
+        ("SIGXFSZ",),
+    ),
+    Limit(
+        "memory",
+        re.compile(
+            r"\bMemoryError\b|\bOutOfMemoryError\b|\bNoMemoryError\b|\bbad_alloc\b|\bENOMEM\b"
+            r"|[Oo]ut of memory|[Cc]annot allocate memory|[Aa]llowed memory size"
+            r"|[Ii]nsufficient memory|failed to allocate memory|memory exhausted"
+            r"|Array buffer allocation failed|Not enough space"
+        ),
+        lambda limits: (
+            f"{size(limits.memory)} for each process, {size(limits.whole_memory)} for all of them"
+            " together; a language may have a lower one of its own"
+        ),
+        "keep less at the same time",
+    ),
+    Limit(
+        "processor time",
+        re.compile(r"(?!)"),
+        lambda limits: f"{limits.cpu_seconds} s for each process",
+        "compute less in a match",
+        ("SIGXCPU",),
+    ),
+)
+
+COUNTED: Final[Mapping[str, str]] = {"memory": "memory", "pids": "processes and threads"}
+"""The limits that control groups count, by the names of their controllers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The limits that a program runs under, and the control groups that count for it."""
+
+    limits: ResourceLimits
+    share: Share = NO_SHARE
+
+    def met(self, outputs: Sequence[str], code: int | None = None) -> str:
+        """Return which limit a program met, what is allowed and what to do; "" for none.
+
+        `outputs` are what it wrote, the most telling first, `code` how it ended. A word of its own
+        can mislead its author alone, for whom all of this is.
+        """
+        named = next(filter(None, map(by_words, outputs)), None)
+        limit = by_signal(code) or named or self._counted()
+        return limit.sentence(self.limits) if limit else ""
+
+    def _counted(self) -> Limit | None:
+        """Return the limit that the control groups have kept it from going beyond."""
+        names = {COUNTED[name] for name in self.share.overrun(self.limits)}
+        return next((limit for limit in LIMITS if limit.name in names), None)
+
+
+UNBOUND: Final = Bounds(ResourceLimits())
+"""Those of a program of which nothing is known but what it says."""
+
+
+def by_words(words: str) -> Limit | None:
+    """Return the limit that an output tells of."""
+    return next((limit for limit in LIMITS if limit.words.search(words)), None)
+
+
+def by_signal(code: int | None) -> Limit | None:
+    """Return the limit for which the system ends a program with this exit code."""
+    if code is None:
+        return None
+    names = {number.name for number in signal.Signals if number in (-code, code - 128)}
+    return next((limit for limit in LIMITS if names & {*limit.signals}), None)

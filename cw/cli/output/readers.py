@@ -1,0 +1,25 @@
+"""Output whose reader may go before its end, as `head` does."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def while_read() -> Iterator[None]:
+    """Print as long as somebody reads; the rest of the block, and of the output, is left out."""
+    try:
+        yield
+    except BrokenPipeError:
+        discard_output()
+
+
+def discard_output() -> None:
+    """Let what is still printed, also what has been buffered, lead nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

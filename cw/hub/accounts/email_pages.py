@@ -1,0 +1,74 @@
+"""Another e-mail address: asked for on the Settings page, and confirmed by a link sent to it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from flask import render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from cw.hub.accounts import forms, people, profiles
+from cw.hub.accounts.access.actor import actor, player, players_only
+from cw.hub.accounts.pages import (
+    LINK_EXPIRED,
+    expired,
+    go,
+    is_open,
+    is_password,
+    note,
+    send_soon,
+)
+from cw.hub.accounts.pages import routes as account_routes
+from cw.hub.accounts.settings_pages import own_account, own_settings, show_with
+from cw.hub.accounts.settings_pages import routes as settings_routes
+from cw.hub.pages.limits import note_done
+from cw.hub.pages.parts import notice
+from cw.hub.pages.request import resources
+
+routes: Final = (account_routes, settings_routes)
+"""The link is one of the pages of accounts, the form of those of settings."""
+
+SENT: Final = "A link was sent to {email}: it becomes your address when you open it, within a day."
+"""Whether somebody else has this address is told to nobody."""
+THE_SAME: Final = "This is your address already"
+
+
+@settings_routes.post("/email")
+@players_only
+def change_email() -> ResponseReturnValue:
+    """Send a link to a new address, if the password is right, and tell the old one."""
+    form, hub = forms.EmailForm(request.form), resources()
+    errors = {} if form.validate() else forms.first_errors(form)
+    own, account = own_settings(), own_account()
+    email = form.email.data or ""
+    if not errors and email == (own.email or "") and own.is_confirmed:
+        errors = {"email": THE_SAME}
+    if not errors and own.has_password and not is_password(account, form.password.data or ""):
+        errors = {"password": forms.WRONG_PASSWORD}
+    if errors:
+        return show_with(None, errors), 422
+    with hub.database.writing() as writing:
+        mails = profiles.ask_for_email(writing, hub.clock, player().user_id, email)
+    note_done()
+    for mail in mails:
+        send_soon(mail)
+    note("new address asked for", player().user_id)
+    notice(SENT.format(email=email))
+    return go(url_for("settings.page"))
+
+
+@account_routes.route("/email/<ticket>", methods=["GET", "POST"])
+def confirm_email(ticket: str) -> ResponseReturnValue:
+    """Let who has a link use the address that it was sent to."""
+    hub = resources()
+    if request.method == "GET":
+        page = render_template("hub/accounts/verify.html")
+        return page if is_open("email", ticket) else expired(LINK_EXPIRED)
+    try:
+        with hub.database.writing() as writing:
+            user_id = profiles.change_email(writing, hub.clock, ticket)
+    except people.LinkExpired:
+        return expired(LINK_EXPIRED)
+    note("address changed", user_id)
+    notice("Your e-mail address was changed")
+    return go(url_for("settings.page" if actor().user else "account.login"))

@@ -1,0 +1,275 @@
+"""What goes on with a draft, as its page sees it: rows that pages write, and workers follow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flask import Response, abort, request, url_for
+
+from cw.errors import UsageError, choices
+from cw.games.rules import Json
+from cw.hub.accounts.access.actor import actor, players_only_json
+from cw.hub.accounts.pages import must_confirm
+from cw.hub.bots import packages
+from cw.hub.bots.versions import languages
+from cw.hub.bots.workshop import drafts, tasks
+from cw.hub.bots.workshop.drafts import Draft
+from cw.hub.bots.workshop.opponents import own_versions
+from cw.hub.bots.workshop.pages import language_of, own_draft, refuse_unfit, routes
+from cw.hub.bots.workshop.pieces import MATCH, REPLAYS, TURNS, match_so_far, turn_in
+from cw.hub.bots.workshop.tasks import Kind, New, Task
+from cw.hub.bots.workshop.work import DO
+from cw.hub.operation.queue import WORKSHOP
+from cw.hub.pages.request import one_reading, resources
+from cw.hub.store.database import Reading
+from cw.web.workshop.own_desk import drawn
+from cw.web.workshop.workshop_routes import fresh, reply
+from cw.workshop import project
+from cw.workshop.building import digest_of
+from cw.workshop.project import MAIN
+from cw.workshop.series import FEWEST, MOST
+
+LOG_IN: Final = "Please log in first."
+CONFIRM: Final = "Please confirm your e-mail address before your bot is run."
+RUN_FIRST: Final = "run the bot first: then it can be asked about a turn again"
+STOPPED: Final = "you have stopped it"
+AGAIN: Final = "Try it again: your draft is as you left it."
+NO_MACHINE: Final = "It waits, as no machine that runs programs is there just now."
+
+LONGEST_NUMBER: Final = 7
+
+NAMES: Final[Mapping[Kind, str]] = {
+    "run": "match",
+    "ask": "question",
+    "series": "series",
+    "check": "check",
+}
+
+EMPTY: Final[Mapping[Kind, dict[str, Any]]] = {
+    "run": {
+        "ready": False,
+        "failed": False,
+        "words": "",
+        "protection": "",
+        "player": None,
+        "compiler": "",
+        "output": [],
+        "marks": [],
+    },
+    "ask": {"answer": None, "trouble": ""},
+    "series": {"opponent": "", "total": 0, "matches": [], "tally": None, "trouble": ""},
+    "check": {"steps": [], "trouble": ""},
+}
+"""What is told before a worker has said anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class HubDesk:
+    """All that goes on with a draft."""
+
+    draft: Draft
+
+    def begin_run(self, opponent: str, seat: int, seed: int | None) -> Json:
+        """Begin a match in the place of the one before; without a seed, with a drawn one."""
+        chosen = drawn() if seed is None else seed
+        about = self._against(opponent, seat)
+        number = self._begin("run", {**about, "seat": seat, "seed": chosen})
+        return {"match": str(number), "document": self._document(number), "seed": chosen}
+
+    def run(self) -> Json | None:
+        """Return how the run stands, None before the first one."""
+        with one_reading() as reading:
+            task = tasks.find(reading, self.draft, "run")
+            if task is None:
+                return None
+            report = report_of(reading, "run", task)
+        return {**report, "match": str(task.id), "seed": task.request["seed"]}
+
+    def turn(self, number: int) -> Json | None:
+        """Return what the bot was asked in a turn of the run, None before the first run."""
+        with one_reading() as reading:
+            task = tasks.find(reading, self.draft, "run")
+            if task is None:
+                return None
+            return turn_in(tasks.piece_with(reading, task.id, TURNS, number), number)
+
+    def end_run(self) -> None:
+        """End the run, and a question that is asked again."""
+        self._end("ask")
+        self._end("run")
+
+    def begin_ask(self, turn: int) -> None:
+        """Ask the bot as it is now about a turn of the run."""
+        with one_reading() as reading:
+            task = tasks.find(reading, self.draft, "run")
+            is_kept = task and tasks.count_pieces(reading, task.id, MATCH)
+        if task is None or not is_kept:
+            raise UsageError(RUN_FIRST)
+        self._begin("ask", {"run": task.id, "turn": turn})
+
+    def answer(self) -> Json:
+        """Return what came of the question that was asked again."""
+        return self._report("ask")
+
+    def begin_series(self, opponent: str, number: int) -> None:
+        """Begin a series in the place of the one before."""
+        if not FEWEST <= number <= MOST:
+            raise UsageError(f"a series has {FEWEST} to {MOST} matches, not {number}")
+        about = {**self._against(opponent, 1), "matches": number, "seed": drawn(number)}
+        self._begin("series", about)
+
+    def series(self) -> Json:
+        """Return how the series stands."""
+        return self._report("series")
+
+    def series_match(self, number: int) -> bytes | None:
+        """Return the replay of a match of the series, packed; None if there is none."""
+        with one_reading() as reading:
+            task = tasks.find(reading, self.draft, "series")
+            return None if task is None else tasks.piece_with(reading, task.id, REPLAYS, number)
+
+    def end_series(self) -> None:
+        """End the series; its matches so far can be looked at."""
+        self._end("series")
+
+    def begin_check(self) -> None:
+        """Begin a check in the place of the one before."""
+        self._begin("check", {})
+
+    def check(self) -> Json:
+        """Return how the check stands."""
+        return self._report("check")
+
+    def end_check(self) -> None:
+        """End the check."""
+        self._end("check")
+
+    def _against(self, opponent: str, seat: int) -> dict[str, Json]:
+        """Return what a worker has to know of an opponent; raise UsageError for an unknown one."""
+        with one_reading() as reading:
+            versions = {each.key: each for each in own_versions(reading, self.draft)}
+        project.refuse_unfit(self.draft.game, opponent, seat, versions)
+        if opponent not in versions:
+            return {"opponent": opponent}
+        version = versions[opponent]
+        program = {"bot_id": version.bot_id, "sha256": version.sha256}
+        return {"opponent": version.name, "version": program}
+
+    def _begin(self, kind: Kind, about: dict[str, Json]) -> int:
+        """Let a worker do something with the draft as it is now; return the number of the task."""
+        if must_confirm():
+            abort(403, CONFIRM)
+        with one_reading() as reading:
+            files = drafts.files(reading, self.draft)
+        language = language_of(files)
+        if MAIN[language] not in (each.name for each in files):
+            raise UsageError(f"your draft holds no bot: {choices('', MAIN.values())}")
+        source = packages.pack({each.name: each.text.encode() for each in files})
+        new = New(self.draft, kind, {**about, "language": language}, digest_of(files), source)
+        hub = resources()
+        with hub.database.writing() as writing:
+            number = tasks.begin(writing, hub.clock, new)
+        hub.queue.send(DO, queue=WORKSHOP)
+        return number
+
+    def _end(self, kind: Kind) -> None:
+        hub = resources()
+        with hub.database.writing() as writing:
+            tasks.stop(writing, hub.clock, self.draft, kind, STOPPED)
+
+    def _report(self, kind: Kind) -> Json:
+        with one_reading() as reading:
+            task = tasks.find(reading, self.draft, kind)
+            nothing = {**EMPTY[kind], "goes_on": False, "waits": "", "is_lost": False}
+            return nothing if task is None else report_of(reading, kind, task)
+
+    def _document(self, number: int) -> str:
+        return url_for("workshop.run_document", game=self.draft.game, number=number)
+
+
+def desk_of(game: str) -> HubDesk:
+    """Return the desk of the player who asks; answer 401 to visitors."""
+    if actor().user is None:
+        abort(reply({"error": LOG_IN}, 401))
+    refuse_unfit(game)
+    return HubDesk(own_draft(game))
+
+
+def report_of(session: Reading, kind: Kind, task: Task) -> dict[str, Json]:
+    """Return what a page is told of a task: by its worker, and of its end or its place."""
+    report = {**EMPTY[kind], **(task.report or {}), "goes_on": task.is_open}
+    if task.cause:
+        report |= {"words": ending(kind, task), "failed": True} if kind == "run" else {}
+        report |= {} if kind == "run" else {"trouble": ending(kind, task)}
+    waits = waiting(session, kind, task) if task.state == "queued" else ""
+    return {**report, "waits": waits, "is_lost": task.state == "lost"}
+
+
+def ending(kind: Kind, task: Task) -> str:
+    """Return why a task was ended before it was done."""
+    if task.state == "done":
+        return f"{task.cause[:1].upper()}{task.cause[1:]}."
+    again = f" {AGAIN}" if task.state == "lost" else ""
+    return f"The {NAMES[kind]} was broken off: {task.cause}.{again}"
+
+
+def waiting(session: Reading, kind: Kind, task: Task) -> str:
+    """Return for what a task waits."""
+    running = tasks.own_running(session, task.user_id)
+    if running is not None:
+        return f"It waits for the end of your {NAMES[running]}."
+    if not languages.offered(session, resources().clock):
+        return NO_MACHINE
+    return f"It waits: {ordinal(tasks.ahead_of(session, kind, task) + 1)} in the queue."
+
+
+def ordinal(number: int) -> str:
+    """Return a number as a place.
+
+    >>> [ordinal(number) for number in (1, 2, 3, 4, 11, 12, 13, 21, 112)]
+    ['1st', '2nd', '3rd', '4th', '11th', '12th', '13th', '21st', '112th']
+    """
+    is_teen = number % 100 in (11, 12, 13)
+    return f"{number}{'th' if is_teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
+
+
+@routes.get("/<game:game>/run/<int:number>/document")
+@players_only_json
+def run_document(game: str, number: int) -> Response:
+    """Return a run as far as it is told, or what came after so many turns.
+
+    202 with a sentence while there is nothing to show, 304 if nothing has changed, 404 for a run
+    that another one has replaced, and for those of others.
+    """
+    with one_reading() as reading:
+        task = tasks.find(reading, own_draft(game), "run")
+        if task is None or task.id != number:
+            abort(404, "There is no such run.")
+        count = tasks.count_pieces(reading, number, MATCH)
+        tag = f"{number}-{count}-{task.state}"
+        if request.if_none_match.contains(tag):
+            return tagged(Response(status=304), tag)
+        match = match_so_far(tasks.pieces_of(reading, number, MATCH), turns_known())
+        report = report_of(reading, "run", task)
+    if match is None:
+        return reply({"waiting": "the start of the match", "over": not report["goes_on"]}, 202)
+    trouble = report["words"] if report["failed"] else ""
+    state = {"live": {"over": not report["goes_on"] and not match["more"], "trouble": trouble}}
+    return tagged(
+        reply(match | state | {"yours": None, "replay": None}), "" if match["more"] else tag
+    )
+
+
+def turns_known() -> int | None:
+    """Return after how many turns something is asked for, None for the whole."""
+    text = request.args.get("after", "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER else None
+
+
+def tagged(answer: Response, tag: str) -> Response:
+    """Return an answer with its tag, "" for one that is asked for again at once."""
+    if tag:
+        answer.set_etag(tag)
+    return fresh(answer)

@@ -1,0 +1,154 @@
+"""Drafts: the files of the program that a person writes for a game.
+
+Whoever saves says which content was changed, so that what another window has saved meanwhile is
+never overwritten in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from cw import kits
+from cw.errors import UsageError, short
+from cw.hub.clock import Clock
+from cw.hub.store.tables import DraftFile, User
+from cw.hub.store.upsert import insert_missing
+from cw.workshop.building import digest_of
+from cw.workshop.folder import LARGEST_FILE, MOST_FILES, NAME, ChangedMeanwhile, TextFile
+
+LARGEST: Final = 2 * 1024 * 1024
+"""Bytes of all files of a draft."""
+
+ALSO_HERE: Final = "another window has changed this file meanwhile"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Whose draft it is: a person has one for each game."""
+
+    user: int
+    game: str
+
+
+def files(session: Session, draft: Draft) -> list[TextFile]:
+    """Return the files of a draft, by name; those of a kit where nothing was typed yet."""
+    return stored(session, draft) or from_kit(draft.game)
+
+
+def stored(session: Session, draft: Draft) -> list[TextFile]:
+    """Return what was kept of a draft, by name; nothing before the first key."""
+    mine = select(DraftFile.name, DraftFile.text, DraftFile.digest).where(
+        DraftFile.user_id == draft.user, DraftFile.game == draft.game
+    )
+    rows = [TextFile(*row) for row in session.execute(mine)]
+    # Databases have orders of their own.
+    return sorted(rows, key=lambda file: file.name)
+
+
+def from_kit(game: str, language: str = "") -> list[TextFile]:
+    """Return the files of a kit of a game that can be edited, by name; "" is the first language."""
+    kit = kits.files(game, language or next(iter(kits.languages_of(game))))
+    return [text_file(name, kit[name].read_text()) for name in sorted(kit) if NAME.fullmatch(name)]
+
+
+def text_file(name: str, text: str) -> TextFile:
+    """Return a file of a draft; raise UsageError for what cannot be one."""
+    data = text.encode()
+    if not NAME.fullmatch(name):
+        raise UsageError(f"{short(name)} is no name of a file of a draft")
+    if "\0" in text:
+        raise UsageError(f"{name} holds a NUL sign, which no text has: delete it")
+    if len(data) > LARGEST_FILE:
+        raise UsageError(f"a file may have at most {LARGEST_FILE} bytes, not {len(data)}")
+    return TextFile(name, text, sha256(data).hexdigest())
+
+
+def save(session: Session, clock: Clock, draft: Draft, file: TextFile, base: str) -> TextFile:
+    """Keep a file whose content had the digest `base`, "" for a new one; return it.
+
+    Raises ChangedMeanwhile where it has another content, and UsageError for a draft that becomes
+    too large.
+    """
+    session.scalars(select(User.id).where(User.id == draft.user).with_for_update()).one()
+    there = {each.name: each for each in files(session, draft)}
+    now = there.get(file.name)
+    if (now.digest if now else "") != base:
+        raise ChangedMeanwhile(now, ALSO_HERE)
+    there[file.name] = file
+    refuse_large(list(there.values()))
+    insert_missing(session, DraftFile, [row_of(draft, each, clock) for each in there.values()])
+    row = session.get_one(DraftFile, (draft.user, draft.game, file.name))
+    row.text, row.digest = file.text, file.digest
+    row.size, row.changed_at = len(file.text.encode()), clock()
+    return file
+
+
+def is_untouched(game: str, draft: list[TextFile]) -> bool:
+    """Return whether the files of a draft are those of a kit, and so nothing was typed in them."""
+    return any(draft == from_kit(game, language) for language in kits.languages_of(game))
+
+
+def begin_again(session: Session, clock: Clock, draft: Draft, language: str, base: str) -> None:
+    """Put the kit of a language in the place of a draft with the digest `base`.
+
+    One that is untouched is replaced whatever its digest. Raises ChangedMeanwhile, and nothing is
+    done, where another window has typed in it; UsageError for an unknown language.
+    """
+    kit = from_kit(draft.game, language)
+    session.scalars(select(User.id).where(User.id == draft.user).with_for_update()).one()
+    there = files(session, draft)
+    if not is_untouched(draft.game, there) and digest_of(there) != base:
+        raise ChangedMeanwhile(None, "another window has changed your draft meanwhile")
+    mine = (DraftFile.user_id == draft.user, DraftFile.game == draft.game)
+    session.execute(delete(DraftFile).where(*mine))
+    insert_missing(session, DraftFile, [row_of(draft, each, clock) for each in kit])
+
+
+def fill(session: Session, clock: Clock, draft: Draft, sent: Mapping[str, bytes]) -> bool:
+    """Fill a draft from files; False, and nothing is done, where something was typed already.
+
+    Raises UsageError for files that cannot be edited here: a version without them would lack them.
+    """
+    there = [text_file(name, decoded(name, data)) for name, data in sent.items()]
+    refuse_large(there)
+    session.scalars(select(User.id).where(User.id == draft.user).with_for_update()).one()
+    if stored(session, draft):
+        return False
+    insert_missing(session, DraftFile, [row_of(draft, each, clock) for each in there])
+    return True
+
+
+def decoded(name: str, data: bytes) -> str:
+    """Return the text of a file; raise UsageError for one that is none."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise UsageError(f"{short(name)} is no text in UTF-8, which the workshop edits") from None
+
+
+def refuse_large(there: list[TextFile]) -> None:
+    """Raise UsageError for a draft with too many files, or too large ones."""
+    if len(there) > MOST_FILES:
+        raise UsageError(f"a draft may have at most {MOST_FILES} files")
+    size = sum(len(each.text.encode()) for each in there)
+    if size > LARGEST:
+        raise UsageError(f"a draft may have at most {LARGEST} bytes, not {size}")
+
+
+def row_of(draft: Draft, file: TextFile, clock: Clock) -> dict[str, object]:
+    """Return the row of a file."""
+    return {
+        "user_id": draft.user,
+        "game": draft.game,
+        "name": file.name,
+        "text": file.text,
+        "digest": file.digest,
+        "size": len(file.text.encode()),
+        "changed_at": clock(),
+    }

@@ -1,0 +1,163 @@
+"""What a run and a series tell beside words, in bounded pieces, and what pages make of them."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from cw.games.rules import Json
+from cw.hub.bots.workshop.tasks import Piece
+from cw.matches.live_file import LiveDocument, LiveLines, live_document
+from cw.matches.progress import MatchProgress
+from cw.replays.document import Document
+from cw.web.workshop.run import Run
+from cw.web.workshop.telling import turn_document
+from cw.workshop.series import Series
+
+MATCH: Final = "match"
+"""Pieces that are lines of a match (`live_file`): its head, and what came after it."""
+
+TURNS: Final = "turns"
+"""Pieces that say what the bot was asked in some turns."""
+
+REPLAYS: Final = "replays"
+"""Pieces that are the replays of a series, by the numbers of its matches."""
+
+AT_ONCE: Final = 100
+"""Turns of a piece."""
+
+LARGEST: Final = 8 * 1024 * 1024
+"""Packed bytes of a kind that a task tells; what comes after them is not kept."""
+
+MOST_READ: Final = 64 * 1024 * 1024
+"""Bytes of a piece when it is unpacked."""
+
+CUT: Final = "The match takes too much room to be shown to its end."
+
+
+class Room:
+    """How many bytes are left."""
+
+    def __init__(self) -> None:
+        """Begin with all of it."""
+        self._left = LARGEST
+
+    @property
+    def is_full(self) -> bool:
+        """Whether something did not fit."""
+        return self._left < 0
+
+    def fitting(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
+        """Give pieces until one does not fit."""
+        while not self.is_full and (piece := next(pieces, None)) is not None:
+            self._left -= len(piece.data)
+            if not self.is_full:
+                yield piece
+
+
+class RunPieces:
+    """Tells a run piece by piece."""
+
+    def __init__(self, run: Run) -> None:
+        """Begin before the start of its match."""
+        self._run = run
+        self._lines = LiveLines()
+        self._number = 0
+        """Lines that were told."""
+        self._turn = 0
+        """The first turn whose questions were not told."""
+        self._match, self._asked = Room(), Room()
+
+    def news(self, *, is_over: bool) -> list[Piece]:
+        """Return what is new; nothing before the start."""
+        progress = self._run.match.progress
+        if progress is None:
+            return []
+        played = len(progress.recorder.turns)
+        return [
+            *self._match.fitting(self._news_of_match(progress, played, is_over=is_over)),
+            *self._asked.fitting(self._news_of_turns(played, is_over=is_over)),
+        ]
+
+    def amended(self, report: Json) -> Json:
+        """Return what is told of the run in words, with a sentence where not all is kept."""
+        return {**report, "words": f"{report['words']} {CUT}"} if self._match.is_full else report
+
+    def _news_of_match(
+        self, progress: MatchProgress, played: int, *, is_over: bool
+    ) -> Iterator[Piece]:
+        if self._number == 0:
+            yield self._line(self._lines.head(progress))
+        while self._lines.turns < played:
+            yield self._line(self._lines.news(progress, AT_ONCE))
+        if is_over:
+            # The result may have come after the last turn.
+            yield self._line(self._lines.news(progress, AT_ONCE))
+
+    def _line(self, line: bytes) -> Piece:
+        number, self._number = self._number, self._number + 1
+        return Piece(MATCH, number, number, packed(line))
+
+    def _news_of_turns(self, played: int, *, is_over: bool) -> Iterator[Piece]:
+        """Give what was asked in the turns that are over; at the end also in the last one."""
+        end = played + 1 + is_over
+        while self._turn < end:
+            first, self._turn = self._turn, min(self._turn + AT_ONCE, end)
+            turns = [turn_document(self._run, number) for number in range(first, self._turn)]
+            asked = [turn for turn in turns if turn["exchanges"]]
+            yield Piece(TURNS, first, self._turn - 1, packed(msgspec.json.encode(asked)))
+
+
+class SeriesPieces:
+    """Tells the replays of a series."""
+
+    def __init__(self, number: int = 0) -> None:
+        """Begin after so many matches."""
+        self._number = number
+        self._room = Room()
+
+    def news(self, series: Series | None, end: int) -> list[Piece]:
+        """Return the replays of the matches that have ended since, of the first `end` matches."""
+        matches = [] if series is None else series.matches[self._number : end]
+        self._number += len(matches)
+        files = [(match.number, match.file) for match in matches if match.file is not None]
+        replays = (Piece(REPLAYS, number, number, file.read_bytes()) for number, file in files)
+        return list(self._room.fitting(replays))
+
+
+def packed(data: bytes) -> bytes:
+    """Return data as it is kept."""
+    return zlib.compress(data, 1)
+
+
+def unpacked(data: bytes) -> bytes:
+    """Return data as it was before it was packed, up to MOST_READ bytes of it."""
+    return zlib.decompressobj().decompress(data, MOST_READ)
+
+
+def match_so_far(pieces: Sequence[bytes], after: int | None) -> LiveDocument | None:
+    """Return the match that pieces tell of, or what came after so many turns; None without any."""
+    return live_document([unpacked(piece) for piece in pieces], after) if pieces else None
+
+
+def replay_of(pieces: Sequence[bytes]) -> Document | None:
+    """Return the match that pieces tell of as a document for analyses, None without any."""
+    match = match_so_far(pieces, None)
+    if match is None:
+        return None
+    document: Document = msgspec.json.decode(msgspec.json.encode(match))
+    while document["more"]:
+        rest = msgspec.json.encode(match_so_far(pieces, len(document["turns"])))
+        more = msgspec.json.decode(rest)
+        document |= {"turns": document["turns"] + more["turns"], "more": more["more"]}
+    return document
+
+
+def turn_in(piece: bytes | None, number: int) -> dict[str, Any]:
+    """Return what the bot was asked in a turn that a piece tells of: nothing if it does not."""
+    turns = [] if piece is None else msgspec.json.decode(unpacked(piece))
+    nothing = {"turn": number, "exchanges": [], "faults": [], "action": None}
+    return next((turn for turn in turns if turn["turn"] == number), nothing)

@@ -1,0 +1,25 @@
+"""The one bot of End of Codes of the player who asks, and the family of its pages."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from flask import Blueprint
+
+from cw.hub.accounts.access.actor import player
+from cw.hub.competitions.daily import bots as grader_bots
+from cw.hub.competitions.daily.bots import GraderBot
+from cw.hub.pages.request import resources
+
+family: Final = Blueprint("bot_settings", __name__, url_prefix="/bots/end-of-codes")
+
+
+def own_bot() -> GraderBot:
+    """Return the bot of the player; the first time it is made."""
+    hub, user = resources(), player()
+    with hub.database.reading() as reading:
+        bot = grader_bots.find(reading, user.user_id)
+    if bot is not None and bot.secret is not None:
+        return bot
+    with hub.database.writing() as writing:
+        return grader_bots.make(writing, hub.clock, hub.sealer, user.user_id, user.username)

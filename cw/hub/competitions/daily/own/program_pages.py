@@ -1,0 +1,117 @@
+"""The program that plays for a player in End of Codes, in place of a web service: its versions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response, abort, url_for
+from flask.typing import ResponseReturnValue
+from markupsafe import Markup
+
+from cw.errors import CapacityError, UsageError
+from cw.hub.accounts.access.actor import player, players_only
+from cw.hub.accounts.pages import go, must_confirm
+from cw.hub.bots import check_requests
+from cw.hub.bots import verbs as bots
+from cw.hub.bots import views as bot_views
+from cw.hub.bots.check_requests import UNCONFIRMED
+from cw.hub.bots.packages import Package
+from cw.hub.bots.programs import why_off
+from cw.hub.bots.versions import answers, uploads, views
+from cw.hub.bots.versions.answers import Author
+from cw.hub.bots.versions.own_game import run_program
+from cw.hub.bots.versions.pages import CHECKED_NEXT, PLAYS_NEXT
+from cw.hub.bots.views import BotView
+from cw.hub.competitions.daily.bots import GraderBot
+from cw.hub.competitions.daily.entrants import GAME
+from cw.hub.competitions.daily.own.own_bot import family, own_bot
+from cw.hub.pages.parts import notice, part_of_page
+from cw.hub.pages.request import resources
+
+
+def author_of(bot: GraderBot) -> Author:
+    """Return the bot of the player who asks as the author of its versions."""
+    return Author(bot.id, bot.bot_id, player().username, url, url_for("bot_settings.page"))
+
+
+def url(name: str, **more: Any) -> str:
+    """Return the address of what the player does with versions."""
+    return url_for(f"bot_settings.{name}", **more)
+
+
+@family.post("/upload")
+@players_only
+def upload() -> ResponseReturnValue:
+    """Save a version of the program, which is the player's bot from now on."""
+    why = why_off(resources().settings) or (UNCONFIRMED if must_confirm() else "")
+    if why:
+        abort(409, why)
+    bot = own_bot()
+    try:
+        number = save(bot, *uploads.sent(GAME))
+    except (CapacityError, UsageError) as error:
+        notice(str(error), "bad")
+        return go(url_for("bot_settings.page"))
+    check_requests.send(bot.id, is_program=True)
+    notice(CHECKED_NEXT.format(number).capitalize())
+    return go(url_for("bot_settings.page"))
+
+
+def save(bot: GraderBot, package: Package, note: str) -> int:
+    """Make a bot a program, and save a version of it; return its number."""
+    hub = resources()
+    new = uploads.stored(hub.objects, bot.bot_id, package, note)
+    with hub.database.writing() as writing:
+        run_program(writing, hub.clock, bot.id, player().username)
+        return bots.save_version(writing, hub.clock, bot.id, new)
+
+
+@family.post("/use-version")
+@players_only
+def use_version() -> ResponseReturnValue:
+    """Let an earlier version play."""
+    bot, hub = own_bot(), resources()
+    try:
+        number = uploads.number_sent()
+        with hub.database.writing() as writing:
+            run_program(writing, hub.clock, bot.id, player().username)
+            bots.use_version(writing, hub.clock, view_of(bot), number)
+    except UsageError as error:
+        notice(str(error), "bad")
+        return go(url_for("bot_settings.page"))
+    notice(PLAYS_NEXT.format(number).capitalize())
+    return go(url_for("bot_settings.page"))
+
+
+@family.get("/version/<int:number>.zip")
+@players_only
+def version_file(number: int) -> Response:
+    """Return a version of the program, to its author alone."""
+    return answers.file(author_of(own_bot()), number)
+
+
+@family.get("/compare")
+@players_only
+def compare() -> ResponseReturnValue:
+    """Show what differs between two versions of the program, to its author alone."""
+    return answers.comparison(author_of(own_bot()))
+
+
+def view_of(bot: GraderBot) -> BotView:
+    """Return a bot as the pages of bots have it."""
+    with resources().database.reading() as reading:
+        view = bot_views.find_by_id(reading, bot.bot_id)
+    return view or abort(404, "There is no such bot.")
+
+
+def part(bot: GraderBot) -> Markup:
+    """Return what the page of a bot shows its author of the versions of its program."""
+    with resources().database.reading() as reading:
+        versions = views.versions_of(reading, bot.id)
+    return part_of_page(
+        "hub/bots/own_versions.html",
+        author=author_of(bot),
+        bot=view_of(bot),
+        versions=versions,
+        why_off=why_off(resources().settings),
+    )

@@ -1,0 +1,1 @@
+"""Changes of ratings: why a match has changed them, in sentences."""

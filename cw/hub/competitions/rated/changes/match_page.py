@@ -1,0 +1,19 @@
+"""What the page of a match shows of its rated competition: why the ratings changed."""
+
+from __future__ import annotations
+
+from cw.hub.competitions.rated.changes.reasons import changes_of
+from cw.hub.matches.kinds import NO_PART, MatchPart
+from cw.hub.matches.views import MatchView
+from cw.hub.pages.parts import part_of_page
+from cw.hub.store.database import Reading
+
+
+def part(_reading: Reading, match: MatchView, _battle: int) -> MatchPart:
+    """Return a sentence for each bot of a match that was rated, and the figures behind it."""
+    changes = changes_of(match)
+    if not changes:
+        return NO_PART
+    return MatchPart(
+        below=part_of_page("hub/competitions/rated/match_changes.html", changes=changes)
+    )

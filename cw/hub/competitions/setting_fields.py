@@ -1,0 +1,66 @@
+"""The fields with which a form asks for the settings of a format."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from cw.errors import UsageError
+
+OPTIONS_HINT: Final = 'A JSON object such as {"size": 5}. Left empty: the usual ones of the game.'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingField:
+    """A setting of a format, as a form asks for it."""
+
+    name: str
+    """As in the settings of a competition, and in `cw hub competition set`."""
+    label: str
+    hint: str = ""
+    """What it does, and what it is when the field is left empty."""
+    kind: Literal["text", "choice", "flag", "json"] = "text"
+    choices: Sequence[str] = ()
+    """Of a field of kind `choice`; the first is the default."""
+
+    def read(self, text: str) -> Any:
+        """Return the value of a setting from its text; raise UsageError for what is not JSON."""
+        if self.kind == "flag":
+            return text == "true"
+        if self.kind != "json":
+            return text
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            raise UsageError(f'{self.label} must be a JSON object, such as {{"size": 5}}') from None
+
+    def show(self, value: Any) -> str:
+        """Return the text that stands in the form for a value; "" for none."""
+        if value is None:
+            return ""
+        if self.kind == "json":
+            return json.dumps(value) if value else ""
+        if self.kind == "flag":
+            return "true" if value in (True, "true") else ""
+        if isinstance(value, list | tuple):
+            return ",".join(map(str, value))
+        return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def read_all(fields: Sequence[SettingField], typed: Mapping[str, str]) -> dict[str, Any]:
+    """Return the settings of a form; what was left empty is not set, and a flag is false.
+
+    Raises UsageError, in a sentence with the label of its field, for what cannot be read.
+    """
+    return {
+        field.name: field.read(typed.get(field.name, "").strip())
+        for field in fields
+        if field.kind == "flag" or typed.get(field.name, "").strip()
+    }
+
+
+def show_all(fields: Sequence[SettingField], settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts that stand in a form for settings."""
+    return {field.name: field.show(settings.get(field.name)) for field in fields}

@@ -1,0 +1,58 @@
+"""The forms by which a host invites people, tells them something, and shares the lead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wtforms import BooleanField, StringField
+
+from cw.hub.accounts.forms import is_filled, needs
+from cw.hub.competitions.tournament.events import LONGEST_TEXT, NO_TITLE
+from cw.hub.competitions.tournament.host.forms import (
+    LONGEST,
+    HostForm,
+    number_or_text,
+    text_field,
+)
+
+
+class InvitationForm(HostForm):
+    """Make the invitation, or change it."""
+
+    error_field = "most_teams"
+
+    most_teams = text_field(10)
+    most_members = text_field(10)
+    is_open = StringField()
+    is_new = BooleanField()
+
+    def values(self) -> dict[str, Any]:
+        """Return its limits, 0 for what is no number."""
+        numbers = {
+            name: number if isinstance(number := number_or_text(self[name].data), int) else 0
+            for name in ("most_teams", "most_members")
+        }
+        return {**numbers, "is_open": self.is_open.data != "list", "is_new": self.is_new.data}
+
+
+class ImportForm(HostForm):
+    """Add the addresses of a list."""
+
+    error_field = "addresses"
+
+    lines = StringField(validators=[needs(is_filled, "Please enter an e-mail address")])
+
+
+class NameForm(HostForm):
+    """Name an account."""
+
+    error_field = "name"
+
+    name = text_field(100, needs(bool, "Please enter a username"))
+
+
+class AnnouncementForm(HostForm):
+    """Tell something to everybody."""
+
+    title = text_field(LONGEST, needs(bool, NO_TITLE))
+    text = text_field(LONGEST_TEXT)

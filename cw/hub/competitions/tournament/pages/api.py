@@ -1,0 +1,99 @@
+"""What the API answers of tournaments: the list, one with its groups, the ladder of a group."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from cw.hub.api.documents import List, document, list_of
+from cw.hub.api.operations import Routes
+from cw.hub.api.queries import PlacesQuery
+from cw.hub.competitions.tournament import listing
+from cw.hub.competitions.tournament.listing import ListedTournament
+from cw.hub.competitions.tournament.pages.api_documents import (
+    GroupFacts,
+    Ladder,
+    LadderEntry,
+    LadderRound,
+    TournamentFacts,
+    TournamentRow,
+)
+from cw.hub.competitions.tournament.pages.header import tournament_or_404
+from cw.hub.competitions.tournament.pages.ladder_view import LadderView, ladder_view
+from cw.hub.competitions.tournament.standings import TableRow
+from cw.hub.competitions.tournament.words import plain
+from cw.hub.matches.listings import Cut, cut_by_place
+from cw.hub.pages.request import one_reading
+
+routes: Final = Routes()
+
+
+@routes.add("GET", "/tournaments")
+def tournaments(query: PlacesQuery) -> List[TournamentRow]:
+    """Return the tournaments of which something is announced or done, the latest first."""
+    with one_reading() as reading:
+        rows = listing.listing(reading)
+    return list_of(cut_by_place(rows, Cut(query.limit, query.after)), tournament_row)
+
+
+def tournament_row(row: ListedTournament) -> TournamentRow:
+    """Return a tournament of the list."""
+    coming = row.next
+    return document(
+        TournamentRow,
+        row,
+        groups=list(row.groups),
+        next_at=coming and coming.at,
+        next_title=coming and coming.title,
+    )
+
+
+@routes.add("GET", "/tournaments/<slug>")
+def tournament(slug: str) -> TournamentFacts:
+    """Return a tournament with its groups."""
+    with one_reading() as reading:
+        view = tournament_or_404(reading, slug)
+    groups = [document(GroupFacts, group) for group in view.groups]
+    return document(TournamentFacts, view, groups=groups)
+
+
+@routes.add("GET", "/tournaments/<slug>/groups/<group>")
+def ladder(slug: str, group: str) -> Ladder:
+    """Return the ladder of a group with its last round, the first place first."""
+    view = ladder_view(slug, group)
+    last = view.group.last_closed
+    entries = [ladder_entry(row, last) for row in view.standings.rows]
+    return Ladder(
+        group=view.group.slug,
+        name=view.group.name,
+        phase=view.phase,
+        round=round_of(view),
+        next_round_at=view.next_at,
+        entries=entries,
+    )
+
+
+def round_of(view: LadderView) -> LadderRound | None:
+    """Return the last round of a group, None if none has begun."""
+    current = view.group.round
+    if current is None:
+        return None
+    standings = view.standings
+    return LadderRound(
+        number=current.number,
+        board=current.board.name,
+        factor=current.board.factor,
+        played=standings.played,
+        matches=len(standings.matches),
+    )
+
+
+def ladder_entry(row: TableRow, last: int) -> LadderEntry:
+    """Return a row of a ladder; `last` is the number of the last round that is closed."""
+    return document(
+        LadderEntry,
+        row,
+        team=row.name,
+        points=plain(row.points),
+        last_round=plain(row.points_of(last)),
+        change=row.change or 0,
+    )

@@ -1,0 +1,139 @@
+"""The ladder of a group as pages show it, and the standings that a process keeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, cast
+
+from flask import Flask, abort, current_app, request
+
+from cw.hub.competitions.tournament import standings as group_standings
+from cw.hub.competitions.tournament import timeline, words
+from cw.hub.competitions.tournament.pages import documents
+from cw.hub.competitions.tournament.pages.header import (
+    NO_ROUND,
+    Header,
+    group_or_404,
+    header_of,
+    tournament_or_404,
+)
+from cw.hub.competitions.tournament.round_matches import RoundMatch
+from cw.hub.competitions.tournament.standings import GroupStandings, TableRow
+from cw.hub.competitions.tournament.views import GroupView, TournamentView
+from cw.hub.pages.queries import whole_number
+from cw.hub.pages.remembered import Remembered
+from cw.hub.pages.request import one_reading, resources
+from cw.league.ladder.phases import Phase
+
+MOST_CACHED: Final = 200
+"""Standings that a process keeps."""
+
+ON_PODIUM: Final = 3
+"""Teams on the podium of a group."""
+
+NO_TEAM: Final = "There is no such team."
+
+
+@dataclass(frozen=True, slots=True)
+class LadderView:
+    """The ladder of a group, or of one of its teams, as a page shows it."""
+
+    header: Header
+    standings: GroupStandings
+    phase: Phase
+    next_at: datetime | None
+    """When the next round begins; None if that is open."""
+
+    @property
+    def group(self) -> GroupView:
+        """The group."""
+        return self.standings.group
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines above the ladder."""
+        if not self.group.shows_last:
+            return [words.round_words(self.standings)]
+        pause = timeline.pause_of(self.group, self.header.events)
+        now = resources().clock()
+        return words.top_lines(self.standings, self.phase, pause, self.next_at, now)
+
+    @property
+    def podium(self) -> tuple[TableRow, ...]:
+        """The first of a group that is over, the best first; none before."""
+        return best_of(self.standings) if self.phase == "over" else ()
+
+    @property
+    def met_at_top(self) -> list[RoundMatch]:
+        """The matches of the last round between those on the podium."""
+        best = {row.team_id for row in self.podium}
+        return [
+            match
+            for match in self.standings.matches
+            if match.counts and len(best.intersection(match.teams)) > 1
+        ]
+
+    def documents(self) -> dict[str, Any]:
+        """Return the ladder as JSON."""
+        return documents.ladder(self.standings, self.phase, self.next_at)
+
+
+def install(app: Flask) -> None:
+    """Let an app cache standings."""
+    app.extensions["ladders"] = Remembered[GroupStandings](MOST_CACHED)
+
+
+def cached(  # noqa: PLR0913
+    session: Any,
+    tournament: TournamentView,
+    group: GroupView,
+    phase: Phase,
+    *,
+    number: int | None = None,
+    team: str | None = None,
+) -> GroupStandings:
+    """Return the standings of a group as `standings.of_group` does; read again once it changes."""
+    cache = cast("Remembered[GroupStandings]", current_app.extensions["ladders"])
+    return cache.find(
+        (group.id, number, team, phase, group.mark),
+        lambda: group_standings.of_group(session, tournament, group, phase, team),
+    )
+
+
+def wanted_round() -> int | None:
+    """Return the round of the query, None for the last; answer 404 for a malformed number."""
+    text = request.args.get("round", "")
+    if not text:
+        return None
+    number = whole_number(text, least=1)
+    if number is None:
+        abort(404, NO_ROUND)
+    return number
+
+
+def ladder_view(slug: str, group_slug: str, team: str | None = None) -> LadderView:
+    """Return the ladder of a request, with the matches of all teams or of one."""
+    number = wanted_round()
+    with one_reading() as reading:
+        tournament = tournament_or_404(reading, slug, group_slug, number)
+        group = group_or_404(tournament, group_slug, number)
+        header = header_of(reading, tournament, group, "ladder")
+        phase = timeline.phase_of(group, header.events, resources().clock())
+        standings = cached(reading, tournament, group, phase, number=number, team=team)
+    if team is not None and team not in standings.by_slug:
+        abort(404, NO_TEAM)
+    return LadderView(header, standings, phase, next_round_at(tournament, group, phase))
+
+
+def next_round_at(tournament: TournamentView, group: GroupView, phase: Phase) -> datetime | None:
+    """Return when the next round of a group begins; None if that is open."""
+    last, every = group.round, tournament.settings.round_every
+    if phase != "running" or last is None or group.is_open or not group.shows_last or not every:
+        return None
+    return last.opened_at + timedelta(seconds=every)
+
+
+def best_of(standings: GroupStandings) -> tuple[TableRow, ...]:
+    """Return the first rows of a group, the best first; none where nothing was played."""
+    return tuple(row for row in standings.rows[:ON_PODIUM] if row.place and row.history)

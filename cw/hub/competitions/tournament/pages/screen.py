@@ -1,0 +1,103 @@
+"""The big screen of a tournament: its groups and its matches in turn, with nothing to click."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from flask import render_template, request, url_for
+
+from cw.hub.competitions.tournament import timeline, words
+from cw.hub.competitions.tournament.pages import documents
+from cw.hub.competitions.tournament.pages.header import Header
+from cw.hub.competitions.tournament.pages.ladder_view import LadderView
+from cw.hub.competitions.tournament.round_matches import RoundMatch
+from cw.hub.competitions.tournament.standings import GroupStandings
+from cw.hub.competitions.tournament.views import GroupView, TournamentView
+from cw.hub.matches.live.telling import is_told
+from cw.hub.pages.request import resources
+from cw.league.ladder.phases import Phase
+
+MOST_MATCHES: Final = 6
+"""Matches that are shown in turn."""
+
+
+def is_wanted() -> bool:
+    """Return whether a request asks for the big screen."""
+    return request.args.get("screen") == "1"
+
+
+def groups_in_turn(groups: Sequence[GroupView], phases: Mapping[int, Phase]) -> Sequence[GroupView]:
+    """Return the groups to show: the final alone once it has begun, else those of the public."""
+    final = [group for group in groups if group.kind == "final" and phases[group.id] != "waiting"]
+    public = [group for group in groups if group.kind == "public"]
+    return final or public or groups
+
+
+def matches_in_turn(standings: GroupStandings) -> list[RoundMatch]:
+    """Return the matches to watch: those that can be watched now, then the last that are over."""
+    live = [
+        match
+        for match in standings.matches
+        if match.state == "in_progress" and is_told(standings.tournament.game)
+    ]
+    over = [match for match in standings.matches if match.counts]
+    return [*live, *reversed(over)][:MOST_MATCHES]
+
+
+def match_words(standings: GroupStandings, match: RoundMatch) -> str:
+    """Return the caption of a match: its result, or its number in the round where many play."""
+    if len(match.teams) == 2:
+        return words.result_words(standings, match)
+    return f"Match {match.sequence or 1} of this round"
+
+
+def first_address(tournament: TournamentView, header: Header) -> str:
+    """Return the address of the screen that shows the groups of a tournament in turn."""
+    groups = groups_in_turn(tournament.groups, phases_of(header))
+    return address_of(tournament, groups[0], turn=True)
+
+
+def phases_of(header: Header) -> dict[int, Phase]:
+    """Return the phases of the groups of a tournament, by their ids."""
+    now = resources().clock()
+    groups = header.tournament.groups
+    return {group.id: timeline.phase_of(group, header.events, now) for group in groups}
+
+
+def address_of(tournament: TournamentView, group: GroupView, *, turn: bool) -> str:
+    """Return the address of the screen of a group, which may go on to the next."""
+    more = 1 if turn else None
+    return url_for(
+        "tournaments.ladder", slug=tournament.slug, group=group.slug, screen=1, turn=more
+    )
+
+
+def screen_page(view: LadderView, poll: str) -> str:
+    """Return the big screen of a group; `poll` is the address of its ladder for scripts."""
+    tournament, turn = view.standings.tournament, request.args.get("turn") == "1"
+    return render_template(
+        "hub/competitions/tournament/screen.html",
+        embedded=True,
+        header=view.header,
+        view=view,
+        rows=[row for row in view.standings.rows if row.competes],
+        matches=[
+            (match.match_id, match_words(view.standings, match))
+            for match in matches_in_turn(view.standings)
+        ],
+        address=address_of(tournament, view.group, turn=turn),
+        following=following(view) if turn else "",
+        poll=poll,
+        tag=documents.tag_of(view.documents()),
+        words=words,
+    )
+
+
+def following(view: LadderView) -> str:
+    """Return the address of the screen of the next group."""
+    tournament = view.standings.tournament
+    groups = groups_in_turn(tournament.groups, phases_of(view.header))
+    slugs = [group.slug for group in groups]
+    index = slugs.index(view.group.slug) + 1 if view.group.slug in slugs else 0
+    return address_of(tournament, groups[index % len(groups)], turn=True)

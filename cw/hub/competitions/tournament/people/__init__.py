@@ -1,0 +1,1 @@
+"""People in tournaments: invitations, the members of teams, hosts, and who is ready."""

@@ -1,0 +1,45 @@
+"""The hosts of a competition: people who lead it, beside those who hold its token."""
+
+from __future__ import annotations
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from cw.errors import UsageError
+from cw.hub.accounts import audit, users
+from cw.hub.clock import Clock
+from cw.hub.competitions.verbs import OPERATOR, lock
+from cw.hub.store.tables import CompetitionHost, User
+
+
+def hosts_of(session: Session, competition: int) -> list[str]:
+    """Return the usernames of the hosts of a competition, in the order in which they came."""
+    query = select(User.username).join(CompetitionHost, CompetitionHost.user_id == User.id)
+    wanted = query.where(CompetitionHost.competition_id == competition)
+    return [name or "" for name in session.scalars(wanted.order_by(CompetitionHost.added_at))]
+
+
+def add_host(
+    session: Session, clock: Clock, competition: int, username: str, *, actor: str = OPERATOR
+) -> None:
+    """Let a person lead a competition; raise UsageError for an unknown name. Twice: once."""
+    row, user = lock(session, competition), users.find(session, username)
+    if session.get(CompetitionHost, (competition, user.id)) is None:
+        session.add(CompetitionHost(competition_id=competition, user_id=user.id, added_at=clock()))
+        subject = f"competition:{row.format}/{row.slug}"
+        detail = {"host": user.username}
+        audit.note(session, clock, actor, "add host", subject, detail=detail, competition_id=row.id)
+
+
+def remove_host(
+    session: Session, clock: Clock, competition: int, username: str, *, actor: str = OPERATOR
+) -> None:
+    """Let a person lead a competition no more; raise UsageError for an unknown name."""
+    row, user = lock(session, competition), users.find(session, username)
+    host = session.get(CompetitionHost, (competition, user.id))
+    if host is None:
+        raise UsageError(f"{user.username} is no host of this tournament")
+    session.delete(host)
+    subject = f"competition:{row.format}/{row.slug}"
+    detail = {"host": user.username}
+    audit.note(session, clock, actor, "remove host", subject, detail=detail, competition_id=row.id)

@@ -1,0 +1,165 @@
+"""The invitation of a tournament: its link, its limits, and the addresses that a host imports."""
+
+from __future__ import annotations
+
+import csv
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from cw.errors import UsageError
+from cw.hub.accounts import audit
+from cw.hub.accounts.forms import is_email
+from cw.hub.clock import Clock
+from cw.hub.competitions.tournament.groups import MOST_TEAMS
+from cw.hub.competitions.tournament.names import LONGEST_TEAM
+from cw.hub.competitions.verbs import OPERATOR, lock
+from cw.hub.store.tables import Competition, Guest, Invitation
+
+LETTERS: Final = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
+"""Letters of codes, without those that look alike."""
+
+LENGTH: Final = 10
+USUAL_TEAMS: Final = 100
+USUAL_MEMBERS: Final = 4
+MOST_MEMBERS: Final = 50
+MOST_GUESTS: Final = 5000
+LONGEST_LIST: Final = 200_000
+"""Characters of a list of addresses."""
+
+
+@dataclass(frozen=True, slots=True)
+class InvitationView:
+    """The invitation of a tournament, as it is."""
+
+    competition_id: int
+    code: str
+    is_open: bool
+    """Whether everybody who knows the code may come, or only those on the host's list."""
+    most_teams: int
+    most_members: int
+    slug: str = ""
+    """That of the competition, where it was found by its code."""
+
+
+def new_code() -> str:
+    """Return a random code."""
+    return "".join(secrets.choice(LETTERS) for _ in range(LENGTH))
+
+
+def find(session: Session, competition: int) -> InvitationView | None:
+    """Return the invitation of a competition, None if there is none."""
+    row = session.get(Invitation, competition)
+    return None if row is None else view_of(row)
+
+
+def find_by_code(session: Session, code: str) -> InvitationView | None:
+    """Return the invitation with a code, in any case; None if there is none."""
+    query = select(Invitation, Competition.slug).where(Invitation.code == code.upper())
+    row = session.execute(
+        query.join(Competition, Competition.id == Invitation.competition_id)
+    ).one_or_none()
+    return None if row is None else view_of(*row)
+
+
+def view_of(row: Invitation, slug: str = "") -> InvitationView:
+    """Return a row as a value."""
+    limits = (row.most_teams, row.most_members)
+    return InvitationView(row.competition_id, row.code, row.is_open, *limits, slug)
+
+
+def invite(  # noqa: PLR0913
+    session: Session,
+    clock: Clock,
+    competition: int,
+    *,
+    most_teams: int = USUAL_TEAMS,
+    most_members: int = USUAL_MEMBERS,
+    is_open: bool = True,
+    is_new: bool = False,
+    actor: str = OPERATOR,
+) -> str:
+    """Make the invitation of a competition, or change its limits; return its code.
+
+    `is_new` gives it another code, and ends the one before. Raises UsageError for other numbers
+    than 1 to 1,000 teams, and 1 to 50 people of a team.
+    """
+    row = lock(session, competition)
+    if not 1 <= most_teams <= MOST_TEAMS:
+        raise UsageError(f"Please enter 1 to {MOST_TEAMS} teams")
+    if not 1 <= most_members <= MOST_MEMBERS:
+        raise UsageError(f"Please enter 1 to {MOST_MEMBERS} people of a team")
+    invitation = session.get(Invitation, competition)
+    if invitation is None:
+        invitation = Invitation(competition_id=competition, code=new_code(), created_at=clock())
+        session.add(invitation)
+    elif is_new:
+        invitation.code = new_code()
+    invitation.most_teams, invitation.most_members = most_teams, most_members
+    invitation.is_open = is_open
+    subject = f"invitation:{row.format}/{row.slug}"
+    detail = {"teams": most_teams, "members": most_members, "open": is_open, "new": is_new}
+    audit.note(session, clock, actor, "invite", subject, detail=detail, competition_id=row.id)
+    return invitation.code
+
+
+# The list of a host
+
+
+@dataclass(frozen=True, slots=True)
+class NewGuest:
+    """An address on a list, and the name of a team."""
+
+    email: str
+    team: str = ""
+
+
+def guests_of(text: str) -> Iterator[NewGuest]:
+    """Yield the addresses of a list, a line each: `E-MAIL` or `E-MAIL, TEAM`.
+
+    A first line of titles is left out. Raises UsageError for a line without an address, with its
+    number, and for a list that is too long.
+    """
+    if len(text) > LONGEST_LIST:
+        raise UsageError(f"The list is longer than {LONGEST_LIST:,} characters")
+    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
+        cells = [cell.strip() for cell in next(csv.reader([line.replace(";", ",")]), [])]
+        if not any(cells):
+            continue
+        address = next((cell for cell in cells if is_email(cell)), "")
+        if not address and number == 1:
+            continue
+        if not address:
+            raise UsageError(f"line {number}: there is no e-mail address")
+        team = next((cell for cell in cells if cell and cell != address), "")
+        yield NewGuest(address.lower(), team[:LONGEST_TEAM])
+
+
+def import_guests(
+    session: Session, clock: Clock, competition: int, text: str, *, actor: str = OPERATOR
+) -> int:
+    """Add the addresses of a list; return how many were new. All or none."""
+    row = lock(session, competition)
+    listed = {guest.email: guest for guest in guests_of(text)}
+    of_it = Guest.competition_id == competition
+    known = set(session.scalars(select(Guest.email).where(of_it)))
+    new = [guest for guest in listed.values() if guest.email not in known]
+    if len(known) + len(new) > MOST_GUESTS:
+        raise UsageError(f"a tournament has at most {MOST_GUESTS:,} addresses")
+    for guest in new:
+        about = {"email": guest.email, "team": guest.team, "added_at": clock()}
+        session.add(Guest(competition_id=competition, **about))
+    subject = f"invitation:{row.format}/{row.slug}"
+    detail = {"addresses": len(new)}
+    audit.note(session, clock, actor, "import", subject, detail=detail, competition_id=row.id)
+    return len(new)
+
+
+def guest_named(session: Session, competition: int, email: str | None) -> Guest | None:
+    """Return the line of a list with an address; None if there is none."""
+    wanted = (Guest.competition_id == competition, Guest.email == func.lower(email or ""))
+    return session.scalars(select(Guest).where(*wanted)).one_or_none()

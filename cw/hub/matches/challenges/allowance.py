@@ -1,0 +1,68 @@
+"""How many matches of challenges a player may begin in an hour; what is refused costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from limits import RateLimitItem, RateLimitItemPerHour
+
+from cw.errors import QuotaError
+from cw.hub.operation.resources import Resources
+
+SCOPE: Final = "challenge"
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What a player has left."""
+
+    left: int
+    more_at: datetime | None
+    """When there is more again; None where nothing is used up."""
+
+
+class NoneLeft(QuotaError):
+    """A player has begun as many matches as may be begun in an hour."""
+
+    def __init__(self, limit: RateLimitItem, left: int, until: datetime) -> None:
+        """Take what is left, and when there is more."""
+        matches = f"{left} match{'' if left == 1 else 'es'}"
+        super().__init__(f"{matches} of challenges left of {limit.amount} in an hour.")
+        self.limit = limit
+        self.until = until
+
+
+def limit_of(hub: Resources) -> RateLimitItem:
+    """Return how many matches a player may begin in an hour."""
+    return RateLimitItemPerHour(hub.settings.challenges)
+
+
+def allowance(hub: Resources, user_id: int) -> Allowance | None:
+    """Return what a player has left; None if nobody knows, as the counts are away."""
+    limit = limit_of(hub)
+    left = hub.rate_counts.left(limit, SCOPE, str(user_id))
+    if left is None:
+        return None
+    is_whole = left == limit.amount
+    return Allowance(left, None if is_whole else hub.rate_counts.ends(limit, SCOPE, str(user_id)))
+
+
+@contextmanager
+def counting(hub: Resources, user_id: int, matches: int) -> Iterator[None]:
+    """Count matches that the block begins; what it refuses is not counted.
+
+    Raises NoneLeft if not so many are left.
+    """
+    limit, key = limit_of(hub), (SCOPE, str(user_id))
+    if not hub.rate_counts.take(limit, *key, cost=matches):
+        now = allowance(hub, user_id) or Allowance(0, None)
+        raise NoneLeft(limit, now.left, now.more_at or hub.clock())
+    try:
+        yield
+    except BaseException:
+        hub.rate_counts.give_back(limit, *key, cost=matches)
+        raise

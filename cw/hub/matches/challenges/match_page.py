@@ -1,0 +1,23 @@
+"""What the page of a match shows of its challenge: the way to the series."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from flask import url_for
+from markupsafe import Markup
+
+from cw.hub.matches.challenges import views
+from cw.hub.matches.kinds import NO_PART, MatchPart
+from cw.hub.matches.views import MatchView
+from cw.hub.store.database import Reading
+
+TRAIL: Final = Markup('<p class="trail"><a href="{}">The series</a></p>')
+
+
+def part(reading: Reading, match: MatchView, _battle: int) -> MatchPart:
+    """Return the way to the series of a match; nothing for a match that is alone."""
+    series = views.series_of(reading, match.match_id)
+    if series is None:
+        return NO_PART
+    return MatchPart(top=TRAIL.format(url_for("challenges.page", challenge=series)))

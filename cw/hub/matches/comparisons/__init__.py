@@ -1,0 +1,1 @@
+"""Comparisons of versions of a program: pairs of matches until a sequential test decides."""

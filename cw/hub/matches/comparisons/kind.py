@@ -1,0 +1,85 @@
+"""The matches of comparisons: one is a pair, two games of the same seed with the seats swapped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Final
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from cw.hub.bots import programs
+from cw.hub.bots.seats import PROGRAM, ClaimedSeat
+from cw.hub.matches.claims import Claim
+from cw.hub.matches.kinds import Guests, Kind
+from cw.hub.operation.resources import Resources
+from cw.hub.store.tables import Bot, BotVersion, Comparison, MatchParticipant
+
+NAME: Final = "comparison"
+
+GAMES: Final = 2
+"""Of a match: each version has each seat once."""
+
+
+def key_of(comparison: int, pair: int) -> str:
+    """Return why a match is played: for a pair of a comparison, counted from 0."""
+    return f"{comparison} {pair}"
+
+
+def claim_versions(session: Session, claim: Claim) -> Claim:
+    """Return a claim with the versions that are compared, and write down which they are.
+
+    One that is deleted plays no more: its seat stays empty.
+    """
+    comparison = session.get(Comparison, int(claim.key.partition(" ")[0]))
+    numbers = (comparison.new, comparison.old) if comparison else (None, None)
+    seats = tuple(
+        seat
+        if seat.spec and not (seat.bot_id or seat.spec.startswith(PROGRAM))
+        else with_version(session, comparison, seat, number)
+        for seat, number in zip(claim.seats, numbers, strict=True)
+    )
+    for slot, seat in enumerate(seats):
+        its = (MatchParticipant.match_id == claim.id, MatchParticipant.slot == slot)
+        session.execute(update(MatchParticipant).where(*its).values(version=seat.version))
+    return replace(claim, seats=seats, battles=GAMES)
+
+
+def with_version(
+    session: Session, comparison: Comparison | None, seat: ClaimedSeat, number: int | None
+) -> ClaimedSeat:
+    """Return a seat with a version of the bot that is compared; without one if that is gone."""
+    version = None
+    if comparison is not None:
+        query = select(BotVersion).join(Bot, Bot.id == BotVersion.bot_id)
+        its = (BotVersion.bot_id == comparison.bot_id, BotVersion.number == number)
+        version = session.scalar(query.where(*its, Bot.status.not_in(("SUSPENDED", "RETIRED"))))
+    spec = f"{PROGRAM}{version.sha256}" if version else ""
+    return replace(seat, spec=spec, version=version.number if version else None)
+
+
+@contextmanager
+def older_version(resources: Resources, claim: Claim) -> Iterator[Guests]:
+    """Give the second version until the end of the block, unless a strategy has its seat.
+
+    No slot has the same bot twice, so the second one has no bot of its own.
+    """
+    new, old = claim.seats
+    seats = [replace(new, name=old.name, spec=old.spec)] if old.spec.startswith(PROGRAM) else []
+    hosting = programs.hosting_of_people(resources.settings)
+    with programs.unpacked(resources.objects, claim.game, seats, hosting) as bots:
+        yield Guests(bots, {})
+
+
+COMPARISON: Final = Kind(
+    name=NAME,
+    is_public=False,
+    is_experiment=True,
+    battles=GAMES,
+    plays_at_once=True,
+    keeps="none",
+    claim=claim_versions,
+    invite=older_version,
+)

@@ -1,0 +1,88 @@
+"""What is answered to those who watch: read once a second for all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Final, NamedTuple
+
+import msgspec
+from cachetools import TTLCache
+
+from cw.hub.matches.live.telling import so_far
+from cw.hub.operation.passing_lines import LinesAway, PassingLines
+from cw.matches.live_file import LiveDocument
+
+FRESH: Final = 1.0
+"""Seconds for which an answer is given again."""
+
+MOST: Final = 64 * 1024 * 1024
+"""Bytes of answers that are remembered."""
+
+SOON: Final = "the first turns of this match"
+AWAY: Final = "the result, as running matches cannot be shown just now"
+
+
+class Wish(NamedTuple):
+    """What a page wants of a match."""
+
+    match_id: str
+    run: str = ""
+    """Which attempt and game the page knows; of another one it gets the whole."""
+    after: int | None = None
+    """How many turns it knows of that."""
+
+
+class Answer(NamedTuple):
+    """What is answered."""
+
+    status: int
+    tag: str
+    """"": not to be kept."""
+    body: bytes
+
+
+def answer_to(lines: PassingLines, wish: Wish) -> Answer:
+    """Return what a page is told: the match so far or what is new, or why it has to wait."""
+    try:
+        match = so_far(lines, wish.match_id)
+    except LinesAway:
+        return waiting(AWAY)
+    if match is None:
+        return waiting(SOON)
+    known = wish.after if wish.run == match.run else None
+    news = match.since(known)
+    tag = "" if news["more"] else f"{match.run}-{len(match.lines)}"
+    state: LiveDocument = {"live": {"over": False, "trouble": "", "run": match.run}}
+    return Answer(200, tag, msgspec.json.encode(news | state | {"yours": None, "replay": None}))
+
+
+def waiting(what: str) -> Answer:
+    """Return the answer to a page that has to wait for something."""
+    return Answer(202, "", msgspec.json.encode({"waiting": f"waiting for {what}", "over": False}))
+
+
+def size_of(answer: Answer) -> int:
+    """Return what an answer takes, in bytes."""
+    return len(answer.body) + 200
+
+
+@dataclass(slots=True)
+class Answers:
+    """The answers of the last second; shared by all threads."""
+
+    lock: Lock = field(default_factory=Lock)
+    kept: TTLCache[Wish, Answer] = field(
+        default_factory=lambda: TTLCache(MOST, ttl=FRESH, getsizeof=size_of)
+    )
+
+    def find(self, wish: Wish) -> Answer | None:
+        """Return the answer that was given within the last second."""
+        with self.lock:
+            return self.kept.get(wish)
+
+    def keep(self, wish: Wish, answer: Answer) -> None:
+        """Give this answer for a second; one that is too large is made anew each time."""
+        with self.lock:
+            if size_of(answer) <= MOST:
+                self.kept[wish] = answer

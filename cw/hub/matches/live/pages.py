@@ -1,0 +1,101 @@
+"""Matches that are on now: their page, and what viewers ask of one again and again."""
+
+from __future__ import annotations
+
+from typing import Final, cast
+
+from flask import Blueprint, Flask, Response, current_app, render_template, request
+
+from cw.hub.matches.live import listings
+from cw.hub.matches.live.answers import Answer, Answers, Wish, answer_to
+from cw.hub.matches.live.telling import is_told
+from cw.hub.matches.pages import find, shown_kinds, title_of, viewer_shown
+from cw.hub.matches.views import MatchView
+from cw.hub.pages import polls
+from cw.hub.pages.polls import Polled
+from cw.hub.pages.request import one_reading, resources
+
+routes = Blueprint("live", __name__)
+
+LONGEST_NUMBER: Final = 6
+LONGEST_RUN: Final = 16
+
+
+def install(app: Flask) -> None:
+    """Let an app remember what it has answered to those who watch."""
+    app.extensions["live_answers"] = Answers()
+
+
+@routes.get("/match/<match_id>/live")
+def document(match_id: str) -> Response:
+    """Return a match as far as it is played, or what came after so many turns of a run.
+
+    202 with a sentence while there is nothing to show, 304 if nothing has changed.
+    """
+    wish = wanted(match_id)
+    answers = cast(Answers, current_app.extensions["live_answers"])
+    answer = answers.find(wish)
+    if answer is None:
+        match = find(match_id)
+        answer = answer_to(resources().lines, wish) if is_told(match.game) else HIDDEN
+        if match.kind.is_public:
+            answers.keep(wish, answer)
+    return response_of(answer)
+
+
+HIDDEN: Final = Answer(
+    202, "", b'{"waiting": "its end, as its players must not see all", "over": true}'
+)
+
+
+def wanted(match_id: str) -> Wish:
+    """Return what is asked for; what is no number counts as nothing known."""
+    text, run = request.args.get("after", ""), request.args.get("run", "")[:LONGEST_RUN]
+    is_number = text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER
+    return Wish(match_id, run, int(text) if is_number else None)
+
+
+def response_of(answer: Answer) -> Response:
+    """Return an answer to a browser, which must ask again."""
+    response = Response(answer.body, answer.status, content_type="application/json")
+    response.headers["Cache-Control"] = "private, no-cache"
+    if answer.tag:
+        response.set_etag(answer.tag)
+        response.make_conditional(request)
+    return response
+
+
+@routes.get("/live")
+def page() -> str:
+    """Show the strongest match that is on now; without one, the latest that is over."""
+    with one_reading() as reading:
+        match, running = listings.on_now(reading, shown_kinds())
+    return render_template(
+        "hub/matches/live.html",
+        watched_match=match,
+        running=running,
+        viewer=viewer_shown(match, plays=True) if match else "",
+        title_of=title_of,
+        tag=tag_of(match, running),
+    )
+
+
+@routes.get("/live/state")
+def state() -> Response:
+    """Return which match is the one to watch now; 304 if that has not changed."""
+    return polls.answer("live", polled)
+
+
+def polled() -> Polled:
+    """Return what the page of live matches asks again and again."""
+    with one_reading() as reading:
+        match, running = listings.on_now(reading, shown_kinds())
+    is_on = match is not None and match.state == "in_progress"
+    payload = {"match": match.match_id if match else None, "on": is_on}
+    return Polled(tag_of(match, running), payload)
+
+
+def tag_of(match: MatchView | None, running: list[MatchView]) -> str:
+    """Return what differs whenever other matches are on."""
+    names = [each.match_id for each in (*([match] if match else ()), *running)]
+    return "-".join(names) or "none"

@@ -1,0 +1,195 @@
+"""The pages on which admins create competitions of any format, and lead them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Blueprint, abort, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from cw.errors import UsageError
+from cw.games.registry import game_entries
+from cw.hub.accounts.access.actor import player
+from cw.hub.accounts.pages import go
+from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.format import Format, NewCompetition, format_named
+from cw.hub.competitions.setting_fields import read_all, show_all
+from cw.hub.competitions.verbs import LONGEST_TITLE, STEERED, CompetitionFacts, CompetitionTaken
+from cw.hub.pages.names import is_slug
+from cw.hub.pages.parts import notice
+from cw.hub.pages.request import one_reading, resources
+from cw.hub.site.admin.pages import admins_only
+from cw.hub.site.formats import site_formats
+from cw.web.games.game_pages import game_page
+
+routes = Blueprint("organising", __name__, url_prefix="/competitions")
+
+NO_COMPETITION: Final = "There is no such competition."
+NO_STATE: Final = "There is no such state."
+NO_SLUG: Final = "The address must be small letters, digits and hyphens, 32 at most."
+NO_TITLE: Final = "Please enter a title."
+WRONG_NAME: Final = "The name that you typed is not that of the competition: it goes on."
+
+
+def offered() -> dict[str, Format]:
+    """Return the formats of which competitions are created here, by name."""
+    return {format_.name: format_ for format_ in site_formats() if format_.about}
+
+
+def games() -> dict[str, str]:
+    """Return the titles of the games, by name."""
+    return {name: game_page(name).title for name in game_entries()}
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A competition that is being created: its format, its game, and what was typed."""
+
+    format: Format
+    game: str
+    texts: dict[str, str]
+
+
+@routes.get("/new")
+@admins_only
+def new() -> str:
+    """Show the form of a new competition, once its format and its game are chosen.
+
+    `like` names another one, of which settings are taken.
+    """
+    format_ = offered().get(request.args.get("format", ""))
+    game = request.args.get("game", "")
+    texts: dict[str, str] = {}
+    if like := request.args.get("like", ""):
+        format_, game, texts = model(like)
+    if format_ is None or game not in games():
+        return form_page(None)
+    return form_page(Draft(format_, game, texts))
+
+
+def model(like: str) -> tuple[Format, str, dict[str, str]]:
+    """Return format, game and settings of a competition `FORMAT/SLUG`; 404 if there is none."""
+    facts = competition_or_404(*like.partition("/")[::2])
+    format_ = offered().get(facts.format) or abort(404, NO_COMPETITION)
+    return format_, facts.game, show_all(format_.fields, facts.settings)
+
+
+def form_page(draft: Draft | None, error: str = "") -> str:
+    """Return the page with the form, or with the choice of format and game before it."""
+    return render_template(
+        "hub/site/admin/new_competition.html",
+        formats=offered(),
+        games=games(),
+        draft=draft,
+        error=error,
+        longest=LONGEST_TITLE,
+    )
+
+
+@routes.post("/new")
+@admins_only
+def create() -> ResponseReturnValue:
+    """Create a competition, a draft until it is started; show what is wrong at the form."""
+    format_ = offered().get(request.form.get("format", "")) or abort(404, NO_COMPETITION)
+    game = request.form.get("game", "")
+    if game not in games():
+        abort(404, NO_COMPETITION)
+    try:
+        facts = created(format_, game)
+    except (UsageError, CompetitionTaken) as error:
+        draft = Draft(format_, game, request.form.to_dict())
+        return form_page(draft, str(error)), 422
+    notice(f"{facts.title} is created. It begins when you start it.")
+    return go(address_of(format_, facts))
+
+
+def created(format_: Format, game: str) -> CompetitionFacts:
+    """Create the competition of the form; raise UsageError, in a sentence, for what cannot be."""
+    title, slug = (request.form.get(name, "").strip() for name in ("title", "slug"))
+    if not title:
+        raise UsageError(NO_TITLE)
+    if slug and not is_slug(slug):
+        raise UsageError(NO_SLUG)
+    values = read_all(format_.fields, request.form)
+    wanted, hub = NewCompetition(game, title, slug or game, values), resources()
+    with hub.database.writing() as session:
+        return format_.create(session, hub.clock, format_, wanted, player().username)
+
+
+def address_of(format_: Format, facts: CompetitionFacts) -> str:
+    """Return the address of the page on which a competition is led."""
+    if format_.led_at is not None:
+        return format_.led_at(facts)
+    return url_for("organising.page", format_name=facts.format, slug=facts.slug)
+
+
+def competition_or_404(format_name: str, slug: str) -> CompetitionFacts:
+    """Return a competition; answer 404 if there is none."""
+    with one_reading() as reading:
+        return competitions.find(reading, format_name, slug) or abort(404, NO_COMPETITION)
+
+
+def format_of(facts: CompetitionFacts) -> Format:
+    """Return the format of a competition; answer 404 for one that this site does not have."""
+    return format_named(site_formats(), facts.format) or abort(404, NO_COMPETITION)
+
+
+@routes.get("/<format_name>/<slug>")
+@admins_only
+def page(format_name: str, slug: str) -> ResponseReturnValue:
+    """Show how a competition is set and how it stands, and what may be done with it."""
+    facts = competition_or_404(format_name, slug)
+    format_ = format_of(facts)
+    if format_.led_at is not None:
+        return go(format_.led_at(facts))
+    return lead_page(facts, show_all(format_.fields, facts.settings))
+
+
+def lead_page(facts: CompetitionFacts, texts: dict[str, str], error: str = "") -> str:
+    """Return the page of a competition with these texts in its form."""
+    format_ = format_of(facts)
+    home = format_.home.address
+    return render_template(
+        "hub/site/admin/competition.html",
+        facts=facts,
+        format=format_,
+        game=games().get(facts.game, facts.game),
+        texts=texts,
+        address=home(facts) if home and facts.state != "draft" else None,
+        error=error,
+    )
+
+
+@routes.post("/<format_name>/<slug>/settings")
+@admins_only
+def change(format_name: str, slug: str) -> ResponseReturnValue:
+    """Change the settings of a competition; show what is wrong at the form."""
+    facts, hub = competition_or_404(format_name, slug), resources()
+    format_ = format_of(facts)
+    try:
+        values = read_all(format_.fields, request.form)
+        with hub.database.writing() as session:
+            format_.change(session, hub.clock, facts, values, player().username)
+    except UsageError as error:
+        return lead_page(facts, request.form.to_dict(), str(error)), 422
+    notice("The settings are kept.")
+    return go(url_for("organising.page", format_name=format_name, slug=slug))
+
+
+@routes.post("/<format_name>/<slug>/state")
+@admins_only
+def steer(format_name: str, slug: str) -> ResponseReturnValue:
+    """Start a competition, pause it, or end it, which its name confirms."""
+    facts, hub = competition_or_404(format_name, slug), resources()
+    state = STEERED.get(request.form.get("state", "")) or abort(400, NO_STATE)
+    here = go(url_for("organising.page", format_name=format_name, slug=slug))
+    if state == "over" and request.form.get("name", "").strip() != facts.title:
+        notice(WRONG_NAME, "bad")
+        return here
+    try:
+        with hub.database.writing() as session:
+            format_of(facts).steer(session, hub.clock, facts, state, player().username)
+    except UsageError as error:
+        notice(str(error), "bad")
+    return here

@@ -1,0 +1,99 @@
+"""Tournaments of a hub to look around in: one that is soon over, one that runs, one planned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy.orm import Session
+
+from cw.hub.clock import Clock
+from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.tournament.creation import TournamentConfig, create
+from cw.hub.competitions.tournament.events import NewEvent
+from cw.hub.competitions.tournament.groups import NewGroup
+from cw.hub.competitions.tournament.people.invitations import invite
+from cw.hub.competitions.tournament.settings import FORMAT
+from cw.hub.competitions.tournament.teams.enrolment import NewTeam
+
+FINAL: Final = "FINAL"
+
+FINAL_AFTER: Final = timedelta(minutes=2)
+OVER_AFTER: Final = timedelta(minutes=4)
+PLANNED_AFTER: Final = timedelta(days=14)
+
+ROUND_EVERY: Final = 300
+"""Seconds between two rounds of the tournament that runs on."""
+
+DUEL: Final = {
+    "Athens": (("Owls", "greedy"), ("Olives", "greedy"), ("Columns", "random")),
+    "Lyon": (("Lions", "greedy"), ("Silk", "greedy"), ("Bridges", "random")),
+}
+"""The groups of the tournament that is soon over, their teams, and the strategies these play."""
+
+LEAGUE_BOARDS: Final = [{"name": "Square", "options": {"board": "square", "turns": 60}}]
+LEAGUE: Final = (
+    ("Brush", "greedy"), ("Easel", "greedy"), ("Palette", "walker"), ("Splash", "random"),
+)  # fmt: skip
+"""The teams of the tournament that runs on."""
+
+
+def begin_tournaments(session: Session, clock: Clock) -> None:
+    """Create the tournaments. Twice: what is there stays as it is."""
+    for config in (soon_over(clock()), running_on(clock()), planned(clock())):
+        if competitions.find(session, FORMAT, config.slug) is None:
+            new = create(session, clock, config)
+            if not config.teams:
+                invite(session, clock, new.id)
+
+
+def soon_over(now: datetime) -> TournamentConfig:
+    """Return a tournament of two groups and a final that ends within minutes."""
+    return TournamentConfig(
+        "hexagon-duel",
+        "hexagon",
+        "Hexagon duel",
+        settings={"boards": [{"options": {"size": 3}}], "finalists": 1, "round_every": 20},
+        groups=[*map(NewGroup, (*DUEL, FINAL))],
+        teams=[team for group, teams in DUEL.items() for team in house_teams(teams, group)],
+        events=[
+            NewEvent("start", now, "Both groups begin"),
+            NewEvent("final", now + FINAL_AFTER, "The first of each group meet", group=FINAL),
+            NewEvent("end", now + OVER_AFTER, "Prizes"),
+        ],
+    )
+
+
+def running_on(now: datetime) -> TournamentConfig:
+    """Return a tournament that goes on, slowly, for as long as the hub runs."""
+    return TournamentConfig(
+        "paint-league",
+        "paint",
+        "Paint league",
+        settings={"boards": LEAGUE_BOARDS, "round_every": ROUND_EVERY},
+        teams=house_teams(LEAGUE),
+        events=[NewEvent("start", now, "The league begins")],
+    )
+
+
+def planned(now: datetime) -> TournamentConfig:
+    """Return a tournament that people can still enter by its invitation."""
+    return TournamentConfig(
+        "circuit-cup",
+        "circuit-wars",
+        "Circuit Wars cup",
+        groups=[NewGroup("Open")],
+        events=[
+            NewEvent(
+                "start", now + PLANNED_AFTER, "The cup begins",
+                "Form a team by the invitation, upload a bot, and practise until then.",
+                announced=True,
+            )
+        ],
+    )  # fmt: skip
+
+
+def house_teams(teams: Sequence[tuple[str, str]], group: str = "") -> list[NewTeam]:
+    """Return teams that play built-in strategies."""
+    return [NewTeam(name, group, f"builtin:{strategy}") for name, strategy in teams]

@@ -1,0 +1,45 @@
+"""What the page of a game shows on a hub: who leads, what is on, and how to take part."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from flask import Flask
+from markupsafe import Markup
+
+from cw.hub.bots.pages import offered_games
+from cw.hub.competitions.home import tops
+from cw.hub.matches import listings
+from cw.hub.matches.listings import Choice
+from cw.hub.matches.pages import shown_kinds
+from cw.hub.pages.parts import part_of_page
+from cw.hub.pages.request import one_reading, resources
+from cw.hub.site.formats import site_formats
+
+ROWS: Final = 5
+"""Matches in each list."""
+
+
+def install(app: Flask) -> None:
+    """Let the pages of games show what the hub knows of them."""
+    app.extensions["game_part"] = game_part
+
+
+def game_part(game: str) -> Markup:
+    """Return the competitions of a game, its running and its best matches, and its kits."""
+    month = f"{resources().clock():%Y-%m}"
+    with one_reading() as reading:
+        competitions = tops(reading, resources().clock, site_formats(), game)
+        running = listings.listing(
+            reading, shown_kinds(), Choice(game, state="in_progress"), rows=ROWS
+        )
+        best = listings.listing(reading, shown_kinds(), Choice(game, best=month), rows=ROWS)
+    return part_of_page(
+        "hub/site/game.html",
+        game=game,
+        tops=competitions,
+        running=running.matches,
+        best=best.matches,
+        month=month,
+        is_offered=game in offered_games(),
+    )

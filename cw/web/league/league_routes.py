@@ -1,0 +1,138 @@
+"""The page of a league while it is played: `/league/`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from secrets import token_hex
+from typing import Final
+
+from flask import (
+    Blueprint,
+    Flask,
+    Response,
+    current_app,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
+
+from cw.games.rules import Json
+from cw.lab.evidence import counted
+from cw.lab.journal import Journal, MatchLine
+from cw.lab.league.running import League, replays_of
+from cw.lab.league.standing import Standing
+from cw.server.app import bare_server
+from cw.server.settings import ServerSettings
+from cw.web.games.game_files import game_title
+from cw.web.replays import replay_routes
+from cw.web.replays.replay_store import ReplayStore
+from cw.web.replays.thumbnails import Thumbnails
+
+routes = Blueprint("league", __name__, url_prefix="/league")
+
+LATEST: Final = 30
+"""Matches that are listed; all are among the replays."""
+
+MOST_CROSSED: Final = 20
+"""Versions in the table of meetings: the page is sent after every match."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """A league at one moment."""
+
+    tag: str
+    standing: Standing
+    latest: tuple[MatchLine, ...]
+    """Its last matches, the latest first."""
+
+
+class LeagueDisplay:
+    """What the page shows: the league as it stood after the last match."""
+
+    def __init__(self, league: League, journal: Journal, standing: Standing) -> None:
+        """Show how it stands before it goes on."""
+        self.league = league
+        self._journal = journal
+        # A page that has stayed open asks the next run, which counts anew.
+        self._run, self._number = token_hex(8), 0
+        self.show(standing)
+
+    def show(self, standing: Standing) -> None:
+        """Take in how it stands now."""
+        self._number += 1
+        latest = tuple(self._journal.lines.values())[: -LATEST - 1 : -1]
+        self.stand = Stand(f"{self._run}-{self._number}", standing, latest)
+
+
+def league_app(league: LeagueDisplay) -> Flask:
+    """Return an application that shows a league and its replays."""
+    app = bare_server(ServerSettings())
+    app.config["HOME"] = "league.page"
+    app.config["NO_SUCH_PAGE"] = "there is no such page; the league is at /league/"
+    app.url_map.converters["replay"] = replay_routes.ReplayConverter
+    app.extensions["league"] = league
+    app.extensions["replay_store"] = ReplayStore(replays_of(league.league))
+    app.extensions["uploads"] = None
+    app.extensions["thumbnails"] = Thumbnails()
+    app.register_blueprint(routes)
+    app.register_blueprint(replay_routes.routes)
+    app.add_url_rule("/", "home", lambda: redirect(url_for("league.page")))
+    return app
+
+
+@routes.get("/")
+def page() -> Response:
+    """Return the tables and the latest matches."""
+    now = display().stand
+    answer = make_response(render_template("league.html", tag=f'"{now.tag}"', **values_of(now)))
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+@routes.get("/stand")
+def stand() -> Response:
+    """Return the part of the page that changes; 304 if it has not."""
+    now = display().stand
+    if request.if_none_match.contains(now.tag):
+        answer = Response(status=304)
+    else:
+        answer = make_response(render_template("league_content.html", **values_of(now)))
+    answer.set_etag(now.tag)
+    answer.headers["Cache-Control"] = "no-cache"
+    return answer
+
+
+def display() -> LeagueDisplay:
+    """Return the league of this server."""
+    league: LeagueDisplay = current_app.extensions["league"]
+    return league
+
+
+def values_of(now: Stand) -> dict[str, Json]:
+    """Return the values of the templates."""
+    league = display().league
+    places = now.standing.places
+    return {
+        "folder": league.folder.name,
+        "game_title": game_title(league.game),
+        "headline": counted(now.standing.matches, "match"),
+        "places": places,
+        "crossed": places[:MOST_CROSSED],
+        "cross": now.standing.cross,
+        "latest": [match_of(line) for line in now.latest],
+    }
+
+
+def match_of(line: MatchLine) -> dict[str, Json]:
+    """Return a match for the page: its bots by rank, and how many faults were made."""
+    ranked = sorted(
+        zip(line.ranks, line.bots, strict=True), key=lambda one: one[0] or len(line.bots) + 1
+    )
+    return {
+        "id": line.id,
+        "ranked": ranked,
+        "faults": {bad.bot: sum(bad.kinds.values()) for bad in line.faults},
+    }

@@ -1,0 +1,210 @@
+"""What goes on in a workshop on this machine: a run, a question, a series and a check of a bot."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from random import SystemRandom
+from typing import Any, Final
+
+from flask import url_for
+
+from cw.arena.bots import BotSpec
+from cw.errors import UsageError
+from cw.games.rules import Json, Player
+from cw.lab.ask import ask
+from cw.lab.asked import AskedAnswer, Asking
+from cw.matches.run import run_match
+from cw.matches.spec import MatchResult, MatchSpec
+from cw.replays.document import Document
+from cw.web.live.live_matches import LiveMatches
+from cw.web.live.loop_thread import LoopThread
+from cw.web.workshop.desk import MOST_SEED
+from cw.web.workshop.run import Run, player_of
+from cw.web.workshop.tasks import Work
+from cw.web.workshop.telling import (
+    ask_document,
+    check_document,
+    run_document,
+    series_document,
+    turn_document,
+)
+from cw.workshop.building import Builder, FolderBuilder
+from cw.workshop.checking import Check
+from cw.workshop.exchanges import Exchanges
+from cw.workshop.project import MINE, Project
+from cw.workshop.series import Series, SeriesMatch
+
+ASKING: Final = 60.0
+"""Seconds after which a bot is asked no more about a turn and all before it."""
+
+CORES: Final = 2
+"""A series takes one core of so many: the bot is being written on the same machine."""
+
+STOPPED: Final = "you have stopped it"
+REPLACED: Final = "another run took its place"
+
+
+class OwnDesk:
+    """All that goes on with one bot."""
+
+    def __init__(
+        self,
+        project: Project,
+        matches: LiveMatches,
+        builder: Builder | None = None,
+        at_once: int | None = None,
+    ) -> None:
+        """Nothing goes on; `at_once` is how many matches of a series are played at once."""
+        self.project = project
+        self._matches = matches
+        self._loop = LoopThread()
+        self._builder = builder or FolderBuilder(project)
+        self._at_once = at_once or max(1, (os.cpu_count() or 1) // CORES)
+        self.last_run: Run | None = None
+        self._asking = Work(self._loop)
+        self._answer: AskedAnswer | None = None
+        self._series_work = Work(self._loop)
+        self.last_series: Series | None = None
+        self._check_work = Work(self._loop)
+        self._check: Check | None = None
+
+    def begin_run(self, opponent: str, seat: int, seed: int | None) -> Json:
+        """Begin a match in the place of the one before; without a seed, with a drawn one."""
+        match = self.play(opponent, seat, drawn() if seed is None else seed).match
+        address = url_for("matches.document", name=match.name)
+        return {"match": match.name, "document": address, "seed": match.spec.seed}
+
+    def play(self, opponent: str, seat: int, seed: int) -> Run:
+        """Begin a match in the place of the one before, and return it."""
+        spec = self.project.match(opponent, seat, seed)
+        self.end_run(REPLACED)
+        exchanges = Exchanges()
+        play = partial(self._build_and_play, hear={MINE: exchanges.add})
+        match = self._matches.begin(spec, play=play, on_launch=self._launched)
+        self.last_run = Run(match, exchanges)
+        return self.last_run
+
+    async def _build_and_play(self, spec: MatchSpec, **options: Any) -> MatchResult:
+        await self._builder.build()
+        return await run_match(spec, **options)
+
+    def _launched(self, bot: BotSpec, protection: str) -> None:
+        if self.last_run is not None and bot.name == MINE:
+            self.last_run.protection = protection
+
+    def run(self) -> Json | None:
+        """Return how the run stands, None before the first one."""
+        return None if self.last_run is None else run_document(self.last_run, self._names())
+
+    def turn(self, number: int) -> Json | None:
+        """Return what the bot was asked in a turn of the run, None before the first run."""
+        return None if self.last_run is None else turn_document(self.last_run, number)
+
+    def end_run(self, why: str = STOPPED) -> None:
+        """End the run, and a question that is asked again; afterwards nothing of them runs."""
+        self._asking.stop()
+        if self.last_run is not None:
+            self._matches.stop(self.last_run.match.name, why)
+
+    def begin_ask(self, turn: int) -> None:
+        """Ask the bot as it is now about a turn of the run."""
+        run = self.last_run
+        if run is None or run.match.progress is None:
+            raise UsageError("run the bot first: then it can be asked about a turn again")
+        self.ask(run.match.document(), player_of(run.match), turn)
+
+    def ask(self, document: Document, player: Player, turn: int) -> None:
+        """Ask the bot as it is now about a turn of a match in which it was this player."""
+        self._answer = None
+        isolation = self.project.isolation
+        asking = Asking(document, player, self.project.bot(), turn=turn, isolation=isolation)
+        self._asking.start(self._ask(asking))
+
+    async def _ask(self, asking: Asking) -> None:
+        await self._builder.build()
+        try:
+            async with asyncio.timeout(ASKING):
+                self._asking.trouble = await ask(asking, self._take, lambda *_: None)
+        except TimeoutError:
+            raise UsageError(f"the answers up to that turn took more than {ASKING:g} s") from None
+
+    def _take(self, answer: AskedAnswer) -> None:
+        self._answer = answer
+
+    def answer(self) -> Json:
+        """Return what came of the question that was asked again."""
+        return ask_document(self._asking, self._answer, self._names())
+
+    def begin_series(self, opponent: str, number: int) -> None:
+        """Begin a series in the place of the one before."""
+        self.play_series(opponent, number, drawn(number))
+
+    def play_series(
+        self, opponent: str, number: int, seed: int, before: Sequence[SeriesMatch] = ()
+    ) -> None:
+        """Begin a series in the place of the one before, or go on with one that was left."""
+        self._forget_series()
+        prepare = partial(Series, self.project, opponent, number, seed, before)
+        self._series_work.start(self._play_series(prepare))
+
+    async def _play_series(self, prepare: Callable[[], Series]) -> None:
+        await self._builder.build()
+        self.last_series = await asyncio.to_thread(prepare)
+        await self.last_series.play(self._at_once)
+
+    def series(self) -> Json:
+        """Return how the series stands."""
+        return series_document(self._series_work, self.last_series)
+
+    def series_match(self, number: int) -> bytes | None:
+        """Return the replay of a match of the series, packed; None if there is none."""
+        match = self.last_series and self.last_series.find(number)
+        return match.file.read_bytes() if match and match.file else None
+
+    def end_series(self) -> None:
+        """Stop the series; its matches so far can be looked at."""
+        self._series_work.stop()
+
+    def _forget_series(self) -> None:
+        self.end_series()
+        if self.last_series is not None:
+            self.last_series.close()
+        self.last_series = None
+
+    def begin_check(self) -> None:
+        """Begin a check in the place of the one before."""
+        self.end_check()
+        self._check = None
+        self._check_work.start(self._take_steps())
+
+    async def _take_steps(self) -> None:
+        await self._builder.build()
+        self._check = Check(self.project)
+        await self._check.run()
+
+    def check(self) -> Json:
+        """Return how the check stands."""
+        return check_document(self._check_work, self._check)
+
+    def end_check(self) -> None:
+        """End the check."""
+        self._check_work.stop()
+
+    def _names(self) -> list[str]:
+        """Return the names of the files that marks may be in."""
+        return self.project.folder.names()
+
+    def close(self) -> None:
+        """End all that goes on."""
+        self.end_run()
+        self._forget_series()
+        self.end_check()
+        self._loop.close()
+
+
+def drawn(number: int = 0) -> int:
+    """Return a new seed, that so many others follow."""
+    return SystemRandom().randint(0, MOST_SEED - number)

@@ -1,0 +1,12 @@
+/** Says how a comparison of versions stands, and shows its verdict as soon as there is one. */
+
+import { keepAsking } from "./asking.js";
+
+const panel = /** @type {HTMLElement} */ (document.querySelector("[data-state]"));
+const sentence = /** @type {HTMLElement} */ (document.querySelector("#sentence"));
+
+keepAsking(panel.dataset.state ?? "", (state) => {
+  if (state.state !== "running") location.reload();
+  if (sentence.textContent !== state.sentence) sentence.textContent = state.sentence;
+  return state.state === "running";
+});

@@ -1,0 +1,82 @@
+/** A big screen: the ladders of a tournament and its matches in turn, without a reload. */
+
+import { byId, parsed } from "../shared/dom.js";
+import { Poller, Source } from "../shared/poller.js";
+import { countDown } from "./next_round.js";
+
+const EVERY = 2_000;
+const ROWS = 10;
+const TURN = 12_000;
+const MATCH = 40_000;
+const TICK = 250;
+
+const figure = byId("shown");
+let first = 0;
+let matchIndex = -1;
+let standings = source();
+
+/** @returns {HTMLElement} the part of the page that changes */
+function live() {
+  return byId("live");
+}
+
+/** @returns {Source} where it is asked whether the ladder has changed */
+function source() {
+  const { renew = "", tag = "" } = live().dataset;
+  return new Source(renew, tag);
+}
+
+/** Show the rows whose turn it is. */
+function showRows() {
+  for (const [index, row] of live().querySelectorAll("tbody tr").entries()) {
+    /** @type {HTMLElement} */ (row).hidden = index < first || index >= first + ROWS;
+  }
+}
+
+/**
+ * Show the ladder of an address.
+ * @param {string} address
+ */
+async function show(address) {
+  const answer = await new Source(address).ask();
+  const fresh = answer && parsed(await answer.text()).getElementById("live");
+  if (!fresh) return;
+  live().replaceWith(fresh);
+  standings = source();
+  showRows();
+  if (figure.hidden) nextMatch();
+}
+
+/** Ask whether the ladder has changed, and show what has. */
+async function look() {
+  if (await standings.ask()) await show(live().dataset.address ?? location.href);
+}
+
+/** Go on to the next rows, and after the last ones to the next ladder. */
+function nextRows() {
+  const { following, address } = live().dataset;
+  first += ROWS;
+  if (first >= live().querySelectorAll("tbody tr").length) {
+    first = 0;
+    if (following && following !== address) void show(following).catch(() => {});
+  }
+  showRows();
+}
+
+/** Go on to the next match; while there is none the last one stays. */
+function nextMatch() {
+  const matches = /** @type {HTMLElement[]} */ ([...live().querySelectorAll(".matches-in-turn li")]);
+  if (!matches.length) return;
+  matchIndex = (matchIndex + 1) % matches.length;
+  const { dataset, textContent } = matches[matchIndex];
+  figure.hidden = false;
+  /** @type {HTMLIFrameElement} */ (figure.querySelector("iframe")).src = dataset.frame ?? "";
+  /** @type {HTMLElement} */ (figure.querySelector("figcaption")).textContent = textContent;
+}
+
+showRows();
+nextMatch();
+setInterval(nextRows, TURN);
+setInterval(nextMatch, MATCH);
+setInterval(() => countDown(live()), TICK);
+void new Poller(look, EVERY).run({ later: true });

@@ -1,0 +1,111 @@
+/** The workshop of a hub: beside what it is on one's own machine, versions are saved, checked by the site, and play. */
+
+import { byId, element } from "../shared/dom.js";
+import { draft, parts } from "../workshop/main.js";
+import { ask, wordsOf } from "../workshop/server.js";
+import { keepAsking } from "./asking.js";
+
+/** @typedef {{number: number, bot: string, state: string}} Saved a version: its bot's page, and how it stands */
+/** @typedef {{step: string, problem: string, fix: string}} Step */
+/** @typedef {{state: "building" | "ready" | "failed", failed: Step | null}} Checked */
+
+const form = /** @type {HTMLFormElement} */ (byId("version-form"));
+const buttons = form.querySelectorAll("button");
+
+/**
+ * Give what stands in a field of the form.
+ * @param {string} name
+ * @returns {string}
+ */
+function field(name) {
+  return String(new FormData(form).get(name) ?? "");
+}
+
+/**
+ * Say how it goes.
+ * @param {...(string | Node)} words
+ */
+function say(...words) {
+  byId("version").replaceChildren(...words);
+}
+
+/**
+ * @param {string} address
+ * @param {string} words
+ * @returns {HTMLElement}
+ */
+function link(address, words) {
+  const anchor = element("a", "", words);
+  anchor.setAttribute("href", address);
+  return anchor;
+}
+
+/**
+ * Save what is written as a version, and follow its check.
+ * @param {string} opponent that it plays against once it has passed, "" for none
+ */
+async function save(opponent) {
+  await draft.save();
+  if (draft.dirty.size > 0) {
+    say("Nothing was saved as a version: see beside the files what is wrong.");
+    return;
+  }
+  const name = field("name");
+  /** @type {Saved} */
+  const saved = await ask("POST", "versions", { name, note: field("note") });
+  say(`Version ${saved.number} of ${name} is saved, and is being checked...`);
+  /** @type {Checked | undefined} */
+  let checked;
+  await keepAsking(saved.state, (now) => {
+    checked = now;
+    return now.state === "building";
+  });
+  if (checked?.state === "failed") {
+    tellFailure(saved, checked.failed);
+  } else if (checked?.state === "ready") {
+    await enter(saved, name, opponent);
+  }
+}
+
+/**
+ * Say that a version plays, and let it play at once.
+ * @param {Saved} saved
+ * @param {string} name of the bot
+ * @param {string} opponent
+ */
+async function enter(saved, name, opponent) {
+  const passed = element("p", "", `Version ${saved.number} has passed its check, and plays from the next match on: `);
+  passed.append(link(saved.bot, `${name} and its matches`), ".");
+  say(passed);
+  if (opponent) {
+    const { match } = await ask("POST", "play", { name, opponent });
+    const playing = element("p", "", `It plays against ${opponent}: `);
+    playing.append(link(match, "watch the match"), ".");
+    say(passed, playing);
+  }
+}
+
+/**
+ * Say which step a version has failed, and what to do.
+ * @param {Saved} saved
+ * @param {Step | null} step
+ */
+function tellFailure(saved, step) {
+  const failed = element("p", "refused", `Version ${saved.number} has failed its check${step ? ` at "${step.step}"` : ""}.`);
+  const more = element("p", "", "The version before it, if there is one, plays on. ");
+  more.append(link(saved.bot, "All steps"), ".");
+  const fix = step?.fix ? [element("p", "fix", step.fix)] : [];
+  say(failed, ...(step ? [element("pre", "lines", step.problem)] : []), ...fix, more);
+}
+
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  parts.show("save");
+  buttons.forEach((button) => { button.disabled = true; });
+  try {
+    await save(event.submitter?.id === "save-only" ? "" : field("opponent"));
+  } catch (error) {
+    byId("version").append(element("p", "refused", wordsOf(error)));
+  }
+  buttons.forEach((button) => { button.disabled = false; });
+});

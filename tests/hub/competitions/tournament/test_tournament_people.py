@@ -1,0 +1,155 @@
+"""People come to a tournament by its link, form teams, wait, leave; and hosts see who is ready."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select, update
+
+from cw.hub.competitions.tournament import progress
+from cw.hub.competitions.tournament.creation import NewTournament, TournamentConfig, create
+from cw.hub.competitions.tournament.people import hosts
+from cw.hub.competitions.tournament.people.invitations import NewGuest, guests_of
+from cw.hub.store.tables import Bot, Competition, CompetitionHost, TeamMember, User
+from tests.hub.sites import Site, Visitor, words_of
+
+HOST = "/t/t1/host"
+PEOPLE = f"{HOST}/people"
+
+
+@pytest.fixture
+def database_url(migrated_sqlite: Path, tmp_path: Path) -> str:
+    """The pages are the same on both databases: one of them will do."""
+    file = tmp_path / "hub.sqlite"
+    file.write_bytes(migrated_sqlite.read_bytes())
+    return f"sqlite:///{file}"
+
+
+@pytest.fixture
+def new(site: Site) -> NewTournament:
+    with site.resources.database.writing() as session:
+        create(session, site.clock, TournamentConfig("t2", "hexagon", "Other"))
+        return create(session, site.clock, TournamentConfig("t1", "hexagon", "Duel"))
+
+
+@pytest.fixture
+def host(site: Site, new: NewTournament) -> Visitor:
+    visitor = site.player("Holly")
+    with site.resources.database.writing() as session:
+        hosts.add_host(session, site.clock, new.id, "holly")
+    return visitor
+
+
+def post(visitor: Visitor, path: str, on: str, **values: str) -> tuple[int, str]:
+    answer = visitor.fill(path, on, **values)
+    return answer.status_code, words_of(answer)
+
+
+def invite(host: Visitor, **values: str) -> str:
+    """Save the invitation; return the path of its link."""
+    given = {"most_teams": "2", "most_members": "2", **values}
+    assert post(host, f"{HOST}/invite", PEOPLE, **given)[0] == 303
+    return str(re.findall(r"/join/[A-Z0-9]{10}", host.open(PEOPLE).text)[0])
+
+
+def test_a_host_by_account_leads_one_tournament_alone(site: Site, host: Visitor) -> None:
+    assert host.open(HOST).status_code == 200
+    assert host.open("/t/t2/host").status_code == 403
+    assert site.player("Bob").open(HOST).status_code == 403
+    assert "no user 'nobody'" in post(host, f"{HOST}/add-host", PEOPLE, name="nobody")[1]
+    assert post(host, f"{HOST}/add-host", PEOPLE, name="bob")[0] == 303
+    assert post(host, f"{HOST}/remove-host", PEOPLE, name="Holly")[0] == 303
+    assert host.open(HOST).status_code == 403
+
+
+def test_people_form_teams_join_wait_rename_and_leave(site: Site, host: Visitor) -> None:
+    assert post(host, f"{HOST}/invite", PEOPLE, most_teams="0", most_members="2")[0] == 422
+    link = invite(host)
+    assert site.visitor().open("/join/AAAAAAAAAA").status_code == 404
+    assert "Register or log in" in words_of(site.visitor().open(link))
+    ann, ben, cy, dan = (site.player(name) for name in ("Ann", "Ben", "Cyn", "Dan"))
+    assert post(ann, f"{link}/team", link, name="Alpha")[0] == 303
+    assert "this name is taken" in post(ben, f"{link}/team", link, name="ALPHA")[1]
+    page = words_of(ann.open("/t/t1/my-team"))
+    code = re.findall(r"shall join: ([A-Z0-9]{8})", page)[0]
+    assert "No team of this tournament" in post(ben, f"{link}/member", link, code="XXXXXXXX")[1]
+    assert post(ben, f"{link}/member", link, code=code.lower())[0] == 303
+    assert "Alpha is full" in post(cy, f"{link}/member", link, code=code)[1]
+    assert post(cy, f"{link}/team", link, name="Gamma")[0] == 303
+    assert post(dan, f"{link}/team", link, name="Delta")[0] == 303
+    assert "on the waiting list" in words_of(dan.open("/t/t1/my-team"))
+    assert "Delta" not in words_of(site.visitor().open("/t/t1/main/"))
+    ready = words_of(host.open(PEOPLE))
+    assert "0 of 3 teams are ready" in ready
+    assert "Delta MAIN 1 waits for room" in ready
+    assert "Alpha MAIN 2 has no bot yet" in ready
+    on = "/t/t1/my-team"
+    post(ben, f"{on}/rename", on, name="Bens")
+    assert "Only the captain" in words_of(ben.open(on))
+    assert post(ann, f"{on}/rename", on, name="Aces")[0] == 303
+    assert "Aces" in words_of(site.visitor().open("/t/t1/main/"))
+    assert post(ann, f"{on}/leave", on)[0] == 303
+    assert ann.open(on).status_code == 303
+    assert "Ben captain" in words_of(ben.open(on))
+    assert post(cy, f"{on}/leave", on)[0] == 303
+    with site.resources.database.writing() as session:
+        progress.plan(session, site.clock)
+        teams = select(Competition.state, TeamMember.is_captain).join(
+            TeamMember, TeamMember.competition_id == Competition.id
+        )
+        assert session.execute(teams).all() == [("draft", True), ("draft", True)]
+        session.execute(update(Bot).values(kind="builtin", endpoint="random"))
+    words = words_of(host.open(PEOPLE))
+    assert "2 of 2 teams are ready" in words
+    assert "Delta" in words_of(site.visitor().open("/t/t1/main/"))
+    assert post(host, f"{HOST}/start", HOST)[0] == 303
+    post(ben, f"{on}/rename", on, name="Late")
+    assert "teams keep their names" in words_of(ben.open(on))
+
+
+def test_a_list_says_who_may_come_and_who_has(site: Site, host: Visitor) -> None:
+    lines = "e-mail,team\nann@example.org,Alpha\n\nbob@example.org\nann@example.org,Alpha"
+    assert "line 2" in post(host, f"{HOST}/import", PEOPLE, lines="x@example.org\nnobody")[1]
+    assert post(host, f"{HOST}/import", PEOPLE, lines=lines)[0] == 303
+    assert "2 addresses are new." in words_of(host.open(PEOPLE))
+    link = invite(host, is_open="list")
+    ann = site.player("Ann")
+    assert "Only people on the host's list" in post(ann, f"{link}/team", link, name="Alpha")[1]
+    with site.resources.database.writing() as session:
+        session.execute(update(User).values(email_verified_at=site.clock()))
+    assert 'value="Alpha"' in ann.open(link).text
+    assert post(ann, f"{link}/team", link, name="Alpha")[0] == 303
+    assert "1 of 2 are in a team." in words_of(host.open(PEOPLE))
+    assert invite(host, is_new="1") != link
+    assert site.visitor().open(link).status_code == 404
+
+
+def test_an_announcement_stands_above_all_pages_for_a_day(site: Site, host: Visitor) -> None:
+    sent = post(host, f"{HOST}/announce", PEOPLE, title="Lunch", text="Room <2>")
+    assert sent[0] == 303
+    assert "Lunch Room <2>" in words_of(site.visitor().open("/t/t1/main/"))
+    site.clock.advance(24 * 3600 + 1)
+    assert "Room <2>" not in words_of(site.visitor().open("/t/t1/main/")).partition("MAIN")[2]
+
+
+@pytest.mark.thorough
+def test_what_is_known_of_a_person_goes_with_the_account(site: Site, host: Visitor) -> None:
+    link = invite(host)
+    ann = site.player("Ann")
+    assert post(ann, f"{link}/team", link, name="Alpha")[0] == 303
+    for visitor in (ann, host):
+        form = {"csrf_token": visitor.token("/settings"), "password": "correct horse"}
+        assert visitor.send_form("/settings/delete", form).status_code == 200
+    with site.resources.database.reading() as session:
+        assert session.scalars(select(TeamMember)).all() == []
+        assert session.scalars(select(CompetitionHost)).all() == []
+
+
+def test_addresses_are_read_from_lists_of_any_program() -> None:
+    text = "\ufeffName;E-Mail\nAlpha;Ann@Example.org\n\nbob@example.org,\n"
+    assert list(guests_of(text)) == [
+        NewGuest("ann@example.org", "Alpha"),
+        NewGuest("bob@example.org"),
+    ]
