@@ -43,6 +43,10 @@ IMPATIENT = (
 )
 
 
+REASON = 2000
+"""Characters of the end of a failure's text."""
+
+
 class FakeClock:
     """A clock that stands still until it is told to go on."""
 
@@ -57,9 +61,10 @@ class FakeClock:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Name a failure at once: a long run that is stopped never comes to its summary."""
+    """Show a failure at once: a long run that is stopped never comes to its summary."""
     if report.failed and "PYTEST_XDIST_WORKER" not in os.environ:
-        print(f"\nFAILED {report.nodeid} ({report.when})", file=sys.__stderr__, flush=True)
+        failure = f"\nFAILED {report.nodeid} ({report.when})\n{report.longreprtext[-REASON:]}"
+        print(failure, file=sys.__stderr__, flush=True)
 
 
 @pytest.hookimpl(tryfirst=True)
