@@ -24,7 +24,7 @@ PROGRAMS: Final = frozenset({".py", ".js", ".mjs", ".php", ".rb", ".sh", ".java"
 
 
 def fitting(name: str, *, address: bool = False) -> str:
-    """Return a name with only the signs that names have, at most 64 of them."""
+    """Return a name with only the characters that names may have, at most 64 of them."""
     unfit = UNFIT_IN_ADDRESSES if address else UNFIT
     return unfit.sub("-", name)[:LONGEST_NAME].strip("-.") or "bot"
 

@@ -85,7 +85,7 @@ class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def public(self) -> str:
         """The bot as replays name it: as `spec`, with files of this machine without folders.
 
-        Bytes of a file's name that are no text come as question marks.
+        Bytes of a file's name that are not text come as question marks.
         """
         return self._without_folders.encode(errors="replace").decode()
 
@@ -273,7 +273,7 @@ def read_settings(texts: Iterable[str], names: Sequence[str]) -> dict[str, dict[
 
 
 def refuse_own_settings(bot: BotSpec) -> None:
-    """Raise UsageError for settings of its own of a bot that is no program: it gets none."""
+    """Raise UsageError for settings of its own of a bot that is not a program: it gets none."""
     if bot.kind not in ("exec", "python") and (own := bot.own_settings):
         raise UsageError(
             f"bot {bot.name}: {', '.join(own)} cannot be set: a {bot.kind} bot gets no settings of"

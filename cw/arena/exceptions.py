@@ -20,7 +20,7 @@ INSTALLED: Final = re.compile(
 """How files that are not the author's are named."""
 
 PYTHON: Final = re.compile(
-    # Possessive, as what is no exception would else be tried in each way to part its blanks.
+    # Possessive, as what is not an exception would else be tried in each way to part its blanks.
     r'(?P<frames>(?:^[ \t]++File "[^"\n]+", line \d++.*\n(?:^(?![ \t]+File ")[ \t]++.*\n)*+)++)'
     r"^(?P<exception>[A-Za-z_][\w.]*(?::.*)?)$",
     re.MULTILINE,

@@ -43,7 +43,7 @@ def new_mark() -> str:
 
 
 def kill_group(leader: int, number: int) -> None:
-    """Send a signal to a process group, where the system has groups; none left is no error."""
+    """Send a signal to a process group, where the system has groups; none left is not an error."""
     if sys.platform != "win32":
         try:
             os.killpg(leader, number)

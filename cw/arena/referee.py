@@ -100,7 +100,7 @@ async def together(queries: Iterable[Coroutine[Any, Any, Answer]]) -> list[Answe
 
 
 def readable(output: bytes) -> str:
-    """Return a part of a reply as text, with a mark for each sign that cannot be shown."""
+    """Return a part of a reply as text, with a mark for each character that cannot be shown."""
     text = output.decode(errors="replace")
     return "".join(sign if sign.isprintable() or sign in "\t\n" else "\ufffd" for sign in text)
 
@@ -133,7 +133,7 @@ class MatchReferee:
         self._gone: set[Player] = set()
         """Players of whom a lasting fault is noted."""
         self._stray: dict[Player, StrayNote] = {}
-        """What is noted of lines that are no answers, by player."""
+        """What is noted of lines that are not answers, by player."""
         self._written = Written(seats)
         self.seconds: dict[Player, float] = {}
         self._beginnings: dict[Player, bytes] = {}
@@ -252,7 +252,7 @@ class MatchReferee:
         return value
 
     def _note_stray(self, player: Player, lines: StrayLines) -> None:
-        """Note lines that are no answers: one fault a match, which counts them all."""
+        """Note lines that are not answers: one fault a match, which counts them all."""
         faults = self.record.faults
         known = self._stray.get(player)
         if known is not None:

@@ -43,7 +43,7 @@ def _belongings(bot: BotSpec, folder: Path) -> Iterator[Path]:
 
 
 def program_folder(bot: BotSpec) -> Path | None:
-    """Return the folder of a bot's program; None for one that is no program, or names no file.
+    """Return the folder of a bot's program; None for one that is not a program, or names no file.
 
     That is the folder of the first file that its command names; programs on the search path and of
     virtual environments do not count, and those of any folder `bin`, then the command itself, only

@@ -72,7 +72,7 @@ def read_line(text: bytes) -> RecordedMatch:
     line = decoded(text, RecordedLine)
     for name in (line.player_1, line.player_2, line.group or "", line.stage or ""):
         if not name.isprintable():
-            raise ProtocolError(f"the name {name!a} holds a sign that cannot be printed")
+            raise ProtocolError(f"the name {name!a} contains a character that cannot be printed")
     if line.player_1 == line.player_2:
         raise ProtocolError(f"{line.player_1} cannot play against itself")
     return RecordedMatch(line.group, line.stage, line.extra, result_of(line))
@@ -190,7 +190,7 @@ class RecordedLines:
         return forfeited((first, second), loser_of(entry), entry.reason, self.size)
 
     def forfeits(self, entry: Entry) -> tuple[str | None, ...]:
-        """Return by what a team lost without playing on; what was only tried is no forfeit."""
+        """Return by what a team lost without playing on; what was only tried is not a forfeit."""
         if entry.reason == "finished":
             return (None, None)
         loser = loser_of(entry)

@@ -22,7 +22,7 @@ class Answer(NamedTuple):
     problem: str
     """"" if the game passed it."""
     place: str
-    """The innermost line of code that raised it, for what is no refusal of ours."""
+    """The innermost line of code that raised it, for what is not a refusal of ours."""
 
 
 @click.command("test-game")

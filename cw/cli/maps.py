@@ -175,7 +175,7 @@ def show(maker: AnyMapMaker, file: Path, svg: Path | None, png: Path | None) -> 
 
 
 def map_in_letters(lines: Sequence[str]) -> Text:
-    """Draw a map from its signs: walls, energy, and the letters of the starts."""
+    """Draw a map from its characters: walls, energy, and the letters of the starts."""
     text = Text("\n".join(lines), no_wrap=True)
     styles = {"#": f"white on {WALL}", "*": "bold yellow", ".": DIM}
     for place, sign in enumerate(text.plain):

@@ -145,7 +145,7 @@ class TurnEnv(SeatedGame, AECEnv[str, Any, Any]):
     def step(self, action: Any) -> None:
         """Take the action of the agent whose turn it is; None of one that is done.
 
-        Raises UsageError for what is no action. One that is not legal is handed to the rules, which
+        Raises UsageError for what is not an action. An illegal one is handed to the rules, which
         say what it costs.
         """
         agent = self.agent_selection
@@ -204,7 +204,7 @@ class AgentEnv(SeatedGame, ParallelEnv[str, Any, Any]):
         """Play a turn; the actions of agents that owe none, as they are out, have no effect.
 
         Returned are observations, rewards, terminations, truncations and infos by agent. Raises
-        UsageError for what is no action, and where one is missing.
+        UsageError for what is not an action, and where one is missing.
         """
         due = self.game.due()
         missing = [agent for agent in due if agent not in actions]

@@ -84,7 +84,7 @@ class SoloEnv(gymnasium.Env[Any, Any]):
         """Act, and let the others play until the agent owes another action.
 
         Returned are the observation, the reward, whether the game is over, False as nothing is
-        truncated, and {}. Raises UsageError for what is no action, and for a game that is over.
+        truncated, and {}. Raises UsageError for what is not an action, and for a game that is over.
         """
         if self.game.outcome is not None:
             raise UsageError("the game is over: reset() begins another one")

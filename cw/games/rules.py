@@ -214,7 +214,7 @@ class MapMaker(Protocol[Map]):
         """Return the picture of a map."""
 
     def picture(self, game_map: Map) -> Sequence[str]:
-        """Draw a map as lines of signs: wall `#`, open `.`, source `*`, slot 0's start `A`, ..."""
+        """Draw a map as lines: wall `#`, open `.`, source `*`, slot 0's start `A`, ..."""
 
 
 def refuse_unknown_options(options: Mapping[str, Json], names: Sequence[str]) -> None:

@@ -78,7 +78,7 @@ class Reply:
 
 
 class Ignore(NamedTuple):
-    """The meaning of a line that is no answer: reading goes on."""
+    """The meaning of a line that is not an answer: reading goes on."""
 
     fault: Fault
     """What is reported if no answer comes."""

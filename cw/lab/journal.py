@@ -173,4 +173,4 @@ def match_in(file: Path, number: int, text: bytes) -> MatchLine:
     try:
         return documents.decode(text, MatchLine)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(f"{file} line {number} is no match: {error}") from None
+        raise UsageError(f"{file} line {number} is not a match: {error}") from None

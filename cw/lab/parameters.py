@@ -43,7 +43,7 @@ def read_parameters(file: Path) -> tuple[Tunable, ...]:
 
 
 def parameters(tables: dict[str, Any]) -> tuple[Tunable, ...]:
-    """Return the numbers of the tables of a file; raise ValueError for what is no number.
+    """Return the numbers of the tables of a file; raise ValueError for what is not a number.
 
     >>> [each.whole for each in parameters(tomllib.loads(EXAMPLE))]
     [True]
@@ -67,7 +67,7 @@ def parameter(name: str, table: Any) -> Tunable:
     for key in FIELDS:
         value = table[key]
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ValueError(f"{key} of [{name}] is no number: {short(value)}")
+            raise ValueError(f"{key} of [{name}] is not a number: {short(value)}")
         if not -LARGEST_NUMBER <= value <= LARGEST_NUMBER:
             raise ValueError(f"{key} of [{name}] is too large: {short(value)}")
     start, low, high, step = (float(table[key]) for key in FIELDS)

@@ -235,7 +235,7 @@ async def first_fault(
 ) -> MatchFault | None:
     """Play a match until the bot of a number makes a fault; return that.
 
-    Lines that are no answers cost nothing: they are told if the whole match has no other fault.
+    Lines that are not answers cost nothing: they are told if the whole match has no other fault.
     """
 
     def stop(progress: MatchProgress) -> None:

@@ -62,7 +62,7 @@ class RunOptions:
     spectate: bool = False
     """Whether a match of clients is served to spectators."""
     open_seat: OpenSeat = open_seat
-    """Seats a bot that is no person."""
+    """Seats a bot that is not a person."""
     hear: Mapping[str, Hear] = field(default_factory=dict)
     """By the name of a program, who is told what it was asked, and what it answered."""
 
@@ -310,7 +310,7 @@ def context_of(
 
 
 def reachable_by(isolation: Isolation, name: str) -> Reachable:
-    """Return which addresses a bot may have; raise UsageError for what is no network."""
+    """Return which addresses a bot may have; raise UsageError for what is not a network."""
     is_ours = name in isolation.house
     allowed = (*isolation.networks, *(isolation.house_networks if is_ours else ()))
     try:

@@ -125,7 +125,7 @@ class Workers:
 
     async def close(self) -> None:
         """End all workers, and with them the matches in flight."""
-        # What a process says because it is ended is no warning.
+        # What a process says because it is ended is not a warning.
         self._warnings = self.warnings()
         ending, self._all = self._all, []
         await asyncio.gather(*(worker.close(grace=LEAVING) for worker in ending))

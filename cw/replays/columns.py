@@ -64,7 +64,7 @@ def from_columns(document: Json) -> Json:
     ):
         raise ProtocolError("a table must be an object of lists")
     if not all(map(is_name, columns)):
-        raise ProtocolError(f"the names of columns must have up to {LONGEST_NAME} signs")
+        raise ProtocolError(f"the names of columns must have at most {LONGEST_NAME} characters")
     if len({len(item) for item in columns.values()}) != 1:
         raise ProtocolError("the columns of a table must be equally long")
     rows = zip(*(from_columns(column) for column in columns.values()), strict=True)

@@ -66,7 +66,7 @@ def ending_of(players: Sequence[tuple[Json, str]], result: Json, words: Endings)
 
 
 def member(document: Json, key: str) -> Json:
-    """Return a member of an object, None if there is none or it is no object."""
+    """Return a member of an object, None if there is none or it is not an object."""
     return document.get(key) if isinstance(document, Mapping) else None
 
 

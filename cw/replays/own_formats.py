@@ -34,7 +34,7 @@ class ReplayFile:
 def decode(data: bytes) -> ReplayFile:
     """Read the bytes of a replay's file, packed or not, in whichever format.
 
-    Raises ProtocolError for what is no replay, and for one that the rules cannot play.
+    Raises ProtocolError for what is not a replay, and for one that the rules cannot play.
     """
     document = replay.parsed(replay.unpacked(data))
     for name, importer in load_importers().items():

@@ -35,7 +35,7 @@ Environ: TypeAlias = dict[str, Any]
 
 
 def path_of(environ: Environ) -> str:
-    """Return the path as the app will see it; "" for a target that is no path.
+    """Return the path as the app will see it; "" for a target that is not a path.
 
     A request target may be `move/...` or `http:move/...`: without a slash at its beginning, the
     app would add one.

@@ -21,7 +21,7 @@ from cw.files import write_whole
 from cw.kits import BUILT
 
 NAME: Final = re.compile(r"(?!\.)[^/\\\x00-\x1f\x7f]{1,100}(?<!\.)")
-"""The name of a file; hidden ones are no files of a bot."""
+"""The name of a file; hidden ones are not files of a bot."""
 
 LARGEST_FILE: Final = 512 * 1024
 """Bytes of a file that is edited."""
@@ -68,7 +68,7 @@ class BotFolder:
         return [file for file in read if file is not None]
 
     def names(self) -> list[str]:
-        """Return the names of the files that are no links and not built, MOST_FILES at most."""
+        """Return the names of the files that are not links and not built, MOST_FILES at most."""
         return sorted(self._names())[:MOST_FILES]
 
     def _names(self) -> Iterator[str]:
@@ -93,7 +93,7 @@ class BotFolder:
         try:
             text = data.decode()
         except UnicodeDecodeError:
-            raise UsageError(f"{name} is no text in UTF-8: edit it elsewhere") from None
+            raise UsageError(f"{name} is not UTF-8 text: edit it elsewhere") from None
         returns = "\r\n" in text
         text = text.replace("\r\n", "\n") if returns else text
         return TextFile(name, text, sha256(data).hexdigest(), returns)
@@ -105,7 +105,7 @@ class BotFolder:
             raise UsageError(f"{name} cannot be read: {error.strerror}") from None
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             os.close(handle)
-            raise UsageError(f"{name} is no plain file")
+            raise UsageError(f"{name} is not a plain file")
         with os.fdopen(handle, "rb") as stream:
             data = stream.read(LARGEST_FILE + 1)
         if len(data) > LARGEST_FILE:
@@ -115,8 +115,8 @@ class BotFolder:
     def save(self, name: str, text: str, base: str) -> TextFile:
         """Write a file whose content had the digest `base`, "" for a new one; return it as it is.
 
-        Raises ChangedMeanwhile where it has another content, UsageError for what is no file of the
-        folder or too large, and Failure if it cannot be written.
+        Raises ChangedMeanwhile where it has another content, UsageError for what is not a file of
+        the folder or is too large, and Failure if it cannot be written.
         """
         with self._lock:
             now = self._now(name)
@@ -130,7 +130,7 @@ class BotFolder:
         try:
             data = (text.replace("\n", "\r\n") if now and now.returns else text).encode()
         except UnicodeEncodeError:
-            raise UsageError("this is no text in UTF-8") from None
+            raise UsageError("this is not UTF-8 text") from None
         if len(data) > LARGEST_FILE:
             raise UsageError(f"a file may have at most {LARGEST_FILE} bytes")
         return data
@@ -150,5 +150,5 @@ class BotFolder:
     def path(self, name: str) -> Path:
         """Return where a file of the folder is; raise UsageError for no name of one."""
         if not NAME.fullmatch(name):
-            raise UsageError(f"{short(name)} is no name of a file of the folder")
+            raise UsageError(f"{short(name)} is not a valid name of a file in the folder")
         return self.place / name

@@ -117,7 +117,7 @@ def open_project(
     if not place.exists() or (place.is_dir() and not any(place.iterdir())):
         new_bot(game, language or USUAL, place)
     if not place.is_dir():
-        raise UsageError(f"{place} is no folder: give the folder of the bot")
+        raise UsageError(f"{place} is not a folder: give the folder of the bot")
     chosen = language or language_in(place)
     if chosen not in LANGUAGES or not (place / MAIN[chosen]).is_file():
         offered = choices(chosen, LANGUAGES if chosen not in LANGUAGES else kits_of(game))

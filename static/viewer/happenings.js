@@ -14,7 +14,7 @@ const MOST_LISTED = 24;
  * @property {import("./replay.js").Replay} replay
  * @property {number} turn
  * @property {import("./games/game.js").Happening[]} happened
- * @property {import("./games/game.js").Event[]} events those that are no faults
+ * @property {import("./games/game.js").Event[]} events those that are not faults
  * @property {string[]} output what each player wrote in the turn, "" for nothing
  * @property {string} ending why the match ended, "" before its end
  */

@@ -13,7 +13,7 @@ export function isRecord(value) {
 }
 
 /**
- * Give the members of what a bot sent; none where it is no object.
+ * Give the members of what a bot sent; none where it is not an object.
  * @param {unknown} value
  * @returns {Record<string, unknown>}
  */
@@ -22,7 +22,7 @@ export function fields(value) {
 }
 
 /**
- * Give the list that a bot sent; an empty one where it is no list.
+ * Give the list that a bot sent; an empty one where it is not a list.
  * @param {unknown} value
  * @returns {unknown[]}
  */

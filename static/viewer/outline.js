@@ -30,7 +30,7 @@ export function brief(value, longest) {
 }
 
 /**
- * Write what was done in one line, as people would: without the signs of a document.
+ * Write what was done in one line, as people would: without the punctuation of a document.
  * @param {unknown} action
  * @param {number} longest letters
  * @returns {string} cut with "…" where it would be longer

@@ -57,7 +57,7 @@ export class Match {
    * @param {import("../viewer/replay.js").Replay} replay
    */
   open(replay) {
-    // The turn of the match before is no turn of this one.
+    // The turn of the match before is not a turn of this one.
     history.replaceState(null, "", location.pathname);
     byId("no-picture").hidden = true;
     byId("viewer").hidden = false;

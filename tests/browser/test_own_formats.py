@@ -55,7 +55,7 @@ def watcher(browser: Browser) -> Iterator[Watcher]:
 
 @pytest.fixture
 def site(serve: Serve, tmp_path: Path) -> str:
-    """A server with that replay in its folder, under a name that is no replay's of the arena."""
+    """A server with that replay in its folder, under a name that is not a replay's of the arena."""
     (tmp_path / "own.json").write_bytes(exported())
     return serve(create_app(SiteSettings(timeout=3, replays=tmp_path)))
 

@@ -135,7 +135,7 @@ def test_two_editors_never_overwrite_each_other(opened: Open, watcher: Watcher) 
     expect(page.locator("#saved")).to_have_text("Saved")
     assert file.read_text() == "mine = 1\ntheirs = 1\n"
 
-    # The browser complains of an answer that is no success.
+    # The browser complains of an answer that is not a success.
     watcher.server_leaves = True
     page.route("**/files", lambda route: route.abort())
     file.write_text("theirs = 2\n")

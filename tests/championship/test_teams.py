@@ -202,7 +202,7 @@ def test_what_a_team_tells_is_neither_a_link_nor_a_folder(folder: Path) -> None:
 def test_what_a_team_tells_on_windows_keeps_its_backslashes(
     folder: Path, monkeypatch: pytest.MonkeyPatch, about: str, spec: str
 ) -> None:
-    """POSIX takes a backslash in a name as any other sign, so the file is really found."""
+    """POSIX takes a backslash in a name as any other character, so the file is really found."""
     monkeypatch.setattr("cw.arena.bots.ON_WINDOWS", True)
     (folder / "ann" / r"my bot\bot.py").write_text(BOT)
     (folder / "ann" / "bot.py").unlink()

@@ -66,7 +66,7 @@ def test_the_version_names_commit_and_python() -> None:
     assert f"Python {platform.python_version()}" in line
 
 
-@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is no clone")
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is not a clone")
 def test_the_commit_is_that_of_the_checkout() -> None:
     head = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True

@@ -146,7 +146,7 @@ def test_the_exit_code_is_the_verdict_although_nobody_reads_on(replay: Path) -> 
     stronger = ("compare", "paint", "v2=builtin:walker", "v1=builtin:random", *SHORT, "--seed", "1")
     assert run_unread(*stronger).returncode == 0
     assert run_unread(*stronger, "--json").returncode == 0
-    # Nobody is told how it goes: that it was given up is no verdict.
+    # Nobody is told how it goes: that it was given up is not a verdict.
     assert run_unread(*stronger, both=True).returncode == 4
     assert run_unread(*LEAGUE, *SHORT, "--matches", "4").returncode == 0
     assert len(matches(FOR_HOURS["league"][1])) == 4

@@ -111,7 +111,7 @@ def test_a_bot_that_cannot_play_is_named_and_the_others_play(bots: Path) -> None
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "bots is no league yet: say which game it plays, --game GAME"),
+        ((), "bots is not a league yet: say which game it plays, --game GAME"),
         (("--game", "chess"), "chess"),
         (("--game", "hexagon", "--players", "3"), "hexagon needs exactly 2 bots"),
         (("--game", "paint", "--table", "--port", "0"), "leave out --table or --port"),

@@ -312,7 +312,7 @@ COMMANDS: Final = (
         "cw/cli/step.py",
         '    if not isinstance(document, dict):\n        raise ProtocolError("the line must',
         '    if False:\n        raise ProtocolError("the line must',
-        "A line that is no object ends the command.",
+        "A line that is not an object ends the command.",
         "cli/test_step.py",
         "cli/test_step_with_garbage.py",
     ),

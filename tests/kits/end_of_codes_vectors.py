@@ -148,7 +148,7 @@ def moving() -> list[Step]:
             (2, 2, 0, 0, 1),
             intents={"1": [None, ["move", "south"], ["move", "west"]]},
         ),
-        # Dead creatures are no targets and block nobody; own ones are no targets but block.
+        # Dead creatures are not targets and block nobody; own ones are not targets but block.
         play(
             2,
             3,

@@ -152,7 +152,7 @@ HOSTING: Mapping[str, Hosting] = {
 
 
 def files(game: str, language: str) -> Mapping[str, str]:
-    """Return the files of a kit by their names; none for a game whose bots are no web services."""
+    """Return the files of a kit by their names; none for a game whose bots are not web services."""
     if game not in PORTS:
         return {}
     how = HOSTING[language]

@@ -79,7 +79,7 @@ def test_a_file_in_use_is_refused(file: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_a_line_that_is_no_match_is_named(file: Path, line: bytes) -> None:
     with file.open("ab") as stream:
         stream.write(line + b"\n")
-    with pytest.raises(UsageError, match=r"test.jsonl line 4 is no match"):
+    with pytest.raises(UsageError, match=r"test.jsonl line 4 is not a match"):
         opened(file, HEAD).__enter__()
 
 

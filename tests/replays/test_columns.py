@@ -45,7 +45,7 @@ def test_names_of_columns_are_short() -> None:
     """A long one would stand in every object that is made of the table."""
     document = [{"a" * 65: 1}, {"a" * 65: 2}]
     assert to_columns(document) == document
-    with pytest.raises(ProtocolError, match="up to 64 signs"):
+    with pytest.raises(ProtocolError, match="at most 64 characters"):
         from_columns({"@": {"a" * 65: [1, 2]}})
 
 

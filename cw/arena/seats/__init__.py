@@ -18,7 +18,7 @@ Look: TypeAlias = Callable[[], Any]
 
 
 STRAY: Final = "stray"
-"""The cause of the fault that tells of lines which are no answers; it costs nothing."""
+"""The cause of the fault that tells of lines which are not answers; it costs nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Answer:
     value: Any
     seconds: float
     stray: StrayLines | None = None
-    """Lines before it that are no answers."""
+    """Lines before it that are not answers."""
     beginning: bytes = b""
     """The beginning of the reply, as it came; empty where nothing was sent."""
 

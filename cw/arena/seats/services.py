@@ -41,7 +41,7 @@ QUOTED: Final = 200
 
 
 def service_at(address: str, reachable: Reachable) -> Seat:
-    """Seat a web service that runs already; raise UsageError for what is no address."""
+    """Seat a web service that runs already; raise UsageError for what is not an address."""
     if not reachable.takes(address):
         return FailedSeat("http", Fault("disconnected", PLAIN, "forbidden"))
     return HttpSeat(HttpBot(address, reachable=reachable))
@@ -72,7 +72,7 @@ async def open_service(bot: BotSpec, policy: LaunchPolicy, stack: ExitStack) -> 
 async def wait_until_ready(program: StdioBot, port: int, tunnel: Path | None) -> str | Fault:
     """Return the address of a service once it says where it listens, or its port is open.
 
-    The fault is `startup`: it has ended, says what is no address, or is not ready in time.
+    The fault is `startup`: it has ended, says what is not an address, or is not ready in time.
     """
     clock = asyncio.get_running_loop().time
     until = clock() + SERVICE_READY

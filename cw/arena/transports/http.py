@@ -49,7 +49,7 @@ class HttpBot:
     `door` is the Unix socket through which a service in a network of its own is reached; of its
     address only the port counts then.
 
-    To be made in an event loop. Raises UsageError for a base that is no address of a server.
+    To be made in an event loop. Raises UsageError for a base that is not an address of a server.
     """
 
     def __init__(

@@ -58,7 +58,7 @@ NAT64: Final = IPv6Network("64:ff9b::/96")
 def is_public(address: str) -> bool:
     """Return whether an address is one of the open internet, also when it wraps one of IPv4.
 
-    Raises ValueError for a text that is no address.
+    Raises ValueError for a text that is not an address.
     """
     parsed = ip_address(address.partition("%")[0])
     if isinstance(parsed, IPv6Address):

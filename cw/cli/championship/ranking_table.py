@@ -46,7 +46,7 @@ def ranking_table(rows: list[dict[str, Any]]) -> Table:
         else:
             table.add_column(heading, overflow="fold")
     for cell in cells:
-        # A name is a text, whatever signs it holds.
+        # A name is a text, whatever characters it contains.
         table.add_row(*(Text(visible(cell[name])) for name in columns))
     return table
 

@@ -135,7 +135,7 @@ def noise_to_next(rows: Sequence[TableRow]) -> list[bool | None]:
 
 
 def as_table(title: str, rows: Sequence[TableRow]) -> Table:
-    """Draw a table; names are text, whatever signs they hold."""
+    """Draw a table; names are text, whatever characters they contain."""
     drawn = Table(title=Text(title), title_justify="left")
     drawn.add_column("", justify="right")
     drawn.add_column("team", overflow="fold")

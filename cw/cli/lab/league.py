@@ -121,7 +121,7 @@ def chosen(folder: Path, wishes: dict[str, Any], isolation: Isolation) -> League
     stated = {key: value for key, value in wishes.items() if value is not None}
     known = read_head(League(folder, "", 2).file)
     if not known and "game" not in stated:
-        raise UsageError(f"{folder} is no league yet: say which game it plays, --game GAME")
+        raise UsageError(f"{folder} is not a league yet: say which game it plays, --game GAME")
     return read_league(folder, {**known, **stated}, isolation)
 
 

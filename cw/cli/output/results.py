@@ -86,7 +86,7 @@ def rank_line(played: Played, number: int, width: int) -> str:
 def how_to_repeat(played: Played) -> list[str]:
     """Return the commands that show the position of the first fault in a reply, if there is one.
 
-    Lines that are no answers cost nothing: any other fault comes before them.
+    Lines that are not answers cost nothing: any other fault comes before them.
     """
     replied = [fault for fault in played.result.faults if fault.kind != "startup"]
     if not replied:

@@ -44,7 +44,7 @@ class Geometry(NamedTuple):
     row: int
     """Bits in a row of squares: size + 1."""
     outside: int
-    """The bits that are no squares of the board."""
+    """The bits that are not squares of the board."""
     segments: tuple[FastSegment, ...]
     by_move: dict[Move, FastSegment]
     """Each segment under both of its names."""

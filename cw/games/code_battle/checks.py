@@ -25,7 +25,7 @@ FORGERIES: Final = (
     "a short signature",
     "a signature of other letters",
     "a request that is too old",
-    "a timestamp that is no number",
+    "a timestamp that is not a number",
 )
 
 SIGN: Final = (

@@ -25,7 +25,7 @@ def map_sheet(lines: Sequence[str], title: str) -> Sheet:
 
 
 def draw(lines: Sequence[str], scale: float) -> Iterator[Shape]:
-    """Draw the signs of a map, a tile `scale` pixels wide."""
+    """Draw the characters of a map, a tile `scale` pixels wide."""
     signs = [(row, col, sign) for row, line in enumerate(lines) for col, sign in enumerate(line)]
     walls = tuple((row, col) for row, col, sign in signs if sign == "#")
     yield from draw_ground(len(lines), len(lines[0]), walls, scale)

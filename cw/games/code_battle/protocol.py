@@ -172,7 +172,7 @@ def read_moves(reply: Reply) -> list[Json] | Fault:
     except ProtocolError as error:
         return Fault("malformed", f"the reply is no JSON ({error}): {quote(reply.body)}")
     if not isinstance(document, dict):
-        return Fault("malformed", f"the reply is no object: {quote(reply.body)}")
+        return Fault("malformed", f"the reply is not an object: {quote(reply.body)}")
     moves = document.get("moves")
     if "moves" in document and moves is None:
         return Fault("malformed", f"moves is not an array: {null_list('moves')}")

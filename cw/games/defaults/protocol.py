@@ -206,7 +206,7 @@ class ActionReader:
         return self.action(answer, reply)
 
     def unreadable(self, why: Fault, reply: Reply) -> Fault:
-        """Return the fault of what is no answer."""
+        """Return the fault of what is not an answer."""
         expected = f'expected {{"turn": {self.turn}, "action": ...}}'
         return Fault("malformed", f"{expected}, but it wrote {quote(reply.body)}: {why.detail}")
 

@@ -186,7 +186,7 @@ def encoded_once(fields: Mapping[str, Any]) -> dict[str, str]:
 
 
 def encoded_map(world: bytes) -> str:
-    """Return a map as `quote_plus` does, many times faster: it holds few signs, and no other."""
+    """Return a map as `quote_plus` does, many times faster: it has few kinds of characters."""
     text = world.decode()
     for sign, code in MAP_SIGNS.items():
         text = text.replace(sign, code)

@@ -105,7 +105,7 @@ def from_cells(cells: Json) -> State:
 
 
 def described(value: Json, items: str) -> str:
-    """Return the length of a list for an error message, or the value if it is no list."""
+    """Return the length of a list for an error message, or the value if it is not a list."""
     return f"{len(value)} {items}" if isinstance(value, list) else short(value)
 
 

@@ -2,7 +2,7 @@
 
 A cell's bit is given by its axial coordinates, in which the six neighbours of a cell are at the
 same offsets everywhere: the neighbours of a whole set of cells are found by shifting it. Rows are
-one bit longer than the board is wide, so that a step across an edge ends on a bit that is no cell.
+one bit longer than the board is wide, so that a step across an edge ends on a bit without a cell.
 
 A move is an integer as well: the bit of its target, and for a jump also that of its start. Where a
 multiplication starts has no effect, so all multiplications into a cell are one move.

@@ -54,7 +54,7 @@ class Hexagon:
     def step(self, state: State, actions: Mapping[Player, Move | Fault]) -> State:
         """Make the move of the colour to move, then apply a fault; at most one fault counts.
 
-        A move of the other colour is its fault `illegal`, what is no move its fault `malformed`.
+        A move of the other colour is its fault `illegal`, what is not a move its fault `malformed`.
         """
         first = state.color or 1
         after = replace(state, changes=())

@@ -52,7 +52,7 @@ class PaintCodec:
     def actions_from_json(
         self, state: State, document: Mapping[str, Json]
     ) -> dict[Player, Action | Fault]:
-        """Read the actions of a turn; what is no valid action is a fault, never an error.
+        """Read the actions of a turn; what is not a valid action is a fault, never an error.
 
         Raises ProtocolError for an unknown player, and for a game that is over.
         """

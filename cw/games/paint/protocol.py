@@ -44,7 +44,7 @@ class PaintProtocol:
         for name in names:
             if not PLAYER_ID.fullmatch(name):
                 raise UsageError(
-                    f"name {name!r} must be 1 to 64 letters, digits or the signs _ . -"
+                    f"name {name!r} must be 1 to 64 letters, digits or the characters _ . -"
                 )
         return names
 

@@ -254,12 +254,12 @@ class ProfileForm(Form):
         self.today = today
 
     def validate_country(self, field: Field) -> None:
-        """Refuse what is no country."""
+        """Refuse what is not a country."""
         if field.data and field.data not in COUNTRIES:
             raise ValidationError("Please choose a country from the list")
 
     def validate_born(self, field: Field) -> None:
-        """Refuse what is no day of a life."""
+        """Refuse what is not a day of a life."""
         if field.data and not self.born_on():
             raise ValidationError(NO_DATE)
 

@@ -76,7 +76,7 @@ class GitHubPerson:
 
 
 def username_key(username: str) -> str:
-    """Return the form in which two names are one; "", which nobody has, for what is no name."""
+    """Return the form in which two names are one; "", which nobody has, for what is not a name."""
     return username.lower() if NAME.fullmatch(username) else ""
 
 

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from cw.hub.matches.listings import MOST
 
 NO_NUL: Final = "^[^\\x00]*$"
-"""The sign that no text of a database may have."""
+"""The character that no text of a database may have."""
 
 Text: TypeAlias = Annotated[str, Meta(pattern=NO_NUL, max_length=2000)]
 

@@ -54,7 +54,7 @@ class ClaimedSeat:
     owner: str = ""
     """The username; "" for a built-in strategy, and where it was deleted."""
     version: int | None = None
-    """The number of the version that plays; None for what is no upload."""
+    """The number of the version that plays; None for what is not an upload."""
 
     @property
     def public(self) -> str:

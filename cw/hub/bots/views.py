@@ -42,7 +42,7 @@ class BotView:
     last_match: str | None = None
     last_match_at: datetime | None = None
     version: int | None = None
-    """The number of the version that plays; None for what is no program, or has none yet."""
+    """The number of the version that plays; None for what is not a program, or has none yet."""
 
 
 def bots_of_user(session: Session, user_id: int) -> list[BotView]:

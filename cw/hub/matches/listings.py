@@ -314,7 +314,7 @@ def yesterday(now: datetime) -> datetime:
 
 
 def month_of(text: str) -> tuple[datetime, datetime] | None:
-    """Return the beginning of a month and of the next one; None for what is no month."""
+    """Return the beginning of a month and of the next one; None for what is not a month."""
     first = first_of_month(text)
     if first is None:
         return None

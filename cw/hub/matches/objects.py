@@ -33,7 +33,7 @@ class Signer(TimestampSigner):
 
     def __init__(self, secret: str, clock: Clock) -> None:
         """Take what the hub signs with."""
-        # Its 48 bytes fill 64 signs: the last one has no bits that nobody looks at.
+        # Its 48 bytes fill 64 characters: the last one has no bits that nobody looks at.
         super().__init__(secret, salt="cw.hub.objects", digest_method=sha384)
         self._clock = clock
 

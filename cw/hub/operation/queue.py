@@ -39,8 +39,8 @@ SWEEPS: Final = "sweeps"
 """The queue of looks at the health of all bots."""
 
 LANES: Final[Mapping[str, int]] = {JOBS: 4, CHECKS: 8, PROBES: 8, SWEEPS: 2}
-"""The queues of all that is no match, with the threads of each: a bot that is silent, or its name
-server, keeps nothing waiting but others of its own queue."""
+"""The queues of all work but matches, with the threads of each: a silent bot, or its name server,
+delays only others in its own queue."""
 
 VISIBILITY: Final = 7200
 """Seconds after which Redis gives a job to another worker; no job takes as long."""

@@ -175,7 +175,7 @@ def bound_form(families: frozenset[str]) -> None:
 
 
 def refuse_nul(families: frozenset[str]) -> None:
-    """Refuse the sign that no text of a database may have, and no keyboard types."""
+    """Refuse the character that no text of a database may have, and no keyboard types."""
     if family(request.endpoint) not in families:
         return
     texts = [request.path, *request.args.values()]

@@ -48,5 +48,5 @@ def as_html(name: str) -> Markup:
 
 
 def elsewhere(target: str) -> str | None:
-    """Return an address of another site; None for a file of ours, which is no page."""
+    """Return an address of another site; None for a file of ours, which is not a page."""
     return target if target.startswith("https:") else None

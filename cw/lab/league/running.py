@@ -83,7 +83,7 @@ class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def read_league(folder: Path, stated: dict[str, Json], isolation: Isolation) -> League:
     """Return the league of a folder, from what its journal says, or is to say.
 
-    Raises UsageError for what is no league, an unknown game, and a number of players that cannot
+    Raises UsageError for what is not a league, an unknown game, and a number of players that cannot
     play it.
     """
     try:
@@ -229,7 +229,7 @@ def begun(lines: Iterable[MatchLine]) -> dict[int, tuple[str, ...]]:
     for line in tuple(lines):
         match = MATCH_ID.fullmatch(line.id)
         if match is None:
-            raise UsageError(f"{line.id!r} is no match of a league: give another folder")
+            raise UsageError(f"{line.id!r} is not a match of a league: give another folder")
         at = len(line.bots) - int(match[2])
         meetings[int(match[1])] = (*line.bots[at:], *line.bots[:at])
     return dict(sorted(meetings.items()))

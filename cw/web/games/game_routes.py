@@ -152,7 +152,7 @@ def frames(game: str) -> Response:
     try:
         window = documents.decode(request.get_data(cache=False), Window)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(f"these are no frames to be drawn: {error}") from None
+        raise UsageError(f"these are not frames to be drawn: {error}") from None
     if not DRAWING.acquire(timeout=PATIENCE):
         raise CapacityError("other frames are being drawn: try again")
     try:

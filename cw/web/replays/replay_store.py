@@ -72,7 +72,7 @@ class ReplayFilter:
     """A part of a bot's name."""
 
     def fits(self, summary: Summary | None) -> bool:
-        """Return whether a file is listed; what is no replay fits no filter."""
+        """Return whether a file is listed; what is not a replay fits no filter."""
         if not isinstance(summary, ReplaySummary):
             return False
         player = self.player.casefold()

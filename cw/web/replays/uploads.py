@@ -34,7 +34,7 @@ class Uploads:
     def save(self, data: bytes) -> Saved:
         """Put the replay of a file, packed or not, into the folder.
 
-        Raises ProtocolError for what is no replay, CapacityError if there is no room for it or
+        Raises ProtocolError for what is not a replay, CapacityError if there is no room for it or
         another one is just being taken in, as a thread that waited here could serve no game, and
         Failure if the folder cannot be written.
         """

@@ -48,7 +48,7 @@ def run_document(run: Run, files: Collection[str]) -> dict[str, Json]:
 
 
 def marks_of(parts: Sequence[tuple[int, str]], files: Collection[str]) -> list[Mark]:
-    """Return the lines that the parts of an output complain of, without control signs."""
+    """Return the lines that the parts of an output complain of, without control characters."""
     marks = [mark for turn, text in parts for mark in marks_in(visible(text), files, turn)]
     return marks[:MOST_MARKS]
 
@@ -164,7 +164,7 @@ def check_document(work: Work, check: Check | None) -> dict[str, Json]:
 
 
 def cut(text: str) -> str:
-    """Return text that is shown: with its control signs visible, and cut if it is long."""
+    """Return text that is shown: with its control characters visible, and cut if it is long."""
     more = len(text) - LONGEST_SHOWN
     rest = f"\n... cut: {more} more characters" if more > 0 else ""
     return visible(text[:LONGEST_SHOWN]) + rest

@@ -64,7 +64,7 @@
  * @property {(memo: Memo, replay: Replay<Frame>) => void} [grow] takes new turns of a running match into `memo`
  * @property {(frame: Frame, before: Frame, turn: number) => import("../outline.js").Line[]} [lines] shows the frame as
  *   text, in place of a picture
- * @property {boolean} [isBoard] whether these lines are a board, whose signs stand below each other
+ * @property {boolean} [isBoard] whether these lines are a board, whose characters stand below each other
  * @property {(again: () => void) => void} [listen] is told what to call when more of the turn can be shown
  * @property {(frame: Frame) => {width: number, height: number}} extent of the board in cells
  * @property {(frame: Frame) => Scenery[]} [scenery] what a camera follows on a board that goes on beyond its edges

@@ -302,7 +302,7 @@ function captured(before, after, player) {
 }
 
 /**
- * Count the cells that are no stones and can have chips.
+ * Count the cells that are not stones and can have chips.
  * @param {Frame} frame
  * @returns {number}
  */

@@ -18,7 +18,7 @@ import { PAINT } from "./paint.js";
  * @typedef {object} Mover
  * @property {(turn: Turn<Frame, Move, Picked>) => string} words what there is to do
  * @property {(touch: boolean) => {sign: string, text: string}[]} [legend] how it is done, with fingers or
- *   with mouse and keys, and what the signs on the board mean
+ *   with mouse and keys, and what the symbols on the board mean
  * @property {(move: Move) => string} label of a move in the list
  * @property {(turn: Turn<Frame, Move, Picked>, at: Place) => boolean} [press] tells whether a press at a
  *   place begins a move
@@ -93,7 +93,7 @@ export class Play {
   }
 
   /**
-   * Say why a click on the board does nothing; what drags the board is no click.
+   * Say why a click on the board does nothing; what drags the board is not a click.
    * @param {HTMLElement} board
    */
   bindBoard(board) {

@@ -138,7 +138,7 @@ def test_a_run_is_told_while_it_is_played_and_stays(site: Site) -> None:
     assert "waits" in waiting
     assert ann.visitor.open(begun["document"]).status_code == 202
     # What is typed now is for the next run.
-    ann.write("this is no program")
+    ann.write("this is not a program")
     with working(site):
         run = ann.ended()
     assert "crashed" in run["words"]
@@ -384,7 +384,7 @@ def test_a_series_is_played_by_the_bot_as_it_was_and_each_match_is_kept(site: Si
     ann.write(paint(f"return {WALK}"))
     with working(site):
         assert ann.post("series", {"opponent": "still", "matches": 20}).status_code == 201
-        ann.write("this is no program")
+        ann.write("this is not a program")
         ann.wait(lambda series: bool(series["matches"]), "series")
         ann.run()
         assert "end of your series" in ann.report()["waits"]

@@ -274,7 +274,7 @@ def test_the_operator_makes_lists_and_revokes(site: Site) -> None:
     site.player("Ann")
     refused = type_command(site, "create", "Ann", "ops", "--scope", "admin")
     assert refused.exit_code == 2
-    assert "Ann is no admin: cw hub user admin Ann" in refused.stderr
+    assert "Ann is not an admin: cw hub user admin Ann" in refused.stderr
     make_admin(site, "Ann")
     result = type_command(site, "create", "ann", "ops", "--scope", "admin", "--scope", "read")
     token = result.stdout.strip()

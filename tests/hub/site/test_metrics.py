@@ -98,7 +98,7 @@ def test_rows_are_counted(site: Site, hub_clock: StillClock) -> None:
     assert metrics[at("cw_bot_health_failures_total")] == 15
     assert metrics[at("cw_queue_depth")] == 1
     assert metrics[at("cw_matches_done_total", game="code-battle", kind="rated")] == 3
-    # What has begun is told before its first match: from nothing to one is no increase.
+    # What has begun is told before its first match: from nothing to one is not an increase.
     assert metrics[at("cw_matches_done_total", game="end-of-codes", kind="daily")] == 0
     assert metrics[at("cw_replay_quota_bytes")] == 10 * 2**30
     assert at("cw_replay_bytes") in metrics

@@ -233,7 +233,7 @@ def test_a_series_is_played_by_the_bot_as_it_was(workshop: Workshop) -> None:
     workshop.write("bot.py", paint(f"return {WALK}"))
     workshop.ask("POST", "series", {"opponent": "still", "matches": 20}, 201)
     workshop.wait("series", lambda series: series["total"] == 20)
-    workshop.write("bot.py", "this is no program")
+    workshop.write("bot.py", "this is not a program")
     answer = workshop.wait("series", lambda series: not series["goes_on"])
     assert answer["trouble"] == ""
     assert [match["seat"] for match in answer["matches"]] == [1, 2] * 10

@@ -46,7 +46,7 @@ def find(session: Session, slug: str) -> CompetitionFacts:
     """Return a tournament; raise UsageError if there is none."""
     competition = competitions.named(session, slug if "/" in slug else f"{FORMAT}/{slug}")
     if competition.format != FORMAT:
-        raise UsageError(f"{competition.format}/{competition.slug} is no tournament of teams")
+        raise UsageError(f"{competition.format}/{competition.slug} is not a tournament of teams")
     return competition
 
 

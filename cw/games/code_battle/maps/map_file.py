@@ -155,7 +155,7 @@ def read_map_id(value: Json) -> str:
     if isinstance(value, str) and MAP_ID.fullmatch(value):
         return value
     raise UsageError(
-        f"map_id must be 1 to 64 letters, digits or the signs _ -, not {short_text(value)}"
+        f"map_id must be 1 to 64 letters, digits or the characters _ -, not {short_text(value)}"
     )
 
 

@@ -57,7 +57,7 @@ class CodeBattle:
             raise IllegalAction(f"{wrong[0]}{more}")
 
     def step(self, state: State, actions: Mapping[Player, Moves | Fault]) -> State:
-        """Play a turn; entries that are no orders are ignored, and a fault holds all bots."""
+        """Play a turn; entries that are not orders are ignored, and a fault holds all bots."""
         orders: dict[Slot, Orders] = {}
         stats = list(state.stats)
         for slot in state.living:

@@ -20,7 +20,7 @@ def check_ids(players: Json) -> tuple[str, ...]:
     for number, player in enumerate(players):
         if not isinstance(player, str) or not PLAYER_ID.fullmatch(player):
             raise ProtocolError(
-                f"player id {short(player)} must be 1 to 64 letters, digits or the signs _ . -"
+                f"player id {short(player)} must be 1 to 64 letters, digits or the characters _ . -"
             )
         if player in players[:number]:
             raise ProtocolError(f"two players have the id {short(player)}")

@@ -88,7 +88,7 @@ def letters_of(token: str) -> str:
 def enter_by_card(session: Session, clock: Clock, competition_id: int, token: str) -> Entered:
     """Return a new session for the team, or the host, whose card it is; the card stays good.
 
-    Raises RefusedCard for what is no token of this tournament, or none any more. Twice: two
+    Raises RefusedCard for what is not a token of this tournament, or none any more. Twice: two
     sessions, so that a team can be in several browsers.
     """
     letters, now = letters_of(token), clock()

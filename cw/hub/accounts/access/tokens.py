@@ -69,7 +69,7 @@ def create(session: Session, clock: Clock, user_id: int, new: NewToken, actor: s
     """
     user = session.scalars(select(User).where(User.id == user_id).with_for_update()).one()
     if "admin" in new.scopes and user.role != "admin":
-        raise NotAdmin(f"{user.username} is no admin: cw hub user admin {user.username}")
+        raise NotAdmin(f"{user.username} is not an admin: cw hub user admin {user.username}")
     mine = (Ticket.user_id == user_id, Ticket.kind == "api", Ticket.expires_at > clock())
     if session.scalars(select(func.count()).where(*mine)).one() >= MOST:
         raise TooManyTokens(f"You have {MOST} tokens. Please revoke one first.")

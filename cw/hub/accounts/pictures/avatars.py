@@ -42,7 +42,7 @@ class Pictures:
     def read(self, owner: str, data: bytes) -> bytes:
         """Return a picture of somebody as a WebP of 256 x 256 without metadata.
 
-        Raises UsageError if it is no picture, or has more than 5 MiB or 4 megapixels. Raises
+        Raises UsageError if it is not a picture, or has more than 5 MiB or 4 megapixels. Raises
         CapacityError while another picture of this owner is being read, or those of others are.
         """
         with self._place(owner), self._reading:

@@ -1,7 +1,7 @@
 """A process that reads one picture: a file of anybody in, a small square out.
 
 Decoders are written in C and are given whatever strangers send, so they work here: with little
-memory, for a short time, and without the keys of the hub. What is no picture, or too large a one,
+memory, for a short time, and without the keys of the hub. What is not a picture, or is too large,
 ends it with exit code 1 and a sentence.
 """
 

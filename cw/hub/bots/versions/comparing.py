@@ -52,8 +52,8 @@ class FileChange:
     name: str
     change: Change
     parts: Sequence[Sequence[Line]] | None
-    """The places where it differs, with the lines around them; None for what is no text, or has too
-    many lines."""
+    """The places where it differs, with the lines around them; None for what is not text, or has
+    too many lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def file_parts(old: bytes, new: bytes, matched: int, most: int) -> list[list[Lin
 
 
 def lines_of(data: bytes) -> list[str] | None:
-    """Return the lines of a text; None for what is no text, or has too many."""
+    """Return the lines of a text; None for what is not text, or has too many."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:

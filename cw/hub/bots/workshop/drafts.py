@@ -61,9 +61,9 @@ def text_file(name: str, text: str) -> TextFile:
     """Return a file of a draft; raise UsageError for what cannot be one."""
     data = text.encode()
     if not NAME.fullmatch(name):
-        raise UsageError(f"{short(name)} is no name of a file of a draft")
+        raise UsageError(f"{short(name)} is not a valid name of a file in a draft")
     if "\0" in text:
-        raise UsageError(f"{name} holds a NUL sign, which no text has: delete it")
+        raise UsageError(f"{name} contains a NUL character, which text cannot have: delete it")
     if len(data) > LARGEST_FILE:
         raise UsageError(f"a file may have at most {LARGEST_FILE} bytes, not {len(data)}")
     return TextFile(name, text, sha256(data).hexdigest())
@@ -129,7 +129,9 @@ def decoded(name: str, data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise UsageError(f"{short(name)} is no text in UTF-8, which the workshop edits") from None
+        raise UsageError(
+            f"{short(name)} is not UTF-8 text: the workshop edits nothing else"
+        ) from None
 
 
 def refuse_large(there: list[TextFile]) -> None:

@@ -81,11 +81,11 @@ def saved(game: str, sent: ToSave) -> tuple[BotView, int]:
 def bot_named(game: str, name: str) -> BotView:
     """Return a program of the player, which is registered if nobody has one of that name.
 
-    Raises UsageError for a name that cannot be taken, and for a bot that is no program.
+    Raises UsageError for a name that cannot be taken, and for a bot that is not a program.
     """
     bot = bot_of_player() if game == OF_ITS_OWN else own_bot(game, name) or registered(game, name)
     if bot is None or bot.kind != "program":
-        raise verbs.NameTaken(f"{name} is no program of yours: choose another name")
+        raise verbs.NameTaken(f"{name} is not one of your programs: choose another name")
     return bot
 
 

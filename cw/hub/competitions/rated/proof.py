@@ -33,7 +33,7 @@ class Difference(NamedTuple):
     """A value in the database that is not what the matches say."""
 
     match: str
-    """Its name for people; "" for what is no single match's."""
+    """Its name for people; "" for what is not a single match's."""
     bot: str
     what: str
     stored: Any

@@ -49,7 +49,7 @@ HIDDEN: Final = Answer(
 
 
 def wanted(match_id: str) -> Wish:
-    """Return what is asked for; what is no number counts as nothing known."""
+    """Return what is asked for; what is not a number counts as nothing known."""
     text, run = request.args.get("after", ""), request.args.get("run", "")[:LONGEST_RUN]
     is_number = text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER
     return Wish(match_id, run, int(text) if is_number else None)

@@ -149,7 +149,7 @@ def schedule(resources: Resources) -> None:
 
 
 def do_jobs(taker: JobTaker, name: str) -> None:
-    """Do in threads what is no match, each kind in threads of its own."""
+    """Do in threads what is not a match, each kind in threads of its own."""
     for queue, threads in LANES.items():
         taker.work_in_thread(f"{queue}@{name}", [queue], threads)
 

@@ -415,7 +415,7 @@ class TestFiles:
         [
             (("version",), 2, "version must be 1, not 2"),
             (("version",), True, "version must be 1, not True"),
-            (("map_id",), "a/b", "map_id must be 1 to 64 letters, digits or the signs _ -,"),
+            (("map_id",), "a/b", "map_id must be 1 to 64 letters, digits or the characters _ -,"),
             (("map_id",), 7, "map_id must be"),
             (("players",), 5, "players: 5 is not one of 2, 3, 4, 6"),
             (("players",), [4], "players: [4] is not one of 2, 3, 4, 6"),

@@ -88,7 +88,7 @@ class IdsField(Field):
 
 
 class IdField(Field):
-    """The id of a row; 0, as no row has, for what is no number."""
+    """The id of a row; 0, as no row has, for what is not a number."""
 
     data: int
 
@@ -342,7 +342,7 @@ def read_board(line: str) -> dict[str, Any]:
     for part in (match["options"] if match else "").split(","):
         name, equals, value = part.partition("=")
         if part.strip() and not equals:
-            raise UsageError(f"{part.strip()[:40]!r} is no option: write size=5")
+            raise UsageError(f"{part.strip()[:40]!r} is not an option: write size=5")
         if part.strip():
             board["options"][name.strip()] = read_value(value.strip())
     if match and match["name"]:

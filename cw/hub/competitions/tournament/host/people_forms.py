@@ -27,7 +27,7 @@ class InvitationForm(HostForm):
     is_new = BooleanField()
 
     def values(self) -> dict[str, Any]:
-        """Return its limits, 0 for what is no number."""
+        """Return its limits, 0 for what is not a number."""
         numbers = {
             name: number if isinstance(number := number_or_text(self[name].data), int) else 0
             for name in ("most_teams", "most_members")

@@ -38,7 +38,7 @@ def remove_host(
     row, user = lock(session, competition), users.find(session, username)
     host = session.get(CompetitionHost, (competition, user.id))
     if host is None:
-        raise UsageError(f"{user.username} is no host of this tournament")
+        raise UsageError(f"{user.username} is not a host of this tournament")
     session.delete(host)
     subject = f"competition:{row.format}/{row.slug}"
     detail = {"host": user.username}
