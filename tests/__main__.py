@@ -24,6 +24,7 @@ OTHER_TYPES: tuple[Command, ...] = tuple(
 )
 TESTS: Command = ("pytest", "--numprocesses", "auto", "--dist", "worksteal")
 FAST: Command = ("-m", "not thorough")
+COLLECTION: Command = ("pytest", "--collect-only", "-qq")
 
 
 def start(command: Command, output: int | None = None) -> subprocess.Popen[str]:
@@ -43,6 +44,12 @@ def report(command: Command) -> tuple[Command, str, bool]:
     check = start(command, subprocess.PIPE)
     output, errors = check.communicate()
     return command, output + errors, check.returncode == 0
+
+
+def compile_tests() -> None:
+    """Let one process compile all modules of tests: else each of the workers does it for itself."""
+    print("+", *COLLECTION, flush=True)  # noqa: T201
+    start(COLLECTION, subprocess.DEVNULL).wait()
 
 
 def prepare(everything: bool) -> None:
@@ -65,7 +72,9 @@ def main() -> int:
     tests = TESTS if everything else TESTS + FAST
     with ThreadPoolExecutor(1) as beside:
         reports = beside.map(report, types)
-        results = [succeeds(command) for command in (*STYLE, (*tests, *arguments))]
+        results = [succeeds(command) for command in STYLE]
+        compile_tests()
+        results.append(succeeds((*tests, *arguments)))
         for command, output, succeeded in reports:
             print("+", " ".join(command), f"\n{output}", end="", flush=True)  # noqa: T201
             results.append(succeeded)
