@@ -23,8 +23,8 @@ KEPT: Final = 32 * 1024
 SETTLE: Final = 0.5
 """Seconds that a closed pipe waits for the exit code, and an exit for the last bytes."""
 
-REAP: Final = 5.0
-"""Seconds that the system gets to bury a process that was killed."""
+REAP: Final = 30.0
+"""Seconds that a busy system gets to bury a process that was killed."""
 
 GRACE: Final = 0.5
 QUOTED: Final = 300
