@@ -91,7 +91,7 @@ def test_a_bot_is_run_without_a_version(walk: Walk) -> None:  # noqa: F811
         page.keyboard.press("Control+Enter")
         expect(page.locator("#viewer[data-state=ready]")).to_be_visible()
         expect(page.locator("#run[aria-busy]")).to_have_count(0)
-        expect(page.locator("#words")).to_contain_text("by score")
+        expect(page.locator("#words")).to_contain_text("in turn 100")
         assert on_each_screen(page) == []
 
         type_over(page, "return random.choice(ACTIONS)", "raise KeyError(7)")

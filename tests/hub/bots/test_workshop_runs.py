@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -352,7 +353,8 @@ def test_whatever_a_bot_does_the_run_ends_and_the_next_one_works(site: Site, att
         assert sum(len(text) for _, text in run["output"]) < 200_000
         ann.write(HEXAGON.replace("{body}\n", ""))
         ann.run()
-        assert "by score" in ann.ended()["words"]
+        # Both play at random, so that a draw can come of it.
+        assert re.search("by score|Draw", ann.ended()["words"])
 
 
 def test_the_bot_is_asked_again_as_it_is_now(site: Site) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import time
 
 import pytest
@@ -215,7 +216,8 @@ def test_whatever_a_bot_does_the_run_ends_and_the_next_one_works(make: Make, att
     else:
         assert "mine" in run["words"]
     workshop.write("bot.py", HEXAGON.replace("{body}\n", ""))
-    assert "by score" in workshop.run()["words"]
+    # Both play at random, so that a draw can come of it.
+    assert re.search("by score|Draw", workshop.run()["words"])
 
 
 def test_what_cannot_be_run_is_a_sentence(workshop: Workshop) -> None:
