@@ -80,7 +80,7 @@ campaign: $(TEST_READY)
 composed: $(TEST_READY)
 	CW_REQUIRE_SERVICES=1 $(BIN)/python -m pytest -n 0 tests/soak/test_compose.py
 
-# Each part of a hub is killed and hung, a disk is full, keys are replaced, the hub is restored elsewhere. GAMEDAY is the report.
+# Each part of a hub is killed and hung, each disk filled, each key replaced; the hub is restored elsewhere. GAMEDAY is the report.
 gameday: $(TEST_READY)
 	$(BIN)/python -m tests.soak.gameday $(GAMEDAY)
 	@cat $(GAMEDAY)

@@ -134,6 +134,16 @@ def test_compose_starts_from_the_files_that_lie_there() -> None:
     assert "--wait" in services()["acb-migrate"]["command"]
 
 
+@pytest.mark.parametrize("version", ["1.25", "1.37"])
+def test_kubernetes_knows_each_field(version: str) -> None:
+    """By its own schemas: of the oldest version that it is written for, and of the newest."""
+    lint = [sys.executable, "-m", "kubernetes_validate", "--strict", "-k", version]
+    ended = subprocess.run(
+        [*lint, str(DEPLOY / "kubernetes.yaml")], check=False, capture_output=True, text=True
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
 def pods() -> Iterator[tuple[str, Any]]:
     """Give what each deployment and job of Kubernetes runs, by its name."""
     for document in documents():
@@ -245,6 +255,13 @@ def reached(labels: Mapping[str, str], address: str, port: int) -> bool:
     return False
 
 
+def test_the_migration_reaches_postgresql_alone() -> None:
+    labels = PODS["acb-migrate"]["metadata"]["labels"]
+    assert reached(labels, "10.0.0.5", 5432)
+    for address, port in (("10.0.0.5", 6379), ("10.0.0.5", 9000), ("93.184.216.34", 443)):
+        assert not reached(labels, address, port)
+
+
 @pytest.mark.parametrize("name", ["acb-api", "acb-scheduler", "acb-worker"])
 def test_roles_reach_bots_and_services_and_nothing_else_within(name: str) -> None:
     labels = PODS[name]["metadata"]["labels"]
@@ -252,6 +269,8 @@ def test_roles_reach_bots_and_services_and_nothing_else_within(name: str) -> Non
     assert reached(labels, "2606:2800:220:1::1", 443)
     for port in (6432, 6379, 9000):
         assert reached(labels, "10.0.0.5", port)
+    # They speak to PgBouncer, not to PostgreSQL.
+    assert not reached(labels, "10.0.0.5", 5432)
     for address in ("10.0.0.5", "192.168.1.1", "172.16.3.4", "169.254.169.254", "100.64.0.1"):
         assert not reached(labels, address, 22)
         assert not reached(labels, address, 80)

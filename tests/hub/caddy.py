@@ -55,8 +55,8 @@ def new_caddy(folder: Path) -> Caddy:
 
 
 @contextmanager
-def running(caddy: Caddy, upstream: str) -> Iterator[None]:
-    """Run a Caddy before a server, such as `127.0.0.1:8000`."""
+def running(caddy: Caddy, upstream: str, **settings: str) -> Iterator[None]:
+    """Run a Caddy before a server, such as `127.0.0.1:8000`; `settings` are of the file."""
     program = shutil.which("caddy")
     if program is None:
         missing("Caddy")
@@ -68,6 +68,7 @@ def running(caddy: Caddy, upstream: str) -> Iterator[None]:
         "HUB_HTTP_PORT": str(caddy.plain_port),
         "HUB_HTTPS_PORT": str(caddy.port),
         "HUB_UPSTREAM": upstream.replace(":", " "),
+        **settings,
     }
     command = [str(program), "run", "--config", str(CADDYFILE)]
     with (caddy.folder / "caddy.log").open("wb") as log:

@@ -150,7 +150,7 @@ class PostgreSQL:
     It listens at an address, and on this machine's own.
     """
 
-    def __init__(self, log: Path, address: str = "127.0.0.1") -> None:
+    def __init__(self, log: Path, address: str = "127.0.0.1", folder: Path | None = None) -> None:
         demand("PostgreSQL")
         folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
         if not folders:
@@ -159,7 +159,7 @@ class PostgreSQL:
         self.addresses = ",".join(dict.fromkeys(("127.0.0.1", address)))
         self.url = f"postgresql://postgres@{address}:{self.port}/postgres"
         # It does not run as root, and must reach its folder.
-        self.folder = Path(mkdtemp(prefix="cw-postgresql-"))
+        self.folder = folder or Path(mkdtemp(prefix="cw-postgresql-"))
         self.user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
         if self.user:
             shutil.chown(self.folder, "postgres")

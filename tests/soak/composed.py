@@ -10,18 +10,21 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any, Final
 
 import yaml
 
 from tests.hub.campaign import ROOT, wait_until
+from tests.hub.disks import mounted
 from tests.hub.services import PostgreSQL
 from tests.soak.hosts import Host, joined
 
@@ -30,6 +33,9 @@ NAMES: Final = Path("/etc/netns")
 """Where `ip netns exec` takes files of /etc from, for each host."""
 
 VARIABLE: Final = re.compile(r"\$\$|\$\{(\w+)(?::-([^}]*))?\}")
+
+DISK: Final = "512m"
+"""The size of the disks of rows and objects."""
 
 PROGRAM: Final = (sys.executable, "-m", "cw")
 """The entry point of our image."""
@@ -65,6 +71,8 @@ class Instance:
     process: subprocess.Popen[bytes] | None = field(default=None, init=False)
     again: Callable[[], object] = field(default=lambda: None, init=False)
     """Starts it once more, after it was killed."""
+    disk: Path | None = field(default=None, init=False)
+    """Of what it keeps, where that has a disk of its own."""
 
     @property
     def log(self) -> Path:
@@ -90,12 +98,16 @@ class Instance:
                 start_new_session=True,
             )
 
-    def type(self, *words: str) -> str:
-        """Type a command of the hub in the container; return what it prints."""
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Type a command of the hub in the container."""
         command = [*self.host.within, *PROGRAM, "hub", *words]
-        ended = subprocess.run(
+        return subprocess.run(
             command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False
         )
+
+    def type(self, *words: str) -> str:
+        """Type a command that succeeds; return what it prints."""
+        ended = self.run(*words)
         assert ended.returncode == 0, ended.stderr
         return ended.stdout
 
@@ -111,15 +123,6 @@ class Instance:
         """Return the exit code of a process that has ended."""
         assert self.process is not None
         return self.process.poll()
-
-    def signal(self, number: int) -> None:
-        """Send a signal to all processes of the host."""
-        listing = subprocess.run(
-            ["ip", "netns", "pids", self.host.name], check=True, capture_output=True, text=True
-        )
-        for pid in map(int, listing.stdout.split()):
-            with suppress(ProcessLookupError):
-                os.kill(pid, number)
 
     def stop(self) -> None:
         if self.process is not None and self.process.poll() is None:
@@ -163,14 +166,13 @@ class Composed:
     def of(self, service: str) -> list[Instance]:
         return [one for one in self.instances if one.service == service]
 
-    def write_names(self) -> None:
-        """Let each host know all services by their names."""
+    def write_names(self, host: Host) -> None:
+        """Let a host know all services by their names."""
         lines = [f"{one.host.address} {one.service}\n" for one in self.instances]
-        for one in self.instances:
-            place = NAMES / one.host.name
-            place.mkdir(parents=True)
-            self.stack.callback(shutil.rmtree, place)
-            (place / "hosts").write_text("127.0.0.1 localhost\n" + "".join(lines))
+        place = NAMES / host.name
+        self.stack.callback(shutil.rmtree, place)
+        place.mkdir(parents=True)
+        (place / "hosts").write_text("127.0.0.1 localhost\n" + "".join(lines))
 
     def start(self) -> None:
         """Start all services in the order that they wait for each other."""
@@ -217,16 +219,21 @@ def start_ours(_: Composed, one: Instance) -> None:
 
 def start_postgresql(composed: Composed, one: Instance) -> None:
     """Start a server as the image does: with a user, a password and a database."""
-    server = PostgreSQL(one.log)
-    composed.stack.callback(shutil.rmtree, server.folder)
+    disk = Path(mkdtemp(prefix="cw-disk-"))
+    composed.stack.callback(disk.rmdir)
+    composed.stack.enter_context(mounted(disk, DISK))
+    one.disk = disk
+    server = PostgreSQL(one.log, folder=disk)
     user, password = (one.about["environment"][f"POSTGRES_{it}"] for it in ("USER", "PASSWORD"))
     server.user, server.port = [*one.host.within, *server.user], 5432
     server.addresses = f"127.0.0.1,{one.host.address}"
     with (server.folder / "pg_hba.conf").open("a") as rules:
         rules.write("host all all samenet scram-sha-256\n")
+    with (server.folder / "postgresql.conf").open("a") as settings:
+        settings.write("max_wal_size = 128MB\n")
+    composed.stack.callback(one.host.signal, signal.SIGKILL)
     server.start()
     one.again = server.start
-    composed.stack.callback(one.signal, 9)
     for statement in (
         f"CREATE ROLE {user} LOGIN SUPERUSER PASSWORD '{password}'",
         f"CREATE DATABASE {user} OWNER {user}",
@@ -247,17 +254,11 @@ def start_redis(_: Composed, one: Instance) -> None:
     one.start([*one.about["command"], *folder])
 
 
-STORE_SIZE: Final = "256m"
-"""Of the disk of the objects."""
-
-
 def start_store(composed: Composed, one: Instance) -> None:
-    """Start Swift where MinIO would be; its objects lie on a disk of their own."""
-    disk = one.folder / "device"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={STORE_SIZE}", "tmpfs", str(disk)]
-    subprocess.run(mount, check=True)
-    composed.stack.callback(subprocess.run, ["umount", "-l", str(disk)], check=True)
+    """Start Swift where MinIO would be."""
+    one.disk = one.folder / "device"
+    one.disk.mkdir()
+    composed.stack.enter_context(mounted(one.disk, DISK))
     program = str(ROOT / "tests/hub/swift_server.py")
     one.start(["/usr/bin/python3", program, str(one.folder), "9000", one.host.address])
 
@@ -278,10 +279,28 @@ HOW: Final[Mapping[str, Callable[[Composed, Instance], None]]] = {
 
 
 @contextmanager
+def another_machine(
+    hub: Composed, folder: Path, environment: Mapping[str, str]
+) -> Iterator[Instance]:
+    """Give a new host on the network of a hub, with the settings of its scheduler but for some."""
+    (scheduler,) = hub.of("acb-scheduler")
+    about = {"environment": scheduler.about["environment"] | environment}
+    machine = Instance("elsewhere", about, Host(len(hub.instances), hub.network), folder)
+    hub.write_names(machine.host)
+    machine.host.begin()
+    try:
+        machine.host.join()
+        yield machine
+    finally:
+        machine.host.end()
+
+
+@contextmanager
 def composed(folder: Path, environment: Mapping[str, str]) -> Iterator[Composed]:
     """Run all that the file starts while the block runs."""
     hub = Composed(folder, environment)
     with joined([one.host for one in hub.instances]), hub.stack:
-        hub.write_names()
+        for one in hub.instances:
+            hub.write_names(one.host)
         hub.start()
         yield hub

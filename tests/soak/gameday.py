@@ -4,8 +4,9 @@
 
 The hub is that of deploy/compose.yaml, without an engine (composed.py). Of each stroke the report
 says what the site answered meanwhile, and after how many seconds all was well again: every part
-ready, and another match done. In the end the disk of the objects is filled, the hub is restored
-elsewhere, and its master key gives way to a new one. Where parts are named, only these are struck.
+ready, and another match done. Then each disk is filled, the hub is restored on another machine,
+each key gives way to a new one, and all matches are counted. Where parts are named, only these are
+killed and hung.
 """
 
 from __future__ import annotations
@@ -21,15 +22,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from sqlalchemy import select
+
+from cw.hub.matches import states
 from cw.hub.operation.keys import try_all
 from cw.hub.store.sealing import Sealer, new_master_key
+from cw.hub.store.tables import Battle, Match
 from tests.hub import services
 from tests.hub.campaign import wait_until
-from tests.soak.composed import Composed, composed
-from tests.soak.test_compose import done, environment, reading
+from tests.hub.disks import filled, mounted
+from tests.soak.composed import DISK, PROGRAM, Composed, another_machine, composed
+from tests.soak.test_compose import done, environment, has_begun, reading
 
 PARTS: Final = (
     *("acb-api", "acb-scheduler", "acb-worker", "acb-strategy-random"),
@@ -61,12 +68,16 @@ class Stroke:
 
 
 def answer(hub: Composed, path: str) -> str:
-    """Return the status of a page as a visitor gets it, `none` without one within 15 s."""
+    """Return the status of a page as a visitor gets it."""
     (web,) = hub.of("acb-web")
+    return status(f"https://hub.example{path}", "--resolve", f"hub.example:443:{web.host.address}")
+
+
+def status(url: str, *options: str) -> str:
+    """Return the status that an address answers with, `none` without one within 15 s."""
     command = ["curl", "-sk", "-o", os.devnull, "-w", "%{http_code}", "--max-time", "15"]
-    where = ["--resolve", f"hub.example:443:{web.host.address}", f"https://hub.example{path}"]
-    code = subprocess.run([*command, *where], check=False, capture_output=True, text=True).stdout
-    return code if code.strip("0") else "none"
+    ended = subprocess.run([*command, *options, url], check=False, capture_output=True, text=True)
+    return ended.stdout if ended.stdout.strip("0") else "none"
 
 
 def answers(hub: Composed, seconds: float) -> str:
@@ -97,7 +108,7 @@ def done_or_none(hub: Composed) -> int:
 def killed(hub: Composed, part: str) -> Stroke:
     """Kill all processes of a part, and start them again after the outage."""
     for one in hub.of(part):
-        one.signal(signal.SIGKILL)
+        one.host.signal(signal.SIGKILL)
     problem = answers(hub, LASTS)
     for one in hub.of(part):
         one.again()
@@ -107,12 +118,12 @@ def killed(hub: Composed, part: str) -> Stroke:
 def hung(hub: Composed, part: str) -> Stroke:
     """Suspend all processes of a part, and let them go on after the outage."""
     for one in hub.of(part):
-        one.signal(signal.SIGSTOP)
+        one.host.signal(signal.SIGSTOP)
     try:
         problem = answers(hub, LASTS)
     finally:
         for one in hub.of(part):
-            one.signal(signal.SIGCONT)
+            one.host.signal(signal.SIGCONT)
     return Stroke(part, "hung", problem, well_again(hub))
 
 
@@ -123,72 +134,138 @@ def typed(name: str, act: Callable[[], str]) -> Stroke:
     return Stroke("operator", name, lines[-1] if lines else "", time.monotonic() - began)
 
 
-def disk_filled(hub: Composed) -> Stroke:
-    """Fill the disk of the objects, and free it after the outage."""
-    (store,) = hub.of("store")
-    filler = store.folder / "device" / "filler"
-    try:
-        fill(filler)
-        before = done(hub)
-        problem = f"{answers(hub, LASTS)}; matches done: {done(hub) - before}"
-    finally:
-        filler.unlink()
-    return Stroke("store", "disk full", problem, well_again(hub))
+def disk_filled(hub: Composed, part: str) -> Stroke:
+    """Fill the disk of a part, and free it after the outage; start the part again if it ended."""
+    (one,) = hub.of(part)
+    assert one.disk is not None
+    before = done(hub)
+    with filled(one.disk):
+        problem = f"{answers(hub, LASTS)}; the doctor names: {', '.join(named(hub)) or 'nothing'}"
+    if not one.host.pids():
+        one.again()
+        problem += "; its server has ended"
+    seconds = well_again(hub)
+    return Stroke(
+        part, "disk full", f"{problem}; matches done by now: {done(hub) - before}", seconds
+    )
 
 
-def fill(path: Path) -> None:
-    """Write into a file until its disk is full."""
-    with path.open("wb", buffering=0) as file, suppress(OSError):
-        while True:
-            file.write(bytes(4096))
+def named(hub: Composed) -> Sequence[str]:
+    """Return what the doctor says is to be mended."""
+    (scheduler,) = hub.of("acb-scheduler")
+    findings = json.loads(scheduler.run("doctor", "--json").stdout)
+    return [one["name"] for one in findings if one["needed"] and not one["ok"]]
 
 
-def key_replaced(hub: Composed) -> Iterator[Stroke]:
+def copies_refused(hub: Composed, copies: Path) -> Stroke:
+    """Let the disk of the copies be full while they are made."""
+    (scheduler,) = hub.of("acb-scheduler")
+    began = time.monotonic()
+    with filled(copies):
+        refused = scheduler.run("backup", "--objects", str(copies))
+    assert refused.returncode != 0, refused.stdout
+    (line,) = refused.stderr.strip().splitlines()
+    return Stroke("operator", "back-up, its disk full", line, time.monotonic() - began)
+
+
+def restored(hub: Composed, folder: Path, copies: str) -> Iterator[Stroke]:
+    """Restore the hub on a machine that has nothing but its keys, and serve it there."""
+    folder.mkdir()
+    elsewhere = {
+        "CW_DATABASE_URL": f"sqlite:///{folder / 'hub.sqlite'}",
+        "CW_BROKER_URL": "memory://",
+        "CW_STORE_URL": "s3://replays/elsewhere",
+        "CW_TRUSTED_PROXY": f"{hub.network}.1",
+    }
+    with another_machine(hub, folder, elsewhere) as machine:
+        restore = ("restore", copies, "--objects")
+        yield typed("restored on another machine", lambda: machine.type(*restore))
+        began = time.monotonic()
+        machine.start([*PROGRAM, "hub", "serve", "--host", "0.0.0.0"])
+        page = f"http://{machine.host.address}:8000/leaderboard"
+        as_proxy = ("-H", "X-Forwarded-Proto: https")
+        wait_until(lambda: status(page, *as_proxy) == "200", "the hub elsewhere")
+        yield Stroke("operator", "served there", "200", time.monotonic() - began)
+        machine.stop()
+
+
+def master_key_replaced(hub: Composed) -> Iterator[Stroke]:
     """Put a new master key first, encrypt all secrets with it, and remove the old one."""
     (scheduler,) = hub.of("acb-scheduler")
     old, new = scheduler.environment[KEYS], new_master_key("k2")
-    begin_anew(hub, f"{new},{old}")
-    yield typed("new key first, keys rotated", lambda: scheduler.type("keys", "rotate"))
+    begin_anew(hub, KEYS, f"{new},{old}")
+    yield typed("new master key first, secrets rotated", lambda: scheduler.type("keys", "rotate"))
     left = json.loads(scheduler.type("keys", "status", "--json"))["secrets"]
     assert left[old.partition(":")[0]] == 0, left
-    begin_anew(hub, new)
+    begin_anew(hub, KEYS, new)
     seconds = well_again(hub)
     with reading(hub) as session:
         tried = try_all(session, Sealer(new))
     assert not tried.missing, tried
     assert not tried.broken, tried
-    yield Stroke("operator", "old key removed", f"{tried.number} secrets open", seconds)
+    yield Stroke("operator", "old master key removed", f"{tried.number} secrets open", seconds)
 
 
-def begin_anew(hub: Composed, keys: str) -> None:
-    """Start all processes that have master keys anew, with others."""
+def other_keys_replaced(hub: Composed) -> Iterator[Stroke]:
+    """Replace the key of cookies and links, and the secret of the bots of the site."""
+    begin_anew(hub, "CW_SECRET_KEY", token_hex(32))
+    yield Stroke("operator", "new key of cookies", answers(hub, 1), well_again(hub))
+    begin_anew(hub, "BOT_SECRET", token_hex(32))
+    (register,) = hub.of("acb-register")
+    register.again()
+    wait_until(lambda: register.ended() is not None, "the registration of the strategies")
+    assert register.ended() == 0, register.log.read_text()
+    yield Stroke("operator", "new secret of the strategies", answers(hub, 1), well_again(hub))
+
+
+def begin_anew(hub: Composed, name: str, value: str) -> None:
+    """Start all processes that have a setting anew, with another value."""
     for one in hub.instances:
-        if KEYS in one.environment:
-            one.about["environment"][KEYS] = keys
+        if name in one.environment:
+            one.about["environment"][name] = value
             if one.ended() is None:
-                one.signal(signal.SIGKILL)
+                one.host.signal(signal.SIGKILL)
                 one.again()
+
+
+def counted_once(hub: Composed) -> Stroke:
+    """Hold rows against each other: each rated match has one place in the order, and one result."""
+    began = time.monotonic()
+    with reading(hub) as session:
+        matches = states.counts(session)
+        ordered = select(Match.seq).where(Match.seq.is_not(None)).order_by(Match.seq)
+        order = session.scalars(ordered).all()
+        battles = session.scalars(select(Battle.replay_key)).all()
+    assert not matches.get("failed"), matches
+    assert order == list(range(1, len(order) + 1))
+    assert len(battles) == len({*battles}) == matches["done"], matches
+    words = f"{matches['done']} done, each once; 0 failed"
+    return Stroke("matches", "counted", words, time.monotonic() - began)
 
 
 def strokes(hub: Composed, folder: Path, parts: Sequence[str]) -> Iterator[Stroke]:
     """Strike each part in both ways; then do what operators do on a bad day."""
     (scheduler,) = hub.of("acb-scheduler")
+    wait_until(lambda: has_begun(hub), "the competitions of a new hub")
     scheduler.type("competition", "set", "rated/code-battle", "house_plays=true", "rest=0")
     well_again(hub)
     for part in parts:
         yield killed(hub, part)
         yield hung(hub, part)
-    yield disk_filled(hub)
-    copies = str(folder / "copies")
-    yield typed("back-up, sealed elsewhere", lambda: scheduler.type("backup", "--objects", copies))
-    yield typed("drill", lambda: scheduler.type("backup", "drill", copies))
-    elsewhere = f"sqlite:///{folder / 'elsewhere.sqlite'}"
-    objects = "CW_STORE_URL=s3://replays/elsewhere"
-    settings = ("--set", f"CW_DATABASE_URL={elsewhere}", "--set", objects)
-    restore = ("restore", *settings, copies, "--objects")
-    yield typed("restored elsewhere, with objects", lambda: scheduler.type(*restore))
+    yield disk_filled(hub, "store")
+    yield disk_filled(hub, "postgresql")
+    copies = folder / "copies"
+    copies.mkdir()
+    with mounted(copies, DISK):
+        yield copies_refused(hub, copies)
+        back_up = ("backup", "--objects", str(copies))
+        yield typed("back-up, sealed elsewhere", lambda: scheduler.type(*back_up))
+        yield typed("drill", lambda: scheduler.type("backup", "drill", str(copies)))
+        yield from restored(hub, folder / "elsewhere", str(copies))
+    yield from master_key_replaced(hub)
+    yield from other_keys_replaced(hub)
     yield typed("ratings", lambda: scheduler.type("ratings", "verify"))
-    yield from key_replaced(hub)
+    yield counted_once(hub)
 
 
 HEAD: Final = """# Game day

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 
 import pytest
@@ -65,13 +66,31 @@ class Host:
         for device in ("lo", "eth0"):
             ip("-n", self.name, "link", "set", device, "up")
 
+    def pids(self) -> Sequence[int]:
+        """Return the processes that run there."""
+        return [int(pid) for pid in ip("netns", "pids", self.name).split()]
+
+    def signal(self, number: int) -> None:
+        """Send a signal to all processes that run there."""
+        for pid in self.pids():
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
+
     def end(self) -> None:
+        """Turn it off: whatever runs there ends, whoever has started it."""
+        self.signal(signal.SIGKILL)
         ip("netns", "delete", self.name)
 
 
-def ip(*arguments: str) -> None:
-    """Change the network; raise CalledProcessError with what is wrong."""
-    subprocess.run(["ip", *arguments], check=True, capture_output=True, text=True)
+def ip(*arguments: str) -> str:
+    """Change the network, or ask about it; raise CalledProcessError with what is wrong.
+
+    Ctrl-C does not reach the command, which what is made must be removed with.
+    """
+    command = ["ip", *arguments]
+    return subprocess.run(
+        command, check=True, capture_output=True, text=True, start_new_session=True
+    ).stdout
 
 
 @contextmanager
@@ -87,6 +106,8 @@ def joined(members: Sequence[Host]) -> Iterator[None]:
     """Let hosts of one network reach each other and this machine, which is its first address."""
     if os.geteuid() != 0 or shutil.which("ip") is None:
         pytest.skip("networks are made by root, with the command ip")
+    network = f"{members[0].network}.0/24"
+    assert not ip("route", "show", network), f"{network} is in use here: see ip -br address"
     with ExitStack() as stack:
         try:
             ip("link", "add", BRIDGE, "type", "bridge")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ from cw.hub.store.database import Database
 from tests.browser.conftest import ARGUMENTS, find_chromium
 from tests.hub.campaign import wait_until
 from tests.soak.composed import DEPLOY, Composed, composed
+from tests.soak.hosts import MINE, Host, ip, joined
 
 pytestmark = pytest.mark.thorough
 
@@ -84,3 +86,15 @@ def test_a_rated_match_is_played_and_its_replay_opened(tmp_path: Path) -> None:
             expect(viewer).to_have_attribute("data-ended", "true", timeout=SLOW)
             visitor.screenshot(path=tmp_path / "match.png")
             browser.close()
+
+
+def test_a_host_that_ends_leaves_no_process_and_no_network() -> None:
+    host = Host(0)
+    with joined([host]):
+        # As PostgreSQL does, it leaves those who have started it.
+        subprocess.run([*host.within, "setsid", "--fork", "sleep", "600"], check=True)
+        wait_until(lambda: len(host.pids()) == 1, "a process")
+        (pid,) = host.pids()
+    wait_until(lambda: not Path(f"/proc/{pid}").exists(), "its end")
+    names = ip("netns", "list") + ip("link")
+    assert MINE not in names

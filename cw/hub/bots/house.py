@@ -25,6 +25,7 @@ from cw.hub.operation.resources import Resources
 from cw.hub.operation.settings import HubSettings
 from cw.hub.store.sealing import Sealed, Sealer
 from cw.hub.store.tables import Bot, User
+from cw.hub.store.upsert import insert_missing
 
 SHORTEST_SECRET: Final = 32
 """Characters of a secret that nobody can guess."""
@@ -45,13 +46,17 @@ def open_house(session: Session, clock: Clock, game: str) -> int:
 
 
 def account(session: Session, clock: Clock) -> int:
-    """Return the id of the account of the site, which is made if it is missing."""
-    user = session.scalars(select(User).where(User.username_key == HOUSE)).one_or_none()
+    """Return the id of the account of the site, which is made if it is missing.
+
+    By two at once: the second waits for the end of the first one's transaction.
+    """
+    wanted = select(User).where(User.username_key == HOUSE).with_for_update()
+    user = session.scalars(wanted).one_or_none()
     if user is None:
-        user = User(username=HOUSE, username_key=HOUSE, created_at=clock())
-        session.add(user)
-        session.flush()
-    elif user.deleted_at or user.email is not None or user.password_hash is not None:
+        new = {"username": HOUSE, "username_key": HOUSE, "created_at": clock()}
+        insert_missing(session, User, [new])
+        user = session.scalars(wanted).one()
+    if user.deleted_at or user.email is not None or user.password_hash is not None:
         raise Failure(f"a user has the name {HOUSE}, which is reserved for the site's own account")
     return user.id
 

@@ -312,6 +312,7 @@ class Attempt:
             except DBAPIError as error:
                 if not is_away(error) or time.monotonic() > given_up:
                     raise Away("the database is away") from error
+                logger.warning("the result waits for the database: %s", error.orig)
                 time.sleep(AWAY_PAUSE)
             else:
                 if finish == "lost":

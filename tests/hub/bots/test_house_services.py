@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -11,19 +12,22 @@ from click.testing import CliRunner
 from sqlalchemy import select
 
 from cw.cli import main
+from cw.games.registry import load_strategies
 from cw.hub.accounts import people
 from cw.hub.accounts.people import HOUSE, UsernameTaken
 from cw.hub.bots import checks, house
 from cw.hub.bots import verbs as bots
 from cw.hub.bots.addresses import INSECURE, INTERNAL, address_problem, isolation_of
 from cw.hub.bots.verbs import NameTaken, NewBot
+from cw.hub.competitions.rated import verbs as rated
 from cw.hub.matches.planning import Plan, Seat, plan
 from cw.hub.matches.sending import LOST_AFTER
 from cw.hub.matches.specs import spec_of
 from cw.hub.operation.resources import Resources
 from cw.hub.operation.settings import HubSettings
 from cw.hub.site.formats import KINDS
-from cw.hub.store.tables import Bot
+from cw.hub.site.processes.begin import begin_site
+from cw.hub.store.tables import Bot, User
 from cw.matches.run import run_match
 from cw.matches.spec import Secrets
 from tests.hub.broken_bots import SECRET, Broken, serving
@@ -52,6 +56,25 @@ def statuses(hub: Resources) -> dict[str, str]:
         return {
             bot.name: bot.status for bot in session.scalars(select(Bot).where(Bot.kind == "url"))
         }
+
+
+def test_schedulers_and_an_operator_begin_a_new_site_at_once(public: Resources) -> None:
+    def begin(number: int) -> None:
+        if number % 2:
+            with public.database.writing() as session:
+                new = NewBot(GAME, f"Service-{number}", f"http://127.0.0.1:808{number}")
+                house.add_service(session, public, new, SECRET)
+        else:
+            begin_site(public)
+
+    with ThreadPoolExecutor(6) as threads:
+        list(threads.map(begin, range(6)))
+    with public.database.reading() as session:
+        assert len(session.scalars(select(User)).all()) == 1
+        assert len(rated.rated_competitions(session)) == 1
+        names = session.scalars(select(Bot.name).where(Bot.game == GAME)).all()
+    own = {house.house_name(GAME, strategy) for strategy in load_strategies(GAME)}
+    assert sorted(names) == sorted(own | {"Service-1", "Service-3", "Service-5"})
 
 
 def test_a_network_of_the_house_is_for_nobody_else() -> None:

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
+from threading import Event, Semaphore, Thread
 
 import pytest
 import requests
@@ -19,9 +19,15 @@ from tests.ports import free_port
 
 
 class Answering(BaseHTTPRequestHandler):
-    """Answers all that it is asked."""
+    """Answers all that it is asked, unless it hangs."""
+
+    goes_on = Event()
+    asked = Semaphore(0)
 
     def do_GET(self) -> None:
+        if self.path != "/":
+            self.asked.release()
+            self.goes_on.wait()
         self.send_response(200)
         self.send_header("Content-Length", "0")
         self.end_headers()
@@ -56,3 +62,32 @@ def test_who_asks_during_a_restart_waits_for_its_end(tmp_path: Path) -> None:
             assert not asked.done()
             with pages(port):
                 assert asked.result().status_code == 200
+
+
+@pytest.mark.thorough
+def test_a_page_that_hangs_is_given_up_and_a_file_is_awaited(tmp_path: Path) -> None:
+    port, caddy = free_port(), new_caddy(tmp_path)
+    Answering.goes_on.clear()
+
+    def ask(path: str) -> requests.Response:
+        return requests.get(f"{caddy.address}{path}", verify=str(caddy.authority), timeout=60)
+
+    with (
+        ThreadPoolExecutor() as threads,
+        pages(port),
+        running(caddy, f"127.0.0.1:{port}", HUB_LONG_PATIENCE="600s"),
+    ):
+        files = [
+            threads.submit(ask, path)
+            for path in ("/settings/data.zip", "/match/m_1/replay", "/objects/a/b.json.gz")
+        ]
+        for _ in files:
+            assert Answering.asked.acquire(timeout=60)
+        try:
+            page = ask("/leaderboard")
+            assert (page.status_code, page.headers["Retry-After"]) == (504, "10")
+            assert page.text == "The site does not answer. Please try again soon."
+            assert not any(file.done() for file in files)
+        finally:
+            Answering.goes_on.set()
+        assert [file.result().status_code for file in files] == [200] * 3

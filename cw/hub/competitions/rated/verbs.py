@@ -49,14 +49,16 @@ def fewest_players(game: str) -> tuple[int, ...]:
 def begin(session: Session, clock: Clock, game: str, title: str, **settings: Any) -> int:
     """Make the rated competition of a game, its house bots, and let all bots of the game take part.
 
-    Returns its id. Twice: what is there stays as it is.
+    Returns its id. Twice, or by two at once: what is there stays as it is.
     """
+    # First, as the second of two waits there.
+    house.open_house(session, clock, game)
     row = of_game(session, game)
     if row is None:
         new = competitions.new(session, clock, FORMAT, game, title=title, settings=settings)
         competitions.set_state(session, clock, new.id, "running")
     competition = new.id if row is None else row.id
-    open_to_all(session, clock, competition, game)
+    enter_all(session, clock, competition, game)
     return competition
 
 

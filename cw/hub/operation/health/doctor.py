@@ -39,6 +39,9 @@ LONGEST: Final = 200
 MOST_NAMED: Final = 5
 """Differences of tables that are named."""
 
+A_PAGE: Final = "CREATE TEMPORARY TABLE doctor ON COMMIT DROP AS SELECT 1"
+"""Makes a server of PostgreSQL take a page of its disk, for a moment."""
+
 TO_SERVE: Final = "cw hub serve makes it; if the hub is elsewhere, set CW_DATA to its folder"
 
 
@@ -67,6 +70,8 @@ def examine(settings: HubSettings, clock: Clock = utc_now) -> Iterator[Finding]:
         database_finding = tried("database", lambda: look_at_database(settings, database))
         yield database_finding
         if database_finding.ok:
+            if not database.is_sqlite:
+                yield tried("writing", lambda: look_at_writing(database))
             yield tried("clock", lambda: look_at_clock(database, clock))
             yield tried("processes", lambda: look_at_processes(database, clock))
     if settings.database_read_url:
@@ -92,6 +97,7 @@ def tried(name: str, look: Callable[[], Finding]) -> Finding:
 
 ADVICE: Final = {
     "database": "start it, or correct CW_DATABASE_URL",
+    "writing": "make room on the disk of the database, and let its user make temporary tables",
     "read replica": "start it, or correct CW_DATABASE_READ_URL; the database is read meanwhile",
     "store": "see that it answers and may be written, or correct CW_STORE_URL and AWS_...",
     "mail": "start the mail server, or correct CW_MAIL",
@@ -142,6 +148,13 @@ def look_at_tables(database: Database, text: str) -> Finding:
     words = f"{text}, but {', '.join(changes[:MOST_NAMED])}"
     advice = "undo what was changed by hand, or restore a back-up into an empty database"
     return Finding("database", False, True, words, advice)
+
+
+def look_at_writing(database: Database) -> Finding:
+    """See that the disk of a server takes another page: of a table that is gone at once."""
+    with database.reading() as session:
+        session.connection().exec_driver_sql(A_PAGE)
+    return Finding("writing", True, True, "the disk of the database takes more")
 
 
 def look_at_clock(database: Database, clock: Clock) -> Finding:

@@ -1,0 +1,112 @@
+"""The disk of PostgreSQL is full while a hub plays: nothing is lost, and it goes on by itself."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+import requests
+from sqlalchemy import create_engine, text
+from sqlalchemy.exc import DBAPIError
+
+from cw.hub.operation.environment import read_settings
+from cw.hub.operation.health.doctor import examine
+from cw.hub.operation.queue import CeleryQueue
+from cw.hub.operation.resources import Resources, opened
+from cw.hub.operation.settings import HubSettings
+from cw.hub.store.database import Database
+from cw.hub.store.migrations import upgrade
+from tests.hub.campaign import (
+    Role,
+    check_everything,
+    is_done,
+    on_services,
+    plan_matches,
+    roles,
+    wait_until,
+)
+from tests.hub.disks import filled, mounted
+from tests.hub.services import PostgreSQL, is_open, new_redis
+
+MATCHES = 40
+
+FULL = "No space left on device"
+
+
+@pytest.fixture
+def postgresql(tmp_path: Path) -> Iterator[PostgreSQL]:
+    """Start a server on a small disk of its own."""
+    if os.geteuid() != 0:
+        pytest.skip("disks are mounted by root")
+    folder = Path(mkdtemp(prefix="cw-disk-"))
+    with mounted(folder, "256m"):
+        server = PostgreSQL(tmp_path / "postgresql.log", folder=folder)
+        with (folder / "postgresql.conf").open("a") as settings:
+            settings.write("max_wal_size = 64MB\nmin_wal_size = 32MB\n")
+        server.start()
+        try:
+            with closing(Database(server.url)) as fresh:
+                upgrade(fresh)
+            yield server
+        finally:
+            with suppress(subprocess.CalledProcessError):
+                server.kill()
+    folder.rmdir()
+
+
+def use_up_the_log(server: PostgreSQL) -> None:
+    """Let the server begin new files of its log until it cannot, which ends it."""
+    engine = create_engine(server.url.replace("postgresql:", "postgresql+psycopg:", 1))
+    with suppress(DBAPIError), engine.connect() as connection:
+        while True:
+            connection.execute(text("SELECT txid_current()"))
+            connection.execute(text("SELECT pg_switch_wal()"))
+            connection.commit()
+    engine.dispose()
+
+
+def suffer(settings: HubSettings, resources: Resources, log: Path, server: PostgreSQL) -> None:
+    """Fill the disk while matches are played, until the server ends; then make room again."""
+    wait_until(lambda: "Hub: " in log.read_text(), "a page server")
+    address = log.read_text().rpartition("Hub: ")[2].partition('/"')[0]
+    with filled(server.folder):
+        # Pages of tables may have room for some more.
+        wait_until(
+            lambda: FULL in log.read_text() or is_done(resources, MATCHES), "a row without room"
+        )
+        (finding,) = (one for one in examine(settings) if one.name == "writing")
+        assert str(finding).startswith("to do  writing")
+        assert FULL in finding.found
+        assert "make room on the disk of the database" in finding.advice
+        assert requests.get(f"{address}/matches", timeout=60).status_code == 200
+        use_up_the_log(server)
+        wait_until(lambda: not is_open(server.port), "the end of the server")
+        assert requests.get(f"{address}/health", timeout=60).status_code == 200
+        away = requests.get(f"{address}/matches", timeout=60)
+        assert away.status_code == 503
+        assert "The site cannot reach its store." in away.text
+    # As what watches over the server does.
+    server.start()
+
+
+@pytest.mark.thorough
+def test_a_full_disk_of_postgresql_loses_and_doubles_nothing(
+    tmp_path: Path, postgresql: PostgreSQL
+) -> None:
+    with new_redis(tmp_path) as broker:
+        environment = on_services(tmp_path / "data", postgresql.url, broker)
+        settings, log = read_settings(environment), tmp_path / "log"
+        with opened(settings, CeleryQueue(settings)) as resources:
+            plan_matches(resources, MATCHES)
+            with roles(Role(["serve", "--port", "0"], environment, log)):
+                wait_until(lambda: is_done(resources, 3), "the first matches")
+                suffer(settings, resources, log, postgresql)
+                wait_until(lambda: is_done(resources, MATCHES), "the end")
+            (finding,) = (one for one in examine(settings) if one.name == "writing")
+            assert finding.ok
+            check_everything(resources, MATCHES)
