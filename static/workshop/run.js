@@ -17,7 +17,7 @@ const REPLACED = "Another run took its place, in another window.";
 /** Runs the bot. */
 export class Run {
   /**
-   * @param {{save: () => Promise<void>, begun: () => void, played: (address: string) => void,
+   * @param {{save: () => Promise<void>, wanted: () => {replay?: string, turn?: number}, begun: () => void, played: (address: string) => void,
    *   wrote: (output: [number, string][]) => void, ended: (report: Report) => void}} led
    */
   constructor(led) {
@@ -45,7 +45,7 @@ export class Run {
     try {
       await this.led.save();
       const seed = again?.seed ?? (byId("same-seed").checked ? this.seed : null);
-      const wanted = { opponent: byId("opponent").value, seat: again?.seat ?? Number(byId("seat").value), seed };
+      const wanted = { opponent: byId("opponent").value, seat: again?.seat ?? Number(byId("seat").value), seed, ...this.led.wanted() };
       /** @type {Begun} */
       const begun = await ask("POST", "run", wanted);
       this.seed = begun.seed;

@@ -17,6 +17,7 @@ from cw.workshop.project import open_project
 from tests.browser.axe import on_each_screen, show_on
 from tests.browser.conftest import Watcher
 from tests.effort import first_is_fast
+from tests.web.workshop.test_positions import replay_in
 
 BETTER: dict[str, tuple[str, str]] = {
     "paint": (
@@ -51,7 +52,7 @@ class Bench:
     place: Path
 
 
-Open = Callable[[str], Bench]
+Open = Callable[..., Bench]
 
 
 @pytest.fixture
@@ -59,11 +60,11 @@ def opened(tmp_path: Path) -> Iterator[Open]:
     """Serve workshops that end with the test."""
     with ExitStack() as stack:
 
-        def open_one(game: str) -> Bench:
+        def open_one(game: str, replays: Path | None = None) -> Bench:
             listener = listen("127.0.0.1", 0)
             gate = Gate(address_of(listener).removeprefix("http://"))
             place = tmp_path / game
-            app = create_workshop(open_project(game, place), gate)
+            app = create_workshop(open_project(game, place), gate, replays)
             stack.callback(app.extensions["matches"].close)
             stack.callback(app.extensions["desk"].close)
             stack.enter_context(serving(app, listener))
@@ -119,6 +120,33 @@ def test_from_an_empty_folder_to_a_bot_that_beats_random(
     page.get_by_role("button", name="Ask again").click()
     expect(page.locator(".today")).to_contain_text("Today it answers")
     assert on_each_screen(page) == []
+
+
+def test_a_bot_is_tried_in_a_position_of_a_replay(
+    opened: Open, watcher: Watcher, tmp_path: Path
+) -> None:
+    bench, page = opened("paint", replay_in(tmp_path / "replays", "paint")), watcher.page
+    page.goto(bench.address)
+    page.get_by_role("link", name="a replay", exact=True).click()
+    page.locator("a.sentence").first.click()
+    expect(page.locator("#viewer[data-state=ready]")).to_be_visible()
+    page.locator("#scrubber").fill("7")
+    page.get_by_role("link", name="Try my bot from here").click()
+    expect(page.locator("#from-turn")).to_have_value("7")
+    expect(page.locator("#turn")).to_have_text("7")
+    expect(page.locator("#seat option").first).to_contain_text("1 (")
+    page.click("#forward")
+    expect(page.locator("#from-turn")).to_have_value("8")
+    assert on_each_screen(page) == []
+
+    page.select_option("#seat", "2")
+    run(page)
+    expect(page.locator("#turns")).to_have_text("32")
+    page.click("#show-replay")
+    expect(page.locator("#turn")).to_have_text("8")
+    page.get_by_label("From turn", exact=True).uncheck()
+    run(page)
+    expect(page.locator("#turns")).to_have_text("100")
 
 
 def test_two_editors_never_overwrite_each_other(opened: Open, watcher: Watcher) -> None:

@@ -9,19 +9,21 @@ from functools import partial
 from random import SystemRandom
 from typing import Any, Final
 
-from flask import url_for
+from flask import abort, url_for
 
 from cw.arena.bots import BotSpec
 from cw.errors import UsageError
 from cw.games.rules import Json, Player
 from cw.lab.ask import ask
 from cw.lab.asked import AskedAnswer, Asking
+from cw.matches.positions import position_of
 from cw.matches.run import run_match
 from cw.matches.spec import MatchResult, MatchSpec
-from cw.replays.document import Document
+from cw.replays.document import Document, decode
 from cw.web.live.live_matches import LiveMatches
 from cw.web.live.loop_thread import LoopThread
-from cw.web.workshop.desk import MOST_SEED
+from cw.web.replays.replay_store import ReplayStore
+from cw.web.workshop.desk import MOST_SEED, WantedRun
 from cw.web.workshop.run import Run, player_of
 from cw.web.workshop.tasks import Work
 from cw.web.workshop.telling import (
@@ -56,9 +58,14 @@ class OwnDesk:
         matches: LiveMatches,
         builder: Builder | None = None,
         at_once: int | None = None,
+        replays: ReplayStore | None = None,
     ) -> None:
-        """Nothing goes on; `at_once` is how many matches of a series are played at once."""
+        """Nothing goes on; `at_once` is how many matches of a series are played at once.
+
+        Runs may begin with positions of `replays`.
+        """
         self.project = project
+        self._replays = replays
         self._matches = matches
         self._loop = LoopThread()
         self._builder = builder or FolderBuilder(project)
@@ -71,15 +78,25 @@ class OwnDesk:
         self._check_work = Work(self._loop)
         self._check: Check | None = None
 
-    def begin_run(self, opponent: str, seat: int, seed: int | None) -> Json:
+    def begin_run(self, wanted: WantedRun) -> Json:
         """Begin a match in the place of the one before; without a seed, with a drawn one."""
-        match = self.play(opponent, seat, drawn() if seed is None else seed).match
+        seed = drawn() if wanted.seed is None else wanted.seed
+        position = position_of(self._replay(wanted.replay), wanted.turn) if wanted.replay else None
+        match = self.play(
+            self.project.match(wanted.opponent, wanted.seat, seed, position=position)
+        ).match
         address = url_for("matches.document", name=match.name)
         return {"match": match.name, "document": address, "seed": match.spec.seed}
 
-    def play(self, opponent: str, seat: int, seed: int) -> Run:
+    def _replay(self, name: str) -> Document:
+        """Return a replay of this server; answer 404 for an unknown one."""
+        stored = self._replays and self._replays.find(name)
+        if not stored:
+            abort(404, f"there is no replay {name!r}")
+        return decode(stored.path.read_bytes())
+
+    def play(self, spec: MatchSpec) -> Run:
         """Begin a match in the place of the one before, and return it."""
-        spec = self.project.match(opponent, seat, seed)
         self.end_run(REPLACED)
         exchanges = Exchanges()
         play = partial(self._build_and_play, hear={MINE: exchanges.add})

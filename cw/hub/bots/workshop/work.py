@@ -22,6 +22,8 @@ from cw.hub.bots.workshop.tasks import Claim, News, Piece
 from cw.hub.operation.queue import WORKSHOP
 from cw.hub.operation.resources import Resources
 from cw.hub.store.tables import TaskKind
+from cw.matches.positions import Position, position_of
+from cw.replays.document import decode
 from cw.web.live.live_matches import LiveMatches
 from cw.web.workshop.own_desk import OwnDesk
 from cw.workshop.folder import BotFolder
@@ -176,14 +178,28 @@ def opponents(resources: Resources, claim: Claim) -> Iterator[Mapping[str, BotSp
         yield bots
 
 
-def begin_run(_: Resources, claim: Claim, desk: OwnDesk) -> Activity:
-    """Begin a match."""
-    wanted = claim.request
-    pieces = RunPieces(desk.play(wanted["opponent"], wanted["seat"], wanted["seed"]))
+def begin_run(resources: Resources, claim: Claim, desk: OwnDesk) -> Activity:
+    """Begin a match, with the position of a replay if that is wanted."""
+    wanted, position = claim.request, position_in(resources, claim)
+    match = desk.project.match(
+        wanted["opponent"], wanted["seat"], wanted["seed"], position=position
+    )
+    pieces = RunPieces(desk.play(match))
     return Activity(
         lambda: pieces.amended(desk.run()),
         lambda report: pieces.news(is_over=not report["goes_on"]),
     )
+
+
+def position_in(resources: Resources, claim: Claim) -> Position | None:
+    """Return the position with which a run begins, None for a new game."""
+    key = claim.request.get("replay")
+    if key is None:
+        return None
+    data = resources.objects.get(key)
+    if data is None:
+        raise UsageError("this replay is not kept any more: choose another one")
+    return position_of(decode(data), claim.request["turn"])
 
 
 def begin_ask(resources: Resources, claim: Claim, desk: OwnDesk) -> Activity:
