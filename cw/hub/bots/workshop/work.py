@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from time import monotonic, sleep
 from typing import Final, TypeAlias
 
@@ -156,7 +157,8 @@ def opened_desk(resources: Resources, claim: Claim) -> Iterator[OwnDesk]:
         project = Project(claim.draft.game, language, BotFolder(folder), isolation, others)
         matches = LiveMatches(1, monotonic)
         stack.callback(matches.close)
-        desk = OwnDesk(project, matches, SandboxBuilder(project), at_once=1)
+        builder = SandboxBuilder(project, sha256(claim.source).hexdigest())
+        desk = OwnDesk(project, matches, builder, at_once=1)
         stack.callback(desk.close)
         yield desk
 
