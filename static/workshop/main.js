@@ -140,3 +140,6 @@ document.addEventListener("keydown", (event) => {
   }
 });
 void draft.open();
+if (!position.place) {
+  void run.resume();
+}

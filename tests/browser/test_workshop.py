@@ -122,7 +122,7 @@ def test_from_an_empty_folder_to_a_bot_that_beats_random(
     assert on_each_screen(page) == []
 
 
-def test_a_bot_is_tried_in_a_position_of_a_replay(
+def test_a_bot_is_tried_in_a_position_and_the_last_run_stays(
     opened: Open, watcher: Watcher, tmp_path: Path
 ) -> None:
     bench, page = opened("paint", replay_in(tmp_path / "replays", "paint")), watcher.page
@@ -145,8 +145,16 @@ def test_a_bot_is_tried_in_a_position_of_a_replay(
     page.click("#show-replay")
     expect(page.locator("#turn")).to_have_text("8")
     page.get_by_label("From turn", exact=True).uncheck()
-    run(page)
+    words = run(page)
     expect(page.locator("#turns")).to_have_text("100")
+
+    # A page that is loaded again shows the last run.
+    page.goto(bench.address)
+    expect(page.locator("#words")).to_have_text(words)
+    expect(page.locator("#turns")).to_have_text("100")
+    expect(page.locator("#stop")).to_be_disabled()
+    page.click("#tab-question")
+    expect(page.locator("#asked")).to_contain_text("It was asked")
 
 
 def test_two_editors_never_overwrite_each_other(opened: Open, watcher: Watcher) -> None:

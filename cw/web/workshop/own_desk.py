@@ -82,11 +82,8 @@ class OwnDesk:
         """Begin a match in the place of the one before; without a seed, with a drawn one."""
         seed = drawn() if wanted.seed is None else wanted.seed
         position = position_of(self._replay(wanted.replay), wanted.turn) if wanted.replay else None
-        match = self.play(
-            self.project.match(wanted.opponent, wanted.seat, seed, position=position)
-        ).match
-        address = url_for("matches.document", name=match.name)
-        return {"match": match.name, "document": address, "seed": match.spec.seed}
+        spec = self.project.match(wanted.opponent, wanted.seat, seed, position=position)
+        return address_of(self.play(spec))
 
     def _replay(self, name: str) -> Document:
         """Return a replay of this server; answer 404 for an unknown one."""
@@ -114,7 +111,12 @@ class OwnDesk:
 
     def run(self) -> Json | None:
         """Return how the run stands, None before the first one."""
-        return None if self.last_run is None else run_document(self.last_run, self._names())
+        run = self.last_run
+        return None if run is None else self.report_of(run) | address_of(run)
+
+    def report_of(self, run: Run) -> dict[str, Json]:
+        """Return how a run stands, but for where its match is found."""
+        return run_document(run, self._names())
 
     def turn(self, number: int) -> Json | None:
         """Return what the bot was asked in a turn of the run, None before the first run."""
@@ -220,6 +222,12 @@ class OwnDesk:
         self._forget_series()
         self.end_check()
         self._loop.close()
+
+
+def address_of(run: Run) -> dict[str, Json]:
+    """Return where a page finds the match of a run, and its seed."""
+    address = url_for("matches.document", name=run.match.name)
+    return {"match": run.match.name, "document": address, "seed": run.match.spec.seed}
 
 
 def drawn(number: int = 0) -> int:

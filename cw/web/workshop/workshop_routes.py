@@ -68,6 +68,7 @@ def page(game: str) -> Response:
             fewest=FEWEST,
             most=MOST,
             nonce=nonce,
+            has_run=desk.last_run is not None,
             replay=replay_in(request.args, own_replay),
             replays=url_for("replays.index", game=game),
             first=first_steps_in(project.folder, project.main),

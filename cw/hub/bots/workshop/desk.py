@@ -81,8 +81,7 @@ class HubDesk:
             about |= {"replay": known_replays().key(wanted.replay), "turn": wanted.turn}
         else:
             refuse_seat(wanted.seat, seats_of(self.draft.game))
-        number = self._begin("run", about)
-        return {"match": str(number), "document": self._document(number), "seed": seed}
+        return self._address(self._begin("run", about), seed)
 
     def run(self) -> Json | None:
         """Return how the run stands, None before the first one."""
@@ -91,7 +90,7 @@ class HubDesk:
             if task is None:
                 return None
             report = report_of(reading, "run", task)
-        return {**report, "match": str(task.id), "seed": task.request["seed"]}
+        return {**report, **self._address(task.id, task.request["seed"])}
 
     def turn(self, number: int) -> Json | None:
         """Return what the bot was asked in a turn of the run, None before the first run."""
@@ -191,8 +190,10 @@ class HubDesk:
             nothing = {**EMPTY[kind], "goes_on": False, "waits": "", "is_lost": False}
             return nothing if task is None else report_of(reading, kind, task)
 
-    def _document(self, number: int) -> str:
-        return url_for("workshop.run_document", game=self.draft.game, number=number)
+    def _address(self, number: int, seed: int) -> dict[str, Json]:
+        """Return where a page finds the match of a run, and its seed."""
+        address = url_for("workshop.run_document", game=self.draft.game, number=number)
+        return {"match": str(number), "document": address, "seed": seed}
 
 
 def desk_of(game: str) -> HubDesk:

@@ -15,7 +15,7 @@ from cw.hub.bots import pages as bots
 from cw.hub.bots import views
 from cw.hub.bots.programs import why_off
 from cw.hub.bots.versions.own_game import OF_ITS_OWN
-from cw.hub.bots.workshop import drafts
+from cw.hub.bots.workshop import drafts, tasks
 from cw.hub.bots.workshop.drafts import Draft
 from cw.hub.bots.workshop.opponents import own_versions
 from cw.hub.bots.workshop.replays import known_replays
@@ -55,6 +55,7 @@ def page(game: str) -> ResponseReturnValue:
         draft = drafts.files(reading, own_draft(game))
         mine = views.bots_of_user(reading, player().user_id)
         versions = own_versions(reading, own_draft(game))
+        has_run = tasks.find(reading, own_draft(game), "run") is not None
     language, opponents = language_of(draft), strategies(game)
     g.style_nonce = secrets.token_urlsafe(NONCE_BYTES)
     main = MAIN[language]
@@ -68,6 +69,7 @@ def page(game: str) -> ResponseReturnValue:
                 how=LANGUAGES[language],
                 main=main,
                 nonce=g.style_nonce,
+                has_run=has_run,
                 replay=replay_in(request.args, shown_replay),
                 first=first_steps(next((each.text for each in draft if each.name == main), "")),
                 strategies=opponents,

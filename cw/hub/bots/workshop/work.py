@@ -186,9 +186,10 @@ def begin_run(resources: Resources, claim: Claim, desk: OwnDesk) -> Activity:
     match = desk.project.match(
         wanted["opponent"], wanted["seat"], wanted["seed"], position=position
     )
-    pieces = RunPieces(desk.play(match))
+    run = desk.play(match)
+    pieces = RunPieces(run)
     return Activity(
-        lambda: pieces.amended(desk.run()),
+        lambda: pieces.amended(desk.report_of(run)),
         lambda report: pieces.news(is_over=not report["goes_on"]),
     )
 
