@@ -15,7 +15,9 @@ from cw.matches.positions import position_of
 from cw.replays import document as replay
 from cw.workshop.project import MINE, open_project
 from tests.browser.recorded import recorded
+from tests.documented import installed
 from tests.effort import first_is_fast
+from tests.matches.playing import play_match
 from tests.web.workshop.conftest import HOST, Make
 
 GAMES = ["paint", "circuit-wars", "code-battle", "end-of-codes", "hexagon"]
@@ -57,6 +59,22 @@ def test_a_run_begins_with_the_position(make: Make, tmp_path: Path, game: str) -
     workshop.ask("POST", "ask", {"turn": asked["turn"]}, 201)
     answer = workshop.wait("ask", lambda answer: not answer["goes_on"])
     assert answer["answer"]["before"] == asked["action"]
+
+
+def test_a_game_of_another_package_is_played_on_too(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(installed())
+    played = play_match("tron", ["builtin:random"] * 2, 1, {"size": 9})
+    replays = tmp_path / "replays"
+    replays.mkdir()
+    (replays / "duel.json").write_bytes(replay.encode(played.result.replay, packed=False))
+    workshop = make("tron", replays=replays)
+    run = workshop.run(replay="duel", turn=1, seat=2)
+    assert not run["failed"], run
+    document = workshop.client.get(f"http://{HOST}{run['document']}").get_json()
+    assert document["from"] == "position"
+    assert [seat["name"] for seat in document["players"]] == ["random", MINE]
 
 
 def test_a_position_that_cannot_be_played_is_a_sentence(make: Make, tmp_path: Path) -> None:
