@@ -285,12 +285,14 @@ BROKEN: Final = """\
 
 
 def take_workshop(browser: Browser) -> None:
-    """Keep a workshop in which a line has failed, and the same on a phone."""
+    """Keep a workshop in which a line has failed, also on a phone, and a position of a replay."""
     with TemporaryDirectory() as folder:
-        place = Path(folder, "mybot")
+        place, played = Path(folder, "mybot"), Path(folder, "final.json")
+        final = Match("final", "paint", ("ada=greedy", "bob=walker"), "")
+        played.write_bytes(replay.encode(record(final), packed=False))
         listener = listen("127.0.0.1", 0)
         gate = Gate(address_of(listener).removeprefix("http://"))
-        app = create_workshop(open_project("paint", place), gate)
+        app = create_workshop(open_project("paint", place), gate, played)
         kit = (place / "bot.py").read_text()
         broken = kit.replace("        return random.choice(ACTIONS)\n", BROKEN)
         (place / "bot.py").write_text(broken.replace("import random", "import random\nimport sys"))
@@ -309,6 +311,12 @@ def take_workshop(browser: Browser) -> None:
             page.emulate_media(color_scheme="dark")
             page.locator(".cm-mark-words").first.wait_for()
             page.screenshot(path=IMAGES / "workshop-phone.png")
+            page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
+            page.emulate_media(color_scheme="light")
+            page.goto(f"http://{gate.host}/workshop/paint/?replay=final&from=30")
+            page.wait_for_selector("#viewer[data-state=ready]")
+            page.wait_for_function("document.getElementById('turn').textContent === '30'")
+            page.screenshot(path=IMAGES / "workshop-position.png")
             page.close()
         app.extensions["desk"].close()
         app.extensions["matches"].close()

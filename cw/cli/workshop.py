@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import webbrowser
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -16,6 +17,9 @@ from cw.web.workshop.app import create_workshop
 from cw.web.workshop.gate import Gate
 from cw.web.workshop.own_desk import OwnDesk
 from cw.workshop.project import USUAL, open_project
+
+KEPT: Final = Path("replays")
+"""Where `cw play` puts its replays."""
 
 
 @click.command("workshop")
@@ -30,6 +34,11 @@ from cw.workshop.project import USUAL, open_project
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="0 for any."
 )
+@click.option(
+    "--replays",
+    type=click.Path(path_type=Path, exists=True),
+    help="Folder or file of replays whose positions are tried.  [default: replays, if it is there]",
+)
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 @SANDBOX
 def workshop(
@@ -37,6 +46,7 @@ def workshop(
     folder: Path | None,
     language: str | None,
     port: int,
+    replays: Path | None,
     no_browser: bool,
     sandbox: SandboxPolicy,
 ) -> None:
@@ -55,7 +65,7 @@ def workshop(
     project = open_project(game, place, language, Isolation(sandbox))
     listener = listen("127.0.0.1", port)
     gate = Gate(address_of(listener).removeprefix("http://"))
-    app = create_workshop(project, gate)
+    app = create_workshop(project, gate, replays or (KEPT if KEPT.is_dir() else None))
     desk: OwnDesk = app.extensions["desk"]
     matches: LiveMatches = app.extensions["matches"]
     address = gate.address(f"/workshop/{game}/")

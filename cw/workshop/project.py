@@ -14,6 +14,7 @@ from cw.arena.bots import BotSpec, read_bot
 from cw.errors import UsageError, choices
 from cw.games.registry import load_game, load_strategies
 from cw.kits import LANGUAGES, Language, kits_of, new_bot
+from cw.matches.positions import Position
 from cw.matches.spec import Isolation, MatchSpec
 from cw.workshop.folder import BotFolder, TextFile
 
@@ -74,18 +75,31 @@ class Project:
         command = shlex.split(self.how.bot.removeprefix("exec:"))
         return BotSpec(MINE, "exec", shlex.join([*command[:-1], str(there / command[-1])]))
 
-    def match(self, opponent: str, seat: int, seed: int, place: Path | None = None) -> MatchSpec:
+    def match(
+        self,
+        opponent: str,
+        seat: int,
+        seed: int,
+        *,
+        place: Path | None = None,
+        position: Position | None = None,
+    ) -> MatchSpec:
         """Return a match of the bot in a seat, from 1; the opponent has all others.
 
-        Raises UsageError for an unknown opponent, and a seat that the game does not have.
+        It begins with a position if there is one. Raises UsageError for an unknown opponent, a seat
+        that the match does not have, and a position of another game.
         """
-        refuse_unfit(self.game, opponent, seat, self.others)
+        if position is not None and position.game != self.game:
+            raise UsageError(f"this is a replay of {position.game}; the bot plays {self.game}")
+        seats = seats_of(self.game) if position is None else len(position.players)
+        refuse_opponent(self.game, opponent, self.others)
+        refuse_seat(seat, seats)
         other = self.others.get(opponent, BotSpec(opponent, "builtin", opponent))
-        seats = seats_of(self.game)
         names = [opponent, *(f"{opponent}{number}" for number in range(2, seats))]
         bots = [replace(other, name=name) for name in names[: seats - 1]]
         bots.insert(seat - 1, self.bot(place))
-        return MatchSpec("workshop", self.game, tuple(bots), seed, isolation=self.isolation)
+        spec = MatchSpec("workshop", self.game, tuple(bots), seed, isolation=self.isolation)
+        return spec if position is None else position.begin(spec)
 
 
 def seats_of(game: str) -> int:
@@ -93,16 +107,17 @@ def seats_of(game: str) -> int:
     return max(LEAST_PLAYERS, load_game(game).rules.seats.start)
 
 
-def refuse_unfit(game: str, opponent: str, seat: int, others: Collection[str] = ()) -> None:
-    """Raise UsageError for a seat that a game does not have, and for an unknown opponent.
-
-    The built-in strategies are known, and `others`.
-    """
+def refuse_opponent(game: str, opponent: str, others: Collection[str] = ()) -> None:
+    """Raise UsageError unless an opponent is a built-in strategy of a game, or one of `others`."""
     known = [*load_strategies(game), *others]
     if opponent not in known:
         raise UsageError(f"{game}: {choices(opponent, known)}")
-    if not 1 <= seat <= seats_of(game):
-        raise UsageError(f"the seat must be from 1 to {seats_of(game)}, not {seat}")
+
+
+def refuse_seat(seat: int, seats: int) -> None:
+    """Raise UsageError for a seat, counted from 1, that a match does not have."""
+    if not 1 <= seat <= seats:
+        raise UsageError(f"the seat must be from 1 to {seats}, not {seat}")
 
 
 def open_project(

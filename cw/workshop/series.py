@@ -82,7 +82,7 @@ class Series:
         """The bot as it is now: what is changed later changes no match."""
         self.copy.mkdir()
         copy(contents(project.folder.place), self.copy)
-        template = project.match(opponent, 1, seed, self.copy)
+        template = project.match(opponent, 1, seed, place=self.copy)
         self.specs = list(series(template, number // seats_of(project.game), swap=True))
         self.matches = list(before)
 

@@ -1,8 +1,8 @@
 /** The workshop of a hub: beside what it is on one's own machine, versions are saved, checked by the site, and play. */
 
-import { byId, element } from "../shared/dom.js";
+import { byId, element, link } from "../shared/dom.js";
 import { draft, parts } from "../workshop/main.js";
-import { ask, wordsOf } from "../workshop/server.js";
+import { ask, Refused, wordsOf } from "../workshop/server.js";
 import { keepAsking } from "./asking.js";
 
 /** @typedef {{number: number, bot: string, state: string}} Saved a version: its bot's page, and how it stands */
@@ -27,17 +27,6 @@ function field(name) {
  */
 function say(...words) {
   byId("version").replaceChildren(...words);
-}
-
-/**
- * @param {string} address
- * @param {string} words
- * @returns {HTMLElement}
- */
-function link(address, words) {
-  const anchor = element("a", "", words);
-  anchor.setAttribute("href", address);
-  return anchor;
 }
 
 /**
@@ -78,11 +67,39 @@ async function enter(saved, name, opponent) {
   passed.append(link(saved.bot, `${name} and its matches`), ".");
   say(passed);
   if (opponent) {
-    const { match } = await ask("POST", "play", { name, opponent });
-    const playing = element("p", "", `It plays against ${opponent}: `);
-    playing.append(link(match, "watch the match"), ".");
-    say(passed, playing);
+    say(passed, await played(name, opponent));
   }
+}
+
+/**
+ * Let a bot play at once.
+ * @param {string} name
+ * @param {string} opponent
+ * @returns {Promise<HTMLElement>} a sentence about its match, or about the one that it is in
+ */
+async function played(name, opponent) {
+  try {
+    const { match } = await ask("POST", "play", { name, opponent });
+    return element("p", "", `It plays against ${opponent}: `, link(match, "watch the match"), ".");
+  } catch (error) {
+    if (!(error instanceof Refused && error.report.playing)) {
+      throw error;
+    }
+    const other = link(error.report.playing, "another match");
+    const again = element("button", "link", "Try again");
+    again.type = "button";
+    again.addEventListener("click", async () => { words.replaceWith(await played(name, opponent).catch(refused)); });
+    const words = element("p", "", `The match against ${opponent} was not started: the bot is in `, other, ". ", again);
+    return words;
+  }
+}
+
+/**
+ * @param {unknown} error
+ * @returns {HTMLElement}
+ */
+function refused(error) {
+  return element("p", "refused", wordsOf(error));
 }
 
 /**
@@ -105,7 +122,7 @@ form.addEventListener("submit", async (event) => {
   try {
     await save(event.submitter?.id === "save-only" ? "" : field("opponent"));
   } catch (error) {
-    byId("version").append(element("p", "refused", wordsOf(error)));
+    byId("version").append(refused(error));
   }
   buttons.forEach((button) => { button.disabled = false; });
 });

@@ -172,6 +172,15 @@ function linkTo(link, address) {
   }
 }
 
+for (const link of document.querySelectorAll("a[data-from-turn]")) {
+  link.addEventListener("click", () => {
+    // It leads to what begins with the turn that is shown.
+    const there = new URL(/** @type {HTMLAnchorElement} */ (link).href);
+    there.searchParams.set("from", String(viewer.replay ? viewer.playback.turn : 0));
+    Object.assign(link, { href: there.href });
+  });
+}
+
 const chooser = byId("file");
 if (chooser) {
   bindFiles(chooser);

@@ -8,7 +8,7 @@ import { byId as anyById } from "../shared/dom.js";
  *   "run": HTMLButtonElement, "stop": HTMLButtonElement, "opponent": HTMLSelectElement, "seat": HTMLSelectElement,
  *   "same-seed": HTMLInputElement, "run-form": HTMLFormElement, "series-form": HTMLFormElement,
  *   "series-number": HTMLInputElement, "series-stop": HTMLButtonElement, "check-start": HTMLButtonElement,
- *   "check-stop": HTMLButtonElement,
+ *   "check-stop": HTMLButtonElement, "from-position": HTMLInputElement, "from-turn": HTMLInputElement,
  * }} Elements
  */
 

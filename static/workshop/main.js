@@ -7,6 +7,7 @@ import { byId } from "./elements.js";
 import { Match } from "./match.js";
 import { RunOutput } from "./output.js";
 import { Parts } from "./parts.js";
+import { Position } from "./position.js";
 import { Question } from "./question.js";
 import { Run } from "./run.js";
 import { Series } from "./series.js";
@@ -36,7 +37,8 @@ export const parts = new Parts((part) => {
   output.reveal();
 });
 
-const run = new Run({ save, begun, played, wrote: (written) => output.grow(written), ended });
+const run = new Run({ save, wanted: () => position.wanted, begun, played, wrote: (written) => output.grow(written), ended });
+const position = new Position({ shown: showOfReplay, say: (words, isTrouble) => run.say(words, isTrouble) }, match);
 new Series({ save, show: showOfSeries });
 new Check({ save });
 
@@ -45,6 +47,7 @@ new Check({ save });
  * @param {number} turn
  */
 function turned(turn) {
+  position.point(turn);
   output.point(turn);
   question.point(turn);
 }
@@ -82,6 +85,7 @@ function begun() {
  * @param {string} address
  */
 function played(address) {
+  position.leave();
   question.isRun = true;
   question.forget();
   match.follow(address);
@@ -102,12 +106,20 @@ function ended(report) {
   }
 }
 
+/** Forget the run that was shown: what is shown is the replay in whose position the bot is tried. */
+function showOfReplay() {
+  question.isRun = false;
+  output.show([], [], "");
+  run.say("");
+}
+
 /**
  * Show a match of a series.
  * @param {string} address
  * @param {import("./series.js").SeriesMatch} of
  */
 async function showOfSeries(address, of) {
+  position.leave();
   question.isRun = false;
   output.show([], [], "");
   run.say(`Match ${of.number} of the series, seat ${of.seat}: ${of.words}`);
@@ -128,3 +140,6 @@ document.addEventListener("keydown", (event) => {
   }
 });
 void draft.open();
+if (!position.place) {
+  void run.resume();
+}

@@ -5,6 +5,7 @@ import { Feed } from "../viewer/live.js";
 import { readReplay } from "../viewer/replay.js";
 import { Viewer } from "../viewer/viewer.js";
 import { byId } from "./elements.js";
+import { Refused } from "./server.js";
 
 /** Milliseconds in which a replay is looked through. */
 const SURVEYING = 100;
@@ -58,7 +59,7 @@ export class Match {
    */
   open(replay) {
     // The turn of the match before is not a turn of this one.
-    history.replaceState(null, "", location.pathname);
+    history.replaceState(null, "", location.pathname + location.search);
     byId("no-picture").hidden = true;
     byId("viewer").hidden = false;
     this.viewer.open(replay);
@@ -69,18 +70,35 @@ export class Match {
   }
 
   /**
-   * Show a replay of the server; one that was lost at the turn in which the lead was lost.
+   * Show a replay of the server at its start.
+   * @param {string} address
+   * @returns {Promise<import("../viewer/replay.js").Replay | null>} null: something else is shown meanwhile
+   * @throws {Error} with a sentence for the author
+   */
+  async load(address) {
+    const number = ++this.number;
+    const answer = await fetch(address);
+    if (!answer.ok) {
+      throw new Refused(answer.status, await answer.json().catch(() => ({})));
+    }
+    const replay = await readReplay(new Uint8Array(await answer.arrayBuffer()));
+    await loadModule(replay.document.game);
+    if (number !== this.number) {
+      return null;
+    }
+    this.open(replay);
+    return replay;
+  }
+
+  /**
+   * Show a replay of the server at its end; one that was lost at the turn in which the lead was lost.
    * @param {string} address
    * @param {boolean} isLost
    */
   async show(address, isLost) {
-    const number = ++this.number;
-    const answer = await fetch(address);
-    const replay = await readReplay(new Uint8Array(await answer.arrayBuffer()));
-    await loadModule(replay.document.game);
-    if (number === this.number) {
-      this.open(replay);
-      this.visit(isLost ? await this.turningPoint(number) ?? replay.last : replay.last);
+    const replay = await this.load(address);
+    if (replay) {
+      this.visit(isLost ? await this.turningPoint(this.number) ?? replay.last : replay.last);
     }
   }
 

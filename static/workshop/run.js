@@ -5,10 +5,14 @@ import { byId } from "./elements.js";
 import { ask, follow, wordsOf } from "./server.js";
 
 const PAUSE = 200;
+const GONE = "The run that was shown here is not kept any more.";
+
+/** Begins the name under which this window remembers that something was run. */
+const LAST = "run at ";
 const REPLACED = "Another run took its place, in another window.";
 
 /**
- * @typedef {{match: string, seed: number, goes_on: boolean, ready: boolean, failed: boolean, words: string,
+ * @typedef {{match: string, document: string, seed: number, goes_on: boolean, ready: boolean, failed: boolean, words: string,
  *   protection: string, compiler: string, output: [number, string][], marks: import("./output.js").Mark[],
  *   waits?: string, is_lost?: boolean}} Report
  * @typedef {{match: string, document: string, seed: number}} Begun a run, and the address of its match
@@ -17,7 +21,7 @@ const REPLACED = "Another run took its place, in another window.";
 /** Runs the bot. */
 export class Run {
   /**
-   * @param {{save: () => Promise<void>, begun: () => void, played: (address: string) => void,
+   * @param {{save: () => Promise<void>, wanted: () => {replay?: string, turn?: number}, begun: () => void, played: (address: string) => void,
    *   wrote: (output: [number, string][]) => void, ended: (report: Report) => void}} led
    */
   constructor(led) {
@@ -45,27 +49,11 @@ export class Run {
     try {
       await this.led.save();
       const seed = again?.seed ?? (byId("same-seed").checked ? this.seed : null);
-      const wanted = { opponent: byId("opponent").value, seat: again?.seat ?? Number(byId("seat").value), seed };
+      const wanted = { opponent: byId("opponent").value, seat: again?.seat ?? Number(byId("seat").value), seed, ...this.led.wanted() };
       /** @type {Begun} */
       const begun = await ask("POST", "run", wanted);
-      this.seed = begun.seed;
       this.led.begun();
-      let isShown = false;
-      await follow("run", PAUSE, (/** @type {Report} */ report) => {
-        if (number !== this.number) {
-          return true;
-        }
-        if (report.match !== begun.match) {
-          this.say(REPLACED);
-          return true;
-        }
-        if (report.ready && !isShown) {
-          isShown = true;
-          this.led.played(begun.document);
-        }
-        this.take(report);
-        return false;
-      });
+      await this.follow(begun, number);
     } catch (error) {
       this.say(wordsOf(error), true);
     }
@@ -73,6 +61,57 @@ export class Run {
       byId("stop").disabled = true;
       byId("run").removeAttribute("aria-busy");
     }
+  }
+
+  /** Show the run before the page was loaded again, if it is still there. */
+  async resume() {
+    const { hasRun, base = "" } = byId("workshop").dataset;
+    const known = sessionStorage.getItem(LAST + base);
+    if (!hasRun) {
+      this.say(known ? GONE : "");
+      return;
+    }
+    const number = this.number;
+    try {
+      /** @type {Report} */
+      const report = await ask("GET", "run");
+      if (number !== this.number) {
+        return;
+      }
+      byId("stop").disabled = !report.goes_on;
+      await this.follow(report, number);
+    } catch (error) {
+      this.say(wordsOf(error), true);
+    }
+    if (number === this.number) {
+      byId("stop").disabled = true;
+    }
+  }
+
+  /**
+   * Follow a run to its end.
+   * @param {Begun} begun
+   * @param {number} number of the run in this window: an earlier one is followed no more
+   */
+  async follow(begun, number) {
+    this.seed = begun.seed;
+    sessionStorage.setItem(LAST + byId("workshop").dataset.base, begun.match);
+    let isShown = false;
+    await follow("run", PAUSE, (/** @type {Report} */ report) => {
+      if (number !== this.number) {
+        return true;
+      }
+      if (report.match !== begun.match) {
+        this.say(REPLACED);
+        return true;
+      }
+      if (report.ready && !isShown) {
+        isShown = true;
+        this.led.played(begun.document);
+      }
+      this.take(report);
+      return false;
+    });
   }
 
   /** @param {Report} report */

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -17,6 +21,7 @@ from cw.workshop.project import open_project
 from tests.browser.axe import on_each_screen, show_on
 from tests.browser.conftest import Watcher
 from tests.effort import first_is_fast
+from tests.web.workshop.test_positions import replay_in
 
 BETTER: dict[str, tuple[str, str]] = {
     "paint": (
@@ -35,9 +40,25 @@ BETTER: dict[str, tuple[str, str]] = {
         "return max(board.free_segments(), key=lambda at: sum(board.has_border(at[0], at[1], side)"
         " for side in ('top', 'right', 'bottom', 'left')) % 3 * random.random())",
     ),
+    "code-battle": (
+        'return [(row, col, random.choice("NESW")) for row, col in movers]',
+        'return [(row, col, min(random.sample("NESW", 3), key=lambda way: min([match.distance2('
+        'match.step((row, col), way), (e["row"], e["col"])) for e in view.energy +'
+        ' [c for c in view.cores if c["owner"]]] or [0]))) for row, col in movers]',
+    ),
+    "end-of-codes": (
+        "intents = (self.act(game, creature) for creature in game.mine())",
+        "intents = [self.act(game, one) or self.act(game, one) for one in game.mine()]",
+    ),
 }
-"""By game the line of the kit that is changed first, and a line that beats random."""
+"""By game the line of the kit that is changed first, and one that beats the weakest opponent."""
 
+WEAKEST: dict[str, str] = {"end-of-codes": "idle"}
+"""The opponent where that is not `random`."""
+
+
+CHECKED = 600_000.0
+"""Milliseconds until a check is over on the slowest machine."""
 
 MOST_RUNS = 5
 """Against a random bot a better one loses now and then."""
@@ -51,7 +72,7 @@ class Bench:
     place: Path
 
 
-Open = Callable[[str], Bench]
+Open = Callable[..., Bench]
 
 
 @pytest.fixture
@@ -59,17 +80,34 @@ def opened(tmp_path: Path) -> Iterator[Open]:
     """Serve workshops that end with the test."""
     with ExitStack() as stack:
 
-        def open_one(game: str) -> Bench:
+        def open_one(game: str, replays: Path | None = None) -> Bench:
             listener = listen("127.0.0.1", 0)
             gate = Gate(address_of(listener).removeprefix("http://"))
             place = tmp_path / game
-            app = create_workshop(open_project(game, place), gate)
+            app = create_workshop(open_project(game, place), gate, replays)
             stack.callback(app.extensions["matches"].close)
             stack.callback(app.extensions["desk"].close)
             stack.enter_context(serving(app, listener))
             return Bench(gate.address(f"/workshop/{game}/"), place)
 
         yield open_one
+
+
+@pytest.fixture
+def typed(tmp_path: Path) -> Iterator[Open]:
+    """Start workshops as people do in a terminal, with a folder named from where they are."""
+    with ExitStack() as stack:
+
+        def type_one(game: str) -> Bench:
+            command = [sys.executable, "-m", "cw", "workshop", game, "mybot", "--no-browser"]
+            process = stack.enter_context(
+                subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+            )
+            stack.callback(process.send_signal, signal.SIGINT)
+            assert process.stdout is not None
+            return Bench(process.stdout.readline().split()[-1], tmp_path / "mybot")
+
+        yield type_one
 
 
 def type_over(page: Page, line: str, better: str) -> None:
@@ -89,14 +127,14 @@ def run(page: Page) -> str:
 
 @pytest.mark.parametrize("game", first_is_fast(BETTER))
 def test_from_an_empty_folder_to_a_bot_that_beats_random(
-    opened: Open, watcher: Watcher, game: str
+    typed: Open, watcher: Watcher, game: str
 ) -> None:
-    bench, page = opened(game), watcher.page
+    bench, page = typed(game), watcher.page
     line, better = BETTER[game]
     page.goto(bench.address)
     expect(page.locator(".cm-line", has_text=line)).to_be_visible()
     assert "token" not in page.url
-    page.select_option("#opponent", "random")
+    page.select_option("#opponent", WEAKEST.get(game, "random"))
     run(page)
     expect(page.locator("#viewer[data-state=ready]")).to_be_visible()
 
@@ -119,6 +157,47 @@ def test_from_an_empty_folder_to_a_bot_that_beats_random(
     page.get_by_role("button", name="Ask again").click()
     expect(page.locator(".today")).to_contain_text("Today it answers")
     assert on_each_screen(page) == []
+
+    page.click("#tab-check")
+    page.click("#check-start")
+    expect(page.locator("#check-words")).to_have_text("All fine.", timeout=CHECKED)
+    if pictures := os.environ.get("CW_PICTURES"):
+        page.screenshot(path=Path(pictures) / f"workshop-{game}.png")
+
+
+def test_a_bot_is_tried_in_a_position_and_the_last_run_stays(
+    opened: Open, watcher: Watcher, tmp_path: Path
+) -> None:
+    bench, page = opened("paint", replay_in(tmp_path / "replays", "paint")), watcher.page
+    page.goto(bench.address)
+    page.get_by_role("link", name="a replay", exact=True).click()
+    page.locator("a.sentence").first.click()
+    expect(page.locator("#viewer[data-state=ready]")).to_be_visible()
+    page.locator("#scrubber").fill("7")
+    page.get_by_role("link", name="Try my bot from here").click()
+    expect(page.locator("#from-turn")).to_have_value("7")
+    expect(page.locator("#turn")).to_have_text("7")
+    expect(page.locator("#seat option").first).to_contain_text("1 (")
+    page.click("#forward")
+    expect(page.locator("#from-turn")).to_have_value("8")
+    assert on_each_screen(page) == []
+
+    page.select_option("#seat", "2")
+    run(page)
+    expect(page.locator("#turns")).to_have_text("32")
+    page.click("#show-replay")
+    expect(page.locator("#turn")).to_have_text("8")
+    page.get_by_label("From turn", exact=True).uncheck()
+    words = run(page)
+    expect(page.locator("#turns")).to_have_text("100")
+
+    # A page that is loaded again shows the last run.
+    page.goto(bench.address)
+    expect(page.locator("#words")).to_have_text(words)
+    expect(page.locator("#turns")).to_have_text("100")
+    expect(page.locator("#stop")).to_be_disabled()
+    page.click("#tab-question")
+    expect(page.locator("#asked")).to_contain_text("It was asked")
 
 
 def test_two_editors_never_overwrite_each_other(opened: Open, watcher: Watcher) -> None:

@@ -24,7 +24,9 @@ from markupsafe import Markup
 
 from cw.hub.accounts.access.actor import actor
 from cw.hub.bots import house
+from cw.hub.bots.workshop import replays
 from cw.hub.bots.workshop.pages import written_at
+from cw.hub.bots.workshop.replays import Replays
 from cw.hub.matches import lookup
 from cw.hub.matches.kinds import NO_PART, Kind, Kinds
 from cw.hub.matches.live.telling import is_told
@@ -56,13 +58,17 @@ SENTENCES: Final[Mapping[str, str]] = {
 LIVE_EVERY: Final = 1000
 """Milliseconds between two looks of a viewer at a match that is on."""
 
+SECOND: Final = "-b2"
+"""Ends the name of the replay of a second battle."""
+
 NO_MATCH: Final = "There is no such match."
 UNPLAYED: Final = "No bot was ready to play this game."
 
 
 def install(app: Flask, kinds: Kinds) -> None:
-    """Let an app know the kinds of matches that it shows."""
+    """Let an app know the kinds of matches that it shows, and the workshop their replays."""
     app.extensions["kinds"] = kinds
+    replays.install(app, Replays(replay_key, replay_address, replay_page))
 
 
 def shown_kinds() -> Kinds:
@@ -75,15 +81,15 @@ def kind_of(match: MatchView) -> Kind:
     return shown_kinds().of(match.kind.name)
 
 
-def find(match_id: str, *, whole: bool = False) -> MatchView:
+def find(match_id: str, *, whole: bool = False, battle: int = 0) -> MatchView:
     """Return a match that the one who asks may see; answer 404 for any other.
 
     Of one that is over and that everybody has played it has the seats of who asks alone, unless it
-    is wanted whole.
+    is wanted whole. `battle` is one of its battles, 0 for that which the address names.
     """
     user = actor().user
     with one_reading() as reading:
-        viewer, battle = user.user_id if user else None, wanted_battle()
+        viewer, battle = user.user_id if user else None, battle or wanted_battle()
         match = lookup.find(reading, shown_kinds(), match_id, viewer, whole=whole, battle=battle)
     if match is None or not may_see(match):
         abort(404, NO_MATCH)
@@ -145,21 +151,23 @@ def page(match_id: str) -> ResponseReturnValue:
         title=title_of(match.game),
         sentence=sentence(match),
         own=own_slots(match),
-        workshop=workshop_of(match),
+        workshop=workshop_of(match, battle),
     )
 
 
-def workshop_of(match: MatchView) -> str:
-    """Return where people try a bot against who has played a match; "" where none are written.
+def workshop_of(match: MatchView, battle: int) -> str:
+    """Return where people try a bot in a position of a match; "" where none are written.
 
-    Against people's bots nobody practises: without a built-in one the page chooses the opponent.
+    It plays against the built-in bot that did best in it. Against people's bots nobody practises:
+    without a built-in one the page chooses the opponent.
     """
     if not written_at(match.game):
         return ""
     built_in = house.strategies_by_name(match.game)
     seats = (seat for seat in match.by_rank if seat.team is None and seat.name in built_in)
     opponent = next((built_in[seat.name] for seat in seats), None)
-    return url_for("workshop.page", game=match.game, opponent=opponent)
+    replay = replay_name(match, battle)
+    return url_for("workshop.page", game=match.game, opponent=opponent, replay=replay)
 
 
 @lru_cache
@@ -251,6 +259,37 @@ def download(match_id: str) -> ResponseReturnValue:
     if match.replay_key is None:
         abort(404, sentence(match))
     return lead_to(match.replay_key)
+
+
+def replay_name(match: MatchView, battle: int) -> str | None:
+    """Return what the replay of a battle is called in the workshop; None where there is none."""
+    if match.replay_key is None:
+        return None
+    return f"{match.match_id}{SECOND if battle > 1 else ''}"
+
+
+def replay_key(name: str) -> str:
+    """Return the key of the replay that the viewer draws; 404 for what the one may not see."""
+    match = find(name.removesuffix(SECOND), battle=1 + name.endswith(SECOND))
+    if match.replay_key is None:
+        abort(404, sentence(match))
+    return viewed_key(match.game, match.replay_key)
+
+
+def replay_address(name: str) -> str:
+    """Return where the viewer reads a replay."""
+    return address_of_replay("match.document", name)
+
+
+def replay_page(name: str) -> str:
+    """Return where a replay is watched."""
+    return address_of_replay("match.page", name)
+
+
+def address_of_replay(page: str, name: str) -> str:
+    """Return the address of a page or a document of a replay."""
+    battle = 2 if name.endswith(SECOND) else None
+    return url_for(page, match_id=name.removesuffix(SECOND), battle=battle)
 
 
 def lead_to(key: str) -> ResponseReturnValue:

@@ -34,7 +34,7 @@ PRACTICE: Final = Kind(
 def practise(session: Session, clock: Clock, bot: int, strategy: str) -> tuple[int, str]:
     """Plan a match of a bot against a built-in strategy; return its id, and its name for people.
 
-    Twice, or by two at once: the second is told Busy until the match is over. Raises WrongStatus
+    Twice, or by two at once: the second is told Playing until the match is over. Raises WrongStatus
     for a bot that is suspended or retired.
     """
     row = session.scalars(select(Bot).where(Bot.id == bot).with_for_update(key_share=True)).one()
@@ -50,16 +50,26 @@ def practise(session: Session, clock: Clock, bot: int, strategy: str) -> tuple[i
     return match, session.scalars(select(Match.match_id).where(Match.id == match)).one()
 
 
+class Playing(bots.Busy):
+    """A bot is in a match that must be over before it plays another one."""
+
+    def __init__(self, match_id: str) -> None:
+        """Keep the name of that match."""
+        super().__init__("Your bot is playing. Try again when its match is over.")
+        self.match_id = match_id
+
+
 def must_be_free(session: Session, bot: int) -> None:
-    """Raise Busy for a bot in a match that must be over before it plays another one."""
-    if is_playing(session, bot):
-        raise bots.Busy("Your bot is playing. Try again when its match is over.")
+    """Raise Playing for a bot in a match that must be over before it plays another one."""
+    match_id = match_of(session, bot)
+    if match_id is not None:
+        raise Playing(match_id)
 
 
-def is_playing(session: Session, bot: int) -> bool:
-    """Return whether a match is not over yet for which a bot does not play another one."""
+def match_of(session: Session, bot: int) -> str | None:
+    """Return the name of a match not over yet for which a bot does not play another one."""
     query = (
-        select(Match.id)
+        select(Match.match_id)
         .join(MatchParticipant, MatchParticipant.match_id == Match.id)
         .outerjoin(Rating, Rating.bot_id == MatchParticipant.bot_id)
         .where(
@@ -69,4 +79,4 @@ def is_playing(session: Session, bot: int) -> bool:
         )
         .limit(1)
     )
-    return session.scalar(query) is not None
+    return session.scalar(query)

@@ -151,7 +151,8 @@ class HubSettings:
     )
     hosting: str = setting(
         "",
-        "Uploaded programs of people: sandboxed or off.",
+        "Uploaded programs of people: sandboxed or off;"
+        " for tournaments see CW_TRUSTED_TOURNAMENTS.",
         one_of("sandboxed", "off"),
         "sandboxed where bubblewrap works, else off",
     )

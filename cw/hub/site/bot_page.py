@@ -172,13 +172,19 @@ class Wish(msgspec.Struct, frozen=True):
 @workshop.routes.post("/<game:game>/play")
 @players_only_json
 def play(game: str) -> ResponseReturnValue:
-    """Play a practice match of a bot that was saved in the workshop; return where it is shown."""
+    """Play a practice match of a bot that was saved in the workshop; return where it is shown.
+
+    409 with the match that the bot is in, where it must be over first.
+    """
     try:
         wish: Wish = body(Wish)
         bot = saving.own_bot(game, wish.name) or abort(404, saving.NO_BOT)
         if wish.opponent not in load_strategies(game):
             abort(422, NO_OPPONENT)
         match_id = begin_practice(bot, wish.opponent)
+    except practice.Playing as playing:
+        match = url_for("match.page", match_id=playing.match_id)
+        return reply({"error": str(playing), "playing": match}, 409)
     except saving.REFUSED as error:
         return reply({"error": str(error)}, 422)
     return reply({"match": url_for("match.page", match_id=match_id)}, 201)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 import msgspec
@@ -11,11 +10,10 @@ from flask import Blueprint, Response, abort, current_app, request, url_for
 
 from cw.arena.bots import BotSpec
 from cw.errors import UsageError
-from cw.games.codec import Game
-from cw.games.registry import load_game, load_play_options, load_protocol
-from cw.matches.run import check_number
+from cw.games.registry import load_play_options
+from cw.matches.positions import continuable, position_of
 from cw.matches.spec import MatchSpec, Secrets
-from cw.replays.document import Document, decode, states
+from cw.replays.document import Document, decode
 from cw.server.guard import changes_the_game
 from cw.web.live.live_matches import LiveMatches
 from cw.web.live.live_routes import (
@@ -78,18 +76,16 @@ def read_branch(document: Document, form: Mapping[str, str], settings: SiteSetti
     `turn` is how many turns stay as they were played, `seat-1` and on say who sits where, the usual
     bot on seats that are not named, and `pace` how fast bots play among themselves.
     """
-    game = continuable(document)
+    game = continuable(document).name
     turn = read_turn(form, len(document["turns"]))
-    usual = f"{BUILT_IN}{load_play_options(game.name).strategies[0]}"
+    usual = f"{BUILT_IN}{load_play_options(game).strategies[0]}"
     seats = range(1, len(document["players"]) + 1)
     choices = tuple(form.get(f"seat-{number}", usual) for number in seats)
     if choices.count(PERSON) > 1:
         raise UsageError("one person can play here, against bots")
     bots, secrets = seated_in(document, choices, settings)
-    foreign = load_protocol(game.name).options
-    options = {key: value for key, value in document["options"].items() if key not in foreign}
-    start = position(game, document, turn)
-    spec = MatchSpec("page", game.name, bots, read_seed(form), options, start, settings.isolation)
+    there, seed = position_of(document, turn), read_seed(form)
+    spec = MatchSpec("page", game, bots, seed, there.options, there.start, settings.isolation)
     pace = ANSWER_PACE if PERSON in choices else read_pace(form)
     return WantedMatch(spec, pace, secrets, choices)
 
@@ -108,32 +104,9 @@ def seated_in(
     return tuple(bots), secrets
 
 
-def continuable(document: Document) -> Game:
-    """Return the game of a replay; raise UsageError if it had other rules, or too many players."""
-    game = load_game(document["game"])
-    if document["rules"] != game.version:
-        raise UsageError(
-            f"the match was played by version {document['rules']} of the rules, which are"
-            f" {game.version} here"
-        )
-    check_number(game.name, game.rules.seats, len(document["players"]))
-    return game
-
-
 def name_in(player: Any, name: str, others: list[BotSpec]) -> str:
     """Return how a bot is named: where the state of a game names its players, as it does."""
     return player if isinstance(player, str) else free_name(name, others)
-
-
-def position(game: Game, document: Document, turn: int) -> Any:
-    """Return the document of the state after so many turns; raise UsageError for the end."""
-    try:
-        state = next(islice(states(game, document), turn, None))
-    except RecursionError:
-        raise UsageError("the replay is nested too deeply") from None
-    if game.rules.outcome(state) is not None:
-        raise UsageError(f"the match is over in turn {turn}: play on from an earlier one")
-    return game.codec.state_to_json(state)
 
 
 def read_turn(form: Mapping[str, str], last: int) -> int:

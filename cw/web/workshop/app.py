@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from flask import Flask, redirect, url_for
 from werkzeug.wrappers import Response
 
 from cw.web.app import create_app
 from cw.web.live.live_matches import LiveMatches
+from cw.web.replays.replay_store import ReplayStore
 from cw.web.settings import SiteSettings
 from cw.web.workshop import run_routes, workshop_routes
 from cw.web.workshop.gate import Gate
@@ -14,12 +17,19 @@ from cw.web.workshop.own_desk import OwnDesk
 from cw.workshop.project import Project
 
 
-def create_workshop(project: Project, gate: Gate) -> Flask:
-    """Return the application for one bot, behind its gate; whoever is done closes its desk."""
-    app = create_app(SiteSettings(owner=True, desk=False, rooms=False, isolation=project.isolation))
+def create_workshop(project: Project, gate: Gate, replays: Path | None = None) -> Flask:
+    """Return the application for one bot, behind its gate; whoever is done closes its desk.
+
+    `replays` is the folder, or the one file, of the replays whose positions it may be tried in.
+    """
+    isolation = project.isolation
+    app = create_app(
+        SiteSettings(owner=True, desk=False, rooms=False, isolation=isolation, replays=replays)
+    )
     gate.guard(app)
     matches: LiveMatches = app.extensions["matches"]
-    app.extensions["desk"] = OwnDesk(project, matches)
+    store: ReplayStore = app.extensions["replay_store"]
+    app.extensions["desk"] = OwnDesk(project, matches, replays=store)
     app.extensions["desks"] = workshop_routes.find
     app.config["HOME"] = "home"
     app.config["MAX_CONTENT_LENGTH"] = workshop_routes.LARGEST_BODY

@@ -3,11 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Protocol, TypeAlias
+from typing import Annotated, Final, Protocol, TypeAlias
+
+import msgspec
+from msgspec import Meta
 
 from cw.games.rules import Json
+from cw.web.replays.replay_store import NAME
 
 MOST_SEED: Final = 2**31 - 1
+
+Turn = Annotated[int, Meta(ge=0, le=1_000_000)]
+
+
+class WantedRun(msgspec.Struct, frozen=True):
+    """Which match a page asks for."""
+
+    opponent: str
+    seat: int = 1
+    seed: Annotated[int, Meta(ge=0, le=MOST_SEED)] | None = None
+    """None for a new one."""
+    replay: Annotated[str, Meta(pattern=rf"\A({NAME.pattern})?\Z")] = ""
+    """The name of the replay with whose position it begins; "" for a new game."""
+    turn: Turn = 0
+    """How many turns of that stay as they were played."""
 
 
 class Desk(Protocol):
@@ -17,8 +36,8 @@ class Desk(Protocol):
     that begin something raise UsageError for what cannot be done.
     """
 
-    def begin_run(self, opponent: str, seat: int, seed: int | None) -> Json:
-        """Begin a match; without a seed, with a drawn one. Return its address and its seed."""
+    def begin_run(self, wanted: WantedRun) -> Json:
+        """Begin a match; return its address and its seed. Answer 404 for an unknown replay."""
 
     def run(self) -> Json | None:
         """Return how the run stands, None before the first one."""

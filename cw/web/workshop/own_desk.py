@@ -9,19 +9,21 @@ from functools import partial
 from random import SystemRandom
 from typing import Any, Final
 
-from flask import url_for
+from flask import abort, url_for
 
 from cw.arena.bots import BotSpec
 from cw.errors import UsageError
 from cw.games.rules import Json, Player
 from cw.lab.ask import ask
 from cw.lab.asked import AskedAnswer, Asking
+from cw.matches.positions import position_of
 from cw.matches.run import run_match
 from cw.matches.spec import MatchResult, MatchSpec
-from cw.replays.document import Document
+from cw.replays.document import Document, decode
 from cw.web.live.live_matches import LiveMatches
 from cw.web.live.loop_thread import LoopThread
-from cw.web.workshop.desk import MOST_SEED
+from cw.web.replays.replay_store import ReplayStore
+from cw.web.workshop.desk import MOST_SEED, WantedRun
 from cw.web.workshop.run import Run, player_of
 from cw.web.workshop.tasks import Work
 from cw.web.workshop.telling import (
@@ -56,9 +58,14 @@ class OwnDesk:
         matches: LiveMatches,
         builder: Builder | None = None,
         at_once: int | None = None,
+        replays: ReplayStore | None = None,
     ) -> None:
-        """Nothing goes on; `at_once` is how many matches of a series are played at once."""
+        """Nothing goes on; `at_once` is how many matches of a series are played at once.
+
+        Runs may begin with positions of `replays`.
+        """
         self.project = project
+        self._replays = replays
         self._matches = matches
         self._loop = LoopThread()
         self._builder = builder or FolderBuilder(project)
@@ -71,15 +78,22 @@ class OwnDesk:
         self._check_work = Work(self._loop)
         self._check: Check | None = None
 
-    def begin_run(self, opponent: str, seat: int, seed: int | None) -> Json:
+    def begin_run(self, wanted: WantedRun) -> Json:
         """Begin a match in the place of the one before; without a seed, with a drawn one."""
-        match = self.play(opponent, seat, drawn() if seed is None else seed).match
-        address = url_for("matches.document", name=match.name)
-        return {"match": match.name, "document": address, "seed": match.spec.seed}
+        seed = drawn() if wanted.seed is None else wanted.seed
+        position = position_of(self._replay(wanted.replay), wanted.turn) if wanted.replay else None
+        spec = self.project.match(wanted.opponent, wanted.seat, seed, position=position)
+        return address_of(self.play(spec))
 
-    def play(self, opponent: str, seat: int, seed: int) -> Run:
+    def _replay(self, name: str) -> Document:
+        """Return a replay of this server; answer 404 for an unknown one."""
+        stored = self._replays and self._replays.find(name)
+        if not stored:
+            abort(404, f"there is no replay {name!r}")
+        return decode(stored.path.read_bytes())
+
+    def play(self, spec: MatchSpec) -> Run:
         """Begin a match in the place of the one before, and return it."""
-        spec = self.project.match(opponent, seat, seed)
         self.end_run(REPLACED)
         exchanges = Exchanges()
         play = partial(self._build_and_play, hear={MINE: exchanges.add})
@@ -97,7 +111,12 @@ class OwnDesk:
 
     def run(self) -> Json | None:
         """Return how the run stands, None before the first one."""
-        return None if self.last_run is None else run_document(self.last_run, self._names())
+        run = self.last_run
+        return None if run is None else self.report_of(run) | address_of(run)
+
+    def report_of(self, run: Run) -> dict[str, Json]:
+        """Return how a run stands, but for where its match is found."""
+        return run_document(run, self._names())
 
     def turn(self, number: int) -> Json | None:
         """Return what the bot was asked in a turn of the run, None before the first run."""
@@ -203,6 +222,12 @@ class OwnDesk:
         self._forget_series()
         self.end_check()
         self._loop.close()
+
+
+def address_of(run: Run) -> dict[str, Json]:
+    """Return where a page finds the match of a run, and its seed."""
+    address = url_for("matches.document", name=run.match.name)
+    return {"match": run.match.name, "document": address, "seed": run.match.spec.seed}
 
 
 def drawn(number: int = 0) -> int:

@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import msgspec
 from flask import Blueprint, Response, abort, current_app
-from msgspec import Meta
 
-from cw.web.workshop.desk import MOST_SEED, Desk, FindDesk
+from cw.web.workshop.desk import Desk, FindDesk, Turn, WantedRun
 from cw.web.workshop.workshop_routes import body, fresh, reply
 
 routes = Blueprint("workshop_runs", __name__, url_prefix="/workshop/<game:game>")
 
-Turn = Annotated[int, Meta(ge=0, le=1_000_000)]
-
 NO_RUN = "nothing was run yet"
-
-
-class WantedRun(msgspec.Struct, frozen=True):
-    """Which match a page asks for."""
-
-    opponent: str
-    seat: int = 1
-    seed: Annotated[int, Meta(ge=0, le=MOST_SEED)] | None = None
-    """None for a new one."""
 
 
 class WantedSeries(msgspec.Struct, frozen=True):
@@ -50,7 +36,7 @@ def find(game: str) -> Desk:
 def run(game: str) -> Response:
     """Begin a match of the bot in the place of the one before."""
     desk, wanted = find(game), body(WantedRun)
-    return reply(desk.begin_run(wanted.opponent, wanted.seat, wanted.seed), 201)
+    return reply(desk.begin_run(wanted), 201)
 
 
 @routes.get("/run")

@@ -33,8 +33,6 @@ def run_document(run: Run, files: Collection[str]) -> dict[str, Json]:
     parts = output_of(match) if match.over else run.exchanges.output()
     compiler = error.output if isinstance(error, BuildFailed) else ""
     return {
-        "match": match.name,
-        "seed": match.spec.seed,
         "goes_on": not match.over,
         "ready": match.progress is not None,
         "failed": error is not None,

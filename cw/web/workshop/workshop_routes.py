@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import re
 import secrets
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
 
 import msgspec
-from flask import Blueprint, Response, abort, current_app, make_response, render_template, request
+from flask import (
+    Blueprint,
+    Response,
+    abort,
+    current_app,
+    make_response,
+    render_template,
+    request,
+    url_for,
+)
 
 from cw import documents
 from cw.errors import ProtocolError, UsageError
 from cw.games.rules import Json
 from cw.web.games.game_pages import game_page
 from cw.web.games.game_routes import strategies
+from cw.web.replays.replay_store import NAME
 from cw.web.workshop.own_desk import OwnDesk
 from cw.workshop.building import digest_of
 from cw.workshop.folder import LARGEST_FILE, BotFolder, ChangedMeanwhile, TextFile
@@ -57,11 +68,38 @@ def page(game: str) -> Response:
             fewest=FEWEST,
             most=MOST,
             nonce=nonce,
+            has_run=desk.last_run is not None,
+            replay=replay_in(request.args, own_replay),
+            replays=url_for("replays.index", game=game),
             first=first_steps_in(project.folder, project.main),
         )
     )
     answer.headers["Content-Security-Policy"] = POLICY.format(nonce=nonce)
     return fresh(answer)
+
+
+class ShownReplay(NamedTuple):
+    """A replay in whose position the bot is tried."""
+
+    name: str
+    document: str
+    """Where its document is read."""
+    page: str
+    """Where it is watched."""
+
+
+def replay_in(
+    arguments: Mapping[str, str], shown: Callable[[str], ShownReplay]
+) -> ShownReplay | None:
+    """Return the replay that the address of a page names, None for none."""
+    name = arguments.get("replay", "")
+    return shown(name) if NAME.fullmatch(name) else None
+
+
+def own_replay(name: str) -> ShownReplay:
+    """Return a replay of this server."""
+    addresses = (url_for(page, name=name) for page in ("replays.document", "replays.watch"))
+    return ShownReplay(name, *addresses)
 
 
 def first_steps_in(folder: BotFolder, main: str) -> dict[str, int]:

@@ -125,7 +125,8 @@ def test_versions_are_saved_checked_and_played(site: Site) -> None:
         ]
     played = ann.post("play", {"name": "Painter", "opponent": "walker"})
     assert played.status_code == 201, played.text
-    assert ann.post("play", {"name": "Painter", "opponent": "walker"}).status_code == 422
+    again = ann.post("play", {"name": "Painter", "opponent": "walker"})
+    assert (again.status_code, again.json()["playing"]) == (409, played.json()["match"])
     assert "Painter" in ann.visitor.open(played.json()["match"]).text
     ben = Window(site.player("Ben"))
     assert ben.visitor.open(state).status_code == 404

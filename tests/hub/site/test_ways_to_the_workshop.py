@@ -65,7 +65,8 @@ def test_the_page_of_a_match_leads_there_with_its_opponent(site: Site) -> None:
         (("greedy", "Painter"), "greedy"),
     ):
         link = re.search(
-            r'href="([^"]*)">Try my bot from here<', visitor.open(match_of(site, *names)).text
+            r'href="([^"]*)" data-from-turn>Try my bot from here<',
+            visitor.open(match_of(site, *names)).text,
         )
         assert link
         assert link[1].startswith(WORKSHOP)

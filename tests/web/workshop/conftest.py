@@ -71,10 +71,10 @@ def make(tmp_path: Path) -> Iterator[Make]:
     """Make workshops that end with the test."""
     with ExitStack() as stack:
 
-        def make_one(game: str, language: str = "python") -> Workshop:
+        def make_one(game: str, language: str = "python", replays: Path | None = None) -> Workshop:
             place = tmp_path / f"{game}-{language}"
             gate = Gate(HOST)
-            app = create_workshop(open_project(game, place, language), gate)
+            app = create_workshop(open_project(game, place, language), gate, replays)
             stack.callback(app.extensions["matches"].close)
             stack.callback(app.extensions["desk"].close)
             client = app.test_client()

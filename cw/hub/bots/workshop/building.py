@@ -1,9 +1,15 @@
-"""Compiles a draft in the sandbox; whoever stops that waits for the end of the compiler."""
+"""Compiles a draft in the sandbox, once as long as it does not change.
+
+Whoever stops that waits for the end of the compiler.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from threading import Event
+from threading import Event, Lock
+from typing import Final
+
+from cachetools import LRUCache
 
 from cw.hub.bots import builds
 from cw.hub.bots.builds import Build
@@ -11,14 +17,42 @@ from cw.hub.bots.packages import UnfitUpload
 from cw.workshop.building import BuildFailed
 from cw.workshop.project import Project
 
+MOST_KEPT: Final = 64 * 1024 * 1024
+"""Bytes of programs that a process keeps: a hundred of usual ones, two of the largest."""
+
+
+class Programs:
+    """What this process has built, by language and sources: the programs that were used last."""
+
+    def __init__(self, most: int = MOST_KEPT) -> None:
+        """Keep so many bytes at most."""
+        self._lock = Lock()
+        self._kept = LRUCache[tuple[str, str], bytes](most, getsizeof=len)
+
+    def find(self, language: str, digest: str) -> bytes | None:
+        """Return the program that was built of sources with a digest, None where it is not here."""
+        with self._lock:
+            return self._kept.get((language, digest))
+
+    def keep(self, language: str, digest: str, program: bytes) -> None:
+        """Keep a program; those that were not used for the longest time make room."""
+        with self._lock:
+            self._kept[language, digest] = program
+
+
+PROGRAMS: Final = Programs()
+"""Those of this process."""
+
 
 class SandboxBuilder:
-    """Compiles a bot whose files do not change."""
+    """Compiles a bot whose files do not change, unless that was done before."""
 
-    def __init__(self, project: Project) -> None:
-        """Nothing is built yet."""
+    def __init__(self, project: Project, digest: str, programs: Programs = PROGRAMS) -> None:
+        """Nothing is built yet; `digest` is that of the files."""
         self._folder = project.folder.place
         self._language = project.language
+        self._digest = digest
+        self._programs = programs
         self._is_built = not project.how.build
 
     async def build(self) -> None:
@@ -28,15 +62,22 @@ class SandboxBuilder:
         """
         if self._is_built:
             return
+        data = self._programs.find(self._language, self._digest)
+        if data is None:
+            data = await self._built()
+            self._programs.keep(self._language, self._digest, data)
+        program = self._folder / builds.target_of(self._language)
+        program.write_bytes(data)
+        program.chmod(0o700)
+        self._is_built = True
+
+    async def _built(self) -> bytes:
         try:
             build = await self._compiled()
         except UnfitUpload as error:
             why, _, words = str(error).partition("\n")
             raise BuildFailed(why.rstrip("."), words) from None
-        program = self._folder / builds.target_of(self._language)
-        program.write_bytes(build.data)
-        program.chmod(0o700)
-        self._is_built = True
+        return build.data
 
     async def _compiled(self) -> Build:
         stopped = Event()

@@ -19,16 +19,17 @@ from cw.hub.bots.workshop.drafts import Draft
 from cw.hub.bots.workshop.opponents import own_versions
 from cw.hub.bots.workshop.pages import language_of, own_draft, refuse_unfit, routes
 from cw.hub.bots.workshop.pieces import MATCH, REPLAYS, TURNS, match_so_far, turn_in
+from cw.hub.bots.workshop.replays import known_replays
 from cw.hub.bots.workshop.tasks import Kind, New, Task
 from cw.hub.bots.workshop.work import DO
 from cw.hub.operation.queue import WORKSHOP
 from cw.hub.pages.request import one_reading, resources
 from cw.hub.store.database import Reading
+from cw.web.workshop.desk import WantedRun
 from cw.web.workshop.own_desk import drawn
 from cw.web.workshop.workshop_routes import fresh, reply
-from cw.workshop import project
 from cw.workshop.building import digest_of
-from cw.workshop.project import MAIN
+from cw.workshop.project import MAIN, refuse_opponent, refuse_seat, seats_of
 from cw.workshop.series import FEWEST, MOST
 
 LOG_IN: Final = "Please log in first."
@@ -71,12 +72,16 @@ class HubDesk:
 
     draft: Draft
 
-    def begin_run(self, opponent: str, seat: int, seed: int | None) -> Json:
+    def begin_run(self, wanted: WantedRun) -> Json:
         """Begin a match in the place of the one before; without a seed, with a drawn one."""
-        chosen = drawn() if seed is None else seed
-        about = self._against(opponent, seat)
-        number = self._begin("run", {**about, "seat": seat, "seed": chosen})
-        return {"match": str(number), "document": self._document(number), "seed": chosen}
+        seed = drawn() if wanted.seed is None else wanted.seed
+        about = {**self._against(wanted.opponent), "seat": wanted.seat, "seed": seed}
+        if wanted.replay:
+            # How many seats it has, and whether it is of this game, its worker sees.
+            about |= {"replay": known_replays().key(wanted.replay), "turn": wanted.turn}
+        else:
+            refuse_seat(wanted.seat, seats_of(self.draft.game))
+        return self._address(self._begin("run", about), seed)
 
     def run(self) -> Json | None:
         """Return how the run stands, None before the first one."""
@@ -85,7 +90,7 @@ class HubDesk:
             if task is None:
                 return None
             report = report_of(reading, "run", task)
-        return {**report, "match": str(task.id), "seed": task.request["seed"]}
+        return {**report, **self._address(task.id, task.request["seed"])}
 
     def turn(self, number: int) -> Json | None:
         """Return what the bot was asked in a turn of the run, None before the first run."""
@@ -117,7 +122,7 @@ class HubDesk:
         """Begin a series in the place of the one before."""
         if not FEWEST <= number <= MOST:
             raise UsageError(f"a series has {FEWEST} to {MOST} matches, not {number}")
-        about = {**self._against(opponent, 1), "matches": number, "seed": drawn(number)}
+        about = {**self._against(opponent), "matches": number, "seed": drawn(number)}
         self._begin("series", about)
 
     def series(self) -> Json:
@@ -146,11 +151,11 @@ class HubDesk:
         """End the check."""
         self._end("check")
 
-    def _against(self, opponent: str, seat: int) -> dict[str, Json]:
+    def _against(self, opponent: str) -> dict[str, Json]:
         """Return what a worker has to know of an opponent; raise UsageError for an unknown one."""
         with one_reading() as reading:
             versions = {each.key: each for each in own_versions(reading, self.draft)}
-        project.refuse_unfit(self.draft.game, opponent, seat, versions)
+        refuse_opponent(self.draft.game, opponent, versions)
         if opponent not in versions:
             return {"opponent": opponent}
         version = versions[opponent]
@@ -185,8 +190,10 @@ class HubDesk:
             nothing = {**EMPTY[kind], "goes_on": False, "waits": "", "is_lost": False}
             return nothing if task is None else report_of(reading, kind, task)
 
-    def _document(self, number: int) -> str:
-        return url_for("workshop.run_document", game=self.draft.game, number=number)
+    def _address(self, number: int, seed: int) -> dict[str, Json]:
+        """Return where a page finds the match of a run, and its seed."""
+        address = url_for("workshop.run_document", game=self.draft.game, number=number)
+        return {"match": str(number), "document": address, "seed": seed}
 
 
 def desk_of(game: str) -> HubDesk:

@@ -15,9 +15,10 @@ from cw.hub.bots import pages as bots
 from cw.hub.bots import views
 from cw.hub.bots.programs import why_off
 from cw.hub.bots.versions.own_game import OF_ITS_OWN
-from cw.hub.bots.workshop import drafts
+from cw.hub.bots.workshop import drafts, tasks
 from cw.hub.bots.workshop.drafts import Draft
 from cw.hub.bots.workshop.opponents import own_versions
+from cw.hub.bots.workshop.replays import known_replays
 from cw.hub.pages.request import one_reading, resources
 from cw.kits import LANGUAGES, languages_of
 from cw.web.games.game_pages import game_page
@@ -26,10 +27,12 @@ from cw.web.workshop.workshop_routes import (
     LARGEST_BODY,
     NONCE_BYTES,
     Saved,
+    ShownReplay,
     body,
     file_document,
     first_steps,
     fresh,
+    replay_in,
     reply,
 )
 from cw.workshop.building import digest_of
@@ -52,6 +55,7 @@ def page(game: str) -> ResponseReturnValue:
         draft = drafts.files(reading, own_draft(game))
         mine = views.bots_of_user(reading, player().user_id)
         versions = own_versions(reading, own_draft(game))
+        has_run = tasks.find(reading, own_draft(game), "run") is not None
     language, opponents = language_of(draft), strategies(game)
     g.style_nonce = secrets.token_urlsafe(NONCE_BYTES)
     main = MAIN[language]
@@ -65,6 +69,8 @@ def page(game: str) -> ResponseReturnValue:
                 how=LANGUAGES[language],
                 main=main,
                 nonce=g.style_nonce,
+                has_run=has_run,
+                replay=replay_in(request.args, shown_replay),
                 first=first_steps(next((each.text for each in draft if each.name == main), "")),
                 strategies=opponents,
                 opponent=opponent_of(opponents),
@@ -77,6 +83,12 @@ def page(game: str) -> ResponseReturnValue:
             )
         )
     )
+
+
+def shown_replay(name: str) -> ShownReplay:
+    """Return a replay of this site."""
+    known = known_replays()
+    return ShownReplay(name, known.address(name), known.page(name))
 
 
 def opponent_of(opponents: Mapping[str, str]) -> str:

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from time import monotonic, sleep
 from typing import Final, TypeAlias
 
@@ -22,6 +23,8 @@ from cw.hub.bots.workshop.tasks import Claim, News, Piece
 from cw.hub.operation.queue import WORKSHOP
 from cw.hub.operation.resources import Resources
 from cw.hub.store.tables import TaskKind
+from cw.matches.positions import Position, position_of
+from cw.replays.document import decode
 from cw.web.live.live_matches import LiveMatches
 from cw.web.workshop.own_desk import OwnDesk
 from cw.workshop.folder import BotFolder
@@ -154,7 +157,8 @@ def opened_desk(resources: Resources, claim: Claim) -> Iterator[OwnDesk]:
         project = Project(claim.draft.game, language, BotFolder(folder), isolation, others)
         matches = LiveMatches(1, monotonic)
         stack.callback(matches.close)
-        desk = OwnDesk(project, matches, SandboxBuilder(project), at_once=1)
+        builder = SandboxBuilder(project, sha256(claim.source).hexdigest())
+        desk = OwnDesk(project, matches, builder, at_once=1)
         stack.callback(desk.close)
         yield desk
 
@@ -176,14 +180,29 @@ def opponents(resources: Resources, claim: Claim) -> Iterator[Mapping[str, BotSp
         yield bots
 
 
-def begin_run(_: Resources, claim: Claim, desk: OwnDesk) -> Activity:
-    """Begin a match."""
-    wanted = claim.request
-    pieces = RunPieces(desk.play(wanted["opponent"], wanted["seat"], wanted["seed"]))
+def begin_run(resources: Resources, claim: Claim, desk: OwnDesk) -> Activity:
+    """Begin a match, with the position of a replay if that is wanted."""
+    wanted, position = claim.request, position_in(resources, claim)
+    match = desk.project.match(
+        wanted["opponent"], wanted["seat"], wanted["seed"], position=position
+    )
+    run = desk.play(match)
+    pieces = RunPieces(run)
     return Activity(
-        lambda: pieces.amended(desk.run()),
+        lambda: pieces.amended(desk.report_of(run)),
         lambda report: pieces.news(is_over=not report["goes_on"]),
     )
+
+
+def position_in(resources: Resources, claim: Claim) -> Position | None:
+    """Return the position with which a run begins, None for a new game."""
+    key = claim.request.get("replay")
+    if key is None:
+        return None
+    data = resources.objects.get(key)
+    if data is None:
+        raise UsageError("this replay is not kept any more: choose another one")
+    return position_of(decode(data), claim.request["turn"])
 
 
 def begin_ask(resources: Resources, claim: Claim, desk: OwnDesk) -> Activity:
