@@ -103,6 +103,7 @@ def create_hub(
     polls.install(app, actor.name)
     match.install(app, kinds_of(formats))
     live.install(app)
+    objects.install(app)
     bots.install(app, competing(formats))
     settings.install(app, profile_page.settings_cards)
     for format_ in formats:
