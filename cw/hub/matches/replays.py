@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from sqlalchemy import ColumnElement, and_, func, select, update
+from sqlalchemy import ColumnElement, and_, exists, func, not_, or_, select, update
 from sqlalchemy.orm import Session
 
 from cw.errors import ProtocolError
@@ -20,8 +20,9 @@ from cw.hub.clock import Clock
 from cw.hub.matches.claims import Claim
 from cw.hub.matches.kinds import Kinds
 from cw.hub.operation.resources import Resources
+from cw.hub.operation.settings import HubSettings
 from cw.hub.store.objects import ObjectStore, Streamed
-from cw.hub.store.tables import Battle, Match
+from cw.hub.store.tables import Battle, Match, MatchParticipant
 from cw.replays.archive import LARGEST, archive_file, arena_replay, own_replay
 from cw.replays.document import Document, encode, parse, states
 from cw.replays.public import numbered_replay, public_replay
@@ -153,15 +154,22 @@ STRONGEST: Final = 100
 """Matches of a competition and a month whose replays stay for good, by how strong they were."""
 
 
+class Ages(NamedTuple):
+    """How long replays stay after their matches."""
+
+    usual: timedelta
+    of_value: timedelta
+
+
 def prune(resources: Resources, kinds: Kinds) -> int:
     """Delete the replays that are too old; the rows say so first. Returns how many there were."""
-    age = timedelta(days=resources.settings.replay_days)
+    ages = ages_of(resources.settings)
     with resources.database.reading() as session:
-        months = months_to_prune(session, resources.clock, age, kinds)
+        months = months_to_prune(session, resources.clock, ages, kinds)
     count = 0
     for month in months:
         with resources.database.writing() as session:
-            keys = prune_month(session, resources.clock, month, age, kinds)
+            keys = prune_month(session, resources.clock, month, ages, kinds)
         for key in keys:
             for part in objects_of(key):
                 resources.objects.delete(part)
@@ -169,9 +177,15 @@ def prune(resources: Resources, kinds: Kinds) -> int:
     return count
 
 
-def months_to_prune(session: Session, clock: Clock, age: timedelta, kinds: Kinds) -> list[datetime]:
+def ages_of(settings: HubSettings) -> Ages:
+    """Return how long replays stay; those of value never go before the others."""
+    usual = timedelta(days=settings.replay_days)
+    return Ages(usual, max(usual, timedelta(days=settings.replay_days_long)))
+
+
+def months_to_prune(session: Session, clock: Clock, ages: Ages, kinds: Kinds) -> list[datetime]:
     """Return the first moment of each month that has replays which are too old."""
-    old = too_old(clock() - age, kinds)
+    old = too_old(clock(), ages, kinds)
     first, last = session.execute(
         select(func.min(Match.at), func.max(Match.at))
         .join(Battle, Battle.match_id == Match.id)
@@ -189,18 +203,25 @@ def after(month: datetime) -> datetime:
     return (month + timedelta(days=31)).replace(day=1)
 
 
-def too_old(ended: datetime, kinds: Kinds) -> ColumnElement[bool]:
-    """Return what holds for battles whose replays might go, of matches that ended before this."""
+def too_old(now: datetime, ages: Ages, kinds: Kinds) -> ColumnElement[bool]:
+    """Return what holds for battles whose replays might go."""
     return and_(
         Match.kind.in_(kinds.pruned),
-        Match.finished_at < ended,
+        Match.finished_at < now - ages.usual,
+        or_(Match.finished_at < now - ages.of_value, not_(is_of_value(kinds))),
         Battle.pruned_at.is_(None),
         Battle.replay_key.is_not(None),
     )
 
 
+def is_of_value(kinds: Kinds) -> ColumnElement[bool]:
+    """Return what holds for matches that somebody asked for, or that show how a bot failed."""
+    crashed = exists().where(MatchParticipant.match_id == Match.id, MatchParticipant.crashed)
+    return or_(Match.kind.in_(kinds.of_value), crashed)
+
+
 def prune_month(
-    session: Session, clock: Clock, month: datetime, age: timedelta, kinds: Kinds
+    session: Session, clock: Clock, month: datetime, ages: Ages, kinds: Kinds
 ) -> list[str]:
     """Give up the replays of a month that are too old, but not those of its strongest matches.
 
@@ -220,7 +241,7 @@ def prune_month(
     old = (
         select(Battle.match_id)
         .join(Match, Match.id == Battle.match_id)
-        .where(too_old(clock() - age, kinds))
+        .where(too_old(clock(), ages, kinds))
     )
     change = (
         update(Battle)
