@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from http.client import HTTPConnection
-from itertools import cycle
+from itertools import count, cycle
 from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Final
@@ -24,6 +25,17 @@ FLASK: Final = "/flask"
 
 PAGES: Final = {"profile": "/user/grace", "log-in": "/login", "settings": "/settings"}
 FOR_VISITORS: Final = "/login"
+
+REMEMBERED: Final = {
+    "home": ("/?", 0.15),
+    "matches": ("/matches?", 0.15),
+    "best matches": ("/matches?best={month}&", 0.1),
+    "leaderboard": ("/leaderboard?", 0.2),
+}
+"""Pages that all visitors share, each with its goal: the least share of requests per second."""
+
+HISTORY: Final = ("--bots", "200", "--matches", "2000")
+"""What these pages show."""
 
 ADDRESSES: Final = 250
 """From so many addresses requests seem to come: each has its limit for a minute."""
@@ -97,7 +109,33 @@ def rows(effort: Effort) -> list[Row]:
         results = [session_check(player), *poll(visitor, f"/match/{match}/state", effort)]
         for name, path in PAGES.items():
             results += page(visitor if path == FOR_VISITORS else player, name, path, effort)
+    with browsers(*HISTORY) as (_, visitor, _):
+        for name, (path, least) in REMEMBERED.items():
+            month = datetime.now(UTC).strftime("%Y-%m")
+            results += for_visitors(visitor, name, path.format(month=month), least, effort)
     return [*results, share_of_match(effort)]
+
+
+def for_visitors(
+    visitor: Browser, name: str, path: str, least: float, effort: Effort
+) -> Iterator[Row]:
+    """Compare a page that all visitors share, remembered and made anew, with fixed bytes."""
+    size = len(visitor.ask(path).body)
+    numbers = count()
+    per_second = (
+        1000 / ms
+        for ms in compare(
+            visitor,
+            effort,
+            partial(visitor.ask, path),
+            lambda: visitor.ask(f"{path}n={next(numbers)}"),
+            partial(visitor.ask, f"{BARE}{size}"),
+        )
+    )
+    shared, anew, bare = per_second
+    what, unit = f"{name}, visitors, {size / 1000:.1f} kB", "requests/s"
+    yield Row("hub", what, shared, unit, "fixed bytes", bare, Goal(">=", least))
+    yield Row("hub", f"{what}, made anew", anew, unit, "fixed bytes", bare)
 
 
 def page(browser: Browser, name: str, path: str, effort: Effort) -> list[Row]:

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+import gzip
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from random import Random
 from statistics import mean, median
-from typing import Any, Final
+from time import process_time
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from bench.rows import Effort, Goal, Row
 from cw.arena.bots import read_bots
+from cw.games.code_battle.exporter import export, made_up
+from cw.games.registry import load_game
 from cw.matches.run import run_match
 from cw.matches.spec import MatchSpec
 from cw.replays import document as replay
+from cw.replays.archive import archive_file, arena_replay
+
+T = TypeVar("T")
 
 MATCHES: Final[Mapping[str, tuple[tuple[str, ...], Mapping[str, Any]]]] = {
     "circuit-wars": (("safe", "greedy"), {}),
@@ -30,9 +38,57 @@ GOALS: Final = {
 """In kilobytes: for 500 turns of 4 players with about 50 bots."""
 
 
+STORED: Final = Goal("<=", 40, of="ours")
+"""In kilobytes: for a match of Code Battle of any map and any built-in strategies, on a hub."""
+
+STRATEGIES: Final = ("random", "gatherer", "rusher", "guardian", "swarm", "hunter", "strategist")
+PLAYERS: Final = (2, 3, 4, 6)
+
+
 def rows(effort: Effort) -> list[Row]:
-    """Measure every game, the median of some matches."""
-    return [row for game in MATCHES for row in of_game(game, effort.matches - 1)]
+    """Measure every game, the median of some matches; and how a hub stores Code Battle."""
+    usual = [row for game in MATCHES for row in of_game(game, effort.matches - 1)]
+    return usual + of_hub(2 * (effort.matches - 1))
+
+
+def of_hub(matches: int) -> list[Row]:
+    """Compare archive files, as a hub stores them, with the two formats that they stand for."""
+    figures = [in_archive(varied(number)) for number in range(1, matches + 1)]
+    size, plain, packing, writing, opening, reading = map(mean, zip(*figures, strict=True))
+    what, theirs = f"code-battle on a hub, mean of {matches}", "both formats, packed"
+    return [
+        Row("replays", what, size, "KB", theirs, plain, STORED),
+        Row("replays", f"{what}: to store", packing, "ms", theirs, writing),
+        Row("replays", f"{what}: to open", opening, "ms", "the packed file", reading),
+    ]
+
+
+def varied(number: int) -> replay.Document:
+    """Play a match of other strategies, of another number of players and on another map."""
+    rng = Random(number)
+    names = [rng.choice(STRATEGIES) for _ in range(PLAYERS[number % len(PLAYERS)])]
+    return match_of("code-battle", names, {}, rng.getrandbits(63))
+
+
+def in_archive(document: replay.Document) -> tuple[float, ...]:
+    """Return kilobytes, and milliseconds of a processor to store and to open: ours, then theirs."""
+    game, site = load_game("code-battle"), made_up(document)
+    data, packing = timed(lambda: archive_file(document, site) or b"")
+    both, writing = timed(
+        lambda: (
+            replay.encode(document, packed=True),
+            gzip.compress(export(document, list(replay.states(game, document)), site)),
+        )
+    )
+    _, opening = timed(lambda: arena_replay(data))
+    _, reading = timed(lambda: replay.unpacked(both[0]))
+    return len(data) / 1000, sum(map(len, both)) / 1000, packing, writing, opening, reading
+
+
+def timed(step: Callable[[], T]) -> tuple[T, float]:
+    """Return what a step gives, and the milliseconds of a processor that it took."""
+    start = process_time()
+    return step(), (process_time() - start) * 1000
 
 
 def of_game(game: str, matches: int) -> Iterator[Row]:
@@ -55,7 +111,13 @@ def of_game(game: str, matches: int) -> Iterator[Row]:
 
 def recorded(game: str, seed: int) -> replay.Document:
     """Play a match and give its replay."""
-    names, options = MATCHES[game]
+    return match_of(game, *MATCHES[game], seed)
+
+
+def match_of(
+    game: str, names: Sequence[str], options: Mapping[str, Any], seed: int
+) -> replay.Document:
+    """Play a match of built-in strategies and give its replay, as it is read."""
     bots = read_bots([f"bot{seat}=builtin:{name}" for seat, name in enumerate(names)]).bots
     spec = MatchSpec("bench", game, tuple(bots), seed, dict(options))
     return replay.decode(msgspec.json.encode(asyncio.run(run_match(spec)).replay))

@@ -31,7 +31,7 @@ LAYERS = (
     ("cw.games.codec",),
     ("cw.games.wire", "cw.games.play_options", "cw.games.endings", "cw.games.spaces"),
     ("cw.games.late_strategy", "cw.games.status_faults", "cw.games.checks"),
-    ("cw.games.own_format",),
+    ("cw.games.own_format", "cw.games.shorthand"),
     ("cw.games.*", "cw.games.entry"),
     ("cw.games.installed",),
     ("cw.games.registry", "cw.game"),

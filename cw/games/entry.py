@@ -44,6 +44,8 @@ class GameEntry:
     """A function that writes a replay in a format of the game's own; None if there is none."""
     importer: str | None = None
     """A function that reads that format back."""
+    shorthand: str | None = None
+    """How its replays are shortened where many are stored; None: they are not."""
     conduct: str | None = None
     """What its protocol may make of a match beside the rules."""
     endings: str | None = None
@@ -84,6 +86,7 @@ USUAL: Final[Mapping[str, str]] = {
     "maps": "map_maker:{}Maps",
     "exporter": "exporter:export",
     "importer": "importer:read",
+    "shorthand": "shorthand:SHORTHAND",
     "conduct": "conduct:CONDUCT",
     "endings": "endings:ENDINGS",
 }

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cw.games.checks import Admission, Checks
     from cw.games.own_format import Retold
     from cw.games.play_options import PlayOptions
+    from cw.games.shorthand import Shorthand
     from cw.games.spaces import Spaces
     from cw.games.wire import BotContext, BotHandler, Credits, WireProtocol
 
@@ -212,6 +213,12 @@ def load_importers() -> dict[str, Importer]:
     """Load what reads games' own replay formats, by game."""
     addresses = {name: entry.importer for name, entry in game_entries().items()}
     return {name: resolve_name(where) for name, where in addresses.items() if where is not None}
+
+
+def load_shorthand(name: str) -> Shorthand | None:
+    """Load how replays of a game are shortened; None for a game whose replays are not."""
+    where = game_entry(name).shorthand
+    return None if where is None else cast("Shorthand", resolve_name(where))
 
 
 def load_map_maker(name: str) -> AnyMapMaker:

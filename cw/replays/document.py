@@ -224,7 +224,7 @@ def checked(document: Json) -> Document:
             raise ProtocolError(f"a replay's {key!r} must be of type {kind.__name__}")
     if document["version"] != VERSION:
         raise ProtocolError(f"this is replay version {document['version']}, expected {VERSION}")
-    if is_deep(document, DEEPEST_REPLAY):
+    if is_deep_replay(document):
         raise ProtocolError(f"the replay is nested more than {DEEPEST_REPLAY} times")
     try:
         documents.convert(document, Told)
@@ -232,6 +232,11 @@ def checked(document: Json) -> Document:
         raise ProtocolError(f"the replay cannot be read: {error}") from None
     document["turns"] = [from_file(turn, n) for n, turn in enumerate(document["turns"])]
     return document
+
+
+def is_deep_replay(document: Json) -> bool:
+    """Return whether values of a replay are nested too deeply."""
+    return is_deep(document, DEEPEST_REPLAY)
 
 
 def in_file(turn: Mapping[str, Json]) -> dict[str, Json]:

@@ -24,7 +24,7 @@ from cw.games.registry import load_game
 from cw.hub.clock import utc_now
 from cw.hub.matches import planning, states
 from cw.hub.matches.planning import Plan, Seat
-from cw.hub.matches.replays import objects_of, viewed_key
+from cw.hub.matches.replays import file_at, objects_of, viewed_key
 from cw.hub.operation.resources import Resources
 from cw.hub.site.processes.upkeep import keep_in_order
 from cw.hub.store.tables import Battle, Match, MatchParticipant
@@ -261,6 +261,6 @@ def check_everything(resources: Resources, number: int) -> None:
     assert sorted(resources.objects.keys("replays")) == sorted(chain(*map(objects_of, keys)))
     for battle in played:
         assert battle.replay_key is not None
-        data = resources.objects.get(viewed_key(GAME, battle.replay_key))
+        data = file_at(resources.objects, viewed_key(GAME, battle.replay_key))
         assert data is not None
         assert verify(load_game(GAME), decode(data)) is None

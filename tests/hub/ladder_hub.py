@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from cw.games.registry import load_game
 from cw.hub.competitions.tournament import progress
 from cw.hub.matches.play import Worker
-from cw.hub.matches.replays import viewed_key
+from cw.hub.matches.replays import file_at, viewed_key
 from cw.hub.matches.sending import PLAY, send_own
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import KINDS
@@ -250,7 +250,7 @@ def replayed(of: Tournament, match: Match, board: BoardSpec) -> PlayedMatch[str]
         select(Battle).where(Battle.match_id == match.id).order_by(Battle.number)
     )
     for row in rows:
-        data = of.resources.objects.get(viewed_key(match.game, row.replay_key or ""))
+        data = file_at(of.resources.objects, viewed_key(match.game, row.replay_key or ""))
         assert data is not None
         document = decode(data)
         assert verify(load_game(match.game), document) is None

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from cw.games.registry import load_game
 from cw.hub.matches import planning
 from cw.hub.matches.planning import Plan, Seat
-from cw.hub.matches.replays import viewed_key
+from cw.hub.matches.replays import file_at, viewed_key
 from cw.hub.operation.environment import read_settings
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import Resources, opened
@@ -101,6 +101,6 @@ def check(resources: Resources) -> None:
     assert len(keys) == 2
     assert sorted(resources.objects.keys("replays")) == keys
     for key in keys:
-        data = resources.objects.get(viewed_key(GAME, key))
+        data = file_at(resources.objects, viewed_key(GAME, key))
         assert data is not None
         assert verify(load_game(GAME), decode(data)) is None

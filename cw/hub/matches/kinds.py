@@ -109,6 +109,8 @@ class Kind(KindTraits):
     """Whether it has no format, and is claimed as the format of its competition claims."""
     keeps: Literal["all", "strongest", "none"] = "all"
     """Which replays are kept for good; the others go after some time."""
+    is_of_value: bool = False
+    """Whether those others stay longer than usual."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +159,11 @@ class Kinds:
     def pruned(self) -> tuple[str, ...]:
         """The kinds whose replays go after some time."""
         return self.names(lambda kind: kind.keeps != "all")
+
+    @property
+    def of_value(self) -> tuple[str, ...]:
+        """The kinds whose replays stay longer than usual."""
+        return self.names(lambda kind: kind.is_of_value)
 
     @property
     def experiments(self) -> tuple[str, ...]:

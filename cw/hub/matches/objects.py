@@ -1,6 +1,7 @@
 """Links to replays and maps: whoever has one may read what it leads to, for an hour.
 
 They lead to the site itself, which passes on what the store has, unless browsers reach the store.
+What is made of an archive file comes from the site in any case.
 """
 
 from __future__ import annotations
@@ -9,14 +10,17 @@ import zlib
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from hashlib import sha384
-from typing import Final
+from typing import Final, cast
 
-from flask import Blueprint, Response, abort, request, url_for
+from flask import Blueprint, Flask, Response, abort, current_app, request, url_for
 from itsdangerous import BadSignature, SignatureExpired, TimestampSigner
 
+from cw.errors import ProtocolError
 from cw.hub.clock import Clock
+from cw.hub.matches.replays import is_from_archive, read_from_archive
+from cw.hub.pages.remembered import Remembered
 from cw.hub.pages.request import resources
-from cw.hub.store.objects import PACKED, PIECE
+from cw.hub.store.objects import PACKED, PIECE, Streamed
 
 routes = Blueprint("objects", __name__)
 
@@ -24,8 +28,21 @@ LASTS: Final = timedelta(hours=1)
 SIGNED: Final = ("replays/", "maps/")
 """How the keys begin of what links may lead to."""
 
+MOST_OPENED: Final = 16 * 1024 * 1024
+"""Bytes of files made of archive files that a process remembers."""
+
 EXPIRED: Final = "This link has expired."
 INVALID: Final = "This link is not valid."
+
+
+def install(app: Flask) -> None:
+    """Let an app remember the replays that it has opened."""
+    app.extensions["opened replays"] = Remembered[bytes | None](MOST_OPENED, len_of)
+
+
+def len_of(file: bytes | None) -> int:
+    """Return the bytes of a file; none, of one that is gone, are not remembered."""
+    return MOST_OPENED + 1 if file is None else len(file)
 
 
 class Signer(TimestampSigner):
@@ -57,7 +74,7 @@ def link_to(key: str) -> str:
         raise ValueError(f"{key} is neither a replay nor a map")
     signature = signer().sign(key).decode()[len(key) + 1 :]
     here = url_for("objects.read", key=key, sig=signature)
-    return resources().objects.link(key, LASTS) or here
+    return here if is_from_archive(key) else resources().objects.link(key, LASTS) or here
 
 
 @routes.get("/objects/<path:key>")
@@ -81,7 +98,9 @@ def read(key: str) -> Response:
     if request.if_none_match.contains(tag):
         answer.status_code = 304
         return answer
-    stored = resources().objects.streamed(key)
+    stored = (
+        streamed_from_archive(key) if is_from_archive(key) else resources().objects.streamed(key)
+    )
     if stored is None:
         abort(404, "This object is gone.")
     if unpacks:
@@ -91,6 +110,16 @@ def read(key: str) -> Response:
         answer.headers["Content-Encoding"] = "gzip"
     answer.response, answer.content_length = stored.pieces, stored.size
     return answer
+
+
+def streamed_from_archive(key: str) -> Streamed | None:
+    """Return a file that is made of an archive file, None if that is gone; abort otherwise."""
+    opened = cast(Remembered[bytes | None], current_app.extensions["opened replays"])
+    try:
+        file = opened.find(key, lambda: read_from_archive(resources().objects, key))
+    except ProtocolError as error:
+        abort(404, str(error))
+    return None if file is None else Streamed(len(file), iter((file,)))
 
 
 def unpacked_pieces(pieces: Iterable[bytes]) -> Iterator[bytes]:

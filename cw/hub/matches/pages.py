@@ -31,7 +31,7 @@ from cw.hub.matches import lookup
 from cw.hub.matches.kinds import NO_PART, Kind, Kinds
 from cw.hub.matches.live.telling import is_told
 from cw.hub.matches.objects import link_to
-from cw.hub.matches.replays import viewed_key
+from cw.hub.matches.replays import own_key, viewed_key
 from cw.hub.matches.results import NOBODY
 from cw.hub.matches.views import MatchView, SeatView
 from cw.hub.pages import polls
@@ -258,7 +258,7 @@ def download(match_id: str) -> ResponseReturnValue:
     match = find(match_id)
     if match.replay_key is None:
         abort(404, sentence(match))
-    return lead_to(match.replay_key)
+    return lead_to(own_key(match.replay_key))
 
 
 def replay_name(match: MatchView, battle: int) -> str | None:

@@ -1,27 +1,41 @@
-"""Replays as everybody may read them: where they lie in the object store, and for how long."""
+"""Replays as everybody may read them: where they lie in the object store, and for how long.
+
+An archive file is one object, of which a link leads to the arena's replay or to that in the
+format of the game: its key followed by the name of a file. Both are made when they are read.
+"""
 
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from sqlalchemy import ColumnElement, and_, func, select, update
+from sqlalchemy import ColumnElement, and_, exists, func, not_, or_, select, update
 from sqlalchemy.orm import Session
 
+from cw.errors import ProtocolError
 from cw.games.registry import game_entry, load_exporter, load_game
 from cw.hub.clock import Clock
 from cw.hub.matches.claims import Claim
 from cw.hub.matches.kinds import Kinds
 from cw.hub.operation.resources import Resources
-from cw.hub.store.tables import Battle, Match
-from cw.replays.document import Document, encode, states
+from cw.hub.operation.settings import HubSettings
+from cw.hub.store.objects import ObjectStore, Streamed
+from cw.hub.store.tables import Battle, Match, MatchParticipant
+from cw.replays.archive import LARGEST, archive_file, arena_replay, own_replay
+from cw.replays.document import Document, encode, parse, states
 from cw.replays.public import numbered_replay, public_replay
 
 OWN_FORMAT: Final = ".json.gz"
 ARENA_FORMAT: Final = ".cw.json.gz"
 """How the key of the arena's replay ends, where the game has a format of its own beside it."""
+
+ARCHIVE: Final = ".archive.gz"
+"""How the key of an archive file ends."""
+
+LEVEL: Final = 6
+"""How much gzip tries with a file that is made for one reader."""
 
 
 class StoredReplay(NamedTuple):
@@ -47,20 +61,69 @@ def replay_key(match_id: str, planned_at: datetime, attempt: int, battle: int = 
 
 def viewed_key(game: str, key: str) -> str:
     """Return the key of the replay that the viewer draws."""
-    if game_entry(game).exporter is None:
-        return key
-    return objects_of(key)[1]
+    ending = OWN_FORMAT if game_entry(game).exporter is None else ARENA_FORMAT
+    if key.endswith(ARCHIVE):
+        return f"{key}/{stem_of(key)}{ending}"
+    return key.removesuffix(OWN_FORMAT) + ending
 
 
-def objects_of(key: str) -> tuple[str, str]:
+def own_key(key: str) -> str:
+    """Return the key of the replay in the format of its game, or the arena's without one."""
+    return f"{key}/{stem_of(key)}{OWN_FORMAT}" if key.endswith(ARCHIVE) else key
+
+
+def objects_of(key: str) -> tuple[str, ...]:
     """Return the keys of all objects that a replay may be stored as."""
+    if key.endswith(ARCHIVE):
+        return (key,)
     return key, key.removesuffix(OWN_FORMAT) + ARENA_FORMAT
 
 
 def replay_of(key: str) -> tuple[str, str]:
     """Return match and key of the replay that an object is a part of."""
-    first = key.removesuffix(ARENA_FORMAT).removesuffix(OWN_FORMAT)
-    return first.rpartition("/")[2].partition("-")[0], first + OWN_FORMAT
+    replay = key
+    if not key.endswith(ARCHIVE):
+        replay = key.removesuffix(ARENA_FORMAT).removesuffix(OWN_FORMAT) + OWN_FORMAT
+    return stem_of(key).partition("-")[0], replay
+
+
+def stem_of(key: str) -> str:
+    """Return the name of an object of a replay, without its ending."""
+    return key.rpartition("/")[2].partition(".")[0]
+
+
+def file_at(objects: ObjectStore, key: str) -> bytes | None:
+    """Return the file that a link leads to, as gzip; None if it is gone.
+
+    Raises StoreAway if the store cannot be reached, ProtocolError if the file cannot be made.
+    """
+    return read_from_archive(objects, key) if is_from_archive(key) else objects.get(key)
+
+
+def is_from_archive(key: str) -> bool:
+    """Return whether a link leads to a file that is made when it is read."""
+    return f"{ARCHIVE}/" in key
+
+
+def read_from_archive(objects: ObjectStore, key: str) -> bytes | None:
+    """Return a file that is made of an archive file, as gzip; None if that is gone.
+
+    Raises StoreAway if it cannot be reached, ProtocolError if the file cannot be made.
+    """
+    stored, _, name = key.rpartition("/")
+    stream = objects.streamed(stored)
+    if stream is None:
+        return None
+    data = b"".join(pieces_of(stream))
+    file = arena_replay(data) if name.endswith(ARENA_FORMAT) else own_replay(data)
+    return gzip.compress(file, LEVEL, mtime=0)
+
+
+def pieces_of(stream: Streamed) -> Iterator[bytes]:
+    """Return the pieces of an archive file; raise ProtocolError for more than one can have."""
+    if stream.size > LARGEST:
+        raise ProtocolError(f"the archive file is larger than {LARGEST} bytes")
+    return stream.pieces
 
 
 def stored_replay(
@@ -75,6 +138,10 @@ def stored_replay(
         document = numbered_replay(document)
     public = public_replay(document, [seat.public for seat in claim.seats])
     game = public["game"]
+    short = archive_file(parse(encode(public, packed=False)), claim.credits)
+    if short is not None:
+        key = key.removesuffix(OWN_FORMAT) + ARCHIVE
+        return StoredReplay(key, ((key, short),))
     objects = [(viewed_key(game, key), encode(public, packed=True))]
     if game_entry(game).exporter is not None:
         played = list(states(load_game(game), public))
@@ -87,15 +154,22 @@ STRONGEST: Final = 100
 """Matches of a competition and a month whose replays stay for good, by how strong they were."""
 
 
+class Ages(NamedTuple):
+    """How long replays stay after their matches."""
+
+    usual: timedelta
+    of_value: timedelta
+
+
 def prune(resources: Resources, kinds: Kinds) -> int:
     """Delete the replays that are too old; the rows say so first. Returns how many there were."""
-    age = timedelta(days=resources.settings.replay_days)
+    ages = ages_of(resources.settings)
     with resources.database.reading() as session:
-        months = months_to_prune(session, resources.clock, age, kinds)
+        months = months_to_prune(session, resources.clock, ages, kinds)
     count = 0
     for month in months:
         with resources.database.writing() as session:
-            keys = prune_month(session, resources.clock, month, age, kinds)
+            keys = prune_month(session, resources.clock, month, ages, kinds)
         for key in keys:
             for part in objects_of(key):
                 resources.objects.delete(part)
@@ -103,9 +177,15 @@ def prune(resources: Resources, kinds: Kinds) -> int:
     return count
 
 
-def months_to_prune(session: Session, clock: Clock, age: timedelta, kinds: Kinds) -> list[datetime]:
+def ages_of(settings: HubSettings) -> Ages:
+    """Return how long replays stay; those of value never go before the others."""
+    usual = timedelta(days=settings.replay_days)
+    return Ages(usual, max(usual, timedelta(days=settings.replay_days_long)))
+
+
+def months_to_prune(session: Session, clock: Clock, ages: Ages, kinds: Kinds) -> list[datetime]:
     """Return the first moment of each month that has replays which are too old."""
-    old = too_old(clock() - age, kinds)
+    old = too_old(clock(), ages, kinds)
     first, last = session.execute(
         select(func.min(Match.at), func.max(Match.at))
         .join(Battle, Battle.match_id == Match.id)
@@ -123,18 +203,25 @@ def after(month: datetime) -> datetime:
     return (month + timedelta(days=31)).replace(day=1)
 
 
-def too_old(ended: datetime, kinds: Kinds) -> ColumnElement[bool]:
-    """Return what holds for battles whose replays might go, of matches that ended before this."""
+def too_old(now: datetime, ages: Ages, kinds: Kinds) -> ColumnElement[bool]:
+    """Return what holds for battles whose replays might go."""
     return and_(
         Match.kind.in_(kinds.pruned),
-        Match.finished_at < ended,
+        Match.finished_at < now - ages.usual,
+        or_(Match.finished_at < now - ages.of_value, not_(is_of_value(kinds))),
         Battle.pruned_at.is_(None),
         Battle.replay_key.is_not(None),
     )
 
 
+def is_of_value(kinds: Kinds) -> ColumnElement[bool]:
+    """Return what holds for matches that somebody asked for, or that show how a bot failed."""
+    crashed = exists().where(MatchParticipant.match_id == Match.id, MatchParticipant.crashed)
+    return or_(Match.kind.in_(kinds.of_value), crashed)
+
+
 def prune_month(
-    session: Session, clock: Clock, month: datetime, age: timedelta, kinds: Kinds
+    session: Session, clock: Clock, month: datetime, ages: Ages, kinds: Kinds
 ) -> list[str]:
     """Give up the replays of a month that are too old, but not those of its strongest matches.
 
@@ -154,7 +241,7 @@ def prune_month(
     old = (
         select(Battle.match_id)
         .join(Match, Match.id == Battle.match_id)
-        .where(too_old(clock() - age, kinds))
+        .where(too_old(clock(), ages, kinds))
     )
     change = (
         update(Battle)

@@ -177,6 +177,11 @@ class HubSettings:
     replay_days: int = setting(
         "90", "Days after which replays of rated and practice matches are deleted.", days
     )
+    replay_days_long: int = setting(
+        "365",
+        "Days after which those of challenges, and of matches in which a bot crashed, are deleted.",
+        days,
+    )
     replay_quota: int = setting(
         "10GiB",
         "Disk space that replays should take; above it an alert fires, and nothing is deleted.",

@@ -15,10 +15,11 @@ T = TypeVar("T")
 class Remembered(Generic[T]):
     """The values that were used last, by all that they depend on; shared by all threads."""
 
-    def __init__(self, most: int) -> None:
-        """Begin empty; at most so many are remembered."""
+    def __init__(self, most: int, size: Callable[[T], int] = lambda _: 1) -> None:
+        """Begin empty; the sizes of what is remembered add up to at most so much."""
         self._lock = Lock()
-        self._values: LRUCache[Hashable, T] = LRUCache(most)
+        self._size = size
+        self._values: LRUCache[Hashable, T] = LRUCache(most, size)
 
     def find(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the value of a key, made if need be; two threads at once may both make it."""
@@ -27,7 +28,8 @@ class Remembered(Generic[T]):
                 return self._values[key]
         value = make()
         with self._lock:
-            self._values[key] = value
+            if self._size(value) <= self._values.maxsize:
+                self._values[key] = value
         return value
 
 

@@ -23,7 +23,7 @@ from cw.hub.matches.challenges import pages as challenges
 from cw.hub.matches.live import pages as live
 from cw.hub.operation.resources import Resources
 from cw.hub.operation.settings import HubSettings
-from cw.hub.pages import files, polls, request, security
+from cw.hub.pages import files, polls, request, security, visitors
 from cw.hub.pages.queries import ShortInteger
 from cw.hub.site import (
     bot_page,
@@ -68,6 +68,9 @@ BLUEPRINTS: Final[tuple[Blueprint, ...]] = (
 )
 """The families of pages, in addition to those of the arena and of the formats."""
 
+FOR_VISITORS: Final = ("home.home", "leaderboard.page", "leaderboard.matches")
+"""The pages that most visitors come for, remembered for a moment."""
+
 
 def create_hub(
     resources: Resources, formats: Sequence[Format] = FORMATS, *, runs_programs: bool = False
@@ -100,9 +103,11 @@ def create_hub(
     layout.install(app)
     errors.install(app)
     security.install(app, resources.settings, families, resources.objects.origin())
+    visitors.install(app, actor.name, FOR_VISITORS)
     polls.install(app, actor.name)
     match.install(app, kinds_of(formats))
     live.install(app)
+    objects.install(app)
     bots.install(app, competing(formats))
     settings.install(app, profile_page.settings_cards)
     for format_ in formats:

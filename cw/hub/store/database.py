@@ -51,7 +51,9 @@ class Database:
         cannot be reached is given up.
         """
         self.engine = open_engine(url, patience)
-        self._writes = Lock()
+        self.writes = 0
+        """Transactions that this process has written: pages are made anew after each."""
+        self._writing = Lock()
         self._reader = sessionmaker(self.engine, expire_on_commit=False)
         self._writer = sessionmaker(self.writing_engine, expire_on_commit=False)
 
@@ -74,8 +76,10 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """Give a session for one verb: committed at the end of the block, or not at all."""
-        with self._turn(), self._writer.begin() as session:
-            yield session
+        with self._turn():
+            with self._writer.begin() as session:
+                yield session
+            self.writes += 1
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
@@ -85,12 +89,12 @@ class Database:
         longer one of them may find it taken each time; a lock is handed on at once. Who has waited
         for so long as SQLite lets a writer wait is told by it.
         """
-        mine = self.is_sqlite and self._writes.acquire(timeout=BUSY / 1000)
+        mine = self.is_sqlite and self._writing.acquire(timeout=BUSY / 1000)
         try:
             yield
         finally:
             if mine:
-                self._writes.release()
+                self._writing.release()
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:

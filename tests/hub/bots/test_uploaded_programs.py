@@ -32,7 +32,7 @@ from cw.hub.competitions.tournament.teams.enrolment import NewTeam
 from cw.hub.competitions.tournament.teams.practice import last_faults, plan_practice
 from cw.hub.matches import sending
 from cw.hub.matches.play import Worker
-from cw.hub.matches.replays import viewed_key
+from cw.hub.matches.replays import file_at, viewed_key
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import FORMATS, KINDS
 from cw.hub.store.tables import Battle, Competition, Match, MatchParticipant
@@ -135,7 +135,7 @@ def test_unmodified_clients_play_from_the_start_of_the_host_to_the_ladder(
     assert Counter(one.first_slot for one in battles) == {0: 3, 1: 3}
     for one in battles:
         assert one.reason not in FORFEITS
-        data = resources.objects.get(viewed_key("circuit-wars", one.replay_key or ""))
+        data = file_at(resources.objects, viewed_key("circuit-wars", one.replay_key or ""))
         assert data is not None
         document = decode(data)
         assert verify(load_game("circuit-wars"), document) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,17 +11,18 @@ from urllib.parse import parse_qs, urlsplit, urlunsplit
 
 import pytest
 import requests
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from cw.games.registry import load_game
 from cw.hub.matches import objects, planning
 from cw.hub.matches.objects import link_to
 from cw.hub.matches.planning import Plan, Seat
 from cw.hub.matches.play import Worker
+from cw.hub.matches.replays import ARCHIVE, OWN_FORMAT, objects_of
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import KINDS
 from cw.hub.store.objects import PIECE, ObjectStore
-from cw.hub.store.tables import Match
+from cw.hub.store.tables import Battle, Match
 from cw.replays.document import parse
 from cw.replays.verify import verify
 from tests.hub.conftest import StillClock
@@ -34,10 +36,26 @@ UNSIGNED = (400, 403)
 """The answers to a request without signature: Swift takes that for none of S3, and says 400."""
 
 
-def play(resources: Resources) -> str:
+BATTLE = Plan(
+    "of-its-own",
+    "one",
+    "code-battle",
+    (Seat("rusher", spec="builtin:rusher"), Seat("random", spec="builtin:random")),
+    {"max_turns": 5},
+    seed=1,
+)
+HEXAGON = Plan(
+    "of-its-own",
+    "one",
+    "hexagon",
+    (Seat("greedy", spec="builtin:greedy"), Seat("random", spec="builtin:random")),
+    seed=1,
+)
+"""Of a game whose replays are stored as they are read."""
+
+
+def play(resources: Resources, plan: Plan = BATTLE) -> str:
     """Play a match of a kind of its own, which everybody may see; return its path."""
-    seats = tuple(Seat(name, spec=f"builtin:{name}") for name in ("rusher", "random"))
-    plan = Plan("of-its-own", "one", "code-battle", seats, {"max_turns": 5}, seed=1)
     with resources.database.writing() as session:
         match = planning.plan(session, resources.clock, plan)
     Worker("me", 1, KINDS).play(resources, match)
@@ -122,6 +140,50 @@ def test_an_object_is_passed_on_piece_by_piece(site: Site) -> None:
     assert (same.status_code, same.content) == (304, b"")
 
 
+def test_an_archive_file_is_opened_once_and_may_be_gone(site: Site) -> None:
+    path = play(site.resources)
+    visitor = site.visitor()
+    drawn, own = (
+        visitor.open(f"{path}/{name}").headers["Location"] for name in ("replay", "download")
+    )
+    (key,) = site.resources.objects.keys("replays")
+    assert verify(load_game("code-battle"), parse(visitor.open(drawn).content)) is None
+    site.resources.objects.delete(key)
+    assert visitor.open(drawn).status_code == 200
+    assert visitor.open(own).status_code == 404
+
+
+def test_a_damaged_archive_file_is_no_defect_of_the_site(site: Site) -> None:
+    path = play(site.resources)
+    (key,) = site.resources.objects.keys("replays")
+    site.resources.objects.delete(key)
+    site.resources.objects.put_new(key, gzip.compress(b" " * 100_000_000))
+    answer = site.visitor().open(site.visitor().open(f"{path}/replay").headers["Location"])
+    assert answer.status_code == 404
+    assert "the replay is larger than" in words_of(answer)
+
+
+def test_replays_that_were_stored_in_both_formats_still_open(site: Site) -> None:
+    path = play(site.resources)
+    visitor = site.visitor()
+    objects = site.resources.objects
+    drawn, own = (
+        visitor.open(visitor.open(f"{path}/{name}").headers["Location"]).content
+        for name in ("replay", "download")
+    )
+    (key,) = objects.keys("replays")
+    old = key.removesuffix(ARCHIVE) + OWN_FORMAT
+    for name, data in zip(objects_of(old), (own, drawn), strict=True):
+        objects.put_new(name, gzip.compress(data))
+    objects.delete(key)
+    with site.resources.database.writing() as session:
+        session.execute(update(Battle).values(replay_key=old))
+    for name, data in (("replay", drawn), ("download", own)):
+        link = visitor.open(f"{path}/{name}").headers["Location"]
+        assert ARCHIVE not in link
+        assert visitor.open(link).content == data
+
+
 def test_a_large_object_is_never_in_memory_as_a_whole() -> None:
     """100 MB of nothing are 100 kB of gzip, which come in pieces of 64 KiB."""
     packer = zlib.compressobj(wbits=31)
@@ -159,12 +221,22 @@ def test_the_site_passes_on_what_a_server_has(remote: Site, swift: Swift) -> Non
 @pytest.mark.thorough
 @pytest.mark.parametrize("remote", ["https://files.example/s3"], indirect=True)
 def test_links_lead_to_where_browsers_reach_the_server(remote: Site) -> None:
-    path = play(remote.resources)
+    path = play(remote.resources, HEXAGON)
     visitor = remote.visitor()
     policy = visitor.open(path).headers["Content-Security-Policy"]
     assert "connect-src 'self' https://files.example" in policy.split("; ")
     link = visitor.open(f"{path}/replay").headers["Location"]
     assert link.startswith("https://files.example/s3/")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("remote", ["https://files.example/s3"], indirect=True)
+def test_an_archive_file_comes_from_the_site_in_any_case(remote: Site) -> None:
+    path = play(remote.resources)
+    visitor = remote.visitor()
+    link = visitor.open(f"{path}/replay").headers["Location"]
+    assert link.startswith("/objects/")
+    assert verify(load_game("code-battle"), parse(visitor.open(link).content)) is None
 
 
 @pytest.mark.thorough
@@ -174,16 +246,16 @@ def test_a_replay_on_a_server_is_read_there(
     with site_on(
         replace(resources, objects=ObjectStore(bucket, swift.address)), hub_clock
     ) as remote:
-        path = play(remote.resources)
+        path = play(remote.resources, HEXAGON)
         link = remote.visitor().open(f"{path}/replay").headers["Location"]
     assert link.startswith(swift.address)
     assert parse_qs(urlsplit(link).query)["X-Amz-Expires"] == ["3600"]
     replay = requests.get(link, headers={"Origin": "https://hub.example"}, timeout=PATIENCE)
     assert replay.headers["Content-Encoding"] == "gzip"
     assert replay.headers["Access-Control-Allow-Origin"] == "https://hub.example"
-    assert verify(load_game("code-battle"), parse(replay.content)) is None
+    assert verify(load_game("hexagon"), parse(replay.content)) is None
     (signature,) = parse_qs(urlsplit(link).query)["X-Amz-Signature"]
-    for other in (*list(changed(link, signature))[:4], link.replace(".cw.json.gz", ".json.gz")):
+    for other in (*list(changed(link, signature))[:4], link.replace(".json.gz", "-2.json.gz")):
         assert requests.get(other, timeout=PATIENCE).status_code == 403
     assert requests.get(with_query(link, ""), timeout=PATIENCE).status_code in UNSIGNED
 

@@ -23,7 +23,7 @@ from cw.hub.matches import attempt, claims, planning, play, sending, specs, stat
 from cw.hub.matches.attempt import Attempt
 from cw.hub.matches.planning import Plan, Seat
 from cw.hub.matches.play import Worker
-from cw.hub.matches.replays import replay_key, viewed_key
+from cw.hub.matches.replays import file_at, own_key, replay_key, viewed_key
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import Resources, open_resources
 from cw.hub.operation.settings import HubSettings
@@ -81,16 +81,23 @@ def test_a_match_is_played_once_and_its_replay_proven(resources: Resources) -> N
     assert seats[0].stats["answers"] > 0
 
 
-def test_a_game_with_a_format_of_its_own_is_stored_in_both(resources: Resources) -> None:
+def test_a_game_with_a_shorthand_is_one_object_that_gives_both_formats(
+    resources: Resources,
+) -> None:
     ME.play(resources, planned(resources, "code-battle", "rusher", "random", max_turns=5))
     (battle,) = battles(resources)
     assert battle.replay_key is not None
-    own = msgspec.json.decode(unpacked(resources.objects.get(battle.replay_key) or b""))
+    assert [*resources.objects.keys("replays")] == [battle.replay_key]
+    assert len(resources.objects.get(battle.replay_key) or b"") == battle.bytes
+    own = msgspec.json.decode(
+        unpacked(file_at(resources.objects, own_key(battle.replay_key)) or b"")
+    )
     assert len(own["turns"]) == 5
-    data = resources.objects.get(viewed_key("code-battle", battle.replay_key))
+    data = file_at(resources.objects, viewed_key("code-battle", battle.replay_key))
     assert data is not None
     assert verify(load_game("code-battle"), decode(data)) is None
-    assert [*resources.objects.keys("replays")] != []
+    assert own["match_id"] in battle.replay_key
+    assert own["players"][0]["bot_id"] == decode(data)["players"][0]["bot"]
 
 
 def test_a_bot_that_nobody_reaches_loses_and_no_replay_names_its_address(

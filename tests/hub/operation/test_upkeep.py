@@ -17,7 +17,7 @@ from cw.hub.operation.resources import Resources
 from cw.hub.operation.upkeep_job import Daily
 from cw.hub.site.formats import KINDS
 from cw.hub.site.processes.upkeep import keep_in_order
-from cw.hub.store.tables import Battle, Competition, Match, User
+from cw.hub.store.tables import Battle, Competition, Match, MatchParticipant, User
 from tests.hub.conftest import StillClock
 
 NOW = datetime(2026, 11, 20, 18, tzinfo=UTC)
@@ -112,6 +112,35 @@ def test_of_a_year_the_last_days_and_the_strongest_of_each_month_are_left(
         view = lookup.find(session, KINDS, gone.first() or "")
     assert view is not None
     assert view.replay_key is None
+
+
+def test_challenges_and_matches_with_a_crash_stay_longer(resources: Resources) -> None:
+    days = {"new": 89, "old": 91, "last": 364, "gone": 366}
+    keys: dict[str, str] = {}
+    with resources.database.writing() as session:
+        for number, (word, age) in enumerate(days.items()):
+            at = NOW - timedelta(days=age)
+            for offset, kind in enumerate(("challenge", "practice", "practice")):
+                key = add_match(session, kind, 10 * number + offset, at)
+                keys[f"{word} {kind} {offset}"] = key
+                (match,) = session.scalars(
+                    select(Match.id).where(Match.key == f"{10 * number + offset}")
+                )
+                session.add(MatchParticipant(match_id=match, slot=0, name="x", crashed=offset == 2))
+    store(resources, *keys.values())
+    then = replace(resources, clock=lambda: NOW)
+    for _ in range(2):
+        keep_in_order(then)
+        left = {word for word, key in keys.items() if key in replays(resources)}
+        long = {
+            f"{word} {what}"
+            for word in ("new", "old", "last")
+            for what in ("challenge 0", "practice 2")
+        }
+        assert left == {*long, "new practice 1"}
+    short = replace(resources.settings, replay_days=30, replay_days_long=1)
+    keep_in_order(replace(then, settings=short))
+    assert replays(resources) == set()
 
 
 def test_objects_that_no_match_names_go_after_two_days(resources: Resources) -> None:

@@ -13,6 +13,7 @@ CHALLENGE: Final = Kind(
     is_public=False,
     plays_at_once=True,
     keeps="none",
+    is_of_value=True,
     send=turns.to_send,
     waits_for_ticks=True,
     part=match_page.part,

@@ -19,6 +19,7 @@ from cw.hub.matches import listings, lookup, states
 from cw.hub.matches import pages as match_pages
 from cw.hub.matches.listings import BotChoice, Cut, MatchChoice
 from cw.hub.matches.pages import shown_kinds
+from cw.hub.matches.replays import own_key
 from cw.hub.operation import upkeep
 from cw.hub.pages.request import one_reading, resources
 from cw.hub.site.api import facts
@@ -115,7 +116,7 @@ def match_replay(match_id: str) -> Link:
     view = match_pages.find(match_id)
     if view.replay_key is None:
         abort(404, match_pages.sentence(view))
-    return facts.link(view.replay_key)
+    return facts.link(own_key(view.replay_key))
 
 
 @routes.add("GET", "/users/<username>")

@@ -16,7 +16,7 @@ from cw.hub.clock import utc_now
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.daily.entrants import GAME
 from cw.hub.matches import states
-from cw.hub.matches.replays import viewed_key
+from cw.hub.matches.replays import file_at, viewed_key
 from cw.hub.operation.environment import read_settings
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import opened
@@ -91,7 +91,7 @@ def check_games(hub: Hub, bots: Bots, number: int) -> None:
         assert len(starts) >= len(PLAYERS) + again
         assert len(set(starts)) == 1
         assert battle.replay_key is not None
-        data = hub.resources.objects.get(viewed_key(GAME, battle.replay_key))
+        data = file_at(hub.resources.objects, viewed_key(GAME, battle.replay_key))
         assert data is not None
         replay = decode(data)
         assert verify(load_game(GAME), replay) is None

@@ -15,6 +15,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from cw.errors import ProtocolError
 from cw.games.registry import games_with_hidden_information
 from cw.hub.clock import Clock
 from cw.hub.competitions.tournament import standings, timeline, views
@@ -23,6 +24,7 @@ from cw.hub.competitions.tournament.standings import GroupStandings
 from cw.hub.competitions.tournament.teams.assigned_bots import BUILTIN
 from cw.hub.competitions.tournament.views import TournamentView
 from cw.hub.competitions.verbs import SINCE
+from cw.hub.matches.replays import OWN_FORMAT, file_at, own_key
 from cw.hub.store.objects import ObjectStore
 from cw.hub.store.tables import (
     Battle,
@@ -52,7 +54,7 @@ def write_zip(session: Session, clock: Clock, competition: int, file: IO[bytes])
 
 
 def add_replays(session: Session, objects: ObjectStore, competition: int, file: IO[bytes]) -> None:
-    """Add the replays of all games to such a zip, but those that were pruned."""
+    """Add the replays of all games to such a zip, but those that nobody can read any more."""
     rows = session.execute(
         select(Match.match_id, Battle.number, Battle.replay_key)
         .join(Battle, Battle.match_id == Match.id)
@@ -62,10 +64,13 @@ def add_replays(session: Session, objects: ObjectStore, competition: int, file: 
     )
     with ZipFile(file, "a", ZIP_STORED) as archive:
         for match, number, key in rows:
-            ending = str(key).rpartition("/")[2].partition(".")[2]
-            data = objects.get(str(key))
+            try:
+                data = file_at(objects, own_key(str(key)))
+            except ProtocolError:
+                # The rules have changed since, and cannot write it in the format of its game.
+                continue
             if data is not None:
-                archive.writestr(f"replays/{match}-{number}.{ending}", data)
+                archive.writestr(f"replays/{match}-{number}{OWN_FORMAT}", data)
 
 
 def all_standings(session: Session, clock: Clock, row: Competition) -> Iterator[GroupStandings]:
