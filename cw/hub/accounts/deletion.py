@@ -58,7 +58,7 @@ def forget(session: Session, user_id: int) -> None:
             avatar=None,
         )
     )
-    session.execute(update(Mail).where(Mail.user_id == user_id).values(email=None))
+    session.execute(update(Mail).where(Mail.user_id == user_id).values(email=None, words=None))
     tickets.revoke_all(session, user_id)
     forget_places(session, user_id)
     session.execute(

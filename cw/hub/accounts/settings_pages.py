@@ -156,9 +156,10 @@ def change_avatar() -> ResponseReturnValue:
 @routes.post("/mails")
 @players_only
 def want_mails() -> ResponseReturnValue:
-    """Keep whether the player wants mails about bots."""
+    """Keep which news the player wants by mail."""
+    wanted = {"about_bots": "bots" in request.form, "from_hosts": "hosts" in request.form}
     with resources().database.writing() as writing:
-        profiles.want_mails(writing, player().user_id, about_bots="bots" in request.form)
+        profiles.want_mails(writing, player().user_id, **wanted)
     notice("Your settings were saved")
     return go(url_for("settings.page"))
 

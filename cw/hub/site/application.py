@@ -12,6 +12,7 @@ from cw.hub.accounts import email_pages, github
 from cw.hub.accounts import settings_pages as settings
 from cw.hub.accounts.access import actor
 from cw.hub.accounts.access.passwords import Passwords
+from cw.hub.accounts.news import pages as news
 from cw.hub.bots import pages as bots
 from cw.hub.bots.addresses import isolation_of
 from cw.hub.bots.workshop import choosing as workshop
@@ -57,6 +58,7 @@ BLUEPRINTS: Final[tuple[Blueprint, ...]] = (
     objects.routes,
     *email_pages.routes,
     settings.token_routes,
+    news.routes,
     github.routes,
     profile_page.routes,
     admin.routes,
