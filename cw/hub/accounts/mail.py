@@ -24,11 +24,10 @@ from cw.errors import Failure
 from cw.files import make_folder
 from cw.hub.accounts import letters, mail_counts, outbox
 from cw.hub.accounts.access import tickets
-from cw.hub.accounts.access.tickets import LinkKind
 from cw.hub.accounts.letters import Letter, Words
 from cw.hub.accounts.news import choices
 from cw.hub.accounts.news.choices import Subscription
-from cw.hub.accounts.outbox import Claim
+from cw.hub.accounts.outbox import Claim, MailKind
 from cw.hub.operation.resources import Resources
 from cw.hub.operation.settings import HubSettings
 from cw.hub.operation.smtp import connection_to
@@ -132,17 +131,19 @@ def words_of(
     Nobody is told news at an address that is not confirmed.
     """
     if choices.is_news(claim.kind):
-        is_wanted = choices.wants(session, claim.user_id, claim.kind)
-        if not is_wanted or not address.is_confirmed:
-            return None
-    if claim.kind == "announce":
-        return letters.stored(claim.words) if claim.words else None
-    if claim.kind == "inactive":
-        return letters.about_bot(session, resources.settings, claim)
+        is_wanted = choices.wants(session, claim.user_id, claim.kind) and address.is_confirmed
+        return news_of(session, resources.settings, claim) if is_wanted else None
     if claim.kind == "moving":
         return letters.about_move(resources.settings)
     link = link_to(resources.settings, claim.kind, ticket_of(resources, claim))
     return letters.with_link(claim.kind, link, resources.settings.signed_by)
+
+
+def news_of(session: Session, settings: HubSettings, claim: Claim) -> Words | None:
+    """Return what a mail with news says; None if it is no news any more."""
+    if claim.kind == "inactive":
+        return letters.about_bot(session, settings, claim)
+    return letters.stored(claim.words) if claim.words else None
 
 
 def ticket_of(resources: Resources, claim: Claim) -> str:
@@ -181,7 +182,7 @@ def find_address(session: Session, claim: Claim) -> Address | None:
     return Address(row.username, row.email, row.email_verified_at is not None)
 
 
-def link_to(settings: HubSettings, kind: LinkKind, ticket: str) -> str:
+def link_to(settings: HubSettings, kind: MailKind, ticket: str) -> str:
     """Return the address of a link; no request has a say in it."""
     return f"{settings.address}/{kind}/{ticket}"
 

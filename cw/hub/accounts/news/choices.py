@@ -34,6 +34,7 @@ class Choice:
 CHOICES: Final[Mapping[NewsKind, Choice]] = {
     "inactive": Choice(User.bot_mails, off=False, about="about your bots"),
     "announce": Choice(User.host_mails, off=False, about="from the hosts of your tournaments"),
+    "digest": Choice(User.digest, off="never", about="with a digest of your matches"),
 }
 
 
