@@ -20,6 +20,7 @@ from cw.hub.bots.workshop import desk as workshop_desk
 from cw.hub.competitions.format import Format, competing, kinds_of
 from cw.hub.matches import objects
 from cw.hub.matches import pages as match
+from cw.hub.matches.cards import pages as cards
 from cw.hub.matches.challenges import pages as challenges
 from cw.hub.matches.live import pages as live
 from cw.hub.operation.resources import Resources
@@ -54,6 +55,7 @@ BLUEPRINTS: Final[tuple[Blueprint, ...]] = (
     run_routes.routes,
     match.routes,
     live.routes,
+    cards.routes,
     challenges.routes,
     objects.routes,
     *email_pages.routes,
@@ -105,6 +107,7 @@ def create_hub(
     polls.install(app, actor.name)
     match.install(app, kinds_of(formats))
     live.install(app)
+    cards.install(app)
     bots.install(app, competing(formats))
     settings.install(app, profile_page.settings_cards)
     for format_ in formats:

@@ -172,6 +172,7 @@ WHO = {
     "GET /live": "all",
     "GET /live/state": "all",
     "GET /match/x/people": "missing",
+    "GET /match/x/picture.png": "missing",
     "GET /match/x/replay": "missing",
     "GET /match/x/download": "missing",
     "GET /replay/x": "missing",
