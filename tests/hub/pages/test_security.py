@@ -386,7 +386,7 @@ def test_account_pages_are_stored_nowhere_and_others_asked_for_again(site: Site)
 def test_errors_are_one_page_with_a_way_out(site: Site) -> None:
     page = site.visitor().open("/nothing")
     assert page.status_code == 404
-    assert "Not Found There is no such page. To the ranking" in words_of(page)
+    assert "Not Found There is no such page. To the ranking Home Games Documents" in words_of(page)
     assert 'href="/ranking"' in page.text
 
 
