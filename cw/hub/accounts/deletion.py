@@ -56,9 +56,11 @@ def forget(session: Session, user_id: int) -> None:
             country=None,
             born=None,
             avatar=None,
+            digest="never",
+            digest_at=None,
         )
     )
-    session.execute(update(Mail).where(Mail.user_id == user_id).values(email=None))
+    session.execute(update(Mail).where(Mail.user_id == user_id).values(email=None, words=None))
     tickets.revoke_all(session, user_id)
     forget_places(session, user_id)
     session.execute(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from cw.hub.accounts.news import choices
 from cw.hub.accounts.outbox import Claim, MailKind
 from cw.hub.operation.settings import HubSettings
-from cw.hub.store.tables import Bot, User
+from cw.hub.store.tables import Bot
 
 SUBJECTS: Final = {
     "reset": "Reset password",
@@ -42,8 +44,9 @@ INACTIVE: Final = (
     " page:",
     "{link}",
     "It is also asked again from time to time, and plays on as soon as it answers.",
-    "You can turn mails about your bots off in your settings: {settings}",
 )
+
+TURN_OFF: Final = "To get no more mails {about}: {link}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,15 @@ class Words:
 
     subject: str
     paragraphs: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return them as a mail that waits keeps them."""
+        return {"subject": self.subject, "paragraphs": list(self.paragraphs)}
+
+
+def stored(words: Mapping[str, Any]) -> Words:
+    """Return the words that a mail has kept."""
+    return Words(words["subject"], tuple(words["paragraphs"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +77,20 @@ class Letter:
     message_id: str
     site: str
     """The name that it is signed with."""
+    turns_off: str = ""
+    """The address that turns such mails off; "" for those that cannot be."""
 
     def body(self) -> str:
         """Return its text."""
         ending = ("Best,", f"The {self.site} Team.\n")
-        return "\n\n".join((f"Hi {self.username},", *self.words.paragraphs, *ending))
+        paragraphs = (*self.words.paragraphs, *self.way_out())
+        return "\n\n".join((f"Hi {self.username},", *paragraphs, *ending))
+
+    def way_out(self) -> Iterator[str]:
+        """Give the sentence that says how such mails are turned off, if they can be."""
+        if choices.is_news(self.kind):
+            about = choices.CHOICES[self.kind].about
+            yield TURN_OFF.format(about=about, link=self.turns_off)
 
 
 def with_link(kind: MailKind, link: str, site: str) -> Words:
@@ -88,13 +109,12 @@ def about_move(settings: HubSettings) -> Words:
 def about_bot(session: Session, settings: HubSettings, claim: Claim) -> Words | None:
     """Return the words of a mail that a bot is inactive.
 
-    None where it is not any more, or its owner wants no such mails.
+    None where it is not any more.
     """
     row = session.execute(
         select(Bot.name, Bot.game, Bot.reason)
-        .join(User, User.id == Bot.user_id)
         .where(Bot.id == claim.bot_id, Bot.user_id == claim.user_id)
-        .where(Bot.status == "INACTIVE", User.bot_mails)
+        .where(Bot.status == "INACTIVE")
     ).one_or_none()
     if row is None:
         return None
@@ -102,7 +122,6 @@ def about_bot(session: Session, settings: HubSettings, claim: Claim) -> Words | 
         "name": row.name,
         "reason": row.reason,
         "link": f"{settings.address}/bot/{row.name}?game={row.game}",
-        "settings": f"{settings.address}/settings",
     }
     return Words(
         f"Your bot {row.name} is inactive", tuple(text.format(**facts) for text in INACTIVE)

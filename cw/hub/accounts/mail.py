@@ -24,9 +24,10 @@ from cw.errors import Failure
 from cw.files import make_folder
 from cw.hub.accounts import letters, mail_counts, outbox
 from cw.hub.accounts.access import tickets
-from cw.hub.accounts.access.tickets import LinkKind
 from cw.hub.accounts.letters import Letter, Words
-from cw.hub.accounts.outbox import Claim
+from cw.hub.accounts.news import choices
+from cw.hub.accounts.news.choices import Subscription
+from cw.hub.accounts.outbox import Claim, MailKind
 from cw.hub.operation.resources import Resources
 from cw.hub.operation.settings import HubSettings
 from cw.hub.operation.smtp import connection_to
@@ -40,6 +41,8 @@ EVERY: Final = 5.0
 
 KEPT: Final = timedelta(days=7)
 """How long mails that were written to files stay."""
+
+LONGEST_LINE: Final = 998
 
 log = logging.getLogger("cw.hub.mail")
 
@@ -109,8 +112,15 @@ def prepare(resources: Resources, session: Session, claim: Claim) -> Letter | No
         tickets.issue_link_again(
             session, resources.clock, claim.kind, claim.user_id, ticket, claim.email
         )
-    site = resources.settings.signed_by
-    return Letter(address.email, address.username, claim.kind, words, claim.message_id, site)
+    return Letter(
+        address.email,
+        address.username,
+        claim.kind,
+        words,
+        claim.message_id,
+        site=resources.settings.signed_by,
+        turns_off=link_to_turn_off(resources, claim),
+    )
 
 
 def words_of(
@@ -118,15 +128,22 @@ def words_of(
 ) -> Words | None:
     """Return what a mail says; None if it is not wanted any more.
 
-    Nobody is told of bots at an address that is not confirmed.
+    Nobody is told news at an address that is not confirmed.
     """
-    if claim.kind == "inactive":
-        is_safe = address.is_confirmed
-        return letters.about_bot(session, resources.settings, claim) if is_safe else None
+    if choices.is_news(claim.kind):
+        is_wanted = choices.wants(session, claim.user_id, claim.kind) and address.is_confirmed
+        return news_of(session, resources.settings, claim) if is_wanted else None
     if claim.kind == "moving":
         return letters.about_move(resources.settings)
     link = link_to(resources.settings, claim.kind, ticket_of(resources, claim))
     return letters.with_link(claim.kind, link, resources.settings.signed_by)
+
+
+def news_of(session: Session, settings: HubSettings, claim: Claim) -> Words | None:
+    """Return what a mail with news says; None if it is no news any more."""
+    if claim.kind == "inactive":
+        return letters.about_bot(session, settings, claim)
+    return letters.stored(claim.words) if claim.words else None
 
 
 def ticket_of(resources: Resources, claim: Claim) -> str:
@@ -165,9 +182,18 @@ def find_address(session: Session, claim: Claim) -> Address | None:
     return Address(row.username, row.email, row.email_verified_at is not None)
 
 
-def link_to(settings: HubSettings, kind: LinkKind, ticket: str) -> str:
+def link_to(settings: HubSettings, kind: MailKind, ticket: str) -> str:
     """Return the address of a link; no request has a say in it."""
     return f"{settings.address}/{kind}/{ticket}"
+
+
+def link_to_turn_off(resources: Resources, claim: Claim) -> str:
+    """Return the address that turns news of a kind off; "" for a mail that is no news."""
+    if not choices.is_news(claim.kind):
+        return ""
+    subscription = Subscription(claim.user_id, claim.kind)
+    ticket = choices.ticket_of(resources.secret_key, subscription)
+    return f"{resources.settings.address}/unsubscribe/{ticket}"
 
 
 def deliver(resources: Resources, mail: Letter) -> None:
@@ -197,8 +223,18 @@ def compose(resources: Resources, mail: Letter) -> EmailMessage:
     message["Subject"] = mail.words.subject
     message["Date"] = format_datetime(resources.clock())
     message["Message-ID"] = f"<{mail.message_id}@{sender.rpartition('@')[2]}>"
-    message.set_content(mail.body(), cte="7bit")
+    if mail.turns_off:
+        # One click in the mail program (RFC 8058).
+        message["List-Unsubscribe"] = f"<{mail.turns_off}>"
+        message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+    body = mail.body()
+    message.set_content(body, cte="7bit" if is_plain(body) else "quoted-printable")
     return message
+
+
+def is_plain(text: str) -> bool:
+    """Return whether any mail server takes a text as it is (RFC 5322, 2.1.1)."""
+    return text.isascii() and all(len(line) <= LONGEST_LINE for line in text.splitlines())
 
 
 def ascii_address(email: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -20,6 +20,9 @@ DAY: Final = timedelta(days=1)
 MOST_OF_A_KIND: Final = 3
 MOST: Final = 5
 """Mails to one address within a day: of one kind, and of all that people ask for."""
+
+MOST_NEWS: Final[Mapping[MailKind, int]] = {"inactive": 3, "announce": 10, "digest": 2}
+"""News to one address within a day, by kind."""
 
 
 def key_of(secret: str, email: str) -> str:
@@ -54,12 +57,12 @@ def count(session: Session, clock: Clock, key: str, kind: MailKind, *, is_confir
 def has_room(sent: Sequence[str], kind: MailKind, reserve: int) -> bool:
     """Return whether one more mail of a kind may follow those of a day.
 
-    News of bots are counted by themselves: they shall not keep anybody from coming in again.
+    News are counted by themselves: they shall not keep anybody from coming in again.
     """
     of_kind = sent.count(kind)
-    if kind == "inactive":
-        return of_kind < MOST_OF_A_KIND
-    asked_for = len(sent) - sent.count("inactive")
+    if kind in MOST_NEWS:
+        return of_kind < MOST_NEWS[kind]
+    asked_for = sum(of not in MOST_NEWS for of in sent)
     most_of_kind = MOST_OF_A_KIND - (reserve if kind == "reset" else 0)
     return asked_for < MOST - reserve and of_kind < most_of_kind
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from secrets import token_urlsafe
@@ -14,10 +14,15 @@ from sqlalchemy.orm import Session
 from cw.hub.clock import Clock
 from cw.hub.operation.health import counts
 from cw.hub.store.tables import Mail, MailState, User
+from cw.hub.store.upsert import inserts
 
-MailKind: TypeAlias = Literal["reset", "verify", "email", "moving", "inactive"]
+NewsKind: TypeAlias = Literal["inactive", "announce", "digest"]
+"""That a bot cannot be reached; what the host of a tournament announces; what has happened in a day
+or a week. Each can be turned off."""
+
+MailKind: TypeAlias = Literal["reset", "verify", "email", "moving"] | NewsKind
 """To reset a password, to confirm an address, or a new one; that another address shall take the
-place of this one; that a bot cannot be reached."""
+place of this one; news."""
 
 PAUSES: Final = (1, 4, 16, 64)
 """Minutes between the attempts to send a mail."""
@@ -51,6 +56,19 @@ class Claim:
     """The row of the bot that it is about, if it is about one."""
     email: str | None = None
     """Where it goes, if not to the address of the account."""
+    words: Mapping[str, Any] | None = None
+    """What it says, if that was known when it was put."""
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What several people are told."""
+
+    kind: NewsKind
+    key: str
+    """Names it, such as `event:7`, in at most 40 characters."""
+    words: Mapping[str, Any]
+    """Its subject and its paragraphs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +112,28 @@ def put(  # noqa: PLR0913 - what, about what, and where to
     return mail.id
 
 
+def put_news(session: Session, clock: Clock, news: News, users: Iterable[int]) -> int:
+    """Let users be sent news once this transaction is committed; return to how many.
+
+    Nobody is put a mail with the same news again.
+    """
+    now = clock()
+    about = {
+        "kind": news.kind,
+        "news_key": news.key,
+        "words": news.words,
+        "state": "waiting",
+        "attempt": 0,
+        "reason": "",
+        "due_at": now,
+        "created_at": now,
+    }
+    rows = [{"message_id": token_urlsafe(24), "user_id": user, **about} for user in users]
+    new = inserts(session, Mail, rows)
+    unseen = (insert.on_conflict_do_nothing().returning(Mail.id) for insert in new)
+    return sum(len(session.scalars(insert).all()) for insert in unseen)
+
+
 def has_mail(session: Session, kind: MailKind, user_id: int, bot: int, since: datetime) -> bool:
     """Return whether a user was put a mail of a kind about a bot since a moment."""
     same = (Mail.kind == kind, Mail.user_id == user_id, Mail.bot_id == bot)
@@ -102,9 +142,13 @@ def has_mail(session: Session, kind: MailKind, user_id: int, bot: int, since: da
 
 
 def due(session: Session, clock: Clock) -> Sequence[int]:
-    """Return the ids of mails that may be sent now, as many as are looked up together."""
+    """Return the ids of mails that may be sent now, as many as are looked up together.
+
+    News to many come last: nobody waits behind them for a link.
+    """
     waiting = select(Mail.id).where(Mail.state == "waiting", Mail.due_at <= clock())
-    return session.scalars(waiting.order_by(Mail.due_at).limit(AT_ONCE)).all()
+    in_order = waiting.order_by(Mail.news_key.is_not(None), Mail.due_at)
+    return session.scalars(in_order.limit(AT_ONCE)).all()
 
 
 def claim(session: Session, clock: Clock, mail_id: int) -> Claim | None:
@@ -118,8 +162,8 @@ def claim(session: Session, clock: Clock, mail_id: int) -> Claim | None:
         update(Mail)
         .where(Mail.id == mail_id, Mail.state == "waiting", Mail.due_at <= now)
         .values(attempt=Mail.attempt + 1, due_at=now + LEASE)
-        .returning(Mail.attempt, Mail.message_id, Mail.kind, Mail.user_id, Mail.bot_id, Mail.email)
-    ).one_or_none()
+        .returning(Mail)
+    ).scalar_one_or_none()
     if row is None:
         return None
     claim = Claim(
@@ -130,6 +174,7 @@ def claim(session: Session, clock: Clock, mail_id: int) -> Claim | None:
         row.user_id,
         row.bot_id,
         row.email,
+        row.words,
     )
     if claim.attempt > ATTEMPTS:
         end(session, clock, claim, "dead", "whoever sent it has ended meanwhile")
@@ -139,8 +184,8 @@ def claim(session: Session, clock: Clock, mail_id: int) -> Claim | None:
 
 def end(session: Session, clock: Clock, claim: Claim, state: MailState, reason: str = "") -> bool:
     """Note what became of a mail; return False if it is no longer this one's to say."""
-    # One that is dead may be sent again; otherwise the address has done its work.
-    erased = {} if state == "dead" else {"email": None}
+    # One that is dead may be sent again; otherwise address and words have done their work.
+    erased = {} if state == "dead" else {"email": None, "words": None}
     is_mine = _set(session, claim, state=state, reason=reason, ended_at=clock(), **erased)
     if is_mine and state == "sent":
         counts.add_now(session, counts.MAILS_SENT)

@@ -24,7 +24,7 @@ from cw.hub.accounts.people import (
 )
 from cw.hub.clock import Clock
 from cw.hub.store.revisions import show_anew
-from cw.hub.store.tables import Bot, Friend, User
+from cw.hub.store.tables import Bot, DigestEvery, Friend, User
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,10 @@ class OwnSettings:
     """Whether a GitHub account logs in."""
     bot_mails: bool
     """Whether a mail says that a bot cannot be reached."""
+    host_mails: bool
+    """Whether mails tell what the hosts of tournaments announce."""
+    digest: DigestEvery
+    """How often a mail tells what has happened."""
 
 
 PROFILE: Final = select(
@@ -79,6 +83,8 @@ OWN_SETTINGS: Final = select(
     User.password_hash.is_not(None).label("has_password"),
     User.github_id.is_not(None).label("has_github"),
     User.bot_mails,
+    User.host_mails,
+    User.digest,
 ).where(User.id == bindparam("user"))
 
 
@@ -109,6 +115,8 @@ def own_settings(session: Session, user_id: int) -> OwnSettings:
         bool(row.has_password),
         bool(row.has_github),
         row.bot_mails,
+        row.host_mails,
+        row.digest,
     )
 
 
@@ -122,9 +130,12 @@ def set_display_name(session: Session, user_id: int, name: str | None) -> None:
     save(session, user_id, display_name=name)
 
 
-def want_mails(session: Session, user_id: int, *, about_bots: bool) -> None:
-    """Choose whether a mail says that a bot cannot be reached; the last call wins."""
-    save(session, user_id, bot_mails=about_bots)
+def want_mails(session: Session, user_id: int, *, about_bots: bool, from_hosts: bool) -> None:
+    """Choose whether mails say that a bot cannot be reached, and what hosts announce.
+
+    The last call wins.
+    """
+    save(session, user_id, bot_mails=about_bots, host_mails=from_hosts)
 
 
 def ask_for_email(session: Session, clock: Clock, user_id: int, email: str) -> list[int]:

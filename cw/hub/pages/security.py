@@ -45,8 +45,9 @@ WITH_FILE: Final = (
     "api.save_version",
 )
 
-SCRIPTED: Final = ("api", "games", "matches", "play_on", "replays", "room")
-"""Blueprints whose requests come from scripts and bots; they refuse other sites by themselves."""
+SCRIPTED: Final = ("api", "games", "matches", "news", "play_on", "replays", "room")
+"""Blueprints whose requests come from scripts, bots and mail programs; they refuse other sites by
+themselves."""
 
 WITH_ACCOUNTS: Final = ("account", "settings", "tokens", "github")
 """Blueprints where passwords and tokens are typed and shown."""

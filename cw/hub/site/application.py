@@ -12,6 +12,7 @@ from cw.hub.accounts import email_pages, github
 from cw.hub.accounts import settings_pages as settings
 from cw.hub.accounts.access import actor
 from cw.hub.accounts.access.passwords import Passwords
+from cw.hub.accounts.news import pages as news
 from cw.hub.bots import pages as bots
 from cw.hub.bots.addresses import isolation_of
 from cw.hub.bots.workshop import choosing as workshop
@@ -19,6 +20,7 @@ from cw.hub.bots.workshop import desk as workshop_desk
 from cw.hub.competitions.format import Format, competing, kinds_of
 from cw.hub.matches import objects
 from cw.hub.matches import pages as match
+from cw.hub.matches.cards import pages as cards
 from cw.hub.matches.challenges import pages as challenges
 from cw.hub.matches.live import pages as live
 from cw.hub.operation.resources import Resources
@@ -53,10 +55,12 @@ BLUEPRINTS: Final[tuple[Blueprint, ...]] = (
     run_routes.routes,
     match.routes,
     live.routes,
+    cards.routes,
     challenges.routes,
     objects.routes,
     *email_pages.routes,
     settings.token_routes,
+    news.routes,
     github.routes,
     profile_page.routes,
     admin.routes,
@@ -108,6 +112,7 @@ def create_hub(
     match.install(app, kinds_of(formats))
     live.install(app)
     objects.install(app)
+    cards.install(app)
     bots.install(app, competing(formats))
     settings.install(app, profile_page.settings_cards)
     for format_ in formats:

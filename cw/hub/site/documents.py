@@ -22,7 +22,7 @@ TEXTS: Final = {"blog": "CHANGELOG.md", "contribute": "CONTRIBUTING.md"}
 @routes.get("/blog")
 def blog() -> str:
     """Show what has changed."""
-    return render_template("hub/site/document.html", title="Blog", text=as_html("blog"))
+    return render_template("hub/site/document.html", title="Blog", text=as_html("blog"), news=True)
 
 
 @routes.get("/contribute")

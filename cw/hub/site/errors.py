@@ -25,7 +25,7 @@ from cw.server.app import REFUSALS
 log = logging.getLogger(__name__)
 
 EXPIRED_FORM: Final = "Your form has expired. Please go back and try again."
-LINK: Final = re.compile(r"(/(?:reset|verify)/)[^/?]+")
+LINK: Final = re.compile(r"(/(?:reset|verify|email|unsubscribe)/)[^/?]+")
 WORDS: Final = {
     404: "There is no such page.",
     405: "This page cannot be used that way.",

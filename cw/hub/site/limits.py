@@ -250,6 +250,7 @@ LIMITS: Final = (
     Limit("live-watching", "6000 per minute", network, LIVE, ("GET",)),
     Limit("avatar", "10 per hour", user, ("settings.change_avatar",)),
     Limit("replay", "120 per minute", network, REPLAYS, ("GET",)),
+    Limit("card", "60 per minute", network, ("cards.picture",), ("GET",)),
     Limit("search", "120 per minute", network, ("leaderboard.matches",), ("GET",)),
     Limit("report", "30 per minute", network, ("cups.form",), ("GET",)),
     Limit("export", "12 per hour", network, ("host.export",), ("GET",)),

@@ -1,6 +1,7 @@
-"""A process that paints the last turn of a replay: the file in, a small PNG file out.
+"""A process that paints the last turn of a replay: the file in, a PNG file out.
 
-Its argument is `dark` or `light`. A replay that cannot be drawn ends it with exit code 1.
+Its argument is `dark` or `light`, for the board alone on such a page, or `card`, for a larger
+picture with who played and who won. A replay that cannot be drawn ends it with exit code 1.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import os
 import sys
 
 from cw.errors import ArenaError
-from cw.pictures.exports import thumbnail
+from cw.pictures.exports import still, thumbnail
 from cw.pictures.raster import png
 from cw.replays.document import Document, parse, unpacked
 from cw.web.replays.export import drawn
@@ -24,13 +25,19 @@ def painted(document: Document, dark: bool) -> bytes:
     return png(thumbnail(drawn(document), dark=dark))
 
 
+def card(document: Document) -> bytes:
+    """Return the last turn of a replay, with who played and who won, as a PNG file."""
+    return png(still(drawn(document), -1))
+
+
 def main() -> None:
     """Paint the replay of standard input."""
+    kind = sys.argv[1:]
     if sys.platform != "win32":
         os.nice(PATIENT)
     try:
         document = parse(unpacked(sys.stdin.buffer.read(), LARGEST_LISTED))
-        picture = painted(document, dark=sys.argv[1:] == ["dark"])
+        picture = card(document) if kind == ["card"] else painted(document, dark=kind == ["dark"])
     except ArenaError:
         raise SystemExit(1) from None
     sys.stdout.buffer.write(picture)

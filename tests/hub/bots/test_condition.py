@@ -83,7 +83,7 @@ def test_three_failures_make_it_inactive_and_its_owner_is_told_once(
     (letter,) = (ann.resources.settings.data / "mail").glob("*.eml")
     text = letter.read_text()
     assert "Subject: Your bot Swarm is inactive" in text
-    for part in ("nobody is there", "/bot/Swarm?game=hexagon", "/settings"):
+    for part in ("nobody is there", "/bot/Swarm?game=hexagon", "/unsubscribe/"):
         assert part in text
     check(ann, bot, None)
     for _ in range(3):
@@ -94,7 +94,7 @@ def test_three_failures_make_it_inactive_and_its_owner_is_told_once(
 
 def test_who_wants_no_such_mails_gets_none(ann: Owner) -> None:
     bot = dead_bot(ann)
-    ann.do(lambda session: profiles.want_mails(session, ann.id, about_bots=False))
+    ann.do(lambda session: profiles.want_mails(session, ann.id, about_bots=False, from_hosts=True))
     for _ in range(3):
         check(ann, bot, "nobody is there")
     mail.send_due(ann.resources)

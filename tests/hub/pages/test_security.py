@@ -44,6 +44,8 @@ WHO = {
     "POST /verify": "player",
     "GET /email/x": "link",
     "POST /email/x": "link",
+    "GET /unsubscribe/x": "missing",
+    "POST /unsubscribe/x": "missing",
     "POST /settings/email": "player",
     "POST /logout": "all",
     "GET /user/Bob": "all",
@@ -170,6 +172,7 @@ WHO = {
     "GET /live": "all",
     "GET /live/state": "all",
     "GET /match/x/people": "missing",
+    "GET /match/x/picture.png": "missing",
     "GET /match/x/replay": "missing",
     "GET /match/x/download": "missing",
     "GET /replay/x": "missing",
@@ -207,7 +210,9 @@ OF_OTHERS = ("static", "api", *OF_ARENA)
 """Blueprints with tests of their own; those of the API are in test_api_permissions.py."""
 
 ENDS_A_SESSION = "POST /logout"
-POSTS = [route for route in WHO if route.startswith("POST")]
+PROVEN_BY_ITS_LINK = "POST /unsubscribe/x"
+"""What mail programs post, which have no token: the link is signed."""
+POSTS = [route for route in WHO if route.startswith("POST") and route != PROVEN_BY_ITS_LINK]
 
 
 def routes_of(app: Flask) -> set[str]:
@@ -381,7 +386,7 @@ def test_account_pages_are_stored_nowhere_and_others_asked_for_again(site: Site)
 def test_errors_are_one_page_with_a_way_out(site: Site) -> None:
     page = site.visitor().open("/nothing")
     assert page.status_code == 404
-    assert "Not Found There is no such page. To the ranking" in words_of(page)
+    assert "Not Found There is no such page. To the ranking Home Games Documents" in words_of(page)
     assert 'href="/ranking"' in page.text
 
 

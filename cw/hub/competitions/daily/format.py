@@ -11,6 +11,7 @@ from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.daily import (
     api,
+    digest,
     graph_page,
     home,
     match_page,
@@ -74,6 +75,7 @@ FORMAT: Final = Format(
         head=home.profile_head,
         settings=home.settings_part,
     ),
+    digest=digest.digest,
     news=news.news,
     pages=(bot_pages.routes, ranking.routes, graph_page.routes),
     api=api.routes.operations,

@@ -22,7 +22,7 @@ from cw.hub.competitions.rated import (
     settings,
     verbs,
 )
-from cw.hub.competitions.rated.changes import match_page
+from cw.hub.competitions.rated.changes import digest, match_page
 from cw.hub.competitions.setting_fields import OPTIONS_HINT, SettingField
 from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.matches.kinds import Kind
@@ -110,6 +110,7 @@ FORMAT: Final = Format(
     home=HomeCard(address=home.address, leaders=home.leaders),
     bot=BotCard(part=bot_pages.part, standing=api.standing, ratings=bot_standings.shown_ratings),
     profile=ProfileCard(part=home.profile_part),
+    digest=digest.digest,
     pages=(pages.routes, bot_pages.routes),
     api=api.routes.operations,
     install=install,

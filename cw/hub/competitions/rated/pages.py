@@ -13,8 +13,10 @@ from markupsafe import Markup
 
 from cw.games.registry import game_entries
 from cw.hub.accounts.access.actor import actor
+from cw.hub.accounts.people import HOUSE
 from cw.hub.competitions.rated import standings as leaderboard
 from cw.hub.competitions.rated import verbs as rated
+from cw.hub.competitions.rated.changes.recent import Beside, beside
 from cw.hub.competitions.rated.standings import SORTS, Board, Wanted
 from cw.hub.competitions.rated.win_counts import WinCounts
 from cw.hub.competitions.verbs import CompetitionFacts, everything
@@ -102,15 +104,17 @@ def kept_rows(reading: Reading, competition: CompetitionFacts, choice: Wanted) -
 
     def make() -> RowsOfBoard:
         board = board_of(reading, competition, choice)
-        return RowsOfBoard(board, rows_html(board, None))
+        more = beside(reading, competition, [row.bot for row in board.rows])
+        return RowsOfBoard(board, more, rows_html(board, more, None))
 
     now = minute(resources().clock())
     return cache.find((competition.id, competition.revision, choice, now), make)
 
 
-def rows_html(board: Board, own: int | None) -> Markup:
+def rows_html(board: Board, more: Beside, own: int | None) -> Markup:
     """Return the rows of a page as HTML, those of a user marked as one's own."""
-    return part_of_page("hub/competitions/rated/leaderboard_rows.html", board=board, own=own)
+    values = {"board": board, "beside": more, "own": own, "house": HOUSE}
+    return part_of_page("hub/competitions/rated/leaderboard_rows.html", **values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +122,13 @@ class RowsOfBoard:
     """A page of a leaderboard, and its rows as HTML for those who have none among them."""
 
     board: Board
+    beside: Beside
     html: Markup
 
     def html_for(self, user: int | None) -> Markup:
         """Return the rows for a user, None for a visitor: one's own are marked."""
         is_there = user is not None and any(row.user_id == user for row in self.board.rows)
-        return rows_html(self.board, user) if is_there else self.html
+        return rows_html(self.board, self.beside, user) if is_there else self.html
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,8 @@ class Row:
     """A bot on the leaderboard."""
 
     rank: int
+    bot: int
+    """The id of its row."""
     bot_id: str
     name: str
     game: str
@@ -265,6 +267,7 @@ def row_of(row: Any, rank: int, count: Count) -> Row:
     bot, user = row.Bot, row.User
     return Row(
         rank,
+        bot.id,
         bot.bot_id,
         bot.name,
         bot.game,

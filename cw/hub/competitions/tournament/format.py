@@ -20,6 +20,7 @@ from cw.hub.competitions.tournament.groups import NewGroup
 from cw.hub.competitions.tournament.host import pages as host_pages
 from cw.hub.competitions.tournament.host.settings import change_settings
 from cw.hub.competitions.tournament.pages import api, home_card, join, ladder, ladder_view
+from cw.hub.competitions.tournament.people import digest
 from cw.hub.competitions.tournament.people import pages as people_pages
 from cw.hub.competitions.tournament.teams import online
 from cw.hub.competitions.tournament.teams import pages as team_pages
@@ -150,6 +151,7 @@ FORMAT: Final = Format(
     led_at=led_at,
     steer=steer,
     home=home_card.CARD,
+    digest=digest.digest,
     news=news.news,
     pages=(ladder.routes, join.routes, people_pages.routes, team_pages.routes, host_pages.routes),
     install=install,

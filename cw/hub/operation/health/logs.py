@@ -36,7 +36,7 @@ SECRETS: Final = (
     (re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]{1,20}://)[^\s'\"<>]+"), r"\1..."),
     (re.compile(r"[\w.+-]+@[\w-]+(\.[\w-]+)+"), "...@..."),
     (re.compile(r"\b(host )[\w.:\[\]-]+"), r"\1..."),
-    (re.compile(r"(/(?:reset|verify|email)/)[^/?\s]+"), r"\1..."),
+    (re.compile(r"(/(?:reset|verify|email|unsubscribe)/)[^/?\s]+"), r"\1..."),
 )
 """What no line has, and what it has in its place."""
 

@@ -18,6 +18,7 @@ from cw.hub.operation import upkeep
 from cw.hub.operation.queue import SWEEPS
 from cw.hub.operation.resources import Resources
 from cw.hub.operation.tick import Step, Steps
+from cw.hub.site import digest
 from cw.hub.site.formats import FORMATS
 
 
@@ -39,6 +40,7 @@ def steps_of(formats: Sequence[Format]) -> Steps:
             lost.send_again,
             in_transaction(tasks.sweep),
             work.send_lost,
+            lambda resources: digest.put_due(resources, formats),
         ],
     )
 

@@ -1,6 +1,7 @@
 """All tables of the hub. Times are UTC; a column of `Mapped[X | None]` may be null."""
 
 from cw.hub.store.tables.accounts import (
+    DigestEvery,
     Friend,
     KnownPlace,
     Mail,
@@ -66,6 +67,7 @@ __all__ = [
     "CompetitionHost",
     "CompetitionState",
     "Count",
+    "DigestEvery",
     "DraftFile",
     "Entry",
     "EntryStatus",

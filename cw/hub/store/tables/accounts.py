@@ -10,6 +10,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     String,
+    text,
     true,
 )
 from sqlalchemy.orm import Mapped, mapped_column
@@ -35,6 +36,8 @@ from cw.hub.store.tables.base import (
 )
 
 Role: TypeAlias = Literal["player", "admin"]
+
+DigestEvery: TypeAlias = Literal["never", "daily", "weekly"]
 
 MailState: TypeAlias = Literal["waiting", "sent", "dead", "dropped"]
 
@@ -65,6 +68,14 @@ class User(Base):
     """The SHA-256 of the picture."""
     bot_mails: Mapped[bool] = mapped_column(default=True, server_default=true())
     """Whether a mail shall say that a bot of theirs cannot be reached."""
+    host_mails: Mapped[bool] = mapped_column(default=True, server_default=true())
+    """Whether mails shall tell what the hosts of their tournaments announce."""
+    digest: Mapped[DigestEvery] = mapped_column(
+        String(16), default="never", server_default=text("'never'")
+    )
+    """How often a mail shall tell what has happened to their bots and teams."""
+    digest_at: Mapped[datetime | None] = mapped_column(index=True)
+    """When the next one is due."""
     locked_at: Mapped[datetime | None]
     created_at: Mapped[datetime]
     deleted_at: Mapped[datetime | None]
@@ -105,7 +116,11 @@ class Mail(Base):
     """A mail that waits to be sent, or was; its address and its link are found when it is sent."""
 
     __tablename__ = "mails"
-    __table_args__ = (one_of("state", MailState), Index(None, "state", "due_at"))
+    __table_args__ = (
+        one_of("state", MailState),
+        Index(None, "state", "due_at"),
+        Index(None, "user_id", "news_key", unique=True),
+    )
 
     id: Mapped[int] = mapped_column(BIG_KEY, primary_key=True)
     message_id: Mapped[Str80] = mapped_column(unique=True)
@@ -116,6 +131,10 @@ class Mail(Base):
     """The bot that it is about."""
     email: Mapped[Str254 | None]
     """Where it goes, if not to the address of the account; erased when it is sent."""
+    news_key: Mapped[Str40 | None]
+    """What news it tells: nobody is told the same twice."""
+    words: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
+    """Its subject and its paragraphs, if it tells news to many; erased when it is sent."""
     state: Mapped[MailState] = mapped_column(String(16), default="waiting")
     attempt: Mapped[int] = mapped_column(default=0)
     """How often somebody has begun to send it."""

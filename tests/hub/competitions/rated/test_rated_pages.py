@@ -36,7 +36,9 @@ def test_the_leaderboard_shows_who_has_played(arena: Arena, site: Site) -> None:
     assert "Page 1 of 1" in page.text
     assert "few games yet" in page.text
     words = words_of(page)
-    assert "Rank Bot Rating Owner Games Win rate Last active 1 " in words
+    assert "Rank Bot Rating Trend Last results Owner Games Win rate Last active 1 " in words
+    assert "house bot" in words
+    assert 'class="result-mark won"' in page.text
     assert "No bot has played a match of this kind." in visitor.open("/leaderboard?q=nobody").text
     assert "RandomBot" in visitor.open("/leaderboard?q=HOUSE&players=2&range=1").text
     site.clock.advance(3 * 86400)

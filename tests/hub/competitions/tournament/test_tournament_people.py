@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import re
+from email import message_from_string
+from email.policy import default
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select, update
 
+from cw.hub.accounts import mail
 from cw.hub.competitions.tournament import progress
 from cw.hub.competitions.tournament.creation import NewTournament, TournamentConfig, create
 from cw.hub.competitions.tournament.people import hosts
 from cw.hub.competitions.tournament.people.invitations import NewGuest, guests_of
-from cw.hub.store.tables import Bot, Competition, CompetitionHost, TeamMember, User
+from cw.hub.store.tables import (
+    Audit,
+    Bot,
+    Competition,
+    CompetitionHost,
+    Mail,
+    Team,
+    TeamMember,
+    User,
+)
 from tests.hub.sites import Site, Visitor, words_of
 
 HOST = "/t/t1/host"
@@ -132,6 +144,81 @@ def test_an_announcement_stands_above_all_pages_for_a_day(site: Site, host: Visi
     assert "Lunch Room <2>" in words_of(site.visitor().open("/t/t1/main/"))
     site.clock.advance(24 * 3600 + 1)
     assert "Room <2>" not in words_of(site.visitor().open("/t/t1/main/")).partition("MAIN")[2]
+
+
+def announce(host: Visitor, title: str, audience: str) -> tuple[int, str]:
+    """Announce something by mail; return what the page says."""
+    values = {"title": title, "text": "Räume: 2", "audience": audience}
+    status, words = post(host, f"{HOST}/announce", PEOPLE, **values)
+    return status, words_of(host.open(PEOPLE)) if status == 303 else words
+
+
+def in_teams(site: Site, host: Visitor, *names: str) -> list[Visitor]:
+    """Let people form a team each, with confirmed addresses; return their browsers."""
+    link = invite(host, most_teams="9")
+    players = [site.player(name) for name in names]
+    for name, player in zip(names, players, strict=True):
+        assert post(player, f"{link}/team", link, name=f"Team {name}")[0] == 303
+    with site.resources.database.writing() as session:
+        session.execute(update(User).values(email_verified_at=site.clock()))
+    return players
+
+
+def sent_to(site: Site, subject: str) -> set[str]:
+    """Send what waits; return the names in the addresses that mails of a subject went to."""
+    mail.send_due(site.resources)
+    mails = [message_from_string(text, policy=default) for text in site.mails()]
+    chosen = [one for one in mails if str(one["Subject"]).endswith(subject)]
+    return {str(one["To"]).partition("@")[0] for one in chosen}
+
+
+def test_an_announcement_is_mailed_once_to_those_for_whom_it_is(site: Site, host: Visitor) -> None:
+    ann, _, cyn = in_teams(site, host, "Ann", "Ben", "Cyn")
+    with site.resources.database.writing() as session:
+        its = select(Team.id).where(Team.name == "Team Ben")
+        runs = update(Bot).where(Bot.team_id.in_(its.scalar_subquery()))
+        session.execute(runs.values(kind="builtin", endpoint="random"))
+    assert post(cyn, "/settings/mails", "/settings", bots="y")[0] == 303
+    words = words_of(host.open(PEOPLE))
+    assert "everybody in a team (2)" in words
+    assert "teams without a bot that works (1)" in words
+    status, words = announce(host, "Lunch", "no bot")
+    assert (status, "mailed to 1 person." in words) == (303, True)
+    assert "within the last hour already" in announce(host, "Lunch", "no bot")[1]
+    assert "mailed to 2 people." in announce(host, "Start", "all")[1]
+    assert sent_to(site, "Lunch") == {"ann"}
+    assert sent_to(site, "Start") == {"ann", "ben"}
+    sent = len(site.mails())
+    mail.send_due(site.resources)
+    assert len(site.mails()) == sent
+    announce(host, "Third", "all")
+    assert "at most 3 announcements an hour" in announce(host, "Fourth", "all")[1]
+    post(ann, "/settings/mails", "/settings")
+    assert sent_to(site, "Third") == {"ben"}
+    with site.resources.database.reading() as session:
+        details = select(Audit.detail).where(Audit.verb == "mail event").order_by(Audit.id)
+        assert [row["people"] for row in session.scalars(details)] == [1, 2, 2]
+        assert {row.words for row in session.scalars(select(Mail))} == {None}
+
+
+def test_a_mail_of_a_host_is_turned_off_with_one_click(site: Site, host: Visitor) -> None:
+    in_teams(site, host, "Ann")
+    announce(host, "Lunch", "all")
+    assert sent_to(site, "Lunch") == {"ann"}
+    message = message_from_string(site.mails()[-1], policy=default)
+    assert message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    body = message.get_content()
+    assert "Räume: 2" in body
+    link = str(message["List-Unsubscribe"]).strip("<>")
+    assert link in body
+    path = link.removeprefix(site.resources.settings.address)
+    stranger = site.visitor()
+    assert "Turn them off" in words_of(stranger.open(path))
+    assert "everybody in a team (1)" in words_of(host.open(PEOPLE))
+    done = stranger.send_form(path, {"List-Unsubscribe": "One-Click"})
+    assert "You get no more mails from the hosts of your tournaments." in words_of(done)
+    assert "everybody in a team (0)" in words_of(host.open(PEOPLE))
+    assert stranger.send_form(f"{path}x", {}).status_code == 404
 
 
 @pytest.mark.thorough

@@ -16,7 +16,7 @@ from cw.hub.competitions.tournament.host import forms, people_forms, rounds, tea
 from cw.hub.competitions.tournament.host.disqualification import disqualify, reinstate
 from cw.hub.competitions.tournament.host.forms import HostForm
 from cw.hub.competitions.tournament.host.settings import change_settings
-from cw.hub.competitions.tournament.people import hosts, invitations
+from cw.hub.competitions.tournament.people import announcements, hosts, invitations
 from cw.hub.competitions.tournament.teams.assigned_bots import BUILTIN
 from cw.hub.competitions.tournament.teams.bot_setup import WHERE_SECRET
 from cw.hub.competitions.tournament.teams.enrolment import add_teams
@@ -131,11 +131,13 @@ def set_bot(request: Request) -> str:
     return f"The bot is set. {WHERE_SECRET}" if lack_secrets else "The bot is set."
 
 
-def announce(request: Request) -> None:
-    """Tell something to everybody, now: it stands among the events, and above all pages."""
-    title, text = request.form.title.data, request.form.text.data
-    event = NewEvent("note", request.clock(), title, text, announced=True)
-    request.do(add_event, event, is_late=True)
+def announce(request: Request) -> str:
+    """Tell something to everybody, now: among the events, above all pages, and by mail."""
+    address = resources().settings.address
+    number = request.do(announcements.announce, request.form.announcement(), address=address)
+    if number is None:
+        return "It is announced."
+    return f"It is announced, and mailed to {number} {'person' if number == 1 else 'people'}."
 
 
 def import_guests(request: Request) -> str:
@@ -247,7 +249,7 @@ ACTIONS: Final[Mapping[str, Action]] = {
         lambda request: request.do(hosts.remove_host, request.form.name.data),
         "They lead the tournament no more.",
     ),
-    "announce": Action(PEOPLE, people_forms.AnnouncementForm, announce, "It is announced."),
+    "announce": Action(PEOPLE, people_forms.AnnouncementForm, announce),
     "add-event": Action(
         EVENTS,
         forms.EventForm,

@@ -34,7 +34,7 @@ from cw.hub.competitions.tournament.pages.header import (
     header_of,
     tournament_or_404,
 )
-from cw.hub.competitions.tournament.people import hosts, invitations, readiness
+from cw.hub.competitions.tournament.people import announcements, hosts, invitations, readiness
 from cw.hub.competitions.tournament.progress import advance
 from cw.hub.competitions.tournament.settings import CHANGEABLE, FORMAT, HOSTINGS, stored_settings
 from cw.hub.competitions.tournament.teams import card_sheet, cards
@@ -155,6 +155,10 @@ def people(competition: CompetitionFacts, errors: Errors | None = None) -> str:
             "guests": readiness.guests(reading, competition.id),
             "readiness": readiness.teams(reading, competition.id),
             "hosts": hosts.hosts_of(reading, competition.id),
+            "audiences": {
+                audience: len(announcements.recipients(reading, competition.id, audience))
+                for audience in announcements.SENT_TO
+            },
         }
     address = resources().settings.address
     usual = (invitations.USUAL_TEAMS, invitations.USUAL_MEMBERS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from wtforms import BooleanField, StringField
 
@@ -14,6 +14,7 @@ from cw.hub.competitions.tournament.host.forms import (
     number_or_text,
     text_field,
 )
+from cw.hub.competitions.tournament.people.announcements import Announcement, Audience
 
 
 class InvitationForm(HostForm):
@@ -54,5 +55,13 @@ class NameForm(HostForm):
 class AnnouncementForm(HostForm):
     """Tell something to everybody."""
 
+    error_field = "text"
+
     title = text_field(LONGEST, needs(bool, NO_TITLE))
     text = text_field(LONGEST_TEXT)
+    audience = StringField()
+
+    def announcement(self) -> Announcement:
+        """Return what is to be announced; to be mailed to nobody, for an audience that is none."""
+        audience = next((one for one in get_args(Audience) if one == self.audience.data), None)
+        return Announcement(self.title.data or "", self.text.data or "", audience)

@@ -1,0 +1,84 @@
+"""Which news people want by mail, and the links in mails that turn them off."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeGuard, cast, get_args
+
+from itsdangerous import BadSignature, URLSafeSerializer
+from sqlalchemy import ColumnElement, select, update
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from cw.hub.accounts.outbox import MailKind, NewsKind
+from cw.hub.store.tables import User
+
+NEWS: Final[tuple[NewsKind, ...]] = get_args(NewsKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The setting of a user about news of one kind."""
+
+    column: InstrumentedAttribute[Any]
+    off: Any
+    """Its value if no mails are wanted."""
+    about: str
+    """What they are about, as it follows `mails`."""
+
+    def wanted(self) -> ColumnElement[bool]:
+        """Return the condition that a user wants them."""
+        return cast(ColumnElement[bool], self.column != self.off)
+
+
+CHOICES: Final[Mapping[NewsKind, Choice]] = {
+    "inactive": Choice(User.bot_mails, off=False, about="about your bots"),
+    "announce": Choice(User.host_mails, off=False, about="from the hosts of your tournaments"),
+    "digest": Choice(User.digest, off="never", about="with a digest of your matches"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """News of one kind to one user."""
+
+    user_id: int
+    kind: NewsKind
+
+
+def is_news(kind: MailKind) -> TypeGuard[NewsKind]:
+    """Return whether mails of a kind are news, which can be turned off."""
+    return kind in NEWS
+
+
+def wants(session: Session, user_id: int, kind: NewsKind) -> bool:
+    """Return whether a user wants news of a kind."""
+    query = select(User.id).where(User.id == user_id, CHOICES[kind].wanted())
+    return session.scalar(query) is not None
+
+
+def turn_off(session: Session, subscription: Subscription) -> None:
+    """Send a user no more news of a kind. Twice, or for one who is gone: the same."""
+    choice = CHOICES[subscription.kind]
+    is_theirs = (User.id == subscription.user_id, User.deleted_at.is_(None))
+    session.execute(update(User).where(*is_theirs).values({choice.column: choice.off}))
+
+
+def ticket_of(secret_key: str, subscription: Subscription) -> str:
+    """Return the word of a link that turns news off: signed, and without an end."""
+    value = [subscription.user_id, subscription.kind]
+    return signer(secret_key).dumps(value)
+
+
+def read_ticket(secret_key: str, ticket: str) -> Subscription | None:
+    """Return what a link turns off; None for one that this site has not made."""
+    try:
+        user_id, kind = signer(secret_key).loads(ticket)
+    except BadSignature:
+        return None
+    return Subscription(user_id, kind)
+
+
+def signer(secret_key: str) -> URLSafeSerializer:
+    """Return what signs the links."""
+    return URLSafeSerializer(secret_key, salt="news")

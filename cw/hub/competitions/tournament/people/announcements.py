@@ -1,0 +1,131 @@
+"""What hosts announce: above all pages of a tournament, and by mail to people in its teams."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final, Literal, TypeAlias
+
+from sqlalchemy import exists, select
+from sqlalchemy.orm import Session
+
+from cw.errors import UsageError
+from cw.hub.accounts import audit, outbox
+from cw.hub.accounts.letters import Words
+from cw.hub.accounts.news.choices import CHOICES
+from cw.hub.accounts.outbox import News
+from cw.hub.clock import Clock
+from cw.hub.competitions.tournament.events import NewEvent, add_event
+from cw.hub.competitions.tournament.people.readiness import problem_of
+from cw.hub.competitions.verbs import lock
+from cw.hub.store.tables import Bot, Competition, Entry, Event, Team, TeamMember, User
+
+Audience: TypeAlias = Literal["all", "no bot"]
+"""Everybody in a team, or those whose team has no bot that works."""
+
+MOST_IN_AN_HOUR: Final = 3
+"""Announcements of a tournament that go out by mail."""
+
+MOST_PEOPLE: Final = 5000
+HOUR: Final = timedelta(hours=1)
+
+SENT_TO: Final[dict[Audience, str]] = {
+    "all": "to everybody in a team",
+    "no bot": "to teams without a bot that works",
+}
+TOO_MANY: Final = (
+    f"A tournament mails at most {MOST_IN_AN_HOUR} announcements an hour:"
+    " show this one on the pages alone, or wait"
+)
+SENT_ALREADY: Final = "This was mailed within the last hour already"
+TOO_MANY_PEOPLE: Final = f"More than {MOST_PEOPLE:,} people would get a mail"
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """What a host tells everybody."""
+
+    title: str
+    text: str = ""
+    audience: Audience | None = None
+    """Who is sent a mail; None: nobody."""
+
+
+def announce(  # noqa: PLR0913
+    session: Session,
+    clock: Clock,
+    competition: int,
+    new: Announcement,
+    *,
+    actor: str,
+    address: str,
+) -> int | None:
+    """Announce something now; return how many people are sent a mail, None if none was asked for.
+
+    `address` is that of the site. Raises UsageError for a text that cannot be, and for mails to
+    too many people, too often, or of the same announcement again.
+    """
+    row = lock(session, competition)
+    if new.audience:
+        check_bounds(session, clock, competition, new)
+    note = NewEvent("note", clock(), new.title, new.text, announced=True)
+    event_id = add_event(session, clock, competition, note, actor, is_late=True)
+    if not new.audience:
+        return None
+    event = session.get_one(Event, event_id)
+    number = put_mails(
+        session, clock, event, new.audience, words_of(row, event, new.audience, address)
+    )
+    event.data = detail = {"mailed": new.audience, "people": number}
+    subject = f"event:{row.slug}/{event_id}"
+    audit.note(session, clock, actor, "mail event", subject, detail=detail, competition_id=row.id)
+    return number
+
+
+def put_mails(
+    session: Session, clock: Clock, event: Event, audience: Audience, words: Words
+) -> int:
+    """Put the mails about an event; return how many. Raises UsageError for too many."""
+    people = recipients(session, event.competition_id, audience)
+    if len(people) > MOST_PEOPLE:
+        raise UsageError(TOO_MANY_PEOPLE)
+    news = News("announce", f"event:{event.id}", words.to_json())
+    return outbox.put_news(session, clock, news, people)
+
+
+def check_bounds(session: Session, clock: Clock, competition: int, new: Announcement) -> None:
+    """Raise UsageError if a tournament has mailed this, or as much as it may, within the hour."""
+    recent = (Event.competition_id == competition, Event.at > clock() - HOUR, Event.kind == "note")
+    mailed = [event for event in session.scalars(select(Event).where(*recent)) if event.data]
+    if any((event.title, event.text) == (new.title, new.text) for event in mailed):
+        raise UsageError(SENT_ALREADY)
+    if len(mailed) >= MOST_IN_AN_HOUR:
+        raise UsageError(TOO_MANY)
+
+
+def recipients(session: Session, competition: int, audience: Audience) -> list[int]:
+    """Return the ids of those who are sent a mail: with a confirmed address, and not turned off."""
+    plays = exists().where(Entry.team_id == Team.id, Entry.status.in_(("playing", "waiting")))
+    reachable = (
+        User.email_verified_at.is_not(None),
+        User.locked_at.is_(None),
+        User.deleted_at.is_(None),
+        CHOICES["announce"].wanted(),
+    )
+    rows = session.execute(
+        select(TeamMember.user_id, Bot)
+        .join(Team, Team.id == TeamMember.team_id)
+        .join(Bot, Bot.team_id == Team.id)
+        .join(User, User.id == TeamMember.user_id)
+        .where(TeamMember.competition_id == competition, Team.removed_at.is_(None), plays)
+        .where(*reachable)
+        .order_by(TeamMember.user_id)
+    )
+    return [user for user, bot in rows if audience == "all" or problem_of(bot)]
+
+
+def words_of(row: Competition, event: Event, audience: Audience, address: str) -> Words:
+    """Return what the mail says."""
+    why = f"The host of {row.title} sends this {SENT_TO[audience]}:"
+    texts = (event.title, event.text, why, f"{address}/t/{row.slug}/")
+    return Words(f"{row.title}: {event.title}", tuple(text for text in texts if text))

@@ -1,0 +1,1 @@
+"""The pictures of matches that other sites show beside a link."""

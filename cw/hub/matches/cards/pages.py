@@ -1,0 +1,42 @@
+"""The address of the picture of a match."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final, cast
+
+from flask import Blueprint, Flask, Response, current_app, redirect
+from flask.typing import ResponseReturnValue
+
+from cw.hub.matches.cards.cards import Cards
+from cw.hub.matches.pages import find
+from cw.hub.matches.replays import file_at, viewed_key
+from cw.hub.pages.request import resources
+from cw.web.games.game_routes import picture as picture_of
+
+routes = Blueprint("cards", __name__)
+
+LASTS: Final = "public, max-age=86400"
+
+
+def install(app: Flask) -> None:
+    """Let an app remember the pictures of matches."""
+    app.extensions["cards"] = Cards()
+
+
+@routes.get("/match/<match_id>/picture.png")
+def picture(match_id: str) -> ResponseReturnValue:
+    """Return the last turn of a match that is over as a picture; else lead to that of its game."""
+    match = find(match_id)
+    image: bytes | None = b""
+    if match.state == "done" and match.replay_key and match.kind.is_public:
+        key = viewed_key(match.game, match.replay_key)
+        cards = cast(Cards, current_app.extensions["cards"])
+        image = cards.find(key, partial(file_at, resources().objects, key))
+    if not image:
+        answer = redirect(picture_of(match.game), 302)
+        answer.headers["Cache-Control"] = "no-store"
+        return answer
+    shown = Response(image, mimetype="image/png")
+    shown.headers["Cache-Control"] = LASTS
+    return shown
