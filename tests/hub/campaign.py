@@ -24,9 +24,10 @@ from cw.games.registry import load_game
 from cw.hub.clock import utc_now
 from cw.hub.matches import planning, states
 from cw.hub.matches.planning import Plan, Seat
-from cw.hub.matches.replays import file_at, objects_of, viewed_key
+from cw.hub.matches.replays import objects_of, viewed_key
 from cw.hub.operation.resources import Resources
 from cw.hub.site.processes.upkeep import keep_in_order
+from cw.hub.store.archives import file_at
 from cw.hub.store.tables import Battle, Match, MatchParticipant
 from cw.replays.document import decode
 from cw.replays.verify import verify

@@ -13,10 +13,11 @@ from sqlalchemy.orm import Session
 from cw.games.registry import load_game
 from cw.hub.competitions.tournament import progress
 from cw.hub.matches.play import Worker
-from cw.hub.matches.replays import file_at, viewed_key
+from cw.hub.matches.replays import viewed_key
 from cw.hub.matches.sending import PLAY, send_own
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import KINDS
+from cw.hub.store.archives import file_at
 from cw.hub.store.tables import (
     Battle,
     Bot,

@@ -13,10 +13,11 @@ from sqlalchemy import select
 from cw.games.registry import load_game
 from cw.hub.matches import planning
 from cw.hub.matches.planning import Plan, Seat
-from cw.hub.matches.replays import file_at, viewed_key
+from cw.hub.matches.replays import viewed_key
 from cw.hub.operation.environment import read_settings
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import Resources, opened
+from cw.hub.store.archives import file_at
 from cw.hub.store.database import Database
 from cw.hub.store.migrations import upgrade
 from cw.hub.store.tables import Battle, Match

@@ -17,9 +17,9 @@ from itsdangerous import BadSignature, SignatureExpired, TimestampSigner
 
 from cw.errors import ProtocolError
 from cw.hub.clock import Clock
-from cw.hub.matches.replays import is_from_archive, read_from_archive
 from cw.hub.pages.remembered import Remembered
 from cw.hub.pages.request import resources
+from cw.hub.store.archives import is_from_archive, read_from_archive
 from cw.hub.store.objects import PACKED, PIECE, Streamed
 
 routes = Blueprint("objects", __name__)

@@ -32,9 +32,10 @@ from cw.hub.competitions.tournament.teams.enrolment import NewTeam
 from cw.hub.competitions.tournament.teams.practice import last_faults, plan_practice
 from cw.hub.matches import sending
 from cw.hub.matches.play import Worker
-from cw.hub.matches.replays import file_at, viewed_key
+from cw.hub.matches.replays import viewed_key
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import FORMATS, KINDS
+from cw.hub.store.archives import file_at
 from cw.hub.store.tables import Battle, Competition, Match, MatchParticipant
 from cw.replays.document import decode
 from cw.replays.verify import verify

@@ -18,9 +18,10 @@ from cw.hub.matches import objects, planning
 from cw.hub.matches.objects import link_to
 from cw.hub.matches.planning import Plan, Seat
 from cw.hub.matches.play import Worker
-from cw.hub.matches.replays import ARCHIVE, OWN_FORMAT, objects_of
+from cw.hub.matches.replays import objects_of
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import KINDS
+from cw.hub.store.archives import ARCHIVE, OWN_FORMAT
 from cw.hub.store.objects import PIECE, ObjectStore
 from cw.hub.store.tables import Battle, Match
 from cw.replays.document import parse

@@ -23,11 +23,12 @@ from cw.hub.matches import attempt, claims, planning, play, sending, specs, stat
 from cw.hub.matches.attempt import Attempt
 from cw.hub.matches.planning import Plan, Seat
 from cw.hub.matches.play import Worker
-from cw.hub.matches.replays import file_at, own_key, replay_key, viewed_key
+from cw.hub.matches.replays import own_key, replay_key, viewed_key
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import Resources, open_resources
 from cw.hub.operation.settings import HubSettings
 from cw.hub.site.formats import KINDS
+from cw.hub.store.archives import file_at
 from cw.hub.store.objects import StoreAway
 from cw.hub.store.sealing import new_master_key
 from cw.hub.store.tables import Battle, Match, MatchParticipant

@@ -22,6 +22,7 @@ from cw.hub.bots.workshop.pieces import MATCH, RunPieces, SeriesPieces, replay_o
 from cw.hub.bots.workshop.tasks import Claim, News, Piece
 from cw.hub.operation.queue import WORKSHOP
 from cw.hub.operation.resources import Resources
+from cw.hub.store.archives import file_at
 from cw.hub.store.tables import TaskKind
 from cw.matches.positions import Position, position_of
 from cw.replays.document import decode
@@ -199,7 +200,7 @@ def position_in(resources: Resources, claim: Claim) -> Position | None:
     key = claim.request.get("replay")
     if key is None:
         return None
-    data = resources.objects.get(key)
+    data = file_at(resources.objects, key)
     if data is None:
         raise UsageError("this replay is not kept any more: choose another one")
     return position_of(decode(data), claim.request["turn"])

@@ -10,8 +10,9 @@ from flask.typing import ResponseReturnValue
 
 from cw.hub.matches.cards.cards import Cards
 from cw.hub.matches.pages import find
-from cw.hub.matches.replays import file_at, viewed_key
+from cw.hub.matches.replays import viewed_key
 from cw.hub.pages.request import resources
+from cw.hub.store.archives import file_at
 from cw.web.games.game_routes import picture as picture_of
 
 routes = Blueprint("cards", __name__)

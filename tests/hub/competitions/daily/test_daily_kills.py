@@ -16,10 +16,11 @@ from cw.hub.clock import utc_now
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.daily.entrants import GAME
 from cw.hub.matches import states
-from cw.hub.matches.replays import file_at, viewed_key
+from cw.hub.matches.replays import viewed_key
 from cw.hub.operation.environment import read_settings
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import opened
+from cw.hub.store.archives import file_at
 from cw.hub.store.database import Database
 from cw.hub.store.migrations import upgrade
 from cw.hub.store.tables import Battle

@@ -24,7 +24,8 @@ from cw.hub.competitions.tournament.standings import GroupStandings
 from cw.hub.competitions.tournament.teams.assigned_bots import BUILTIN
 from cw.hub.competitions.tournament.views import TournamentView
 from cw.hub.competitions.verbs import SINCE
-from cw.hub.matches.replays import OWN_FORMAT, file_at, own_key
+from cw.hub.matches.replays import own_key
+from cw.hub.store.archives import OWN_FORMAT, file_at
 from cw.hub.store.objects import ObjectStore
 from cw.hub.store.tables import (
     Battle,
