@@ -25,7 +25,7 @@ from cw.hub.store.tables import (
     Team,
     User,
 )
-from cw.league.glicko2 import Rating
+from cw.league.statistics.glicko2 import Rating
 
 OVER: Final[tuple[MatchState, ...]] = ("done", "void")
 """The states of matches that are not played any more; one that has failed may be, as it was."""
