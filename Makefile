@@ -61,7 +61,8 @@ docs: $(TEST_READY)
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -c docs/site docs build/docs
 	@echo "Open build/docs/index.html"
 
-# What the image of a hub installs from PyPI, with versions and licences, as CycloneDX: build/sbom.json.
+# What the image of a hub installs from PyPI, with versions and licences, as CycloneDX: build/sbom.json, held to the
+# schema, which the tool brings along.
 sbom: $(BIN)/python
 	rm -rf build/image build/sbom
 	$(PYTHON) -m venv build/image
@@ -69,7 +70,7 @@ sbom: $(BIN)/python
 	$(PYTHON) -m venv build/sbom
 	build/sbom/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom==7.5.0
 	build/sbom/bin/python -m cyclonedx_py environment build/image/bin/python --pyproject pyproject.toml \
-	  --output-reproducible --no-validate --output-file build/sbom.json
+	  --output-reproducible --validate --output-file build/sbom.json
 	@echo "Wrote build/sbom.json"
 
 # A hub of several processes plays, while all that plays and keeps its matches falls again and again.

@@ -18,7 +18,7 @@ from cw.lab.journal import Journal
 from cw.lab.journal import opened as journals
 from cw.lab.line_up import LineUp, read_line_up
 from cw.lab.playing import players
-from cw.league.sprt import Hypotheses
+from cw.league.statistics.sprt import Hypotheses
 from cw.matches.run import run_match
 from cw.matches.series import play_at_once, series
 from cw.matches.spec import Isolation, MatchSpec

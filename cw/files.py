@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import os
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from secrets import token_hex
+from typing import Final
 
 from cw.errors import Failure
+
+PAUSES: Final = (0.01, 0.05, 0.2, 0.7) if sys.platform == "win32" else ()
+"""Seconds between attempts to replace or remove a file."""
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -21,11 +28,26 @@ def write_whole(path: Path, data: bytes) -> None:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        partial.replace(path)
+        insist(lambda: partial.replace(path))
     except OSError as error:
         raise Failure(f"{path} cannot be written, and is as it was: {error.strerror}") from error
     finally:
         partial.unlink(missing_ok=True)
+
+
+def insist(change: Callable[[], object]) -> None:
+    """Replace or remove a file, on Windows again and again for a second; raise OSError if refused.
+
+    Windows refuses that while another program reads the file, or looks for viruses in it.
+    """
+    for pause in PAUSES:
+        try:
+            change()
+        except PermissionError:
+            time.sleep(pause)
+        else:
+            return
+    change()
 
 
 def make_folder(path: Path) -> None:

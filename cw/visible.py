@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
-from typing import Final
+from typing import Final, TextIO
 
 OBEYED: Final = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters but for tab and line end
@@ -22,3 +23,12 @@ def visible(text: str) -> str:
     '\\\\x1b[31mred'
     """
     return OBEYED.sub(lambda match: ascii(match[0])[1:-1], text.replace("\r\n", "\n"))
+
+
+def escape_unencodable(stream: TextIO) -> None:
+    """Let a stream show what its encoding lacks as an escape, where that would be an error.
+
+    Windows gives standard output the code page of the country where it is a file or a pipe.
+    """
+    if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+        stream.reconfigure(errors="backslashreplace")

@@ -56,3 +56,34 @@ def test_a_folder_cannot_stand_on_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(Failure, match="file/c cannot be created: Not a directory"):
         make_folder(tmp_path / "file" / "c")
+
+
+def test_a_file_that_somebody_reads_is_replaced_a_moment_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows refuses that in between."""
+    monkeypatch.setattr("cw.files.PAUSES", (0.0, 0.0))
+    replace, refusals = Path.replace, iter((True, True, False))
+
+    def refusing(self: Path, target: Path) -> Path:
+        if next(refusals):
+            raise PermissionError(13, "Access is denied")
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", refusing)
+    write_whole(tmp_path / "report.json", b"two")
+    assert (tmp_path / "report.json").read_bytes() == b"two"
+
+
+def test_a_file_that_somebody_keeps_open_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cw.files.PAUSES", (0.0, 0.0))
+
+    def refuse(*_: Path) -> Path:
+        raise PermissionError(13, "Access is denied")
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(Failure, match=r"report\.json cannot be written, .*: Access is denied"):
+        write_whole(tmp_path / "report.json", b"two")
+    assert list(tmp_path.iterdir()) == []

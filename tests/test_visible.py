@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 
-from cw.visible import visible
+from cw.visible import escape_unencodable, visible
 
 
 @pytest.mark.parametrize(
@@ -21,3 +23,13 @@ from cw.visible import visible
 def test_what_a_terminal_would_obey_comes_as_its_escape(text: str, printable: str) -> None:
     assert visible(text) == printable
     assert visible(printable) == printable
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+def test_what_an_encoding_lacks_is_written_as_its_escape(encoding: str) -> None:
+    written = io.BytesIO()
+    stream = io.TextIOWrapper(written, encoding=encoding)
+    escape_unencodable(stream)
+    stream.write("Łukasz")
+    stream.flush()
+    assert written.getvalue() == b"\\u0141ukasz"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import secrets
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Final
+from pathlib import Path, PureWindowsPath
+from typing import Any, Final
 
 MARK: Final = "BOT_PROCESS"
 """Environment variable that tells the processes of one bot from all others."""
@@ -18,8 +19,15 @@ TICKS: Final = 100
 """Parts of a second in which Linux counts for programs, whatever the machine."""
 
 PROC: Final = Path("/proc")
+NOWHERE: Final = subprocess.DEVNULL
 KILL: Final[int] = getattr(signal, "SIGKILL", signal.SIGTERM)
 """The signal that no program can catch; Windows has none."""
+
+if sys.platform == "win32":
+    OWN_GROUP: Final[Mapping[str, Any]] = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+else:
+    OWN_GROUP: Final[Mapping[str, Any]] = {"start_new_session": True}
+"""What starts a program in a group of its own: Ctrl-C in our terminal does not reach it."""
 
 MOST_ROUNDS: Final = 200
 YOUNG: Final = 1.0
@@ -43,12 +51,32 @@ def new_mark() -> str:
 
 
 def kill_group(leader: int, number: int) -> None:
-    """Send a signal to a process group, where the system has groups; none left is not an error."""
-    if sys.platform != "win32":
+    """Send a signal to a process group; none left is not an error.
+
+    Windows has no such groups: the leader is killed there with all that it has started, while it
+    runs.
+    """
+    if sys.platform == "win32":
+        killer = tree_killer(leader, os.environ["SYSTEMROOT"])
+        subprocess.run(killer, stdin=NOWHERE, stdout=NOWHERE, stderr=NOWHERE, check=False)
+    else:
         try:
             os.killpg(leader, number)
         except (ProcessLookupError, PermissionError):
             return
+
+
+def tree_killer(process: int, system: str) -> tuple[str, ...]:
+    r"""Return the command that kills a process of Windows with all that it has started.
+
+    `system` is the folder of Windows. The whole path keeps a program of the same name in our
+    working directory from being run.
+
+    >>> tree_killer(7, r"C:\Windows")[0]
+    'C:\\Windows\\System32\\taskkill.exe'
+    """
+    program = PureWindowsPath(system, "System32", "taskkill.exe")
+    return (str(program), "/F", "/T", "/PID", str(process))
 
 
 def kill_marked(mark: str) -> None:

@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import Any, Final, Self, cast
 
 from cw.arena.exceptions import last_exception
-from cw.arena.processes import KILL, MARK, describe_exit, kill_group, kill_marked, new_mark
+from cw.arena.processes import (
+    KILL,
+    MARK,
+    OWN_GROUP,
+    describe_exit,
+    kill_group,
+    kill_marked,
+    new_mark,
+)
 from cw.arena.sandbox.bounds import CAUSE, UNBOUND, Bounds
 from cw.arena.transports.lines import HeadAndTail
 from cw.games.rules import Fault
@@ -38,6 +46,9 @@ ERROR_OUTPUT: Final = "; the end of its error output: "
 """Stands in the sentence of a fault between how a program ended and what it wrote last."""
 
 STDIN, STDOUT, STDERR = 0, 1, 2
+
+ASKS_BY_SIGNAL: Final = sys.platform != "win32"
+"""Whether a program can be told to end; on Windows it ends with its input, or is killed."""
 
 
 class PromptOutput(asyncio.Protocol):
@@ -121,7 +132,7 @@ class Program(asyncio.SubprocessProtocol):
         marked = {**(os.environ if env is None else env), MARK: self.mark}
         try:
             await self._loop.subprocess_exec(
-                lambda: self, *argv, env=marked, cwd=cwd, start_new_session=True, pass_fds=pass_fds
+                lambda: self, *argv, env=marked, cwd=cwd, pass_fds=pass_fds, **OWN_GROUP
             )
         except (OSError, ValueError) as error:
             return Fault("startup", f"the program {argv[0]!r} cannot be started: {error}")
@@ -170,8 +181,8 @@ class Program(asyncio.SubprocessProtocol):
         (SIGTERM), and `grace` seconds later killed. A program in bubblewrap is killed at once when
         told to end, with all its descendants. Without bubblewrap, processes that left the group
         (setsid) are found on Linux by a mark in their environment and killed; one that has also
-        cleared its environment escapes, and so do all of them on other systems. On Windows the
-        program itself is terminated.
+        cleared its environment escapes, and so do all of them on other systems. On Windows it has
+        the longer of both times to end by itself, then it is killed with all that it has started.
         """
         # Several may close at once: match, pool and signal handler share one ending.
         if self._ending is None:
@@ -216,7 +227,8 @@ class Program(asyncio.SubprocessProtocol):
     def process_exited(self) -> None:
         """Take note of the exit code, and kill what the program has left behind in its group."""
         self._exit_code = self._transport.get_returncode()
-        kill_group(self.pid, KILL)
+        if ASKS_BY_SIGNAL:
+            kill_group(self.pid, KILL)
         self._change.set()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -287,7 +299,7 @@ class Program(asyncio.SubprocessProtocol):
         try:
             self._read_on()
             self._stdin.close()
-            await self._exited(patience)
+            await self._exited(patience if ASKS_BY_SIGNAL else max(patience, grace))
             self._terminate()
             await self._exited(grace)
             self._kill()
@@ -309,15 +321,13 @@ class Program(asyncio.SubprocessProtocol):
 
     def _terminate(self) -> None:
         if self._exit_code is None:
-            if sys.platform == "win32":
-                self._transport.terminate()
             kill_group(self.pid, signal.SIGTERM)
 
     def _kill(self) -> None:
         if self._exit_code is None:
+            kill_group(self.pid, KILL)
             with suppress(ProcessLookupError):
                 self._transport.kill()
-            kill_group(self.pid, KILL)
         # Last, as it reads all of /proc: daemons that left the group bear the mark in their
         # environment.
         kill_marked(self.mark)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ import click
 from cw.cli.groups import LazyGroup, Place
 from cw.errors import ArenaError, CapacityError, Failure
 from cw.interruption import INTERRUPTED, end_as_interrupted
-from cw.visible import visible
+from cw.visible import escape_unencodable, visible
 
 COMMANDS: Final[Mapping[str, Place]] = {
     "demo": Place(
@@ -134,3 +135,4 @@ def main() -> None:
     1 something failed, 2 wrong usage, 130 after Ctrl-C.
     """
     end_as_interrupted()
+    escape_unencodable(sys.stdout)

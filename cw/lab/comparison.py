@@ -17,7 +17,7 @@ from cw.games.rules import Json
 from cw.lab.journal import Journal, MatchLine
 from cw.lab.line_up import LineUp
 from cw.lab.playing import Players
-from cw.league.sprt import Decision, Hypotheses, PairScores, decision, pairs_left
+from cw.league.statistics.sprt import Decision, Hypotheses, PairScores, decision, pairs_left
 from cw.matches.spec import MatchSpec
 
 

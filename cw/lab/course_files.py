@@ -14,7 +14,7 @@ from cw.drawing.shapes import Part, Point, Rectangle, Shape, Sheet, Stroke, Text
 from cw.files import write_whole
 from cw.lab.parameters import as_setting
 from cw.lab.tuning import Course
-from cw.league.spsa import Tunable
+from cw.league.statistics.spsa import Tunable
 from cw.pictures.svg import svg
 
 CSV_FILE: Final = "numbers.csv"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isinf
 
-from cw.league.sprt import Decision, Estimate, Hypotheses, PairScores, ratio_of
+from cw.league.statistics.sprt import Decision, Estimate, Hypotheses, PairScores, ratio_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from cw.arena.bot_settings import OWN_SETTING, SETTINGS
 from cw.errors import UsageError, short
-from cw.league.spsa import Tunable
+from cw.league.statistics.spsa import Tunable
 
 LARGEST: Final = 64 * 1024
 """Bytes of a file."""

@@ -18,7 +18,7 @@ from cw.lab.journal import Journal
 from cw.lab.line_up import LineUp
 from cw.lab.parameters import as_setting
 from cw.lab.playing import Players
-from cw.league.spsa import Point, Tunable, gain, moved, settled, start_of, trial
+from cw.league.statistics.spsa import Point, Tunable, gain, moved, settled, start_of, trial
 from cw.matches.spec import MatchSpec
 
 

@@ -10,14 +10,14 @@ from cw.games.rules import Json
 from cw.lab.comparison import Comparison
 from cw.lab.evidence import Evidence, counted, standing, verdict
 from cw.lab.journal import BotFaults, MatchLine
-from cw.league.sprt import ratio_of
+from cw.league.statistics.sprt import ratio_of
 
 
 def sentence(comparison: Comparison) -> str:
     """Return what came of a comparison.
 
     >>> from cw.lab.line_up import read_line_up
-    >>> from cw.league.sprt import Hypotheses, PairScores
+    >>> from cw.league.statistics.sprt import Hypotheses, PairScores
     >>> pair = ("v2=builtin:greedy", "v1=builtin:random")
     >>> line_up = read_line_up("paint", pair)
     >>> sentence(Comparison(line_up, Hypotheses(), 90, PairScores(50, 25.5, 14.0)))

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from cw import documents
+from cw.files import insist
 from cw.matches.progress import MatchProgress
 from cw.replays.document import ending_of
 
@@ -95,7 +96,7 @@ class LiveFile:
     def close(self) -> None:
         """Remove the file."""
         try:
-            self._place.unlink(missing_ok=True)
+            insist(lambda: self._place.unlink(missing_ok=True))
         except OSError:
             return
 

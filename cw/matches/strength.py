@@ -10,7 +10,7 @@ from statistics import median
 
 from cw.errors import UsageError
 from cw.games.registry import load_play_options
-from cw.league.intervals import Interval, wilson
+from cw.league.statistics.intervals import Interval, wilson
 from cw.matches.simulate import series, simulate, winner_of
 from cw.matches.spec import MatchResult, MatchSpec
 

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Final, Literal, TypeAlias
 
 from cw.games.rules import Json
-from cw.league.intervals import Interval, wilson
+from cw.league.statistics.intervals import Interval, wilson
 from cw.matches.spec import MatchResult, MatchSpec
 
 Came: TypeAlias = Literal["won", "drawn", "lost"]

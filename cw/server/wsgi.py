@@ -43,6 +43,12 @@ HAS_POLL = hasattr(select, "poll")
 BACKLOG = 1024
 """Connections that wait to be accepted."""
 
+LEAVING = 1
+"""Seconds that the requests in flight have when the process is told to end."""
+
+FINISHING = 5
+"""Seconds that they have where the process goes on: whoever played a match hears how it ended."""
+
 
 def listen(host: str, port: int) -> socket.socket:
     """Open the server's socket, port 0 for any free one; raise UsageError with what to do."""
@@ -116,10 +122,16 @@ class Lanes(ThreadedTaskDispatcher):
         else:
             super().add_task(task)
 
-    def shutdown(self, cancel_pending: bool = True, timeout: int = 5) -> bool:
-        """End all threads; return whether requests that waited were given up."""
-        self.quick.shutdown(cancel_pending, timeout)
-        return bool(super().shutdown(cancel_pending, timeout))
+    def shutdown(self, cancel_pending: bool = True, timeout: int = LEAVING) -> bool:
+        """End all threads, within so many seconds; return whether waiting requests were given up.
+
+        Who waits for something longer than that is left: its thread ends with the process.
+        """
+        # All are told first, so that one time is enough for both.
+        self.quick.set_thread_count(0)
+        is_given_up = super().shutdown(cancel_pending, timeout)
+        self.quick.shutdown(cancel_pending, 0)
+        return bool(is_given_up)
 
 
 def longest_idle(channels: Iterable[Any], newest: Any) -> Any | None:
@@ -193,7 +205,7 @@ def serving(app: WSGIApp, listener: socket.socket) -> Iterator[str]:
         stopping.set()
         server.pull_trigger()
         thread.join()
-        server.task_dispatcher.shutdown()
+        server.task_dispatcher.shutdown(timeout=FINISHING)
         wasyncore.close_all(channels)
 
 

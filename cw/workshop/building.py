@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Sequence
 from hashlib import sha256
 from typing import Final, Protocol
 
-from cw.arena.processes import KILL, kill_group
+from cw.arena.processes import KILL, OWN_GROUP, kill_group
 from cw.errors import Failure
 from cw.workshop.folder import TextFile
 from cw.workshop.project import Project
@@ -67,7 +66,7 @@ class FolderBuilder:
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
-            start_new_session=sys.platform != "win32",
+            **OWN_GROUP,
         )
         try:
             async with asyncio.timeout(SECONDS):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 from typing import Final
 
 import msgspec
 
 from cw import documents
-from cw.arena.processes import KILL, kill_group
+from cw.arena.processes import KILL, OWN_GROUP, kill_group
 from cw.errors import Failure
 from cw.workshop.project import MINE, Project
 
@@ -54,7 +55,7 @@ class Check:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
             limit=LONGEST_LINE,
-            start_new_session=sys.platform != "win32",
+            **OWN_GROUP,
         )
         try:
             while process.stdout is not None and (line := await process.stdout.readline()):
@@ -77,7 +78,7 @@ async def ended(process: asyncio.subprocess.Process) -> None:
     """End a process with all that it has started."""
     if process.returncode is not None:
         return
-    process.terminate()
+    kill_group(process.pid, signal.SIGTERM)
     try:
         await asyncio.wait_for(process.wait(), LEAVING)
     except TimeoutError:

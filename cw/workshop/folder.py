@@ -20,8 +20,14 @@ from cw.errors import Failure, UsageError, short
 from cw.files import write_whole
 from cw.kits import BUILT
 
-NAME: Final = re.compile(r"(?!\.)[^/\\\x00-\x1f\x7f]{1,100}(?<!\.)")
-"""The name of a file; hidden ones are not files of a bot."""
+NAME: Final = re.compile(
+    r"""(?!\.)                                                   # hidden files are no bot's
+        (?!(?:con|prn|aux|nul|(?:com|lpt)[\d¹²³])[ ]*(?:\.|\Z))  # devices of Windows
+        [^/\\:*?"<>|\x00-\x1f\x7f]{1,100}
+        (?<![. ])""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""The name of a file, which means the same on every system: `C:x` and `nul.py` lead elsewhere."""
 
 LARGEST_FILE: Final = 512 * 1024
 """Bytes of a file that is edited."""

@@ -14,7 +14,8 @@ import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -29,9 +30,10 @@ from cw.arena.sandbox import (
     Source,
     bubblewrap,
 )
-from cw.arena.sandbox.folders import contents, copy, pack
+from cw.arena.sandbox.folders import JUNCTION, contents, copy, is_junction, pack
 from cw.arena.sandbox.installation import installation, installations, passed_through
 from cw.arena.sandbox.limits import MIB, ResourceLimits, by_shell, own_tasks
+from cw.arena.sandbox.removal import is_folder
 from cw.arena.sandbox.shares import places
 from cw.arena.transports.http import HttpBot
 from cw.arena.transports.stdio import StdioBot
@@ -398,6 +400,26 @@ def test_links_stay_links_and_pipes_stay_away(tmp_path: Path) -> None:
     copy(contents(source), target)
     assert [path.name for path in target.iterdir()] == ["link"]
     assert (target / "link").is_symlink()
+
+
+def test_a_junction_is_neither_copied_nor_emptied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behind those of Windows there is a folder of somebody else's."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "junction").mkdir()
+    (tmp_path / "junction" / "secret").touch()
+    number = (tmp_path / "junction").stat().st_ino
+
+    def behaves_as_on_windows(status: os.stat_result) -> bool:
+        tag = JUNCTION if status.st_ino == number else 0
+        return is_junction(cast("os.stat_result", SimpleNamespace(st_reparse_tag=tag)))
+
+    monkeypatch.setattr("cw.arena.sandbox.folders.is_junction", behaves_as_on_windows)
+    monkeypatch.setattr("cw.arena.sandbox.removal.is_junction", behaves_as_on_windows)
+    assert [entry.name for entry in contents(tmp_path)] == ["own"]
+    with os.scandir(tmp_path) as entries:
+        assert [entry.name for entry in entries if is_folder(entry)] == ["own"]
 
 
 def test_hidden_files_and_virtual_environments_stay_away(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from cw.arena.processes import MARK, describe_exit, kill_marked, marked
+from cw.arena.processes import MARK, describe_exit, kill_marked, marked, tree_killer
 from cw.arena.transports.stdio import Answer, StdioBot
 from cw.errors import FaultKind
 from cw.games.rules import Fault
@@ -405,3 +405,23 @@ SEGFAULT = "it touched memory that is not its own; malloc gives NULL where memor
 @POSIX
 def test_exits_are_described(code: int, says: str) -> None:
     assert describe_exit(code) == says
+
+
+def test_where_no_signal_asks_a_bot_to_end_it_ends_with_its_input(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As on Windows, where it would be killed otherwise, before it has put anything in order."""
+    monkeypatch.setattr("cw.arena.program.ASKS_BY_SIGNAL", False)
+
+    async def play() -> str:
+        async with playing("stdio/waits_for_the_end.py") as bot:
+            await bot.exchange(b"go", PATIENCE)
+            await bot.close(grace=PATIENCE)
+            return fault_of(bot.gone).detail
+
+    assert "exit code 7" in asyncio.run(play())
+
+
+def test_the_tree_of_a_process_is_killed_by_the_program_of_windows_itself() -> None:
+    command = subprocess.list2cmdline(tree_killer(4711, "C:\\Windows"))
+    assert command == "C:\\Windows\\System32\\taskkill.exe /F /T /PID 4711"

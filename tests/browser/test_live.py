@@ -22,7 +22,7 @@ from cw.web.live.live_matches import LiveMatches
 from cw.web.settings import SiteSettings
 from tests.browser.axe import on_each_screen, serious
 from tests.browser.conftest import SLOW, Watcher, watch
-from tests.browser.test_viewer import middle
+from tests.browser.viewer.viewing import middle
 from tests.conftest import Serve
 from tests.effort import first_is_fast
 

@@ -138,18 +138,18 @@ LEAGUE: Final = (
         "league/test_standings.py",
     ),
     defect(
-        "cw/league/glicko2.py",
+        "cw/league/statistics/glicko2.py",
         "return Rating(rating.mu, SCALE * sqrt(deviation**2 + rating.sigma**2), rating.sigma)",
         "return rating",
         "A rating stays as sure as it was, however long its bot rests.",
-        "league/test_glicko2.py",
+        "league/statistics/test_glicko2.py",
     ),
     defect(
-        "cw/league/glicko2.py",
+        "cw/league/statistics/glicko2.py",
         "return self.mu - 2 * self.phi",
         "return self.mu",
         "A rating is shown as if it were sure.",
-        "league/test_glicko2.py",
+        "league/statistics/test_glicko2.py",
     ),
     defect(
         "cw/league/matchmaking.py",

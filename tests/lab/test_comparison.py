@@ -11,7 +11,7 @@ from cw.games.rules import Json
 from cw.lab.comparison import Comparison, Contest
 from cw.lab.journal import Journal, line_of
 from cw.lab.line_up import read_line_up
-from cw.league.sprt import Hypotheses
+from cw.league.statistics.sprt import Hypotheses
 from cw.matches.run import run_match
 from cw.matches.spec import MatchResult, MatchSpec
 

@@ -8,7 +8,7 @@ import pytest
 
 from cw.errors import UsageError
 from cw.lab.parameters import EXAMPLE, as_setting, read_parameters
-from cw.league.spsa import Tunable
+from cw.league.statistics.spsa import Tunable
 
 
 def written(folder: Path, text: str | bytes) -> Path:

@@ -11,7 +11,6 @@ import pytest
 
 from cw.championship.recorded import read_results
 from cw.league.fixtures import Result
-from cw.league.intervals import wilson
 from cw.league.standings import (
     Exact,
     Record,
@@ -23,6 +22,7 @@ from cw.league.standings import (
     with_rests,
     within_noise,
 )
+from cw.league.statistics.intervals import wilson
 from tests.league.playing import of_two
 
 EXTRACT = Path(__file__).parent / "data" / "two_groups.jsonl"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 import pytest
 
 from cw.errors import UsageError
-from cw.workshop.folder import LARGEST_FILE, MOST_FILES, BotFolder, ChangedMeanwhile
+from cw.workshop.folder import LARGEST_FILE, MOST_FILES, NAME, BotFolder, ChangedMeanwhile
 
 
 def digest(text: str) -> str:
@@ -69,7 +69,11 @@ def test_a_link_is_neither_listed_nor_read_nor_written(folder: BotFolder, tmp_pa
 
 @pytest.mark.parametrize(
     "name",
-    ["../out.py", "/etc/passwd", "a/b.py", "a\\b.py", ".hidden", "..", "", "x\0y", "n" * 200],
+    [
+        *("../out.py", "/etc/passwd", "a/b.py", "a\\b.py", ".hidden", "..", "", "x\0y", "n" * 200),
+        *("C:out.py", "bot.py:stream", "a*.py", "what?.py", "bot.py "),
+        *("nul", "NUL.txt", "con.tar.gz", "com1.py", "aux .py"),
+    ],
 )
 def test_a_name_leads_nowhere_else(folder: BotFolder, name: str) -> None:
     with pytest.raises(UsageError):
@@ -113,3 +117,11 @@ def test_line_ends_and_permissions_stay(folder: BotFolder) -> None:
     assert path.read_bytes() == b"a\r\nc\r\n"
     assert path.stat().st_mode & 0o777 == 0o755
     assert folder.save("run.sh", "d\n", saved.digest).returns
+
+
+@pytest.mark.parametrize(
+    "name", ["console.py", "com.py", "nulls", "aux-bot.py", "Bot 2.java", "é.py"]
+)
+def test_a_name_that_only_resembles_a_device_is_one_of_a_file(name: str) -> None:
+    assert NAME.fullmatch(name)
+    assert (PureWindowsPath("D:\\bot") / name).parent == PureWindowsPath("D:\\bot")

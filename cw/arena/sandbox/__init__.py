@@ -251,4 +251,6 @@ def clean_environment(home: Path, program: str, folders: str) -> dict[str, str]:
     if sys.platform == "win32":
         env |= {name: os.environ[name] for name in KEPT_OF_WINDOWS if name in os.environ}
         env["USERPROFILE"] = str(home)
+        # LANG says it elsewhere: otherwise Python writes in the code page of the system.
+        env["PYTHONUTF8"] = "1"
     return env

@@ -25,6 +25,8 @@ ENVIRONMENT: Final = "pyvenv.cfg"
 """The file that makes a folder a virtual environment, which is used where it stands."""
 
 NO_FOLLOW: Final[int] = getattr(os, "O_NOFOLLOW", 0)
+JUNCTION: Final = 0xA0000003
+"""How Windows marks a folder that stands for another one; anybody may make such, unlike links."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +53,9 @@ def contents(
 ) -> tuple[Entry, ...]:
     """Return what a bot is given of `folder`, folders before what is in them.
 
-    Left out are hidden files and folders, virtual environments, pipes, sockets and devices, and
-    `without`; all but the files `only` where some are named. Raises UnfitProgram for a folder that
-    cannot be read or holds too much.
+    Left out are hidden files and folders, virtual environments, pipes, sockets, devices, junctions
+    and `without`; all but the files `only` where some are named. Raises UnfitProgram for a folder
+    that cannot be read or holds too much.
     """
     try:
         return _bounded(folder, _named(folder, only) if only else _walk(folder, without))
@@ -113,8 +115,9 @@ def _visible(inside: str, place: str) -> Iterator[Entry]:
         for item in scanned:
             if not item.name.startswith("."):
                 name = f"{inside}/{item.name}" if inside else item.name
-                entry = _entry(name, item.path, item.stat(follow_symlinks=False))
-                if _is_given(entry):
+                status = item.stat(follow_symlinks=False)
+                entry = _entry(name, item.path, status)
+                if _is_given(entry) and not is_junction(status):
                     yield entry
 
 
@@ -122,6 +125,11 @@ def _is_given(entry: Entry) -> bool:
     if stat.S_ISDIR(entry.mode):
         return not Path(entry.path, ENVIRONMENT).is_file()
     return stat.S_ISREG(entry.mode) or stat.S_ISLNK(entry.mode)
+
+
+def is_junction(status: os.stat_result) -> bool:
+    """Return whether this is the status of a junction, which only Windows has."""
+    return getattr(status, "st_reparse_tag", 0) == JUNCTION
 
 
 def _entry(name: str, path: str, status: os.stat_result) -> Entry:

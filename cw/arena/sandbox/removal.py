@@ -11,6 +11,8 @@ from pathlib import Path
 from threading import Thread
 from typing import Final
 
+from cw.arena.sandbox.folders import is_junction
+
 PATIENCE: Final = 120.0
 """Seconds after which the rest of a folder is left where it is."""
 
@@ -41,7 +43,7 @@ def remove_tree(folder: Path, patience: float = PATIENCE) -> None:
             for item in scanned:
                 if time.monotonic() > until:
                     raise TimeoutError(f"{folder} is not removed within {patience:g} s")
-                if item.is_dir(follow_symlinks=False):
+                if is_folder(item):
                     moved += 1
                     # Paths that bots nest deeper than the system's limit can be emptied only from
                     # the top.
@@ -49,6 +51,11 @@ def remove_tree(folder: Path, patience: float = PATIENCE) -> None:
                 else:
                     Path(item).unlink()
         place.rmdir()
+
+
+def is_folder(item: os.DirEntry[str]) -> bool:
+    """Return whether an entry is a folder; what a link or junction leads to is somebody else's."""
+    return item.is_dir(follow_symlinks=False) and not is_junction(item.stat(follow_symlinks=False))
 
 
 def _remove(remove: Callable[[], object]) -> None:

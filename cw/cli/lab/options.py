@@ -17,7 +17,7 @@ from cw.cli.output.readers import discard_output
 from cw.errors import CapacityError, Failure, UsageError
 from cw.lab.journal import read_head
 from cw.lab.line_up import LineUp, read_line_up
-from cw.league.sprt import Hypotheses
+from cw.league.statistics.sprt import Hypotheses
 from cw.matches.spec import Isolation, SandboxPolicy
 from cw.visible import visible
 

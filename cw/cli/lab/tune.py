@@ -28,7 +28,7 @@ from cw.lab.parameters import read_parameters
 from cw.lab.playing import Players
 from cw.lab.tuning import Course, Tuning, moves, tune
 from cw.lab.words import document
-from cw.league.sprt import Hypotheses
+from cw.league.statistics.sprt import Hypotheses
 from cw.visible import visible
 
 STEPS: Final = "steps.jsonl"

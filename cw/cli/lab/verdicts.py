@@ -9,7 +9,7 @@ import click
 
 from cw.lab.comparison import Comparison
 from cw.lab.words import fault_lines, repeats, sentence
-from cw.league.sprt import Decision
+from cw.league.statistics.sprt import Decision
 from cw.visible import visible
 
 EXIT_CODES: Final[Mapping[Decision | None, int]] = {"stronger": 0, "not stronger": 1, None: 3}

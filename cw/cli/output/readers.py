@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterator
@@ -13,7 +14,10 @@ def while_read() -> Iterator[None]:
     """Print as long as somebody reads; the rest of the block, and of the output, is left out."""
     try:
         yield
-    except BrokenPipeError:
+    except OSError as error:
+        # Windows calls a broken pipe an invalid argument.
+        if error.errno not in {errno.EPIPE, errno.EINVAL}:
+            raise
         discard_output()
 
 

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from sqlalchemy import Row, and_, bindparam, or_, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
 from cw.games.registry import games_with_hidden_information
 from cw.hub.matches.kinds import Kinds
@@ -25,7 +25,7 @@ from cw.hub.store.tables import (
     Team,
     User,
 )
-from cw.league.glicko2 import Rating
+from cw.league.statistics.glicko2 import Rating
 
 OVER: Final[tuple[MatchState, ...]] = ("done", "void")
 """The states of matches that are not played any more; one that has failed may be, as it was."""
@@ -113,6 +113,32 @@ LISTED_SEATS: Final = SEATS.join(_MATCHES, _MATCHES.c.id == _SEATS.c.match_id).w
 
 OWN_SEATS: Final = SEATS.where(_BOTS.c.user_id == bindparam("viewer"))
 
+_LAST, _EARLIER = _SEATS.alias(), _SEATS.alias()
+_ITS_MATCH = _MATCHES.alias()
+_PREVIOUS: Final = (
+    select(_EARLIER.c.match_id)
+    .join(_ITS_MATCH, _ITS_MATCH.c.id == _EARLIER.c.match_id)
+    .where(
+        _EARLIER.c.bot_id == _SEATS.c.bot_id,
+        _EARLIER.c.match_id < _SEATS.c.match_id,
+        _ITS_MATCH.c.competition_id == _MATCHES.c.competition_id,
+        _ITS_MATCH.c.seq < _MATCHES.c.seq,
+    )
+    .order_by(_EARLIER.c.match_id.desc())
+    .limit(1)
+    .correlate(_SEATS, _MATCHES)
+    .scalar_subquery()
+)
+RATINGS_BEFORE: Final = (
+    select(_MATCHES.c.match_id, _SEATS.c.bot_id, _LAST.c.mu, _LAST.c.phi, _LAST.c.sigma)
+    .join(_SEATS, _SEATS.c.match_id == _MATCHES.c.id)
+    .outerjoin(_LAST, and_(_LAST.c.bot_id == _SEATS.c.bot_id, _LAST.c.match_id == _PREVIOUS))
+    .where(
+        _MATCHES.c.match_id.in_(bindparam("names", expanding=True)), _SEATS.c.bot_id.is_not(None)
+    )
+)
+"""The ratings of the bots of matches after the rated match of each before; none for its first."""
+
 
 def find(  # noqa: PLR0913 - which match, and how much of it
     session: Session,
@@ -153,32 +179,9 @@ def with_ratings(session: Session, matches: Sequence[MatchView]) -> list[MatchVi
 
 def ratings_before(session: Session, names: Sequence[str]) -> dict[str, dict[int, Rating]]:
     """Return by match and bot the ratings before matches that were rated."""
-    seat, last = MatchParticipant, aliased(MatchParticipant)
-    earlier, its = aliased(MatchParticipant), aliased(Match)
-    previous = (
-        select(earlier.match_id)
-        .join(its, its.id == earlier.match_id)
-        .where(
-            earlier.bot_id == seat.bot_id,
-            earlier.match_id < seat.match_id,
-            its.competition_id == Match.competition_id,
-            its.seq < Match.seq,
-        )
-        .order_by(earlier.match_id.desc())
-        .limit(1)
-        .correlate(seat, Match)
-        .scalar_subquery()
-    )
-    rows = session.execute(
-        select(Match.match_id, seat.bot_id, last.mu, last.phi, last.sigma)
-        .join(seat, seat.match_id == Match.id)
-        .outerjoin(last, and_(last.bot_id == seat.bot_id, last.match_id == previous))
-        .where(Match.match_id.in_(names), seat.bot_id.is_not(None))
-    )
     before: defaultdict[str, dict[int, Rating]] = defaultdict(dict)
-    for match, bot, *figures in rows:
-        if bot is not None:
-            before[match][bot] = rating_of(*figures) or Rating()
+    for match, bot, *figures in session.execute(RATINGS_BEFORE, {"names": names}):
+        before[match][bot] = rating_of(*figures) or Rating()
     return before
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from cw.hub.matches.claims import wire_id
 from cw.hub.store.tables import MatchState
-from cw.league.glicko2 import Rating
+from cw.league.statistics.glicko2 import Rating
 
 Titling: TypeAlias = Callable[[datetime], str]
 """Returns what a match is called, by the moment when it was due."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Event, Thread
 from typing import Final
 
@@ -48,6 +49,16 @@ class Threads:
         self.ended.append(name)
         logger.critical("%s has ended: this process ends, and is to be started anew", name)
         self.leave(1)
+
+    def wait(self) -> None:
+        """Wait until the process is told to end, as by Ctrl-C, and end it.
+
+        At its end Python itself would wait for the jobs that are being done, however long they
+        take.
+        """
+        with suppress(KeyboardInterrupt):
+            self.stopping.wait()
+        self.leave(0)
 
     def leave(self, code: int) -> None:
         """Say the last words, within their time, and end the process."""

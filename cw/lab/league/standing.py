@@ -12,9 +12,9 @@ import numpy as np
 from cw.games.rules import Json
 from cw.lab.journal import MatchLine
 from cw.lab.league.versions import Version
-from cw.league.glicko2 import Rating
 from cw.league.information import Meetings, Strengths, most_informative, strengths
-from cw.league.intervals import Z_95
+from cw.league.statistics.glicko2 import Rating
+from cw.league.statistics.intervals import Z_95
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import zlib
 from collections.abc import Callable
+from functools import lru_cache
 from threading import Lock
 from typing import Final
 
@@ -110,9 +111,13 @@ def strategies(game: str) -> dict[str, str]:
 def picture(game: str) -> str:
     """Return the address of a game's picture: one of our files, or one from its package."""
     name = f"games/{game}.png"
-    if (asset("static") / name).is_file():
-        return url_for("static", filename=name)
-    return url_for("games.card", game=game)
+    return url_for("static", filename=name) if is_ours(name) else url_for("games.card", game=game)
+
+
+@lru_cache
+def is_ours(name: str) -> bool:
+    """Return whether there is a static file, read once: they stay while a process runs."""
+    return (asset("static") / name).is_file()
 
 
 def packages() -> dict[str, str]:

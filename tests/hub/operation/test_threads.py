@@ -44,3 +44,27 @@ def test_last_words_that_take_too_long_are_not_waited_for(monkeypatch: pytest.Mo
     process.threads.leave(0)
     assert process.codes == [0]
     never.set()
+
+
+def test_a_process_that_is_told_to_end_does_not_wait_for_its_jobs() -> None:
+    process, words = Process(), []
+    never, told = Event(), Event()
+
+    class Told(Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            """Wait as the main thread does, which Ctrl-C interrupts."""
+            raise KeyboardInterrupt
+
+    process.threads.stopping = Told()
+    process.threads.last_words = lambda: words.append("given back")
+
+    def job() -> None:
+        told.set()
+        never.wait()
+
+    process.threads.start("job", job)
+    told.wait()
+    process.threads.wait()
+    assert (process.codes, words) == ([0], ["given back"])
+    process.threads.stopping.set()
+    never.set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from flask import Blueprint, Response, abort, g, make_response, render_template, request, url_for
@@ -107,8 +108,9 @@ def refuse_unfit(game: str) -> None:
         abort(409, why)
 
 
+@lru_cache
 def has_workshop(game: str) -> bool:
-    """Return whether a game has kits to begin with."""
+    """Return whether a game has kits to begin with; read once, as the files of kits stay."""
     return game in bots.games_of_programs() and bool(languages_of(game))
 
 

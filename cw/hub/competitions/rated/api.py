@@ -12,10 +12,10 @@ from cw.hub.api.queries import OfBotQuery, PlacesQuery
 from cw.hub.bots import views as bot_views
 from cw.hub.bots.views import BotView
 from cw.hub.competitions import verbs as competitions
-from cw.hub.competitions.rated import bot_matches, bot_standings
 from cw.hub.competitions.rated import standings as leaderboard
 from cw.hub.competitions.rated import verbs as rated
-from cw.hub.competitions.rated.bot_matches import RatedPoint
+from cw.hub.competitions.rated.bots import bot_matches, bot_standings
+from cw.hub.competitions.rated.bots.bot_matches import RatedPoint
 from cw.hub.competitions.rated.documents import (
     LeaderboardQuery,
     LeaderboardRow,

@@ -12,8 +12,6 @@ from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.format import BotCard, Format, HomeCard, ProfileCard
 from cw.hub.competitions.rated import (
     api,
-    bot_pages,
-    bot_standings,
     entry,
     home,
     pages,
@@ -22,6 +20,7 @@ from cw.hub.competitions.rated import (
     settings,
     verbs,
 )
+from cw.hub.competitions.rated.bots import bot_pages, bot_standings
 from cw.hub.competitions.rated.changes import digest, match_page
 from cw.hub.competitions.setting_fields import OPTIONS_HINT, SettingField
 from cw.hub.competitions.verbs import CompetitionFacts

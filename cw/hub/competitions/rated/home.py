@@ -9,8 +9,8 @@ from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from cw.hub.competitions.format import Place
-from cw.hub.competitions.rated import bot_standings
 from cw.hub.competitions.rated import standings as leaderboard
+from cw.hub.competitions.rated.bots import bot_standings
 from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.pages.parts import address_of, part_of_page
 

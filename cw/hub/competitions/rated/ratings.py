@@ -14,7 +14,7 @@ from cw.hub.matches.results import SlotResult
 from cw.hub.matches.states import OPEN
 from cw.hub.store.tables import Bot, Competition, Match, MatchParticipant, Rating, RatingTotal
 from cw.hub.store.upsert import insert_or_add
-from cw.league import glicko2
+from cw.league.statistics import glicko2
 
 DAY: Final = 86400
 """Seconds."""

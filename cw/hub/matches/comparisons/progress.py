@@ -22,7 +22,7 @@ from cw.hub.matches.comparisons.verbs import end
 from cw.hub.matches.planning import Plan, Seat
 from cw.hub.store.tables import Battle, Bot, Comparison, Match
 from cw.lab.line_up import outranked
-from cw.league.sprt import Hypotheses, PairScores, decision
+from cw.league.statistics.sprt import Hypotheses, PairScores, decision
 
 MOST_PAIRS: Final = 200
 """Of a comparison: 400 matches as people count them."""

@@ -145,7 +145,7 @@ def schedule(resources: Resources) -> None:
     do_jobs(taker, doer.name)
     begin_heartbeat(resources, "scheduler")
     look_after(resources, taker)
-    resources.threads.stopping.wait()
+    resources.threads.wait()
 
 
 def do_jobs(taker: JobTaker, name: str) -> None:

@@ -10,9 +10,10 @@ from sqlalchemy import select
 
 from bench import rated_history
 from cw.hub.competitions import verbs as competitions
-from cw.hub.competitions.rated import bot_matches, bot_standings, pairing, proof
+from cw.hub.competitions.rated import pairing, proof
 from cw.hub.competitions.rated import standings as leaderboard
 from cw.hub.competitions.rated import verbs as rated
+from cw.hub.competitions.rated.bots import bot_matches, bot_standings
 from cw.hub.competitions.rated.standings import SORTS, Board, Row, SortKey, Wanted
 from cw.hub.competitions.rated.win_counts import WinCounts
 from cw.hub.matches import listings, lookup

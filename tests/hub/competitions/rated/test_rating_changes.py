@@ -14,7 +14,7 @@ from cw.hub.matches.views import MatchView
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import KINDS
 from cw.hub.store.tables import Match, MatchParticipant
-from cw.league.glicko2 import SCALE, Rating, pair_ranks, rate
+from cw.league.statistics.glicko2 import SCALE, Rating, pair_ranks, rate
 from tests.hub.competitions.rated.test_rated import Arena
 from tests.hub.conftest import StillClock
 from tests.hub.sites import Site, words_of

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, aliased
 from cw.hub.accounts.news.digests import Period
 from cw.hub.competitions.digest import counted, tally
 from cw.hub.store.tables import Bot, Competition, Match, MatchParticipant
-from cw.league.glicko2 import Rating
+from cw.league.statistics.glicko2 import Rating
 
 MOST_LOST: Final = 5
 """Lost matches of a bot that have a link, the latest."""

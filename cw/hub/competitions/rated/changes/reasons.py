@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import isclose
 
 from cw.hub.matches.views import MatchView, SeatView
-from cw.league import glicko2
-from cw.league.glicko2 import Rating
+from cw.league.statistics import glicko2
+from cw.league.statistics.glicko2 import Rating
 
 
 @dataclass(frozen=True, slots=True)

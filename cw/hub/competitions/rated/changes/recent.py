@@ -14,7 +14,7 @@ from cw.hub.accounts.people import HOUSE
 from cw.hub.competitions.rated.standings import SHOWN, listed
 from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.store.tables import Bot, Match, MatchParticipant, User
-from cw.league.glicko2 import Rating
+from cw.league.statistics.glicko2 import Rating
 
 RESULTS: Final = 5
 """Last results of a bot that are shown, and matches over which its trend is."""

@@ -15,10 +15,10 @@ from cw.hub.bots.views import BotView
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.format import BotPart
 from cw.hub.competitions.periods import PERIODS
-from cw.hub.competitions.rated import bot_matches, bot_standings
 from cw.hub.competitions.rated import standings as leaderboard
 from cw.hub.competitions.rated import verbs as rated
-from cw.hub.competitions.rated.bot_standings import Standing
+from cw.hub.competitions.rated.bots import bot_matches, bot_standings
+from cw.hub.competitions.rated.bots.bot_standings import Standing
 from cw.hub.competitions.rated.changes.reasons import change_of_bot
 from cw.hub.competitions.rated.entry import FORMAT
 from cw.hub.competitions.rated.pages import number

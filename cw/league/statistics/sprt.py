@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import inf, log, log10, sqrt
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from cw.league.intervals import Z_95
+from cw.league.statistics.intervals import Z_95
 
 DOUBT: Final = 0.5
 """Squared deviations of two more pairs, one won and one lost: without them the first few pairs that

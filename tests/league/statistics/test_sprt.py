@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from cw.league.sprt import (
+from cw.league.statistics.sprt import (
     DOUBT,
     FEWEST,
     Decision,

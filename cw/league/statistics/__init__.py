@@ -1,0 +1,1 @@
+"""What results say with how much doubt: ratings, intervals, sequential tests, stochastic search."""
