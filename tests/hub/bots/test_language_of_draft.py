@@ -139,4 +139,4 @@ def test_a_draft_for_end_of_codes_runs_on_a_worker(site: Site) -> None:
         ann.run(opponent="sample")
         run = ann.ended()
     assert (run["failed"], run["marks"]) == (False, []), run
-    assert "in turn" in run["words"]
+    assert "in round" in run["words"]
