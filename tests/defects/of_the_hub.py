@@ -192,7 +192,7 @@ SITE: Final = (
     ),
     defect(
         "cw/hub/matches/replays.py",
-        "        Match.finished_at < ended,\n",
+        "        Match.finished_at < now - ages.usual,\n",
         "",
         "Replays are given up on the day they were played.",
         "hub/operation/test_upkeep.py",
