@@ -15,6 +15,7 @@ import aiohttp
 
 from bench.operation import address_said, role
 from bench.rows import Effort, Goal, NotMeasured, Row
+from bench.workshop import run_to_picture
 
 PAGE: Final = "/workshop/paint/"
 PASSWORD: Final = "correct horse"
@@ -91,10 +92,7 @@ def times_of_run(page: Any, address: str) -> tuple[float, float]:
     page.wait_for_selector(".cm-line")
     page.select_option("#opponent", "strong")
     page.focus(".cm-content")
-    start = perf_counter()
-    page.keyboard.press("Control+Enter")
-    page.wait_for_selector("#viewer[data-state=ready]")
-    picture = perf_counter() - start
+    picture = run_to_picture(page)
     start = perf_counter()
     page.click("#stop")
     page.wait_for_selector("#run:not([aria-busy])")

@@ -26,6 +26,11 @@ LOOK: Final = 0.01
 """Seconds between two looks at the disk."""
 
 PATIENCE: Final = 30.0
+RESUMED: Final = """() => !document.getElementById("workshop").dataset.hasRun
+    || document.getElementById("viewer").dataset.state === "ready"
+"""
+"""Whether the last run is shown again, if there is one."""
+
 STUBBORN: Final = "import signal, time\nsignal.signal(15, signal.SIG_IGN)\ntime.sleep(0.1)\n"
 """What a bot does that takes its time, and does not end when it is told to."""
 
@@ -100,12 +105,19 @@ def first_picture(page: Any) -> float:
     """Return the time from Ctrl+Enter on a fresh page to the picture of the match."""
     page.reload()
     page.wait_for_selector(".cm-line")
-    start = perf_counter()
-    page.keyboard.press("Control+Enter")
-    page.wait_for_selector("#viewer[data-state=ready]")
-    taken = perf_counter() - start
+    taken = run_to_picture(page)
     page.wait_for_selector("#run:not([aria-busy])")
     return taken * 1000
+
+
+def run_to_picture(page: Any) -> float:
+    """Run the bot by its key; return the seconds until its match is drawn, not an earlier one."""
+    page.wait_for_function(RESUMED)
+    before = page.get_attribute("#viewer", "data-shown") or ""
+    start = perf_counter()
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector(f"#viewer[data-state=ready][data-shown]:not([data-shown='{before}'])")
+    return perf_counter() - start
 
 
 def key_to_disk(page: Any, file: Path, number: int) -> float:
@@ -128,8 +140,7 @@ def stopped(page: Any, file: Path) -> float:
         file.write_text(text.replace("        return random", f"{loop}        return random"))
     page.reload()
     page.wait_for_selector(".cm-line")
-    page.keyboard.press("Control+Enter")
-    page.wait_for_selector("#viewer[data-state=ready]")
+    run_to_picture(page)
     start = perf_counter()
     page.click("#stop")
     page.wait_for_selector("#run:not([aria-busy])")

@@ -62,6 +62,8 @@ export class Match {
     history.replaceState(null, "", location.pathname + location.search);
     byId("no-picture").hidden = true;
     byId("viewer").hidden = false;
+    // A run and the one before it look alike from outside: they are told apart by what is counted.
+    byId("viewer").dataset.shown = String(this.number);
     this.viewer.open(replay);
     if (replay.over) {
       this.viewer.playback.follow();
