@@ -65,8 +65,16 @@ def _facts(user: User) -> Facts:
     )
 
 
-def _note(session: Session, clock: Clock, verb: str, user: User, **detail: Any) -> None:
-    audit.note(session, clock, OPERATOR, f"user {verb}", f"user:{user.id}", detail=detail)
+def _note(
+    session: Session,
+    clock: Clock,
+    verb: str,
+    user: User,
+    *,
+    actor: str = OPERATOR,
+    **detail: Any,
+) -> None:
+    audit.note(session, clock, actor, f"user {verb}", f"user:{user.id}", detail=detail)
 
 
 def set_role(session: Session, clock: Clock, username: str, role: Role) -> None:
@@ -76,19 +84,26 @@ def set_role(session: Session, clock: Clock, username: str, role: Role) -> None:
     _note(session, clock, "admin", user, role=role)
 
 
-def lock(session: Session, clock: Clock, username: str) -> None:
+def lock(session: Session, clock: Clock, username: str, *, actor: str = OPERATOR) -> None:
     """Shut a user out and end all tickets; twice keeps the first moment."""
     user = _find(session, username)
     user.locked_at = user.locked_at or clock()
     tickets.revoke_all(session, user.id)
-    _note(session, clock, "lock", user)
+    _note(session, clock, "lock", user, actor=actor)
 
 
-def unlock(session: Session, clock: Clock, username: str) -> None:
+def unlock(session: Session, clock: Clock, username: str, *, actor: str = OPERATOR) -> None:
     """Let a user in again; twice is once."""
     user = _find(session, username)
     user.locked_at = None
-    _note(session, clock, "unlock", user)
+    _note(session, clock, "unlock", user, actor=actor)
+
+
+def end_sessions(session: Session, clock: Clock, username: str, *, actor: str = OPERATOR) -> None:
+    """Let all browsers of a user log in again; twice is once, noted twice."""
+    user = _find(session, username)
+    tickets.revoke_all(session, user.id, "session")
+    _note(session, clock, "end-sessions", user, actor=actor)
 
 
 def delete(session: Session, clock: Clock, username: str) -> None:

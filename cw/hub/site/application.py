@@ -38,7 +38,7 @@ from cw.hub.site import (
     limits,
     profile_page,
 )
-from cw.hub.site.admin import competition_pages
+from cw.hub.site.admin import competition_pages, people_pages
 from cw.hub.site.admin import pages as admin
 from cw.hub.site.api import routes as api
 from cw.hub.site.formats import FORMATS
@@ -65,6 +65,7 @@ BLUEPRINTS: Final[tuple[Blueprint, ...]] = (
     profile_page.routes,
     admin.routes,
     competition_pages.routes,
+    people_pages.routes,
     documents.routes,
     feed.routes,
     ready.routes,

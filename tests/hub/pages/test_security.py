@@ -146,6 +146,8 @@ WHO = {
     "GET /t/x/host/export.zip": "missing",
     "POST /t/x/host/start": "missing",
     "GET /admin": "admin",
+    "GET /admin/people": "admin",
+    "POST /admin/people/Bob/lock": "admin",
     "GET /competitions/new": "admin",
     "POST /competitions/new": "admin",
     "GET /competitions/rated/x": "admin",
@@ -234,6 +236,7 @@ def routes_of(app: Flask) -> set[str]:
         if rule.endpoint.partition(".")[0] in OF_OTHERS:
             continue
         address = rule.rule.replace("<path:key>", "x")
+        address = address.replace("<any('lock', 'unlock', 'end-sessions'):verb>", "lock")
         for name, value in names.items():
             address = address.replace(f"<{name}>", value)
         routes |= {f"{method} {address}" for method in (rule.methods or set()) & {"GET", "POST"}}

@@ -131,6 +131,25 @@ def find_bots(session: Session, text: str) -> list[FoundBot]:
     return [FoundBot(bot, owner) for bot, owner in rows]
 
 
-def log(session: Session) -> Sequence[Audit]:
+@dataclass(frozen=True, slots=True)
+class LogChoice:
+    """Which lines of the log are wanted, by parts of what they say; "": all."""
+
+    who: str = ""
+    verb: str = ""
+    of: str = ""
+
+    @property
+    def narrows(self) -> bool:
+        """Whether some lines are not wanted."""
+        return self != LogChoice()
+
+
+def log(session: Session, choice: LogChoice) -> Sequence[Audit]:
     """Return what was done, the latest first."""
-    return session.scalars(select(Audit).order_by(Audit.id.desc()).limit(MOST)).all()
+    parts = ((Audit.actor, choice.who), (Audit.verb, choice.verb), (Audit.object, choice.of))
+    query = select(Audit)
+    for column, text in parts:
+        if text:
+            query = query.where(func.lower(column).contains(text.lower(), autoescape=True))
+    return session.scalars(query.order_by(Audit.id.desc()).limit(MOST)).all()

@@ -20,6 +20,7 @@ from cw.hub.matches.comparisons import views as comparisons
 from cw.hub.pages.parts import notice
 from cw.hub.pages.request import resources
 from cw.hub.site.admin import overview
+from cw.hub.site.admin.overview import LogChoice
 
 routes = Blueprint("admin", __name__)
 
@@ -47,9 +48,10 @@ def admins_only(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseR
 def page() -> ResponseReturnValue:
     """Show how the site does, its bots, and what was done."""
     hub, text = resources(), request.args.get("q", "").strip()[:LONGEST_REASON]
+    wanted = LogChoice(*(request.args.get(name, "").strip()[:60] for name in ("who", "verb", "of")))
     with hub.database.reading() as session:
         service = overview.service(session, hub.clock)
-        rows, log = overview.find_bots(session, text), overview.log(session)
+        rows, log = overview.find_bots(session, text), overview.log(session, wanted)
         mails = overview.Mails(outbox.numbers(session), outbox.dead(session))
         queue = comparisons.queue(session, overview.MOST)
     return render_template(
@@ -57,6 +59,7 @@ def page() -> ResponseReturnValue:
         service=service,
         rows=rows,
         log=log,
+        wanted=wanted,
         text=text,
         mails=mails,
         comparisons=queue,

@@ -1,0 +1,61 @@
+"""What admins do with accounts, and how they read what was done."""
+
+from __future__ import annotations
+
+import pytest
+
+from cw.hub.accounts import users
+from tests.hub.conftest import ON_SQLITE
+from tests.hub.sites import Site, Visitor, words_of
+
+pytestmark = ON_SQLITE
+
+PEOPLE = "/admin/people"
+
+
+@pytest.fixture
+def ada(site: Site) -> Visitor:
+    """Return the browser of an admin."""
+    visitor = site.player("Ada")
+    with site.resources.database.writing() as session:
+        users.set_role(session, site.clock, "Ada", "admin")
+    return visitor
+
+
+def do(ada: Visitor, verb: str, name: str, sure: str) -> str:
+    """Press a button beside a name; return the page that follows."""
+    answer = ada.fill(f"{PEOPLE}/{name}/{verb}", PEOPLE, sure=sure)
+    assert answer.status_code == 303
+    return words_of(ada.open(answer.headers["Location"]))
+
+
+def test_accounts_are_locked_and_unlocked_by_who_types_their_name(site: Site, ada: Visitor) -> None:
+    bob = site.player("Bob")
+    assert "Nothing has changed: to confirm, type Bob." in do(ada, "lock", "bob", "")
+    assert bob.is_player()
+    assert "Bob is locked" in do(ada, "lock", "bob", "BOB")
+    assert not bob.is_player()
+    assert "Your account is locked" in words_of(bob.open(bob.log_in("Bob").headers["Location"]))
+    assert "Bob may log in again." in do(ada, "unlock", "Bob", "Bob")
+    bob.log_in("Bob")
+    assert bob.is_player()
+    assert "All sessions of Bob have ended." in do(ada, "end-sessions", "Bob", "Bob")
+    assert not bob.is_player()
+    log = words_of(ada.open("/admin?who=ada&verb=lock&of=user%3A")).partition(" Log ")[2]
+    assert log.count("Ada user lock") == log.count("Ada user unlock") == 1
+    assert "end-sessions" not in log
+    assert "Nothing in the log fits this filter." in words_of(ada.open("/admin?who=nobody"))
+
+
+def test_admins_and_strangers_are_left_alone(ada: Visitor) -> None:
+    assert "Accounts of admins are led by the operator" in do(ada, "lock", "Ada", "Ada")
+    assert ada.fill(f"{PEOPLE}/nobody/lock", PEOPLE, sure="nobody").status_code == 404
+    assert ada.is_player()
+
+
+def test_accounts_are_found_by_a_part_of_their_name(site: Site, ada: Visitor) -> None:
+    site.player("Bob")
+    words = words_of(ada.open(f"{PEOPLE}?q=OB"))
+    assert "Bob not confirmed" in words
+    assert "example.org" not in words
+    assert "No account has this in its name." in words_of(ada.open(f"{PEOPLE}?q=zz%25"))
