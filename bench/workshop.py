@@ -103,9 +103,9 @@ def first_picture(page: Any) -> float:
     start = perf_counter()
     page.keyboard.press("Control+Enter")
     page.wait_for_selector("#viewer[data-state=ready]")
-    taken = perf_counter() - start
+    duration = perf_counter() - start
     page.wait_for_selector("#run:not([aria-busy])")
-    return taken * 1000
+    return duration * 1000
 
 
 def key_to_disk(page: Any, file: Path, number: int) -> float:
