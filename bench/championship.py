@@ -107,8 +107,8 @@ def asked(command: list[str], env: dict[str, str] | None = None) -> tuple[float,
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     if done.returncode:
         raise NotMeasured(f"asking failed: {done.stderr}")
-    kept, fresh = map(float, done.stdout.split())
-    return kept, fresh
+    warm, fresh = map(float, done.stdout.split())
+    return warm, fresh
 
 
 def championship(jobs: int) -> float:

@@ -70,10 +70,10 @@ def milliseconds(arguments: Sequence[str], typed: str = "") -> float:
         check=False,
         cwd=ROOT,
     )
-    taken = spent() - before
+    duration = spent() - before
     if done.returncode != 0:
         raise NotMeasured(f"{' '.join(arguments)} has failed: {done.stderr.strip()}")
-    return taken * 1000
+    return duration * 1000
 
 
 def spent() -> float:

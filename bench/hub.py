@@ -60,9 +60,9 @@ class Browser:
         answer = get(self.connection, path, headers)
         if answer.response.status != expected:
             raise NotMeasured(f"{path} was answered {answer.response.status}, not {expected}")
-        given = answer.response.getheader("Set-Cookie", "")
-        if given:
-            self.cookie = given.partition(";")[0].removeprefix("cw=")
+        set_cookie = answer.response.getheader("Set-Cookie", "")
+        if set_cookie:
+            self.cookie = set_cookie.partition(";")[0].removeprefix("cw=")
         return answer
 
     def statements(self, step: Callable[[], object]) -> int:

@@ -36,9 +36,9 @@ def share_of_match(effort: Effort) -> Row:
     """Compare the time of a processor for a match on a hub, plan to result, with `cw play`'s."""
     with hub() as (resources, folder):
         numbers = count()
-        taken = [(on_hub(resources, next(numbers)), by_play(folder)) for _ in range(effort.matches)]
-    share = median(ours - theirs for ours, theirs in taken) * 1000
-    whole = median(theirs for _, theirs in taken) * 1000
+        times = [(on_hub(resources, next(numbers)), by_play(folder)) for _ in range(effort.matches)]
+    share = median(ours - theirs for ours, theirs in times) * 1000
+    whole = median(theirs for _, theirs in times) * 1000
     what = "its share of a match of 200 turns"
     return Row("hub", what, share, "ms", "`cw play`, ms", whole, Goal("<=", 150, "ours"))
 

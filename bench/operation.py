@@ -168,13 +168,13 @@ def sweep(address: str) -> Row:
         start = perf_counter()
         while is_due(resources):
             sweep_bots(resources)
-        taken = perf_counter() - start
+        duration = perf_counter() - start
         with resources.database.reading() as session:
             ill = session.scalars(select(func.count()).where(Bot.failures > 0)).one()
     if ill != BOTS // HANGING:
         raise NotMeasured(f"{ill} bots of {BOTS // HANGING} that hang were seen to")
     what = f"sweep of {BOTS:,} bots, of which {ill:,} hang"
-    return Row("operation", what, taken, "s", "bots", BOTS, Goal("<=", 300, "ours"))
+    return Row("operation", what, duration, "s", "bots", BOTS, Goal("<=", 300, "ours"))
 
 
 def is_due(resources: Resources) -> bool:
@@ -294,9 +294,9 @@ def done(resources: Resources, wanted: list[int]) -> list[float]:
 
 def wait_for(resources: Resources, wanted: list[int]) -> list[float]:
     """Wait until matches have ended; return when."""
-    given_up = perf_counter() + PATIENCE
+    deadline = perf_counter() + PATIENCE
     while len(matches := done(resources, wanted)) < len(wanted):
-        if perf_counter() > given_up:
+        if perf_counter() > deadline:
             raise NotMeasured(f"{len(matches)} of {len(wanted)} matches have ended")
         sleep(0.2)
     return matches

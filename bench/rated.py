@@ -190,17 +190,17 @@ def timed_tick(resources: Resources) -> tuple[float, int]:
 
 def results_a_second(resources: Resources, writers: int) -> float:
     """Return how many matches end in a second, while so many threads write their results."""
-    number, taken = 0, 0.0
+    number, total = 0, 0.0
     with ThreadPoolExecutor(writers) as threads:
-        while taken < AT_LEAST:
+        while total < AT_LEAST:
             taken_claims = claimed(resources)
             if not taken_claims:
                 raise NotMeasured("no bots are free for a match")
             start = perf_counter()
             for result in threads.map(partial(end, resources), taken_claims):
                 number += result == "done"
-            taken += perf_counter() - start
-    return number / taken
+            total += perf_counter() - start
+    return number / total
 
 
 def claimed(resources: Resources) -> list[Claim]:

@@ -105,9 +105,9 @@ def first_picture(page: Any) -> float:
     """Return the time from Ctrl+Enter on a fresh page to the picture of the match."""
     page.reload()
     page.wait_for_selector(".cm-line")
-    taken = run_to_picture(page)
+    duration = run_to_picture(page)
     page.wait_for_selector("#run:not([aria-busy])")
-    return taken * 1000
+    return duration * 1000
 
 
 def run_to_picture(page: Any) -> float:

@@ -203,8 +203,8 @@ def take(browser: Browser, picture: Picture, moves: Sequence[str]) -> None:
 
 def record(match: Match) -> replay.Document:
     """Play a match and give its replay."""
-    given = (name.replace("=", "=builtin:") for name in match.bots)
-    bots = tuple(read_bots(list(given), []).bots)
+    arguments = (name.replace("=", "=builtin:") for name in match.bots)
+    bots = tuple(read_bots(list(arguments), []).bots)
     spec = MatchSpec(match.picture, match.game, bots, match.seed, dict(match.options))
     # Playwright has an event loop in this thread.
     with ThreadPoolExecutor(1) as thread:
@@ -238,9 +238,9 @@ def take_board(browser: Browser, replay_store: str, match: Match) -> None:
     shot = page.locator("#stage").screenshot()
     with Image.open(BytesIO(shot)) as picture:
         width, height = picture.size
-        kept = min(width, height * STILL[0] // STILL[1]) - 4
-        left, top = (width - kept) // 2, (height - kept * STILL[1] // STILL[0]) // 2
-        cut = picture.convert("RGB").crop((left, top, left + kept, height - top))
+        crop_width = min(width, height * STILL[0] // STILL[1]) - 4
+        left, top = (width - crop_width) // 2, (height - crop_width * STILL[1] // STILL[0]) // 2
+        cut = picture.convert("RGB").crop((left, top, left + crop_width, height - top))
         small = cut.resize(STILL, Image.Resampling.LANCZOS).quantize(COLOURS, MANY_HUES)
         small.save(STILLS / f"{match.picture}.png", optimize=True)
     page.close()

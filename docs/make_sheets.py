@@ -112,7 +112,7 @@ def shots(
     browser: Browser, address: str, turns: Sequence[int], size: tuple[int, int], scheme: str
 ) -> list[Image.Image]:
     """Return pictures of a replay in the given turns, as they come into view."""
-    taken = []
+    images = []
     with pages(browser, address, size, scheme) as page:
         page.wait_for_selector("#viewer[data-surveyed=true]")
         for turn in turns:
@@ -121,8 +121,8 @@ def shots(
                 "(turn) => document.getElementById('turn').textContent === String(turn)", arg=turn
             )
             page.evaluate("() => new Promise((done) => requestAnimationFrame(() => done(true)))")
-            taken.append(Image.open(BytesIO(page.screenshot())).convert("RGB"))
-    return taken
+            images.append(Image.open(BytesIO(page.screenshot())).convert("RGB"))
+    return images
 
 
 def sheet(pictures: Sequence[Image.Image], columns: int) -> Image.Image:

@@ -118,8 +118,8 @@ def test_each_variable_that_compose_needs_is_in_its_example() -> None:
     """Or it is one of the keys, which `cw hub keys new` prints, or has a default."""
     text = (DEPLOY / "compose.yaml").read_text()
     needed = set(re.findall(r"\$\{([A-Z_]+)\}", text))
-    given = {line.split("=")[0] for line in (DEPLOY / "compose.env.example").read_text().split()}
-    assert needed - given == {"CW_MASTER_KEYS", "CW_SECRET_KEY"}
+    names = {line.split("=")[0] for line in (DEPLOY / "compose.env.example").read_text().split()}
+    assert needed - names == {"CW_MASTER_KEYS", "CW_SECRET_KEY"}
 
 
 def test_compose_starts_from_the_files_that_lie_there() -> None:

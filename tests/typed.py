@@ -88,9 +88,9 @@ class Terminal:
 
     def environment(self, home: Path) -> dict[str, str]:
         """Return what a new terminal has, with the free port for servers and their clients."""
-        kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+        variables = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
         server = {"PORT": self.port, "CW_SERVER": f"http://127.0.0.1:{self.port}"}
-        return {**kept, **server, "HOME": str(home), "DEMO": "--fast --port 0"}
+        return {**variables, **server, "HOME": str(home), "DEMO": "--fast --port 0"}
 
     def read(self) -> None:
         """Pass on what is printed, line by line; None at the end."""

@@ -25,7 +25,7 @@ from cw.arena.sandbox.bounds import CAUSE, UNBOUND, Bounds
 from cw.arena.transports.lines import HeadAndTail
 from cw.games.rules import Fault
 
-KEPT: Final = 32 * 1024
+STDERR_BYTES: Final = 32 * 1024
 """Bytes of standard error that are kept from its head, and as many from its tail."""
 
 SETTLE: Final = 0.5
@@ -80,7 +80,7 @@ class Program(asyncio.SubprocessProtocol):
 
     def __init__(self, bounds: Bounds = UNBOUND) -> None:
         """Prepare for a program; `start` starts it."""
-        self.stderr = HeadAndTail(KEPT)
+        self.stderr = HeadAndTail(STDERR_BYTES)
         self.mark = new_mark()
         self._bounds = bounds
         self._loop = asyncio.get_running_loop()

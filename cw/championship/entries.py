@@ -17,7 +17,7 @@ from cw.games.rules import Json
 from cw.league.fixtures import Fixture, Result
 from cw.matches.spec import MatchResult
 
-STDERR_KEPT: Final = 4000
+STDERR_LENGTH: Final = 4000
 """Characters of what a program wrote to its standard error: the last ones."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=100)]
@@ -176,7 +176,7 @@ def entry_of(fixture: Fixture, seed: int, result: MatchResult) -> Entry:
         faults=tuple(EntryFault(f.bot, f.turn, f.kind, f.detail) for f in result.faults),
         longest_ms=tuple(milliseconds(max(times, default=0.0)) for times in result.seconds),
         median_ms=tuple(milliseconds(median_high(times or (0.0,))) for times in result.seconds),
-        stderr=tuple(text[-STDERR_KEPT:] for text in result.stderr),
+        stderr=tuple(text[-STDERR_LENGTH:] for text in result.stderr),
     )
 
 

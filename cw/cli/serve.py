@@ -26,7 +26,7 @@ from cw.web.championship.championship_routes import championship_around
 from cw.web.live.live_matches import LiveMatches
 from cw.web.settings import SiteSettings
 
-KEPT: Final = Path("replays")
+REPLAYS: Final = Path("replays")
 """Where matches are saved unless another folder is chosen; `cw play` puts its replays there too."""
 
 
@@ -63,7 +63,7 @@ KEPT: Final = Path("replays")
     "--replays",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="Folder of the replays under /replays/; finished matches are saved there."
-    f"  [default: {KEPT}]",
+    f"  [default: {REPLAYS}]",
 )
 @click.option("--no-replays", is_flag=True, help="Save no matches.")
 @click.option("--uploads", is_flag=True, help="Let visitors upload replays to that folder.")
@@ -183,11 +183,11 @@ def folder_of_replays(chosen: Path | None, *, wanted: bool, uploads: bool) -> Pa
     if chosen is not None or not wanted or uploads:
         return chosen
     try:
-        make_folder(KEPT)
+        make_folder(REPLAYS)
     except Failure as error:
         click.echo(f"Finished matches are not saved: {error}", err=True)
         return None
-    return KEPT
+    return REPLAYS
 
 
 def say_addresses(listener: socket.socket) -> None:

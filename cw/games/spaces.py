@@ -18,7 +18,7 @@ Mask: TypeAlias = NDArray[np.int8]
 """Numbers x values of an action: 1 for what is allowed, 0 for what is not."""
 
 
-def as_given(_players: int, options: Mapping[str, Json]) -> Mapping[str, Json]:
+def own_options(_players: int, options: Mapping[str, Json]) -> Mapping[str, Json]:
     """Return the options: the size of the board follows from them alone."""
     return options
 
@@ -41,7 +41,7 @@ class Spaces(Generic[State, Action, View]):
     mask: Callable[[View, Player], Mask]
     """Returns what the player may choose; of a number that has no choice, nothing or only 0."""
     read_action: Callable[[View, Player, Sequence[int]], Action]
-    settled: Callable[[int, Mapping[str, Json]], Mapping[str, Json]] = as_given
+    settled: Callable[[int, Mapping[str, Json]], Mapping[str, Json]] = own_options
     """Returns the options, by players and options, with what else fixes the size of the board."""
 
 

@@ -140,31 +140,31 @@ class SeatPlan:
     def __init__(self, seats: int) -> None:
         """Seat nobody yet."""
         self._seats = seats
-        self._taken: dict[Node, dict[int, Node]] = defaultdict(dict)
+        self._ends: dict[Node, dict[int, Node]] = defaultdict(dict)
 
     def join(self, match: int, block: tuple[str, int]) -> None:
         """Seat a team in a match; those who sit already may change seats."""
         seat, other = self._free(match), self._free(block)
         if seat != other:
             self._swap(block, seat, other)
-        self._taken[match][seat] = block
-        self._taken[block][seat] = match
+        self._ends[match][seat] = block
+        self._ends[block][seat] = match
 
     def line_up(self, match: int) -> LineUp:
         """Return the teams of a full match in seat order."""
-        seats = self._taken[match]
+        seats = self._ends[match]
         return tuple(name for name, _ in (seats[seat] for seat in range(self._seats)))  # type: ignore[misc]
 
     def _free(self, node: Node) -> int:
-        return next(seat for seat in range(self._seats) if seat not in self._taken[node])
+        return next(seat for seat in range(self._seats) if seat not in self._ends[node])
 
     def _swap(self, start: Node, seat: int, other: int) -> None:
         """Exchange two seats along the path of both that begins at a node with the first one."""
         path, sought = [start], seat
-        while (node := self._taken[path[-1]].get(sought)) is not None:
+        while (node := self._ends[path[-1]].get(sought)) is not None:
             path.append(node)
             sought = seat + other - sought
         for node in path:
-            seats = self._taken[node]
+            seats = self._ends[node]
             swapped = {seat: seats.pop(other, None), other: seats.pop(seat, None)}
             seats.update({s: end for s, end in swapped.items() if end is not None})

@@ -7,7 +7,7 @@ from typing import Final
 
 from cw.arena.seats.heard import Exchange
 
-MOST_KEPT: Final = 32 * 1024 * 1024
+LARGEST: Final = 32 * 1024 * 1024
 """Characters of the questions of a match; of later ones only what came of them is kept."""
 
 MOST_EXCHANGES: Final = 100_000
@@ -23,7 +23,7 @@ class Exchanges:
         """Nothing was asked yet."""
         self._by_turn: dict[int, list[Exchange]] = {}
         self._number = 0
-        self._kept = 0
+        self._size = 0
         self._written: list[tuple[int, str]] = []
         self._room = MOST_WRITTEN
 
@@ -32,8 +32,8 @@ class Exchanges:
         if self._number >= MOST_EXCHANGES:
             return
         self._number += 1
-        self._kept += len(exchange.question)
-        if self._kept > MOST_KEPT:
+        self._size += len(exchange.question)
+        if self._size > LARGEST:
             exchange = replace(exchange, question="")
         self._write(exchange.turn, exchange.written[: self._room])
         self._by_turn.setdefault(exchange.turn, []).append(replace(exchange, written=""))

@@ -25,7 +25,7 @@ OUTSIDE: Final = {
 HEADING: Final = 'role="heading"'
 EMPTY: Final = '<th class="head"><p></p></th>'
 
-KEPT: Final = "| "
+LINE_BLOCK: Final = "| "
 """How the lines of a help text begin that stay as they are."""
 
 project = "Circuit Wars"
@@ -60,7 +60,10 @@ def keep_inside(app: Sphinx, name: str, source: list[str]) -> None:
 
 def keep_columns(_app: Sphinx, _context: Context, lines: list[str]) -> None:
     """Let the columns of a help text be columns, where its lines are kept as they are."""
-    groups = [(kept, list(group)) for kept, group in groupby(lines, lambda one: one[:2] == KEPT)]
+    groups = [
+        (is_block, list(group))
+        for is_block, group in groupby(lines, lambda one: one[:2] == LINE_BLOCK)
+    ]
     lines.clear()
     for is_kept, part in groups:
         lines += ["", "::", "", *(f"   {line[2:]}" for line in part), ""] if is_kept else part

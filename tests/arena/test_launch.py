@@ -98,15 +98,15 @@ def test_a_command_of_windows_is_played_and_checked_as_it_is_written(
 ) -> None:
     monkeypatch.setattr("cw.arena.bots.ON_WINDOWS", True)
     (here / "bot.sh").rename(here / WINDOWS_PATH)
-    given = ["paint", bot, "--sandbox", "off", "--json"]
+    arguments = ["paint", bot, "--sandbox", "off", "--json"]
     options = ["--option", "turns=1", "--out", "match.json"]
-    played = CliRunner().invoke(main, ["play", *given, "builtin:random", *options])
+    played = CliRunner().invoke(main, ["play", *arguments, "builtin:random", *options])
     player = json.loads(played.stdout)["players"][0]
     # It plays nowhere but in a folder with a mark, so what comes is what it says.
     assert player["name"] == name
     assert "this is not my folder" in player["faults"][0]["detail"]
     assert "C:" not in (here / "match.json").read_text()
-    checked = CliRunner().invoke(main, ["check", *given])
+    checked = CliRunner().invoke(main, ["check", *arguments])
     assert "this is not my folder" in checked.stdout
 
 

@@ -136,14 +136,14 @@ def test_only_what_is_ours_and_left_is_touched(own_folder: Path, tmp_path: Path)
     def name(owner: Owner, rest: str = "abc") -> str:
         return "-".join(["cw", "bot", *(f"{part:x}" for part in owner), rest])
 
-    kept = [
+    others = [
         make_temporary("bot").name,
         name(gone._replace(namespace=here.namespace + 1)),
         "cw-bot-abcdefgh",
         f"{name(gone)}-",
         f"x{name(gone)}",
     ]
-    for entry in kept[1:]:
+    for entry in others[1:]:
         (own_folder / entry).mkdir()
     (own_folder / name(gone, "file")).write_text("")
     (own_folder / name(gone, "link")).symlink_to(tmp_path)
@@ -151,7 +151,7 @@ def test_only_what_is_ours_and_left_is_touched(own_folder: Path, tmp_path: Path)
     (own_folder / name(gone, "dir.7")).mkdir()
     assert sweep().folders == 1
     left = {place.name for place in own_folder.iterdir()}
-    assert left == {*kept, name(gone, "file"), name(gone, "link")}
+    assert left == {*others, name(gone, "file"), name(gone, "link")}
     assert (tmp_path / "precious").exists()
 
 

@@ -84,25 +84,25 @@ def test_the_rest_is_given_without_a_line_end() -> None:
 
 @given(st.lists(st.binary(max_size=40), max_size=20))
 def test_head_and_tail_are_those_of_all_that_came(pieces: list[bytes]) -> None:
-    kept, data = HeadAndTail(16), b"".join(pieces)
+    output, data = HeadAndTail(16), b"".join(pieces)
     for piece in pieces:
-        kept.feed(piece)
-    assert kept.length == len(data)
+        output.feed(piece)
+    assert output.length == len(data)
     gap = b"\n... %d bytes left out ...\n" % (len(data) - 32) if len(data) > 32 else b""
     head, tail = data[:16], data[16:][-16:]
-    assert kept.text() == (head + gap + tail).decode(errors="replace")
-    assert kept.end(8) == data[-8:].decode(errors="replace").strip()
+    assert output.text() == (head + gap + tail).decode(errors="replace")
+    assert output.end(8) == data[-8:].decode(errors="replace").strip()
 
 
 @given(st.lists(st.text(max_size=40), max_size=20))
 def test_a_place_in_the_text_is_where_a_position_of_the_stream_stands(pieces: list[str]) -> None:
-    kept, begins = HeadAndTail(16), []
+    output, begins = HeadAndTail(16), []
     for piece in pieces:
-        begins.append(kept.length)
-        kept.feed(piece.encode())
-    text, places = kept.text(), list(map(kept.place, begins))
+        begins.append(output.length)
+        output.feed(piece.encode())
+    text, places = output.text(), list(map(output.place, begins))
     assert places == sorted(places)
-    assert kept.place(kept.length) == len(text)
-    if kept.length <= 32:
+    assert output.place(output.length) == len(text)
+    if output.length <= 32:
         ends = places[1:] + [len(text)] * bool(places)
         assert [text[one:two] for one, two in zip(places, ends, strict=True)] == pieces

@@ -128,10 +128,10 @@ def test_200_mb_of_errors_neither_block_nor_stay() -> None:
             assert bot.stderr.length > 200_000_000
             return bot.stderr.text()
 
-    kept = asyncio.run(play())
-    assert kept.startswith("the head of the errors\neee")
-    assert len(kept) < 70_000
-    assert re.search(r"e\n\.\.\. \d+ bytes left out \.\.\.\ne", kept)
+    output = asyncio.run(play())
+    assert output.startswith("the head of the errors\neee")
+    assert len(output) < 70_000
+    assert re.search(r"e\n\.\.\. \d+ bytes left out \.\.\.\ne", output)
 
 
 def test_what_came_unasked_is_no_answer() -> None:

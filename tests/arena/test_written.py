@@ -10,9 +10,9 @@ from cw.arena.written import Written
 class WritingSeat(HumanSeat):
     """A seat whose bot writes what a test lets it write."""
 
-    def __init__(self, kept: int) -> None:
+    def __init__(self, size: int) -> None:
         super().__init__()
-        self.stderr = HeadAndTail(kept)
+        self.stderr = HeadAndTail(size)
 
 
 def test_what_came_since_the_last_turn_belongs_to_the_turn() -> None:

@@ -148,8 +148,8 @@ def test_the_end_of_a_match_is_told_where_it_was_watched(site: Site, watcher: Wa
     expect(page.locator("#events .kind.end")).to_have_count(1)
     with page.expect_download() as download:
         page.get_by_role("link", name="Download the replay").click()
-    kept = replay.decode(download.value.path().read_bytes())
-    assert verify(load_game("hexagon"), kept) is None
+    download_document = replay.decode(download.value.path().read_bytes())
+    assert verify(load_game("hexagon"), download_document) is None
     page.wait_for_url(re.compile(f"turn={last}"))
     page.reload()
     page.wait_for_selector("#viewer[data-surveyed=true]")
@@ -250,10 +250,10 @@ def test_paint_is_played_by_keys_pads_and_clicks(site: Site, watcher: Watcher) -
     page = show(watcher, address)
     page.locator("#stage").scroll_into_view_if_needed()
 
-    def after(act: Any, *given: Any) -> str:
+    def after(act: Any, *arguments: Any) -> str:
         asked = wait_for_turn(page)
         assert asked is not None
-        act(*given)
+        act(*arguments)
         wait_until_sent(page, asked["turn"])
         expect(page.locator("#turn")).to_have_text(str(asked["turn"] + 1))
         return page.locator("#happened li:not(.event)", has_text="you").inner_text()

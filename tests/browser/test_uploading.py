@@ -47,14 +47,14 @@ def choose(page: Page, site: str, file: Path) -> None:
 def test_a_file_is_kept_when_one_says_so(site: str, folder: Path, watcher: Watcher) -> None:
     page = watcher.page
     choose(page, site, file_of(folder, "hexagon"))
-    kept = page.get_by_role("region", name="Upload the replay")
-    expect(kept).to_contain_text("Only this browser has it so far.")
+    region = page.get_by_role("region", name="Upload the replay")
+    expect(region).to_contain_text("Only this browser has it so far.")
     assert list(folder.iterdir()) == []
-    kept.get_by_role("button", name="Upload it to this server").click()
-    expect(kept.get_by_role("status")).to_contain_text("Uploaded:")
-    expect(kept.get_by_role("button")).to_be_disabled()
+    region.get_by_role("button", name="Upload it to this server").click()
+    expect(region.get_by_role("status")).to_contain_text("Uploaded:")
+    expect(region.get_by_role("button")).to_be_disabled()
     (file,) = folder.iterdir()
-    kept.get_by_role("link", name=file.name.removesuffix(".json.gz")).click()
+    region.get_by_role("link", name=file.name.removesuffix(".json.gz")).click()
     page.wait_for_selector(READY)
     expect(page.locator("#subtitle")).to_contain_text("Hexagon")
     assert page.url.startswith(f"{site}/replays/{file.name.removesuffix('.json.gz')}")
@@ -72,15 +72,15 @@ def test_a_refusal_is_shown_and_can_be_tried_again(
     watcher.server_leaves = True  # The browser complains of the refusal by itself.
     page = watcher.page
     choose(page, site, file_of(folder, "hexagon"))
-    kept = page.get_by_role("region", name="Upload the replay")
-    button = kept.get_by_role("button")
+    region = page.get_by_role("region", name="Upload the replay")
+    button = region.get_by_role("button")
     monkeypatch.setattr(replay_folder, "MOST_FILES", 0)
     button.click()
-    expect(kept.get_by_role("status")).to_contain_text("The server refused it: the folder")
+    expect(region.get_by_role("status")).to_contain_text("The server refused it: the folder")
     assert serious(page) == []
     monkeypatch.undo()
     button.click()
-    expect(kept.get_by_role("status")).to_contain_text("Uploaded:")
+    expect(region.get_by_role("status")).to_contain_text("Uploaded:")
 
 
 @pytest.mark.thorough
@@ -97,14 +97,14 @@ def test_another_file_is_another_choice(site: str, folder: Path, watcher: Watche
     page = watcher.page
     choose(page, site, file_of(folder, "hexagon"))
     page.get_by_role("button", name="Upload it to this server").click()
-    kept = page.get_by_role("region", name="Upload the replay")
-    expect(kept.get_by_role("status")).to_contain_text("Uploaded:")
+    region = page.get_by_role("region", name="Upload the replay")
+    expect(region.get_by_role("status")).to_contain_text("Uploaded:")
     # The field is hidden with the list, but what is dropped takes the same way.
     page.locator("#file").set_input_files(file_of(folder, "paint"))
     expect(page.locator("#subtitle")).to_contain_text("Paint")
-    expect(kept).to_contain_text("Only this browser has it so far.")
-    kept.get_by_role("button").click()
-    expect(kept.get_by_role("link", name="paint-")).to_be_visible()
+    expect(region).to_contain_text("Only this browser has it so far.")
+    region.get_by_role("button").click()
+    expect(region.get_by_role("link", name="paint-")).to_be_visible()
     assert len(list(folder.iterdir())) == 2
 
 

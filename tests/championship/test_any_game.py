@@ -107,10 +107,10 @@ def test_three_hexagon_web_services(tmp_path: Path) -> None:
     assert len(lines) == 3
     assert [line["faults"] for line in lines] == [[]] * 3
     verify_replays("hexagon", out)
-    for kept in (file for file in out.rglob("*") if file.is_file()):
-        data = kept.read_bytes()
-        text = replay.unpacked(data) if kept.suffix == ".gz" else data
-        assert b"hush" not in text, kept
+    for path in filter(Path.is_file, out.rglob("*")):
+        data = path.read_bytes()
+        text = replay.unpacked(data) if path.suffix == ".gz" else data
+        assert b"hush" not in text, path
 
 
 @pytest.mark.parametrize(
@@ -120,9 +120,11 @@ def test_the_other_games_play_too(tmp_path: Path, game: str) -> None:
     names = {"end-of-codes": ("idle", "sample", "hunter"), "code-battle": ("random", "gatherer")}
     options = {"end-of-codes": ("M=3", "max_rounds=5"), "code-battle": ("max_turns=20",)}
     file = built_in(tmp_path / "teams.toml", names[game])
-    given = [part for option in options[game] for part in ("--option", option)]
+    option_arguments = [part for option in options[game] for part in ("--option", option)]
     out = tmp_path / "out"
-    result = cw("run", file, "--game", game, "--format", "gauntlet", "--out", out, *given)
+    result = cw(
+        "run", file, "--game", game, "--format", "gauntlet", "--out", out, *option_arguments
+    )
     assert result.exit_code == 0, result.output + result.stderr
     verify_replays(game, out)
 

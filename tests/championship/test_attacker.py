@@ -142,10 +142,10 @@ def attacker(port: int, sign: str, *places: Path) -> str:
     few = SPINS.replace("range(150)", "range(20)")
     first = [knocks, HOLDS, FILLS, NESTS, few]
     last = [WAITS + attack for attack in (SPINS, HOARDS, SHOUTS)]
-    given = f"import signal\nFIRST, LAST, MOVES = {first!r}, {last!r}, {MOVES}\n"
-    given += f"STEALS, NAMES, MOVES_OF_OTHERS = {STEALS!r}, {NAMES!r}, {MOVES_OF_OTHERS!r}\n"
-    given += f"SIGN, PLACES = {sign!r}, {list(map(str, places))!r}\n"
-    return client(given + STARTS)
+    prelude = f"import signal\nFIRST, LAST, MOVES = {first!r}, {last!r}, {MOVES}\n"
+    prelude += f"STEALS, NAMES, MOVES_OF_OTHERS = {STEALS!r}, {NAMES!r}, {MOVES_OF_OTHERS!r}\n"
+    prelude += f"SIGN, PLACES = {sign!r}, {list(map(str, places))!r}\n"
+    return client(prelude + STARTS)
 
 
 def client(source: str) -> str:

@@ -15,8 +15,8 @@ from cw.cli import main
 EXTRACT = Path(__file__).parents[1] / "league" / "data" / "two_groups.jsonl"
 
 
-def table(*arguments: str, given: str | bytes = b"") -> Result:
-    return CliRunner().invoke(main, ["championship", "table", *arguments], input=given)
+def table(*arguments: str, stdin: str | bytes = b"") -> Result:
+    return CliRunner().invoke(main, ["championship", "table", *arguments], input=stdin)
 
 
 def line(**changed: Any) -> str:
@@ -26,7 +26,7 @@ def line(**changed: Any) -> str:
 
 
 def read(*lines: str) -> Any:
-    done = table("-", "--json", given="".join(lines))
+    done = table("-", "--json", stdin="".join(lines))
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)
 
@@ -115,7 +115,7 @@ class TestText:
         assert "Player 1 won 50 of 112 games, 44.6% (35.8% to 53.9%): within noise" in output
 
     def test_names_are_no_markup(self) -> None:
-        output = table("-", given=line(player_1="[red]ann[/]", group="[b]")).stdout
+        output = table("-", stdin=line(player_1="[red]ann[/]", group="[b]")).stdout
         assert "[red]ann[/]" in output
         assert "Group [b]" in output
 
@@ -159,7 +159,7 @@ class TestHostile:
     def test_the_line_is_named(self, text: str | bytes, error: str) -> None:
         good = f"{line()}\n".encode()
         bad = text.encode() if isinstance(text, str) else text
-        done = table("-", "--json", given=good + bad)
+        done = table("-", "--json", stdin=good + bad)
         assert done.exit_code == 2
         assert "line 3: " in done.stderr
         assert error in done.stderr

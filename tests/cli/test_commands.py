@@ -116,11 +116,11 @@ class TestServe:
 
     @POSIX
     @pytest.mark.parametrize(
-        ("more", "kept"),
+        ("more", "replays"),
         [((), 1), pytest.param(("--no-replays",), 0, marks=pytest.mark.thorough)],
     )
     def test_matches_that_are_over_are_kept_beside_it(
-        self, tmp_path: Path, more: tuple[str, ...], kept: int
+        self, tmp_path: Path, more: tuple[str, ...], replays: int
     ) -> None:
         command = ("-m", "cw", "serve", "--port", "0", *more)
         process, base = self.start(*command, cwd=tmp_path)
@@ -129,7 +129,7 @@ class TestServe:
                 for path in ("reg/a", "reg/b", "move/a/9,9,top"):
                     requests.get(f"{base}/{path}", timeout=60)
                 files = list((tmp_path / "replays").glob("*.json.gz"))
-                assert len(files) == kept
+                assert len(files) == replays
                 page = requests.get(f"{base}/replays/", timeout=60).text
                 assert all(file.name.removesuffix(".json.gz") in page for file in files)
             finally:

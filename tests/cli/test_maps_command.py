@@ -58,8 +58,8 @@ class TestGenerate:
         assert decode_map(files[1].read_bytes(), "m").seed == 8
 
     def test_the_options_reach_the_map_maker(self, tmp_path: Path) -> None:
-        given = ("--wall-density", "0.3", "--energy-nodes", "32")
-        done = generate(tmp_path, *given)
+        option_arguments = ("--wall-density", "0.3", "--energy-nodes", "32")
+        done = generate(tmp_path, *option_arguments)
         assert "walls 396, wall_density 0.3" in done.stdout
         grid = decode_map((tmp_path / "m4_001.json").read_bytes(), "m")
         assert (grid.wall_density, len(grid.nodes), grid.cores_per_player) == (0.3, 32, 2)

@@ -70,8 +70,8 @@ def test_every_game_is_played_shown_and_verified(
     tmp_path: Path, game: str, bots: tuple[str, ...], options: tuple[str, ...]
 ) -> None:
     out = tmp_path / "match.json"
-    given = [part for option in options for part in ("--option", option)]
-    result = cw("play", game, *(f"builtin:{bot}" for bot in bots), *given, "--out", out)
+    option_arguments = [part for option in options for part in ("--option", option)]
+    result = cw("play", game, *(f"builtin:{bot}" for bot in bots), *option_arguments, "--out", out)
     assert result.exit_code == 0, result.stderr
     assert f"replay: {out}" in result.stdout
     assert cw("replay", "verify", out).stdout == f"{out}: ok\n"

@@ -77,9 +77,9 @@ def test_a_client_and_a_web_service_may_print_to_standard_output(
 def test_its_owner_reads_it_on_this_machine(
     played: Path, command: tuple[str, ...], code: int
 ) -> None:
-    given = [part.format(file=played, folder=played.parent) for part in command]
+    command_line = [part.format(file=played, folder=played.parent) for part in command]
     with subprocess.Popen(
-        [sys.executable, "-m", "cw", *given],
+        [sys.executable, "-m", "cw", *command_line],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,

@@ -133,9 +133,9 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
 
 def wait_until(true: Callable[[], bool], what: str) -> None:
     """Wait for something; fail after a long time."""
-    given_up = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + PATIENCE
     while not true():
-        assert time.monotonic() < given_up, f"{what} has not come"
+        assert time.monotonic() < deadline, f"{what} has not come"
         time.sleep(0.1)
 
 
@@ -200,7 +200,7 @@ def in_turn(stroke: Callable[[Role], object], several: Sequence[Role]) -> Callab
 
 
 def under_fire(
-    resources: Resources, number: int, kept_up: Sequence[Role], strokes: Sequence[Stroke]
+    resources: Resources, number: int, watched_roles: Sequence[Role], strokes: Sequence[Stroke]
 ) -> float:
     """Strike, each at its own pace, until all matches are over; return how many seconds that took.
 
@@ -209,7 +209,7 @@ def under_fire(
     began, done = time.monotonic(), 0
     moved = began
     while done < number:
-        for role in kept_up:
+        for role in watched_roles:
             if role.process.poll() is not None:
                 role.start()
         before, done = done, count_over(resources, done)

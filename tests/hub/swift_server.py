@@ -79,8 +79,8 @@ class Memory(dict):  # type: ignore[type-arg]
 
 def memory(_, **_options):  # type: ignore[no-untyped-def]
     """Give each request the memory; as PasteDeploy makes filters."""
-    kept = Memory()
-    return lambda app: lambda environ, begin: app({**environ, "swift.cache": kept}, begin)
+    contents = Memory()
+    return lambda app: lambda environ, begin: app({**environ, "swift.cache": contents}, begin)
 
 
 def write_rings(folder: Path, ports: dict[str, int]) -> None:

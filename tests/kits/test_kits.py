@@ -133,8 +133,8 @@ def test_wrong_lengths_and_lost_clients_do_no_harm(kit: Kit) -> None:
 
 @kits_of(*WEB_SERVICES)
 def test_a_port_that_is_taken_is_said(kit: Kit) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
         with running(kit, PORT=str(port)) as (process, _, _):
             assert process.wait(PATIENCE) == 1
     (line,) = kit.log()
@@ -284,8 +284,8 @@ def test_two_clients_play_a_whole_game(kit: Kit, serve: Serve) -> None:
 
 @kits_of("circuit-wars")
 def test_a_client_without_a_server_says_so(kit: Kit) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
     with running(kit, CW_SERVER=f"http://127.0.0.1:{port}") as (process, _, _):
         assert process.wait(PATIENCE) == 1
     assert any("there is no server at" in line for line in kit.log())

@@ -75,7 +75,7 @@ def outcome(
     rng = np.random.default_rng(seed)
     low, high = hypotheses.bounds
     sums, squares = np.zeros(tests), np.zeros(tests)
-    stronger, taken, played, spread = 0, 0, 0, []
+    stronger, total, played, spread = 0, 0, 0, []
     while len(sums):
         assert played < MOST
         scores = model.scores(elo, (len(sums), BLOCK), rng)
@@ -89,12 +89,12 @@ def outcome(
         over = ((ratio <= low) | (ratio >= high)) & (pairs >= FEWEST)
         ended, at = over.any(axis=1), over.argmax(axis=1)
         stronger += int((ratio[ended, at[ended]] >= high).sum())  # type: ignore[index]
-        taken += int((played + at[ended] + 1).sum())
+        total += int((played + at[ended] + 1).sum())
         sums, squares = totals[~ended, -1], deviations[~ended, -1]
         played += BLOCK
     weight = sum(size for _, size in spread)
     variance_of_pair = sum(value * size for value, size in spread) / weight
-    return Outcome(tests, stronger, taken / tests, variance_of_pair)
+    return Outcome(tests, stronger, total / tests, variance_of_pair)
 
 
 def fixed_size(variance: float, hypotheses: Hypotheses) -> float:

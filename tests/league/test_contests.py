@@ -110,8 +110,8 @@ class TestEveryFormat:
         self, name: str, count: int, seed: int, data: st.DataObject
     ) -> None:
         whole = play(contest_of(name, count, seed), seed)
-        kept = data.draw(st.integers(0, len(whole)))
-        results = dict(list(whole.items())[:kept])
+        number = data.draw(st.integers(0, len(whole)))
+        results = dict(list(whole.items())[:number])
         contest = contest_of(name, count, seed)
         while fixtures := open_fixtures(contest.rounds(results), results):
             results |= {fixture: chance(fixture, seed) for fixture in fixtures}

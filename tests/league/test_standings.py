@@ -102,8 +102,8 @@ class TestRecordedGroups:
         with (RECORDS / f"group-{group}.jsonl").open("rb") as stream:
             results = [line.result for line in read_results(stream)]
         assert lines(results) == FIRST[group]
-        kept = [json.loads(line) for line in EXTRACT.read_text(encoding="utf-8").splitlines()]
-        assert len(results) == sum(line["group"] == group for line in kept)
+        entries = [json.loads(line) for line in EXTRACT.read_text(encoding="utf-8").splitlines()]
+        assert len(results) == sum(line["group"] == group for line in entries)
 
 
 class TestRanking:

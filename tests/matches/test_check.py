@@ -136,9 +136,9 @@ def test_end_of_codes_begins_with_the_checks_of_its_seed() -> None:
 def test_a_web_service_without_its_secret_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMPTY", "")
     service = "me=http://127.0.0.1:9"
-    for given in ([], ["--set", "me.secret=env:EMPTY"], ["--set", "me.username=me"]):
+    for extra_arguments in ([], ["--set", "me.secret=env:EMPTY"], ["--set", "me.username=me"]):
         for command in (["check", "code-battle"], ["play", "code-battle", "builtin:random"]):
-            result = CliRunner().invoke(main, [*command, service, *given])
+            result = CliRunner().invoke(main, [*command, service, *extra_arguments])
             assert result.exit_code == 2
             assert "--set me.secret=env:BOT_SECRET" in result.stderr
             assert result.stdout == ""

@@ -125,9 +125,9 @@ def cw(*arguments: str) -> Result:
 
 
 def play(game: str, bot: str, *more: str) -> Result:
-    given = [word for option in OPTIONS[game] for word in ("--option", option)]
+    option_arguments = [word for option in OPTIONS[game] for word in ("--option", option)]
     opponent = f"builtin:{OPPONENT[game]}"
-    return cw("play", game, opponent, f"bad={bot}", "--seed", "3", *given, *more)
+    return cw("play", game, opponent, f"bad={bot}", "--seed", "3", *option_arguments, *more)
 
 
 SLOW = (
@@ -228,9 +228,9 @@ def test_a_bot_that_is_not_there_is_one_fault(game: str) -> None:
     secret = ("--set", "bad.secret=abc") if game == "code-battle" else ()
     played = play(game, "http://127.0.0.1:9", "--json", "--no-replay", *secret)
     faults = json.loads(played.stdout)["players"][1]["faults"]
-    given_up = [fault for fault in faults if "faults in a row" in fault["detail"]]
-    assert [fault["kind"] for fault in given_up] == ["crashed"] * (game == "code-battle")
-    faults = [fault for fault in faults if fault not in given_up]
+    last_faults = [fault for fault in faults if "faults in a row" in fault["detail"]]
+    assert [fault["kind"] for fault in last_faults] == ["crashed"] * (game == "code-battle")
+    faults = [fault for fault in faults if fault not in last_faults]
     assert [(fault["turn"], fault["kind"]) for fault in faults] == [(0, kind)]
     assert detail in faults[0]["detail"]
 

@@ -122,10 +122,10 @@ def test_refused_requests_are_counted_in_bounded_memory(
     try:
         for number in range(3000):
             proxy({**environ, "PATH_INFO": f"{environ['PATH_INFO']}{number}"}, lambda *_: None)
-        kept, _ = tracemalloc.get_traced_memory()
+        memory, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert kept < 1024 * 1024
+    assert memory < 1024 * 1024
     assert proxy.attempts.count == 3000
     sentences = proxy.attempts.sentences()
     assert len(sentences) == 21

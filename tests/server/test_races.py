@@ -42,8 +42,8 @@ def test_three_teams_that_register_at_once_get_two_seats_and_error_3(base: str) 
     for game in range(10):
         room = f"{base}/rooms/g{game}"
         answers = ask_at_once(room, [f"reg/{team}" for team in "abc"])
-        given = sorted((a.get("player", 0), a.get("error_code", 0)) for a in answers)
-        assert given == [(0, 3), (1, 0), (2, 0)]
+        outcomes = sorted((a.get("player", 0), a.get("error_code", 0)) for a in answers)
+        assert outcomes == [(0, 3), (1, 0), (2, 0)]
 
 
 def test_one_name_registered_three_times_at_once_gets_one_seat(base: str) -> None:

@@ -160,8 +160,8 @@ class TestRegistration:
             assert (refused["response"], refused["error_code"]) == ("ERROR", 1)
             assert "1 to 10 letters or digits" in refused["message"]
         assert server.json("/reg/1234567890") == {"response": "OK", "player": 1}
-        taken = server.json("/reg/1234567890")
-        assert (taken["error_code"], "taken" in taken["message"]) == (2, True)
+        answer = server.json("/reg/1234567890")
+        assert (answer["error_code"], "taken" in answer["message"]) == (2, True)
         assert server.json("/reg/b") == {"response": "OK", "player": 2}
         late = server.json("/reg/c")
         assert (late["error_code"], "already started" in late["message"]) == (3, True)

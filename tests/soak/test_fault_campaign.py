@@ -285,8 +285,8 @@ def test_everything_falls_again_and_again(
             ),
         }
         with roles(*workers, *schedulers, *sites):
-            kept_up = [*workers, *schedulers, *sites]
-            took = under_fire(resources, MATCHES, kept_up, [*strokes.values()])
+            watched_roles = [*workers, *schedulers, *sites]
+            took = under_fire(resources, MATCHES, watched_roles, [*strokes.values()])
             for site in sites:
                 wait_until(partial(is_up, site), "a page server")
                 address = site.log.read_text().rpartition("Hub: ")[2].partition('/"')[0]

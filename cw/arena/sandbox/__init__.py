@@ -31,7 +31,7 @@ from cw.errors import UsageError
 
 Policy: TypeAlias = Literal["auto", "require", "off"]
 
-KEPT_OF_WINDOWS: Final = ("SYSTEMROOT", "PATHEXT", "TEMP", "TMP")
+VARIABLES_OF_WINDOWS: Final = ("SYSTEMROOT", "PATHEXT", "TEMP", "TMP")
 WALLED: Final = "bubblewrap"
 """How the sentence begins that says how we are protected from a program, if it is by walls."""
 
@@ -224,9 +224,9 @@ def moved(argv: Sequence[str], folder: Path, entries: Sequence[Entry], inside: P
 
 def _forwarder(server: Path | None, inherited: Sequence[socket.socket]) -> list[str]:
     """Return what opens the ways out and in before it becomes the program."""
-    python = [sys.executable, "-I", "-S", str(bubblewrap.GIVEN / FORWARDER.name)]
+    python = [sys.executable, "-I", "-S", str(bubblewrap.FILES_INSIDE / FORWARDER.name)]
     if server:
-        return [*python, "out", str(bubblewrap.GIVEN / server.name)]
+        return [*python, "out", str(bubblewrap.FILES_INSIDE / server.name)]
     return [*python, "in", str(inherited[0].fileno())] if inherited else []
 
 
@@ -249,7 +249,7 @@ def clean_environment(home: Path, program: str, folders: str) -> dict[str, str]:
         "PYTHONUNBUFFERED": "1",
     }
     if sys.platform == "win32":
-        env |= {name: os.environ[name] for name in KEPT_OF_WINDOWS if name in os.environ}
+        env |= {name: os.environ[name] for name in VARIABLES_OF_WINDOWS if name in os.environ}
         env["USERPROFILE"] = str(home)
         # LANG says it elsewhere: otherwise Python writes in the code page of the system.
         env["PYTHONUTF8"] = "1"

@@ -21,7 +21,7 @@ from cw.arena.sandbox.owners import prefix
 INSIDE: Final = Path("/bot")
 """Where a bot finds its working copy."""
 
-GIVEN: Final = Path("/run/given")
+FILES_INSIDE: Final = Path("/run/given")
 """Where it finds what we give it beside: a file under a name."""
 
 ARCHIVE: Final = "bot.tar"
@@ -47,7 +47,7 @@ It would hold them open for as long as the bot runs, so that nobody saw the bot 
 
 WITHIN: Final = f"""
 exec <&8 >&9 8<&- 9>&-
-[ ! -e {GIVEN}/{ARCHIVE} ] || tar -xpf {GIVEN}/{ARCHIVE} || exit 70
+[ ! -e {FILES_INSIDE}/{ARCHIVE} ] || tar -xpf {FILES_INSIDE}/{ARCHIVE} || exit 70
 exec "$@"
 """
 """Takes the pipes up again, and unpacks the working copy."""
@@ -62,7 +62,7 @@ class Box:
     readable: Sequence[Path] = ()
     """Folders, files and links that it sees where they are."""
     files: Sequence[Path] = ()
-    """Files that it sees in GIVEN, by their names."""
+    """Files that it sees in FILES_INSIDE, by their names."""
     size: int = 0
     """Bytes of its working copy."""
     passed: Sequence[Path] = ()
@@ -112,7 +112,7 @@ def wrap(command: Sequence[str], box: Box) -> list[str]:
     line += [*_memory("/tmp"), *_memory("/dev/shm"), *_memory(str(INSIDE), box.size)]  # noqa: S108
     line += [part for path in box.passed for part in _made(path)]
     line += [part for path in box.readable for part in _shown(path, path)]
-    line += [part for path in box.files for part in _shown(path, GIVEN / path.name)]
+    line += [part for path in box.files for part in _shown(path, FILES_INSIDE / path.name)]
     # Read-only last: the mounts before it still create their mount points.
     line += ["--remount-ro", "/", "--remount-ro", "/dev", "--chdir", str(INSIDE), "--"]
     line += _become(user) if root else []

@@ -34,7 +34,7 @@ MOST_HEAD: Final = 32 * 1024
 LARGE: Final = 64 * 1024
 """Bytes of a request body from which on it is sent in pieces."""
 
-KEPT_OPEN: Final = 300.0
+KEEPALIVE: Final = 300.0
 """Seconds that an idle connection is kept."""
 
 
@@ -65,7 +65,7 @@ class HttpBot:
         self._traffic = Traffic()
         # One request at a time: bots may keep state per match without locks of their own.
         self._turn = asyncio.Lock()
-        options = {"keepalive_timeout": KEPT_OPEN} if keep else {"force_close": True}
+        options = {"keepalive_timeout": KEEPALIVE} if keep else {"force_close": True}
         self._session = aiohttp.ClientSession(
             connector=_connector(door, self._traffic, reachable, options),
             # No cookies, decompression or redirects: a bot cannot make us remember, unpack or call

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Final
 
-from cw.arena.program import KEPT, STDOUT, Program
+from cw.arena.program import STDERR_BYTES, STDOUT, Program
 from cw.arena.sandbox.bounds import UNBOUND, Bounds
 from cw.arena.transports.lines import SHOWN, HeadAndTail, LineBuffer, TooLong
 from cw.games.rules import Fault
@@ -122,7 +122,7 @@ class StdioBot(Program):
     def ignore_output(self) -> HeadAndTail:
         """Read no more lines: all further output goes to the head and tail that is given back."""
         if self._log is None:
-            self._log = HeadAndTail(KEPT)
+            self._log = HeadAndTail(STDERR_BYTES)
             self._lines.discard()
         self._resume()
         return self._log

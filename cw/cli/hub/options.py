@@ -68,7 +68,7 @@ def patiently(act: Callable[[], T], seconds: float) -> T:
 
     Raises Failure with what is away then.
     """
-    given_up = time.monotonic() + seconds
+    deadline = time.monotonic() + seconds
     while True:
         try:
             return act()
@@ -76,7 +76,7 @@ def patiently(act: Callable[[], T], seconds: float) -> T:
             failure: Failure = error
         except AWAY as error:
             failure = Failure(f"the database does not answer: {reason(error)}")
-        if time.monotonic() >= given_up:
+        if time.monotonic() >= deadline:
             raise failure
         time.sleep(PAUSE)
 

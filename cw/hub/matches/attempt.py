@@ -303,14 +303,14 @@ class Attempt:
 
     def end(self, battles: Sequence[BattleResult]) -> None:
         """Write the result, once; raise Lost where another attempt has taken over, and Away."""
-        given_up = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + PATIENCE
         while True:
             try:
                 with self.resources.database.writing() as session:
                     clock = self.resources.clock
                     finish = self.kinds.finish(session, clock, self.claim, battles)
             except DBAPIError as error:
-                if not is_away(error) or time.monotonic() > given_up:
+                if not is_away(error) or time.monotonic() > deadline:
                     raise Away("the database is away") from error
                 logger.warning("the result waits for the database: %s", error.orig)
                 time.sleep(AWAY_PAUSE)

@@ -38,17 +38,17 @@ def interrupt(session: Session, claim: Claim, reason: str) -> bool:
 
     Twice, late: False, and nothing changes.
     """
-    return hits(session, update(Match).where(mine(claim)).values(given_back(reason)))
+    return hits(session, update(Match).where(mine(claim)).values(interruption(reason)))
 
 
 def interrupt_all_of(session: Session, worker: str, reason: str) -> int:
     """Give back all that a worker plays; return how many those were. Twice: 0."""
     theirs = and_(Match.worker == worker, Match.state == "in_progress")
-    change = update(Match).where(theirs).values(given_back(reason))
+    change = update(Match).where(theirs).values(interruption(reason))
     return len(session.execute(change.returning(Match.id)).all())
 
 
-def given_back(reason: str) -> dict[str, Any]:
+def interruption(reason: str) -> dict[str, Any]:
     """Return what becomes of an attempt that is to be played again."""
     ended = {"worker": None, "lease_until": None, "reason": reason[:LONGEST_REASON]}
     return {"state": "interrupted", **ended}
@@ -67,7 +67,7 @@ def refuse(session: Session, clock: Clock, claim: Claim, reason: str) -> bool:
 
     Twice, late: False, and nothing changes.
     """
-    failed = {**given_back(reason), "state": "failed", "finished_at": clock()}
+    failed = {**interruption(reason), "state": "failed", "finished_at": clock()}
     return hits(session, update(Match).where(mine(claim)).values(failed))
 
 
@@ -77,7 +77,7 @@ def troubled(reason: str, now: datetime) -> dict[str, Any]:
     state = case((is_last, "failed"), else_="interrupted")
     ended = case((is_last, literal(now, Moment())), else_=null())
     counted = {"state": state, "finished_at": ended, "troubles": Match.troubles + 1}
-    return {**given_back(reason), **counted}
+    return {**interruption(reason), **counted}
 
 
 def reap(session: Session, clock: Clock) -> int:
@@ -109,7 +109,7 @@ def queue_all(session: Session) -> int:
 
     Returns how many matches those were. Twice: 0.
     """
-    again = {**given_back("restored from a back-up"), "state": "queued", "sent_at": None}
+    again = {**interruption("restored from a back-up"), "state": "queued", "sent_at": None}
     begun = Match.state.in_(("in_progress", "interrupted"))
     rows = session.execute(update(Match).where(begun).values(again).returning(Match.id)).all()
     forget_messages(session)

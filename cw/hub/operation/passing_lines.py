@@ -10,7 +10,7 @@ from cachetools import TTLCache
 from redis import Redis
 from redis.exceptions import RedisError
 
-KEPT: Final = 60
+LIFETIME: Final = 60
 """Seconds after which a list to which nothing was added is gone."""
 
 MOST: Final = 32
@@ -42,7 +42,7 @@ class OwnLines:
 
     def __init__(self) -> None:
         """Begin empty."""
-        self._lists: TTLCache[str, tuple[bytes, ...]] = TTLCache(MOST, ttl=KEPT)
+        self._lists: TTLCache[str, tuple[bytes, ...]] = TTLCache(MOST, ttl=LIFETIME)
         self._lock = Lock()
 
     def add(self, name: str, line: bytes) -> int:
@@ -71,12 +71,12 @@ class RedisLines:
 
     def add(self, name: str, line: bytes) -> int:
         """Add a line to a list; return how many it has now."""
-        return int(self._all(("rpush", key_of(name), line), ("expire", key_of(name), KEPT))[0])
+        return int(self._all(("rpush", key_of(name), line), ("expire", key_of(name), LIFETIME))[0])
 
     def replace(self, name: str, line: bytes) -> None:
         """Begin a list anew with a line."""
         key = key_of(name)
-        self._all(("delete", key), ("rpush", key, line), ("expire", key, KEPT))
+        self._all(("delete", key), ("rpush", key, line), ("expire", key, LIFETIME))
 
     def read(self, name: str) -> Sequence[bytes]:
         """Return the lines of a list; none of one that is gone."""

@@ -16,7 +16,7 @@ from cw.web.modules import IMPORT, one_module
 VERSION: Final = re.compile(r"([0-9a-f]{16})/(.+)")
 """What addresses of files begin with: a digest of all of them."""
 
-KEPT: Final = "public, max-age=31536000, immutable"
+CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
 
 
 def install(app: Flask) -> None:
@@ -61,7 +61,7 @@ def read(filename: str) -> Response:
     version, name = match.groups()
     answer = whole(name)
     if version == current_app.extensions["files"] and answer.status_code == 200:
-        answer.headers["Cache-Control"] = KEPT
+        answer.headers["Cache-Control"] = CACHE_CONTROL
     return answer
 
 

@@ -105,7 +105,7 @@ class Field:
         self._league = league
         self._store = Store(league.folder, league.game)
         self._tell = tell
-        self._taken: dict[str, Stamp] = {}
+        self._stamps: dict[str, Stamp] = {}
         self._seen: dict[str, Stamp] = {}
         self.versions: tuple[Version, ...] = ()
         # Twice: what is there plays at once.
@@ -119,16 +119,16 @@ class Field:
         """
         before, self._seen = self._seen, stamps(self._league.folder)
         settled = {bot: stamp for bot, stamp in self._seen.items() if before.get(bot) == stamp}
-        changed = [bot for bot, stamp in settled.items() if self._taken.get(bot) != stamp]
-        if not changed and self._taken.keys() == self._seen.keys() and self.versions:
+        changed = [bot for bot, stamp in settled.items() if self._stamps.get(bot) != stamp]
+        if not changed and self._stamps.keys() == self._seen.keys() and self.versions:
             return
         for bot in changed:
-            self._taken[bot] = settled[bot]
+            self._stamps[bot] = settled[bot]
             try:
                 self._store.take(bot)
             except UsageError as error:
                 self._tell(f"{bot} does not play: {error}")
-        self._taken = {bot: stamp for bot, stamp in self._taken.items() if bot in self._seen}
+        self._stamps = {bot: stamp for bot, stamp in self._stamps.items() if bot in self._seen}
         self.versions = versions_of(self._league, self._store, self._seen)
 
 

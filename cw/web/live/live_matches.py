@@ -64,7 +64,7 @@ class LiveMatches:
         self.shares = Shares()
         self._lock = Lock()
         self._loop_thread: LoopThread | None = None
-        self._kept: dict[str, LiveMatch] = {}
+        self._matches: dict[str, LiveMatch] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     @property
@@ -75,7 +75,7 @@ class LiveMatches:
     def of(self, game: str) -> list[LiveMatch]:
         """Return the matches of a game that are for all to see, the latest first."""
         with self._lock:
-            matches = list(self._kept.values())
+            matches = list(self._matches.values())
         return [
             match for match in reversed(matches) if match.spec.game == game and match.guest is None
         ]
@@ -83,7 +83,7 @@ class LiveMatches:
     def find(self, name: str) -> LiveMatch | None:
         """Return a match that waits, is played, or was; it counts as looked at."""
         with self._lock:
-            match = self._kept.get(name)
+            match = self._matches.get(name)
             if match is not None:
                 match.seen = self._clock()
                 if match.waits:
@@ -128,7 +128,7 @@ class LiveMatches:
                 meter=match.meter,
                 secrets=bot_secrets,
             )
-            self._kept[match.name] = match
+            self._matches[match.name] = match
             if room is not None:
                 # Taken over only once the match is kept: if anything above raises, the caller still
                 # closes it.
@@ -139,7 +139,7 @@ class LiveMatches:
 
     def play(self, name: str, key: str, turn: int, action: Json) -> None:
         """Play an action by hand; raise an ArenaError if it cannot be played."""
-        match = self._kept.get(name)
+        match = self._matches.get(name)
         if match is None:
             raise UsageError("there is no such match")
 
@@ -151,7 +151,7 @@ class LiveMatches:
 
     def resign(self, name: str, key: str) -> None:
         """Give a match up for its person, who loses it; without the key nothing happens."""
-        match = self._kept.get(name)
+        match = self._matches.get(name)
         if match is None or not match.fits(key):
             return
         people = match.people.values()
@@ -169,7 +169,7 @@ class LiveMatches:
     def stop(self, name: str, why: str) -> None:
         """Break a match off; afterwards nothing of it runs. One that is over stays as it is."""
         with self._lock:
-            match = self._kept.get(name)
+            match = self._matches.get(name)
             if match is None or match.over:
                 return
             match.leaving = why
@@ -244,7 +244,7 @@ class LiveMatches:
 
     def _waiting(self) -> list[LiveMatch]:
         """Return the waiting matches, the longest-waiting first."""
-        return [match for match in self._kept.values() if match.waits]
+        return [match for match in self._matches.values() if match.waits]
 
     def _admit(self) -> None:
         """Begin the waiting matches that have a slot, and update the places of the others."""
@@ -295,7 +295,7 @@ class LiveMatches:
         return is_left or now - match.seen >= UNWATCHED or now - match.begun >= LONGEST
 
     def _played(self) -> Iterator[LiveMatch]:
-        return (match for match in self._kept.values() if match.is_played)
+        return (match for match in self._matches.values() if match.is_played)
 
     def _of_guest(self, guest: Guest) -> list[LiveMatch]:
         """Return the matches that are played with the bots of a guest."""
@@ -305,9 +305,9 @@ class LiveMatches:
 
     def _forget(self) -> None:
         """Forget matches that are over if there are too many, of those first who have the most."""
-        while len(self._kept) > MOST_KEPT:
-            counts = Counter(match.visitor for match in self._kept.values())
-            over = [match for match in self._kept.values() if match.over]
+        while len(self._matches) > MOST_KEPT:
+            counts = Counter(match.visitor for match in self._matches.values())
+            over = [match for match in self._matches.values() if match.over]
             if not over:
                 return
-            del self._kept[max(over, key=lambda match: counts[match.visitor]).name]
+            del self._matches[max(over, key=lambda match: counts[match.visitor]).name]

@@ -3,8 +3,8 @@
 import sys
 
 try:
-    taken = [bytearray(b"x" * 2**26) for _ in range(64)]
-    print("got", len(taken), flush=True)
+    blocks = [bytearray(b"x" * 2**26) for _ in range(64)]
+    print("got", len(blocks), flush=True)
 except MemoryError:
     print("refused", flush=True)
 sys.stdin.read()

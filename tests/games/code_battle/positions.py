@@ -52,7 +52,7 @@ def position(
     `bots` and `cores` are words like `A5,3`; a core may end in `@turn` of its last spawn; `nodes`
     are words like `3,9*` (with energy) or `18,18+9` (empty, with its timer).
     """
-    given = stats or {}
+    changes = stats or {}
     return {
         "config": {"rows": size[0], "cols": size[1], **DEFAULTS, **config},
         "turn": turn,
@@ -61,7 +61,7 @@ def position(
         "cores": [core(number, word) for number, word in enumerate(cores.split())],
         "bots": [bot(number, word) for number, word in enumerate(bots.split())],
         "next_bot_id": len(bots.split()),
-        "players": [counts_of(**given.get(name, {})) for name in SLOTS[:slots]],
+        "players": [counts_of(**changes.get(name, {})) for name in SLOTS[:slots]],
         "dead": [],
     }
 

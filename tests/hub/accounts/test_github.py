@@ -129,8 +129,8 @@ def test_a_player_connects_and_disconnects(open_site: Site, github: GitHub) -> N
     assert sign_in(open_site.visitor()).headers["Location"] == "/ranking"
     bob = open_site.player("Bob")
     sign_in(bob)
-    taken = "This GitHub account is connected with another account here."
-    assert taken in words_of(bob.open("/settings"))
+    refusal = "This GitHub account is connected with another account here."
+    assert refusal in words_of(bob.open("/settings"))
     assert row_of(open_site, "Bob").github_id is None
     ann.fill("/settings/github", on="/settings")
     assert "Your GitHub account is disconnected" in words_of(ann.open("/settings"))

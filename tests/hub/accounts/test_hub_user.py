@@ -21,14 +21,14 @@ class Operator:
 
     def type(self, *words: str, answer: str | None = None) -> Result:
         settings = self.site.resources.settings
-        given = {
+        environment = {
             "CW_DATA": str(settings.data),
             "CW_DATABASE_URL": settings.database_url,
             "CW_MASTER_KEYS": settings.master_keys,
             "CW_SECRET_KEY": settings.secret_key,
             "CW_PUBLIC_URL": settings.address,
         }
-        return CliRunner().invoke(main, ["hub", "user", *words], answer, env=given)
+        return CliRunner().invoke(main, ["hub", "user", *words], answer, env=environment)
 
     def say(self, *words: str) -> str:
         """Return what a command prints that must succeed."""
@@ -137,7 +137,7 @@ def test_each_act_is_in_the_audit_without_address_and_link(site: Site, operator:
 
 
 def test_without_a_data_folder_it_says_so(tmp_path: Path) -> None:
-    given = {"CW_DATA": str(tmp_path / "nothing")}
-    result = CliRunner().invoke(main, ["hub", "user", "list"], env=given)
+    environment = {"CW_DATA": str(tmp_path / "nothing")}
+    result = CliRunner().invoke(main, ["hub", "user", "list"], env=environment)
     assert result.exit_code == 2
     assert "cw hub serve creates it" in result.stderr

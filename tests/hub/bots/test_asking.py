@@ -139,8 +139,8 @@ def test_edits_pages_and_the_api_count_together(site: Site) -> None:
             at = f"/bot/{name}/edit?game=code-battle"
             codes.append(ann.fill(at, "/bots/new", **form).status_code)
         codes.append(program.do(f"/bots/{named['Three']}", form, "PATCH").status_code)
-    taken = (asking.OF_OWNER.amount - 3 * asking.CHECK) // asking.CHECK
-    assert [code != 429 for code in codes] == [True] * taken + [False] * (len(codes) - taken)
+    allowed = (asking.OF_OWNER.amount - 3 * asking.CHECK) // asking.CHECK
+    assert [code != 429 for code in codes] == [True] * allowed + [False] * (len(codes) - allowed)
     refused = program.do(f"/bots/{named['Three']}/check")
     assert (refused.status_code, refused.json()["limit"]) == (429, "60 per 1 hour")
     assert ann.fill("/bot/One/check?game=code-battle", "/bots/new").status_code == 429
@@ -331,8 +331,8 @@ def test_mail_does_not_wait_for_checks_and_probes(resources: Resources) -> None:
 def test_of_many_that_are_counted_at_once_as_many_are_taken_as_may_be() -> None:
     counts = RateCounts()
     with ThreadPoolExecutor(8) as threads:
-        taken = list(threads.map(lambda _: counts.take(asking.OF_OWNER, "x", cost=5), range(40)))
-    assert taken.count(True) == 12
+        answers = list(threads.map(lambda _: counts.take(asking.OF_OWNER, "x", cost=5), range(40)))
+    assert answers.count(True) == 12
 
 
 @pytest.mark.thorough

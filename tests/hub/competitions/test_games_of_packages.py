@@ -158,9 +158,9 @@ def test_settings_of_a_rated_competition_are_kept_as_what_they_mean(
     fields = {"formats": "4,2", "rest": "5.5", "matches": "100", "house_plays": "true"}
     begun(resources, "rated", **fields, same_owner="false", options=SMALL)
     with resources.database.reading() as session:
-        kept = dict(competitions.named(session, f"rated/{GAME}").settings)
-    kept.pop(competitions.SINCE)
-    assert kept == {
+        values = dict(competitions.named(session, f"rated/{GAME}").settings)
+    values.pop(competitions.SINCE)
+    assert values == {
         "formats": [2, 4],
         "rest": 5.5,
         "matches": 100,

@@ -254,8 +254,8 @@ def test_a_store_that_is_away_interrupts_and_is_no_trouble(
     monkeypatch.setattr(attempt, "PAUSES", (0.001, 0.004, 0.016))
     match = planned(resources)
     ME.play(replace(resources, objects=store), match)  # type: ignore[arg-type]
-    given_back = row(resources, match)
-    assert (given_back.state, given_back.troubles) == ("interrupted", 0)
+    match_row = row(resources, match)
+    assert (match_row.state, match_row.troubles) == ("interrupted", 0)
     assert store.tries == 4
 
 

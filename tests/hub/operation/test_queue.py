@@ -128,9 +128,9 @@ def redis_url(tmp_path: Path) -> Iterator[str]:
 
 
 def until(holds: Callable[[], object]) -> None:
-    given_up = time.monotonic() + SECONDS
+    deadline = time.monotonic() + SECONDS
     while not holds():
-        assert time.monotonic() < given_up
+        assert time.monotonic() < deadline
         time.sleep(0.02)
 
 

@@ -97,8 +97,8 @@ def test_what_is_shown_can_be_set_but_for_secrets() -> None:
     )
     rows = {row.name: row for row in setting_rows(settings)}
     assert rows["CW_MASTER_KEYS"].value == "(set)"
-    given = [f"{name}={row.value}" for name, row in rows.items() if "(" not in row.value]
-    assert replace(read_settings({}, given), master_keys=KEY) == settings
+    lines = [f"{name}={row.value}" for name, row in rows.items() if "(" not in row.value]
+    assert replace(read_settings({}, lines), master_keys=KEY) == settings
 
 
 def test_every_setting_says_what_it_is() -> None:

@@ -82,7 +82,7 @@ def test_of_a_year_the_last_days_and_the_strongest_of_each_month_are_left(
         session.add(rated)
         session.flush()
         competition = rated.id
-        keys, kept, levels = [], set(), defaultdict[str, list[tuple[float, int, str]]](list)
+        keys, survivors, levels = [], set(), defaultdict[str, list[tuple[float, int, str]]](list)
         for number in range(365 * A_DAY):
             at = NOW - timedelta(days=365) + timedelta(days=1) * number / A_DAY
             level = float(number * 7919 % 1000)
@@ -92,20 +92,20 @@ def test_of_a_year_the_last_days_and_the_strongest_of_each_month_are_left(
             if number % 40 == 0:
                 others["practice"] = add_match(session, "practice", number, at)
                 others["daily"] = add_match(session, "daily", number, at)
-                kept.add(others["daily"])
+                survivors.add(others["daily"])
             keys += [key, *others.values()]
             if NOW - at <= timedelta(days=90):
-                kept |= {key, *others.values()}
+                survivors |= {key, *others.values()}
     for of_month in levels.values():
-        kept |= {key for _, _, key in sorted(of_month)[:STRONGEST]}
+        survivors |= {key for _, _, key in sorted(of_month)[:STRONGEST]}
     store(resources, *keys)
     for _ in range(2):
         keep_in_order(resources)
-        assert replays(resources) == kept
+        assert replays(resources) == survivors
     with resources.database.reading() as session:
         assert session.scalar(select(func.count()).select_from(Match)) == len(keys)
         pruned = select(func.count()).select_from(Battle).where(Battle.pruned_at.is_not(None))
-        assert session.scalar(pruned) == len(keys) - len(kept)
+        assert session.scalar(pruned) == len(keys) - len(survivors)
         gone = session.scalars(
             select(Match.match_id).join(Battle).where(Battle.pruned_at.is_not(None))
         )
@@ -146,15 +146,15 @@ def test_challenges_and_matches_with_a_crash_stay_longer(resources: Resources) -
 def test_objects_that_no_match_names_go_after_two_days(resources: Resources) -> None:
     now = utc_now()
     with resources.database.writing() as session:
-        kept = add_match(session, "daily", 1, now)
-    store(resources, kept)
-    stray = kept.replace(".json.gz", "-2.json.gz")
+        survivors = add_match(session, "daily", 1, now)
+    store(resources, survivors)
+    stray = survivors.replace(".json.gz", "-2.json.gz")
     for key in (*objects_of(stray), "replays/2026/11/m_ffffffff.json.gz"):
         resources.objects.put_new(key, b"")
     keep_in_order(replace(resources, clock=lambda: now + timedelta(days=1)))
     assert len([*resources.objects.keys("replays")]) == 5
     keep_in_order(replace(resources, clock=lambda: now + timedelta(days=3)))
-    assert set(resources.objects.keys("replays")) == {*objects_of(kept)}
+    assert set(resources.objects.keys("replays")) == {*objects_of(survivors)}
 
 
 def test_pictures_of_nobody_go(resources: Resources) -> None:

@@ -373,14 +373,14 @@ def test_all_pages_have_the_headers(site: Site) -> None:
 
 def test_account_pages_are_stored_nowhere_and_others_asked_for_again(site: Site) -> None:
     ada = site.player("Ada")
-    for path, kept in (
+    for path, lifetime in (
         ("/settings", "no-store"),
         ("/reset/x", "no-store"),
         ("/ranking", "private, no-cache"),
         ("/games/", "private, no-cache"),
         ("/user/Ada", "private, no-cache"),
     ):
-        assert ada.open(path).headers["Cache-Control"] == kept
+        assert ada.open(path).headers["Cache-Control"] == lifetime
 
 
 # Errors

@@ -261,13 +261,13 @@ def test_a_display_name_is_kept(site: Site) -> None:
 
 def type_command(site: Site, *words: str) -> Result:
     settings = site.resources.settings
-    given = {
+    environment = {
         "CW_DATA": str(settings.data),
         "CW_DATABASE_URL": settings.database_url,
         "CW_MASTER_KEYS": settings.master_keys,
         "CW_SECRET_KEY": settings.secret_key,
     }
-    return CliRunner().invoke(main, ["hub", "token", *words], env=given)
+    return CliRunner().invoke(main, ["hub", "token", *words], env=environment)
 
 
 def test_the_operator_makes_lists_and_revokes(site: Site) -> None:

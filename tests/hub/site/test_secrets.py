@@ -85,7 +85,7 @@ class RotatingBot(SecretBot):
         super().__init__()
         self.owner = owner
         self.old = ""
-        self.taken = Event()
+        self.claim = Event()
         """Set once the match has noted progress after the rotation."""
 
     def turn(self, exchange: Exchange) -> None:
@@ -97,7 +97,7 @@ class RotatingBot(SecretBot):
 
     def refuse(self, exchange: Exchange) -> None:
         # Ten refusals in a row would end it: the new secret is taken first.
-        assert self.taken.wait(60)
+        assert self.claim.wait(60)
         exchange.say(401)
 
 
@@ -119,12 +119,12 @@ def test_a_match_takes_a_rotated_secret_at_its_next_progress(
     bot = RotatingBot(ann)
     take = attempt.Attempt.take_secrets
 
-    def taken(playing: attempt.Attempt, seats: Iterable[ClaimedSeat]) -> None:
+    def note_claim(playing: attempt.Attempt, seats: Iterable[ClaimedSeat]) -> None:
         take(playing, seats)
         if bot.old and seats:
-            bot.taken.set()
+            bot.claim.set()
 
-    monkeypatch.setattr(attempt.Attempt, "take_secrets", taken)
+    monkeypatch.setattr(attempt.Attempt, "take_secrets", note_claim)
     with serving(Broken("rotating", "", "", turn=bot.turn)) as address:
         ME.play(resources, planned(ann, bot, address, max_turns=20))
     assert bot.old not in ("", bot.secret)

@@ -79,9 +79,9 @@ def test_a_statement_is_given_up_after_the_time_of_who_asks(server: PostgreSQL) 
         database.now()
         with hanging(server), waiting(0.5):
             began = time.monotonic()
-            with pytest.raises(OperationalError) as given_up:
+            with pytest.raises(OperationalError) as refusal:
                 database.now()
-            assert is_away(given_up.value)
+            assert is_away(refusal.value)
             # Who comes now waits for nothing.
             first = time.monotonic() - began
             with pytest.raises(OperationalError, match="just now"):

@@ -121,8 +121,8 @@ def test_the_usual_match_of_every_game_is_played_to_its_end(served: Served, game
     address = begin(client, game, form | small | {"pace": "all", "seed": "7"})
     document = ended(client, address)
     assert document["live"]["trouble"] == ""
-    kept = {key: document[key] for key in document if key not in ("live", "yours", "replay")}
-    assert verify(load_game(game), replay.decode(json.dumps(kept).encode())) is None
+    record = {key: document[key] for key in document if key not in ("live", "yours", "replay")}
+    assert verify(load_game(game), replay.decode(json.dumps(record).encode())) is None
 
 
 def test_what_came_later_continues_what_came_before(served: Served) -> None:
@@ -226,9 +226,9 @@ def test_who_resigns_loses(served: Served, tmp_path: Path, game: str, hand: str)
     assert outcome["ranks"] == {str(player): 1 if player == other else 2 for player in players}
     assert document["live"]["trouble"] == ""
     (file,) = tmp_path.iterdir()
-    kept = replay.decode(file.read_bytes())
+    record = replay.decode(file.read_bytes())
     assert document["replay"] == f"/replays/{file.name.removesuffix('.json.gz')}"
-    assert verify(load_game(game), kept) is None
+    assert verify(load_game(game), record) is None
     assert client.post(part(address, "resign")).status_code == 202
 
 
@@ -255,10 +255,10 @@ def test_only_people_resign(served: Served) -> None:
     asked(client, address)
     client.post(part(address, "resign"))
     document = ended(client, address)
-    kept = {key: document[key] for key in document if key not in ("live", "yours", "replay")}
+    record = {key: document[key] for key in document if key not in ("live", "yours", "replay")}
     for bot in ("human", "builtin:random"):
-        kept["players"][0]["bot"] = bot
-        read = replay.decode(json.dumps(kept).encode())
+        record["players"][0]["bot"] = bot
+        read = replay.decode(json.dumps(record).encode())
         assert (verify(load_game("hexagon"), read) is None) == (bot == "human")
 
 
@@ -266,8 +266,8 @@ def test_a_match_that_is_over_is_saved(served: Served, tmp_path: Path) -> None:
     client = served(replays=tmp_path, save=True)
     document = ended(client, begin(client, "hexagon", TWO | {"size": "3"}))
     name = document["replay"].rpartition("/")[2]
-    kept = replay.decode((tmp_path / f"{name}.json.gz").read_bytes())
-    assert verify(load_game("hexagon"), kept) is None
+    record = replay.decode((tmp_path / f"{name}.json.gz").read_bytes())
+    assert verify(load_game("hexagon"), record) is None
     assert client.get(document["replay"]).status_code == 200
 
 
@@ -520,10 +520,10 @@ def guest_of(owner: str) -> Guest:
 
 @pytest.mark.parametrize("isolation", [ANYWHERE, PUBLIC], ids=["any", "public"])
 def test_nothing_tells_where_the_bot_of_a_guest_is(isolation: Isolation, clock: FakeClock) -> None:
-    kept: list[replay.Document] = []
+    record: list[replay.Document] = []
 
     def keep(document: replay.Document) -> str:
-        kept.append(document)
+        record.append(document)
         return "kept"
 
     left: list[str] = []
@@ -541,12 +541,12 @@ def test_nothing_tells_where_the_bot_of_a_guest_is(isolation: Isolation, clock: 
         assert private is (isolation is PUBLIC)
         wait(lambda: match.replay)
         assert left == ["left"]
-        for view in (match.document(), match.news(0), *kept):
+        for view in (match.document(), match.news(0), *record):
             for secret in ("127.0.0.1", "very-secret", "b_1", "http:"):
                 assert secret not in json.dumps(view)
             assert view["faults"][0]["kind"] == "disconnected"
-        assert [player["name"] for player in kept[0]["players"]] == ["Team <Alpha>", "you"]
-        assert verify(load_game("hexagon"), replay.decode(json.dumps(kept[0]).encode())) is None
+        assert [player["name"] for player in record[0]["players"]] == ["Team <Alpha>", "you"]
+        assert verify(load_game("hexagon"), replay.decode(json.dumps(record[0]).encode())) is None
         assert matches.of("hexagon") == []
 
 

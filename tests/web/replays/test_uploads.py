@@ -64,8 +64,8 @@ def test_a_replay_is_kept_and_shown(
     assert payload["is_new"] is True
     assert payload["address"] == answer.headers["Location"] == f"/replays/{payload['name']}"
     assert names(folder) == [f"{payload['name']}.json.gz"]
-    kept = (folder / f"{payload['name']}.json.gz").read_bytes()
-    assert replay.decode(kept) == replay.decode(file_of(game))
+    content = (folder / f"{payload['name']}.json.gz").read_bytes()
+    assert replay.decode(content) == replay.decode(file_of(game))
     assert payload["name"] in taking.get("/replays/").text
     assert taking.get(payload["address"]).status_code == 200
 
@@ -93,8 +93,8 @@ def test_a_form_brings_a_file_whose_name_is_nothing_to_us(
     form = {"any": (io.BytesIO(file_of()), name or "unnamed")}
     answer = taking.post("/replays/", data=form, content_type="multipart/form-data")
     assert answer.status_code == 201
-    (kept,) = names(folder)
-    assert NAME.fullmatch(kept.removesuffix(".json.gz"))
+    (content,) = names(folder)
+    assert NAME.fullmatch(content.removesuffix(".json.gz"))
     assert names(folder.parent) == ["replays"]
 
 

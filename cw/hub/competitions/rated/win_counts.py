@@ -57,7 +57,7 @@ class WinCounts:
     def __init__(self) -> None:
         """Remember none."""
         self._lock = Lock()
-        self._kept: dict[Span, tuple[int, Counts]] = {}
+        self._cache: dict[Span, tuple[int, Counts]] = {}
 
     def of(self, session: Session, span: Span, revision: int) -> Counts:
         """Return the counts of a span, at a revision of its competition.
@@ -65,7 +65,7 @@ class WinCounts:
         By two at once: both sum up, and find the same.
         """
         with self._lock:
-            known, counts = self._kept.get(span, (None, {}))
+            known, counts = self._cache.get(span, (None, {}))
         if known == revision:
             return counts
         counts = summed(session, span)
@@ -75,10 +75,10 @@ class WinCounts:
 
     def _keep(self, span: Span, revision: int, counts: Counts) -> None:
         with self._lock:
-            self._kept.pop(span, None)
-            if len(self._kept) >= MOST:
-                del self._kept[next(iter(self._kept))]
-            self._kept[span] = revision, counts
+            self._cache.pop(span, None)
+            if len(self._cache) >= MOST:
+                del self._cache[next(iter(self._cache))]
+            self._cache[span] = revision, counts
 
 
 def summed(session: Session, span: Span) -> Counts:

@@ -72,17 +72,17 @@ class Answers:
     """The answers of the last second; shared by all threads."""
 
     lock: Lock = field(default_factory=Lock)
-    kept: TTLCache[Wish, Answer] = field(
+    cache: TTLCache[Wish, Answer] = field(
         default_factory=lambda: TTLCache(MOST, ttl=FRESH, getsizeof=size_of)
     )
 
     def find(self, wish: Wish) -> Answer | None:
         """Return the answer that was given within the last second."""
         with self.lock:
-            return self.kept.get(wish)
+            return self.cache.get(wish)
 
     def keep(self, wish: Wish, answer: Answer) -> None:
         """Give this answer for a second; one that is too large is made anew each time."""
         with self.lock:
             if size_of(answer) <= MOST:
-                self.kept[wish] = answer
+                self.cache[wish] = answer

@@ -94,9 +94,9 @@ def answers_to(questions: Questions) -> dict[str, bool]:
             log.warning("%s does not answer: %s", name, type(error).__name__)
 
     threads = [Thread(target=ask, args=question, daemon=True) for question in questions.items()]
-    given_up = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + PATIENCE
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(max(0.0, given_up - time.monotonic()))
+        thread.join(max(0.0, deadline - time.monotonic()))
     return dict(answers)

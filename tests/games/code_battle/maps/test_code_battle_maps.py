@@ -508,8 +508,12 @@ class TestProof:
         assert refusal(document) == f"map m: not symmetric at tile {gone}"
 
     def test_m1_a_wall_too_many(self, arena_map: Map) -> None:
-        taken = {*arena_map.walls, *arena_map.nodes, *(tile for tile, _ in arena_map.cores)}
-        free = next(tile for tile in product(range(30), range(44)) if tile not in taken)
+        occupied_tiles = {
+            *arena_map.walls,
+            *arena_map.nodes,
+            *(tile for tile, _ in arena_map.cores),
+        }
+        free = next(tile for tile in product(range(30), range(44)) if tile not in occupied_tiles)
         document = self.edited(arena_map, lambda d: d["walls"].append(list(free)))
         assert refusal(document) == f"map m: not symmetric at tile {list(free)}"
 

@@ -157,11 +157,11 @@ def collect(state: Json) -> None:
 def spawn(state: Json, t: int) -> None:
     cost = state["config"]["spawn_cost"]
     for slot, player in enumerate(state["players"]):
-        taken = {tile(bot) for bot in state["bots"]}
+        bot_tiles = {tile(bot) for bot in state["bots"]}
         free = [
             core
             for core in state["cores"]
-            if core["active"] and core["owner"] == slot and tile(core) not in taken
+            if core["active"] and core["owner"] == slot and tile(core) not in bot_tiles
         ]
         for core in sorted(free, key=lambda core: (core["last_spawn"], core["id"])):
             if player["energy"] >= cost:

@@ -162,7 +162,7 @@ def test_the_first_usable_entry_of_a_tile_counts() -> None:
 
 
 def test_the_line_of_the_document() -> None:
-    given = position(
+    before = position(
         "A5,5 B2,2",
         size=(8, 8),
         walls=((5, 6),),
@@ -170,12 +170,12 @@ def test_the_line_of_the_document() -> None:
         cores="A5,5",
         stats={"A": {"energy": 2, "collected": 2}},
     )
-    after = play(given, "A5,5S", B="timeout")
+    after = play(before, "A5,5S", B="timeout")
     assert after.pop("outcome") is None
     changes = {
         "turn": 1,
         "nodes": [{"row": 6, "col": 6, "energy": False, "timer": 1}],
-        "cores": [given["cores"][0] | {"last_spawn": 1}],
+        "cores": [before["cores"][0] | {"last_spawn": 1}],
         "bots": [
             {"id": 0, "row": 6, "col": 5, "owner": 0},
             {"id": 1, "row": 2, "col": 2, "owner": 1},
@@ -184,7 +184,7 @@ def test_the_line_of_the_document() -> None:
         "next_bot_id": 3,
         "players": [counts_of(collected=3), counts_of(failures=1)],
     }
-    assert after == given | changes
+    assert after == before | changes
 
 
 # The rules, phase by phase.
@@ -218,9 +218,9 @@ MOVES = [
 ]
 
 
-@pytest.mark.parametrize(("what", "bots", "given", "living", "dead"), MOVES, ids=str)
-def test_moving(what: str, bots: str, given: tuple[str, ...], living: str, dead: str) -> None:
-    after = play(position(f"{bots} {FAR}"), *given)
+@pytest.mark.parametrize(("what", "bots", "orders", "living", "dead"), MOVES, ids=str)
+def test_moving(what: str, bots: str, orders: tuple[str, ...], living: str, dead: str) -> None:
+    after = play(position(f"{bots} {FAR}"), *orders)
     assert words(after) == " ".join(sorted(f"{living} {FAR}".split()))
     assert words(after, "dead") == dead
 
@@ -525,9 +525,9 @@ def test_a_state_without_a_key_is_refused(key: str) -> None:
     ("field", "twice"), [("bots", "A5,5 A5,5"), ("cores", "A5,5 B5,5"), ("nodes", "5,5 5,5")]
 )
 def test_two_of_a_kind_on_one_tile_are_refused(field: str, twice: str) -> None:
-    given: dict[str, Any] = {"bots": FAR} | {field: twice}
+    values: dict[str, Any] = {"bots": FAR} | {field: twice}
     with pytest.raises(ProtocolError, match=rf"two {field} on \[5, 5\]"):
-        CODEC.state_from_json(position(**given))
+        CODEC.state_from_json(position(**values))
 
 
 @pytest.mark.parametrize("name", ["2", "-1", "a", "", "00", "1.0", None, True, [], {}])

@@ -65,8 +65,8 @@ def test_a_canvas_that_its_decoder_would_make_at_once_does_not_fit_into_the_proc
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is bounded on Linux")
 def test_a_decoder_gets_no_more_memory_than_it_needs() -> None:
-    taken = "import cw.hub.accounts.pictures.picture_reader as p; p.limit(); bytearray(p.MEMORY)"
-    done = subprocess.run([sys.executable, "-c", taken], capture_output=True, check=False)
+    program = "import cw.hub.accounts.pictures.picture_reader as p; p.limit(); bytearray(p.MEMORY)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
     assert b"MemoryError" in done.stderr
 
 

@@ -152,8 +152,8 @@ def same(one: Path, other: Path) -> None:
     """Hold the folders of two championships against each other, but for times."""
     assert without_times(lines_of(one)) == without_times(lines_of(other))
     assert without_times(report_of(one)) == without_times(report_of(other))
-    for kept in ("report/report.md", "report/games.csv", "championship.json"):
-        assert (one / kept).read_bytes() == (other / kept).read_bytes()
+    for file_name in ("report/report.md", "report/games.csv", "championship.json"):
+        assert (one / file_name).read_bytes() == (other / file_name).read_bytes()
     for folder in ("games", "report/replays", "report/stderr"):
         names = sorted(path.name for path in (one / folder).iterdir())
         assert names == sorted(path.name for path in (other / folder).iterdir())
@@ -301,8 +301,8 @@ def test_a_hub_that_is_not_there_is_told_and_nothing_is_begun(
     sentence: str,
 ) -> None:
     with new_redis(tmp_path) as broker:
-        given = on_services(tmp_path / "data", postgresql_url, broker) | changed
-        for name, value in given.items():
+        variables = on_services(tmp_path / "data", postgresql_url, broker) | changed
+        for name, value in variables.items():
             monkeypatch.setenv(name, value.format(closed=free_port()))
         teams = make_teams(tmp_path / "teams", dict.fromkeys("ab", FIRST_FREE))
         done = cw("run", teams, "--out", tmp_path / "out", "--queue")

@@ -216,9 +216,9 @@ def test_a_sweep_takes_each_bot_once_and_writes_what_is_still_true(
             threads.submit(do, resources, lambda s: bot_health.take_due(s, hub_clock, every))
             for _ in range(4)
         ]
-        taken = [one for sweep in sweeps for one in sweep.result()]
-    assert len(taken) == len({one.id for one in taken}) == 9
-    late = taken[0]
+        numbers = [one for sweep in sweeps for one in sweep.result()]
+    assert len(numbers) == len({one.id for one in numbers}) == 9
+    late = numbers[0]
     do(
         resources,
         lambda s: s.execute(update(Bot).where(Bot.id == late.id).values(secret_version=2)),

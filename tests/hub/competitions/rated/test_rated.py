@@ -209,8 +209,8 @@ def test_a_bot_that_plays_already_leaves_its_match_unmade(arena: Arena) -> None:
     with arena.resources.database.writing() as session:
         (competition,) = rated.rated_competitions(session)
         table = pairing.Table.of(session, arena.clock, competition)
-        taken = sorted(row for row, _ in table.rows.values())[:5]
-        for bot in taken:
+        first_rows = sorted(row for row, _ in table.rows.values())[:5]
+        for bot in first_rows:
             match = planning.plan(
                 session, arena.clock, planning.Plan("practice", str(bot), "code-battle", ())
             )
@@ -219,7 +219,7 @@ def test_a_bot_that_plays_already_leaves_its_match_unmade(arena: Arena) -> None:
             pass
         matches = session.scalars(select(Match).where(Match.kind == "rated")).all()
         assert len(matches) <= 1
-        assert not ratings.hold(session, competition.id, taken[:2], match)
+        assert not ratings.hold(session, competition.id, first_rows[:2], match)
 
 
 def test_results_are_applied_once_and_in_order_and_prove_themselves(arena: Arena) -> None:

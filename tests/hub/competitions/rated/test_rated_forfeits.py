@@ -158,8 +158,8 @@ def test_a_planned_match_is_played_at_the_address_that_the_bot_had(ann: Owner) -
     ann.do(states.requeue)
     assert ann.seat(match).spec == FIRST
     ann.play(match)
-    kept = select(MatchParticipant).where(MatchParticipant.endpoint.is_not(None))
-    assert ann.do(lambda s: s.scalars(kept).all()) == []
+    with_endpoints = select(MatchParticipant).where(MatchParticipant.endpoint.is_not(None))
+    assert ann.do(lambda s: s.scalars(with_endpoints).all()) == []
     ann.heal()
     ann.arena.clock.advance(3600)
     ann.heal()
@@ -171,8 +171,8 @@ def test_who_retires_a_bot_leaves_no_address_behind(ann: Owner) -> None:
     ann.edit(SECOND)
     ann.retire()
     assert ann.seat(match).spec == ""
-    kept = select(MatchParticipant).where(MatchParticipant.endpoint.is_not(None))
-    assert ann.do(lambda s: s.scalars(kept).all()) == []
+    with_endpoints = select(MatchParticipant).where(MatchParticipant.endpoint.is_not(None))
+    assert ann.do(lambda s: s.scalars(with_endpoints).all()) == []
 
 
 def test_a_bot_that_was_lost_three_times_on_purpose_rests(ann: Owner) -> None:

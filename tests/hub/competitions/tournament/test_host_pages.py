@@ -61,8 +61,8 @@ def host(site: Site, new: NewTournament) -> Visitor:
 
 def post(host: Visitor, verb: str, **values: object) -> tuple[int, str]:
     """Post a form of the host; return its status, and the words of a page that refuses it."""
-    given = {"csrf_token": host.token(HOST), **values}
-    answer = host.send_form(f"{HOST}/{verb}", given)  # type: ignore[arg-type]
+    fields = {"csrf_token": host.token(HOST), **values}
+    answer = host.send_form(f"{HOST}/{verb}", fields)  # type: ignore[arg-type]
     return answer.status_code, words_of(answer)
 
 

@@ -23,8 +23,8 @@ class Operator:
         (folder / "data").mkdir()
 
     def type(self, *words: str) -> Result:
-        given = {"CW_DATA": str(self.folder / "data")}
-        return CliRunner().invoke(main, ["hub", "competition", *words], env=given)
+        environment = {"CW_DATA": str(self.folder / "data")}
+        return CliRunner().invoke(main, ["hub", "competition", *words], env=environment)
 
     def say(self, *words: str) -> str:
         """Return what a command prints that must succeed."""

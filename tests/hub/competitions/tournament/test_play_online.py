@@ -261,7 +261,7 @@ def test_the_secret_of_a_bot_is_at_hand_as_in_matches_that_count(hub: Site) -> N
     alpha = joined(hub)
     address = begin(alpha, OWN)
     document_once(alpha, address, lambda content: content["live"]["over"])
-    (match,) = hub.app.extensions["matches"]._kept.values()
+    (match,) = hub.app.extensions["matches"]._matches.values()
     bots = match.progress.record.bots.values()
     assert [bot.settings.get("secret") for bot in bots] == [SECRET, None]
     nothing_tells(hub, alpha, address, "http://127.0.0.1:9")

@@ -42,7 +42,7 @@ def zipped(files: dict[str, bytes], **about: int) -> bytes:
     return buffer.getvalue()
 
 
-def taken(name: str, data: bytes, game: str = "paint") -> tuple[str, ...]:
+def upload(name: str, data: bytes, game: str = "paint") -> tuple[str, ...]:
     with packages.empty_folder() as folder:
         return packages.package(name, data, game, folder).files
 
@@ -114,7 +114,7 @@ def test_an_upload_that_cannot_be_taken_is_told_why(
 
 def test_a_zip_that_lies_about_its_size_is_not_believed() -> None:
     with pytest.raises(UnfitUpload):
-        taken("a.zip", lying(zipped({"bot.py": b"\0" * (6 * 1024 * 1024)})))
+        upload("a.zip", lying(zipped({"bot.py": b"\0" * (6 * 1024 * 1024)})))
 
 
 def test_of_a_bomb_no_more_is_unpacked_than_may_be_there() -> None:
@@ -141,7 +141,7 @@ def test_every_cut_and_every_changed_byte_gives_a_sentence_or_a_program() -> Non
 def told_of(data: bytes) -> str:
     """Return what is wrong with a zip, "" if it is taken."""
     try:
-        taken("a.zip", data)
+        upload("a.zip", data)
     except UnfitUpload as error:
         return str(error)
     return ""
@@ -163,7 +163,7 @@ def told_of(data: bytes) -> str:
 def test_what_can_be_run_is_taken(
     name: str, data: bytes, game: str, files: tuple[str, ...] | None
 ) -> None:
-    assert taken(name, data, game) == (files or ("bot.py", "lib/x.py"))
+    assert upload(name, data, game) == (files or ("bot.py", "lib/x.py"))
 
 
 def test_the_same_files_are_the_same_upload_and_no_name_of_another_is_taken(tmp_path: Path) -> None:

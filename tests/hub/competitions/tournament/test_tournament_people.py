@@ -61,8 +61,8 @@ def post(visitor: Visitor, path: str, on: str, **values: str) -> tuple[int, str]
 
 def invite(host: Visitor, **values: str) -> str:
     """Save the invitation; return the path of its link."""
-    given = {"most_teams": "2", "most_members": "2", **values}
-    assert post(host, f"{HOST}/invite", PEOPLE, **given)[0] == 303
+    fields = {"most_teams": "2", "most_members": "2", **values}
+    assert post(host, f"{HOST}/invite", PEOPLE, **fields)[0] == 303
     return str(re.findall(r"/join/[A-Z0-9]{10}", host.open(PEOPLE).text)[0])
 
 

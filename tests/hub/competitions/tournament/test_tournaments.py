@@ -325,10 +325,10 @@ def test_tokens_are_kept_as_digests_and_replace_earlier_ones(
     ]  # fmt: skip
     assert all(len(one.token) == 16 and not set(one.token) & set("IO") for one in first)
     assert len(tournament_cards.printed(host)) == 19
-    kept = {tickets.digest_of(token) for token in (second.token, first[1].token, first[2].token)}
+    digests = {tickets.digest_of(token) for token in (second.token, first[1].token, first[2].token)}
     with database.reading() as session:
         rows = session.scalars(select(Ticket)).all()
-    assert {one.digest for one in rows if one.kind == "card"} == kept
+    assert {one.digest for one in rows if one.kind == "card"} == digests
     assert {one.digest for one in rows if one.kind == "host_card"} == {tickets.digest_of(host)}
     # The end of one sandbox is not the end of all.
     assert {one.expires_at - hub_clock() for one in rows} == {timedelta(days=180)}

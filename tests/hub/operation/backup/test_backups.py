@@ -313,19 +313,19 @@ def test_fourteen_days_and_eight_weeks_are_kept(
     resources: Resources, hub_clock: StillClock
 ) -> None:
     days = [datetime(2026, 1, 1, 3, 30, tzinfo=UTC) + timedelta(days=n) for n in range(100)]
-    kept: set[str] = set()
+    remainder: set[str] = set()
     for day in days:
-        kept.add(backups.key_of(day))
-        kept -= set(backups.superseded(kept))
+        remainder.add(backups.key_of(day))
+        remainder -= set(backups.superseded(remainder))
     last = {days[-1] - timedelta(days=ago) for ago in range(14)}
     sundays = {datetime(2026, 4, 5, 3, 30, tzinfo=UTC) - timedelta(weeks=n) for n in range(7)}
-    assert kept == {backups.key_of(day) for day in last | sundays}
+    assert remainder == {backups.key_of(day) for day in last | sundays}
     for day in days[:-1]:
         resources.objects.put_new(backups.key_of(day), b"")
     resources.objects.put_new(f"{backups.PREFIX}/of_another", b"")
     hub_clock.now = days[-1]
     backup.do_daily(resources)
-    assert {*resources.objects.keys(backups.PREFIX)} == {*kept, f"{backups.PREFIX}/of_another"}
+    assert {*resources.objects.keys(backups.PREFIX)} == {*remainder, f"{backups.PREFIX}/of_another"}
 
 
 def backup_times(resources: Resources) -> list[datetime]:
