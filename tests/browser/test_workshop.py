@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -161,8 +160,6 @@ def test_from_an_empty_folder_to_a_bot_that_beats_random(
     page.click("#tab-check")
     page.click("#check-start")
     expect(page.locator("#check-words")).to_have_text("All fine.", timeout=CHECKED)
-    if pictures := os.environ.get("CW_PICTURES"):
-        page.screenshot(path=Path(pictures) / f"workshop-{game}.png")
 
 
 def test_a_bot_is_tried_in_a_position_and_the_last_run_stays(
