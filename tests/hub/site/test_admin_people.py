@@ -48,7 +48,7 @@ def test_accounts_are_locked_and_unlocked_by_who_types_their_name(site: Site, ad
 
 
 def test_admins_and_strangers_are_left_alone(ada: Visitor) -> None:
-    assert "Accounts of admins are led by the operator" in do(ada, "lock", "Ada", "Ada")
+    assert "are led by the operator: cw hub user." in do(ada, "lock", "Ada", "Ada")
     assert ada.fill(f"{PEOPLE}/nobody/lock", PEOPLE, sure="nobody").status_code == 404
     assert ada.is_player()
 

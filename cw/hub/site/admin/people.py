@@ -9,6 +9,7 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from cw.hub.accounts.people import HOUSE
 from cw.hub.site.admin.overview import MOST
 from cw.hub.store.tables import Bot, Role, Ticket, User
 
@@ -27,7 +28,7 @@ class Person:
 
 
 def find_people(session: Session, text: str) -> Sequence[Person]:
-    """Return the accounts whose name has a text in it, the newest first: one statement."""
+    """Return the people whose name has a text in it, the newest first: one statement."""
     sessions = select(func.count()).where(Ticket.user_id == User.id, Ticket.kind == "session")
     bots = select(func.count()).where(Bot.user_id == User.id, Bot.status != "RETIRED")
     query = (
@@ -35,7 +36,7 @@ def find_people(session: Session, text: str) -> Sequence[Person]:
         .add_columns(User.created_at, User.locked_at)
         .add_columns(sessions.correlate(User).scalar_subquery())
         .add_columns(bots.correlate(User).scalar_subquery())
-        .where(User.deleted_at.is_(None), User.username.is_not(None))
+        .where(User.deleted_at.is_(None), User.username_key != HOUSE)
         .order_by(User.id.desc())
         .limit(MOST)
     )

@@ -12,6 +12,7 @@ from cw.errors import UsageError
 from cw.hub.accounts import users
 from cw.hub.accounts.access.actor import player
 from cw.hub.accounts.pages import go
+from cw.hub.accounts.people import HOUSE
 from cw.hub.pages.parts import notice
 from cw.hub.pages.request import resources
 from cw.hub.site.admin.pages import LONGEST_REASON, admins_only
@@ -26,7 +27,7 @@ ACTS: Final[Mapping[str, tuple[Callable[..., Any], str]]] = {
 }
 """By the last word of the address: what is done, and the sentence about it."""
 
-OF_ADMINS: Final = "Accounts of admins are led by the operator: cw hub user."
+OF_ADMINS: Final = "Accounts of admins, and that of the site, are led by the operator: cw hub user."
 UNCONFIRMED: Final = "Nothing has changed: to confirm, type {name}."
 
 
@@ -59,7 +60,7 @@ def act(username: str, verb: str) -> ResponseReturnValue:
 
 def refusal(account: users.Facts) -> str:
     """Return why nothing is done to an account; "" if it is."""
-    if account.role == "admin":
+    if account.role == "admin" or account.username == HOUSE:
         return OF_ADMINS
     is_confirmed = request.form.get("sure", "").casefold() == account.username.casefold()
     return "" if is_confirmed else UNCONFIRMED.format(name=account.username)
