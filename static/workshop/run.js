@@ -43,7 +43,8 @@ export class Run {
    */
   async begin(again = null) {
     const number = ++this.number;
-    byId("stop").disabled = false;
+    // What is stopped before the server knows of the run would be the one before.
+    byId("stop").disabled = true;
     byId("run").setAttribute("aria-busy", "true");
     this.say("It starts...");
     try {
@@ -53,6 +54,9 @@ export class Run {
       /** @type {Begun} */
       const begun = await ask("POST", "run", wanted);
       this.led.begun();
+      if (number === this.number) {
+        byId("stop").disabled = false;
+      }
       await this.follow(begun, number);
     } catch (error) {
       this.say(wordsOf(error), true);
