@@ -56,7 +56,7 @@ def test_a_signed_reply_is_read() -> None:
         (signed(b"\xff"), "no JSON"),
         (signed(b"[" * 100_000), "no JSON"),
         (signed(b'{"moves": NaN}'), "no JSON"),
-        (signed(b"[]"), "no object"),
+        (signed(b"[]"), "not an object"),
         (signed(b"{}"), "moves is not an array"),
         (signed(b'{"moves":null}'), "moves is not an array"),
         (signed(b'{"moves":{}}'), "moves is not an array"),
