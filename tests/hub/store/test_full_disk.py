@@ -94,7 +94,8 @@ def suffer(settings: HubSettings, resources: Resources, log: Path, server: Postg
         use_up_the_log(server)
         wait_until(lambda: not is_open(server.port), "the end of the server")
         assert requests.get(f"{address}/health", timeout=60).status_code == 200
-        away = requests.get(f"{address}/matches", timeout=60)
+        # With a cookie, no page is shown that was made for another visitor.
+        away = requests.get(f"{address}/matches", cookies={"theme": "dark"}, timeout=60)
         assert away.status_code == 503
         assert "The site cannot reach its store." in away.text
     # As what watches over the server does.
