@@ -14,7 +14,7 @@ from cw.hub.operation.resources import opened
 from cw.hub.operation.settings import HubSettings
 from tests.browser.conftest import watch
 from tests.hub.conftest import StillClock
-from tests.hub.matches.test_object_links import play
+from tests.hub.matches.test_object_links import HEXAGON, play
 from tests.hub.services import Swift, new_swift
 from tests.hub.sites import Site, site_on
 
@@ -48,12 +48,12 @@ def test_a_replay_is_watched_from_where_it_lies(
 ) -> None:
     # Not in this thread, in which the browser has its loop.
     with ThreadPoolExecutor(1) as thread:
-        path = thread.submit(play, remote.resources).result()
+        path = thread.submit(play, remote.resources, HEXAGON).result()
     alone = path.replace("match", "replay")
     for target in (path, alone, f"{alone}?embed=1"):
         with browser.new_context() as context:
             watcher = watch(context)
             watcher.page.goto(f"{remote.address}{target}")
-            expect(watcher.page.locator("#reason")).to_contain_text("rusher")
+            expect(watcher.page.locator("#reason")).to_contain_text("greedy")
             assert watcher.origins() == {remote.address, swift.address}
             assert watcher.complaints == []
