@@ -260,8 +260,10 @@ export class Stage {
    * @returns {import("./drawing.js").Scene}
    */
   scene({ replay, game, memo, turn, focus, coordinates }, canvas, camera, now) {
+    // A canvas that is hidden meanwhile, as by a tab, has no width on the page.
+    const ratio = canvas.clientWidth ? canvas.width / canvas.clientWidth : devicePixelRatio;
     return {
-      ctx: contextOf(canvas), camera, ratio: canvas.width / canvas.clientWidth || devicePixelRatio,
+      ctx: contextOf(canvas), camera, ratio,
       replay, turn, frame: replay.frame(turn), memo, dark: Boolean(game.night) || isDark(), coordinates,
       focus, fog: Boolean(game.fog), time: this.still.matches ? 0 : now, mini: canvas === this.minimap, spot: null,
     };
