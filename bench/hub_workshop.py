@@ -107,6 +107,7 @@ async def many(address: str, number: int) -> tuple[list[float], list[float]]:
         try:
             for author in authors:
                 await author.register()
+                await author.open()
             asking = asyncio.create_task(others(visitor, address, over))
             ends = await asyncio.gather(*(author.run() for author in authors))
             over.set()
@@ -126,6 +127,7 @@ class Author:
         headers = {"X-Forwarded-For": f"10.1.{number // 250}.{number % 250}"}
         jar = aiohttp.CookieJar(unsafe=True)
         self.session = aiohttp.ClientSession(headers=headers, cookie_jar=jar)
+        self.token_of_page = ""
 
     async def register(self) -> None:
         """Make an account."""
@@ -144,9 +146,13 @@ class Author:
             raise NotMeasured(f"{path} has no token")
         return token[1]
 
+    async def open(self) -> None:
+        """Open the page on which the draft is run."""
+        self.token_of_page = await self.token(PAGE)
+
     async def run(self) -> float:
         """Run the draft; return the seconds until that is over."""
-        headers = {"X-CSRFToken": await self.token(PAGE), "Accept": "application/json"}
+        headers = {"X-CSRFToken": self.token_of_page, "Accept": "application/json"}
         wanted = {"opponent": "random", "seat": 1, "seed": None}
         place, start = f"{self.address}{PAGE}run", perf_counter()
         async with self.session.post(place, json=wanted, headers=headers) as answer:

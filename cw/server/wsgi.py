@@ -24,9 +24,12 @@ from cw.server.settings import LARGEST_REQUEST, is_unspecified
 WSGIApp: TypeAlias = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 THREADS = 8
-QUICK_THREADS = 2
+LANE_THREADS = 2
 QUICK = ("/health", "/static/")
 """Prefixes of paths that are answered without waiting for anything."""
+
+CROWDED = ("/workshop/",)
+"""Prefixes of paths that a whole class may ask for at the same moment."""
 
 MOST_CONNECTIONS = 1000
 """A class of 50 games keeps 150 connections open, and each browser several."""
@@ -103,34 +106,40 @@ class Channel(HTTPChannel):
 
 
 class Lanes(ThreadedTaskDispatcher):
-    """The threads that answer requests, and two more for those that nothing keeps waiting.
+    """The threads that answer requests, and two more for each of two kinds.
 
-    So a process says that it lives, and gives out its files, while all others wait for a database.
+    So a process says that it lives, and gives out its files, while all others wait for a database;
+    and pages do not wait behind the runs of a class.
     """
 
     def __init__(self) -> None:
-        """Begin with the threads of both."""
+        """Begin with the threads of all."""
         super().__init__()
-        self.quick = ThreadedTaskDispatcher()
-        self.quick.set_thread_count(QUICK_THREADS)
+        self.lanes = {prefixes: ThreadedTaskDispatcher() for prefixes in (QUICK, CROWDED)}
+        for lane in self.lanes.values():
+            lane.set_thread_count(LANE_THREADS)
         self.set_thread_count(THREADS)
 
     def add_task(self, task: Any) -> None:
         """Have the next request of a connection answered."""
-        if task.requests and task.requests[0].path.startswith(QUICK):
-            self.quick.add_task(task)
-        else:
-            super().add_task(task)
+        path = task.requests[0].path if task.requests else ""
+        for prefixes, lane in self.lanes.items():
+            if path.startswith(prefixes):
+                lane.add_task(task)
+                return
+        super().add_task(task)
 
     def shutdown(self, cancel_pending: bool = True, timeout: int = LEAVING) -> bool:
         """End all threads, within so many seconds; return whether waiting requests were given up.
 
         Who waits for something longer than that is left: its thread ends with the process.
         """
-        # All are told first, so that one time is enough for both.
-        self.quick.set_thread_count(0)
+        # All are told first, so that one time is enough for all.
+        for lane in self.lanes.values():
+            lane.set_thread_count(0)
         is_given_up = super().shutdown(cancel_pending, timeout)
-        self.quick.shutdown(cancel_pending, 0)
+        for lane in self.lanes.values():
+            lane.shutdown(cancel_pending, 0)
         return bool(is_given_up)
 
 

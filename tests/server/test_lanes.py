@@ -59,4 +59,16 @@ def test_a_quiet_server_ends_without_a_timer(looks: list[float]) -> None:
     lanes = Lanes()
     lanes.shutdown(timeout=int(PATIENCE))
     assert not lanes.threads
-    assert not lanes.quick.threads
+    assert not any(lane.threads for lane in lanes.lanes.values())
+
+
+def test_a_page_does_not_wait_behind_the_runs_of_a_class() -> None:
+    lanes, page = Lanes(), Request("/games/")
+    runs = [Request("/workshop/paint/run") for _ in range(20)]
+    for request in (*runs, page):
+        lanes.add_task(request)
+    assert page.begun.wait(PATIENCE)
+    for request in (*runs, page):
+        request.goes_on.set()
+    assert all(request.begun.wait(PATIENCE) for request in runs)
+    lanes.shutdown()
