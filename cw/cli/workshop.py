@@ -18,7 +18,7 @@ from cw.web.workshop.gate import Gate
 from cw.web.workshop.own_desk import OwnDesk
 from cw.workshop.project import USUAL, open_project
 
-KEPT: Final = Path("replays")
+REPLAYS: Final = Path("replays")
 """Where `cw play` puts its replays."""
 
 
@@ -65,7 +65,7 @@ def workshop(
     project = open_project(game, place, language, Isolation(sandbox))
     listener = listen("127.0.0.1", port)
     gate = Gate(address_of(listener).removeprefix("http://"))
-    app = create_workshop(project, gate, replays or (KEPT if KEPT.is_dir() else None))
+    app = create_workshop(project, gate, replays or (REPLAYS if REPLAYS.is_dir() else None))
     desk: OwnDesk = app.extensions["desk"]
     matches: LiveMatches = app.extensions["matches"]
     address = gate.address(f"/workshop/{game}/")
