@@ -17,27 +17,27 @@ from cw.hub.bots.packages import UnfitUpload
 from cw.workshop.building import BuildFailed
 from cw.workshop.project import Project
 
-MOST_KEPT: Final = 64 * 1024 * 1024
+MOST_BYTES: Final = 64 * 1024 * 1024
 """Bytes of programs that a process keeps: a hundred of usual ones, two of the largest."""
 
 
 class Programs:
     """What this process has built, by language and sources: the programs that were used last."""
 
-    def __init__(self, most: int = MOST_KEPT) -> None:
+    def __init__(self, most: int = MOST_BYTES) -> None:
         """Keep so many bytes at most."""
         self._lock = Lock()
-        self._kept = LRUCache[tuple[str, str], bytes](most, getsizeof=len)
+        self._programs = LRUCache[tuple[str, str], bytes](most, getsizeof=len)
 
     def find(self, language: str, digest: str) -> bytes | None:
         """Return the program that was built of sources with a digest, None where it is not here."""
         with self._lock:
-            return self._kept.get((language, digest))
+            return self._programs.get((language, digest))
 
     def keep(self, language: str, digest: str, program: bytes) -> None:
         """Keep a program; those that were not used for the longest time make room."""
         with self._lock:
-            self._kept[language, digest] = program
+            self._programs[language, digest] = program
 
 
 PROGRAMS: Final = Programs()
