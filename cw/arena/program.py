@@ -326,8 +326,10 @@ class Program(asyncio.SubprocessProtocol):
     def _kill(self) -> None:
         if self._exit_code is None:
             kill_group(self.pid, KILL)
-            with suppress(ProcessLookupError):
-                self._transport.kill()
+            if not ASKS_BY_SIGNAL:
+                # Elsewhere it would look first how the program ended, and asyncio would not learn.
+                with suppress(ProcessLookupError):
+                    self._transport.kill()
         # Last, as it reads all of /proc: daemons that left the group bear the mark in their
         # environment.
         kill_marked(self.mark)
