@@ -79,6 +79,9 @@ class Host:
     def end(self) -> None:
         """Turn it off: whatever runs there ends, whoever has started it."""
         self.signal(signal.SIGKILL)
+        # It goes with its network otherwise, but only some time later.
+        with suppress(subprocess.CalledProcessError):
+            ip("link", "delete", self.cable)
         ip("netns", "delete", self.name)
 
 
