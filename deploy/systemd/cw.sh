@@ -2,7 +2,7 @@
 # Types a command as the services do: as their user, with their settings, and with the data of the first that is here.
 #   install -m 755 deploy/systemd/cw.sh /usr/local/bin/cw
 set -eu
-for unit in cw-hub cw-scheduler cw-api cw-worker; do
+for unit in cw-hub cw-scheduler cw-api cw-worker cw-programs; do
     if systemctl --quiet is-enabled "$unit" 2>/dev/null; then break; fi
 done
 environment=$(systemctl show --property=Environment --value "$unit" | sed 's/[^ ][^ ]*/--setenv=&/g')

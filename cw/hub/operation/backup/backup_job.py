@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
+from errno import EDQUOT, ENOSPC
+from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Final, NamedTuple
+from typing import IO, Final, NamedTuple
 
+from cw.errors import Failure
 from cw.hub.operation.backup import backups, sources
 from cw.hub.operation.health import marks
 from cw.hub.operation.resources import Resources
@@ -74,8 +79,7 @@ def delete_old(store: ObjectStore) -> None:
 def make(resources: Resources, elsewhere: str = "") -> Backup:
     """Make a back-up, and take it and the objects to another store, if one is named."""
     key = backups.key_of(resources.clock())
-    # Without a name: whatever kills this process, nothing is left behind.
-    with TemporaryFile(dir=resources.settings.data) as file:
+    with temporary_file(resources.settings.data) as file:
         header = backups.write(resources.database, resources.clock, file)
         file.seek(0)
         resources.objects.put_private(key, file)
@@ -97,9 +101,25 @@ def copy(resources: Resources, elsewhere: str) -> int:
 def seal_to(to: ObjectStore, resources: Resources, key: str) -> None:
     """Put a back-up of this site into another store, sealed under the first master key."""
     folder = resources.settings.data
-    with TemporaryFile(dir=folder) as file, TemporaryFile(dir=folder) as sealed:
+    with temporary_file(folder) as file, temporary_file(folder) as sealed:
         sources.copy_object(resources.objects, key, file)
         file.seek(0)
         seal_file(resources.sealer, file, sealed)
         sealed.seek(0)
         to.put_private(key + backups.SEALED, sealed)
+
+
+@contextmanager
+def temporary_file(folder: Path) -> Iterator[IO[bytes]]:
+    """Give a file of a folder while the block runs; raise Failure where its disk is full."""
+    try:
+        # Without a name: whatever kills this process, nothing is left behind.
+        with TemporaryFile(dir=folder) as file:
+            yield file
+    except OSError as error:
+        if error.errno not in (ENOSPC, EDQUOT):
+            raise
+        raise Failure(
+            f"there is no room for a back-up in {folder}: {error.strerror};"
+            " make room, or move CW_DATA"
+        ) from None

@@ -11,7 +11,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import pytest
 from sqlalchemy import (
@@ -29,7 +29,7 @@ from sqlalchemy import (
 )
 
 from cw.cli import main
-from cw.errors import UsageError
+from cw.errors import Failure, UsageError
 from cw.hub.matches.states import queue_all
 from cw.hub.operation.backup import backup_job as backup
 from cw.hub.operation.backup import backups
@@ -39,7 +39,7 @@ from cw.hub.store.database import Database
 from cw.hub.store.migrations import current, head, upgrade
 from cw.hub.store.objects import ObjectStore
 from cw.hub.store.tables import Base, Match, Moment, User
-from tests.hub.conftest import StillClock
+from tests.hub.conftest import ON_SQLITE, StillClock
 from tests.hub.services import new_postgresql
 
 NOW = datetime(2026, 11, 20, 18, 0, 0, 123456, tzinfo=UTC)
@@ -342,6 +342,22 @@ def test_it_is_made_once_a_day_and_at_the_start_if_it_was_missed(
         backup.do_daily(resources)
     times = [f"{at:%d %H:%M}" for at in sorted(backup_times(resources))]
     assert times == ["20 03:30", "21 03:30", "24 03:31"]
+
+
+@ON_SQLITE
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no file is always full here")
+def test_a_full_disk_is_said_in_words_and_leaves_no_half_of_a_back_up(
+    resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(**_: object) -> IO[bytes]:
+        return Path("/dev/full").open("r+b", buffering=0)
+
+    monkeypatch.setattr(backup, "TemporaryFile", full)
+    with pytest.raises(
+        Failure, match=r"no room for a back-up in .*: No space left on device; make"
+    ):
+        backup.make(resources)
+    assert not [*resources.objects.keys(backups.PREFIX)]
 
 
 def test_objects_are_copied_where_they_are_missing(resources: Resources, tmp_path: Path) -> None:
