@@ -19,11 +19,12 @@ from flask import (
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from cw.hub.accounts import forms, outbox, people, place_of_request, profiles
+from cw.hub.accounts import forms, people, place_of_request, profiles
 from cw.hub.accounts.access import tickets
 from cw.hub.accounts.access.actor import actor, enter, leave, player, players_only
 from cw.hub.accounts.access.passwords import Passwords
 from cw.hub.accounts.access.tickets import LinkKind
+from cw.hub.accounts.mails import outbox
 from cw.hub.accounts.pictures.avatars import Pictures
 from cw.hub.pages import limits
 from cw.hub.pages.parts import notice

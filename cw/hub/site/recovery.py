@@ -15,7 +15,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
-from cw.hub.accounts import deleted, outbox
+from cw.hub.accounts import deleted
+from cw.hub.accounts.mails import outbox
 from cw.hub.clock import Clock, utc_now
 from cw.hub.matches.states import queue_all
 from cw.hub.operation import keys

@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select, update
 
-from cw.hub.accounts import mail, profiles
+from cw.hub.accounts import profiles
+from cw.hub.accounts.mails import mail
 from cw.hub.bots import checks, health
 from cw.hub.bots.condition import condition_of
 from cw.hub.operation.resources import Resources

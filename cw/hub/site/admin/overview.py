@@ -10,7 +10,7 @@ from typing import Final
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
-from cw.hub.accounts.outbox import DeadMail
+from cw.hub.accounts.mails.outbox import DeadMail
 from cw.hub.clock import Clock
 from cw.hub.matches import states
 from cw.hub.operation.health import heartbeats, marks

@@ -10,8 +10,8 @@ from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from cw.errors import UsageError
-from cw.hub.accounts import outbox
 from cw.hub.accounts.access.actor import actor, player, players_only
+from cw.hub.accounts.mails import outbox
 from cw.hub.accounts.pages import go, send_soon
 from cw.hub.bots import check_requests
 from cw.hub.bots import verbs as bots

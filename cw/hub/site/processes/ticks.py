@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 from sqlalchemy.orm import Session
 
-from cw.hub.accounts import outbox, places
+from cw.hub.accounts import places
+from cw.hub.accounts.mails import outbox
 from cw.hub.bots import health
 from cw.hub.bots.versions import lost
 from cw.hub.bots.workshop import tasks, work

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
-from cw.hub.accounts import mail
+from cw.hub.accounts.mails import mail
 from cw.hub.competitions.tournament import progress
 from cw.hub.competitions.tournament.creation import NewTournament, TournamentConfig, create
 from cw.hub.competitions.tournament.people import hosts
