@@ -11,7 +11,7 @@ from cw.hub.competitions.tournament import timeline, words
 from cw.hub.competitions.tournament.pages import documents
 from cw.hub.competitions.tournament.pages.header import Header
 from cw.hub.competitions.tournament.pages.ladder_view import LadderView
-from cw.hub.competitions.tournament.round_matches import RoundMatch
+from cw.hub.competitions.tournament.rounds.matches import RoundMatch
 from cw.hub.competitions.tournament.standings import GroupStandings
 from cw.hub.competitions.tournament.views import GroupView, TournamentView
 from cw.hub.matches.live.telling import is_told
