@@ -28,7 +28,7 @@ from bench import rated_history
 from bench.rated import MASTER_KEY, NO_POSTGRESQL, new_postgresql
 from bench.rows import Effort, Goal, NotMeasured, Row
 from bench.server import ROOT, running
-from cw.hub.bots import health as bot_health
+from cw.hub.bots.checks import health as bot_health
 from cw.hub.bots.checks import sweep_bots
 from cw.hub.clock import Clock
 from cw.hub.competitions.rated import proof

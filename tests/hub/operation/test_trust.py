@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cw.errors import UsageError
-from cw.hub.bots import health
+from cw.hub.bots.checks import health
 from cw.hub.bots.programs import sandbox_of
 from cw.hub.competitions.format import hosting_by
 from cw.hub.competitions.tournament.creation import TournamentConfig

@@ -13,8 +13,8 @@ from cw.errors import UsageError
 from cw.hub.accounts.access.actor import actor, player, players_only
 from cw.hub.accounts.mails import outbox
 from cw.hub.accounts.pages import go, send_soon
-from cw.hub.bots import check_requests
 from cw.hub.bots import verbs as bots
+from cw.hub.bots.checks import check_requests
 from cw.hub.competitions import verbs as competitions
 from cw.hub.matches.comparisons import views as comparisons
 from cw.hub.pages.parts import notice

@@ -13,7 +13,7 @@ from zipfile import ZipFile
 import pytest
 from sqlalchemy import select
 
-from cw.hub.bots import health as bot_health
+from cw.hub.bots.checks import health as bot_health
 from cw.hub.competitions.tournament.config import read_config, read_table
 from cw.hub.competitions.tournament.creation import NewTournament, TournamentConfig, create
 from cw.hub.competitions.tournament.groups import NewGroup
