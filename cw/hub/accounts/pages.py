@@ -187,7 +187,7 @@ def register() -> ResponseReturnValue:
     form.validate()
     errors = forms.first_errors(form)
     if "username" not in errors and find_account(form.username.data or ""):
-        errors = {"username": forms.TAKEN, **errors}
+        errors = {"username": forms.USERNAME_IN_USE, **errors}
     if errors:
         return registration(form, errors), 422
     return make_account(form)
@@ -209,7 +209,7 @@ def make_account(form: forms.RegisterForm) -> ResponseReturnValue:
             )
             mail = None if hub.settings.is_local else confirm(writing, user_id)
     except people.UsernameTaken:
-        return registration(form, {"username": forms.TAKEN}), 422
+        return registration(form, {"username": forms.USERNAME_IN_USE}), 422
     send_soon(mail)
     address = destination()
     enter(ticket, remembered=False)

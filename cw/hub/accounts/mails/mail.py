@@ -39,7 +39,7 @@ MAIL: Final = "mail"
 EVERY: Final = 5.0
 """Seconds between two looks whether mails are due."""
 
-KEPT: Final = timedelta(days=7)
+RETENTION: Final = timedelta(days=7)
 """How long mails that were written to files stay."""
 
 LONGEST_LINE: Final = 998
@@ -268,7 +268,7 @@ def write(resources: Resources, message: EmailMessage) -> Path:
 
 def sweep(resources: Resources, folder: Path) -> None:
     """Remove the mails of long ago."""
-    oldest = (resources.clock() - KEPT).timestamp()
+    oldest = (resources.clock() - RETENTION).timestamp()
     for path in folder.glob("*.eml"):
         if path.stat().st_mtime < oldest:
             path.unlink(missing_ok=True)
