@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from html import unescape
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import requests
@@ -102,10 +102,10 @@ class Site:
     address: str
     queue: HeldQueue
 
-    def open_competition(self, game: str) -> None:
+    def open_competition(self, game: str, **settings: Any) -> None:
         """Let a rated competition of a game run, so that bots can be registered for it."""
         with self.resources.database.writing() as session:
-            rated.begin(session, self.clock, game, game)
+            rated.begin(session, self.clock, game, game, **settings)
 
     def visitor(self) -> Visitor:
         """Return a new browser."""
