@@ -10,7 +10,7 @@ from limits import parse
 from werkzeug.datastructures import MultiDict
 from wtforms import Form, SelectField, StringField
 
-from cw.arena.transports.http import check_base
+from cw.arena.transports.base_address import check_base
 from cw.errors import UsageError
 from cw.hub.accounts.access.actor import player, players_only, players_only_json
 from cw.hub.accounts.forms import first_errors, is_filled, needs, stripped
