@@ -15,7 +15,7 @@ from cw.cli.hub import daily, tournament
 from cw.cli.hub.acting import do
 from cw.cli.hub.options import as_json, with_settings
 from cw.cli.hub.tournament.acting import FILE, NEW_FILE
-from cw.cli.hub.tournament.creation import NewTournament
+from cw.cli.hub.tournament.creation import NewTournament, read_text
 from cw.cli.hub.user import opened, tell
 from cw.errors import UsageError, choices
 from cw.games.registry import load_game
@@ -73,6 +73,7 @@ def show(settings: HubSettings, name: str, *, as_json: bool) -> None:
 @click.option("--game", default="", help="The game.")
 @click.option("--format", "format_name", default="", help="The format: daily, tournament, cup, ...")
 @click.option("--title", default="", help="Title on pages; default: game and format.")
+@click.option("--description", type=FILE, help="File of Markdown: what its page says of it.")
 @click.option("--config", "file", type=FILE, help="File that describes a tournament.")
 @click.option("--teams", type=FILE, help="For a tournament: one a line, NAME or NAME, SANDBOX.")
 @click.option("--cards", type=NEW_FILE, help="For a tournament: file for the cards to print.")
@@ -85,6 +86,7 @@ def new(
     game: str,
     format_name: str,
     title: str,
+    description: Path | None,
     file: Path | None,
     teams: Path | None,
     cards: Path | None,
@@ -107,7 +109,8 @@ def new(
     format_name, game = (name, of_game) if of_game else (format_name, game)
     format_name = competitions.FORMER_NAMES.get(format_name, format_name)
     if make := tournament.MAKERS.get(format_name):
-        wanted = NewTournament(game if of_game else name or game, game, title, file, teams, cards)
+        slug, words = game if of_game else name or game, read_text(description)
+        wanted = NewTournament(slug, game, title, words, file, teams, cards)
         make(settings, wanted, as_json=as_json)
         return
     if file or teams or cards:
@@ -117,13 +120,37 @@ def new(
         raise UsageError(f"there is no format {format_name!r}; {choices(format_name, names)}")
     load_game(game)
     with opened(settings) as database, database.writing() as session:
-        facts = competitions.new(session, utc_now, format_name, game, slug=slug, title=title)
+        text = read_text(description)
+        facts = competitions.new(
+            session, utc_now, format_name, game, slug=slug, title=title, description=text
+        )
     name = f"{facts.format}/{facts.slug}"
     tell(
         {"competition": name},
         f"{name} is created; start it with: cw hub competition resume {name}",
         as_json=as_json,
     )
+
+
+@competition.command()
+@click.argument("name")
+@click.option("--title", help="Another title.")
+@click.option("--description", type=FILE, help="File of Markdown: what its page says of it.")
+@with_settings
+@as_json
+def describe(
+    settings: HubSettings, name: str, title: str | None, description: Path | None, *, as_json: bool
+) -> None:
+    """Change title and description; an empty file takes the description away."""
+    if title is None and description is None:
+        raise UsageError("say --title, --description or both")
+    words = None if description is None else read_text(description)
+
+    def act(session: Session, clock: Clock, of: CompetitionFacts) -> None:
+        competitions.describe(session, clock, of.id, title=title, description=words)
+
+    do(settings, name, act)
+    tell({"competition": name}, f"{name} is described", as_json=as_json)
 
 
 def change_state(

@@ -152,6 +152,8 @@ class NewCompetition:
     title: str
     slug: str
     settings: Settings
+    description: str = ""
+    """Markdown."""
 
 
 def create(
@@ -165,6 +167,7 @@ def create(
         wanted.game,
         slug=wanted.slug,
         title=wanted.title,
+        description=wanted.description,
         actor=actor,
     )
     if wanted.settings:

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from cw.errors import UsageError
 from cw.hub.accounts import audit
 from cw.hub.clock import Clock
+from cw.hub.competitions import description as descriptions
 from cw.hub.matches import planning
 from cw.hub.pages.names import clean_name
 from cw.hub.store.tables import Competition, CompetitionState, Match
@@ -173,11 +174,13 @@ def new(  # noqa: PLR0913 - as many things as there are to be said
     title: str = "",
     settings: Mapping[str, Any] | None = None,
     seed: int | None = None,
+    description: str = "",
     actor: str = OPERATOR,
 ) -> CompetitionFacts:
     """Make a competition, a `draft`; without a slug it is named after its game.
 
-    Its seed is drawn, unless one is given. Raises UsageError for a title that cannot be a name.
+    Its seed is drawn, unless one is given. Raises UsageError for a title that cannot be a name, and
+    for a description that cannot be one.
 
     Twice, or by two at once: the unique key decides, and the others are told CompetitionTaken.
     """
@@ -188,6 +191,7 @@ def new(  # noqa: PLR0913 - as many things as there are to be said
         title=clean_name(title or f"{game} {kind}", LONGEST_TITLE),
         settings=dict(settings or {}),
         seed=planning.draw_seed(game) if seed is None else seed,
+        description=descriptions.checked(description),
         created_at=clock(),
     )
     try:
@@ -256,3 +260,27 @@ def set_values(
     row.revision += 1
     name = f"competition:{row.format}/{row.slug}"
     audit.note(session, clock, actor, "set", name, detail=values, competition_id=row.id)
+
+
+def describe(  # noqa: PLR0913
+    session: Session,
+    clock: Clock,
+    competition: int,
+    *,
+    title: str | None = None,
+    description: str | None = None,
+    actor: str = OPERATOR,
+) -> None:
+    """Give a competition another title or description; None: it stays. Twice: the same.
+
+    Raises UsageError for a title that cannot be a name, and a description that cannot be one.
+    """
+    row = lock(session, competition)
+    if title is not None:
+        row.title = clean_name(title, LONGEST_TITLE)
+    if description is not None:
+        row.description = descriptions.checked(description)
+    row.revision += 1
+    name = f"competition:{row.format}/{row.slug}"
+    detail = {"title": row.title, "characters": len(row.description)}
+    audit.note(session, clock, actor, "describe", name, detail=detail, competition_id=row.id)

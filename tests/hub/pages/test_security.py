@@ -151,6 +151,7 @@ WHO = {
     "GET /competitions/new": "admin",
     "POST /competitions/new": "admin",
     "GET /competitions/rated/x": "admin",
+    "POST /competitions/rated/x/words": "admin",
     "POST /competitions/rated/x/settings": "admin",
     "POST /competitions/rated/x/state": "admin",
     "POST /admin/mails/1/send": "admin",

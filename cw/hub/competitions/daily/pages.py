@@ -116,6 +116,7 @@ def page() -> ResponseReturnValue:
     answer = make_response(
         render_template(
             "hub/competitions/daily/ranking.html",
+            competition=facts,
             game=wanted_game(),
             is_of_bots=is_of_bots(),
             more=more(),

@@ -102,6 +102,7 @@ def create(
         wanted.title,
         settings=typed(settings),
         groups=[NewGroup(name) for name in names],
+        description=wanted.description,
     )
     creation.create(session, clock, config, actor)
     return competitions.named(session, f"{tournament_settings.FORMAT}/{wanted.slug}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -69,10 +70,11 @@ def new() -> str:
 
 
 def model(like: str) -> tuple[Format, str, dict[str, str]]:
-    """Return format, game and settings of a competition `FORMAT/SLUG`; 404 if there is none."""
+    """Return format, game and texts of a competition `FORMAT/SLUG`; 404 if there is none."""
     facts = competition_or_404(*like.partition("/")[::2])
     format_ = offered().get(facts.format) or abort(404, NO_COMPETITION)
-    return format_, facts.game, show_all(format_.fields, facts.settings)
+    texts = show_all(format_.fields, facts.settings) | {"description": facts.description}
+    return format_, facts.game, texts
 
 
 def form_page(draft: Draft | None, error: str = "") -> str:
@@ -106,13 +108,15 @@ def create() -> ResponseReturnValue:
 
 def created(format_: Format, game: str) -> CompetitionFacts:
     """Create the competition of the form; raise UsageError, in a sentence, for what cannot be."""
-    title, slug = (request.form.get(name, "").strip() for name in ("title", "slug"))
+    title, slug, description = (
+        request.form.get(name, "").strip() for name in ("title", "slug", "description")
+    )
     if not title:
         raise UsageError(NO_TITLE)
     if slug and not is_slug(slug):
         raise UsageError(NO_SLUG)
     values = read_all(format_.fields, request.form)
-    wanted, hub = NewCompetition(game, title, slug or game, values), resources()
+    wanted, hub = NewCompetition(game, title, slug or game, values, description), resources()
     with hub.database.writing() as session:
         return format_.create(session, hub.clock, format_, wanted, player().username)
 
@@ -143,21 +147,28 @@ def page(format_name: str, slug: str) -> ResponseReturnValue:
     format_ = format_of(facts)
     if format_.led_at is not None:
         return go(format_.led_at(facts))
-    return lead_page(facts, show_all(format_.fields, facts.settings))
+    return lead_page(facts)
 
 
-def lead_page(facts: CompetitionFacts, texts: dict[str, str], error: str = "") -> str:
-    """Return the page of a competition with these texts in its form."""
+def lead_page(
+    facts: CompetitionFacts,
+    typed: Mapping[str, str] | None = None,
+    errors: Mapping[str, str] | None = None,
+) -> str:
+    """Return the page of a competition with what was typed, and what is wrong by form."""
     format_ = format_of(facts)
     home = format_.home.address
+    texts = show_all(format_.fields, facts.settings)
+    texts |= {"title": facts.title, "description": facts.description}
     return render_template(
         "hub/site/admin/competition.html",
         facts=facts,
         format=format_,
         game=games().get(facts.game, facts.game),
-        texts=texts,
+        texts={**texts, **(typed or {})},
+        longest=LONGEST_TITLE,
         address=home(facts) if home and facts.state != "draft" else None,
-        error=error,
+        errors=errors or {},
     )
 
 
@@ -172,8 +183,23 @@ def change(format_name: str, slug: str) -> ResponseReturnValue:
         with hub.database.writing() as session:
             format_.change(session, hub.clock, facts, values, player().username)
     except UsageError as error:
-        return lead_page(facts, request.form.to_dict(), str(error)), 422
+        return lead_page(facts, request.form, {"settings": str(error)}), 422
     notice("The settings are kept.")
+    return go(url_for("organising.page", format_name=format_name, slug=slug))
+
+
+@routes.post("/<format_name>/<slug>/words")
+@admins_only
+def describe(format_name: str, slug: str) -> ResponseReturnValue:
+    """Change the title and the description of a competition; show what is wrong at the form."""
+    facts, hub = competition_or_404(format_name, slug), resources()
+    words = {name: request.form.get(name) for name in ("title", "description")}
+    try:
+        with hub.database.writing() as session:
+            competitions.describe(session, hub.clock, facts.id, actor=player().username, **words)
+    except UsageError as error:
+        return lead_page(facts, request.form, {"words": str(error)}), 422
+    notice("The words are kept.")
     return go(url_for("organising.page", format_name=format_name, slug=slug))
 
 

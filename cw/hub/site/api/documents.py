@@ -212,12 +212,13 @@ class MapFacts(Struct, frozen=True, kw_only=True):
 
 
 class CompetitionRow(Struct, frozen=True, kw_only=True):
-    """A competition."""
+    """A competition that is not a draft; its description is Markdown."""
 
     format: str
     slug: str
     game: str
     title: str
+    description: str
     state: CompetitionState
 
 

@@ -142,7 +142,7 @@ def status() -> Status:
     """Return how the site does: its competitions, and what waits and is played."""
     clock = resources().clock
     with one_reading() as reading:
-        rows = competitions.everything(reading)
+        rows = [row for row in competitions.everything(reading) if row.state != "draft"]
         counts = states.open_counts(reading)
         workers = upkeep.live_workers(reading, clock)
     return Status(
