@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 from sqlalchemy.orm import Session
@@ -21,11 +21,15 @@ from cw.errors import UsageError, choices
 from cw.games.registry import load_game
 from cw.hub.clock import Clock, utc_now
 from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.dates import Dates, dates_of, read_dates, shown
 from cw.hub.competitions.format import Format, format_named
 from cw.hub.competitions.verbs import OPERATOR, CompetitionFacts
 from cw.hub.operation.settings import HubSettings
 from cw.hub.site.formats import FORMATS
 from cw.hub.store.tables import CompetitionState
+
+NONE: Final = "none"
+"""What stands for no date."""
 
 
 @click.group(cls=HelpfulGroup)
@@ -153,6 +157,45 @@ def describe(
     tell({"competition": name}, f"{name} is described", as_json=as_json)
 
 
+@competition.command("dates")
+@click.argument("name")
+@click.option("--starts", help="When it begins, such as 2027-01-31T18:00, or none.")
+@click.option("--ends", help="When it ends, or none.")
+@click.option("--zone", help="Time zone of both, such as Europe/Athens.  [default: its own]")
+@with_settings
+@as_json
+def dates_command(
+    settings: HubSettings,
+    name: str,
+    starts: str | None,
+    ends: str | None,
+    zone: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Set when a competition begins and ends by itself, or print it.
+
+    A draft begins once it is announced: cw hub competition announce NAME
+    """
+
+    def act(session: Session, clock: Clock, of: CompetitionFacts) -> Dates:
+        before, own_zone = dates_of(session, of.id), zone or of.zone
+        start, end = (
+            shown(at, own_zone) if text is None else "" if text == NONE else text
+            for text, at in ((starts, before.starts), (ends, before.ends))
+        )
+        if starts is not None or ends is not None or zone is not None:
+            dates = read_dates(start, end, own_zone)
+            format_of(of).schedule(session, clock, of, dates, OPERATOR)
+        return dates_of(session, of.id)
+
+    dates = do(settings, name, act)
+    moments = {"starts": dates.starts, "ends": dates.ends}
+    words = (f"{what} {at:%Y-%m-%d %H:%M} UTC" for what, at in moments.items() if at is not None)
+    text = f"{name} {' and '.join(words) or 'neither begins nor ends by itself'}"
+    tell({"competition": name, **moments}, text, as_json=as_json)
+
+
 def change_state(
     settings: HubSettings, name: str, state: CompetitionState, *, as_json: bool
 ) -> None:
@@ -172,6 +215,15 @@ def change_state(
 def resume(settings: HubSettings, name: str, *, as_json: bool) -> None:
     """Start or resume a competition; what was due meanwhile is skipped."""
     change_state(settings, name, "running", as_json=as_json)
+
+
+@competition.command()
+@click.argument("name")
+@with_settings
+@as_json
+def announce(settings: HubSettings, name: str, *, as_json: bool) -> None:
+    """Show a draft to everybody; it begins by itself at its start."""
+    change_state(settings, name, "planned", as_json=as_json)
 
 
 @competition.command()

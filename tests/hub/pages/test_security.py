@@ -153,6 +153,7 @@ WHO = {
     "GET /competitions/rated/x": "admin",
     "POST /competitions/rated/x/words": "admin",
     "POST /competitions/rated/x/settings": "admin",
+    "POST /competitions/rated/x/dates": "admin",
     "POST /competitions/rated/x/state": "admin",
     "POST /admin/mails/1/send": "admin",
     "POST /admin/rated/x/pause": "admin",

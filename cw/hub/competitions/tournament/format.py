@@ -13,7 +13,15 @@ from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.format import Format, NewCompetition
 from cw.hub.competitions.setting_fields import SettingField
-from cw.hub.competitions.tournament import creation, news, progress, sending, standings, words
+from cw.hub.competitions.tournament import (
+    creation,
+    events,
+    news,
+    progress,
+    sending,
+    standings,
+    words,
+)
 from cw.hub.competitions.tournament import settings as tournament_settings
 from cw.hub.competitions.tournament.creation import TournamentConfig
 from cw.hub.competitions.tournament.groups import NewGroup
@@ -113,6 +121,10 @@ def led_at(facts: CompetitionFacts) -> str:
     return address_of("host.page", slug=facts.slug)
 
 
+EVENTS: Final = {"planned": "start", "running": "resume", "paused": "pause"}
+"""The events by which a tournament comes to a state."""
+
+
 def steer(
     _session: Session,
     _clock: Clock,
@@ -121,7 +133,7 @@ def steer(
     _actor: str,
 ) -> None:
     """Raise UsageError: a tournament begins, pauses and ends by its events."""
-    verb = "resume" if state == "running" else "pause"
+    verb = EVENTS.get(state, "end")
     raise UsageError(f"a tournament has events: cw hub competition event {facts.slug} {verb}")
 
 
@@ -149,6 +161,8 @@ FORMAT: Final = Format(
     about="Teams climb a ladder round after round; the best of each group play a final.",
     fields=FIELDS,
     create=create,
+    schedule=events.schedule,
+    has_events=True,
     led_at=led_at,
     steer=steer,
     home=home_card.CARD,

@@ -162,3 +162,17 @@ def test_competitions_are_described_from_files(operator: Operator) -> None:
     long = operator.write("long.md", "x" * 5000)
     refused = operator.type("describe", "t1", "--description", long)
     assert (refused.exit_code, "5,000 characters" in refused.stderr) == (2, True)
+
+
+def test_competitions_get_dates_by_commands(operator: Operator) -> None:
+    operator.say("new", "daily", "paint")
+    when = ("--starts", "2097-01-31T18:00", "--ends", "2097-03-01T18:00")
+    (dates,) = operator.tell("dates", "paint", *when, "--zone", "Europe/Athens")
+    assert dates["starts"] == "2097-01-31 16:00:00+00:00"
+    operator.say("announce", "paint")
+    assert operator.tell("show", "paint")[0]["state"] == "planned"
+    text = operator.say("dates", "paint", "--starts", "none")
+    assert text == "paint ends 2097-03-01 16:00 UTC\n"
+    assert operator.tell("show", "paint")[0]["state"] == "draft"
+    refused = operator.type("dates", "paint", "--ends", "soon")
+    assert (refused.exit_code, "'soon' is not a time" in refused.stderr) == (2, True)
