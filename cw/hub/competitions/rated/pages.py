@@ -27,7 +27,7 @@ from cw.hub.matches.listings import PLACES, Choice
 from cw.hub.matches.pages import shown_kinds
 from cw.hub.matches.states import STATES
 from cw.hub.pages import polls
-from cw.hub.pages.parts import part_of_page
+from cw.hub.pages.parts import address_with, part_of_page
 from cw.hub.pages.polls import Polled
 from cw.hub.pages.queries import whole_number
 from cw.hub.pages.remembered import Remembered, minute
@@ -65,13 +65,6 @@ def wanted() -> Wanted:
         next((one for one in SORTS if one == sort), "rating"),
         number("page") or 1,
     )
-
-
-def address_with(**changed: object) -> str:
-    """Return the address of this page with other choices; those that are empty are left out."""
-    query = {**request.args.to_dict(), **changed}
-    choices = {name: value for name, value in query.items() if value and name != "format"}
-    return f"{request.path}?{urlencode(choices)}" if choices else request.path
 
 
 def install(app: Flask) -> None:
