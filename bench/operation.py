@@ -28,8 +28,8 @@ from bench import rated_history
 from bench.rated import MASTER_KEY, NO_POSTGRESQL, new_postgresql
 from bench.rows import Effort, Goal, NotMeasured, Row
 from bench.server import ROOT, running
-from cw.hub.bots import health as bot_health
-from cw.hub.bots.checks import sweep_bots
+from cw.hub.bots.checks import health as bot_health
+from cw.hub.bots.checks.jobs import sweep_bots
 from cw.hub.clock import Clock
 from cw.hub.competitions.rated import proof
 from cw.hub.matches import planning
@@ -339,7 +339,7 @@ def watched(resources: Resources, environment: Mapping[str, str], bots: str) -> 
     # In a log of JSON the address would be in an entry of it.
     text = {**environment, "CW_LOG": "text"}
     with role(text, "serve", "--no-worker", "--port", "0") as server:
-        poll = partial(polled, server, f"{address_said(server)}/match/{name}/state")
+        poll = partial(polled, server, f"{address_of(server)}/match/{name}/state")
         idle = poll()
         others = planned(resources, bots, round(FOR_EACH * WORKERS[-1] * WATCHED))
         with workers(environment, WORKERS[-1]):
@@ -369,7 +369,7 @@ def polled(server: subprocess.Popen[str], url: str) -> Polled:
     return Polled(quantiles(latencies, n=100)[-1], (processor(server) - before) / WATCHED)
 
 
-def address_said(server: subprocess.Popen[str]) -> str:
+def address_of(server: subprocess.Popen[str]) -> str:
     """Return where a hub says that it is."""
     for line in server.stdout or ():
         if line.startswith("Hub: "):

@@ -40,7 +40,7 @@ routes = Blueprint("leaderboard", __name__)
 RANGES: Final = {0: "All time", 1: "Today", 7: "Last 7 days", 30: "Last 30 days"}
 """By the days of UTC that count, with today."""
 
-MOST_KEPT: Final = 64
+CAPACITY: Final = 64
 """Pages of leaderboards whose rows a process remembers, of about 60 kB each."""
 
 OF_OWN_BOTS: Final = {"mine": "my bots", "lost": "my bots, lost since yesterday"}
@@ -70,7 +70,7 @@ def wanted() -> Wanted:
 def install(app: Flask) -> None:
     """Let an app remember how many games its bots have won."""
     app.extensions["win_counts"] = WinCounts()
-    app.extensions["boards"] = Remembered[RowsOfBoard](MOST_KEPT)
+    app.extensions["boards"] = Remembered[RowsOfBoard](CAPACITY)
 
 
 def board_of(reading: Reading, competition: CompetitionFacts, choice: Wanted) -> Board:
