@@ -46,6 +46,7 @@ from cw.hub.store.sealing import Sealer
 from cw.hub.store.tables import Base, Bot, Competition, Match, User
 
 BOTS: Final = 10_000
+BOTS_OF_A_PERSON: Final = 5
 MATCHES: Final = 100_000
 HANGING: Final = 10
 """One bot of so many does not answer."""
@@ -186,8 +187,10 @@ def is_due(resources: Resources) -> bool:
 def add_bots(session: Session, clock: Clock, sealer: Sealer, address: str) -> None:
     """Add bots that are known to be well, and due."""
     now = clock()
-    session.execute(insert(User), [{"username": "o", "username_key": "o", "created_at": now}])
-    owner = session.scalars(select(User.id).where(User.username == "o")).one()
+    names = [f"o{number}" for number in range(BOTS // BOTS_OF_A_PERSON)]
+    people = [{"username": name, "username_key": name, "created_at": now} for name in names]
+    session.execute(insert(User), people)
+    owners = session.scalars(select(User.id).order_by(User.id)).all()
     values = []
     for number in range(BOTS):
         name, bot_id = f"bot-{number}", f"b_{number:08x}"
@@ -196,7 +199,7 @@ def add_bots(session: Session, clock: Clock, sealer: Sealer, address: str) -> No
             {
                 "bot_id": bot_id,
                 "game": rated_history.GAME,
-                "user_id": owner,
+                "user_id": owners[number // BOTS_OF_A_PERSON],
                 "name": name,
                 "name_key": name,
                 "kind": "url",

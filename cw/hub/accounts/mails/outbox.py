@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from cw.hub.clock import Clock
 from cw.hub.operation.health import counts
-from cw.hub.store.tables import Mail, MailState, User
+from cw.hub.store.tables import Mail, MailState
 from cw.hub.store.upsert import inserts
 
 NewsKind: TypeAlias = Literal["inactive", "announce", "digest"]
@@ -69,17 +69,6 @@ class News:
     """Names it, such as `event:7`, in at most 40 characters."""
     words: Mapping[str, Any]
     """Its subject and its paragraphs."""
-
-
-@dataclass(frozen=True, slots=True)
-class DeadMail:
-    """A mail that could not be sent."""
-
-    mail_id: int
-    kind: str
-    username: str | None
-    reason: str
-    ended_at: datetime
 
 
 def put(  # noqa: PLR0913 - what, about what, and where to
@@ -216,21 +205,6 @@ def numbers(session: Session) -> dict[str, int]:
     """Return how many mails wait and how many are dead."""
     query = select(Mail.state, func.count()).where(Mail.state.in_(("waiting", "dead")))
     return {"waiting": 0, "dead": 0, **dict(session.execute(query.group_by(Mail.state)).all())}
-
-
-def dead(session: Session) -> list[DeadMail]:
-    """Return the mails that could not be sent, the latest first."""
-    query = (
-        select(Mail, User.username)
-        .join(User, User.id == Mail.user_id)
-        .where(Mail.state == "dead")
-        .order_by(Mail.ended_at.desc())
-        .limit(AT_ONCE)
-    )
-    return [
-        DeadMail(mail.id, mail.kind, username, mail.reason, mail.ended_at or mail.created_at)
-        for mail, username in session.execute(query)
-    ]
 
 
 def send_again(session: Session, clock: Clock, mail_id: int) -> bool:
